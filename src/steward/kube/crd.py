@@ -1,0 +1,281 @@
+"""From typed structs to CustomResourceDefinitions.
+
+The struct is the only source: names, bounds and CEL rules come from its annotations, descriptions from the
+string that follows each field, so that `kubectl explain` says what the code says. The schema is structural:
+no `$ref`, no `anyOf` beyond int-or-string, and a type at every node.
+"""
+
+from __future__ import annotations
+
+import ast
+import inspect
+import itertools
+import textwrap
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cache
+from typing import Any, NamedTuple
+
+import msgspec
+from msgspec import inspect as types
+
+Schema = dict[str, Any]
+
+ANYTHING: Schema = {"x-kubernetes-preserve-unknown-fields": True}
+INT_OR_STRING = "x-kubernetes-int-or-string"
+
+
+class Cel(NamedTuple):
+    """A rule that the API server checks by itself. Structs list theirs in a class variable `rules`."""
+
+    rule: str
+    message: str
+    field_path: str = ""
+
+
+class Column(NamedTuple):
+    """What `kubectl get` prints. Priority 1 shows with `-o wide` only."""
+
+    name: str
+    path: str
+    type: str = "string"
+    priority: int = 0
+    description: str = ""
+
+
+@dataclass(frozen=True)
+class CustomKind:
+    """Everything the API server needs to know to serve a kind."""
+
+    group: str
+    version: str
+    kind: str
+    plural: str
+    root: type[msgspec.Struct]
+    short_names: tuple[str, ...] = ()
+    columns: tuple[Column, ...] = ()
+    scale: dict[str, str] | None = None
+
+    @property
+    def api_version(self) -> str:
+        return f"{self.group}/{self.version}"
+
+
+class SchemaError(TypeError):
+    """A struct holds a type that no structural schema can say; the message names struct and field."""
+
+
+def definition(custom: CustomKind) -> dict[str, Any]:
+    names: dict[str, Any] = {
+        "kind": custom.kind,
+        "listKind": f"{custom.kind}List",
+        "plural": custom.plural,
+        "singular": custom.kind.lower(),
+    }
+    if custom.short_names:
+        names["shortNames"] = list(custom.short_names)
+    return {
+        "apiVersion": "apiextensions.k8s.io/v1",
+        "kind": "CustomResourceDefinition",
+        "metadata": {"name": f"{custom.plural}.{custom.group}"},
+        "spec": {
+            "group": custom.group,
+            "names": names,
+            "scope": "Namespaced",
+            "versions": [_version(custom)],
+        },
+    }
+
+
+def _version(custom: CustomKind) -> dict[str, Any]:
+    version: dict[str, Any] = {
+        "name": custom.version,
+        "served": True,
+        "storage": True,
+        "schema": {"openAPIV3Schema": _root_schema(custom.root)},
+    }
+    if custom.columns:
+        version["additionalPrinterColumns"] = [_column(column) for column in custom.columns]
+    subresources: dict[str, Any] = {}
+    if "status" in version["schema"]["openAPIV3Schema"]["properties"]:
+        subresources["status"] = {}
+    if custom.scale:
+        subresources["scale"] = custom.scale
+    if subresources:
+        version["subresources"] = subresources
+    return version
+
+
+def _column(column: Column) -> dict[str, Any]:
+    printed: dict[str, Any] = {"name": column.name, "jsonPath": column.path, "type": column.type}
+    if column.priority:
+        printed["priority"] = column.priority
+    if column.description:
+        printed["description"] = column.description
+    return printed
+
+
+def _root_schema(root: type[msgspec.Struct]) -> Schema:
+    schema = schema_of(root)
+    # The server owns these three; it refuses anything more than their types here.
+    schema["properties"] = {
+        "apiVersion": {"type": "string"},
+        "kind": {"type": "string"},
+        **schema["properties"],
+        "metadata": _metadata_schema(schema["properties"]["metadata"]),
+    }
+    return schema
+
+
+def _metadata_schema(schema: Schema) -> Schema:
+    named = schema.get("properties", {}).get("name", {})
+    bounds = {key: named[key] for key in ("maxLength", "minLength", "pattern") if key in named}
+    if not bounds:
+        return {"type": "object"}
+    return {"type": "object", "properties": {"name": {"type": "string", **bounds}}}
+
+
+def schema_of(annotation: Any) -> Schema:
+    """The structural schema of any annotation that the API types use."""
+    return _schema(types.type_info(annotation), where=getattr(annotation, "__name__", str(annotation)))
+
+
+def _schema(kind: types.Type, where: str) -> Schema:
+    if isinstance(kind, types.Metadata):
+        return _annotated(kind, where)
+    if isinstance(kind, types.StructType):
+        return _struct(kind.cls)
+    if isinstance(kind, types.UnionType):
+        return _union(kind, where)
+    if isinstance(kind, types.ListType | types.VarTupleType | types.SetType):
+        return _bounded({"type": "array", "items": _schema(kind.item_type, f"{where}[]")}, kind, "Items")
+    if isinstance(kind, types.DictType):
+        values = _schema(kind.value_type, f"{where}{{}}")
+        return _bounded({"type": "object", "additionalProperties": values}, kind, "Properties")
+    return _scalar(kind, where)
+
+
+def _annotated(kind: types.Metadata, where: str) -> Schema:
+    extra = kind.extra_json_schema or {}
+    if extra.get(INT_OR_STRING):
+        return {"anyOf": [{"type": "integer"}, {"type": "string"}], **extra}
+    if extra.get("x-kubernetes-preserve-unknown-fields"):
+        return dict(extra)
+    return {**_schema(kind.type, where), **extra}
+
+
+def _union(kind: types.UnionType, where: str) -> Schema:
+    # msgspec leaves UNSET out of the union by itself: what is optional is a matter of defaults, not of types.
+    present = [member for member in kind.types if not isinstance(member, types.NoneType)]
+    if len(present) != 1:
+        raise SchemaError(f"{where}: a union of {len(present)} types has no structural schema; use one type")
+    schema = _schema(present[0], where)
+    if any(isinstance(member, types.NoneType) for member in kind.types):
+        schema["nullable"] = True
+    return schema
+
+
+def _scalar(kind: types.Type, where: str) -> Schema:
+    if isinstance(kind, types.StrType):
+        schema = _bounded({"type": "string"}, kind, "Length")
+        return schema if kind.pattern is None else {**schema, "pattern": kind.pattern}
+    if isinstance(kind, types.BoolType):
+        return {"type": "boolean"}
+    if isinstance(kind, types.IntType):
+        return _ranged({"type": "integer"}, kind)
+    if isinstance(kind, types.FloatType):
+        return _ranged({"type": "number"}, kind)
+    if isinstance(kind, types.LiteralType):
+        return {"type": "string", "enum": list(kind.values)}
+    if isinstance(kind, types.EnumType):
+        return {"type": "string", "enum": [member.value for member in kind.cls]}
+    if isinstance(kind, types.AnyType | types.RawType):
+        return dict(ANYTHING)
+    raise SchemaError(
+        f"{where}: {type(kind).__name__} has no structural schema; use a struct, list, map or scalar"
+    )
+
+
+def _bounded(schema: Schema, kind: Any, noun: str) -> Schema:
+    if kind.min_length is not None:
+        schema[f"min{noun}"] = kind.min_length
+    if kind.max_length is not None:
+        schema[f"max{noun}"] = kind.max_length
+    return schema
+
+
+def _ranged(schema: Schema, kind: types.IntType | types.FloatType) -> Schema:
+    if kind.ge is not None:
+        schema["minimum"] = kind.ge
+    if kind.le is not None:
+        schema["maximum"] = kind.le
+    return schema
+
+
+def _struct(struct: type[msgspec.Struct]) -> Schema:
+    docs = field_docs(struct)
+    schema: Schema = {"type": "object"}
+    if description := class_doc(struct):
+        schema["description"] = description
+    schema["properties"] = {
+        field.encode_name: _field(struct, field, docs.get(field.name, "")) for field in _fields(struct)
+    }
+    required = [field.encode_name for field in _fields(struct) if field.required]
+    if required:
+        schema["required"] = required
+    if rules := getattr(struct, "rules", ()):
+        schema["x-kubernetes-validations"] = [_cel(rule) for rule in rules]
+    return schema
+
+
+def _field(struct: type[msgspec.Struct], field: types.Field, doc: str) -> Schema:
+    schema = _schema(field.type, f"{struct.__name__}.{field.name}")
+    return {**schema, "description": doc} if doc else schema
+
+
+def _fields(struct: type[msgspec.Struct]) -> tuple[types.Field, ...]:
+    kind = types.type_info(struct)
+    assert isinstance(kind, types.StructType)
+    return kind.fields
+
+
+def _cel(rule: Cel) -> dict[str, Any]:
+    printed = {"rule": rule.rule, "message": rule.message}
+    if rule.field_path:
+        printed["fieldPath"] = rule.field_path
+    return printed
+
+
+def class_doc(struct: type[msgspec.Struct]) -> str:
+    # msgspec gives every struct a generated signature as __doc__ of its parents; only an own one counts.
+    return " ".join((struct.__dict__.get("__doc__") or "").split())
+
+
+@cache
+def field_docs(struct: type[msgspec.Struct]) -> dict[str, str]:
+    """The string literal after each field, inherited ones included.
+
+    Read from the source when a CRD is generated, never when the operator runs: Python keeps no docstring of a
+    field, and a description inside every annotation would bury the type.
+    """
+    docs: dict[str, str] = {}
+    for parent in reversed(struct.__mro__):
+        if issubclass(parent, msgspec.Struct) and parent is not msgspec.Struct:
+            docs.update(_own_field_docs(parent))
+    return docs
+
+
+def _own_field_docs(struct: type[msgspec.Struct]) -> Iterator[tuple[str, str]]:
+    tree = ast.parse(textwrap.dedent(inspect.getsource(struct)))
+    body = tree.body[0].body  # type: ignore[attr-defined]
+    for statement, following in itertools.pairwise(body):
+        if isinstance(statement, ast.AnnAssign) and isinstance(statement.target, ast.Name):
+            text = _literal(following)
+            if text:
+                yield statement.target.id, " ".join(text.split())
+
+
+def _literal(statement: ast.stmt) -> str:
+    if isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Constant):
+        return str(statement.value.value)
+    return ""
