@@ -1,0 +1,407 @@
+"""MultigresCluster: the one object that users write. Everything else grows from it."""
+
+from typing import Annotated, ClassVar, Literal
+
+from msgspec import Meta, field
+
+from steward.kube.crd import Cel, Column, CustomKind
+from steward.multigres.api.backup import Backup
+from steward.multigres.api.compute import MultiOrch, Pools, PvcDeletionPolicy, Stateless
+from steward.multigres.api.group import GROUP, VERSION
+from steward.multigres.api.images import Images
+from steward.multigres.api.observability import LogLevels, Observability
+from steward.multigres.api.scalars import (
+    ATOMIC,
+    BY_NAME,
+    SET,
+    UNSET,
+    CellName,
+    ClusterName,
+    DatabaseName,
+    DurabilityPolicy,
+    IpAddress,
+    KeyName,
+    ObjectName,
+    Part,
+    Phase,
+    Place,
+    ShardName,
+    TableGroupName,
+    TemplateName,
+    Unset,
+)
+from steward.multigres.api.status import Conditions
+from steward.multigres.api.topo import GlobalTopoServer, LocalTopoServer
+
+ONE_SOURCE = Cel("!(has(self.spec) && has(self.templateRef))", "give either spec or templateRef, not both")
+
+
+class TemplateDefaults(Part):
+    """Templates for every component that names none itself. Left out, templates named `default` count."""
+
+    core_template: TemplateName | Unset = UNSET
+    """A CoreTemplate: the global topology server and multiadmin."""
+    cell_template: TemplateName | Unset = UNSET
+    """A CellTemplate: the gateways."""
+    shard_template: TemplateName | Unset = UNSET
+    """A ShardTemplate: orchestrators and pools."""
+
+
+class Admin(Part):
+    """A singleton of the cluster, described here or by a CoreTemplate."""
+
+    spec: Stateless | Unset = UNSET
+    """Described here. What is left out comes from built-in defaults, not from a template."""
+    template_ref: TemplateName | Unset = UNSET
+    """A CoreTemplate whose section describes it."""
+    rules: ClassVar = (ONE_SOURCE,)
+
+
+class CellOverrides(Part):
+    """Laid over the cell's template, field by field."""
+
+    multi_gateway: Stateless | Unset = UNSET
+    """The gateways."""
+
+
+class CellSpec(Part):
+    """A cell described in place."""
+
+    multi_gateway: Stateless | Unset = UNSET
+    """The gateways, through which applications reach Postgres."""
+    local_topo_server: LocalTopoServer | Unset = UNSET
+    """The cell's own topology server. The global one serves the cell when left out."""
+
+
+class CellEntry(Part):
+    """A failure domain: one zone or one region, with gateways of its own."""
+
+    name: CellName | Unset = UNSET
+    """The cell's name. The name of its zone or region when left out."""
+    zone: Place | Unset = UNSET
+    """Pods run on nodes whose topology.kubernetes.io/zone is this."""
+    region: Place | Unset = UNSET
+    """Pods run on nodes whose topology.kubernetes.io/region is this."""
+    cell_template: TemplateName | Unset = UNSET
+    """A CellTemplate that describes the cell."""
+    overrides: CellOverrides | Unset = UNSET
+    """Laid over the template."""
+    spec: CellSpec | Unset = UNSET
+    """Described here. Excludes cellTemplate and overrides."""
+    rules: ClassVar = (
+        Cel("!(has(self.zone) && has(self.region))", "give either zone or region, not both"),
+        Cel("has(self.name) || has(self.zone) || has(self.region)", "give a name, a zone or a region"),
+        Cel(
+            "!(has(self.spec) && (has(self.cellTemplate) || has(self.overrides)))",
+            "spec describes the whole cell: take away cellTemplate and overrides, or spec",
+        ),
+    )
+
+
+class PostgresConfig(Part):
+    """Postgres settings in a ConfigMap of the same namespace."""
+
+    name: ObjectName
+    """The ConfigMap."""
+    key: KeyName
+    """The key that holds lines as postgresql.conf has them."""
+
+
+InitdbArgs = Annotated[str, Meta(max_length=512)]
+
+
+class ShardOverrides(Part):
+    """Laid over the shard's template: pools by name, then field by field."""
+
+    multiorch: MultiOrch | Unset = UNSET
+    """The orchestrators."""
+    pools: Pools | Unset = UNSET
+    """Pools by name. A name that the template lacks adds a pool."""
+    postgres_config_ref: PostgresConfig | Unset = UNSET
+    """Postgres settings. A change restarts the servers one at a time."""
+    initdb_args: InitdbArgs | Unset = UNSET
+    """More arguments for initdb; read once, when the shard is made."""
+
+
+class ShardSpec(Part):
+    """A shard described in place."""
+
+    multiorch: MultiOrch | Unset = UNSET
+    """The orchestrators."""
+    pools: Pools | Unset = UNSET
+    """Pools by name."""
+    pvc_deletion_policy: PvcDeletionPolicy | Unset = UNSET
+    """What becomes of the shard's volumes. Inherits from the table group."""
+    postgres_config_ref: PostgresConfig | Unset = UNSET
+    """Postgres settings. A change restarts the servers one at a time."""
+    initdb_args: InitdbArgs | Unset = UNSET
+    """More arguments for initdb; read once, when the shard is made."""
+
+
+class ShardEntry(Part):
+    """A slice of a table group's rows with Postgres servers of its own."""
+
+    name: ShardName
+    """The shard's name, unique in its table group."""
+    shard_template: TemplateName | Unset = UNSET
+    """A ShardTemplate that describes the shard."""
+    overrides: ShardOverrides | Unset = UNSET
+    """Laid over the template."""
+    spec: ShardSpec | Unset = UNSET
+    """Described here. Excludes shardTemplate and overrides."""
+    backup: Backup | Unset = UNSET
+    """Where this shard's backups go. Inherits from the table group."""
+    rules: ClassVar = (
+        Cel(
+            "!(has(self.spec) && (has(self.shardTemplate) || has(self.overrides)))",
+            "spec describes the whole shard: take away shardTemplate and overrides, or spec",
+        ),
+    )
+
+
+class TableGroupEntry(Part):
+    """Tables that are sharded together."""
+
+    name: TableGroupName
+    """The group's name, unique in its database."""
+    default: bool | Unset = UNSET
+    """Tables that belong to no other group land here. One group of a database, with one shard."""
+    shards: Annotated[list[ShardEntry], Meta(max_length=32, extra_json_schema=BY_NAME)] | Unset = UNSET
+    """The shards."""
+    backup: Backup | Unset = UNSET
+    """Where this group's backups go. Inherits from the database."""
+    pvc_deletion_policy: PvcDeletionPolicy | Unset = UNSET
+    """What becomes of this group's volumes. Inherits from the cluster."""
+    rules: ClassVar = (
+        Cel(
+            "!has(self.default) || !self.default || !has(self.shards) || size(self.shards) <= 1",
+            "the default table group has one shard",
+            ".shards",
+        ),
+    )
+
+
+class DatabaseEntry(Part):
+    """A logical database."""
+
+    name: DatabaseName
+    """The database's name."""
+    default: bool | Unset = UNSET
+    """Marks the system database, which holds the catalogue. At most one."""
+    tablegroups: Annotated[list[TableGroupEntry], Meta(max_length=20, extra_json_schema=BY_NAME)] | Unset = (
+        UNSET
+    )
+    """The table groups. A default one is added when none is marked."""
+    backup: Backup | Unset = UNSET
+    """Where this database's backups go. Inherits from the cluster."""
+    durability_policy: DurabilityPolicy | Unset = UNSET
+    """How many servers must hold a commit. Inherits from the cluster."""
+    rules: ClassVar = (
+        Cel(
+            "!has(self.tablegroups) || self.tablegroups.filter(g, has(g.default) && g.default).size() <= 1",
+            "at most one table group is the default one",
+            ".tablegroups",
+        ),
+    )
+
+
+class UpdateWindow(Part):
+    """When template changes may take effect."""
+
+    cron: Annotated[str, Meta(min_length=1, max_length=128)]
+    """Start of the window, as cron has it, for example `0 2 * * SUN`."""
+    time_zone: Annotated[str, Meta(min_length=1, max_length=64)] | Unset = UNSET
+    """A name of the time zone database, for example Europe/Zurich. UTC when left out."""
+    duration: Annotated[str, Meta(max_length=16, pattern=r"^([0-9]+(s|m|h))+$")] | Unset = UNSET
+    """How long the window is open, for example `2h`. One hour when left out."""
+
+
+class UpdatePolicy(Part):
+    """When changes of templates reach this cluster."""
+
+    template_changes: Literal["Auto", "Manual", "Window"] | Unset = UNSET
+    """Auto: at once (the default). Manual: when accepted. Window: when the window opens."""
+    window: UpdateWindow | Unset = UNSET
+    """The window, with Window."""
+    accepted_revision: Annotated[str, Meta(max_length=64)] | Unset = UNSET
+    """With Manual: the revision that you accept, as status.availableTemplateRevision shows it."""
+    rules: ClassVar = (
+        Cel(
+            "!has(self.templateChanges) || self.templateChanges != 'Window' || has(self.window)",
+            "templateChanges Window needs a window",
+            ".window",
+        ),
+    )
+
+
+class ExternalGateway(Part):
+    """Reachability of the gateways from outside the Kubernetes cluster."""
+
+    enabled: bool
+    """Whether the Service is exposed."""
+    external_ips: Annotated[list[IpAddress], Meta(max_length=10, extra_json_schema=SET)] | Unset = field(
+        default=UNSET, name="externalIPs"
+    )
+    """Addresses at which nodes accept traffic. A load balancer is asked for when left out."""
+    annotations: Annotated[dict[str, str], Meta(max_length=20)] | Unset = UNSET
+    """Annotations of the Service, for the cloud's load balancer."""
+    rules: ClassVar = (
+        Cel(
+            "!has(self.annotations) || self.annotations.all(k, !k.startsWith('multigres.com/'))",
+            "annotations below multigres.com/ are Steward's own",
+            ".annotations",
+        ),
+    )
+
+
+class PasswordSecret(Part):
+    """The Secret that holds the password of the Postgres superuser."""
+
+    name: ObjectName
+    """The Secret, in the same namespace."""
+    key: KeyName | Unset = UNSET
+    """The key in it; `password` when left out."""
+
+
+class MultigresClusterSpec(Part):
+    """What you want."""
+
+    images: Images | Unset = UNSET
+    """Images of every component."""
+    template_defaults: TemplateDefaults | Unset = UNSET
+    """Templates for components that name none."""
+    global_topo_server: GlobalTopoServer | Unset = UNSET
+    """The topology server of the whole cluster."""
+    multiadmin: Admin | Unset = UNSET
+    """The admin service."""
+    multiadmin_web: Admin | Unset = UNSET
+    """The admin service's web page."""
+    cells: Annotated[list[CellEntry], Meta(max_length=50, extra_json_schema=ATOMIC)] | Unset = UNSET
+    """The failure domains. At least one."""
+    databases: Annotated[list[DatabaseEntry], Meta(max_length=50, extra_json_schema=BY_NAME)] | Unset = UNSET
+    """The databases. The system database `postgres` is added when none is marked default."""
+    pvc_deletion_policy: PvcDeletionPolicy | Unset = UNSET
+    """What becomes of volumes; Retain when left out."""
+    backup: Backup | Unset = UNSET
+    """Where backups go."""
+    durability_policy: DurabilityPolicy | Unset = UNSET
+    """How many servers must hold a commit; AT_LEAST_2 when left out."""
+    observability: Observability | Unset = UNSET
+    """Telemetry of the data plane."""
+    log_levels: LogLevels | Unset = UNSET
+    """How much each component says; info when left out."""
+    external_gateway: ExternalGateway | Unset = UNSET
+    """Reachability of the gateways from outside."""
+    postgres_password_secret_ref: PasswordSecret | Unset = UNSET
+    """Your own password Secret. Steward makes one when left out."""
+    update_policy: UpdatePolicy | Unset = UNSET
+    """When changes of templates reach this cluster."""
+    rules: ClassVar = (
+        Cel("has(self.cells) && size(self.cells) > 0", "give at least one cell", ".cells"),
+        Cel(
+            "!has(self.databases) || self.databases.filter(d, has(d.default) && d.default).size() <= 1",
+            "at most one database is the default one",
+            ".databases",
+        ),
+    )
+
+
+class CellSummary(Part):
+    """A cell at a glance."""
+
+    ready: bool = False
+    """Whether all gateways of the cell are ready."""
+    gateway_replicas: int = 0
+    """How many gateways are ready."""
+
+
+class DatabaseSummary(Part):
+    """A database at a glance."""
+
+    ready_shards: int = 0
+    """How many shards are ready."""
+    total_shards: int = 0
+    """How many shards there are."""
+
+
+TemplateNames = Annotated[list[str], Meta(extra_json_schema=ATOMIC)]
+
+
+class ResolvedTemplates(Part):
+    """Templates in use."""
+
+    core_templates: TemplateNames | Unset = UNSET
+    """CoreTemplates in use."""
+    cell_templates: TemplateNames | Unset = UNSET
+    """CellTemplates in use."""
+    shard_templates: TemplateNames | Unset = UNSET
+    """ShardTemplates in use."""
+
+
+class MultigresClusterStatus(Part):
+    """What is."""
+
+    observed_generation: int | Unset = UNSET
+    """The generation of the spec that this status speaks of."""
+    conditions: Conditions | Unset = UNSET
+    """Ready, Available, Reconciling, Degraded, Stalled and more."""
+    phase: Phase | Unset = UNSET
+    """All in one word."""
+    message: str | Unset = UNSET
+    """All in one sentence: what the cluster waits for, and since when."""
+    cells: dict[str, CellSummary] | Unset = UNSET
+    """Cells by name."""
+    databases: dict[str, DatabaseSummary] | Unset = UNSET
+    """Databases by name."""
+    resolved_templates: ResolvedTemplates | Unset = UNSET
+    """Templates in use."""
+    applied_template_generations: dict[str, int] | Unset = UNSET
+    """The generation in force of each template, by `Kind/name`."""
+    available_template_revision: str | Unset = UNSET
+    """The revision that updatePolicy.acceptedRevision would accept."""
+    next_update_window: str | Unset = UNSET
+    """When the next window opens."""
+    gateway_service_name: str | Unset = UNSET
+    """The Service through which applications reach Postgres."""
+    endpoint: str | Unset = UNSET
+    """Host and port of that Service."""
+    connection_secret: str | Unset = UNSET
+    """The Secret that an application mounts: host, port, user, password, dbname and uri."""
+    client_service: str | Unset = UNSET
+    """The client Service of the global topology server."""
+    peer_service: str | Unset = UNSET
+    """The peer Service of the global topology server."""
+    retained_claims: Annotated[list[str], Meta(max_length=200, extra_json_schema=ATOMIC)] | Unset = UNSET
+    """Volume claims kept from shards and pools that are gone."""
+
+
+class ClusterMeta(Part):
+    """Metadata as far as the schema bounds it."""
+
+    name: ClusterName = ""
+
+
+class MultigresCluster(Part):
+    """A sharded Postgres. Write this one object; topology servers, gateways, orchestrators and Postgres servers grow
+    from it. The smallest names one cell with a zone."""
+
+    metadata: ClusterMeta
+    spec: MultigresClusterSpec
+    status: MultigresClusterStatus | Unset = UNSET
+
+
+CUSTOM_KIND = CustomKind(
+    GROUP,
+    VERSION,
+    "MultigresCluster",
+    "multigresclusters",
+    MultigresCluster,
+    short_names=("mgc",),
+    columns=(
+        Column("Available", ".status.conditions[?(@.type=='Available')].status"),
+        Column("Ready", ".status.conditions[?(@.type=='Ready')].status"),
+        Column("Phase", ".status.phase"),
+        Column("Message", ".status.message", priority=1),
+        Column("Age", ".metadata.creationTimestamp", "date"),
+    ),
+)

@@ -1,0 +1,24 @@
+"""The eight kinds, in the order in which users meet them."""
+
+from steward.kube.crd import CustomKind
+from steward.multigres.api import (
+    cell,
+    cell_template,
+    cluster,
+    core_template,
+    shard,
+    shard_template,
+    tablegroup,
+    toposerver,
+)
+
+CUSTOM_KINDS: tuple[CustomKind, ...] = (
+    cluster.CUSTOM_KIND,
+    core_template.CUSTOM_KIND,
+    cell_template.CUSTOM_KIND,
+    shard_template.CUSTOM_KIND,
+    toposerver.CUSTOM_KIND,
+    cell.CUSTOM_KIND,
+    tablegroup.CUSTOM_KIND,
+    shard.CUSTOM_KIND,
+)

@@ -1,0 +1,56 @@
+"""What the data plane tells, and to whom."""
+
+from typing import Annotated, Literal
+
+from msgspec import Meta
+
+from steward.multigres.api.scalars import UNSET, KeyName, LogLevel, ObjectName, Part, Unset
+
+Exporter = Literal["otlp", "none", "console"]
+
+
+class SamplingConfig(Part):
+    """A ConfigMap with sampling rules."""
+
+    name: ObjectName
+    """The ConfigMap, in the same namespace."""
+    key: KeyName | Unset = UNSET
+    """The key in it; sampling-config.yaml when left out."""
+
+
+class Observability(Part):
+    """OpenTelemetry settings of every data-plane container. The operator's own apply when left out."""
+
+    otlp_endpoint: Annotated[str, Meta(max_length=2048)] | Unset = UNSET
+    """Where traces, metrics and logs are pushed. `disabled` turns telemetry off."""
+    otlp_protocol: Literal["http/protobuf", "grpc"] | Unset = UNSET
+    """How they are pushed."""
+    traces_exporter: Exporter | Unset = UNSET
+    """Where traces go."""
+    metrics_exporter: Exporter | Unset = UNSET
+    """Where metrics go."""
+    logs_exporter: Exporter | Unset = UNSET
+    """Where logs go."""
+    metric_export_interval: Annotated[str, Meta(max_length=32)] | Unset = UNSET
+    """Milliseconds between two exports of metrics."""
+    metrics_temporality: Literal["cumulative", "delta"] | Unset = UNSET
+    """Whether metrics are sums since the start or since the last export."""
+    traces_sampler: Annotated[str, Meta(max_length=64)] | Unset = UNSET
+    """The sampler, as OTEL_TRACES_SAMPLER names it."""
+    sampling_config_ref: SamplingConfig | Unset = UNSET
+    """Sampling rules in a ConfigMap, mounted into every container."""
+
+
+class LogLevels(Part):
+    """How much each component says."""
+
+    pgctld: LogLevel | Unset = UNSET
+    """Level of the Postgres supervisor."""
+    multipooler: LogLevel | Unset = UNSET
+    """Level of the poolers."""
+    multiorch: LogLevel | Unset = UNSET
+    """Level of the orchestrators."""
+    multiadmin: LogLevel | Unset = UNSET
+    """Level of multiadmin."""
+    multigateway: LogLevel | Unset = UNSET
+    """Level of the gateways."""

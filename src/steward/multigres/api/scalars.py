@@ -1,0 +1,70 @@
+"""Names, sizes and choices with their bounds.
+
+The length limits leave room for the levels that a generated name adds (`names.py`); the patterns keep every name
+usable as part of a label, a path in the topology server and a flag. Names may hold `_`: databases do.
+"""
+
+from typing import Annotated, Any, Final, Literal
+
+import msgspec
+from msgspec import Meta, Struct, UnsetType
+
+NAME_PATTERN = r"^[a-z0-9]([-_a-z0-9]*[a-z0-9])?$"
+LABEL_PATTERN = r"^[a-z0-9]([-a-z0-9]*[a-z0-9])?$"
+QUANTITY_PATTERN = r"^[+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([KMGTPE]i|[numkMGTPE]|[eE][+-]?[0-9]+)?$"
+
+ClusterName = Annotated[str, Meta(min_length=1, max_length=30)]
+DatabaseName = Annotated[str, Meta(min_length=1, max_length=30, pattern=NAME_PATTERN)]
+TableGroupName = Annotated[str, Meta(min_length=1, max_length=25, pattern=NAME_PATTERN)]
+ShardName = Annotated[str, Meta(min_length=1, max_length=25, pattern=NAME_PATTERN)]
+PoolName = Annotated[str, Meta(min_length=1, max_length=25, pattern=LABEL_PATTERN)]
+CellName = Annotated[str, Meta(min_length=1, max_length=30, pattern=NAME_PATTERN)]
+TemplateName = Annotated[str, Meta(min_length=1, max_length=63)]
+ObjectName = Annotated[str, Meta(min_length=1, max_length=253)]
+KeyName = Annotated[str, Meta(min_length=1, max_length=253)]
+Image = Annotated[str, Meta(min_length=1, max_length=512)]
+Place = Annotated[str, Meta(min_length=1, max_length=63)]
+Path = Annotated[str, Meta(min_length=1, max_length=512)]
+CellNames = Annotated[
+    list[CellName], Meta(max_length=50, extra_json_schema={"x-kubernetes-list-type": "set"})
+]
+Endpoint = Annotated[str, Meta(min_length=1, max_length=2048, pattern=r"^https?://")]
+Address = Annotated[str, Meta(min_length=1, max_length=8192)]
+IpAddress = Annotated[str, Meta(min_length=3, max_length=45, pattern=r"^[0-9a-fA-F.:]+$")]
+Text = Annotated[str, Meta(max_length=1024)]
+
+Quantity = Annotated[
+    str | int,
+    Meta(
+        extra_json_schema={"x-kubernetes-int-or-string": True, "pattern": QUANTITY_PATTERN, "maxLength": 63}
+    ),
+]
+Retention = Literal["Retain", "Delete"]
+LogLevel = Literal["debug", "info", "warn", "error"]
+DurabilityPolicy = Literal["AT_LEAST_2", "MULTI_CELL_AT_LEAST_2"]
+Phase = Literal["Initializing", "Progressing", "Healthy", "Degraded", "Unknown"]
+
+# Structures of Kubernetes itself that we hand on whole: their own schemas would make the CRDs too large for
+# client-side apply, and the API server checks them anyway when the pod template is applied.
+Verbatim = Annotated[
+    dict[str, Any], Meta(extra_json_schema={"type": "object", "x-kubernetes-preserve-unknown-fields": True})
+]
+VerbatimList = Annotated[
+    list[dict[str, Any]],
+    Meta(
+        max_length=20,
+        extra_json_schema={
+            "x-kubernetes-list-type": "atomic",
+            "items": {"type": "object", "x-kubernetes-preserve-unknown-fields": True},
+        },
+    ),
+]
+Unset = UnsetType
+UNSET: Final[UnsetType] = msgspec.UNSET
+ATOMIC = {"x-kubernetes-list-type": "atomic"}
+SET = {"x-kubernetes-list-type": "set"}
+BY_NAME = {"x-kubernetes-list-type": "map", "x-kubernetes-list-map-keys": ["name"]}
+
+
+class Part(Struct, rename="camel", kw_only=True, omit_defaults=True):
+    """Any piece of the API: camelCase on the wire, never changed in place, and what is UNSET stays absent."""
