@@ -1,0 +1,59 @@
+"""The fourth level: what holds when nobody says anything.
+
+Memory has limits, compute has none: a throttled database is slow for no gain, one without a memory limit takes its node
+down with it.
+"""
+
+from steward.multigres.api.backup import Backup, FilesystemBackup
+from steward.multigres.api.compute import MultiOrch, Pool, Resources, Stateless, Storage
+from steward.multigres.api.images import Images
+from steward.multigres.api.observability import LogLevels
+from steward.multigres.api.topo import Etcd
+
+DEFAULT_TEMPLATE = "default"
+SYSTEM_DATABASE = "postgres"
+DEFAULT_TABLE_GROUP = "default"
+DEFAULT_SHARD = "0-inf"
+DEFAULT_POOL = "default"
+GLOBAL_ROOT = "/multigres/global"
+TOPO_IMPLEMENTATION = "etcd"
+ETCD_CLIENT_PORT = 2379
+DURABILITY = "AT_LEAST_2"
+
+IMAGES = Images(
+    image_pull_policy="IfNotPresent",
+    multigateway="ghcr.io/multigres/multigres:sha-66d2310",
+    multiorch="ghcr.io/multigres/multigres:sha-66d2310",
+    multipooler="ghcr.io/multigres/multigres:sha-66d2310",
+    multiadmin="ghcr.io/multigres/multigres:sha-66d2310",
+    multiadmin_web="ghcr.io/multigres/multiadmin-web:sha-64da1ab",
+    postgres="ghcr.io/multigres/pgctld:sha-66d2310",
+)
+ETCD_IMAGE = "gcr.io/etcd-development/etcd:v3.6.7"
+
+
+def _compute(cpu: str, memory: str, memory_limit: str) -> Resources:
+    return Resources(requests={"cpu": cpu, "memory": memory}, limits={"memory": memory_limit})
+
+
+ETCD = Etcd(
+    image=ETCD_IMAGE,
+    replicas=3,
+    storage=Storage(size="1Gi"),
+    resources=_compute("100m", "256Mi", "512Mi"),
+)
+MULTIADMIN = Stateless(replicas=1, resources=_compute("100m", "128Mi", "256Mi"))
+MULTIADMIN_WEB = Stateless(replicas=1, resources=_compute("50m", "64Mi", "128Mi"))
+GATEWAY = Stateless(replicas=1, resources=_compute("100m", "128Mi", "256Mi"))
+ORCHESTRATOR = MultiOrch(replicas=1, resources=_compute("50m", "64Mi", "128Mi"))
+POOL = Pool(
+    type="readWrite",
+    replicas_per_cell=3,
+    storage=Storage(size="1Gi"),
+    postgres=_compute("100m", "256Mi", "512Mi"),
+    multipooler=_compute("100m", "128Mi", "256Mi"),
+)
+BACKUP = Backup(type="filesystem", filesystem=FilesystemBackup(path="/backups", storage=Storage(size="10Gi")))
+LOG_LEVELS = LogLevels(
+    pgctld="info", multipooler="info", multiorch="info", multiadmin="info", multigateway="info"
+)
