@@ -4,6 +4,8 @@ Memory has limits, compute has none: a throttled database is slow for no gain, o
 down with it.
 """
 
+from typing import Final
+
 from steward.multigres.api.backup import Backup, FilesystemBackup
 from steward.multigres.api.compute import MultiOrch, Pool, Resources, Stateless, Storage
 from steward.multigres.api.images import Images
@@ -18,7 +20,8 @@ DEFAULT_POOL = "default"
 GLOBAL_ROOT = "/multigres/global"
 TOPO_IMPLEMENTATION = "etcd"
 ETCD_CLIENT_PORT = 2379
-DURABILITY = "AT_LEAST_2"
+DURABILITY: Final = "AT_LEAST_2"
+SUPERUSER = "postgres"
 
 IMAGES = Images(
     image_pull_policy="IfNotPresent",

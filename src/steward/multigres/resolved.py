@@ -8,6 +8,7 @@ from steward.multigres.api.cell_template import CellTemplateSpec
 from steward.multigres.api.compute import PvcDeletionPolicy, Stateless
 from steward.multigres.api.core_template import CoreTemplateSpec
 from steward.multigres.api.images import Images
+from steward.multigres.api.scalars import DurabilityPolicy
 from steward.multigres.api.shard_template import ShardTemplateSpec
 from steward.multigres.api.tablegroup import ResolvedShard
 from steward.multigres.api.topo import Etcd, ExternalTopoServer, LocalTopoServer, TopoReference
@@ -71,7 +72,7 @@ class ResolvedGroup(NamedTuple):
 class ResolvedDatabase(NamedTuple):
     name: str
     default: bool
-    durability_policy: str
+    durability_policy: DurabilityPolicy
     backup: Backup
     groups: tuple[ResolvedGroup, ...]
 
