@@ -1,0 +1,146 @@
+"""Speaks to etcd through its JSON gateway: range and guarded transactions, over TLS where the server has it.
+
+A key is only ever put or deleted if it still stands at the revision that the caller saw, so that nothing newer is
+overwritten. Endpoints are tried in turn; one that does not answer costs a time-out and nothing else.
+"""
+
+from __future__ import annotations
+
+import base64
+import ssl
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from types import TracebackType
+from typing import Any, NamedTuple
+
+import aiohttp
+import msgspec
+from yarl import URL
+
+from steward.etcd.errors import EtcdError, Refused, Unreachable
+
+Redirect = Callable[[str, int], tuple[str, int]]
+
+
+class KeyValue(NamedTuple):
+    value: bytes
+    revision: int
+
+
+@dataclass(frozen=True)
+class Endpoints:
+    """Where etcd is and how to reach it. `redirect` maps in-cluster addresses to reachable ones."""
+
+    urls: Sequence[str]
+    tls: ssl.SSLContext | None = None
+    redirect: Redirect = field(default=lambda host, port: (host, port))
+    timeout_seconds: float = 5.0
+
+
+class _Range(msgspec.Struct):
+    kvs: list[dict[str, Any]] = []
+    more: bool = False
+
+
+class _Transaction(msgspec.Struct):
+    succeeded: bool = False
+
+
+def prefix_end(prefix: str) -> bytes:
+    """The first key behind all keys that start with `prefix`."""
+    end = bytearray(prefix.encode())
+    while end and end[-1] == 0xFF:
+        end.pop()
+    if not end:
+        return b"\0"
+    end[-1] += 1
+    return bytes(end)
+
+
+class EtcdClient:
+    """Use as `async with EtcdClient(endpoints) as etcd`."""
+
+    def __init__(self, endpoints: Endpoints) -> None:
+        self._endpoints = endpoints
+        self._session: aiohttp.ClientSession | None = None
+
+    async def __aenter__(self) -> EtcdClient:
+        timeout = aiohttp.ClientTimeout(total=self._endpoints.timeout_seconds)
+        self._session = aiohttp.ClientSession(timeout=timeout)
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self._session is not None:
+            await self._session.close()
+
+    async def get(self, key: str) -> KeyValue | None:
+        return (await self._range(key, None)).get(key)
+
+    async def list(self, prefix: str) -> dict[str, KeyValue]:
+        return await self._range(prefix, prefix_end(prefix))
+
+    async def put(self, key: str, value: bytes, revision: int) -> bool:
+        """Whether the value was written: false when the key no longer stands at `revision` (0: does not exist)."""
+        request = {"requestPut": {"key": _encoded(key.encode()), "value": _encoded(value)}}
+        return await self._guarded(key, revision, request)
+
+    async def delete(self, key: str, revision: int) -> bool:
+        """Whether the key was deleted: false when it no longer stands at `revision`."""
+        return await self._guarded(key, revision, {"requestDeleteRange": {"key": _encoded(key.encode())}})
+
+    async def _range(self, key: str, end: bytes | None) -> dict[str, KeyValue]:
+        request = {"key": _encoded(key.encode())}
+        if end is not None:
+            request["rangeEnd"] = _encoded(end)
+        answer = msgspec.json.decode(await self._call("/v3/kv/range", request), type=_Range)
+        return {base64.b64decode(kv["key"]).decode(): _key_value(kv) for kv in answer.kvs}
+
+    async def _guarded(self, key: str, revision: int, request: Mapping[str, Any]) -> bool:
+        guard = {
+            "key": _encoded(key.encode()),
+            "target": "MOD",
+            "result": "EQUAL",
+            "modRevision": str(revision),
+        }
+        body = {"compare": [guard], "success": [request]}
+        answer = await self._call("/v3/kv/txn", body)
+        return msgspec.json.decode(answer, type=_Transaction).succeeded
+
+    async def _call(self, path: str, body: Mapping[str, Any]) -> bytes:
+        failures: list[str] = []
+        for url in self._endpoints.urls:
+            try:
+                return await self._ask(url, path, msgspec.json.encode(body))
+            except (aiohttp.ClientError, TimeoutError, OSError) as error:
+                failures.append(f"{url}: {error or type(error).__name__}")
+        raise Unreachable("; ".join(failures) or "no endpoint is given")
+
+    async def _ask(self, url: str, path: str, body: bytes) -> bytes:
+        if self._session is None:
+            raise EtcdError("the client is used outside its `async with` block")
+        target, name = self._target(url)
+        async with self._session.post(
+            f"{target}{path}", data=body, ssl=self._endpoints.tls or True, server_hostname=name
+        ) as answer:
+            content = await answer.read()
+            if answer.status != 200:
+                raise Refused(f"{url}: {answer.status} {content[:200].decode('utf-8', 'replace').strip()}")
+            return content
+
+    def _target(self, url: str) -> tuple[str, str | None]:
+        parsed = URL(url if "://" in url else f"http://{url}")
+        host, port = parsed.host or "", parsed.port or 2379
+        reached, reached_port = self._endpoints.redirect(host, port)
+        # Certificates are issued for the name that was asked for, wherever it leads.
+        name = host if parsed.scheme == "https" and reached != host else None
+        return str(parsed.with_host(reached).with_port(reached_port)).rstrip("/"), name
+
+
+def _encoded(value: bytes) -> str:
+    return base64.b64encode(value).decode()
+
+
+def _key_value(kv: Mapping[str, Any]) -> KeyValue:
+    return KeyValue(base64.b64decode(kv.get("value", "")), int(kv["mod_revision"]))

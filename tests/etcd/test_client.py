@@ -1,0 +1,154 @@
+"""The JSON gateway of a real etcd, with and without TLS."""
+
+import asyncio
+import socket
+import ssl
+import subprocess
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+import pytest
+import pytest_asyncio
+
+from steward.etcd.client import Endpoints, EtcdClient, prefix_end
+from steward.etcd.errors import EtcdError, Refused, Unreachable
+from steward.local import binaries, certificates
+from steward.local.programs import CONTROL_PLANE
+from steward.local.progress import Silent
+
+
+def free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
+async def until_it_answers(endpoints: Endpoints) -> None:
+    """The test's own time limit ends the wait."""
+    while True:
+        try:
+            async with EtcdClient(endpoints) as client:
+                await client.get("ready")
+                return
+        except EtcdError:
+            await asyncio.sleep(0.05)
+
+
+@asynccontextmanager
+async def running_etcd(directory: Path, scheme: str, *flags: str) -> AsyncIterator[str]:
+    program = (await binaries.ensure([CONTROL_PLANE], Silent()))["etcd"]
+    client, peer = f"{scheme}://127.0.0.1:{free_port()}", f"http://127.0.0.1:{free_port()}"
+    command = [str(program), "--data-dir", str(directory / "data"), "--unsafe-no-fsync", "--logger=zap"]
+    command += ["--listen-client-urls", client, "--advertise-client-urls", client, "--listen-peer-urls", peer]
+    command += ["--initial-advertise-peer-urls", peer, "--initial-cluster", f"default={peer}", *flags]
+    with (directory / "etcd.log").open("wb") as log:
+        process = subprocess.Popen(command, stdout=log, stderr=log)
+        try:
+            yield client
+        finally:
+            process.kill()
+            process.wait()
+
+
+@pytest_asyncio.fixture
+async def etcd(tmp_path: Path) -> AsyncIterator[EtcdClient]:
+    async with running_etcd(tmp_path, "http") as url:
+        endpoints = Endpoints([url])
+        await until_it_answers(endpoints)
+        async with EtcdClient(endpoints) as client:
+            yield client
+
+
+async def test_what_was_put_is_read_back_with_its_revision(etcd: EtcdClient) -> None:
+    assert await etcd.put("/a", b"\x00\xff", 0)
+    found = await etcd.get("/a")
+    assert found is not None
+    assert found.value == b"\x00\xff"
+    assert found.revision > 0
+
+
+async def test_a_key_that_nobody_wrote_is_none(etcd: EtcdClient) -> None:
+    assert await etcd.get("/nothing") is None
+
+
+async def test_a_key_is_created_only_once(etcd: EtcdClient) -> None:
+    assert await etcd.put("/a", b"first", 0)
+    assert not await etcd.put("/a", b"second", 0)
+    found = await etcd.get("/a")
+    assert found is not None
+    assert found.value == b"first"
+
+
+async def test_a_newer_value_is_never_overwritten(etcd: EtcdClient) -> None:
+    await etcd.put("/a", b"old", 0)
+    seen = await etcd.get("/a")
+    assert seen is not None
+    assert await etcd.put("/a", b"newer", seen.revision)
+    assert not await etcd.put("/a", b"stale", seen.revision)
+    assert not await etcd.delete("/a", seen.revision)
+
+
+async def test_a_list_holds_the_prefix_and_nothing_beside_it(etcd: EtcdClient) -> None:
+    for key in ("/cells/a", "/cells/b", "/cellular"):
+        await etcd.put(key, b"x", 0)
+    assert sorted(await etcd.list("/cells/")) == ["/cells/a", "/cells/b"]
+
+
+async def test_a_deleted_key_is_gone(etcd: EtcdClient) -> None:
+    await etcd.put("/a", b"x", 0)
+    seen = await etcd.get("/a")
+    assert seen is not None
+    assert await etcd.delete("/a", seen.revision)
+    assert await etcd.get("/a") is None
+
+
+async def test_nobody_listening_is_an_error_that_names_the_endpoint() -> None:
+    url = f"http://127.0.0.1:{free_port()}"
+    async with EtcdClient(Endpoints([url])) as client:
+        with pytest.raises(Unreachable, match=url):
+            await client.get("/a")
+
+
+async def test_a_dead_endpoint_does_not_hide_a_living_one(tmp_path: Path) -> None:
+    async with running_etcd(tmp_path, "http") as url:
+        endpoints = Endpoints([f"http://127.0.0.1:{free_port()}", url])
+        await until_it_answers(endpoints)
+        async with EtcdClient(endpoints) as client:
+            assert await client.put("/a", b"x", 0)
+
+
+async def test_an_answer_that_says_no_is_told_apart_from_silence(etcd: EtcdClient) -> None:
+    with pytest.raises(Refused, match="etcdserver: key is not provided"):
+        await etcd.get("")
+
+
+async def test_an_address_inside_the_cluster_is_reached_through_its_redirect(tmp_path: Path) -> None:
+    async with running_etcd(tmp_path, "http") as url:
+        port = int(url.rpartition(":")[2])
+        endpoints = Endpoints(["mini-global-topo.prod.svc:2379"], redirect=lambda *_: ("127.0.0.1", port))
+        await until_it_answers(endpoints)
+        async with EtcdClient(endpoints) as client:
+            assert await client.put("/a", b"x", 0)
+
+
+async def test_with_tls_both_sides_show_certificates(tmp_path: Path) -> None:
+    made = certificates.ensure(tmp_path / "pki")
+    flags = ["--cert-file", made.server.certificate, "--key-file", made.server.key]
+    flags += ["--client-cert-auth", "--trusted-ca-file", made.ca.certificate]
+    trusting = ssl.create_default_context(cafile=made.ca.certificate)
+    admin = made.client("admin")
+    trusting.load_cert_chain(admin.certificate, admin.key)
+    async with running_etcd(tmp_path, "https", *map(str, flags)) as url:
+        await until_it_answers(Endpoints([url], tls=trusting))
+        async with EtcdClient(Endpoints([url], tls=trusting)) as client:
+            assert await client.put("/a", b"x", 0)
+        stranger = ssl.create_default_context(cafile=made.ca.certificate)
+        async with EtcdClient(Endpoints([url], tls=stranger)) as client:
+            with pytest.raises(Unreachable):
+                await client.get("/a")
+
+
+@pytest.mark.parametrize(("prefix", "end"), [("/a/", b"/a0"), ("a\xff", b"a\xc3\xc0"), ("", b"\0")])
+def test_the_end_of_a_prefix_is_the_first_key_behind_it(prefix: str, end: bytes) -> None:
+    assert prefix_end(prefix) == end
