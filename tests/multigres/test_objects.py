@@ -16,8 +16,22 @@ def named(tree: list[Any], kind: str, name: str) -> Any:
 def test_every_object_belongs_to_its_parent_and_says_who_manages_it() -> None:
     for manifest in build_tree():
         assert manifest["metadata"]["labels"]["app.kubernetes.io/managed-by"] == "multigres-operator"
-        [owner] = manifest["metadata"]["ownerReferences"]
-        assert owner["controller"] is True
+        if manifest["kind"] != "PersistentVolumeClaim" and not manifest["metadata"]["name"].endswith(
+            "-password"
+        ):
+            [owner] = manifest["metadata"]["ownerReferences"]
+            assert owner["controller"] is True
+
+
+def test_what_holds_or_unlocks_data_has_no_owner_that_would_take_it_away() -> None:
+    tree = build_tree()
+    for manifest in [
+        *of_kind(tree, "PersistentVolumeClaim"),
+        named(tree, "Secret", "mini-postgres-password"),
+    ]:
+        assert "ownerReferences" not in manifest["metadata"]
+    gone = build_tree(pvcDeletionPolicy={"whenDeleted": "Delete"})
+    assert all("ownerReferences" in claim["metadata"] for claim in of_kind(gone, "PersistentVolumeClaim"))
 
 
 def test_no_two_objects_share_a_kind_and_a_name() -> None:

@@ -127,7 +127,7 @@ def test_a_whole_cluster_runs_in_a_restricted_namespace_and_a_second_apply_chang
     items = build_tree(namespace)
     for item in items:
         # The parents of these objects do not exist here, and the garbage collector is real.
-        del item["metadata"]["ownerReferences"]
+        item["metadata"].pop("ownerReferences", None)
     tree = {"apiVersion": "v1", "kind": "List", "items": items}
     apply = ("apply", "--server-side", "-f", "-", "-o", "json")
     first = json.loads(kubectl(served, *apply, document=tree))["items"]

@@ -21,6 +21,7 @@ from steward.multigres.objects import (
     multiadmin,
     orchestrator,
     pool,
+    secrets,
     shard_parts,
 )
 from steward.multigres.objects.metadata import Manifest, Owner
@@ -44,6 +45,8 @@ def build_tree(namespace: str = "example", **spec: Any) -> list[Manifest]:
         *multiadmin.multiadmin_objects(owner, resolved, constants.LOG_LEVELS, wanted.observability),
         *multiadmin.web_objects(owner, resolved),
         gateway.cluster_service(owner, None if wanted.external_gateway is UNSET else wanted.external_gateway),
+        secrets.password_secret(owner, "secret"),
+        secrets.connection_secret(owner, "secret"),
         *_cells(owner, resolved, wanted),
         *_groups(owner, resolved, wanted),
     ]
@@ -78,13 +81,12 @@ def _groups(owner: Owner, resolved: ResolvedCluster, wanted: MultigresClusterSpe
 def _shard(owner: Owner, spec: ShardSpec) -> list[Manifest]:
     path = ShardPath(NAME, given(spec.database_name, ""), given(spec.table_group_name, ""), spec.shard_name)
     build = ShardBuild(
-        owner, path, spec, f"{owner.name}-postgres-password", "password", f"{owner.name}-pgbackrest-tls"
+        owner, path, spec, names.password_secret(NAME), "password", f"{owner.name}-pgbackrest-tls"
     )
     return [
         *orchestrator.orchestrator_objects(build),
         *pool.pool_objects(build),
         *shard_parts.config_maps(build),
-        shard_parts.password_secret(build, "secret"),
         shard_parts.disruption_budget(build),
         *backup.backup_claims(build, pool.pools_by_cell(given(spec.pools, {}))),
     ]

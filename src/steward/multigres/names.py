@@ -82,6 +82,10 @@ def connection_secret(cluster: str) -> str:
     return f"{cluster}-app"
 
 
+def password_secret(cluster: str) -> str:
+    return f"{cluster}-postgres-password"
+
+
 def cell(cluster: str, name: str) -> str:
     return join(OBJECT, cluster, name)
 

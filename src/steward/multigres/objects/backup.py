@@ -9,6 +9,7 @@ from msgspec import UNSET
 
 from steward.multigres import constants, names
 from steward.multigres.api.backup import Backup
+from steward.multigres.inheritance import RETAIN
 from steward.multigres.layers import given
 from steward.multigres.objects.metadata import Manifest, metadata
 from steward.multigres.objects.shards import ShardBuild
@@ -82,18 +83,20 @@ def backup_claims(shard: ShardBuild, cells: list[str]) -> list[Manifest]:
     backup = given(shard.spec.backup, constants.BACKUP)
     if backup.type == "s3":
         return []
-    storage = _storage(backup)
-    return [
-        {
-            "apiVersion": "v1",
-            "kind": "PersistentVolumeClaim",
-            "metadata": metadata(
-                shard.owner, names.backup_claim(shard.path, cell), shard.cell_labels(COMPONENT, cell)
-            ),
-            "spec": claim_spec(storage, "10Gi"),
-        }
-        for cell in sorted(cells)
-    ]
+    return [_claim(shard, cell, _storage(backup)) for cell in sorted(cells)]
+
+
+def _claim(shard: ShardBuild, cell: str, storage: object) -> Manifest:
+    written = metadata(shard.owner, names.backup_claim(shard.path, cell), shard.cell_labels(COMPONENT, cell))
+    if given(shard.spec.pvc_deletion_policy, RETAIN).when_deleted != "Delete":
+        # An owner would take the backups away with the shard.
+        del written["ownerReferences"]
+    return {
+        "apiVersion": "v1",
+        "kind": "PersistentVolumeClaim",
+        "metadata": written,
+        "spec": claim_spec(storage, "10Gi"),
+    }
 
 
 def _storage(backup: Backup) -> object:

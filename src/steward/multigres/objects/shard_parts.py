@@ -1,6 +1,4 @@
-"""What the pools of a shard share: access rules, exporter queries, the password, the disruption budget."""
-
-import base64
+"""What the pools of a shard share: access rules, exporter queries, the disruption budget."""
 
 from steward.multigres import names
 from steward.multigres.objects.metadata import CELL, POOL, Manifest, metadata, selector
@@ -48,18 +46,6 @@ def _config_map(shard: ShardBuild, suffix: str, component: str, data: dict[str, 
         "kind": "ConfigMap",
         "metadata": metadata(shard.owner, shard.named(suffix), shard.labels(component)),
         "data": data,
-    }
-
-
-def password_secret(shard: ShardBuild, password: str) -> Manifest:
-    """Made once, by create and never by apply: a second password would lock the shard's own servers out."""
-    return {
-        "apiVersion": "v1",
-        "kind": "Secret",
-        "metadata": metadata(shard.owner, shard.password_secret, shard.labels("postgres-password")),
-        "type": "Opaque",
-        "immutable": False,
-        "data": {shard.password_key: base64.b64encode(password.encode()).decode()},
     }
 
 

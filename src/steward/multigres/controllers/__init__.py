@@ -1,0 +1,1 @@
+"""One controller a kind: read, observe, plan, carry out, report."""

@@ -1,0 +1,101 @@
+"""Cell: keeps the gateways of one failure domain, and its own topology server where it has one."""
+
+from steward.kube.kinds import DEPLOYMENT, Key, Manifest, Ref
+from steward.multigres import names
+from steward.multigres.controllers.ground import Ground, stall_of
+from steward.multigres.layers import given
+from steward.multigres.objects import children, gateway
+from steward.multigres.objects.metadata import CELL, CLUSTER, COMPONENT, Owner
+from steward.multigres.rules import CELL as KIND
+from steward.multigres.status import Piece, Report, Stall, assess, child_piece, common_status, workload_piece
+from steward.multigres.views import CellView, PodView, TopoServerView
+from steward.runtime.controller import Controller
+from steward.runtime.reconcile import DONE, Result
+from steward.runtime.triggers import For, Owns, Watches
+
+GATEWAYS = "gateways"
+
+
+class CellReconciler:
+    def __init__(self, ground: Ground) -> None:
+        rules = ground.rules
+        self.ground = ground
+        self.cells = ground.store(rules.cell)
+        self.servers = ground.store(rules.topo_server)
+        self.deployments = ground.store(rules.deployment)
+        self.pods = ground.store(rules.pod)
+        self.pods.add_index(GATEWAYS, lambda pod: [str(key) for key in _cell_of(pod)])
+        self.kept = (rules.topo_server, rules.deployment, rules.service)
+        for rule in self.kept:
+            ground.store(rule)
+
+    def controller(self) -> Controller:
+        rules = self.ground.rules
+        watched = Watches(rules.pod, to=_cell_of)
+        return Controller("cell", self, (For(rules.cell), *(Owns(rule) for rule in self.kept), watched))
+
+    async def reconcile(self, key: Key) -> Result:
+        cell = self.cells.get(key)
+        if cell is None or cell.metadata.deletion_timestamp is not None:
+            return DONE
+        desired = _objects(cell)
+        strangers = await self.ground.strangers(desired)
+        kept = () if strangers else self.ground.keep(cell.metadata, desired, self.kept)
+        told = self.ground.report(Ref(KIND, key), cell, self._status(cell, desired, stall_of(strangers)))
+        outcome = await self.ground.carrier.carry_out((*kept, *told), Ref(KIND, key))
+        return outcome.result
+
+    def _status(self, cell: CellView, desired: list[Manifest], stall: Stall | None) -> Manifest:
+        gateways = self._gateways(cell, desired)
+        health = assess([gateways, *self._local_topo(cell, desired)], stall)
+        report = Report(cell.metadata, cell.status.conditions, self.ground.now())
+        cluster = cell.metadata.labels.get(CLUSTER, "")
+        return {
+            **common_status(report, health),
+            "gatewayReplicas": gateways.desired,
+            "gatewayReadyReplicas": gateways.ready,
+            "gatewayServiceName": names.gateway_service(cluster, cell.spec.name),
+        }
+
+    def _gateways(self, cell: CellView, desired: list[Manifest]) -> Piece:
+        deployment = next(manifest for manifest in desired if manifest["kind"] == DEPLOYMENT.kind)
+        name = deployment["metadata"]["name"]
+        pods = self.pods.by_index(GATEWAYS, str(_gateway_key(cell)))
+        seen = self.deployments.get(Key(cell.metadata.namespace, name))
+        return workload_piece(
+            f"gateways {name}", deployment["spec"]["replicas"], seen, self.ground.look(pods)
+        )
+
+    def _local_topo(self, cell: CellView, desired: list[Manifest]) -> list[Piece]:
+        servers = [manifest["metadata"]["name"] for manifest in desired if manifest["kind"] == "TopoServer"]
+        return [server_piece(name, self.servers.get(Key(cell.metadata.namespace, name))) for name in servers]
+
+
+def server_piece(name: str, server: TopoServerView | None) -> Piece:
+    if server is None:
+        return child_piece(f"topology server {name}", None, [], 0)
+    status = server.status
+    return child_piece(
+        f"topology server {name}", server.metadata, status.conditions, status.observed_generation
+    )
+
+
+def _objects(cell: CellView) -> list[Manifest]:
+    meta = cell.metadata
+    owner = Owner("Cell", meta.namespace, meta.name, meta.uid)
+    cluster = meta.labels.get(CLUSTER, "")
+    local = children.local_topo_server(owner, cluster, cell.spec)
+    return [*([] if local is None else [local]), *gateway.cell_objects(owner, cluster, cell.spec)]
+
+
+def _cell_of(pod: PodView) -> list[Key]:
+    """The Cell whose gateway a pod is. Its name follows from the pod's labels, so that no lookup is needed."""
+    labels = pod.metadata.labels
+    if labels.get(COMPONENT) != gateway.COMPONENT or CELL not in labels:
+        return []
+    return [Key(pod.metadata.namespace, names.cell(labels.get(CLUSTER, ""), labels[CELL]))]
+
+
+def _gateway_key(cell: CellView) -> Key:
+    cluster = cell.metadata.labels.get(CLUSTER, "")
+    return Key(cell.metadata.namespace, names.cell(cluster, given(cell.spec.name, "")))

@@ -1,0 +1,302 @@
+"""MultigresCluster: resolves what the user wrote, keeps its children, and says in one place how the whole is.
+
+A spec that cannot be carried out changes nothing: what runs stays as it is, and the status says which field to mend.
+"""
+
+import base64
+import secrets as randomness
+from typing import Any, NamedTuple
+
+import msgspec
+from msgspec import UNSET
+
+from steward.kube.errors import NotFound
+from steward.kube.kinds import SECRET, Key, Manifest, Ref
+from steward.multigres import constants, names, reasons
+from steward.multigres.api.cell_template import CellTemplateSpec
+from steward.multigres.api.cluster import MultigresClusterSpec
+from steward.multigres.api.core_template import CoreTemplateSpec
+from steward.multigres.api.shard_template import ShardTemplateSpec
+from steward.multigres.controllers.cell import server_piece
+from steward.multigres.controllers.ground import Ground, stall_of
+from steward.multigres.layers import given
+from steward.multigres.objects import children, gateway, multiadmin, secrets
+from steward.multigres.objects.metadata import CLUSTER, COMPONENT, Owner
+from steward.multigres.resolve import resolve
+from steward.multigres.resolved import Identity, ResolvedCluster, Templates
+from steward.multigres.rules import CLUSTER as KIND
+from steward.multigres.status import (
+    Piece,
+    Report,
+    Stall,
+    assess,
+    child_piece,
+    common_status,
+    workload_piece,
+)
+from steward.multigres.views import ClusterView, PodView, TemplateView
+from steward.runtime.controller import Controller
+from steward.runtime.plan import Create, Plan
+from steward.runtime.queue import Lane
+from steward.runtime.reconcile import DONE, Result
+from steward.runtime.triggers import For, Owns, Watches
+
+ADMIN_PODS = "admin"
+
+
+class Wanted(NamedTuple):
+    """What a spec asks for: everything resolved, or the reason why it cannot be carried out."""
+
+    spec: MultigresClusterSpec
+    resolved: ResolvedCluster | None
+    stall: Stall | None
+
+
+class ClusterReconciler:
+    def __init__(self, ground: Ground) -> None:
+        rules = ground.rules
+        self.ground = ground
+        self.clusters = ground.store(rules.cluster)
+        self.templates = (
+            ground.store(rules.core_template),
+            ground.store(rules.cell_template),
+            ground.store(rules.shard_template),
+        )
+        self.servers = ground.store(rules.topo_server)
+        self.cells = ground.store(rules.cell)
+        self.groups = ground.store(rules.table_group)
+        self.deployments = ground.store(rules.deployment)
+        self.secrets = ground.store(rules.secret)
+        self.pods = ground.store(rules.pod)
+        self.pods.add_index(ADMIN_PODS, lambda pod: [str(key) for key in _admin_cluster_of(pod)])
+        self.kept = (
+            rules.topo_server,
+            rules.cell,
+            rules.table_group,
+            rules.deployment,
+            rules.service,
+            rules.secret,
+        )
+        for rule in self.kept:
+            ground.store(rule)
+
+    def controller(self) -> Controller:
+        rules = self.ground.rules
+        return Controller(
+            "multigrescluster",
+            self,
+            (
+                For(rules.cluster),
+                *(Owns(rule) for rule in self.kept),
+                Watches(rules.core_template, to=self._clusters_beside, lane=Lane.SLOW),
+                Watches(rules.cell_template, to=self._clusters_beside, lane=Lane.SLOW),
+                Watches(rules.shard_template, to=self._clusters_beside, lane=Lane.SLOW),
+                Watches(rules.pod, to=_admin_cluster_of),
+            ),
+        )
+
+    def _clusters_beside(self, template: TemplateView) -> list[Key]:
+        """All clusters of the namespace: one may use a template by a name that only resolving tells."""
+        beside = self.clusters.list(template.metadata.namespace)
+        return [Key(cluster.metadata.namespace, cluster.metadata.name) for cluster in beside]
+
+    async def reconcile(self, key: Key) -> Result:
+        cluster = self.clusters.get(key)
+        if cluster is None or cluster.metadata.deletion_timestamp is not None:
+            return DONE
+        wanted = self._wanted(cluster)
+        if wanted.resolved is None:
+            return await self._report(cluster, (), wanted, wanted.stall)
+        desired = await self._desired(cluster, wanted)
+        strangers = await self.ground.strangers(desired)
+        kept = () if strangers else self._keep(cluster, desired)
+        return await self._report(cluster, kept, wanted, stall_of(strangers))
+
+    def _wanted(self, cluster: ClusterView) -> Wanted:
+        try:
+            spec = msgspec.convert(cluster.spec, MultigresClusterSpec)
+            templates = self._template_contents(cluster.metadata.namespace)
+        except msgspec.ValidationError as error:
+            return Wanted(MultigresClusterSpec(), None, Stall(reasons.INVALID_SPEC, str(error)))
+        resolved = resolve(Identity(cluster.metadata.namespace, cluster.metadata.name), spec, templates)
+        if not resolved.problems:
+            return Wanted(spec, resolved, None)
+        told = "; ".join(f"{problem.field}: {problem.message}" for problem in resolved.problems)
+        return Wanted(spec, None, Stall(reasons.INVALID_SPEC, told))
+
+    def _template_contents(self, namespace: str) -> Templates:
+        core, cell, shard = self.templates
+        return Templates(
+            {t.metadata.name: msgspec.convert(t.spec, CoreTemplateSpec) for t in core.list(namespace)},
+            {t.metadata.name: msgspec.convert(t.spec, CellTemplateSpec) for t in cell.list(namespace)},
+            {t.metadata.name: msgspec.convert(t.spec, ShardTemplateSpec) for t in shard.list(namespace)},
+        )
+
+    async def _desired(self, cluster: ClusterView, wanted: Wanted) -> list[Manifest]:
+        owner = _owner(cluster)
+        resolved = wanted.resolved
+        assert resolved is not None
+        spec = wanted.spec
+        server = children.global_topo_server(owner, resolved)
+        external = None if spec.external_gateway is UNSET else spec.external_gateway
+        levels = given(spec.log_levels, constants.LOG_LEVELS)
+        return [
+            *([] if server is None else [server]),
+            *children.cells(owner, resolved, spec),
+            *children.table_groups(owner, resolved, spec),
+            *multiadmin.multiadmin_objects(owner, resolved, levels, spec.observability),
+            *multiadmin.web_objects(owner, resolved),
+            gateway.cluster_service(owner, external),
+            *await self._connection(owner, spec),
+        ]
+
+    async def _connection(self, owner: Owner, spec: MultigresClusterSpec) -> list[Manifest]:
+        """What an application mounts: there as soon as the password is."""
+        password = await self._password(owner, spec)
+        return [] if password is None else [secrets.connection_secret(owner, password)]
+
+    async def _password(self, owner: Owner, spec: MultigresClusterSpec) -> str | None:
+        reference = spec.postgres_password_secret_ref
+        name = names.password_secret(owner.name) if reference is UNSET else reference.name
+        key = secrets.PASSWORD_KEY if reference is UNSET else given(reference.key, secrets.PASSWORD_KEY)
+        try:
+            found = await self.ground.client.get(SECRET, Key(owner.namespace, name))
+        except NotFound:
+            return None
+        encoded = (found.get("data") or {}).get(key)
+        return None if encoded is None else base64.b64decode(encoded).decode()
+
+    def _keep(self, cluster: ClusterView, desired: list[Manifest]) -> Plan:
+        return (*self._first_password(cluster), *self.ground.keep(cluster.metadata, desired, self.kept))
+
+    def _first_password(self, cluster: ClusterView) -> Plan:
+        key = Key(cluster.metadata.namespace, names.password_secret(cluster.metadata.name))
+        if "postgresPasswordSecretRef" in cluster.spec or self.secrets.get(key) is not None:
+            return ()
+        return (Create(secrets.password_secret(_owner(cluster), randomness.token_urlsafe(24))),)
+
+    async def _report(self, cluster: ClusterView, kept: Plan, wanted: Wanted, stall: Stall | None) -> Result:
+        key = Key(cluster.metadata.namespace, cluster.metadata.name)
+        told = self.ground.report(Ref(KIND, key), cluster, self._status(cluster, wanted, stall))
+        outcome = await self.ground.carrier.carry_out((*kept, *told), Ref(KIND, key))
+        return outcome.result
+
+    def _status(self, cluster: ClusterView, wanted: Wanted, stall: Stall | None) -> Manifest:
+        report = Report(cluster.metadata, cluster.status.conditions, self.ground.now())
+        if wanted.resolved is None:
+            before = msgspec.to_builtins(cluster.status)
+            return {**before, **common_status(report, assess([], stall))}
+        resolved = wanted.resolved
+        pieces = self._pieces(cluster, resolved)
+        name = cluster.metadata.name
+        return {
+            **common_status(report, assess(pieces, stall)),
+            "cells": self._cell_summaries(cluster, resolved),
+            "databases": self._database_summaries(cluster, resolved),
+            "resolvedTemplates": _templates(resolved),
+            "gatewayServiceName": names.cluster_gateway(name),
+            "endpoint": f"{names.cluster_gateway(name)}.{cluster.metadata.namespace}.svc:{gateway.POSTGRES.number}",
+            "connectionSecret": names.connection_secret(name),
+            **_topo_services(name, resolved),
+        }
+
+    def _pieces(self, cluster: ClusterView, resolved: ResolvedCluster) -> list[Piece]:
+        return [
+            *self._server_pieces(cluster, resolved),
+            *(self._cell_piece(cluster, cell.name) for cell in resolved.cells),
+            *(
+                self._group_piece(cluster, group.database, group.name)
+                for database in resolved.databases
+                for group in database.groups
+            ),
+            *self._admin_pieces(cluster, resolved),
+        ]
+
+    def _server_pieces(self, cluster: ClusterView, resolved: ResolvedCluster) -> list[Piece]:
+        if resolved.topo.etcd is None:
+            return []
+        name = names.global_topo(cluster.metadata.name)
+        return [server_piece(name, self.servers.get(Key(cluster.metadata.namespace, name)))]
+
+    def _cell_piece(self, cluster: ClusterView, cell: str) -> Piece:
+        seen = self.cells.get(Key(cluster.metadata.namespace, names.cell(cluster.metadata.name, cell)))
+        if seen is None:
+            return child_piece(f"cell {cell}", None, [], 0)
+        return child_piece(
+            f"cell {cell}", seen.metadata, seen.status.conditions, seen.status.observed_generation
+        )
+
+    def _group_piece(self, cluster: ClusterView, database: str, group: str) -> Piece:
+        name = names.table_group(cluster.metadata.name, database, group)
+        seen = self.groups.get(Key(cluster.metadata.namespace, name))
+        what = f"table group {database}/{group}"
+        if seen is None:
+            return child_piece(what, None, [], 0)
+        return child_piece(what, seen.metadata, seen.status.conditions, seen.status.observed_generation)
+
+    def _admin_pieces(self, cluster: ClusterView, resolved: ResolvedCluster) -> list[Piece]:
+        namespace, name = cluster.metadata.namespace, cluster.metadata.name
+        look = self.ground.look(self.pods.by_index(ADMIN_PODS, str(Key(namespace, name))))
+        shapes = {
+            names.multiadmin(name): resolved.multiadmin,
+            names.multiadmin_web(name): resolved.multiadmin_web,
+        }
+        return [
+            workload_piece(known, given(shape.replicas, 1), self.deployments.get(Key(namespace, known)), look)
+            for known, shape in shapes.items()
+        ]
+
+    def _cell_summaries(self, cluster: ClusterView, resolved: ResolvedCluster) -> dict[str, Any]:
+        summaries = {}
+        for cell in resolved.cells:
+            seen = self.cells.get(
+                Key(cluster.metadata.namespace, names.cell(cluster.metadata.name, cell.name))
+            )
+            ready = 0 if seen is None else given(seen.status.gateway_ready_replicas, 0)
+            piece = self._cell_piece(cluster, cell.name)
+            summaries[cell.name] = {"ready": piece.is_ready, "gatewayReplicas": ready}
+        return summaries
+
+    def _database_summaries(self, cluster: ClusterView, resolved: ResolvedCluster) -> dict[str, Any]:
+        summaries = {}
+        for database in resolved.databases:
+            total = sum(len(group.shards) for group in database.groups)
+            ready = sum(self._ready_shards(cluster, group.database, group.name) for group in database.groups)
+            summaries[database.name] = {"readyShards": ready, "totalShards": total}
+        return summaries
+
+    def _ready_shards(self, cluster: ClusterView, database: str, group: str) -> int:
+        name = names.table_group(cluster.metadata.name, database, group)
+        seen = self.groups.get(Key(cluster.metadata.namespace, name))
+        # What speaks of an older generation counts for nothing.
+        if seen is None or given(seen.status.observed_generation, 0) < seen.metadata.generation:
+            return 0
+        return int(given(seen.status.ready_shards, 0))
+
+
+def _owner(cluster: ClusterView) -> Owner:
+    meta = cluster.metadata
+    return Owner("MultigresCluster", meta.namespace, meta.name, meta.uid)
+
+
+def _templates(resolved: ResolvedCluster) -> dict[str, list[str]]:
+    used = resolved.templates
+    return {
+        "coreTemplates": list(used["CoreTemplate"]),
+        "cellTemplates": list(used["CellTemplate"]),
+        "shardTemplates": list(used["ShardTemplate"]),
+    }
+
+
+def _topo_services(cluster: str, resolved: ResolvedCluster) -> dict[str, str]:
+    if resolved.topo.etcd is None:
+        return {}
+    name = names.global_topo(cluster)
+    return {"clientService": name, "peerService": names.headless(name)}
+
+
+def _admin_cluster_of(pod: PodView) -> list[Key]:
+    labels = pod.metadata.labels
+    if labels.get(COMPONENT) not in (multiadmin.COMPONENT, multiadmin.WEB_COMPONENT):
+        return []
+    return [Key(pod.metadata.namespace, labels.get(CLUSTER, ""))]

@@ -1,0 +1,145 @@
+"""What all five controllers stand on: the stores, the carrier, the clock, and the rule for children.
+
+A parent keeps exactly the children that its spec asks for: what is missing or was edited is put back, what is no longer
+asked for goes, by uid. An object of somebody else that stands under a name of ours is never adopted and never changed.
+"""
+
+import asyncio
+import time
+from collections.abc import Iterable, Sequence
+from typing import Any, Protocol
+
+from steward.kube.conditions import READY, TRUE
+from steward.kube.errors import NotFound
+from steward.kube.kinds import Kind, Manifest, Ref, ref_of
+from steward.kube.meta import HasMetadata, Metadata, ObjectMeta, controller_of, key_of
+from steward.kube.patches import JsonPatch
+from steward.kube.selectors import CacheRule
+from steward.kube.store import Store
+from steward.multigres import reasons
+from steward.multigres.api.scalars import Unset
+from steward.multigres.api.status import Conditions
+from steward.multigres.objects.metadata import FIELD_MANAGER, MANAGED_BY
+from steward.multigres.rules import Rules
+from steward.multigres.status import Look, Stall, is_urgent
+from steward.multigres.trouble import first_hint, first_trouble
+from steward.multigres.views import ClaimView, PodView
+from steward.runtime.manager import Manager
+from steward.runtime.plan import Apply, Delete, Patch, Plan, Requeue, Status
+from steward.runtime.settings import Settings
+
+NO_LONGER_ASKED_FOR = "it is no longer asked for"
+PROGRESS_SECONDS = 5.0
+
+
+class ReportedStatus(Protocol):
+    @property
+    def conditions(self) -> Conditions | Unset: ...
+
+    @property
+    def observed_generation(self) -> int | Unset: ...
+
+
+class Reported(Protocol):
+    """A custom resource as its controller last reported on it."""
+
+    @property
+    def status(self) -> ReportedStatus: ...
+
+
+class Ground:
+    def __init__(self, manager: Manager, settings: Settings) -> None:
+        self.rules = Rules(settings.namespace, settings.namespaces)
+        self.client = manager.client
+        self.carrier = manager.carrier(FIELD_MANAGER)
+        self.clock = manager.connection.clock
+        self._manager = manager
+        self._stores: dict[Kind, Store[Any]] = {}
+        self._reported: dict[Ref, float] = {}
+
+    def store(self, rule: CacheRule[Any]) -> Store[Any]:
+        found = self._stores.get(rule.kind)
+        if found is None:
+            found = self._stores[rule.kind] = self._manager.store(rule)
+        return found
+
+    def of_kind(self, kind: Kind) -> Store[Any]:
+        return self._stores[kind]
+
+    def now(self) -> str:
+        return time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(self.clock.now()))
+
+    def look(self, pods: Iterable[PodView], claims: Iterable[ClaimView] = ()) -> Look:
+        """What the pods and volumes of a component tell beyond their numbers."""
+        seen, volumes = list(pods), list(claims)
+        return Look(first_trouble(seen, volumes), first_hint(seen, volumes, self.clock.now()))
+
+    def report(self, ref: Ref, seen: Reported, status: Manifest) -> Plan:
+        """Writes the status at once if it is urgent, else at most once in a while; unready ones are looked at again."""
+        is_ready = any(c["type"] == READY and c["status"] == TRUE for c in status["conditions"])
+        again: Plan = () if is_ready else (Requeue(PROGRESS_SECONDS),)
+        last = self._reported.get(ref, 0.0)
+        urgent = is_urgent(seen.status.conditions, seen.status.observed_generation, status)
+        if not urgent and self.clock.monotonic() - last < PROGRESS_SECONDS:
+            return (Requeue(PROGRESS_SECONDS),)
+        if is_ready:
+            self._reported.pop(ref, None)
+        else:
+            self._reported[ref] = self.clock.monotonic()
+        return (Status(ref, status), *again)
+
+    async def strangers(self, desired: Sequence[Manifest]) -> frozenset[Ref]:
+        """Objects of others under names that we need. Asked of the server only for what our caches do not hold."""
+        unseen = [manifest for manifest in desired if not self._is_known(ref_of(manifest))]
+        found = await asyncio.gather(*(self._is_stranger(manifest) for manifest in unseen))
+        return frozenset(ref_of(manifest) for manifest, strange in zip(unseen, found, strict=True) if strange)
+
+    def _is_known(self, ref: Ref) -> bool:
+        seen = self.of_kind(ref.kind).get(ref.key)
+        return seen is not None and is_ours(seen)
+
+    async def _is_stranger(self, manifest: Manifest) -> bool:
+        ref = ref_of(manifest)
+        try:
+            found = await self.client.get(ref.kind, ref.key, Metadata)
+        except NotFound:
+            return False
+        return not is_ours(found)
+
+    def keep(self, owner: ObjectMeta, desired: Sequence[Manifest], rules: Iterable[CacheRule[Any]]) -> Plan:
+        """The steps that make `desired`, and nothing else, the children of `owner` among the kinds of `rules`."""
+        wanted = {ref_of(manifest) for manifest in desired}
+        surplus = [
+            Delete(Ref(rule.kind, key_of(seen)), seen.metadata.uid, NO_LONGER_ASKED_FOR)
+            for rule in rules
+            for seen in sorted(self.store(rule).by_owner(owner.uid), key=lambda known: known.metadata.name)
+            if Ref(rule.kind, key_of(seen)) not in wanted and goes_with_its_owner(seen, owner)
+        ]
+        return (*(Apply(manifest) for manifest in desired), *surplus)
+
+
+def is_ours(seen: HasMetadata) -> bool:
+    return seen.metadata.labels.get(MANAGED_BY) == FIELD_MANAGER
+
+
+def goes_with_its_owner(seen: HasMetadata, owner: ObjectMeta) -> bool:
+    if seen.metadata.deletion_timestamp is not None:
+        return False
+    controller = controller_of(seen.metadata)
+    return controller is not None and controller.uid == owner.uid
+
+
+def stall_of(strangers: frozenset[Ref]) -> Stall | None:
+    if not strangers:
+        return None
+    names = ", ".join(sorted(str(ref) for ref in strangers))
+    cure = "rename or delete it, or rename the cluster"
+    return Stall(
+        reasons.NAME_TAKEN, f"{names} belongs to somebody else and stands under a name of ours: {cure}"
+    )
+
+
+def finalizers_patch(ref: Ref, meta: ObjectMeta, wanted: Sequence[str]) -> Patch:
+    """By JSON patch at the version that we saw: two appliers of finalizers would replace each other's."""
+    at = {"op": "test", "path": "/metadata/resourceVersion", "value": meta.resource_version}
+    return Patch(ref, JsonPatch([at, {"op": "add", "path": "/metadata/finalizers", "value": list(wanted)}]))

@@ -1,0 +1,58 @@
+"""TableGroup: makes one Shard of each of its entries and counts those that are ready."""
+
+from steward.kube.kinds import Key, Manifest, Ref
+from steward.multigres.controllers.ground import Ground, stall_of
+from steward.multigres.objects import children
+from steward.multigres.objects.metadata import CLUSTER, Owner
+from steward.multigres.rules import TABLE_GROUP as KIND
+from steward.multigres.status import Piece, Report, Stall, assess, child_piece, common_status
+from steward.multigres.views import ShardView, TableGroupView
+from steward.runtime.controller import Controller
+from steward.runtime.reconcile import DONE, Result
+from steward.runtime.triggers import For, Owns
+
+
+class TableGroupReconciler:
+    def __init__(self, ground: Ground) -> None:
+        self.ground = ground
+        self.groups = ground.store(ground.rules.table_group)
+        self.shards = ground.store(ground.rules.shard)
+
+    def controller(self) -> Controller:
+        rules = self.ground.rules
+        return Controller("tablegroup", self, (For(rules.table_group), Owns(rules.shard)))
+
+    async def reconcile(self, key: Key) -> Result:
+        group = self.groups.get(key)
+        if group is None or group.metadata.deletion_timestamp is not None:
+            return DONE
+        desired = _shards(group)
+        strangers = await self.ground.strangers(desired)
+        kept = () if strangers else self.ground.keep(group.metadata, desired, (self.ground.rules.shard,))
+        told = self.ground.report(Ref(KIND, key), group, self._status(group, desired, stall_of(strangers)))
+        outcome = await self.ground.carrier.carry_out((*kept, *told), Ref(KIND, key))
+        return outcome.result
+
+    def _status(self, group: TableGroupView, desired: list[Manifest], stall: Stall | None) -> Manifest:
+        names = [manifest["metadata"]["name"] for manifest in desired]
+        pieces = [shard_piece(name, self.shards.get(Key(group.metadata.namespace, name))) for name in names]
+        report = Report(group.metadata, group.status.conditions, self.ground.now())
+        return {
+            **common_status(report, assess(pieces, stall)),
+            "readyShards": sum(piece.is_ready for piece in pieces),
+            "totalShards": len(pieces),
+        }
+
+
+def shard_piece(name: str, shard: ShardView | None) -> Piece:
+    if shard is None:
+        return child_piece(f"shard {name}", None, [], 0)
+    return child_piece(
+        f"shard {name}", shard.metadata, shard.status.conditions, shard.status.observed_generation
+    )
+
+
+def _shards(group: TableGroupView) -> list[Manifest]:
+    meta = group.metadata
+    owner = Owner("TableGroup", meta.namespace, meta.name, meta.uid)
+    return children.shards(owner, meta.labels.get(CLUSTER, ""), group.spec)

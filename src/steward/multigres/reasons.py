@@ -1,0 +1,34 @@
+"""Every reason that Steward gives in a condition or an event of multigres, with what it means.
+
+One CamelCase word each; the reference in the docs is made from this table.
+"""
+
+HEALTHY = "Healthy"
+WAITING = "WaitingForComponents"
+TROUBLE = "ComponentInTrouble"
+AVAILABLE = "ComponentsServing"
+UNAVAILABLE = "NothingServes"
+INVALID_SPEC = "InvalidSpec"
+TEMPLATE_MISSING = "TemplateMissing"
+NAME_TAKEN = "NameTaken"
+REGISTERED = "Registered"
+TOPOLOGY_UNREACHABLE = "TopologyUnreachable"
+TOPOLOGY_WAITING = "TopologyServerStarting"
+PLACEMENT_SKIPPED = "PlacementSkipped"
+DELETING = "Deleting"
+
+MEANINGS = {
+    HEALTHY: "Everything that was asked for is there and ready.",
+    WAITING: "Something is not ready yet; the message names it.",
+    TROUBLE: "Something will not become ready by itself; the message says what and why.",
+    AVAILABLE: "Every component has at least one pod that serves.",
+    UNAVAILABLE: "A component has no pod that serves.",
+    INVALID_SPEC: "The spec cannot be carried out; the message names the field. What runs stays as it is.",
+    TEMPLATE_MISSING: "A template that the cluster names does not exist. What runs stays as it is.",
+    NAME_TAKEN: "An object of somebody else stands under a name that Steward needs. Rename one of the two.",
+    REGISTERED: "The topology server holds the records that the data plane reads.",
+    TOPOLOGY_UNREACHABLE: "The topology server does not answer; it is tried again and again.",
+    TOPOLOGY_WAITING: "The topology server has no ready member yet.",
+    PLACEMENT_SKIPPED: "A template asks for a cell that this cluster does not have; that placement is left out.",
+    DELETING: "The object is being deleted; the message says what is still there.",
+}
