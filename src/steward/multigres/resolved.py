@@ -1,18 +1,18 @@
 """What `resolve` gives back: a tree in which nothing is inherited any more, and an account of how it came about."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
 from steward.multigres.api.backup import Backup
 from steward.multigres.api.cell_template import CellTemplateSpec
-from steward.multigres.api.compute import PvcDeletionPolicy, Stateless
+from steward.multigres.api.compute import Pool, PvcDeletionPolicy, Stateless
 from steward.multigres.api.core_template import CoreTemplateSpec
 from steward.multigres.api.images import Images
 from steward.multigres.api.scalars import DurabilityPolicy
 from steward.multigres.api.shard_template import ShardTemplateSpec
 from steward.multigres.api.tablegroup import ResolvedShard
 from steward.multigres.api.topo import Etcd, ExternalTopoServer, LocalTopoServer, TopoReference
-from steward.multigres.layers import Path
+from steward.multigres.layers import Path, given
 
 
 class Identity(NamedTuple):
@@ -77,6 +77,28 @@ class ResolvedDatabase(NamedTuple):
     groups: tuple[ResolvedGroup, ...]
 
 
+class ShardInPlace(NamedTuple):
+    """A shard with the levels above it."""
+
+    database: ResolvedDatabase
+    group: ResolvedGroup
+    shard: ResolvedShard
+
+    @property
+    def field(self) -> str:
+        """The path of its entry, as users write it."""
+        return (
+            f"spec.databases[{self.database.name}].tablegroups[{self.group.name}].shards[{self.shard.name}]"
+        )
+
+    @property
+    def pools(self) -> dict[str, Pool]:
+        return given(self.shard.pools, {})
+
+    def __str__(self) -> str:
+        return f"shard {self.database.name}/{self.group.name}/{self.shard.name}"
+
+
 class ResolvedCluster(NamedTuple):
     identity: Identity
     images: Images
@@ -89,3 +111,9 @@ class ResolvedCluster(NamedTuple):
     origins: Mapping[Path, str]
     problems: tuple[Problem, ...]
     skipped: tuple[Skipped, ...]
+
+    def shards(self) -> Iterator[ShardInPlace]:
+        for database in self.databases:
+            for group in database.groups:
+                for shard in group.shards:
+                    yield ShardInPlace(database, group, shard)

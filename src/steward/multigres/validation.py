@@ -1,0 +1,106 @@
+"""What a cluster may ask for: every error at once with its field and the cure, and warnings for what is merely unwise.
+
+Pure, and the same for the webhook and for reconcile: what got past the one is caught by the other. Values are checked
+as they come out of the whole chain, so that a limit in a template and a request in an override are compared with each
+other; the schema has already checked what a single field can tell.
+"""
+
+from collections import Counter
+from collections.abc import Iterator
+
+from msgspec import UNSET
+
+from steward.kube.quantity import parse_quantity
+from steward.multigres.api.cluster import MultigresClusterSpec
+from steward.multigres.api.compute import Resources
+from steward.multigres.api.scalars import Unset
+from steward.multigres.layers import given
+from steward.multigres.resolve import cell_name
+from steward.multigres.resolved import Problem, ResolvedCluster
+from steward.multigres.windows import window_problem
+
+
+def validate(spec: MultigresClusterSpec, resolved: ResolvedCluster) -> list[Problem]:
+    """Everything that keeps a cluster from being carried out."""
+    return [
+        *resolved.problems,
+        *_names_twice(spec),
+        *_limits_below_requests(resolved),
+        *_windows(spec),
+    ]
+
+
+def _names_twice(spec: MultigresClusterSpec) -> Iterator[Problem]:
+    counts = Counter(cell_name(entry) for entry in given(spec.cells, []))
+    for index, entry in enumerate(given(spec.cells, [])):
+        name = cell_name(entry)
+        if counts[name] > 1:
+            yield Problem(
+                f"spec.cells[{index}].name",
+                f"{name!r} is the name of {counts[name]} cells; give each its own",
+            )
+
+
+def _limits_below_requests(resolved: ResolvedCluster) -> Iterator[Problem]:
+    for field, resources in _all_resources(resolved):
+        if isinstance(resources, Resources):
+            yield from _below(field, resources)
+
+
+def _all_resources(resolved: ResolvedCluster) -> Iterator[tuple[str, Resources | Unset]]:
+    if resolved.topo.etcd is not None:
+        yield "spec.globalTopoServer.etcd.resources", resolved.topo.etcd.resources
+    yield "spec.multiadmin.spec.resources", resolved.multiadmin.resources
+    yield "spec.multiadminWeb.spec.resources", resolved.multiadmin_web.resources
+    for index, cell in enumerate(resolved.cells):
+        yield f"spec.cells[{index}].spec.multiGateway.resources", cell.gateway.resources
+    for known in resolved.shards():
+        if known.shard.multiorch is not UNSET:
+            yield f"{known.field}.multiorch.resources", known.shard.multiorch.resources
+        for name, pool in known.pools.items():
+            yield f"{known.field}.pools[{name}].postgres", pool.postgres
+            yield f"{known.field}.pools[{name}].multipooler", pool.multipooler
+
+
+def _below(field: str, resources: Resources) -> Iterator[Problem]:
+    limits = given(resources.limits, {})
+    for name, request in given(resources.requests, {}).items():
+        if name in limits and parse_quantity(limits[name]) < parse_quantity(request):
+            told = f"the limit {limits[name]} is below the request {request}; raise the limit or lower the request"
+            yield Problem(f"{field}.limits.{name}", told)
+
+
+def _windows(spec: MultigresClusterSpec) -> Iterator[Problem]:
+    policy = spec.update_policy
+    if policy is not UNSET and policy.window is not UNSET and (told := window_problem(policy.window)):
+        yield Problem("spec.updatePolicy.window", told)
+
+
+def validate_update(old: ResolvedCluster, new: ResolvedCluster) -> list[Problem]:
+    """What a running cluster can no longer change, whatever level of the chain it comes from."""
+    return [*_etcd_replicas(old, new), *_shrinking(old, new)]
+
+
+def _etcd_replicas(old: ResolvedCluster, new: ResolvedCluster) -> Iterator[Problem]:
+    before, after = old.topo.etcd, new.topo.etcd
+    if before is not None and after is not None and before.replicas != after.replicas:
+        told = f"cannot change from {before.replicas} to {after.replicas}: the members of a running etcd are fixed"
+        yield Problem("spec.globalTopoServer.etcd.replicas", told)
+
+
+def _shrinking(old: ResolvedCluster, new: ResolvedCluster) -> Iterator[Problem]:
+    before = dict(_sizes(old))
+    for field, size in _sizes(new):
+        if field in before and parse_quantity(size) < parse_quantity(before[field]):
+            told = f"cannot shrink from {before[field]} to {size}: a volume only grows"
+            yield Problem(field, told)
+
+
+def _sizes(resolved: ResolvedCluster) -> Iterator[tuple[str, str | int]]:
+    etcd = resolved.topo.etcd
+    if etcd is not None and etcd.storage is not UNSET and etcd.storage.size is not UNSET:
+        yield "spec.globalTopoServer.etcd.storage.size", etcd.storage.size
+    for known in resolved.shards():
+        for name, pool in known.pools.items():
+            if pool.storage is not UNSET and pool.storage.size is not UNSET:
+                yield f"{known.field}.pools[{name}].storage.size", pool.storage.size
