@@ -170,7 +170,8 @@ def _conditions(report: Report, health: Health, more: Iterable[Condition]) -> Co
         wanted.append(condition(STALLED, True, health.stall.reason, health.stall.message))
     elif not health.is_ready:
         wanted.append(condition(RECONCILING, True, health.reason, health.message))
-    over = {RECONCILING, STALLED} - {each.type for each in wanted}
+    # What another field manager writes is not ours to repeat: both would own it then.
+    over = ({RECONCILING, STALLED} - {each.type for each in wanted}) | {TOPOLOGY_REGISTERED}
     conditions = set_conditions(read_conditions(report.before), [*wanted, *more], report.now)
     return tuple(each for each in conditions if each.type not in over)
 

@@ -5,25 +5,22 @@ A spec that cannot be carried out changes nothing: what runs stays as it is, and
 
 import base64
 import secrets as randomness
-from typing import Any, NamedTuple
+from typing import Any
 
 import msgspec
 from msgspec import UNSET
 
 from steward.kube.errors import NotFound
 from steward.kube.kinds import SECRET, Key, Manifest, Ref
-from steward.multigres import constants, names, reasons
-from steward.multigres.api.cell_template import CellTemplateSpec
+from steward.multigres import constants, names
 from steward.multigres.api.cluster import MultigresClusterSpec
-from steward.multigres.api.core_template import CoreTemplateSpec
-from steward.multigres.api.shard_template import ShardTemplateSpec
 from steward.multigres.controllers.cell import server_piece
 from steward.multigres.controllers.ground import Ground, stall_of
+from steward.multigres.controllers.wanted import Resolution, Wanted
 from steward.multigres.layers import given
 from steward.multigres.objects import children, gateway, multiadmin, secrets
 from steward.multigres.objects.metadata import CLUSTER, COMPONENT, Owner
-from steward.multigres.resolve import resolve
-from steward.multigres.resolved import Identity, ResolvedCluster, Templates
+from steward.multigres.resolved import ResolvedCluster
 from steward.multigres.rules import CLUSTER as KIND
 from steward.multigres.status import (
     Piece,
@@ -44,24 +41,12 @@ from steward.runtime.triggers import For, Owns, Watches
 ADMIN_PODS = "admin"
 
 
-class Wanted(NamedTuple):
-    """What a spec asks for: everything resolved, or the reason why it cannot be carried out."""
-
-    spec: MultigresClusterSpec
-    resolved: ResolvedCluster | None
-    stall: Stall | None
-
-
 class ClusterReconciler:
     def __init__(self, ground: Ground) -> None:
         rules = ground.rules
         self.ground = ground
         self.clusters = ground.store(rules.cluster)
-        self.templates = (
-            ground.store(rules.core_template),
-            ground.store(rules.cell_template),
-            ground.store(rules.shard_template),
-        )
+        self.resolution = Resolution(ground)
         self.servers = ground.store(rules.topo_server)
         self.cells = ground.store(rules.cell)
         self.groups = ground.store(rules.table_group)
@@ -104,33 +89,13 @@ class ClusterReconciler:
         cluster = self.clusters.get(key)
         if cluster is None or cluster.metadata.deletion_timestamp is not None:
             return DONE
-        wanted = self._wanted(cluster)
+        wanted = self.resolution.of(cluster)
         if wanted.resolved is None:
             return await self._report(cluster, (), wanted, wanted.stall)
         desired = await self._desired(cluster, wanted)
         strangers = await self.ground.strangers(desired)
         kept = () if strangers else self._keep(cluster, desired)
         return await self._report(cluster, kept, wanted, stall_of(strangers))
-
-    def _wanted(self, cluster: ClusterView) -> Wanted:
-        try:
-            spec = msgspec.convert(cluster.spec, MultigresClusterSpec)
-            templates = self._template_contents(cluster.metadata.namespace)
-        except msgspec.ValidationError as error:
-            return Wanted(MultigresClusterSpec(), None, Stall(reasons.INVALID_SPEC, str(error)))
-        resolved = resolve(Identity(cluster.metadata.namespace, cluster.metadata.name), spec, templates)
-        if not resolved.problems:
-            return Wanted(spec, resolved, None)
-        told = "; ".join(f"{problem.field}: {problem.message}" for problem in resolved.problems)
-        return Wanted(spec, None, Stall(reasons.INVALID_SPEC, told))
-
-    def _template_contents(self, namespace: str) -> Templates:
-        core, cell, shard = self.templates
-        return Templates(
-            {t.metadata.name: msgspec.convert(t.spec, CoreTemplateSpec) for t in core.list(namespace)},
-            {t.metadata.name: msgspec.convert(t.spec, CellTemplateSpec) for t in cell.list(namespace)},
-            {t.metadata.name: msgspec.convert(t.spec, ShardTemplateSpec) for t in shard.list(namespace)},
-        )
 
     async def _desired(self, cluster: ClusterView, wanted: Wanted) -> list[Manifest]:
         owner = _owner(cluster)

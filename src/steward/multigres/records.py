@@ -1,0 +1,93 @@
+"""Which records a cluster wants in the topology server. Pure."""
+
+from collections.abc import Iterable
+from typing import NamedTuple
+
+from steward.multigres import constants, names
+from steward.multigres.layers import given
+from steward.multigres.names import ShardPath
+from steward.multigres.resolved import ResolvedCluster, ShardInPlace
+from steward.multigres.topology import (
+    CellRecord,
+    DatabaseRecord,
+    PoolerRecord,
+    cell_key,
+    database_key,
+    encode_cell,
+    encode_database,
+    primary,
+)
+
+
+def desired_records(cluster: ResolvedCluster) -> dict[str, bytes]:
+    reference = cluster.topo.reference
+    addresses = tuple(reference.address.split(","))
+    root = reference.root_path
+    cells = {
+        cell_key(root, cell.name): encode_cell(CellRecord(cell.name, addresses, root))
+        for cell in cluster.cells
+    }
+    databases = {
+        database_key(root, database.name): encode_database(
+            DatabaseRecord(
+                database.name,
+                database_cells(cluster, database.name),
+                database.backup,
+                database.durability_policy,
+            )
+        )
+        for database in cluster.databases
+    }
+    return {**cells, **databases}
+
+
+def database_cells(cluster: ResolvedCluster, database: str) -> tuple[str, ...]:
+    """The cells in which a database has servers."""
+    used = {
+        cell
+        for known in cluster.shards()
+        if known.database.name == database
+        for pool in known.pools.values()
+        for cell in given(pool.cells, [])
+    }
+    return tuple(sorted(used))
+
+
+def expected_pods(cluster: ResolvedCluster) -> set[str]:
+    """Every pod that a pool of the cluster asks for. A pod that is only restarting is still asked for."""
+    return {pod for known in cluster.shards() for pod in _pods(cluster, known)}
+
+
+def _pods(cluster: ResolvedCluster, known: ShardInPlace) -> Iterable[str]:
+    path = shard_path(cluster, known)
+    for name, pool in known.pools.items():
+        for cell in given(pool.cells, []):
+            replicas = given(pool.replicas_per_cell, given(constants.POOL.replicas_per_cell, 0))
+            for ordinal in range(replicas):
+                yield f"{names.pool(path, name, cell)}-{ordinal}"
+
+
+def shard_path(cluster: ResolvedCluster, known: ShardInPlace) -> ShardPath:
+    return ShardPath(cluster.identity.name, known.database.name, known.group.name, known.shard.name)
+
+
+class Leader(NamedTuple):
+    """The cell that holds a shard's primary; empty when it is not known."""
+
+    shard: str
+    cell: str
+
+
+def leaders(cluster: ResolvedCluster, poolers: Iterable[PoolerRecord]) -> list[Leader]:
+    known = list(poolers)
+    found = []
+    for each in cluster.shards():
+        path = shard_path(cluster, each)
+        own = [
+            p
+            for p in known
+            if (p.database, p.table_group, p.shard) == (path.database, path.table_group, path.shard)
+        ]
+        leading = primary(own)
+        found.append(Leader(names.shard(path), "" if leading is None else leading.cell))
+    return found
