@@ -1,0 +1,228 @@
+"""The operator as a process on a real control plane: clusters grow, are put back when edited, and tell the truth."""
+
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from tests.multigres.kubectl import Kubectl
+
+SEEDS = Path(__file__).parent / "seeds"
+LIMIT_SECONDS = 90.0
+
+
+def eventually(look: Callable[[], Any], what: str) -> Any:
+    """Waits for a condition; the limit is for a broken operator, not for a slow machine."""
+    deadline = time.monotonic() + LIMIT_SECONDS
+    while time.monotonic() < deadline:
+        if found := look():
+            return found
+        time.sleep(0.2)
+    pytest.fail(f"waited {LIMIT_SECONDS:.0f} s in vain for {what}")
+
+
+def cluster(namespace: str, name: str = "mini", **spec: Any) -> dict[str, Any]:
+    return {
+        "apiVersion": "multigres.com/v1alpha1",
+        "kind": "MultigresCluster",
+        "metadata": {"name": name, "namespace": namespace},
+        "spec": {"cells": [{"zone": "z1"}], **spec},
+    }
+
+
+class Clusters:
+    """What the tests of this file do with clusters in their namespace."""
+
+    def __init__(self, kubectl: Kubectl, namespace: str) -> None:
+        self.kubectl = kubectl
+        self.namespace = namespace
+
+    def apply(self, manifest: dict[str, Any]) -> None:
+        self.kubectl("apply", "--server-side", "--field-manager=user", "-f", "-", document=manifest)
+
+    def get(self, kind: str, name: str) -> Any:
+        found = self.kubectl.json(
+            "get", kind, "-n", self.namespace, "--field-selector", f"metadata.name={name}"
+        )
+        return found["items"][0] if found["items"] else None
+
+    def all(self, kind: str) -> list[Any]:
+        return self.kubectl.json("get", kind, "-n", self.namespace)["items"]  # type: ignore[no-any-return]
+
+    def wait_ready(self, name: str = "mini") -> Any:
+        self.kubectl(
+            "wait",
+            "mgc",
+            name,
+            "-n",
+            self.namespace,
+            "--for=condition=Ready",
+            f"--timeout={LIMIT_SECONDS:.0f}s",
+        )
+        return self.get("mgc", name)
+
+
+@pytest.fixture
+def clusters(operator: object, kubectl: Kubectl, namespace: str) -> Clusters:
+    return Clusters(kubectl, namespace)
+
+
+def test_three_lines_become_a_cluster_that_says_it_is_ready(clusters: Clusters) -> None:
+    clusters.apply(cluster(clusters.namespace))
+    ready = clusters.wait_ready()
+    status = ready["status"]
+    assert status["observedGeneration"] == ready["metadata"]["generation"]
+    assert status["phase"] == "Healthy"
+    assert status["cells"] == {"z1": {"ready": True, "gatewayReplicas": 1}}
+    assert status["databases"] == {"postgres": {"readyShards": 1, "totalShards": 1}}
+    assert status["gatewayServiceName"] == "mini-multigateway"
+    conditions = {c["type"]: c["status"] for c in status["conditions"]}
+    assert conditions["Available"] == "True"
+    assert conditions["Degraded"] == "False"
+    assert "Reconciling" not in conditions
+
+
+def test_an_application_finds_all_it_needs_in_one_secret(clusters: Clusters) -> None:
+    clusters.apply(cluster(clusters.namespace))
+    clusters.wait_ready()
+    secret = eventually(lambda: clusters.get("secret", "mini-app"), "the connection Secret")
+    assert set(secret["data"]) == {"host", "port", "user", "password", "dbname", "uri"}
+
+
+def template(kind: str, name: str, namespace: str) -> dict[str, Any]:
+    """A template of the seed under the name that a cluster asks for."""
+    found = next(SEEDS.glob(f"{kind.lower()}-*.yaml"))
+    manifest: dict[str, Any] = yaml.safe_load(found.read_text())
+    manifest["metadata"] = {"name": name, "namespace": namespace}
+    _fit(manifest["spec"])
+    return manifest
+
+
+def _fit(part: Any) -> None:
+    """The local control plane has its own StorageClass, and nodes of a modest size."""
+    if isinstance(part, dict):
+        if "size" in part:
+            part.pop("class", None)
+        for field in ("requests", "limits"):
+            if field in part:
+                part[field] = {"cpu": "10m"}
+        for value in part.values():
+            _fit(value)
+
+
+NAMED = {
+    "minimal-cluster": [],
+    "minimal-cluster-with-defaults": [
+        ("CoreTemplate", "dev-defaults"),
+        ("CellTemplate", "dev-defaults-cell"),
+        ("ShardTemplate", "dev-defaults-shard"),
+    ],
+    "power-cluster": [
+        ("CoreTemplate", "cluster-default-core"),
+        ("CellTemplate", "cluster-default-cell"),
+        ("ShardTemplate", "cluster-default-shard"),
+        ("CellTemplate", "high-throughput-gateway"),
+        ("CellTemplate", "standard-gateway"),
+        ("ShardTemplate", "geo-distributed-shard"),
+    ],
+}
+
+
+def test_a_hand_edited_child_is_put_back(clusters: Clusters) -> None:
+    clusters.apply(cluster(clusters.namespace))
+    clusters.wait_ready()
+    ns = clusters.namespace
+    clusters.kubectl("scale", "deployment", "mini-multiadmin", "-n", ns, "--replicas=3")
+    eventually(
+        lambda: clusters.get("deployment", "mini-multiadmin")["spec"]["replicas"] == 1,
+        "the scale to be undone",
+    )
+    clusters.kubectl("delete", "service", "mini-multigateway", "-n", ns)
+    eventually(lambda: clusters.get("service", "mini-multigateway"), "the Service to be put back")
+    [cell] = clusters.all("cell")
+    clusters.kubectl(
+        "patch", "cell", cell["metadata"]["name"], "-n", ns, "--type=merge", "-p", '{"spec":{"zone":"z2"}}'
+    )
+    eventually(lambda: clusters.all("cell")[0]["spec"]["zone"] == "z1", "the Cell to be put back")
+
+
+def test_what_leaves_the_spec_leaves_the_cluster(clusters: Clusters) -> None:
+    two = [{"zone": "z1"}, {"zone": "z2"}]
+    clusters.apply(cluster(clusters.namespace, cells=two))
+    clusters.wait_ready()
+    clusters.apply(cluster(clusters.namespace, cells=two[:1]))
+    eventually(lambda: len(clusters.all("cell")) == 1, "the Cell to go")
+    gone = "app.kubernetes.io/component=multigateway,multigres.com/cell=z2"
+    eventually(
+        lambda: not clusters.kubectl.json("get", "deploy", "-n", clusters.namespace, "-l", gone)["items"],
+        "its gateways to go",
+    )
+
+
+def test_a_spec_that_cannot_be_carried_out_says_so_and_changes_nothing(clusters: Clusters) -> None:
+    clusters.apply(cluster(clusters.namespace))
+    clusters.wait_ready()
+    clusters.apply(cluster(clusters.namespace, templateDefaults={"shardTemplate": "gone"}))
+
+    def stalled() -> Any:
+        found = clusters.get("mgc", "mini")["status"]["conditions"]
+        return next((c for c in found if c["type"] == "Stalled" and c["status"] == "True"), None)
+
+    condition = eventually(stalled, "the cluster to say that it is stalled")
+    assert condition["message"] == (
+        "spec.templateDefaults.shardTemplate: ShardTemplate 'gone' does not exist in namespace "
+        f"'{clusters.namespace}'"
+    )
+    assert len(clusters.all("shard")) == 1
+
+
+def test_an_object_of_somebody_else_under_our_name_is_left_alone_and_named(clusters: Clusters) -> None:
+    ns = clusters.namespace
+    clusters.kubectl("create", "service", "clusterip", "mini-multigateway", "-n", ns, "--tcp=80")
+    clusters.apply(cluster(ns))
+
+    def told() -> Any:
+        found = (clusters.get("mgc", "mini").get("status") or {}).get("message", "")
+        return found if "belongs to somebody else" in found else None
+
+    assert f"Service {ns}/mini-multigateway" in eventually(told, "the cluster to name the stranger")
+    ports = clusters.get("service", "mini-multigateway")["spec"]["ports"]
+    assert [port["port"] for port in ports] == [80]
+
+
+def test_a_crash_loop_shows_up_in_the_clusters_own_message(clusters: Clusters) -> None:
+    crash = {"podAnnotations": {"steward.local/pod": "crash-loop"}}
+    clusters.apply(cluster(clusters.namespace, cells=[{"zone": "z1", "spec": {"multiGateway": crash}}]))
+
+    def told() -> Any:
+        found = (clusters.get("mgc", "mini").get("status") or {}).get("message", "")
+        return found if "CrashLoopBackOff" in found else None
+
+    assert "cell z1" in eventually(told, "the crash loop to be told")
+    assert clusters.get("mgc", "mini")["status"]["phase"] == "Degraded"
+
+
+def test_scaling_to_zero_is_ready(clusters: Clusters) -> None:
+    clusters.apply(cluster(clusters.namespace, multiadmin={"spec": {"replicas": 0}}))
+    clusters.wait_ready()
+    assert clusters.get("deployment", "mini-multiadmin")["spec"]["replicas"] == 0
+
+
+@pytest.mark.parametrize("name", list(NAMED))
+def test_clusters_of_the_design_become_ready_with_the_templates_that_they_name(
+    clusters: Clusters, name: str
+) -> None:
+    for kind, known in NAMED[name]:
+        clusters.apply(template(kind, known, clusters.namespace))
+    manifest = yaml.safe_load((SEEDS / f"multigrescluster-{name}.yaml").read_text())
+    manifest["metadata"]["namespace"] = clusters.namespace
+    zones = {"us-east-1a": "z1", "us-west-2a": "z2"}
+    for cell in manifest["spec"]["cells"]:
+        # The nodes of the local control plane stand in other zones.
+        cell["name"] = cell["zone"]
+        cell["zone"] = zones[cell["zone"]]
+    clusters.apply(manifest)
+    clusters.wait_ready(name)
