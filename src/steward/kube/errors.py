@@ -1,0 +1,146 @@
+"""Everything that can go wrong between us and an API server, in one tree.
+
+    KubeError
+    ├── ConfigError              kubeconfig, service account or credential plugin: which file, which entry, the cure
+    ├── TransportError           no answer came
+    │   ├── Unreachable          the request never reached the server: safe to repeat
+    │   ├── Timeout              .ambiguous: the server may have done it
+    │   └── TlsError             the handshake failed
+    ├── ApiError                 the server answered and refused: status, reason, message, details
+    │   ├── BadRequest           400
+    │   ├── Unauthorized         401
+    │   ├── Forbidden            403  .verb .resource .user
+    │   ├── NotFound             404
+    │   ├── AlreadyExists        409
+    │   ├── Conflict             409  the resourceVersion or uid was not the expected one
+    │   ├── FieldConflict        409  .managers: who owns which field
+    │   ├── Gone                 410
+    │   ├── RequestTooLarge      413
+    │   ├── Invalid              422  .causes: field → messages
+    │   ├── TooManyRequests      429  .retry_after
+    │   │   └── DisruptionBudget      an eviction that a PodDisruptionBudget forbids
+    │   └── ServerError          5xx  .retry_after
+    │       ├── InternalError    500
+    │       ├── Unavailable      503
+    │       └── ServerTimeout    504
+    ├── NoSuchKind               the server does not serve this kind
+    └── LeaseLost                a write was stopped because we no longer lead
+
+A message never holds a header, a token or a request body.
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+
+class KubeError(Exception):
+    """The root: catch this to catch whatever talking to Kubernetes may raise."""
+
+
+class ConfigError(KubeError):
+    pass
+
+
+class TransportError(KubeError):
+    pass
+
+
+class Unreachable(TransportError):
+    pass
+
+
+class Timeout(TransportError):
+    def __init__(self, message: str, ambiguous: bool = False) -> None:
+        super().__init__(message)
+        self.ambiguous = ambiguous
+
+
+class TlsError(TransportError):
+    pass
+
+
+class ApiError(KubeError):
+    def __init__(
+        self, status: int, reason: str, message: str, details: Mapping[str, Any] | None = None
+    ) -> None:
+        super().__init__(message)
+        self.status = status
+        self.reason = reason
+        self.message = message
+        self.details: Mapping[str, Any] = details or {}
+
+
+class BadRequest(ApiError):
+    pass
+
+
+class Unauthorized(ApiError):
+    pass
+
+
+class Forbidden(ApiError):
+    verb: str = ""
+    resource: str = ""
+    user: str = ""
+
+
+class NotFound(ApiError):
+    pass
+
+
+class AlreadyExists(ApiError):
+    pass
+
+
+class Conflict(ApiError):
+    pass
+
+
+class FieldConflict(ApiError):
+    managers: tuple[tuple[str, str], ...] = ()
+    """(manager, field) pairs; a field is a path such as `.spec.replicas`."""
+
+
+class Gone(ApiError):
+    pass
+
+
+class RequestTooLarge(ApiError):
+    pass
+
+
+class Invalid(ApiError):
+    causes: Mapping[str, tuple[str, ...]] = {}
+    """Field path → what is wrong with it."""
+
+
+class TooManyRequests(ApiError):
+    retry_after: float | None = None
+
+
+class DisruptionBudget(TooManyRequests):
+    pass
+
+
+class ServerError(ApiError):
+    retry_after: float | None = None
+
+
+class InternalError(ServerError):
+    pass
+
+
+class Unavailable(ServerError):
+    pass
+
+
+class ServerTimeout(ServerError):
+    pass
+
+
+class NoSuchKind(KubeError):
+    pass
+
+
+class LeaseLost(KubeError):
+    pass

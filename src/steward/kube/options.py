@@ -1,0 +1,128 @@
+"""What a verb may be told: queries for reads, options for writes, and the patches.
+
+Every field is what the API server's own parameter of that name means; an empty value is not sent.
+"""
+
+from typing import Any, Literal, TypedDict
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+Propagation = Literal["", "Background", "Foreground", "Orphan"]
+FieldValidation = Literal["", "Strict", "Warn", "Ignore"]
+
+PAGE = 500
+
+
+class ListQuery(Struct, frozen=True, kw_only=True):
+    namespace: str = ""
+    """"" means every namespace (or cluster scope)."""
+    label_selector: str = ""
+    field_selector: str = ""
+    limit: int = PAGE
+    """Objects per page; 0 asks for all at once."""
+    resource_version: str = ""
+    """"" is a consistent read; "0" takes whatever the server's cache holds."""
+    match: Literal["", "NotOlderThan", "Exact"] = ""
+
+    def params(self) -> dict[str, str]:
+        params = {
+            "labelSelector": self.label_selector,
+            "fieldSelector": self.field_selector,
+            "limit": str(self.limit or ""),
+            "resourceVersion": self.resource_version,
+            "resourceVersionMatch": self.match,
+        }
+        return _sent(params)
+
+    def params_after(self, token: str) -> dict[str, str]:
+        # The token holds the version that the first page was read at, and the server refuses another beside it.
+        following = replace(self, resource_version="", match="")
+        return {**following.params(), "continue": token}
+
+
+class WatchQuery(Struct, frozen=True, kw_only=True):
+    namespace: str = ""
+    label_selector: str = ""
+    field_selector: str = ""
+    resource_version: str = ""
+    match: Literal["", "NotOlderThan"] = ""
+    timeout_seconds: int = 0
+    """The server ends the stream after this; 0 leaves the choice to it."""
+    bookmarks: bool = True
+    initial_events: bool = False
+    """Ask for a streaming list: the current objects as events, then a bookmark, then what follows."""
+
+    def params(self) -> dict[str, str]:
+        params = {
+            "watch": "true",
+            "labelSelector": self.label_selector,
+            "fieldSelector": self.field_selector,
+            "resourceVersion": self.resource_version,
+            "resourceVersionMatch": self.match,
+            "timeoutSeconds": str(self.timeout_seconds or ""),
+            "allowWatchBookmarks": "true" if self.bookmarks else "",
+            "sendInitialEvents": "true" if self.initial_events else "",
+        }
+        return _sent(params)
+
+
+class WriteOptions(TypedDict, total=False):
+    """Keywords of create, replace and patch."""
+
+    manager: str
+    dry_run: bool
+    field_validation: FieldValidation
+
+
+def write_params(options: WriteOptions) -> dict[str, str]:
+    params = {
+        "fieldManager": options.get("manager", ""),
+        "dryRun": "All" if options.get("dry_run") else "",
+        "fieldValidation": options.get("field_validation", ""),
+    }
+    return _sent(params)
+
+
+class ApplyOptions(Struct, frozen=True, kw_only=True):
+    manager: str
+    force: bool = True
+    dry_run: bool = False
+    subresource: str = ""
+    field_validation: FieldValidation = ""
+
+    def params(self) -> dict[str, str]:
+        options = WriteOptions(
+            manager=self.manager, dry_run=self.dry_run, field_validation=self.field_validation
+        )
+        return {**write_params(options), "force": "true" if self.force else "false"}
+
+
+class DeleteOptions(Struct, frozen=True, kw_only=True):
+    uid: str = ""
+    resource_version: str = ""
+    propagation: Propagation = ""
+    grace_seconds: int | None = None
+    dry_run: bool = False
+
+    @property
+    def is_guarded(self) -> bool:
+        """Names the one object, or the one version of it, that may go."""
+        return bool(self.uid or self.resource_version)
+
+    def body(self) -> dict[str, Any]:
+        preconditions = _sent({"uid": self.uid, "resourceVersion": self.resource_version})
+        options: dict[str, Any] = {"apiVersion": "v1", "kind": "DeleteOptions"}
+        if preconditions:
+            options["preconditions"] = preconditions
+        if self.propagation:
+            options["propagationPolicy"] = self.propagation
+        if self.grace_seconds is not None:
+            options["gracePeriodSeconds"] = self.grace_seconds
+        if self.dry_run:
+            options["dryRun"] = ["All"]
+        return options
+
+
+def _sent(params: dict[str, str]) -> dict[str, str]:
+    return {name: value for name, value in params.items() if value}

@@ -1,0 +1,69 @@
+"""A call as a value: what is asked, what it may do to the cluster, and whether asking twice is harmless."""
+
+from collections.abc import Mapping
+from enum import Enum
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from steward.kube.retry import RetryPolicy
+
+DEADLINE_SECONDS = 60.0
+
+Headers = Mapping[str, str] | tuple[tuple[str, str], ...]
+"""Pairs where a name may come more than once."""
+
+
+class Effect(Enum):
+    READ = "read"
+    """Changes nothing: reads, reviews and dry runs."""
+    WRITE = "write"
+    """Changes the cluster: only a leader may, and `before_write` is asked right before the socket."""
+    ELECTION = "election"
+    """Reads or changes the lease that decides who leads: it cannot ask who leads, and must not wait its turn."""
+
+
+class Request(Struct, frozen=True, kw_only=True):
+    method: str
+    path: str
+    query: Mapping[str, str] = {}
+    body: bytes | None = None
+    content_type: str = "application/json"
+    headers: Headers = ()
+    effect: Effect = Effect.READ
+    repeatable: bool = False
+    """May be sent again after an attempt of which nobody knows whether it was carried out. A read always may."""
+    timeout: float = DEADLINE_SECONDS
+    """Seconds for the call with all its attempts; for a stream, until its first byte."""
+    retry: RetryPolicy | None = None
+    """None is the transport's own policy."""
+
+    @property
+    def is_harmless_twice(self) -> bool:
+        return self.repeatable or self.effect is Effect.READ
+
+    def __repr__(self) -> str:
+        # A body may be a Secret.
+        return f"Request({self.method} {self.path})"
+
+
+class Terms(Struct, frozen=True, kw_only=True):
+    """What is the same in every call of one client."""
+
+    headers: Headers = ()
+    election: bool = False
+    timeout: float = DEADLINE_SECONDS
+    retry: RetryPolicy | None = None
+
+    def of(self, request: Request) -> Request:
+        effect = Effect.ELECTION if self.election else request.effect
+        return replace(request, headers=self.headers, effect=effect, timeout=self.timeout, retry=self.retry)
+
+
+class Response(Struct, frozen=True):
+    status: int
+    headers: Mapping[str, str]
+    body: bytes
+
+    def __repr__(self) -> str:
+        return f"Response({self.status}, {len(self.body)} bytes)"

@@ -1,0 +1,9 @@
+from steward.kube.clock import SystemClock
+
+
+async def test_the_system_clock_tells_two_times_and_monotonic_never_goes_back() -> None:
+    clock = SystemClock()
+    first = clock.monotonic()
+    await clock.sleep(0)
+    assert clock.monotonic() >= first
+    assert clock.now() > 1_700_000_000
