@@ -1,0 +1,98 @@
+"""The command line: `steward VERB`.
+
+A verb is imported only when it is called, so `steward --help` loads none of them and `steward template`
+starts at the cost of click alone. An error that a user can cure is a `click.ClickException`: it ends as one
+sentence on standard error and one of the codes of `ExitCode`; a traceback means a fault in Steward itself.
+"""
+
+from __future__ import annotations
+
+import importlib
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from enum import IntEnum
+from typing import NamedTuple, NoReturn
+
+import click
+
+
+class ExitCode(IntEnum):
+    """What `steward` tells the shell. `steward kubectl` passes on kubectl's own code."""
+
+    DONE = 0
+    FAILED = 1  # an expected error, told in one sentence
+    USAGE = 2  # the command line itself is wrong
+    INTERRUPTED = 130  # Ctrl-C
+
+
+@contextmanager
+def one_sentence(*expected: type[Exception]) -> Iterator[None]:
+    """Inside, an error of these kinds is one that the user can cure: it is told without a traceback."""
+    try:
+        yield
+    except expected as error:
+        raise click.ClickException(str(error)) from error
+
+
+class Verb(NamedTuple):
+    module: str
+    attribute: str
+    help: str
+
+
+VERBS: dict[str, Verb] = {
+    "up": Verb("steward.cli.up", "command", "Start a real Kubernetes control plane on this machine."),
+    "down": Verb("steward.cli.down", "command", "Stop the control plane that `steward up` started."),
+    "kubectl": Verb("steward.cli.kubectl", "command", "Run kubectl against the local control plane."),
+    "run": Verb("steward.cli.run", "command", "Run the operators against a cluster."),
+    "template": Verb(
+        "steward.cli.template", "command", "Render a Go template with values, as the tenants operator does."
+    ),
+}
+
+
+class LazyGroup(click.Group):
+    """A group that knows the names and help lines of its verbs without importing one."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return list(VERBS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        verb = VERBS.get(cmd_name)
+        if verb is None:
+            return None
+        command = getattr(importlib.import_module(verb.module), verb.attribute)
+        assert isinstance(command, click.Command)
+        return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, verb.help) for name, verb in VERBS.items()])
+
+
+@click.command(cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(package_name="steward", message="steward %(version)s")
+def steward() -> None:
+    """Two Kubernetes operators on one small engine, and a real Kubernetes to try them on.
+
+    Exit codes: 0 done, 1 an error told in one sentence, 2 wrong usage, 130 interrupted.
+    """
+
+
+def main() -> NoReturn:
+    """The console entry: turns every expected error into one sentence and an exit code."""
+    try:
+        code = steward.main(standalone_mode=False)
+    except click.exceptions.Exit as done:
+        sys.exit(done.exit_code)
+    except click.ClickException as error:
+        error.show()
+        sys.exit(error.exit_code)
+    except (click.Abort, KeyboardInterrupt):
+        sys.exit(ExitCode.INTERRUPTED)
+    sys.exit(code if isinstance(code, int) else ExitCode.DONE)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,19 @@
+"""`python -m steward.local`: builds the control plane's programs if they are not there yet, and shows how far it is."""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+
+from steward.local import binaries
+from steward.local.errors import LocalError
+from steward.local.programs import PROGRAMS
+from steward.local.progress import Lines
+
+if __name__ == "__main__":
+    try:
+        asyncio.run(binaries.ensure(PROGRAMS.values(), Lines(sys.stderr)))
+    except (LocalError, OSError) as error:
+        sys.exit(f"Error: {error}")
+    except KeyboardInterrupt:
+        sys.exit(130)

@@ -1,0 +1,232 @@
+"""The command line and the configuration files of each component. Pure: plain values in, plain values out.
+
+Everything listens on loopback and speaks TLS with the cluster's own certificates, etcd included: on a machine with
+several users, an open etcd is an open cluster.
+"""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from steward.local.certificates import Certificates, Pair
+from steward.local.ports import Ports
+from steward.local.settings import ControlPlaneSettings, Layout
+from steward.local.stages import stages_file
+
+_SERVICE_RANGE = "10.96.0.0/16"
+_AUDIT_MEGABYTES = "512"
+
+
+@dataclass(frozen=True)
+class Assembly:
+    """All that decides how the components are started."""
+
+    settings: ControlPlaneSettings
+    layout: Layout
+    certificates: Certificates
+    ports: Ports
+    binaries: Mapping[str, Path]
+
+    @property
+    def url(self) -> str:
+        return f"https://127.0.0.1:{self.ports['kube-apiserver']}"
+
+    @property
+    def etcd_url(self) -> str:
+        return f"https://127.0.0.1:{self.ports['etcd']}"
+
+
+def commands(assembly: Assembly) -> dict[str, list[str]]:
+    """By component, in the order in which they start."""
+    arguments = {
+        "etcd": _etcd(assembly),
+        "kube-apiserver": _apiserver(assembly),
+        "kube-controller-manager": _controller_manager(assembly),
+        "kube-scheduler": _scheduler(assembly),
+        "kwok": _kwok(assembly),
+    }
+    return {name: [str(assembly.binaries[name]), *flags] for name, flags in arguments.items()}
+
+
+def files(assembly: Assembly) -> dict[Path, str]:
+    """The files that the commands name, with their contents."""
+    config = assembly.layout.config
+    kubeconfigs = {
+        _kubeconfig_of(assembly, name): kubeconfig(assembly, name)
+        for name in ("kube-controller-manager", "kube-scheduler", "kwok")
+    }
+    return kubeconfigs | {
+        assembly.layout.kubeconfig: kubeconfig(assembly, "admin"),
+        config / "audit.yaml": _yaml(_audit_policy(assembly.settings.audit_level)),
+        config / "scheduler.yaml": _yaml(_scheduler_config(_kubeconfig_of(assembly, "kube-scheduler"))),
+        config / "kwok.yaml": stages_file(),
+    }
+
+
+def kubeconfig(assembly: Assembly, caller: str) -> str:
+    """Certificates by file name would break when the file is copied elsewhere, so they are inside."""
+    pair = assembly.certificates.client(caller)
+    cluster = {
+        "server": assembly.url,
+        "certificate-authority-data": _base64(assembly.certificates.ca.certificate),
+    }
+    user = {
+        "client-certificate-data": _base64(pair.certificate),
+        "client-key-data": _base64(pair.key),
+    }
+    return _yaml(
+        {
+            "apiVersion": "v1",
+            "kind": "Config",
+            "clusters": [{"name": "steward", "cluster": cluster}],
+            "users": [{"name": caller, "user": user}],
+            "contexts": [{"name": "steward", "context": {"cluster": "steward", "user": caller}}],
+            "current-context": "steward",
+        }
+    )
+
+
+def _etcd(assembly: Assembly) -> list[str]:
+    peer_url = f"https://127.0.0.1:{assembly.ports['etcd-peer']}"
+    server, ca = assembly.certificates.server, assembly.certificates.ca.certificate
+    return [
+        "--name=steward",
+        f"--data-dir={assembly.layout.data}",
+        f"--listen-client-urls={assembly.etcd_url}",
+        f"--advertise-client-urls={assembly.etcd_url}",
+        f"--listen-peer-urls={peer_url}",
+        f"--initial-advertise-peer-urls={peer_url}",
+        f"--initial-cluster=steward={peer_url}",
+        *_etcd_tls("", server, ca),
+        *_etcd_tls("peer-", server, ca),
+        # A killed process loses nothing by this, only a machine that loses power does; it is many times faster.
+        "--unsafe-no-fsync",
+        "--auto-compaction-mode=periodic",
+        "--auto-compaction-retention=1h",
+        f"--quota-backend-bytes={8 * 1024**3}",
+        "--logger=zap",
+        "--log-level=warn",
+    ]
+
+
+def _etcd_tls(prefix: str, server: Pair, ca: Path) -> list[str]:
+    return [
+        f"--{prefix}cert-file={server.certificate}",
+        f"--{prefix}key-file={server.key}",
+        f"--{prefix}trusted-ca-file={ca}",
+        f"--{prefix}client-cert-auth",
+    ]
+
+
+def _apiserver(assembly: Assembly) -> list[str]:
+    certificates = assembly.certificates
+    etcd_client, accounts = certificates.client("etcd-client"), certificates.service_accounts
+    return [
+        "--bind-address=127.0.0.1",
+        f"--secure-port={assembly.ports['kube-apiserver']}",
+        *_serving(assembly),
+        f"--client-ca-file={certificates.ca.certificate}",
+        f"--etcd-servers={assembly.etcd_url}",
+        f"--etcd-cafile={certificates.ca.certificate}",
+        f"--etcd-certfile={etcd_client.certificate}",
+        f"--etcd-keyfile={etcd_client.key}",
+        "--authorization-mode=RBAC",
+        "--allow-privileged=true",
+        "--service-account-issuer=https://kubernetes.default.svc",
+        f"--service-account-key-file={accounts.certificate}",
+        f"--service-account-signing-key-file={accounts.key}",
+        f"--service-cluster-ip-range={_SERVICE_RANGE}",
+        # No endpoint of the `kubernetes` Service may be a loopback address, and there is no other here.
+        "--endpoint-reconciler-type=none",
+        f"--audit-policy-file={assembly.layout.config / 'audit.yaml'}",
+        f"--audit-log-path={assembly.layout.audit_log}",
+        f"--audit-log-maxsize={_AUDIT_MEGABYTES}",
+        "--audit-log-maxbackup=1",
+    ]
+
+
+def _controller_manager(assembly: Assembly) -> list[str]:
+    ca, own = assembly.certificates.ca, _kubeconfig_of(assembly, "kube-controller-manager")
+    return [
+        "--bind-address=127.0.0.1",
+        f"--secure-port={assembly.ports['kube-controller-manager']}",
+        *_serving(assembly),
+        f"--kubeconfig={own}",
+        f"--authentication-kubeconfig={own}",
+        f"--authorization-kubeconfig={own}",
+        "--leader-elect=false",
+        "--use-service-account-credentials=true",
+        f"--service-account-private-key-file={assembly.certificates.service_accounts.key}",
+        f"--root-ca-file={ca.certificate}",
+        f"--cluster-signing-cert-file={ca.certificate}",
+        f"--cluster-signing-key-file={ca.key}",
+        f"--service-cluster-ip-range={_SERVICE_RANGE}",
+        "--kube-api-qps=1000",
+        "--kube-api-burst=2000",
+        # kwok's nodes send no heartbeats: an idle cluster is to be silent.
+        "--node-monitor-grace-period=87600h",
+    ]
+
+
+def _scheduler(assembly: Assembly) -> list[str]:
+    own = _kubeconfig_of(assembly, "kube-scheduler")
+    return [
+        "--bind-address=127.0.0.1",
+        f"--secure-port={assembly.ports['kube-scheduler']}",
+        *_serving(assembly),
+        f"--config={assembly.layout.config / 'scheduler.yaml'}",
+        f"--authentication-kubeconfig={own}",
+        f"--authorization-kubeconfig={own}",
+    ]
+
+
+def _kwok(assembly: Assembly) -> list[str]:
+    return [
+        f"--kubeconfig={_kubeconfig_of(assembly, 'kwok')}",
+        f"--config={assembly.layout.config / 'kwok.yaml'}",
+        "--manage-all-nodes=true",
+        "--node-ip=127.0.0.1",
+        f"--server-address=127.0.0.1:{assembly.ports['kwok']}",
+    ]
+
+
+def _serving(assembly: Assembly) -> list[str]:
+    server = assembly.certificates.server
+    return [f"--tls-cert-file={server.certificate}", f"--tls-private-key-file={server.key}"]
+
+
+def _kubeconfig_of(assembly: Assembly, component: str) -> Path:
+    return assembly.layout.config / f"{component}.kubeconfig"
+
+
+def _audit_policy(level: str) -> dict[str, Any]:
+    return {
+        "apiVersion": "audit.k8s.io/v1",
+        "kind": "Policy",
+        "omitStages": ["RequestReceived"],
+        "rules": [{"level": level}],
+    }
+
+
+def _scheduler_config(own_kubeconfig: Path) -> dict[str, Any]:
+    return {
+        "apiVersion": "kubescheduler.config.k8s.io/v1",
+        "kind": "KubeSchedulerConfiguration",
+        "clientConnection": {"kubeconfig": str(own_kubeconfig), "qps": 1000, "burst": 2000},
+        "leaderElection": {"leaderElect": False},
+        "podMaxBackoffSeconds": 2,
+    }
+
+
+def _yaml(value: dict[str, Any]) -> str:
+    return yaml.safe_dump(value, sort_keys=False)
+
+
+def _base64(path: Path) -> str:
+    return base64.b64encode(path.read_bytes()).decode()

@@ -1,0 +1,54 @@
+"""When a component is ready, and what is to be said when it never becomes so."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Awaitable, Callable
+
+from steward.local.errors import ComponentFailed, DiskFull
+from steward.local.ports import Ports
+from steward.local.processes import Service
+from steward.local.settings import COMPONENTS
+
+_START_SECONDS = 120.0
+_POLL_SECONDS = 0.05
+
+
+def health_urls(ports: Ports) -> dict[str, str]:
+    at = {name: f"127.0.0.1:{ports[name]}" for name in COMPONENTS}
+    return {
+        "etcd": f"https://{at['etcd']}/health",
+        "kube-apiserver": f"https://{at['kube-apiserver']}/readyz",
+        "kube-controller-manager": f"https://{at['kube-controller-manager']}/healthz",
+        "kube-scheduler": f"https://{at['kube-scheduler']}/healthz",
+        "kwok": f"http://{at['kwok']}/healthz",
+    }
+
+
+class AddressInUse(Exception):
+    """A port that was free when it was chosen is not any more; the caller chooses others."""
+
+
+async def wait_until_ready(service: Service, is_ready: Callable[[], Awaitable[bool]]) -> None:
+    deadline = time.monotonic() + _START_SECONDS
+    while not await is_ready():
+        if not service.is_running():
+            raise _death(service, "ended while it started")
+        if time.monotonic() > deadline:
+            raise _death(service, f"did not become ready within {_START_SECONDS:.0f} s")
+        await asyncio.sleep(_POLL_SECONDS)
+
+
+def _death(service: Service, what: str) -> Exception:
+    tail = service.log_tail()
+    if "address already in use" in tail:
+        return AddressInUse(
+            f"{service.name} found its port taken, again and again; the log: {service.logfile}"
+        )
+    if "no space left on device" in tail:
+        return DiskFull(f"The disk that holds {service.directory} is full: make room and run it again.")
+    return ComponentFailed(
+        f"{service.name} {what}: run the command again, or begin with an empty cluster (`steward down --purge`); "
+        f"its log ({service.logfile}) ends with:\n{tail}"
+    )

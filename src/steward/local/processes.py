@@ -1,0 +1,162 @@
+"""Processes that outlive the command that started them, found again by their pid files.
+
+The invariant: nothing is ever signalled that we did not start. A pid file names the process by id, start time and
+boot; a process that does not match all three is a stranger, and the file is stale. Signals go through a pidfd that was
+opened before the check, so the id cannot change hands in between.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import select
+import signal
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from enum import Enum
+from pathlib import Path
+
+_LAUNCH = Path(__file__).with_name("launch.py")
+_POLL_SECONDS = 0.02
+_KILL_SECONDS = 10.0
+
+
+class Lifetime(Enum):
+    """What becomes of a process when the one that started it ends."""
+
+    OWN = "own"  # lives on
+    PARENT = "parent"  # is killed by the kernel
+
+
+@dataclass(frozen=True)
+class Service:
+    """A long-running program in a directory of ours: `NAME.pid` and `NAME.log` lie there."""
+
+    name: str
+    directory: Path
+
+    @property
+    def pidfile(self) -> Path:
+        return self.directory / f"{self.name}.pid"
+
+    @property
+    def logfile(self) -> Path:
+        return self.directory / f"{self.name}.log"
+
+    def start(self, command: list[str], lifetime: Lifetime) -> None:
+        """Start `command`. The caller has made sure that no earlier one is running."""
+        self.pidfile.unlink(missing_ok=True)
+        self._keep_last_log()
+        parent = str(os.getpid() if lifetime is Lifetime.PARENT else 0)
+        # posix_spawn, because subprocess.Popen kills or warns about what outlives it.
+        arguments = [sys.executable, "-I", "-S", str(_LAUNCH), str(self.pidfile), str(self.logfile), parent]
+        pid = os.posix_spawn(sys.executable, [*arguments, *command], os.environ)
+        # The launcher writes the same record; written here too, it is running as soon as this returns.
+        _write(self.pidfile, {"pid": pid, "started": _start_time(pid), "boot": _boot()})
+
+    def _keep_last_log(self) -> None:
+        if self.logfile.exists():
+            self.logfile.replace(self.logfile.with_suffix(".log.1"))
+
+    def is_running(self) -> bool:
+        identity = _read(self.pidfile)
+        return identity is not None and _matches(identity)
+
+    def is_known(self) -> bool:
+        """Whether it was started and not stopped by us since; it may have died."""
+        return self.pidfile.exists()
+
+    def log_tail(self, lines: int = 8) -> str:
+        if not self.logfile.exists():
+            return ""
+        with self.logfile.open("rb") as log:
+            log.seek(max(0, self.logfile.stat().st_size - 16_384))
+            return "\n".join(log.read().decode(errors="replace").splitlines()[-lines:])
+
+    async def stop(self, patience: float) -> None:
+        """End it: politely, and after `patience` seconds with force. Returns when it has really ended."""
+        with _held(self.pidfile) as pidfd:
+            if pidfd is not None:
+                _send(pidfd, signal.SIGTERM)
+                if not await _ended_within(pidfd, patience):
+                    _send(pidfd, signal.SIGKILL)
+                    await _ended_within(pidfd, _KILL_SECONDS)
+        self.is_running()  # buries it, where it was our child
+        self.pidfile.unlink(missing_ok=True)
+
+
+async def _ended_within(pidfd: int, seconds: float) -> bool:
+    """A pidfd is readable when the last thread is gone, and with it every socket; /proc shows the end too early."""
+    deadline = time.monotonic() + seconds
+    while not select.select([pidfd], [], [], 0)[0]:
+        if time.monotonic() > deadline:
+            return False
+        await asyncio.sleep(_POLL_SECONDS)
+    return True
+
+
+Identity = dict[str, object]
+
+
+def _read(pidfile: Path) -> Identity | None:
+    try:
+        identity = json.loads(pidfile.read_text())
+    except (FileNotFoundError, json.JSONDecodeError):
+        return None
+    return identity if isinstance(identity, dict) and isinstance(identity.get("pid"), int) else None
+
+
+def _write(pidfile: Path, identity: Identity) -> None:
+    incomplete = pidfile.with_suffix(".starting")
+    incomplete.write_text(json.dumps(identity))
+    incomplete.replace(pidfile)
+
+
+def _matches(identity: Identity) -> bool:
+    pid = identity["pid"]
+    assert isinstance(pid, int)
+    return identity.get("boot") == _boot() and identity.get("started") == _start_time(pid)
+
+
+def _start_time(pid: int) -> int | None:
+    """In clock ticks since boot; None for a process that has ended. Our own dead children are buried here."""
+    with suppress(ChildProcessError):
+        os.waitpid(pid, os.WNOHANG)
+    try:
+        fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    except (FileNotFoundError, ProcessLookupError):
+        return None
+    return None if fields[0] in "ZX" else int(fields[19])
+
+
+def _boot() -> str:
+    return Path("/proc/sys/kernel/random/boot_id").read_text().strip()
+
+
+@contextmanager
+def _held(pidfile: Path) -> Iterator[int | None]:
+    """A pidfd of the process that `pidfile` names, or None where there is no such process."""
+    identity = _read(pidfile)
+    if identity is None:
+        yield None
+        return
+    pid = identity["pid"]
+    assert isinstance(pid, int)
+    try:
+        pidfd = os.pidfd_open(pid)
+    except OSError:
+        yield None
+        return
+    try:
+        yield pidfd if _matches(identity) else None
+    finally:
+        os.close(pidfd)
+
+
+def _send(pidfd: int, number: signal.Signals) -> None:
+    with suppress(ProcessLookupError):
+        signal.pidfd_send_signal(pidfd, number)

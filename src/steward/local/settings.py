@@ -1,0 +1,90 @@
+"""What a user can choose about a local control plane, and where its files lie."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from steward.local.processes import Lifetime, Service
+
+# In the order in which they start; they stop in the reverse order, so that etcd ends last. An API server that loses
+# its etcd while it stops hangs and keeps a core busy.
+COMPONENTS = ("etcd", "kube-apiserver", "kube-controller-manager", "kube-scheduler", "kwok")
+
+MAX_NODES = 512
+
+
+@dataclass(frozen=True)
+class Topology:
+    nodes: int = 3
+    zones: tuple[str, ...] = ("z1", "z2", "z3")
+
+
+@dataclass(frozen=True)
+class ControlPlaneSettings:
+    directory: Path
+    nodes: int = Topology.nodes
+    zones: tuple[str, ...] = Topology.zones
+    region: str = "local"
+    port: int | None = None  # of the API server; None takes a free one
+    audit_level: str = "Metadata"  # of the audit log: None, Metadata, Request or RequestResponse
+    lifetime: Lifetime = Lifetime.OWN
+
+
+@dataclass(frozen=True)
+class Layout:
+    """The files of one control plane, all under its directory."""
+
+    directory: Path
+
+    @property
+    def kubeconfig(self) -> Path:
+        return self.directory / "kubeconfig"
+
+    @property
+    def audit_log(self) -> Path:
+        return self.directory / "audit.log"
+
+    @property
+    def state(self) -> Path:
+        return self.directory / "state.json"
+
+    @property
+    def lock(self) -> Path:
+        return self.directory / "lock"
+
+    @property
+    def data(self) -> Path:
+        return self.directory / "etcd"
+
+    @property
+    def certificates(self) -> Path:
+        return self.directory / "certificates"
+
+    @property
+    def config(self) -> Path:
+        return self.directory / "config"
+
+    @property
+    def processes(self) -> Path:
+        return self.directory / "processes"
+
+    def owned(self) -> list[Path]:
+        """Everything that Steward writes here."""
+        logs = self.directory.glob("audit*.log")
+        return [
+            self.kubeconfig,
+            self.state,
+            self.lock,
+            self.data,
+            self.certificates,
+            self.config,
+            self.processes,
+            *logs,
+        ]
+
+    def service(self, component: str) -> Service:
+        return Service(component, self.processes)
+
+    def services(self) -> list[Service]:
+        return [self.service(component) for component in COMPONENTS]

@@ -1,0 +1,24 @@
+"""What happens to nodes, pods and volumes on a cluster without kubelets: the stages that kwok plays.
+
+Pods become ready at once, pods of a Job complete, deleted pods go, volumes are bound and grow. A test that wants
+something else writes an annotation on the object, at any time: what a stage does depends only on what the object
+says now, so a pod that is ready breaks when the annotation comes and heals when it goes. docs/local.md has the
+table.
+"""
+
+from __future__ import annotations
+
+import yaml
+
+from steward.local.node_stages import node_stages
+from steward.local.pod_stages import pod_stages
+from steward.local.stage import Stage
+from steward.local.volume_stages import volume_stages
+
+
+def stages_file() -> str:
+    return yaml.safe_dump_all(all_stages(), sort_keys=False)
+
+
+def all_stages() -> list[Stage]:
+    return [*node_stages(), *pod_stages(), *volume_stages()]

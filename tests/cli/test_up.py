@@ -1,0 +1,161 @@
+"""`up`, `down` and `kubectl` as a user calls them, on the real thing."""
+
+from __future__ import annotations
+
+import os
+import signal
+import socket
+import subprocess
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from steward.cli.main import ExitCode
+from tests.local.test_control_plane import processes_of
+
+
+@dataclass(frozen=True)
+class Shell:
+    """A user's shell whose cluster is in a directory of its own."""
+
+    directory: Path
+
+    @property
+    def environment(self) -> dict[str, str]:
+        return os.environ | {"STEWARD_DIR": str(self.directory)}
+
+    def run(self, *arguments: str) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            self._command(*arguments), env=self.environment, capture_output=True, text=True, check=False
+        )
+
+    def begin(self, *arguments: str) -> subprocess.Popen[str]:
+        return subprocess.Popen(
+            self._command(*arguments),
+            env=self.environment,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+        )
+
+    @staticmethod
+    def _command(*arguments: str) -> list[str]:
+        return [sys.executable, "-m", "steward.cli.main", *arguments]
+
+
+@pytest.fixture
+def shell(tmp_path: Path) -> Iterator[Shell]:
+    shell = Shell(tmp_path / "cluster")
+    yield shell
+    shell.run("down", "--purge")
+
+
+def read_until(process: subprocess.Popen[str], words: str) -> str:
+    """The output up to the line that holds these words."""
+    assert process.stdout is not None
+    lines = []
+    for line in process.stdout:
+        lines.append(line)
+        if words in line:
+            return "".join(lines)
+    raise AssertionError(f"{words!r} never came, but:\n{''.join(lines)}")
+
+
+def test_up_detached_then_kubectl_then_down_then_the_same_cluster_again(shell: Shell) -> None:
+    up = shell.run("up", "--detach", "--nodes", "2", "--zones", "a,b")
+    assert up.returncode == ExitCode.DONE, up.stderr
+    assert "is ready at https://127.0.0.1:" in up.stdout
+    assert "starting etcd" in up.stderr
+
+    made = shell.run("kubectl", "run", "kept", "--image=busybox", "--", "sh", "-c", "echo hello")
+    assert made.returncode == 0, made.stderr
+    arguments = shell.run("kubectl", "get", "pod", "kept", "-o", "jsonpath={.spec.containers[0].args}")
+    assert arguments.stdout == '["sh","-c","echo hello"]'
+    assert shell.run("kubectl", "get", "pod", "none").returncode == 1
+
+    down = shell.run("down")
+    assert down.stdout == f"Stopped the control plane in {shell.directory}.\n"
+    assert processes_of(shell.directory) == set()
+
+    again = shell.run("up", "--detach")
+    assert "2 in a, b" in again.stdout
+    assert shell.run("kubectl", "get", "pod", "kept", "-o", "name").stdout == "pod/kept\n"
+
+
+def test_ctrl_c_in_the_foreground_takes_everything_down(shell: Shell) -> None:
+    with shell.begin("up") as up:
+        read_until(up, "stop        Ctrl-C")
+        assert len(processes_of(shell.directory)) >= 5
+        up.send_signal(signal.SIGINT)
+        assert up.wait() == ExitCode.INTERRUPTED
+    assert processes_of(shell.directory) == set()
+
+
+@pytest.mark.parametrize("mode", [["up"], ["up", "--detach"]], ids=["foreground", "detached"])
+def test_ctrl_c_during_the_start_leaves_no_process_behind(shell: Shell, mode: list[str]) -> None:
+    with shell.begin(*mode) as up:
+        read_until(up, "starting kube-apiserver")
+        up.send_signal(signal.SIGINT)
+        up.send_signal(signal.SIGINT)
+        assert up.wait() == ExitCode.INTERRUPTED
+    assert processes_of(shell.directory) == set()
+
+
+def test_down_ends_an_up_in_the_foreground(shell: Shell) -> None:
+    with shell.begin("up") as up:
+        read_until(up, "stop        Ctrl-C")
+        assert shell.run("down").returncode == ExitCode.DONE
+        read_until(up, "stopped by `steward down`")
+        assert up.wait() == ExitCode.DONE
+    assert processes_of(shell.directory) == set()
+
+
+def test_a_taken_port_is_one_sentence(shell: Shell) -> None:
+    with socket.socket() as listener:
+        listener.bind(("127.0.0.1", 0))
+        listener.listen()
+        port = listener.getsockname()[1]
+        done = shell.run("up", "--port", str(port))
+    assert done.returncode == ExitCode.FAILED
+    assert done.stderr.startswith(f"Error: Port {port} of this machine is in use")
+    assert "Traceback" not in done.stderr
+
+
+@pytest.mark.parametrize(
+    "arguments", [["--zones", " , "], ["--nodes", "0"], ["--nodes", "many"], ["--port", "70000"], ["--fast"]]
+)
+def test_wrong_usage(shell: Shell, arguments: list[str]) -> None:
+    done = shell.run("up", *arguments)
+    assert done.returncode == ExitCode.USAGE
+    assert not shell.directory.exists()
+
+
+def test_a_directory_that_cannot_be_made_is_one_sentence(shell: Shell) -> None:
+    shell.directory.write_text("a file is in the way")
+    done = shell.run("up", "--dir", str(shell.directory / "below"))
+    assert done.returncode == ExitCode.FAILED
+    assert "Not a directory" in done.stderr
+    assert "Traceback" not in done.stderr
+    shell.directory.unlink()
+
+
+def test_kubectl_without_a_cluster_says_how_to_start_one(shell: Shell) -> None:
+    done = shell.run("kubectl", "get", "pods")
+    assert done.returncode == ExitCode.FAILED
+    assert "start it with `steward up --detach`" in done.stderr
+
+
+@pytest.mark.parametrize("arguments", [["--help"], ["version", "--client"], []])
+def test_kubectl_needs_no_cluster_to_speak_of_itself(shell: Shell, arguments: list[str]) -> None:
+    done = shell.run("kubectl", *arguments)
+    assert done.returncode == 0
+    assert "steward" not in done.stdout
+
+
+def test_down_where_nothing_runs(shell: Shell) -> None:
+    done = shell.run("down")
+    assert done.returncode == ExitCode.DONE
+    assert done.stdout == f"Nothing was running in {shell.directory}.\n"

@@ -1,0 +1,188 @@
+"""Real MariaDB and PostgreSQL servers for one test run: in a temporary directory, on a free port, never as root.
+
+The kernel ends them with the test run, however that ends. What is missing is a failure that says what to install.
+"""
+
+from __future__ import annotations
+
+import os
+import secrets
+import shutil
+import signal
+import socket
+import subprocess
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+# By package, the names of its server.
+SERVERS = {"mariadb-server": ("mariadbd", "mysqld"), "postgresql": ("postgres",)}
+
+_START_SECONDS = 60.0
+_STOP_SECONDS = 10.0
+
+
+@dataclass(frozen=True)
+class DatabaseServer:
+    host: str
+    port: int
+    user: str
+    password: str
+    socket: Path
+
+
+@contextmanager
+def mariadb_server() -> Iterator[DatabaseServer]:
+    install = _find("mariadb-install-db", "mysql_install_db", package="mariadb-server")
+    daemon = _find(*SERVERS["mariadb-server"], package="mariadb-server")
+    with _directory() as directory:
+        server = _server(directory, "mariadb.sock")
+        data, log = directory / "data", directory / "mariadb.log"
+        accounts = directory / "accounts.sql"
+        accounts.write_text(
+            f"CREATE USER '{server.user}'@'%' IDENTIFIED BY '{server.password}';\n"
+            f"GRANT ALL PRIVILEGES ON *.* TO '{server.user}'@'%' WITH GRANT OPTION;\n"
+        )
+        _run(
+            log,
+            install,
+            "--no-defaults",
+            f"--datadir={data}",
+            "--skip-test-db",
+            "--auth-root-authentication-method=normal",
+        )
+        command = [
+            daemon, "--no-defaults", f"--datadir={data}", f"--socket={server.socket}", f"--port={server.port}",
+            "--bind-address=127.0.0.1", f"--pid-file={directory}/mariadb.pid", f"--init-file={accounts}",
+            "--innodb-flush-log-at-trx-commit=0", "--innodb-buffer-pool-size=64M",
+            "--character-set-server=utf8mb4", "--skip-name-resolve",
+        ]  # fmt: skip
+        with _running(log, command, signal.SIGTERM) as process:
+            _wait(process, log, lambda: _greets(server.port))
+            yield server
+
+
+@contextmanager
+def postgres_server() -> Iterator[DatabaseServer]:
+    initdb = _find("initdb", package="postgresql")
+    daemon = _find("postgres", package="postgresql")
+    ready = _find("pg_isready", package="postgresql")
+    with _directory() as directory:
+        port = _free_port()
+        server = _server(directory, f".s.PGSQL.{port}", port)
+        data, log = directory / "data", directory / "postgres.log"
+        password = directory / "password"
+        password.write_text(server.password)
+        _run(
+            log, initdb, "-D", str(data), f"--username={server.user}", f"--pwfile={password}",
+            "--auth=scram-sha-256", "--no-sync", "--encoding=UTF8", "--locale=C",
+        )  # fmt: skip
+        command = [
+            daemon, "-D", str(data), "-p", str(server.port), "-k", str(directory),
+            "-c", "listen_addresses=127.0.0.1", "-c", "fsync=off", "-c", "max_connections=200",
+        ]  # fmt: skip
+        # To PostgreSQL a SIGTERM means: when the last client has left; SIGINT: now, and cleanly.
+        with _running(log, command, signal.SIGINT) as process:
+            _wait(process, log, lambda: _succeeds(ready, "-q", "-h", "127.0.0.1", "-p", str(server.port)))
+            yield server
+
+
+def _server(directory: Path, socket_name: str, port: int | None = None) -> DatabaseServer:
+    return DatabaseServer(
+        "127.0.0.1", port or _free_port(), "steward", secrets.token_hex(8), directory / socket_name
+    )
+
+
+def _find(*names: str, package: str) -> str:
+    found = find_program(*names)
+    if found is None:
+        pytest.fail(
+            f"{names[0]} is not installed: run `apt-get install {package}` (Debian, Ubuntu) and the tests again."
+        )
+    return found
+
+
+def find_program(*names: str) -> str | None:
+    """The first of these programs that is installed."""
+    # Debian keeps servers off PATH: PostgreSQL in a directory by version, MariaDB in sbin.
+    places = sorted(
+        Path("/usr/lib/postgresql").glob("*/bin"), key=lambda place: int(place.parent.name), reverse=True
+    )
+    path = os.pathsep.join([*map(str, places), os.environ.get("PATH", ""), "/usr/sbin", "/usr/local/sbin"])
+    return next((found for name in names if (found := shutil.which(name, path=path))), None)
+
+
+@contextmanager
+def _directory() -> Iterator[Path]:
+    # Not pytest's own: that one is closed to other users, and its long path does not fit a socket address.
+    directory = Path(tempfile.mkdtemp(prefix="steward-db-"))
+    if os.getuid() == 0:
+        shutil.chown(directory, "nobody", "nogroup")
+    directory.chmod(0o755)
+    try:
+        yield directory
+    finally:
+        shutil.rmtree(directory, ignore_errors=True)
+
+
+def _unprivileged(command: list[str]) -> list[str]:
+    setpriv = _find("setpriv", package="util-linux")
+    identity = ["--reuid=nobody", "--regid=nogroup", "--clear-groups"] if os.getuid() == 0 else []
+    return [setpriv, *identity, "--pdeathsig=KILL", "--", *command]
+
+
+def _run(log: Path, *command: str) -> None:
+    with log.open("ab") as output:
+        done = subprocess.run(
+            _unprivileged(list(command)), stdout=output, stderr=output, check=False, cwd=log.parent
+        )
+    if done.returncode:
+        pytest.fail(f"{command[0]} failed; its output ends with:\n{log.read_text()[-2000:]}")
+
+
+@contextmanager
+def _running(log: Path, command: list[str], stop_signal: signal.Signals) -> Iterator[subprocess.Popen[bytes]]:
+    with log.open("ab") as output:
+        process = subprocess.Popen(_unprivileged(command), stdout=output, stderr=output, cwd=log.parent)
+    try:
+        yield process
+    finally:
+        process.send_signal(stop_signal)
+        try:
+            process.wait(_STOP_SECONDS)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.wait()
+
+
+def _wait(process: subprocess.Popen[bytes], log: Path, is_ready: Callable[[], bool]) -> None:
+    deadline = time.monotonic() + _START_SECONDS
+    while not is_ready():
+        if process.poll() is not None or time.monotonic() > deadline:
+            pytest.fail(f"the database server did not start; its log ends with:\n{log.read_text()[-2000:]}")
+        time.sleep(0.05)
+
+
+def _greets(port: int) -> bool:
+    """MariaDB speaks first, and only once its accounts are made."""
+    try:
+        with socket.create_connection(("127.0.0.1", port), timeout=1) as connection:
+            return bool(connection.recv(1))
+    except OSError:
+        return False
+
+
+def _succeeds(*command: str) -> bool:
+    return subprocess.run(command, check=False).returncode == 0
+
+
+def _free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port: int = probe.getsockname()[1]
+        return port

@@ -1,0 +1,69 @@
+"""`python -m tests.install_databases`: sees to it that the tests find a real MariaDB and a real PostgreSQL.
+
+As root on Debian and its kin what is missing is installed from the distribution; anywhere else the error says what to
+install. No service is started: the tests run servers of their own.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from tests.database_servers import SERVERS, find_program
+
+# Debian asks this program whether a service may be started; 101 means no.
+_POLICY = Path("/usr/sbin/policy-rc.d")
+
+
+def missing_packages() -> list[str]:
+    return [package for package, names in SERVERS.items() if find_program(*names) is None]
+
+
+def main() -> str | None:
+    """What went wrong, if anything did."""
+    missing = missing_packages()
+    if not missing:
+        return None
+    if os.getuid() != 0 or shutil.which("apt-get") is None:
+        return (
+            f"The tests need {' and '.join(missing)}: install it (`sudo apt-get install {' '.join(missing)}` on Debian "
+            "and Ubuntu; the packages of the same meaning elsewhere), then run the same command again."
+        )
+    print(f"installing {' and '.join(missing)} (no service is started)", file=sys.stderr)
+    with _services_stay_off():
+        return _apt_get("update") or _apt_get("install", "--yes", "--no-install-recommends", *missing)
+
+
+def _apt_get(*arguments: str) -> str | None:
+    done = subprocess.run(
+        ["apt-get", "--quiet", *arguments],
+        env=os.environ | {"DEBIAN_FRONTEND": "noninteractive"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    if done.returncode == 0:
+        return None
+    return f"`apt-get {' '.join(arguments)}` failed: make it work, then run the same command again.\n{done.stderr}"
+
+
+@contextmanager
+def _services_stay_off() -> Iterator[None]:
+    if _POLICY.exists():
+        yield
+        return
+    _POLICY.write_text("#!/bin/sh\nexit 101\n")
+    _POLICY.chmod(0o755)
+    try:
+        yield
+    finally:
+        _POLICY.unlink()
+
+
+if __name__ == "__main__":
+    sys.exit(main())

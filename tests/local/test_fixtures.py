@@ -1,0 +1,50 @@
+"""The fixtures that every other test stands on."""
+
+from __future__ import annotations
+
+import asyncmy
+import asyncpg
+
+from steward.local.control_plane import ControlPlane
+from tests.database_servers import DatabaseServer
+from tests.local.cluster_access import Cluster
+
+
+async def test_a_namespace_is_there_and_can_hold_pods(control_plane: ControlPlane, namespace: str) -> None:
+    cluster = Cluster(control_plane)
+    await cluster.create(f"/api/v1/namespaces/{namespace}/pods", pod("one"))
+    await cluster.wait(
+        f"/api/v1/namespaces/{namespace}/pods/one", lambda p: p["status"]["phase"] == "Running"
+    )
+
+
+def pod(name: str) -> dict[str, object]:
+    return {"metadata": {"name": name}, "spec": {"containers": [{"name": "main", "image": "busybox"}]}}
+
+
+async def test_mariadb_answers_over_tcp(mariadb: DatabaseServer) -> None:
+    connection = await asyncmy.connect(
+        host=mariadb.host, port=mariadb.port, user=mariadb.user, password=mariadb.password
+    )
+    try:
+        async with connection.cursor() as cursor:
+            await cursor.execute("SELECT VERSION()")
+            (version,) = await cursor.fetchone()
+    finally:
+        await connection.ensure_closed()
+    assert "MariaDB" in version
+
+
+async def test_postgres_answers_over_tcp(postgres: DatabaseServer) -> None:
+    connection = await asyncpg.connect(
+        host=postgres.host,
+        port=postgres.port,
+        user=postgres.user,
+        password=postgres.password,
+        database="postgres",
+    )
+    try:
+        version = await connection.fetchval("SELECT version()")
+    finally:
+        await connection.close()
+    assert version.startswith("PostgreSQL")

@@ -1,0 +1,44 @@
+from __future__ import annotations
+
+import asyncio
+import subprocess
+import sys
+from pathlib import Path
+
+from steward.local.locks import exclusive
+
+HOLDER = """
+import asyncio, sys, pathlib
+from steward.local.locks import exclusive
+async def hold():
+    async with exclusive(pathlib.Path(sys.argv[1]), lambda pid: None):
+        print("held", flush=True)
+        await asyncio.sleep(600)
+asyncio.run(hold())
+"""
+
+
+async def test_the_second_waits_and_is_told_for_whom(tmp_path: Path) -> None:
+    lock, waited_for = tmp_path / "lock", asyncio.Event()
+    holder = subprocess.Popen([sys.executable, "-c", HOLDER, lock], stdout=subprocess.PIPE)
+    told: list[str] = []
+
+    def waiting(pid: str) -> None:
+        told.append(pid)
+        waited_for.set()
+
+    async def second() -> None:
+        async with exclusive(lock, waiting):
+            pass
+
+    try:
+        assert holder.stdout is not None
+        holder.stdout.readline()
+        task = asyncio.create_task(second())
+        await waited_for.wait()
+        assert told[0] == str(holder.pid)
+    finally:
+        # Killed without a chance to let go: the kernel drops the lock.
+        holder.kill()
+        holder.communicate()
+    await task
