@@ -1,0 +1,298 @@
+"""Carries a plan out: the only place from which either operator writes.
+
+Steps go out in the order of the plan; a run of applies and creates goes out together, within a bound for the plan and
+one for the process. The first error stops what stands behind it, after its own run has ended, and is raised with the
+name of the object and its own type, so that a reconcile can tell a field conflict from a missing right. What is
+already as it should be is no error: a delete of what is gone, a create of what is there, a status for an object that
+went meanwhile.
+
+Every answer goes to the caches of its kind before the next step, so that no reconcile acts on a world older than its
+own last write.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, field
+from enum import Enum
+from typing import Any, NamedTuple
+
+import msgspec
+
+from steward.kube import apply
+from steward.kube.apply import Applier
+from steward.kube.cache import Caches
+from steward.kube.client import Client
+from steward.kube.errors import AlreadyExists, Conflict, NotFound
+from steward.kube.kinds import Kind, Manifest, Ref
+from steward.kube.options import ApplyOptions, DeleteOptions
+from steward.kube.store import Store
+from steward.runtime.events import EventRecorder, Note
+from steward.runtime.plan import (
+    Apply,
+    Create,
+    Delete,
+    Emit,
+    Hold,
+    Patch,
+    Plan,
+    Requeue,
+    Status,
+    Step,
+    about,
+    groups,
+    status_manifest,
+)
+from steward.runtime.reconcile import DONE, RequeueAfter, Result
+
+log = logging.getLogger(__name__)
+
+WRITES_OF_A_PLAN = 16
+WRITES_OF_A_PROCESS = 64
+
+
+class Effect(Enum):
+    """What became of a step."""
+
+    UNCHANGED = "unchanged"  # the server was not asked to change anything
+    CREATED = "created"
+    CHANGED = "changed"
+    DELETED = "deleted"
+    GONE = "gone"  # the object went before the step came to it
+    TOLD = "told"
+    HELD = "held"
+    REQUEUED = "requeued"
+
+
+_OF_APPLY = {
+    apply.Outcome.UNCHANGED: Effect.UNCHANGED,
+    apply.Outcome.CREATED: Effect.CREATED,
+    apply.Outcome.CHANGED: Effect.CHANGED,
+}
+
+WRITES = frozenset({Effect.CREATED, Effect.CHANGED, Effect.DELETED})
+
+
+class Carried(NamedTuple):
+    step: Step
+    effect: Effect
+
+
+class Outcome(msgspec.Struct):
+    """What a plan did."""
+
+    carried: list[Carried] = []
+
+    @property
+    def writes(self) -> int:
+        return sum(1 for carried in self.carried if carried.effect in WRITES)
+
+    @property
+    def holds(self) -> tuple[Hold, ...]:
+        return tuple(carried.step for carried in self.carried if isinstance(carried.step, Hold))
+
+    @property
+    def result(self) -> Result:
+        """The answer of a reconcile that has nothing to add: done, or back at the earliest time that a step named."""
+        times = [carried.step.after for carried in self.carried if isinstance(carried.step, Requeue)]
+        return RequeueAfter(min(times)) if times else DONE
+
+
+def _ignore(step: Step) -> None: ...
+
+
+@dataclass(frozen=True)
+class StepHooks:
+    """Called around each step; a crash test ends the process in one of them."""
+
+    before: Callable[[Step], None] = _ignore
+    after: Callable[[Step], None] = _ignore
+
+
+@dataclass(frozen=True)
+class Reach:
+    """What a carrier needs to reach the world; one for the process."""
+
+    client: Client
+    applier: Applier
+    caches: Caches
+    events: EventRecorder
+    turns: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(WRITES_OF_A_PROCESS))
+
+    def stores_of(self, kind: Kind) -> list[Store[Any]]:
+        return [store for store in self.caches.stores if store.kind == kind]
+
+
+class Carrier:
+    def __init__(self, reach: Reach, field_manager: str, hooks: StepHooks | None = None) -> None:
+        self._reach = reach
+        self._field_manager = field_manager
+        self._hooks = hooks or StepHooks()
+
+    async def carry_out(self, plan: Plan, cause: Ref) -> Outcome:
+        """All steps, for the sake of the object that caused them."""
+        outcome = Outcome()
+        for group in groups(plan):
+            effects = await self._carry_group(group, cause)
+            outcome.carried.extend(map(Carried, group, effects))
+        return outcome
+
+    async def _carry_group(self, group: Plan, cause: Ref) -> list[Effect]:
+        if len(group) == 1:
+            found: list[Effect | BaseException] = [await _caught(self._carry(group[0]))]
+        else:
+            turns = asyncio.Semaphore(WRITES_OF_A_PLAN)
+            found = await asyncio.gather(*(_caught(self._in_turn(step, turns)) for step in group))
+        failures = [
+            (step, error) for step, error in zip(group, found, strict=True) if isinstance(error, Exception)
+        ]
+        if failures:
+            raise _named(failures, cause)
+        return [effect for effect in found if isinstance(effect, Effect)]
+
+    async def _in_turn(self, step: Step, turns: asyncio.Semaphore) -> Effect:
+        async with turns:
+            return await self._carry(step)
+
+    async def _carry(self, step: Step) -> Effect:
+        async with self._reach.turns:
+            self._hooks.before(step)
+            effect = await self._perform(step)
+            self._hooks.after(step)
+        return effect
+
+    async def _perform(self, step: Step) -> Effect:
+        match step:
+            case Apply():
+                return await self._apply(step)
+            case Create():
+                return await self._create(step)
+            case Patch():
+                return await self._patch(step)
+            case Delete():
+                return await self._delete(step)
+            case Status():
+                return await self._status(step)
+            case Emit():
+                return self._emit(step)
+            case Hold():
+                log.info("held %d: %s: %s", step.count, step.reason, step.message)
+                return Effect.HELD
+            case Requeue():
+                return Effect.REQUEUED
+
+    async def _apply(self, step: Apply) -> Effect:
+        options = ApplyOptions(manager=step.manager or self._field_manager, force=step.force)
+        return await self._applied(step.manifest, options)
+
+    async def _status(self, step: Status) -> Effect:
+        try:
+            options = ApplyOptions(manager=self._field_manager, subresource="status")
+            return await self._applied(status_manifest(step), options)
+        except NotFound:
+            return Effect.GONE
+
+    async def _applied(self, manifest: Manifest, options: ApplyOptions) -> Effect:
+        kind = Kind(manifest["apiVersion"], manifest["kind"])
+        stores = self._reach.stores_of(kind)
+        ours = next((store for store in stores if store.rule.owned_by == options.manager), None)
+        applied = await self._reach.applier.apply(manifest, options, ours)
+        self._tell_stores(kind, applied.body, besides=ours)
+        return _OF_APPLY[applied.outcome]
+
+    async def _create(self, step: Create) -> Effect:
+        try:
+            body = await self._reach.client.create(step.manifest, manager=self._field_manager)
+        except AlreadyExists:
+            return Effect.UNCHANGED
+        self._tell_stores(step.ref.kind, body)
+        return Effect.CREATED
+
+    async def _patch(self, step: Patch) -> Effect:
+        body = await self._reach.client.patch(
+            step.ref, step.patch, step.subresource, manager=self._field_manager
+        )
+        if not step.subresource or step.subresource == "status":
+            self._tell_stores(step.ref.kind, body)
+        return Effect.CHANGED
+
+    async def _delete(self, step: Delete) -> Effect:
+        options = DeleteOptions(uid=step.uid, propagation=step.propagation, grace_seconds=step.grace_seconds)
+        log.info("deleting %s: %s", step.ref, step.reason)
+        try:
+            body = await self._reach.client.delete(step.ref, options)
+        except (NotFound, Conflict):
+            # Gone, or a namesake with another uid stands there: this very object does not exist any more.
+            self._forget(step)
+            return Effect.GONE
+        if is_still_there(body):
+            self._tell_stores(step.ref.kind, body)
+        else:
+            self._forget(step)
+        return Effect.DELETED
+
+    def _emit(self, step: Emit) -> Effect:
+        uid = step.uid or self._uid_of(step.ref)
+        self._reach.events.emit(Note(step.ref, uid, step.type, step.reason, step.message))
+        return Effect.TOLD
+
+    def _uid_of(self, ref: Ref) -> str:
+        found = (store.get(ref.key) for store in self._reach.stores_of(ref.kind))
+        return next((seen.metadata.uid for seen in found if seen is not None), "")
+
+    def _tell_stores(self, kind: Kind, body: bytes, besides: Store[Any] | None = None) -> None:
+        if not body:
+            return
+        for store in self._reach.stores_of(kind):
+            if store is not besides:
+                store.observe(body)
+
+    def _forget(self, step: Delete) -> None:
+        for store in self._reach.stores_of(step.ref.kind):
+            store.forget(step.ref.key, step.uid)
+
+
+class _RemainingMeta(msgspec.Struct, frozen=True, rename="camel"):
+    deletion_timestamp: str | None = None
+    deletion_grace_period_seconds: int | None = None
+    finalizers: tuple[str, ...] = ()
+
+
+class _Remaining(msgspec.Struct, frozen=True):
+    kind: str = ""
+    metadata: _RemainingMeta = _RemainingMeta()
+
+
+def is_still_there(body: bytes) -> bool:
+    """Whether the answer of a delete shows an object that lives on, for its finalizers or its grace."""
+    left = msgspec.json.decode(body, type=_Remaining)
+    if left.kind == "Status" or left.metadata.deletion_timestamp is None:
+        return False
+    return bool(left.metadata.finalizers or left.metadata.deletion_grace_period_seconds)
+
+
+async def _caught(work: Awaitable[Effect]) -> Effect | BaseException:
+    try:
+        return await work
+    except Exception as error:
+        return error
+
+
+_VERBS: dict[type[Any], str] = {
+    Apply: "applying",
+    Create: "creating",
+    Patch: "patching",
+    Delete: "deleting",
+    Status: "writing the status of",
+}
+
+
+def _named(failures: list[tuple[Step, Exception]], cause: Ref) -> Exception:
+    """The first error, with the objects named; its type stays what it is."""
+    first = failures[0][1]
+    for step, error in failures:
+        what = f"{_VERBS.get(type(step), 'carrying out')} {about(step)} for {cause}"
+        first.add_note(f"while {what}" if error is first else f"also failed: {what}: {error}")
+    return first

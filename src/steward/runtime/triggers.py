@@ -1,0 +1,114 @@
+"""What makes a controller look: declared, never coded.
+
+    For(rule, when=own_object("multigres.com/paused"))    the object itself
+    Owns(rule)                                            children, through their controller reference
+    Watches(rule, to=mapping, lane=Lane.SLOW)             anything else, through a function to keys
+
+A trigger says which key to look at, never what happened to it: a reconcile that depended on the event would be wrong
+after every restart. Both sides of a change are mapped, so that an object that changes hands wakes both owners.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import Any, Generic, TypeVar
+
+from steward.kube.kinds import Key, Kind
+from steward.kube.meta import HasMetadata, controller_of, key_of
+from steward.kube.selectors import CacheRule
+from steward.kube.store import Change, Store
+from steward.runtime.predicates import Predicate, child, own_spec, what_we_read
+from steward.runtime.queue import Lane
+
+log = logging.getLogger(__name__)
+
+T = TypeVar("T", bound=HasMetadata)
+Enqueue = Callable[[Key, Lane], None]
+Mapping = Callable[[T], Iterable[Key]]
+
+
+@dataclass(frozen=True)
+class For(Generic[T]):
+    """The kind that the controller is about. A controller has exactly one of these."""
+
+    rule: CacheRule[T]
+    when: Predicate = own_spec
+    lane: Lane = Lane.FAST
+
+
+@dataclass(frozen=True)
+class Owns(Generic[T]):
+    """Objects whose controller reference points to the kind of `For`, in the same namespace."""
+
+    rule: CacheRule[T]
+    when: Predicate = child
+    lane: Lane = Lane.FAST
+
+
+@dataclass(frozen=True)
+class Watches(Generic[T]):
+    """Objects that matter for keys which only a function knows. A change that touches a herd takes the slow lane."""
+
+    rule: CacheRule[T]
+    to: Mapping[T]
+    when: Predicate = what_we_read
+    lane: Lane = Lane.FAST
+
+
+Trigger = For[Any] | Owns[Any] | Watches[Any]
+
+
+def mapping_of(trigger: Trigger, about: Kind) -> Mapping[Any]:
+    """From an object to the keys that it concerns."""
+    if isinstance(trigger, For):
+        return lambda seen: (key_of(seen),)
+    if isinstance(trigger, Owns):
+        return lambda seen: _owner(seen, about)
+    return trigger.to
+
+
+def _owner(seen: HasMetadata, about: Kind) -> tuple[Key, ...]:
+    owner = controller_of(seen.metadata)
+    if owner is None or owner.kind != about.kind:
+        return ()
+    # The version may be another one than ours: the group says whose kind it is.
+    if Kind(owner.api_version, owner.kind).group != about.group:
+        return ()
+    return (Key(seen.metadata.namespace, owner.name),)
+
+
+class Listener:
+    """One trigger at work: turns the changes of a store into keys of a queue."""
+
+    def __init__(self, trigger: Trigger, about: Kind, enqueue: Enqueue, failed: Callable[[], None]) -> None:
+        self._trigger = trigger
+        self._mapping = mapping_of(trigger, about)
+        self._enqueue = enqueue
+        self._failed = failed
+
+    def hear(self, change: Change[Any]) -> None:
+        try:
+            if self._trigger.when(change):
+                self._tell(change)
+        except Exception:
+            # A mapping is an operator's code: a fault in it must not end the watch that all controllers share.
+            self._failed()
+            log.exception("%s %s: its change could not be mapped to keys", change.kind.kind, change.key)
+
+    def hear_all(self, store: Store[Any]) -> None:
+        """What the store holds, as if it had just been listed."""
+        for seen in store.list():
+            self.hear(Change(store.kind, key_of(seen), None, seen, initial=True, owned_changed=False))
+
+    def _tell(self, change: Change[Any]) -> None:
+        lane = Lane.SLOW if change.initial else self._trigger.lane
+        for seen in self._sides(change):
+            for key in self._mapping(seen):
+                self._enqueue(key, lane)
+
+    def _sides(self, change: Change[Any]) -> Iterable[Any]:
+        if change.old is None or change.new is None or isinstance(self._trigger, For):
+            return (change.new if change.new is not None else change.old,)
+        return (change.old, change.new)

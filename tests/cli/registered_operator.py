@@ -1,0 +1,4 @@
+"""Stands where an operator's module stands in the table of `steward run`."""
+
+
+def set_up(manager: object, settings: object) -> None: ...

@@ -1,0 +1,46 @@
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Callable
+from contextlib import AbstractAsyncContextManager, suppress
+from functools import partial
+from pathlib import Path
+
+import pytest
+
+from steward.kube.client import Client, connect
+from steward.kube.config import ConfigSource, load_settings
+from steward.kube.errors import AlreadyExists
+from steward.local.control_plane import ControlPlane
+from steward.testkit import FaultProxy
+from tests.faults.greetings import Sample, World, crd, install, sample
+
+StartSample = Callable[..., AbstractAsyncContextManager[Sample]]
+
+
+@pytest.fixture
+async def client(control_plane: ControlPlane) -> AsyncIterator[Client]:
+    client = await connect(load_settings(ConfigSource(kubeconfig=str(control_plane.kubeconfig))))
+    yield client
+    await client.close()
+
+
+@pytest.fixture
+async def proxy(control_plane: ControlPlane) -> AsyncIterator[FaultProxy]:
+    async with FaultProxy(control_plane.kubeconfig) as proxy:
+        yield proxy
+
+
+@pytest.fixture
+async def world(client: Client, namespace: str) -> AsyncIterator[World]:
+    with suppress(AlreadyExists):  # an earlier test of this run made it
+        await install(client, crd())
+    world = World(client, namespace)
+    yield world
+    await world.leave_nothing()
+
+
+@pytest.fixture
+def start_sample(tmp_path: Path, namespace: str) -> StartSample:
+    """Starts the sample for this test's namespace: `async with start_sample(proxy, **variables) as sample:`."""
+    log = tmp_path / "sample.log"
+    return partial(sample, log=log, STEWARD_NAMESPACES=namespace, STEWARD_NAMESPACE=namespace)

@@ -1,0 +1,42 @@
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+
+import pytest
+
+from steward.kube.client import Client, connect
+from steward.kube.config import ConfigSource, load_settings
+from steward.local.control_plane import ControlPlane
+from steward.runtime.connection import Connection, open_connection
+from steward.runtime.identity import identity
+from steward.runtime.settings import Settings
+
+
+@pytest.fixture
+async def client(control_plane: ControlPlane) -> AsyncIterator[Client]:
+    """A client without any hook, for the test's own eyes."""
+    client = await connect(load_settings(ConfigSource(kubeconfig=str(control_plane.kubeconfig))))
+    yield client
+    await client.close()
+
+
+@pytest.fixture
+def settings(control_plane: ControlPlane, namespace: str) -> Settings:
+    """For a manager in this test's namespace that listens nowhere."""
+    return Settings(
+        kubeconfig=str(control_plane.kubeconfig),
+        namespace=namespace,
+        namespaces=(namespace,),
+        lease_duration=3.0,
+        renew_deadline=2.0,
+        retry_period=0.2,
+        metrics_bind_address="0",
+        health_probe_bind_address="0",
+    )
+
+
+@pytest.fixture
+async def connection(settings: Settings) -> AsyncIterator[Connection]:
+    connection = await open_connection(settings, identity("engine-test"))
+    yield connection
+    await connection.close()
