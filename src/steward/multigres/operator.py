@@ -1,7 +1,8 @@
 """The multigres operator: a controller for each kind and one for the topology records, on one ground."""
 
-from steward.multigres.controllers import topology
+from steward.multigres.controllers import certificates, topology
 from steward.multigres.controllers.cell import CellReconciler
+from steward.multigres.controllers.certificates import CertificateReconciler
 from steward.multigres.controllers.cluster import ClusterReconciler
 from steward.multigres.controllers.ground import Ground
 from steward.multigres.controllers.shard import ShardReconciler
@@ -22,6 +23,7 @@ def set_up(manager: Manager, settings: Settings) -> None:
         CellReconciler(ground),
         TableGroupReconciler(ground),
         ShardReconciler(ground),
+        CertificateReconciler(ground, manager.carrier(certificates.FIELD_MANAGER)),
         TopologyReconciler(ground, manager.carrier(topology.FIELD_MANAGER), settings),
     )
     for reconciler in reconcilers:

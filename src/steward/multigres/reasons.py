@@ -16,6 +16,8 @@ TOPOLOGY_UNREACHABLE = "TopologyUnreachable"
 TOPOLOGY_WAITING = "TopologyServerStarting"
 PLACEMENT_SKIPPED = "PlacementSkipped"
 DELETING = "Deleting"
+CERTIFICATES_VALID = "CertificatesValid"
+CERTIFICATES_MISSING = "CertificatesMissing"
 
 MEANINGS = {
     HEALTHY: "Everything that was asked for is there and ready.",
@@ -30,5 +32,7 @@ MEANINGS = {
     TOPOLOGY_UNREACHABLE: "The topology server does not answer; it is tried again and again.",
     TOPOLOGY_WAITING: "The topology server has no ready member yet.",
     PLACEMENT_SKIPPED: "A template asks for a cell that this cluster does not have; that placement is left out.",
+    CERTIFICATES_VALID: "The backup service has certificates that are valid and will be renewed in time.",
+    CERTIFICATES_MISSING: "The backup service has no usable certificates; the message says what to do.",
     DELETING: "The object is being deleted; the message says what is still there.",
 }

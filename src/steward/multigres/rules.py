@@ -90,12 +90,11 @@ class Rules:
         )
 
     def of_objects(self) -> tuple[CacheRule[Any], ...]:
-        """The kinds that Steward applies below its custom resources."""
+        """The kinds that Steward applies below a Shard."""
         return (
             self.deployment,
             self.stateful_set,
             self.service,
-            self.secret,
             self.config_map,
             self.budget,
             self.claim,

@@ -32,6 +32,8 @@ from steward.multigres.views import WorkloadView
 AVAILABLE = "Available"
 DEGRADED = "Degraded"
 TOPOLOGY_REGISTERED = "TopologyRegistered"
+CERTIFICATES_READY = "BackupCertificatesReady"
+ELSEWHERE = frozenset({TOPOLOGY_REGISTERED, CERTIFICATES_READY})
 
 
 class Look(NamedTuple):
@@ -171,7 +173,7 @@ def _conditions(report: Report, health: Health, more: Iterable[Condition]) -> Co
     elif not health.is_ready:
         wanted.append(condition(RECONCILING, True, health.reason, health.message))
     # What another field manager writes is not ours to repeat: both would own it then.
-    over = ({RECONCILING, STALLED} - {each.type for each in wanted}) | {TOPOLOGY_REGISTERED}
+    over = ({RECONCILING, STALLED} - {each.type for each in wanted}) | ELSEWHERE
     conditions = set_conditions(read_conditions(report.before), [*wanted, *more], report.now)
     return tuple(each for each in conditions if each.type not in over)
 

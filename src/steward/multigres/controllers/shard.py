@@ -41,6 +41,7 @@ class ShardReconciler:
         self.claims = ground.store(rules.claim)
         self.pods = ground.store(rules.pod)
         self.pods.add_index(PODS_OF_SHARD, lambda pod: [str(key) for key in _shard_of(pod)])
+        # Secrets are left out: those of a shard are its certificates, which are kept elsewhere.
         self.kept = rules.of_objects()
         for rule in self.kept:
             ground.store(rule)
@@ -83,7 +84,7 @@ class ShardReconciler:
             spec=shard.spec,
             password_secret=secret,
             password_key=key,
-            certificates=_certificates(shard),
+            certificates=certificate_secret(shard),
             config_digest=self._config_digest(shard),
         )
 
@@ -174,7 +175,8 @@ def _password(shard: ShardView) -> tuple[str, str]:
     return reference.name, given(reference.key, PASSWORD_KEY)
 
 
-def _certificates(shard: ShardView) -> str:
+def certificate_secret(shard: ShardView) -> str:
+    """The Secret with ca.crt, tls.crt and tls.key: the user's own, else ours."""
     backup_ = given(shard.spec.backup, constants.BACKUP)
     if backup_.pgbackrest_tls is UNSET:
         return f"{shard.metadata.name}-pgbackrest-tls"

@@ -1,0 +1,120 @@
+"""Certificates of the backup service: one authority and one leaf a shard, renewed on a timer of their own.
+
+A user's own Secret is only looked at, live, because it carries no label of ours: that it is there and whole is told in
+the Shard's status. Ours are made and renewed by the certificate keeper, whether or not the shard has anything to do.
+"""
+
+from msgspec import UNSET
+
+from steward.admission.authority import Usage
+from steward.admission.errors import CertificateError
+from steward.admission.keeper import CertificateKeeper
+from steward.admission.keeper_options import KeeperOptions, Leaf, Owner
+from steward.kube.conditions import FALSE, TRUE, Condition, set_condition
+from steward.kube.errors import NotFound
+from steward.kube.kinds import SECRET, Key, Ref
+from steward.multigres import constants, names, reasons
+from steward.multigres.api.group import API_VERSION
+from steward.multigres.controllers.ground import Ground
+from steward.multigres.controllers.shard import certificate_secret, shard_path
+from steward.multigres.layers import given
+from steward.multigres.objects.metadata import CLUSTER, labels
+from steward.multigres.rules import SHARD
+from steward.multigres.status import CERTIFICATES_READY, read_conditions
+from steward.multigres.views import ShardView
+from steward.runtime.carry import Carrier
+from steward.runtime.controller import Controller
+from steward.runtime.plan import Plan, Requeue, Status
+from steward.runtime.reconcile import DONE, Result
+from steward.runtime.triggers import For, Owns
+
+FIELD_MANAGER = "multigres-certificates"
+COMPONENT = "pgbackrest-tls"
+NEEDED_KEYS = ("ca.crt", "tls.crt", "tls.key")
+LOOK_AGAIN_SECONDS = 60.0
+
+
+class CertificateReconciler:
+    def __init__(self, ground: Ground, carrier: Carrier) -> None:
+        self.ground = ground
+        self.carrier = carrier
+        self.shards = ground.store(ground.rules.shard)
+
+    def controller(self) -> Controller:
+        rules = self.ground.rules
+        return Controller("certificates", self, (For(rules.shard), Owns(rules.secret)))
+
+    async def reconcile(self, key: Key) -> Result:
+        shard = self.shards.get(key)
+        if shard is None or shard.metadata.deletion_timestamp is not None:
+            return DONE
+        plan = await (self._users_own(shard) if _brings_its_own(shard) else self._ours(shard))
+        return (await self.carrier.carry_out(plan, Ref(SHARD, key))).result
+
+    async def _users_own(self, shard: ShardView) -> Plan:
+        name = certificate_secret(shard)
+        again = (Requeue(LOOK_AGAIN_SECONDS),)
+        try:
+            found = await self.ground.client.get(SECRET, Key(shard.metadata.namespace, name))
+        except NotFound:
+            told = f"Secret {name} does not exist; create it with the keys {', '.join(NEEDED_KEYS)}"
+            return (*self._told(shard, FALSE, reasons.CERTIFICATES_MISSING, told), *again)
+        missing = [key for key in NEEDED_KEYS if key not in (found.get("data") or {})]
+        if missing:
+            told = f"Secret {name} lacks {', '.join(missing)}; it needs {', '.join(NEEDED_KEYS)}"
+            return (*self._told(shard, FALSE, reasons.CERTIFICATES_MISSING, told), *again)
+        return (*self._told(shard, TRUE, reasons.CERTIFICATES_VALID, f"Secret {name} holds all keys"), *again)
+
+    async def _ours(self, shard: ShardView) -> Plan:
+        keeper = CertificateKeeper(self.ground.client, keeper_options(shard), self.ground.clock)
+        try:
+            kept = await keeper.check()
+        except CertificateError as error:
+            told = self._told(shard, FALSE, reasons.CERTIFICATES_MISSING, str(error))
+            return (*told, Requeue(LOOK_AGAIN_SECONDS))
+        told = self._told(
+            shard, TRUE, reasons.CERTIFICATES_VALID, "the backup service has valid certificates"
+        )
+        return (*told, Requeue(kept.next_check))
+
+    def _told(self, shard: ShardView, status: str, reason: str, message: str) -> Plan:
+        condition = Condition(CERTIFICATES_READY, status, reason, message, shard.metadata.generation)
+        before = tuple(c for c in read_conditions(shard.status.conditions) if c.type == CERTIFICATES_READY)
+        [stamped] = set_condition(before, condition, self.ground.now())
+        key = Key(shard.metadata.namespace, shard.metadata.name)
+        return (Status(Ref(SHARD, key), {"conditions": [stamped.manifest()]}),)
+
+
+def _brings_its_own(shard: ShardView) -> bool:
+    return given(shard.spec.backup, constants.BACKUP).pgbackrest_tls is not UNSET
+
+
+def keeper_options(shard: ShardView) -> KeeperOptions:
+    meta = shard.metadata
+    leaf = Leaf(
+        certificate_secret(shard),
+        dns_names=("pgbackrest", *_server_names(shard)),
+        usages=(Usage.SERVER, Usage.CLIENT),
+    )
+    return KeeperOptions(
+        meta.namespace,
+        f"{meta.name}-pgbackrest-ca",
+        (leaf,),
+        organization="Multigres",
+        component="pgbackrest",
+        owner=Owner(API_VERSION, "Shard", meta.name, meta.uid),
+        labels=labels(meta.labels.get(CLUSTER, ""), COMPONENT),
+        manager=FIELD_MANAGER,
+    )
+
+
+def _server_names(shard: ShardView) -> list[str]:
+    """Every Postgres server of the shard, by the names under which the others reach it."""
+    path, namespace = shard_path(shard), shard.metadata.namespace
+    services = [
+        names.pool_headless(path, pool, cell)
+        for pool, shape in sorted(given(shard.spec.pools, {}).items())
+        for cell in sorted(given(shape.cells, []))
+    ]
+    domains = [f"*.{service}.{namespace}.svc" for service in services]
+    return [name for domain in domains for name in (domain, f"{domain}.cluster.local")]
