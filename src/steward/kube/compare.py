@@ -1,0 +1,107 @@
+"""Whether an apply would change anything: the manifest beside what we own of the live object. Pure but for memory.
+
+SAME: the live object holds what we would apply, and we own exactly that. DIFFERENT: it certainly does not. UNSURE: only
+the server can tell, because a default inside an atomic value, or a word of the schema, could explain it.
+"""
+
+from enum import Enum
+from typing import Any, Final
+
+from steward.kube.kinds import Manifest, Ref, ref_of
+from steward.kube.owned import Claim, OwnedFields, digest_of, is_deep, values_of, with_numbered_owners
+from steward.kube.settled import Settled, digest_of_pair
+from steward.kube.shape import doubts_about, refuted_by
+
+# What names the object, or what only the server writes: it is in nobody's set of fields.
+_IDENTITY: Final = frozenset(
+    (
+        "name",
+        "namespace",
+        "creationTimestamp",
+        "deletionTimestamp",
+        "deletionGracePeriodSeconds",
+        "generateName",
+        "generation",
+        "managedFields",
+        "resourceVersion",
+        "selfLink",
+        "uid",
+    )
+)
+
+
+class Verdict(Enum):
+    SAME = "same"
+    DIFFERENT = "different"
+    UNSURE = "unsure"
+
+
+def fields_of(manifest: Manifest) -> Manifest:
+    """The part of a manifest that somebody can own."""
+    fields = {
+        name: value for name, value in manifest.items() if name not in ("apiVersion", "kind", "metadata")
+    }
+    metadata = {
+        name: value for name, value in (manifest.get("metadata") or {}).items() if name not in _IDENTITY
+    }
+    return {**fields, "metadata": metadata} if metadata else fields
+
+
+class Comparison:
+    """One manifest, to be held against what we own of its object, before and after it was sent."""
+
+    def __init__(self, manifest: Manifest, settled: Settled) -> None:
+        self.ref: Ref = ref_of(manifest)
+        self._manifest = manifest
+        self._fields = fields_of(manifest)
+        self._settled = settled
+
+    def verdict(self, owned: OwnedFields | None) -> Verdict:
+        if owned is None:
+            return Verdict.DIFFERENT
+        pair = digest_of_pair(self._manifest, owned)
+        if self._settled.is_same(pair):
+            return Verdict.SAME
+        verdict = self._judge(owned)
+        if verdict is Verdict.SAME:
+            self._settled.learn_same(pair)
+        return verdict
+
+    def learn(self, claim: Claim, answer: Manifest, owned: OwnedFields) -> None:
+        """Takes in what the server made of the manifest: sent again, it would change nothing."""
+        kind, tree = self.ref.kind, claim.fields.tree
+        fields = with_numbered_owners(self._fields, claim.owners)
+        doubts = doubts_about(tree, fields)
+        self._settled.learn_schema(kind, doubts or (), refuted_by(tree, fields))
+        if doubts is not None:
+            sent = values_of(claim, self._fields)
+            self._settled.learn_values(kind, claim.fields.paths, sent, values_of(claim, answer))
+        self._settled.learn_same(digest_of_pair(self._manifest, owned))
+
+    def _judge(self, owned: OwnedFields) -> Verdict:
+        doubts = doubts_about(owned.fields.tree, with_numbered_owners(self._fields, owned.owners))
+        known = False if doubts is None else self._settled.hold(self.ref.kind, doubts)
+        if known is False:
+            return Verdict.DIFFERENT
+        values = values_of(owned, self._fields)
+        digest = digest_of(values)
+        if not owned.agrees_on_scalars(digest):
+            return Verdict.DIFFERENT
+        if digest != owned.digest and digest_of(self._as_answered(owned, values)) != owned.digest:
+            return Verdict.DIFFERENT if self._knows_all(owned, values) else Verdict.UNSURE
+        return Verdict.SAME if known else Verdict.UNSURE
+
+    def _as_answered(self, owned: OwnedFields, values: list[Any]) -> list[Any]:
+        """The values as the server would store them, as far as it was seen."""
+        answered = []
+        for path, value in zip(owned.fields.paths, values, strict=True):
+            became = self._settled.became(self.ref.kind, path, value) if is_deep(value) else None
+            answered.append(value if became is None else became[0])
+        return answered
+
+    def _knows_all(self, owned: OwnedFields, values: list[Any]) -> bool:
+        return all(
+            self._settled.became(self.ref.kind, path, value) is not None
+            for path, value in zip(owned.fields.paths, values, strict=True)
+            if is_deep(value)
+        )

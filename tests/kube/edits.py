@@ -1,0 +1,123 @@
+"""Changes to the manifests of `applied_kinds`, as JSON pointers: by somebody else, by us, and in spelling only."""
+
+from typing import Any
+
+FOREIGN_EDITS: dict[str, list[tuple[str, Any]]] = {
+    "Deployment": [
+        ("/spec/replicas", 7),
+        ("/spec/template/spec/containers/0/image", "postgres:18"),
+        ("/spec/template/spec/containers/0/args", ["--other"]),
+        ("/spec/template/spec/containers/0/args/0", "--port=1"),
+        ("/spec/template/spec/containers/0/env/0/valueFrom/fieldRef/fieldPath", "metadata.uid"),
+        ("/spec/template/spec/containers/0/env/5/value", "2"),
+        ("/spec/template/spec/containers/0/resources/requests/cpu", "600m"),
+        ("/spec/template/spec/volumes/4/projected/sources/0/serviceAccountToken/path", "other"),
+        ("/spec/template/spec/tolerations", []),
+        ("/spec/template/spec/nodeSelector", {}),
+        ("/spec/strategy/rollingUpdate/maxSurge", "50%"),
+        ("/spec/template/metadata/annotations/checksum", "edited"),
+    ],
+    "StatefulSet": [
+        ("/spec/replicas", 2),
+        ("/spec/persistentVolumeClaimRetentionPolicy/whenDeleted", "Delete"),
+        ("/spec/template/spec/containers/0/livenessProbe/httpGet/path", "/other"),
+    ],
+    "DaemonSet": [("/spec/template/spec/containers/0/image", "postgres:18")],
+    "Service": [
+        ("/spec/selector", {"other": "label"}),
+        ("/spec/ports/0/targetPort", 1234),
+        ("/spec/publishNotReadyAddresses", False),
+    ],
+    "HeadlessService": [("/spec/selector/more", "labels")],
+    "ConfigMap": [("/data/mode", "b"), ("/binaryData/b", "d29ybGQ="), ("/data/empty", "full")],
+    "Secret": [("/data/k", "d29ybGQ="), ("/data/password", "d29ybGQ=")],
+    "ServiceAccount": [("/automountServiceAccountToken", True), ("/imagePullSecrets/0/name", "other")],
+    "PersistentVolumeClaim": [],
+    "PodDisruptionBudget": [("/spec/maxUnavailable", 2)],
+    "NetworkPolicy": [
+        ("/spec/podSelector", {"matchLabels": {"a": "b"}}),
+        ("/spec/ingress/0/ports/0/port", 5433),
+        ("/spec/egress", []),
+    ],
+    "HorizontalPodAutoscaler": [
+        ("/spec/maxReplicas", 9),
+        ("/spec/metrics/0/resource/target/averageUtilization", 80),
+        ("/spec/behavior/scaleDown/policies/0/value", 2),
+    ],
+    "Job": [("/spec/suspend", False), ("/spec/backoffLimit", 3)],
+    "CronJob": [
+        ("/spec/schedule", "0 4 * * *"),
+        ("/spec/suspend", True),
+        ("/spec/jobTemplate/spec/template/spec/containers/0/image", "postgres:18"),
+    ],
+    "Ingress": [("/spec/rules/0/host", "b.example"), ("/spec/tls", []), ("/spec/ingressClassName", "other")],
+    "Role": [("/rules/0/verbs", ["*"]), ("/rules", [])],
+    "RoleBinding": [("/subjects/0/name", "other"), ("/subjects", [])],
+    "Widget": [
+        ("/spec/size", 4),
+        ("/spec/text", "full"),
+        ("/spec/on", True),
+        ("/spec/tags", ["a"]),
+        ("/spec/cells/0/weight", 9),
+        ("/spec/cells", []),
+        ("/spec/parts/0/resources/limits/cpu", "2"),
+        ("/spec/parts", []),
+        ("/spec/whole/a", "2"),
+        ("/spec/free/anything/deep/1/x", "z"),
+        ("/spec/free/number", 2),
+        ("/spec/labels/one", "2"),
+        ("/spec/emptyList", ["full"]),
+    ],
+}
+METADATA_EDITS: list[tuple[str, Any]] = [
+    ("/metadata/labels/app.kubernetes.io~1name", "edited"),
+    ("/metadata/annotations/steward.test~1note", "edited"),
+    ("/metadata/ownerReferences", []),
+]
+
+DROPPED: dict[str, list[str]] = {
+    "Deployment": [
+        "/spec/template/spec/tolerations",
+        "/spec/template/spec/nodeSelector",
+        "/spec/template/spec/containers/0/resources/limits/cpu",
+        "/spec/template/spec/containers/0/env/5",
+        "/spec/template/spec/initContainers/1",
+        "/metadata/annotations/steward.test~1note",
+    ],
+    "StatefulSet": ["/spec/template/spec/affinity"],
+    "DaemonSet": ["/spec/template/spec/containers/0/lifecycle"],
+    "Service": ["/spec/ports/2", "/spec/publishNotReadyAddresses"],
+    "ConfigMap": ["/data/mode", "/binaryData"],
+    "Secret": ["/stringData/password", "/data/k"],
+    "ServiceAccount": ["/imagePullSecrets"],
+    "NetworkPolicy": ["/spec/ingress/0/ports"],
+    "HorizontalPodAutoscaler": ["/spec/metrics/2"],
+    "CronJob": ["/spec/timeZone"],
+    "Ingress": ["/spec/tls"],
+    "Role": ["/rules/0/resourceNames"],
+    "RoleBinding": ["/subjects/1"],
+    "Widget": [
+        "/spec/text",
+        "/spec/tags/0",
+        "/spec/cells/1/weight",
+        "/spec/cells/1",
+        "/spec/parts/1",
+        "/spec/whole/b",
+        "/spec/free/anything",
+        "/spec/labels/one",
+        "/spec/labels",
+    ],
+}
+
+SPELLINGS: list[tuple[str, str, Any]] = [
+    ("Deployment", "/spec/template/spec/containers/0/resources/requests/cpu", "500m"),
+    ("Deployment", "/spec/template/spec/containers/0/resources/requests/memory", "1Gi"),
+    ("Deployment", "/spec/template/spec/containers/0/resources/limits/cpu", "2000m"),
+    ("Deployment", "/spec/template/spec/volumes/0/emptyDir/sizeLimit", 1024**3),
+    ("StatefulSet", "/spec/volumeClaimTemplates/0/spec/resources/requests/storage", "512Mi"),
+    ("HorizontalPodAutoscaler", "/spec/metrics/1/resource/target/averageValue", "1Gi"),
+    ("HorizontalPodAutoscaler", "/spec/metrics/2/external/target/value", 1),
+    ("PersistentVolumeClaim", "/spec/resources/requests/storage", "1Gi"),
+    ("Secret", "/data/k", "aGVsbG8="),
+    ("Widget", "/spec/parts/0/resources/limits/cpu", "1"),
+]
