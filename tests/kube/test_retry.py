@@ -24,6 +24,9 @@ NEVER = [
     refused(errors.NotFound, 404),
     refused(errors.Invalid, 422),
     refused(errors.Gone, 410),
+    errors.InternalError(
+        500, "", "failed to convert new object (shop/web): quantities must match the expression"
+    ),
     errors.LeaseLost("x"),
     errors.ConfigError("x"),
 ]

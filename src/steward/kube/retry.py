@@ -9,6 +9,8 @@ from msgspec import Struct
 from steward.kube import errors
 
 _TRANSIENT = frozenset((500, 502, 503, 504))
+# How the server answers an apply whose quantity or base64 it cannot read: with a 500 that no repetition cures.
+_UNREADABLE = "failed to convert new object"
 
 
 class RetryPolicy(Struct, frozen=True, kw_only=True):
@@ -30,7 +32,7 @@ def may_repeat(failure: errors.KubeError, repeatable: bool) -> bool:
         case errors.Timeout():
             return repeatable or not failure.ambiguous
         case errors.ServerError():
-            return repeatable and failure.status in _TRANSIENT
+            return repeatable and failure.status in _TRANSIENT and _UNREADABLE not in str(failure)
         case _:
             return False
 

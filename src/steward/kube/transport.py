@@ -9,6 +9,7 @@ had an effect, and it stops the HTTP client from quietly repeating a request by 
 import asyncio
 import os
 import random
+from asyncio.sslproto import SSLProtocol
 from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import aclosing, asynccontextmanager
 from contextvars import ContextVar
@@ -39,6 +40,10 @@ CONNECT_SECONDS = 15.0
 SILENCE_SECONDS = 35.0
 LONGEST_HEADER = 1 << 16
 READ_BUFFER = 1 << 18
+
+# asyncio gives every TLS connection a buffer of 256 KiB for good, and a process with forty watches has forty. A TLS
+# record has 16 KiB at most, so that a quarter of it reads no slower.
+SSLProtocol.max_size = 1 << 16
 
 BeforeWrite = Callable[[Request], None]
 OnRequest = Callable[[str, str, str, float], None]

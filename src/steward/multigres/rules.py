@@ -1,19 +1,16 @@
 """Which objects Steward keeps in memory: its own, wherever they are, and in its own namespace everything.
 
 In a large cluster thousands of Secrets, Services and StatefulSets belong to others: a label selector keeps them off the
-wire. ConfigMaps are watched all, because users bring their own, but only a digest of their data is kept.
+wire. ConfigMaps are watched all, because users bring their own, but only a hash of their data is kept.
 """
 
-import hashlib
 from collections.abc import Mapping
 from typing import Any
 
-import msgspec
-from msgspec import Struct
-
 from steward.kube import kinds
+from steward.kube.hashed import Hashed, with_hash
 from steward.kube.kinds import Kind
-from steward.kube.meta import Metadata, ObjectMeta
+from steward.kube.meta import Metadata
 from steward.kube.selectors import EVERY_NAMESPACE, CacheRule
 from steward.multigres.api.group import API_VERSION
 from steward.multigres.objects.metadata import FIELD_MANAGER, MANAGED_BY
@@ -39,27 +36,6 @@ TABLE_GROUP = Kind(API_VERSION, "TableGroup")
 SHARD = Kind(API_VERSION, "Shard")
 
 OURS = f"{MANAGED_BY}={FIELD_MANAGER}"
-DIGEST = "data-digest"
-
-
-class ConfigMapView(Struct, frozen=True, rename={"digest": DIGEST}):
-    """A ConfigMap without its data."""
-
-    metadata: ObjectMeta
-    digest: str = ""
-
-
-class _ConfigMap(Struct):
-    metadata: msgspec.Raw
-    data: dict[str, str] = {}
-
-
-def without_data(body: bytes) -> bytes:
-    """A digest in place of the data of a ConfigMap."""
-    whole = msgspec.json.decode(body, type=_ConfigMap)
-    ordered = msgspec.json.encode(sorted(whole.data.items()))
-    digest = hashlib.sha256(ordered).hexdigest()[:16]
-    return msgspec.json.encode({"metadata": whole.metadata, DIGEST: digest})
 
 
 class Rules:
@@ -86,7 +62,7 @@ class Rules:
         self.claim = CacheRule(kinds.PERSISTENT_VOLUME_CLAIM, ClaimView, ours, owned_by=FIELD_MANAGER)
         self.pod = CacheRule(kinds.POD, PodView, ours)
         self.config_map = CacheRule(
-            kinds.CONFIG_MAP, ConfigMapView, written, owned_by=FIELD_MANAGER, reduce=without_data
+            kinds.CONFIG_MAP, Hashed, written, owned_by=FIELD_MANAGER, reduce=with_hash
         )
 
     def of_objects(self) -> tuple[CacheRule[Any], ...]:

@@ -2,6 +2,7 @@
 
 from msgspec import UNSET
 
+from steward.kube.hashed import Hashed
 from steward.kube.kinds import DEPLOYMENT, STATEFUL_SET, Key, Manifest, Ref
 from steward.multigres import constants, names
 from steward.multigres.controllers.ground import Ground, stall_of
@@ -17,7 +18,6 @@ from steward.multigres.objects.metadata import (
 )
 from steward.multigres.objects.shards import ShardBuild
 from steward.multigres.rules import SHARD as KIND
-from steward.multigres.rules import ConfigMapView
 from steward.multigres.status import Look, Piece, Report, Stall, assess, common_status, workload_piece
 from steward.multigres.views import PodView, ShardView
 from steward.runtime.controller import Controller
@@ -59,7 +59,7 @@ class ShardReconciler:
             ),
         )
 
-    def _users_of(self, config_map: ConfigMapView) -> list[Key]:
+    def _users_of(self, config_map: Hashed) -> list[Key]:
         meta = config_map.metadata
         users = self.shards.by_index(CONFIG_USERS, str(Key(meta.namespace, meta.name)))
         return [Key(user.metadata.namespace, user.metadata.name) for user in users]
@@ -93,7 +93,7 @@ class ShardReconciler:
         if reference is UNSET:
             return ""
         seen = self.config_maps.get(Key(shard.metadata.namespace, reference.name))
-        return "" if seen is None else seen.digest
+        return "" if seen is None else seen.data_hash
 
     def _status(self, shard: ShardView, desired: list[Manifest], stall: Stall | None) -> Manifest:
         pods = self.pods.by_index(PODS_OF_SHARD, str(Key(shard.metadata.namespace, shard.metadata.name)))
