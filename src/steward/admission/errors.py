@@ -1,0 +1,72 @@
+"""What can go wrong in the admission package.
+
+AdmissionError
+  ReviewError                 a review that gets no verdict: HTTP status `code`, so that failurePolicy decides
+    MalformedReviewError 400, NotAWebhookError 404, WrongMethodError 405, ReviewTooLargeError 413,
+    BusyError 429 (Retry-After), HandlerFailedError 500, DeadlineError 500
+  CertificateError
+    UnusableCertificateError  files or Secrets that hold no usable certificate
+    ProjectionError           the kubelet did not bring a new certificate to disk in time
+    OwnerNotFoundError        no Deployment, or more than one, has the labels
+"""
+
+
+class AdmissionError(Exception):
+    """Anything below."""
+
+
+class ReviewError(AdmissionError):
+    """A review that gets no verdict. The message is what the API server shows to the user."""
+
+    code = 500
+    retry_after: int | None = None
+
+
+class MalformedReviewError(ReviewError):
+    code = 400
+
+
+class NotAWebhookError(ReviewError):
+    code = 404
+
+
+class WrongMethodError(ReviewError):
+    code = 405
+
+
+class ReviewTooLargeError(ReviewError):
+    code = 413
+
+
+class BusyError(ReviewError):
+    code = 429
+    retry_after = 1
+
+
+class HandlerFailedError(ReviewError):
+    code = 500
+
+
+class DeadlineError(ReviewError):
+    # Not 504: the API server replaces the text of that one by a sentence of its own.
+    code = 500
+
+
+class ListenError(AdmissionError):
+    pass
+
+
+class CertificateError(AdmissionError):
+    """Anything about certificates."""
+
+
+class UnusableCertificateError(CertificateError):
+    pass
+
+
+class ProjectionError(CertificateError):
+    pass
+
+
+class OwnerNotFoundError(CertificateError):
+    pass

@@ -1,0 +1,79 @@
+"""The difference of two JSON values as a JSON patch (RFC 6902). Pure.
+
+Invariant: applying `diff(before, after)` to `before` gives `after`, and equal values give no operation. The patch is
+small where objects differ in few places; lists are compared by position after their common start and end, which
+finds an inserted or removed run as such.
+"""
+
+from typing import Any, Literal, NotRequired, TypedDict
+
+
+class PatchOperation(TypedDict):
+    op: Literal["add", "remove", "replace"]
+    path: str
+    value: NotRequired[Any]
+
+
+def diff(before: Any, after: Any, path: str = "") -> list[PatchOperation]:
+    """The operations that turn `before` into `after`, in the order in which they must be applied."""
+    if isinstance(before, dict) and isinstance(after, dict):
+        return _diff_objects(before, after, path)
+    if isinstance(before, list) and isinstance(after, list):
+        return _diff_lists(before, after, path)
+    if _same(before, after):
+        return []
+    return [{"op": "replace", "path": path, "value": after}]
+
+
+def _diff_objects(before: dict[str, Any], after: dict[str, Any], path: str) -> list[PatchOperation]:
+    operations: list[PatchOperation] = []
+    for key in before:
+        if key not in after:
+            operations.append({"op": "remove", "path": _below(path, key)})
+    for key, value in after.items():
+        if key in before:
+            operations += diff(before[key], value, _below(path, key))
+        else:
+            operations.append({"op": "add", "path": _below(path, key), "value": value})
+    return operations
+
+
+def _diff_lists(before: list[Any], after: list[Any], path: str) -> list[PatchOperation]:
+    start = _common(before, after)
+    end = _common(before[start:][::-1], after[start:][::-1])
+    old, new = before[start : len(before) - end], after[start : len(after) - end]
+    both = min(len(old), len(new))
+    operations: list[PatchOperation] = []
+    for place in range(both):
+        operations += diff(old[place], new[place], _below(path, start + place))
+    # From the last to the first, so that the positions still to be removed stay what they were.
+    for place in reversed(range(both, len(old))):
+        operations.append({"op": "remove", "path": _below(path, start + place)})
+    for place in range(both, len(new)):
+        operations.append({"op": "add", "path": _below(path, start + place), "value": new[place]})
+    return operations
+
+
+def _common(before: list[Any], after: list[Any]) -> int:
+    """How many values from the start on are the same in both."""
+    count = 0
+    for one, other in zip(before, after, strict=False):
+        if not _same(one, other):
+            break
+        count += 1
+    return count
+
+
+def _same(one: Any, other: Any) -> bool:
+    """Equality as JSON has it: to Python, true is 1 and 1 is 1.0."""
+    if type(one) is not type(other):
+        return False
+    if isinstance(one, dict):
+        return one.keys() == other.keys() and all(_same(value, other[key]) for key, value in one.items())
+    if isinstance(one, list):
+        return len(one) == len(other) and all(map(_same, one, other))
+    return bool(one == other)
+
+
+def _below(path: str, key: str | int) -> str:
+    return f"{path}/{str(key).replace('~', '~0').replace('/', '~1')}"

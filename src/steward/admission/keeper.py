@@ -1,0 +1,216 @@
+"""The certificate keeper: an authority and the leaves that it signs, in Secrets, always valid.
+
+It runs on every replica; each check reads, decides (`keeping`) and writes what is due, and the next one is planned for
+when the next step is. The order within a check is what keeps calls alive: a new authority is made known (the hooks)
+before anything is signed by it.
+
+    keeper = CertificateKeeper(client, KeeperOptions("shop", "shop-ca", (Leaf("shop-tls", service="webhook"),)))
+    await keeper.check()          # once, from a reconcile: `next_check` of the answer says when to come again
+    await keeper.start()          # or for ever, as a service of the manager
+
+Its client must not be bound to the election: replicas that do not lead keep certificates, too.
+"""
+
+import asyncio
+import logging
+import random
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from steward.admission import keeping
+from steward.admission.authority import KeyPair
+from steward.admission.errors import CertificateError
+from steward.admission.keeper_options import Announcement, KeeperOptions, Leaf
+from steward.admission.keeping import LEAF_CERTIFICATE, LEAF_KEY, Authority, Data, Moment
+from steward.admission.kept_secrets import KeptSecret, KeptSecrets, OutdatedError
+from steward.admission.projection import await_projection
+from steward.kube.client import Client
+from steward.kube.clock import Clock, Random, SystemClock
+from steward.kube.errors import AlreadyExists, Conflict, KubeError
+
+ATTEMPTS = 8
+FIRST_RETRY = 1.0
+LAST_RETRY = 60.0
+JITTER = 0.1
+STOP_SECONDS = 5.0
+
+log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True)
+class Kept:
+    """What a check leaves behind: all is valid, and will be until `next_check` seconds from now at least."""
+
+    bundle: bytes
+    leaves: Mapping[str, KeyPair]
+    next_check: float
+
+
+@dataclass
+class _CurrentTrust:
+    """What hooks get; see `keeper_options.Trust`."""
+
+    bundle: bytes
+    secrets: KeptSecrets
+    ca_secret: str
+    leaves: Mapping[str, KeyPair] = field(default_factory=dict)
+
+    async def reread(self) -> bytes:
+        secret = await self.secrets.read(self.ca_secret)
+        authority = keeping.read_authority(secret.data if secret else None)
+        if authority is None:
+            raise OutdatedError(f"Secret {self.ca_secret} no longer holds an authority")
+        return authority.bundle
+
+
+class CertificateKeeper:
+    def __init__(
+        self,
+        client: Client,
+        options: KeeperOptions,
+        clock: Clock | None = None,
+        chance: Random = random.random,
+    ) -> None:
+        self._options = options
+        self._secrets = KeptSecrets(client, options)
+        self._clock = clock or SystemClock()
+        self._chance = chance
+        self._task: asyncio.Task[None] | None = None
+        self._checking = asyncio.Lock()
+        self._problem = f"the {options.component} certificates have not been checked yet"
+
+    @property
+    def name(self) -> str:
+        return f"{self._options.component} certificates"
+
+    def problem(self) -> str:
+        """Nothing once the certificates were found or made valid, else one sentence for the readiness probe."""
+        return self._problem
+
+    async def start(self) -> None:
+        """Keep checking in the background."""
+        self._task = asyncio.create_task(self.run(), name=self.name)
+
+    async def stop(self) -> None:
+        """Let the check in hand end, but do not wait long for it."""
+        task, self._task = self._task, None
+        if task is None:
+            return
+        try:
+            async with asyncio.timeout(STOP_SECONDS), self._checking:
+                task.cancel()
+        except TimeoutError:
+            task.cancel()
+        await asyncio.gather(task, return_exceptions=True)
+
+    async def run(self) -> None:
+        """Check for ever; what fails is logged and tried again, soon at first."""
+        retry = FIRST_RETRY
+        while True:
+            async with self._checking:
+                wait = await self._seconds_after_check()
+            wait, retry = (retry, min(retry * 2, LAST_RETRY)) if wait is None else (wait, FIRST_RETRY)
+            await self._clock.sleep(wait * (1 + JITTER * self._chance()))
+
+    async def _seconds_after_check(self) -> float | None:
+        """Check once; when to come again, or None if it failed."""
+        try:
+            return (await self.check()).next_check
+        except (KubeError, CertificateError) as error:
+            log.warning("the %s could not be checked, trying again: %s", self.name, error)
+            self._note_failure(error)
+        except Exception as error:
+            log.exception("checking the %s failed", self.name)
+            self._note_failure(error)
+        return None
+
+    async def check(self) -> Kept:
+        """Make everything valid that is not, and publish what is to be trusted."""
+        for _ in range(ATTEMPTS):
+            try:
+                kept = await self._check_once()
+            except (AlreadyExists, Conflict, OutdatedError) as error:
+                log.debug("another replica was faster: %s", error)
+            else:
+                self._problem = ""
+                return kept
+        raise CertificateError(f"the Secrets of the {self.name} change faster than they can be kept")
+
+    async def _check_once(self) -> Kept:
+        secrets = {leaf.secret: await self._secrets.read(leaf.secret) for leaf in self._options.leaves}
+        authority = await self._keep_authority(secrets)
+        trust = _CurrentTrust(authority.bundle, self._secrets, self._options.ca_secret, _pairs(secrets))
+        for hook in self._options.hooks:
+            await hook(trust)
+        held = {
+            leaf.secret: await self._keep_leaf(leaf, secrets[leaf.secret], authority)
+            for leaf in self._options.leaves
+        }
+        await self._settle(trust, held)
+        moment = Moment(self._options, self._clock.now())
+        next_check = keeping.seconds_to_next_check(authority, held.values(), moment)
+        return Kept(authority.bundle, trust.leaves, next_check)
+
+    async def _settle(self, trust: _CurrentTrust, held: Mapping[str, Data]) -> None:
+        """Tell the hooks of leaves that are new, and wait for the kubelet to bring them."""
+        pairs = {name: KeyPair(data[LEAF_CERTIFICATE], data[LEAF_KEY]) for name, data in held.items()}
+        if pairs != trust.leaves:
+            trust.leaves = pairs
+            for hook in self._options.hooks:
+                await hook(trust)
+        for leaf in self._options.leaves:
+            if leaf.directory is not None:
+                await await_projection(leaf.directory, pairs[leaf.secret], self._clock)
+
+    async def _keep_authority(self, leaves: Mapping[str, KeptSecret | None]) -> Authority:
+        name, now = self._options.ca_secret, self._clock.now()
+        secret = await self._secrets.read(name)
+        data = secret.data if secret else None
+        contents = [leaf.data if leaf else None for leaf in leaves.values()]
+        if reason := keeping.authority_due(data, self._options, now):
+            authority = keeping.new_authority(data, contents, self._options, now)
+            await self._secrets.write(name, authority.data(), secret)
+            self._announce("AuthorityCreated", f"made a new certificate authority in Secret {name}: {reason}")
+            return authority
+        current = keeping.read_authority(data)
+        assert current is not None, "an authority that is not due can be read"
+        if after := keeping.retired(current, contents, self._options, now):
+            await self._secrets.write(name, after.data(), secret)
+            self._announce(
+                "AuthorityRetired", f"every certificate is signed anew: the old authority of {name} is gone"
+            )
+            return after
+        if secret is not None and not self._secrets.is_ours(secret):
+            await self._secrets.write(name, secret.data, secret)
+        return current
+
+    async def _keep_leaf(self, leaf: Leaf, secret: KeptSecret | None, authority: Authority) -> Data:
+        moment = Moment(self._options, self._clock.now())
+        data = secret.data if secret else None
+        reason = keeping.leaf_due(leaf, data, authority, moment)
+        if reason is not None:
+            fresh = keeping.signed(leaf, authority, moment)
+            await self._secrets.write(leaf.secret, fresh, secret)
+            self._announce("CertificateIssued", f"signed a new certificate in Secret {leaf.secret}: {reason}")
+            return fresh
+        assert data is not None
+        assert secret is not None
+        pair = KeyPair(data[LEAF_CERTIFICATE], data[LEAF_KEY])
+        wanted = keeping.leaf_data(pair, authority)
+        if data != {**data, **wanted} or not self._secrets.is_ours(secret):
+            await self._secrets.write(leaf.secret, {**data, **wanted}, secret)
+        return wanted
+
+    def _announce(self, reason: str, message: str) -> None:
+        log.info(message, extra={"component": self._options.component, "reason": reason})
+        self._options.announce(Announcement(self._options.component, reason, message))
+
+    def _note_failure(self, error: Exception) -> None:
+        if self._problem:
+            self._problem = f"the {self.name} could not be checked: {error}"
+
+
+def _pairs(secrets: Mapping[str, KeptSecret | None]) -> dict[str, KeyPair]:
+    """The pairs that the Secrets hold now, where they hold any."""
+    issued = {name: keeping.read_leaf(secret.data) for name, secret in secrets.items() if secret}
+    return {name: leaf.pair for name, leaf in issued.items() if leaf is not None}

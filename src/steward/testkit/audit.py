@@ -1,0 +1,241 @@
+"""Reads the API server's audit log: the independent record of every call, whoever made it.
+
+Each call counts once: when it was answered, or, for a watch, when its stream began. The API server writes a line
+after it has answered, so before it counts, `AuditLog` makes calls of its own and waits until they show up.
+
+    audit = AuditLog(control_plane.audit_log, control_plane.kubeconfig)
+    mark = await audit.mark()
+    ...                                             # let the controller do its work
+    calls = await audit.calls_since(mark)
+    assert len(calls.writes_of("my-controller")) == 3
+    assert calls.tally() == {("patch", "deployments", "my-controller/1.0"): 3, ...}
+    assert not calls.matching(Match(verb="list", resource="secrets"))
+
+A dry run is told from the query of the request: a client that asks for a dry-run delete in the body alone cannot be
+told apart at the audit level Metadata.
+"""
+
+import asyncio
+import uuid
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import NamedTuple
+from urllib.parse import parse_qs, urlsplit
+
+import aiohttp
+import msgspec
+
+from steward.testkit.calls import Call
+from steward.testkit.faults import Match
+from steward.testkit.upstream import read_upstream
+
+MARKER_AGENT = "steward-audit-mark"
+PATIENCE = 30.0
+_MARKER_PATH = "/api/v1/namespaces/default"
+_POLL = 0.02
+_BEGUN = "ResponseStarted"
+_ANSWERED = frozenset({"ResponseComplete", "Panic"})
+
+
+class AuditSilentError(Exception):
+    """Our own call never showed up in the log; the message says what to look at."""
+
+
+class _ObjectRef(msgspec.Struct, rename="camel"):
+    resource: str = ""
+    subresource: str = ""
+    namespace: str = ""
+    name: str = ""
+    api_group: str = ""
+    api_version: str = ""
+
+
+class _Status(msgspec.Struct):
+    code: int = 0
+
+
+class _User(msgspec.Struct):
+    username: str = ""
+
+
+class _Line(msgspec.Struct, rename="camel"):
+    audit_id: str = msgspec.field(name="auditID", default="")
+    request_uri: str = msgspec.field(name="requestURI", default="")
+    stage: str = ""
+    verb: str = ""
+    user: _User = msgspec.field(default_factory=_User)
+    user_agent: str = ""
+    object_ref: _ObjectRef = msgspec.field(default_factory=_ObjectRef)
+    response_status: _Status = msgspec.field(default_factory=_Status)
+
+
+class Audited(msgspec.Struct, frozen=True):
+    """One call, who made it, and how it was answered."""
+
+    call: Call
+    code: int
+    user: str
+
+
+class Mark(NamedTuple):
+    """A place in the log; `file` survives the log's rotation."""
+
+    file: int
+    offset: int
+
+
+@dataclass(frozen=True)
+class Calls:
+    """Calls in the order in which they were answered."""
+
+    items: tuple[Audited, ...]
+
+    def __len__(self) -> int:
+        return len(self.items)
+
+    def __iter__(self) -> Iterator[Audited]:
+        return iter(self.items)
+
+    def matching(self, match: Match) -> "Calls":
+        return Calls(tuple(item for item in self.items if match.fits(item.call)))
+
+    def writes(self) -> "Calls":
+        """Without dry runs and reviews, whatever the answer was."""
+        return self.matching(Match(write=True))
+
+    def writes_of(self, user_agent: str) -> "Calls":
+        """The writes of clients whose user agent holds this text."""
+        return self.matching(Match(write=True, user_agent=user_agent))
+
+    def answered(self, *codes: int) -> "Calls":
+        return Calls(tuple(item for item in self.items if item.code in codes))
+
+    def tally(self) -> Counter[tuple[str, str, str]]:
+        """How many by verb, resource (with its subresource) and user agent."""
+        return Counter(
+            (item.call.verb, _full_resource(item.call), item.call.user_agent) for item in self.items
+        )
+
+
+class AuditLog:
+    """The audit log of one API server, and the right to call it."""
+
+    def __init__(self, path: Path | str, kubeconfig: Path | str) -> None:
+        self._path = Path(path)
+        self._upstream = read_upstream(kubeconfig)
+
+    async def mark(self) -> Mark:
+        """The place behind everything that was answered until now."""
+        tail = _Tail(self._path, Mark(self._path.stat().st_ino, self._path.stat().st_size))
+        await self._read_to_now(tail)
+        return tail.mark
+
+    async def calls_since(self, mark: Mark) -> Calls:
+        """Every call answered since the mark, without our own."""
+        lines = await self._read_to_now(_Tail(self._path, mark))
+        return Calls(tuple(item for item in audited(lines) if MARKER_AGENT not in item.call.user_agent))
+
+    async def _read_to_now(self, tail: "_Tail") -> list[bytes]:
+        # An earlier call's line may be written a moment after the line of a later one: the second marker is sent
+        # when the first has been seen, a whole round trip and log write later.
+        lines: list[bytes] = []
+        async with self._upstream.session() as session:
+            for _ in range(2):
+                lines += await self._read_past_marker(tail, session)
+        return lines
+
+    async def _read_past_marker(self, tail: "_Tail", session: aiohttp.ClientSession) -> list[bytes]:
+        agent = f"{MARKER_AGENT}/{uuid.uuid4().hex}"
+        async with session.get(self._upstream.url + _MARKER_PATH, headers={"User-Agent": agent}) as reply:
+            await reply.read()
+        lines: list[bytes] = []
+        try:
+            async with asyncio.timeout(PATIENCE):
+                while not _hold(fresh := tail.read(), agent):
+                    lines += fresh
+                    await asyncio.sleep(_POLL)
+        except TimeoutError:
+            raise AuditSilentError(
+                f"{self._path} did not show our own call within {PATIENCE:.0f} s: is it this API server's log, "
+                "and does the audit policy log gets of namespaces at the level Metadata?"
+            ) from None
+        return lines + fresh
+
+
+class _Tail:
+    """Reads whole lines from a place on, over rotations of the log."""
+
+    def __init__(self, path: Path, mark: Mark) -> None:
+        self._path = path
+        self.mark = mark
+
+    def read(self) -> list[bytes]:
+        lines: list[bytes] = []
+        for file in self._files():
+            lines += self._read_file(file)
+        return lines
+
+    def _files(self) -> list[Path]:
+        """The file that the mark is in, and those begun since."""
+        if self._path.stat().st_ino == self.mark.file:
+            return [self._path]
+        rotated = self._path.parent.glob(f"{self._path.stem}-*{self._path.suffix}")
+        files = [*sorted(rotated, key=lambda file: file.stat().st_mtime_ns), self._path]
+        places = [place for place, file in enumerate(files) if file.stat().st_ino == self.mark.file]
+        return files[places[0] :] if places else files
+
+    def _read_file(self, file: Path) -> list[bytes]:
+        with file.open("rb") as log:
+            inode = file.stat().st_ino
+            start = self.mark.offset if inode == self.mark.file else 0
+            log.seek(start)
+            data = log.read()
+        whole = data.rfind(b"\n") + 1
+        self.mark = Mark(inode, start + whole)
+        return data[:whole].splitlines()
+
+
+def audited(lines: Iterable[bytes]) -> Iterator[Audited]:
+    """The calls that the lines tell of, each once."""
+    decoder = msgspec.json.Decoder(_Line)
+    begun: set[str] = set()
+    for raw in lines:
+        line = decoder.decode(raw)
+        if line.stage == _BEGUN:
+            begun.add(line.audit_id)
+        elif line.stage not in _ANSWERED or line.audit_id in begun:
+            continue
+        yield _audited(line)
+
+
+def _audited(line: _Line) -> Audited:
+    ref, uri = line.object_ref, urlsplit(line.request_uri)
+    call = Call(
+        method="",
+        path=uri.path,
+        verb=line.verb,
+        group=ref.api_group,
+        version=ref.api_version,
+        resource=ref.resource,
+        subresource=ref.subresource,
+        namespace=_namespace(ref),
+        name=ref.name,
+        user_agent=line.user_agent,
+        dry_run="dryRun" in parse_qs(uri.query),
+    )
+    return Audited(call, line.response_status.code, line.user.username)
+
+
+def _hold(lines: list[bytes], text: str) -> bool:
+    return any(text.encode() in line for line in lines)
+
+
+def _namespace(ref: _ObjectRef) -> str:
+    # The log gives a Namespace itself as its namespace too; the proxy's reading of a path does not.
+    return "" if ref.resource == "namespaces" and not ref.subresource else ref.namespace
+
+
+def _full_resource(call: Call) -> str:
+    return f"{call.resource}/{call.subresource}" if call.subresource else call.resource

@@ -1,0 +1,259 @@
+import asyncio
+import contextlib
+import io
+import logging
+import re
+
+import msgspec
+import pytest
+
+from steward.admission.errors import ListenError
+from steward.admission.review import Allowed, Denied
+from steward.admission.server import Hooks, Result, Reviewed, ServerSettings, Webhook, WebhookServer, Work
+from steward.admission.serving_certificate import ServingCertificate
+from steward.testkit import FakeClock
+from tests.admission.conftest import put_leaf, review_body
+
+BASKET = {"metadata": {"name": "b", "namespace": "shop"}, "spec": {"eggs": 1}}
+
+
+async def allow(review):
+    return Allowed()
+
+
+async def fail(review):
+    raise RuntimeError("the password is hunter2")
+
+
+async def hang(review):
+    await asyncio.Event().wait()
+
+
+async def ask(session, server, path="/check", body=None, **more):
+    url = f"https://127.0.0.1:{server.port}{path}"
+    async with session.post(url, data=body or review_body(BASKET), **more) as reply:
+        return reply.status, await reply.text(), reply.headers
+
+
+async def test_each_path_has_its_handler(serve, session):
+    async def deny(review):
+        return Denied(f"{review} is out")
+
+    server = await serve(Webhook("/yes", allow), Webhook("/no", deny))
+    verdicts = []
+    for path in ("/yes", "/no"):
+        status, text, _ = await ask(session, server, path)
+        response = msgspec.json.decode(text)["response"]
+        verdicts.append((status, response["allowed"], response.get("status", {}).get("message")))
+    assert verdicts == [(200, True, None), (200, False, "Basket shop/b is out")]
+
+
+def test_two_webhooks_at_one_path_are_a_mistake():
+    server = WebhookServer(ServerSettings(), ServingCertificate("nowhere"))
+    server.add(Webhook("/x", allow))
+    with pytest.raises(ValueError, match="two webhooks at /x"):
+        server.add(Webhook("/x", allow))
+
+
+async def test_a_failing_handler_is_a_500_that_names_the_object_and_keeps_the_rest_to_the_log(
+    serve, session, caplog
+):
+    server = await serve(Webhook("/check", fail), Webhook("/well", allow))
+    status, text, _ = await ask(session, server)
+    assert status == 500
+    assert text == "Basket shop/b: the webhook /check failed (RuntimeError); the operator's log has more"
+    assert [record.object for record in caplog.records] == ["Basket shop/b"]
+    assert (await ask(session, server, "/well"))[0] == 200
+
+
+async def test_a_handler_that_returns_no_verdict_is_a_500_too(serve, session, caplog):
+    async def forget(review):
+        return None
+
+    status, text, _ = await ask(session, await serve(Webhook("/check", forget)))
+    assert (status, "Basket shop/b" in text) == (500, True)
+
+
+async def test_a_hanging_handler_is_answered_before_the_api_server_gives_up(serve, session):
+    server = await serve(Webhook("/check", hang))
+    status, text, _ = await ask(session, server, "/check?timeout=100ms")
+    assert status == 500
+    assert text == "Basket shop/b: the webhook /check found no verdict within 0.09 s; try again"
+
+
+async def test_a_review_over_the_limit_is_refused_with_a_sentence(serve, session):
+    server = await serve(Webhook("/check", allow), body_limit=1024 * 1024)
+    body = review_body({**BASKET, "data": "x" * 1024 * 1024})
+
+    async def chunks():
+        yield body
+
+    for data in (io.BytesIO(body), chunks()):
+        status, text, _ = await ask(session, server, body=data)
+        assert (status, text) == (413, "the review is larger than 1 MiB: the object is too large")
+
+
+async def test_no_more_reviews_run_at_once_than_allowed_and_those_who_wait_get_their_turn(serve, session):
+    running, most, leave = 0, 0, asyncio.Event()
+    full = asyncio.Event()
+
+    async def count(review):
+        nonlocal running, most
+        running += 1
+        most = max(most, running)
+        if running == 20:
+            full.set()
+        await leave.wait()
+        running -= 1
+        return Allowed()
+
+    server = await serve(Webhook("/check", count))
+    asked = [asyncio.create_task(ask(session, server)) for _ in range(50)]
+    await full.wait()
+    leave.set()
+    assert {status for status, _, _ in await asyncio.gather(*asked)} == {200}
+    assert most == 20
+
+
+async def test_too_many_waiting_reviews_are_told_to_come_again(serve, session):
+    entered, leave = asyncio.Event(), asyncio.Event()
+
+    async def wait(review):
+        entered.set()
+        await leave.wait()
+        return Allowed()
+
+    server = await serve(Webhook("/check", wait), concurrent_reviews=1, waiting_reviews=0)
+    first = asyncio.create_task(ask(session, server))
+    await entered.wait()
+    status, text, headers = await ask(session, server)
+    assert (status, headers["Retry-After"]) == (429, "1")
+    assert "1 reviews are in progress" in text
+    leave.set()
+    assert (await first)[0] == 200
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "body", "status", "sentence"),
+    [
+        ("GET", "/check", b"", 405, "by POST, not GET"),
+        ("POST", "/other", b"", 404, "no webhook at /other; there are: /check"),
+        ("POST", "/check", b"hello", 400, "no AdmissionReview"),
+    ],
+)
+async def test_what_is_no_review_gets_a_sentence(serve, session, method, path, body, status, sentence):  # noqa: PLR0917
+    server = await serve(Webhook("/check", allow))
+    async with session.request(method, f"https://127.0.0.1:{server.port}{path}", data=body) as reply:
+        assert reply.status == status
+        assert sentence in await reply.text()
+
+
+async def test_metrics_and_spans_hook_in(serve, session):
+    seen: list[Reviewed] = []
+    spans: list[str] = []
+
+    @contextlib.contextmanager
+    def span(webhook, review):
+        spans.append(f"{webhook.work} {review}")
+        yield
+
+    def note(reviewed):
+        seen.append(reviewed)
+        raise RuntimeError("a metric must not break a review")
+
+    hooks = Hooks(on_review=note, around=span)
+    server = await serve(Webhook("/check", allow, Work.DEFAULT), Webhook("/bad", fail), hooks=hooks)
+    assert (await ask(session, server))[0] == 200
+    await ask(session, server, "/bad")
+    assert [(one.work, one.resource, one.result) for one in seen] == [
+        (Work.DEFAULT, "baskets", Result.ALLOWED),
+        (Work.VALIDATE, "baskets", Result.ERROR),
+    ]
+    assert spans == ["DEFAULT Basket shop/b", "VALIDATE Basket shop/b"]
+
+
+async def test_the_server_waits_for_its_certificate_and_says_so(tmp_path, authority):
+    clock = FakeClock()
+    server = WebhookServer(ServerSettings("127.0.0.1", 0), ServingCertificate(tmp_path), clock)
+    assert server.problem() == "the webhook server has not started"
+    await server.start()
+    await clock.until_asleep()
+    assert "tls.crt: No such file or directory; mount" in server.problem()
+    put_leaf(tmp_path, authority)
+    clock.advance(1)
+    await clock.until_asleep()
+    assert server.problem() == ""
+    await server.stop()
+    assert server.problem() == "the webhook server has stopped"
+
+
+async def test_a_taken_port_is_an_error_at_once_or_later_a_reason_not_to_be_ready(
+    serve, tmp_path, cert_dir, authority, caplog
+):
+    taken = ServerSettings("127.0.0.1", (await serve()).port)
+    sentence = f"cannot listen on 127.0.0.1:{taken.port} .*: free the port or choose another"
+    with pytest.raises(ListenError, match=sentence):
+        await WebhookServer(taken, ServingCertificate(cert_dir)).start()
+    clock = FakeClock()
+    (tmp_path / "later").mkdir()
+    server = WebhookServer(taken, ServingCertificate(tmp_path / "later"), clock)
+    await server.start()
+    await clock.until_asleep()
+    put_leaf(tmp_path / "later", authority)
+    clock.advance(1)
+    await clock.until_asleep()
+    assert re.search(sentence, server.problem())
+    await server.stop()
+
+
+async def test_a_stopping_server_finishes_the_reviews_in_hand(serve, session):
+    entered, leave = asyncio.Event(), asyncio.Event()
+
+    async def slow(review):
+        entered.set()
+        await leave.wait()
+        return Allowed()
+
+    server = await serve(Webhook("/check", slow))
+    asked = asyncio.create_task(ask(session, server))
+    await entered.wait()
+    stopping = asyncio.create_task(server.stop())
+    await asyncio.sleep(0)
+    leave.set()
+    assert (await asked)[0] == 200
+    await stopping
+
+
+async def test_a_new_certificate_is_served_while_open_connections_go_on(
+    cert_dir, authority, trust, session, caplog
+):
+    caplog.set_level(logging.INFO)
+    clock = FakeClock()
+    server = WebhookServer(ServerSettings("127.0.0.1", 0), ServingCertificate(cert_dir), clock)
+    server.add(Webhook("/check", allow))
+    await server.start()
+    await clock.until_asleep()
+    before = await shown_certificate(server, trust)
+    kept = await asyncio.open_connection("127.0.0.1", server.port, ssl=trust)
+    put_leaf(cert_dir, authority)
+    clock.advance(5)
+    await clock.until_asleep()
+    assert await shown_certificate(server, trust) != before
+    assert await post_by_hand(*kept) == b"HTTP/1.1 200 OK\r\n"
+    await server.stop()
+    assert "serving a new certificate" in caplog.messages
+
+
+async def shown_certificate(server, trust):
+    _, writer = await asyncio.open_connection("127.0.0.1", server.port, ssl=trust)
+    shown = writer.get_extra_info("ssl_object").getpeercert(binary_form=True)
+    writer.transport.abort()
+    return shown
+
+
+async def post_by_hand(reader, writer):
+    body = review_body(BASKET)
+    writer.write(b"POST /check HTTP/1.1\r\nHost: x\r\nContent-Length: %d\r\n\r\n%s" % (len(body), body))
+    status = await reader.readline()
+    writer.transport.abort()
+    return status
