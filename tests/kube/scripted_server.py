@@ -11,6 +11,8 @@ from aiohttp import web
 from steward.kube.connection import AuthSettings, ConnectionSettings
 from steward.kube.transport import Transport, TransportOptions
 
+LARGEST_BODY = 1 << 24
+
 Answer = Callable[[web.BaseRequest], Awaitable[web.StreamResponse]]
 
 
@@ -33,6 +35,7 @@ async def serving(answer: Answer, tls: ssl.SSLContext | None = None) -> AsyncIte
     server = Server("")
 
     async def handle(request: web.BaseRequest) -> web.StreamResponse:
+        request = request.clone(client_max_size=LARGEST_BODY)
         await request.read()
         server.seen.append(request)
         return await answer(request)

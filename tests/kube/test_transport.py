@@ -50,6 +50,19 @@ async def test_a_path_below_the_server_and_a_query_are_sent_as_given() -> None:
     assert server.seen[0].raw_path == "/k8s/c-1/api/v1/pods/a%3Ab?labelSelector=a+in+%28b%2C+c%29&limit=5"
 
 
+async def test_a_body_of_more_than_a_megabyte_arrives_whole() -> None:
+    large = b"x" * (3 << 19)
+    sizes = []
+
+    async def measure(request: web.BaseRequest) -> web.StreamResponse:
+        sizes.append(len(await request.read()))
+        return web.json_response({})
+
+    async with serving(measure) as server, transport_to(server, instant()) as transport:
+        await transport.request(Request(method="PATCH", path="/a", body=large, effect=Effect.WRITE))
+    assert sizes == [len(large)]
+
+
 async def test_more_headers_come_from_the_hook_for_each_request() -> None:
     numbers = iter("12")
     hooks = Hooks(headers_for=lambda: {"traceparent": next(numbers)})

@@ -7,6 +7,7 @@ had an effect, and it stops the HTTP client from quietly repeating a request by 
 """
 
 import asyncio
+import io
 import os
 import random
 from asyncio.sslproto import SSLProtocol
@@ -40,6 +41,7 @@ CONNECT_SECONDS = 15.0
 SILENCE_SECONDS = 35.0
 LONGEST_HEADER = 1 << 16
 READ_BUFFER = 1 << 18
+LARGE_BODY = 1 << 19
 
 # asyncio gives every TLS connection a buffer of 256 KiB for good, and a process with forty watches has forty. A TLS
 # record has 16 KiB at most, so that a quarter of it reads no slower.
@@ -204,7 +206,7 @@ class Transport:
         return self._session.request(
             request.method,
             self._url(request),
-            data=request.body,
+            data=_payload(request.body),
             headers=self._headers(request, presented),
             timeout=timeout,
             allow_redirects=False,
@@ -264,6 +266,11 @@ class Transport:
 def _encoded(query: tuple[tuple[str, str], ...]) -> str:
     # The writes of a controller all carry the same few parameters.
     return urlencode(query)
+
+
+def _payload(body: bytes | None) -> bytes | io.BytesIO | None:
+    """The HTTP client warns of large bytes, which it writes in one go; from a file it writes them piece by piece."""
+    return io.BytesIO(body) if body is not None and len(body) > LARGE_BODY else body
 
 
 def _hang_up(connection: aiohttp.connector.Connection | None) -> None:
