@@ -4,6 +4,7 @@ import os
 import subprocess
 import sys
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -25,29 +26,40 @@ def kubectl(control_plane: ControlPlane) -> Kubectl:
     return found
 
 
-@pytest.fixture
-def operator(
-    control_plane: ControlPlane, kubectl: Kubectl, namespace: str, tmp_path: Path
+@contextmanager
+def running_operator(
+    control_plane: ControlPlane, namespace: str, log: Path, **settings: str
 ) -> Iterator[subprocess.Popen[bytes]]:
-    """An operator that looks after the test's own namespace, so that tests can run side by side."""
+    """An operator that looks after one namespace, so that tests can run side by side. It must end in order."""
     environment = os.environ | {
         "KUBECONFIG": str(control_plane.kubeconfig),
         "STEWARD_NAMESPACES": namespace,
         "STEWARD_LEADER_ELECT": "false",
         "STEWARD_METRICS_BIND_ADDRESS": "0",
         "STEWARD_HEALTH_PROBE_BIND_ADDRESS": "0",
+        **{f"STEWARD_{name.upper()}": value for name, value in settings.items()},
     }
-    log = (tmp_path / "operator.log").open("wb")
-    process = subprocess.Popen(
-        [str(Path(sys.executable).parent / "steward"), "run", "multigres"],
-        env=environment,
-        stdout=log,
-        stderr=log,
-    )
-    yield process
-    process.terminate()
-    code = process.wait(timeout=30)
-    log.close()
-    text = (tmp_path / "operator.log").read_text()
+    with log.open("wb") as output:
+        process = subprocess.Popen(
+            [str(Path(sys.executable).parent / "steward"), "run", "multigres"],
+            env=environment,
+            stdout=output,
+            stderr=output,
+        )
+        try:
+            yield process
+        finally:
+            process.terminate()
+            code = process.wait(timeout=30)
+    text = log.read_text()
     assert code == 0, text
     assert "Traceback" not in text, text
+
+
+@pytest.fixture
+def operator(
+    control_plane: ControlPlane, kubectl: Kubectl, namespace: str, tmp_path: Path
+) -> Iterator[subprocess.Popen[bytes]]:
+    """An operator for the test's own namespace."""
+    with running_operator(control_plane, namespace, tmp_path / "operator.log") as process:
+        yield process

@@ -20,23 +20,34 @@ class Kubectl:
         loop.close()
         self._command = [str(program), "--kubeconfig", str(kubeconfig)]
 
+    def outcome(self, *args: str, document: object = None) -> tuple[str, str]:
+        """What kubectl printed, and its complaint if it failed."""
+        done = self._run(args, document)
+        return done.stdout, done.stderr if done.returncode else ""
+
     def __call__(self, *args: str, document: object = None) -> str:
-        text = None if document is None else json.dumps(document)
-        done = subprocess.run(
-            [*self._command, *args], input=text, capture_output=True, text=True, check=False
-        )
-        if done.returncode:
-            pytest.fail(f"kubectl {' '.join(args)}: {done.stderr}")
-        return done.stdout
+        printed, complaint = self.outcome(*args, document=document)
+        if complaint:
+            pytest.fail(f"kubectl {' '.join(args)}: {complaint}")
+        return printed
 
     def refused(self, *args: str, document: object = None) -> str:
         """What the server says when it says no."""
+        printed, complaint = self.outcome(*args, document=document)
+        assert complaint, f"kubectl {' '.join(args)} was not refused: {printed}"
+        return complaint
+
+    def warned(self, *args: str, document: object = None) -> str:
+        """What the server warns of while it says yes."""
+        done = self._run(args, document)
+        assert done.returncode == 0, done.stderr
+        return done.stderr
+
+    def _run(self, args: tuple[str, ...], document: object) -> subprocess.CompletedProcess[str]:
         text = None if document is None else json.dumps(document)
-        done = subprocess.run(
+        return subprocess.run(
             [*self._command, *args], input=text, capture_output=True, text=True, check=False
         )
-        assert done.returncode, f"kubectl {' '.join(args)} was not refused: {done.stdout}"
-        return done.stderr
 
     def json(self, *args: str) -> Any:
         return json.loads(self(*args, "-o", "json"))

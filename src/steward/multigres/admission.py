@@ -94,8 +94,10 @@ class MultigresWebhooks:
         for cluster in users:
             sound, problems = _problems(cluster, before), _problems(cluster, after)
             if problems and not sound:
-                who = f"MultigresCluster {cluster.metadata.name}"
-                return _refusal(f"{review} would break {who}", problems)
+                # Forbidden, not Invalid: for the latter kubectl prints the fields alone, and not whose they are.
+                return Denied(
+                    f"{review} would break MultigresCluster {cluster.metadata.name}: {_told(problems)}"
+                )
         return Allowed()
 
     def _users(self, review: Review) -> list[ClusterView]:
@@ -170,8 +172,13 @@ def _used(cluster: ClusterView, contents: Contents, kind: str) -> tuple[str, ...
 
 
 def _refusal(what: str, problems: list[Problem]) -> Denied:
-    told = "; ".join(f"{problem.field}: {problem.message}" for problem in problems)
-    return invalid(f"{what}: {told}", *(Cause(problem.field, problem.message) for problem in problems))
+    return invalid(
+        f"{what}: {_told(problems)}", *(Cause(problem.field, problem.message) for problem in problems)
+    )
+
+
+def _told(problems: list[Problem]) -> str:
+    return "; ".join(f"{problem.field}: {problem.message}" for problem in problems)
 
 
 def _deletion(review: Review, users: list[ClusterView]) -> Verdict:
