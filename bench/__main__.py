@@ -1,0 +1,73 @@
+"""`python -m bench [SCENARIO] [ARGUMENT ...]`, `python -m bench --list`.
+
+A scenario is a module or a package in this directory that has `main(argv) -> int`; the first line of its docstring
+says what it measures. Nothing is registered: to add one is to put it here. Without a scenario all of them run, one
+after the other.
+"""
+
+from __future__ import annotations
+
+import sys
+import traceback
+from collections.abc import Sequence
+from importlib import import_module
+from pathlib import Path
+from pkgutil import iter_modules
+from types import ModuleType
+
+USAGE = "usage: python -m bench [SCENARIO] [ARGUMENT ...]\n       python -m bench --list"
+INTERRUPTED = 130
+
+
+def scenarios() -> dict[str, ModuleType]:
+    names = sorted(module.name for module in iter_modules([str(Path(__file__).parent)]))
+    modules = {name: import_module(f"bench.{name}") for name in names if not name.startswith("_")}
+    return {name: module for name, module in modules.items() if hasattr(module, "main")}
+
+
+def listed() -> str:
+    docs = {name: (module.__doc__ or "").strip() for name, module in scenarios().items()}
+    return "\n".join(f"{name:<12}  {doc.splitlines()[0] if doc else ''}" for name, doc in docs.items())
+
+
+def main(argv: Sequence[str]) -> int:
+    if argv and argv[0] in ("--list", "-h", "--help"):
+        print(listed() if argv[0] == "--list" else f"{USAGE}\n\n{listed()}")
+        return 0
+    if argv and not argv[0].startswith("-"):
+        return _run_one(argv[0], argv[1:])
+    return _run_all(argv)
+
+
+def _run_one(name: str, argv: Sequence[str]) -> int:
+    module = scenarios().get(name)
+    if module is None:
+        print(f"there is no scenario {name!r}\n{USAGE}\n\n{listed()}", file=sys.stderr)
+        return 2
+    code: int = module.main(argv)
+    return code
+
+
+def _run_all(argv: Sequence[str]) -> int:
+    """Each in its turn; one that fails does not keep the others from running, an interruption does."""
+    worst = 0
+    for name, module in scenarios().items():
+        print(f"{name}: {(module.__doc__ or '').strip().splitlines()[0]}", file=sys.stderr, flush=True)
+        code = _code_of(module, argv)
+        if code == INTERRUPTED:
+            return code
+        worst = max(worst, code)
+    return worst
+
+
+def _code_of(module: ModuleType, argv: Sequence[str]) -> int:
+    try:
+        code: int = module.main(argv)
+    except Exception:
+        traceback.print_exc()
+        return 1
+    return code
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

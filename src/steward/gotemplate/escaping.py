@@ -1,0 +1,75 @@
+"""html, js and urlquery: the text of their operands, escaped."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final
+
+from steward.gotemplate.budget import Budget
+from steward.gotemplate.golang.url_escape import QUERY, escape
+from steward.gotemplate.printing import show, sprint
+from steward.gotemplate.values import Value
+
+_HTML: Final = (("&", "&amp;"), ("\0", "�"), ('"', "&#34;"), ("'", "&#39;"), ("<", "&lt;"), (">", "&gt;"))
+_JS: Final = {
+    "\\": "\\\\",
+    "'": "\\'",
+    '"': '\\"',
+    "<": "\\u003C",
+    ">": "\\u003E",
+    "&": "\\u0026",
+    "=": "\\u003D",
+}
+
+
+def printed(value: Value, budget: Budget) -> str:
+    """What an action prints of a value: pointers are followed, and nil is `<no value>`."""
+    if value is None:
+        return "<no value>"
+    found = getattr(value, "go_type", None)
+    text = show(value, budget)
+    if found is not None and found.kind == "ptr" and text.startswith("&{"):
+        return text[1:]
+    return text
+
+
+def _text(args: Sequence[Value], budget: Budget) -> str:
+    if len(args) == 1 and type(args[0]) is str:
+        return args[0]
+    return sprint(["<no value>" if arg is None else arg for arg in args], budget)
+
+
+def escape_html(budget: Budget, *args: Value) -> str:
+    text = _text(args, budget)
+    budget.build(len(text))
+    for char, escaped in _HTML:
+        text = text.replace(char, escaped)
+    return text
+
+
+def escape_js(budget: Budget, *args: Value) -> str:
+    text = _text(args, budget)
+    if text.isalnum() and text.isascii():
+        return text
+    budget.build(2 * len(text))
+    budget.work(len(text) // 16)
+    return "".join([_js_character(char) for char in text])
+
+
+def _js_character(char: str) -> str:
+    known = _JS.get(char)
+    if known is not None:
+        return known
+    if char < " ":
+        return f"\\u00{ord(char):02X}"
+    # A byte that is no UTF-8 reads as U+FFFD, which prints, and so the byte itself goes out.
+    if char.isprintable() or char == "\x7f" or "\udc80" <= char <= "\udcff":
+        return char
+    return f"\\u{ord(char):04X}"
+
+
+def escape_query(budget: Budget, *args: Value) -> str:
+    text = _text(args, budget)
+    budget.build(3 * len(text))
+    budget.work(len(text) // 8)
+    return escape(text, QUERY)
