@@ -81,7 +81,9 @@ $(READY): pyproject.toml requirements/dev.txt requirements/uv.txt
 	@[ -x $(UV) ] || $(BIN)/python -m pip install --quiet --require-hashes -r requirements/uv.txt || { \
 	  echo "The Python package index is not reachable: connect this machine to it, or set PIP_INDEX_URL to a mirror." >&2; exit 1; }
 	@echo "installing the locked dependencies into $(VENV)"
-	@$(UV) pip install --quiet --python $(BIN)/python --require-hashes -r requirements/dev.txt || { \
+	@$(UV) pip install --quiet --compile-bytecode --python $(BIN)/python --require-hashes -r requirements/dev.txt || { \
 	  echo "The dependencies could not be installed: if the Python package index is not reachable, set UV_DEFAULT_INDEX to a mirror." >&2; exit 1; }
 	@$(UV) pip install --quiet --python $(BIN)/python --no-deps --no-build-isolation --editable .
+	@# Where Python is told to write no bytecode (PYTHONDONTWRITEBYTECODE), every start would compile everything anew.
+	@$(BIN)/python -m compileall -q src/steward
 	@touch $(READY)
