@@ -45,9 +45,11 @@ check: setup
 	@$(BIN)/mypy
 	@$(BIN)/lint-imports
 	@$(BIN)/python -m steward.multigres.api config/crd --check
+	@$(BIN)/python -m steward.tenants.api config/crd --check
 
 generate: setup
 	@$(BIN)/python -m steward.multigres.api config/crd
+	@$(BIN)/python -m steward.tenants.api config/crd
 
 bench: binaries
 	@$(BIN)/python -m bench $(ARGS)

@@ -12,7 +12,7 @@ import pytest
 from steward.kube.crd import definition
 from steward.local.control_plane import ControlPlane
 from steward.multigres.api.kinds import CUSTOM_KINDS
-from tests.multigres.kubectl import Kubectl
+from tests.kubectl import Kubectl
 
 
 @pytest.fixture(scope="session")

@@ -8,7 +8,7 @@ import yaml
 
 from steward.kube.crd import definition
 from steward.multigres.api.kinds import CUSTOM_KINDS
-from tests.multigres.kubectl import Kubectl
+from tests.kubectl import Kubectl
 from tests.multigres.tree import build_tree
 
 SEEDS = sorted((Path(__file__).parent / "seeds").glob("*.yaml"))

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 import yaml
 
-from tests.multigres.kubectl import Kubectl
+from tests.kubectl import Kubectl
 
 SEEDS = Path(__file__).parent / "seeds"
 LIMIT_SECONDS = 90.0

@@ -20,6 +20,7 @@ from steward.multigres.protobuf import (
     text,
 )
 from steward.multigres.topology import (
+    SHUTDOWN,
     CellRecord,
     DatabaseRecord,
     PoolerRecord,
@@ -117,6 +118,46 @@ def test_what_a_newer_data_plane_added_to_a_record_survives_its_rewriting() -> N
     assert Record.of(write.value).text(99) == "new"
 
 
+def test_what_the_data_plane_keeps_inside_our_messages_survives_their_rewriting() -> None:
+    location = message(2, [message(1, text(1, "/elsewhere")), *number(4, 7)])
+    policy = message(
+        4, [*text(1, "AT_LEAST_2"), *number(2, 3), *number(3, 3), *number(4, 2), *text(5, "two")]
+    )
+    kept = encode([*text(1, "postgres"), location, *text(3, "zone-a"), policy])
+    [write] = changes({"a/Database": encode_database(DATABASE)}, {"a/Database": Stored(kept, 7)})
+    assert isinstance(write, Write)
+    record = Record.of(write.value)
+    assert (record.message(2).message(1).text(1), record.message(2).number(4)) == ("/backups", 7)
+    assert (record.message(4).number(2), record.message(4).text(5)) == (3, "two")
+
+
+def test_a_record_to_which_the_data_plane_added_its_own_is_left_alone() -> None:
+    theirs = [*text(1, "AT_LEAST_2"), *number(2, 1), *number(3, 3), *number(4, 2), *text(5, "two")]
+    known = [field for field in decode(encode_database(DATABASE)) if field.number != 4]
+    assert (
+        changes(
+            {"a/Database": encode_database(DATABASE)},
+            {"a/Database": Stored(encode([*known, message(4, theirs)]), 7)},
+        )
+        == []
+    )
+
+
+def test_another_kind_of_backup_takes_the_place_of_the_first() -> None:
+    s3 = DATABASE._replace(backup=Backup(type="s3", s3=S3Backup(bucket="b", region="r")))
+    stored = {"a/Database": Stored(encode_database(DATABASE), 7)}
+    [write] = changes({"a/Database": encode_database(s3)}, stored)
+    assert isinstance(write, Write)
+    assert [field.number for field in Record.of(write.value).message(2).fields] == [2]
+
+
+def test_a_value_under_our_key_that_is_no_record_is_named_and_not_overwritten() -> None:
+    with pytest.raises(
+        MalformedRecord, match=r"^a/Cell holds no record of the data plane .*: delete the key$"
+    ):
+        changes({"a/Cell": encode_cell(CELL)}, {"a/Cell": Stored(b"\xff\xff", 7)})
+
+
 def test_what_is_equal_is_left_alone_even_in_another_order() -> None:
     first, second = encode([*text(1, "a"), *text(3, "r")]), encode([*text(3, "r"), *text(1, "a")])
     assert changes({"a/Cell": first}, {"a/Cell": Stored(second, 3)}) == []
@@ -135,6 +176,13 @@ def test_only_what_is_ours_and_unwanted_goes() -> None:
 def test_the_primary_is_known_only_when_exactly_one_says_so(roles: list[int], known: bool) -> None:
     poolers = [decode_pooler(pooler(f"pool-{i}", role=role)) for i, role in enumerate(roles)]
     assert (primary(poolers) is not None) is known
+
+
+def test_a_pooler_that_has_shut_down_leads_no_more() -> None:
+    ended = decode_pooler(pooler("pool-0", role=1))._replace(lifecycle=SHUTDOWN)
+    other = decode_pooler(pooler("pool-1", role=1))
+    assert primary([ended]) is None
+    assert primary([ended, other]) == other
 
 
 def test_records_of_pods_that_are_gone_are_found() -> None:

@@ -8,6 +8,7 @@ import secrets
 import subprocess
 import sys
 from collections.abc import Awaitable, Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -15,6 +16,8 @@ import pytest
 
 from steward.etcd.client import Endpoints, EtcdClient, KeyValue
 from steward.local.control_plane import ControlPlane
+from steward.multigres import names
+from steward.multigres.names import ShardPath
 from steward.multigres.protobuf import Record, encode, text
 from steward.multigres.topology import PoolerRecord, cell_key, decode_cell, decode_pooler
 from steward.runtime.forwards import ForwardFile, Redirect
@@ -22,8 +25,8 @@ from steward.testkit import AuditLog, Calls
 from steward.testkit.data_plane.misbehaviour import ANNOTATION
 from steward.testkit.data_plane.programs import ShardKey
 from steward.testkit.data_plane.records import stale_pooler, stale_pooler_key
+from tests.kubectl import Kubectl
 from tests.multigres.conftest import running_operator
-from tests.multigres.kubectl import Kubectl
 from tests.multigres.test_operator import Clusters, cluster, eventually
 
 T = TypeVar("T")
@@ -52,11 +55,14 @@ def run(work: Awaitable[T]) -> T:
 class World:
     """The cluster of this file: what its status says, and what its topology server holds."""
 
-    def __init__(self, kubectl: Kubectl, namespace: str, forwards: Path) -> None:
+    def __init__(self, kubectl: Kubectl, namespace: str, forwards: Path, name: str = "mini") -> None:
         self.clusters = Clusters(kubectl, namespace)
         self.kubectl = kubectl
         self.namespace = namespace
-        address = f"{SERVER}.{namespace}.svc:2379"
+        self.forwards = forwards
+        self.name = name
+        self.server = names.global_topo(name)
+        address = f"{self.server}.{namespace}.svc:2379"
         self._endpoints = Endpoints((address,), redirect=Redirect((ForwardFile(forwards),)))
         self._looks = 0
 
@@ -65,7 +71,7 @@ class World:
         self.clusters.apply(cluster(self.namespace, cells=cells, databases=DATABASES))
 
     def annotate(self, *annotations: str) -> None:
-        self.kubectl("annotate", "toposerver", SERVER, "-n", self.namespace, "--overwrite", *annotations)
+        self.kubectl("annotate", "toposerver", self.server, "-n", self.namespace, "--overwrite", *annotations)
 
     def misbehave(self, wrong: str) -> None:
         self.annotate(f"{ANNOTATION}={wrong}")
@@ -79,7 +85,7 @@ class World:
         self.annotate(f"example.com/look={self._looks}")
 
     def condition(self, type_: str = "TopologyRegistered") -> Any:
-        status = self.clusters.get("mgc", "mini").get("status") or {}
+        status = self.clusters.get("mgc", self.name).get("status") or {}
         return next((c for c in status.get("conditions", []) if c["type"] == type_), None)
 
     def wait_registered(self) -> Any:
@@ -108,7 +114,7 @@ class World:
         return [decode_pooler(found.value) for found in self.keys("poolers").values()]
 
     def primary_cell(self) -> str:
-        [shard] = self.clusters.all("shard")
+        shard = self.clusters.get("shard", names.shard(ShardPath(self.name, "postgres", "default", "0-inf")))
         return shard["status"].get("primaryCell", "")  # type: ignore[no-any-return]
 
     def wait_primary_cell(self, *wanted: str) -> str:
@@ -125,6 +131,28 @@ def long_namespace(kubectl: Kubectl) -> Iterator[str]:
     kubectl("delete", "namespace", name, "--wait=false")
 
 
+@contextmanager
+def running_stand_in(control_plane: ControlPlane, namespace: str, directory: Path) -> Iterator[Path]:
+    """The stand-in for one namespace, as a process; gives the file of its forwards. It must end in order."""
+    log = directory / "stand-in.log"
+    with log.open("wb") as output:
+        process = subprocess.Popen(
+            [
+                *(sys.executable, "-m", "steward.testkit.data_plane"),
+                *("--kubeconfig", str(control_plane.kubeconfig), "--directory", str(directory)),
+                *("--namespace", namespace, "--failover-seconds", "0.5"),
+            ],
+            stderr=output,
+        )
+        try:
+            yield directory / "connect-to"
+        finally:
+            process.terminate()
+            code = process.wait(timeout=30)
+    assert code == 0, log.read_text()
+    assert "Traceback" not in log.read_text(), log.read_text()
+
+
 @pytest.fixture(scope="module")
 def world(
     control_plane: ControlPlane,
@@ -133,36 +161,24 @@ def world(
     tmp_path_factory: pytest.TempPathFactory,
 ) -> Iterator[World]:
     directory = tmp_path_factory.mktemp("data-plane")
-    forwards = directory / "connect-to"
-    log = (directory / "stand-in.log").open("wb")
-    stand_in = subprocess.Popen(
-        [
-            *(sys.executable, "-m", "steward.testkit.data_plane"),
-            *("--kubeconfig", str(control_plane.kubeconfig), "--directory", str(directory)),
-            *("--namespace", long_namespace, "--failover-seconds", "0.5"),
-        ],
-        stderr=log,
-    )
-    found = World(kubectl, long_namespace, forwards)
-    with running_operator(
-        control_plane, long_namespace, directory / "operator.log", connect_to=f"@{forwards}"
+    log = directory / "operator.log"
+    with (
+        running_stand_in(control_plane, long_namespace, directory) as forwards,
+        running_operator(control_plane, long_namespace, log, connect_to=f"@{forwards}"),
     ):
+        found = World(kubectl, long_namespace, forwards)
         found.apply("z1", "z2")
         yield found
-    stand_in.terminate()
-    assert stand_in.wait(timeout=30) == 0
-    log.close()
-    text_ = (directory / "stand-in.log").read_text()
-    assert "Traceback" not in text_, text_
 
 
 @pytest.fixture
-def mini(world: World) -> World:
+def mini(world: World) -> Iterator[World]:
     """The cluster, ready, registered and with a primary."""
     world.clusters.wait_ready()
     world.wait_registered()
     world.wait_primary_cell("z1", "z2")
-    return world
+    yield world
+    world.behave()
 
 
 def test_cells_and_databases_are_registered_and_the_cluster_says_so(mini: World) -> None:
@@ -175,9 +191,13 @@ def test_cells_and_databases_are_registered_and_the_cluster_says_so(mini: World)
     assert condition["message"] == "the topology server holds the records of all cells and databases"
 
 
+@pytest.mark.parametrize("wrong", ["", "no-primary"])
 def test_at_rest_a_look_at_the_server_writes_nothing_to_kubernetes(
-    mini: World, control_plane: ControlPlane
+    mini: World, control_plane: ControlPlane, wrong: str
 ) -> None:
+    if wrong:
+        mini.misbehave(wrong)
+        mini.wait_primary_cell("")
     audit = AuditLog(control_plane.audit_log, control_plane.kubeconfig)
     mark = run(audit.mark())
     key = f"{ROOT}/databases/postgres/Database"
@@ -264,3 +284,19 @@ def test_a_primary_that_is_not_known_is_not_guessed(mini: World, wrong: str) -> 
     mini.wait_primary_cell("")
     mini.behave()
     mini.wait_primary_cell("z1", "z2")
+
+
+def test_a_cell_with_a_server_of_its_own_keeps_its_poolers_there(mini: World) -> None:
+    own = {"zone": "z1", "spec": {"localTopoServer": {"etcd": {"replicas": 1}}}}
+    manifest = cluster(mini.namespace, "apart", cells=[own], databases=DATABASES)
+    mini.clusters.apply(manifest)
+    apart = World(mini.kubectl, mini.namespace, mini.forwards, "apart")
+    mini.clusters.wait_ready("apart")
+    apart.wait_registered()
+    server = names.local_topo(names.cell("apart", "z1"))
+    record = decode_cell(apart.keys("cells")[cell_key(ROOT, "z1")].value)
+    assert record == ("z1", (f"{server}.{mini.namespace}.svc:2379",), "/multigres/z1")
+    assert eventually(
+        lambda: apart.primary_cell() == "z1", "the primary that is registered in the cell's server"
+    )
+    assert apart.poolers() == []

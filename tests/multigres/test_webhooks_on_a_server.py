@@ -23,7 +23,7 @@ from steward.local.control_plane import ControlPlane
 from steward.multigres.admission import MultigresWebhooks
 from steward.multigres.rules import CELL_TEMPLATE, CORE_TEMPLATE, SHARD_TEMPLATE, Rules
 from steward.multigres.server_rules import child_policy, webhook_configurations
-from tests.multigres.kubectl import Kubectl
+from tests.kubectl import Kubectl
 
 SEEDS = Path(__file__).parent / "seeds"
 NAME = Subject("webhook", "tests")

@@ -1,0 +1,44 @@
+"""Names, times and choices with their bounds."""
+
+from typing import Annotated, Any, Final, Literal
+
+import msgspec
+from msgspec import Meta, Struct, UnsetType
+
+INTERVAL_PATTERN = r"^[0-9]+(s|m|h)$"
+UID_LENGTH = 253
+
+ObjectName = Annotated[str, Meta(min_length=1, max_length=253)]
+KeyName = Annotated[str, Meta(min_length=1, max_length=253)]
+Host = Annotated[str, Meta(min_length=1, max_length=253)]
+Identifier = Annotated[str, Meta(min_length=1, max_length=128)]
+TableName = Annotated[str, Meta(min_length=1, max_length=200)]
+ResourceId = Annotated[str, Meta(min_length=1, max_length=253)]
+Uid = Annotated[str, Meta(max_length=UID_LENGTH)]
+FilePath = Annotated[str, Meta(min_length=1, max_length=1024)]
+Interval = Annotated[str, Meta(max_length=12, pattern=INTERVAL_PATTERN)]
+Count = Annotated[int, Meta(ge=0, extra_json_schema={"format": "int32"})]
+Generation = Annotated[int, Meta(extra_json_schema={"format": "int64"})]
+Timestamp = Annotated[str, Meta(extra_json_schema={"format": "date-time"})]
+
+SourceType = Literal["mysql", "postgres", "sqlite"]
+TlsMode = Literal["disable", "prefer", "require", "verify-ca", "verify-full"]
+TemplateProfile = Literal["hermetic", "full"]
+CreationPolicy = Literal["Once", "WhenNeeded"]
+DeletionPolicy = Literal["Delete", "Retain"]
+ConflictPolicy = Literal["Stuck", "Force"]
+PatchStrategy = Literal["apply", "merge", "replace"]
+RolloutPhase = Literal["Idle", "InProgress", "Failed", "Complete"]
+
+# A whole object of any kind: only the server that serves that kind knows its schema.
+AnyObject = Annotated[
+    dict[str, Any], Meta(extra_json_schema={"type": "object", "x-kubernetes-preserve-unknown-fields": True})
+]
+ATOMIC: Final = {"x-kubernetes-list-type": "atomic"}
+BY_ID: Final = {"x-kubernetes-list-type": "map", "x-kubernetes-list-map-keys": ["id"]}
+Unset = UnsetType
+UNSET: Final[UnsetType] = msgspec.UNSET
+
+
+class Part(Struct, rename="camel", kw_only=True, omit_defaults=True):
+    """Any piece of the API: camelCase on the wire, never changed in place, and what is UNSET stays absent."""

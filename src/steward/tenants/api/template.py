@@ -1,0 +1,156 @@
+"""TenantTemplate: what every tenant of a registry gets."""
+
+from typing import Annotated, ClassVar
+
+from msgspec import Meta
+
+from steward.kube.crd import Cel, Column, CustomKind
+from steward.tenants.api.group import GROUP, VERSION, Metadata
+from steward.tenants.api.resource import TResource
+from steward.tenants.api.scalars import (
+    BY_ID,
+    UNSET,
+    Count,
+    Generation,
+    ObjectName,
+    Part,
+    RolloutPhase,
+    Timestamp,
+    Unset,
+)
+from steward.tenants.api.status import Conditions
+
+DEFAULT_PROGRESS_DEADLINE = 600
+
+Resources = Annotated[list[TResource], Meta(extra_json_schema=BY_ID)] | Unset
+
+
+class Rollout(Part):
+    """How a change of the template reaches the Tenants."""
+
+    max_skew: Annotated[int, Meta(ge=0, extra_json_schema={"default": 0, "format": "int32"})] = 0
+    """How many Tenants may be under way to the new version at once, new Tenants included. 0: all."""
+    progress_deadline_seconds: Annotated[
+        int,
+        Meta(ge=60, le=3600, extra_json_schema={"default": DEFAULT_PROGRESS_DEADLINE, "format": "int32"}),
+    ] = DEFAULT_PROGRESS_DEADLINE
+    """How long a rollout may go without a Tenant becoming ready. Then it stops: the others keep the old version until
+    the template is edited again."""
+
+
+class TenantTemplateSpec(Part):
+    """What every tenant of a registry gets. Texts are Go templates with sprig; `.uid`, `.host` and the columns of the
+    registry are the variables."""
+
+    registry_id: ObjectName
+    """The TenantRegistry of the same namespace whose rows become Tenants. Cannot change."""
+    service_account_name: ObjectName | Unset = UNSET
+    """A ServiceAccount of the template's namespace with whose rights the objects are applied. The operator's own rights
+    when left out."""
+    rollout: Rollout | Unset = UNSET
+    """How a change of the template reaches the Tenants."""
+    service_accounts: Resources = UNSET
+    """ServiceAccounts."""
+    deployments: Resources = UNSET
+    """Deployments."""
+    stateful_sets: Resources = UNSET
+    """StatefulSets."""
+    daemon_sets: Resources = UNSET
+    """DaemonSets."""
+    services: Resources = UNSET
+    """Services."""
+    ingresses: Resources = UNSET
+    """Ingresses."""
+    config_maps: Resources = UNSET
+    """ConfigMaps."""
+    secrets: Resources = UNSET
+    """Secrets."""
+    persistent_volume_claims: Resources = UNSET
+    """PersistentVolumeClaims."""
+    jobs: Resources = UNSET
+    """Jobs."""
+    cron_jobs: Resources = UNSET
+    """CronJobs."""
+    pod_disruption_budgets: Resources = UNSET
+    """PodDisruptionBudgets."""
+    network_policies: Resources = UNSET
+    """NetworkPolicies."""
+    horizontal_pod_autoscalers: Resources = UNSET
+    """HorizontalPodAutoscalers."""
+    namespaces: Resources = UNSET
+    """Namespaces."""
+    manifests: Resources = UNSET
+    """Objects of any kind, custom ones included."""
+    rules: ClassVar = (
+        Cel(
+            "self.registryId == oldSelf.registryId",
+            "registryId cannot change: the Tenants of the old registry would all be deleted; make another template",
+            ".registryId",
+        ),
+    )
+
+
+class RolloutStatus(Part):
+    """How far the latest change of the template has come."""
+
+    phase: RolloutPhase
+    """Idle: nothing to do. InProgress. Failed: stopped by the deadline. Complete."""
+    target_generation: Generation | Unset = UNSET
+    """The generation of the template that is being rolled out."""
+    total_nodes: Count | Unset = UNSET
+    """How many Tenants the template has."""
+    updated_nodes: Count | Unset = UNSET
+    """How many have been given the new version."""
+    updating_nodes: Count | Unset = UNSET
+    """How many of those are not rolled out yet."""
+    ready_updated_nodes: Count | Unset = UNSET
+    """How many of those are ready."""
+    start_time: Timestamp | Unset = UNSET
+    """When it began."""
+    last_progress_time: Timestamp | Unset = UNSET
+    """When a Tenant last became ready with the new version. The deadline counts from here."""
+    completion_time: Timestamp | Unset = UNSET
+    """When it ended."""
+    message: str | Unset = UNSET
+    """All in one sentence."""
+
+
+class TenantTemplateStatus(Part):
+    """What is."""
+
+    observed_generation: Generation | Unset = UNSET
+    """The generation of the spec that this status speaks of."""
+    total_tenants: Count | Unset = UNSET
+    """How many Tenants there are of this template."""
+    ready_tenants: Count | Unset = UNSET
+    """How many of them are ready."""
+    rollout: RolloutStatus | Unset = UNSET
+    """How far the latest change has come."""
+    conditions: Conditions | Unset = UNSET
+    """Valid, Applied, Reconciling, Stalled."""
+
+
+class TenantTemplate(Part):
+    """What every tenant of a registry gets."""
+
+    metadata: Metadata
+    spec: TenantTemplateSpec
+    status: TenantTemplateStatus | Unset = UNSET
+
+
+CUSTOM_KIND = CustomKind(
+    GROUP,
+    VERSION,
+    "TenantTemplate",
+    "tenanttemplates",
+    TenantTemplate,
+    columns=(
+        Column("Registry", ".spec.registryId"),
+        Column("Total", ".status.totalTenants", "integer"),
+        Column("Ready", ".status.readyTenants", "integer"),
+        Column("Rollout", ".status.rollout.phase"),
+        Column("Updating", ".status.rollout.updatingNodes", "integer"),
+        Column("Applied", ".status.conditions[?(@.type=='Applied')].status"),
+        Column("Age", ".metadata.creationTimestamp", "date"),
+    ),
+)

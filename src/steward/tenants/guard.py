@@ -1,0 +1,297 @@
+"""The deletion guard: which Tenants may go, which wait, and which are held.
+
+The invariant: a Tenant is deleted only by a clean read of the table that says so. A row that is there and inactive says
+so at once. A row that is missing says so only when a second clean read of the same source, a few seconds later, agrees.
+A table without rows says nothing, and rows that lost their uid may be those that are missed. And whatever is said, more
+than the policy allows at once waits for a human who names exactly that set.
+
+    reads ──► condemned ──► confirmed? ──► within the limits? ──► grace period ──► delete
+                               │ no           │ no                  │ not over
+                            waiting          hold ◄── approval    marked ◄── row returns: unmark
+
+A mark (an annotation on the Tenant) says that the guard has let this Tenant go. An approval therefore only marks, and
+deletion follows: a crash in between finds the same condemned set again, and the approval still names it.
+
+Tenants are compared with rows, never with what was rendered from them: a row that fails to render is still a row.
+"""
+
+from collections.abc import Iterable, Mapping
+from types import MappingProxyType
+from typing import Final, NamedTuple
+
+from steward.tenants.api.registry import DeletionGuard
+from steward.tenants.api.scalars import Unset
+from steward.tenants.approval import Hold, HoldReason, names_exactly
+from steward.tenants.intervals import seconds_of
+from steward.tenants.rows.row import Rows
+
+CONFIRMATION_SECONDS: Final = 5.0
+
+
+class Known(NamedTuple):
+    """A Tenant that exists and is not being deleted yet."""
+
+    name: str
+    uid: str
+    template: str
+    delete_after: float | None = None
+    """Its mark: when it may be deleted."""
+
+
+class CleanRead(NamedTuple):
+    """A read that came to its end and found the columns that it expected."""
+
+    at: float
+    source: str
+    """What was read: reads of two sources never agree with each other."""
+    rows: int
+    """All of them, rejected ones included."""
+    active: frozenset[str] = frozenset()
+    inactive: frozenset[str] = frozenset()
+    rejected: frozenset[str] = frozenset()
+    """Uids of rows that are there and cannot become Tenants: neither wanted nor gone."""
+    nameless: int = 0
+    """Rejected rows whose uid is lost: each may be the row of a Tenant whose uid is missed."""
+
+
+def read_of(rows: Rows, at: float, source: str) -> CleanRead:
+    return CleanRead(
+        at,
+        source,
+        rows.total,
+        active=frozenset(row.uid for row in rows.active),
+        inactive=rows.inactive,
+        rejected=frozenset(row.uid for row in rows.rejected if row.uid),
+        nameless=sum(not row.uid for row in rows.rejected),
+    )
+
+
+class FailedRead(NamedTuple):
+    """A read that was refused, cut, timed out, or found other columns."""
+
+    at: float
+
+
+Read = CleanRead | FailedRead
+
+
+class Policy(NamedTuple):
+    max_percent: int = 30
+    max_count: int | None = None
+    grace: float = 0.0
+    confirm_after: float = CONFIRMATION_SECONDS
+    believes_empty: bool = False
+
+
+class Memory(NamedTuple):
+    """What the guard remembers from one read to the next. Lost without harm: it then waits a little longer."""
+
+    source: str = ""
+    missing_since: Mapping[str, float] = MappingProxyType({})
+    """Uids without a row, with the time of the first clean read that missed them."""
+    nameless: int = 0
+    """How many rows of the last clean read had lost their uid."""
+    doubted: Mapping[str, int] = MappingProxyType({})
+    """Uids that were missed when more rows had lost theirs: one of those may be meant, and their Tenants stay. With the
+    number of such rows at which the doubt ends."""
+    hold: Hold | None = None
+
+
+class Situation(NamedTuple):
+    known: tuple[Known, ...]
+    templates: frozenset[str]
+    """Templates that use the registry, those included whose own deletion is held."""
+    policy: Policy
+    approval: str = ""
+    memory: Memory = Memory()
+
+
+def policy_of(guard: DeletionGuard, sync_interval: float) -> Policy:
+    return Policy(
+        max_percent=guard.max_percent,
+        max_count=None if isinstance(guard.max_count, Unset) else guard.max_count,
+        grace=seconds_of(guard.grace_period),
+        confirm_after=min(sync_interval, CONFIRMATION_SECONDS),
+        believes_empty=guard.allow_empty,
+    )
+
+
+class Mark(NamedTuple):
+    name: str
+    delete_after: float
+
+
+class Verdict(NamedTuple):
+    memory: Memory
+    delete: tuple[str, ...] = ()
+    mark: tuple[Mark, ...] = ()
+    unmark: tuple[str, ...] = ()
+    waiting: tuple[str, ...] = ()
+    """Missing once; the next clean read decides."""
+    look_again_at: float | None = None
+    """When something can change without anybody's doing."""
+    approval_is_spent: bool = False
+    """Used, or nothing is held any more: take it away, but only once all marks are written."""
+
+    @property
+    def hold(self) -> Hold | None:
+        return self.memory.hold
+
+
+class _Condemned(NamedTuple):
+    settled: tuple[Known, ...]
+    """Marked before: the guard has already let them go."""
+    confirmed: tuple[Known, ...]
+    waiting: tuple[Known, ...]
+
+    @property
+    def undecided(self) -> tuple[Known, ...]:
+        return self.confirmed + self.waiting
+
+
+def judge(read: Read, situation: Situation) -> Verdict:
+    """What a read means for the Tenants that exist."""
+    if isinstance(read, FailedRead):
+        return Verdict(situation.memory)
+    if read.rows == 0 and not situation.policy.believes_empty:
+        return _nothing_believed(situation)
+    memory = _remember(read, situation)
+    condemned = _condemn(read, situation, memory)
+    verdict = _decide(read, situation, condemned, memory)
+    is_spent = bool(situation.approval) and verdict.hold is None
+    return verdict._replace(unmark=_returned(read, situation), approval_is_spent=is_spent)
+
+
+def _nothing_believed(situation: Situation) -> Verdict:
+    # An empty answer is far more often a broken query than an empty business; no approval turns it into evidence.
+    if not situation.known:
+        return Verdict(situation.memory._replace(hold=None))
+    return Verdict(situation.memory._replace(hold=_hold(HoldReason.EMPTY_RESULT, situation.known)))
+
+
+def _remember(read: CleanRead, situation: Situation) -> Memory:
+    before = situation.memory if situation.memory.source == read.source else Memory()
+    present = read.active | read.inactive | read.rejected
+    missing: dict[str, float] = {}
+    doubted: dict[str, int] = {}
+    for uid in {tenant.uid for tenant in situation.known} - present:
+        usual = before.doubted.get(uid, before.nameless)
+        if uid in before.missing_since or read.nameless <= usual:
+            missing[uid] = before.missing_since.get(uid, read.at)
+        else:
+            doubted[uid] = usual
+    return Memory(read.source, missing, read.nameless, doubted)
+
+
+def _condemn(read: CleanRead, situation: Situation, memory: Memory) -> _Condemned:
+    gone = [
+        tenant
+        for tenant in situation.known
+        if not _is_wanted(tenant, read, situation) and tenant.uid not in memory.doubted
+    ]
+    unmarked = [tenant for tenant in gone if tenant.delete_after is None]
+    confirmed = {
+        tenant.name for tenant in unmarked if _is_confirmed(tenant, read, situation, memory.missing_since)
+    }
+    return _Condemned(
+        settled=tuple(tenant for tenant in gone if tenant.delete_after is not None),
+        confirmed=tuple(tenant for tenant in unmarked if tenant.name in confirmed),
+        waiting=tuple(tenant for tenant in unmarked if tenant.name not in confirmed),
+    )
+
+
+def _is_wanted(tenant: Known, read: CleanRead, situation: Situation) -> bool:
+    if tenant.uid in read.rejected:
+        return True
+    return tenant.uid in read.active and tenant.template in situation.templates
+
+
+def _is_confirmed(
+    tenant: Known, read: CleanRead, situation: Situation, missing_since: Mapping[str, float]
+) -> bool:
+    first_missed = missing_since.get(tenant.uid)
+    if first_missed is None or tenant.template not in situation.templates:
+        return True
+    return read.at > first_missed and read.at - first_missed >= situation.policy.confirm_after
+
+
+def _decide(read: CleanRead, situation: Situation, condemned: _Condemned, memory: Memory) -> Verdict:
+    policy = situation.policy
+    if reason := exceeds(condemned.undecided, len(situation.known), policy):
+        return _held(read, situation, condemned, memory._replace(hold=_hold(reason, condemned.undecided)))
+    due = tuple(tenant for tenant in condemned.settled if _is_due(tenant, read.at))
+    return Verdict(
+        memory,
+        delete=_names(due if policy.grace else (*due, *condemned.confirmed)),
+        mark=_marks(condemned.confirmed, read, policy) if policy.grace else (),
+        waiting=_names(condemned.waiting),
+        look_again_at=_next_look(read, policy, condemned, memory),
+    )
+
+
+def _held(read: CleanRead, situation: Situation, condemned: _Condemned, memory: Memory) -> Verdict:
+    """Too many at once: nothing goes, not even what was due, until somebody has named exactly this set."""
+    undecided = condemned.undecided
+    # Also by what is marked already: a crash may have interrupted the marking of an approved set.
+    sets = (undecided, (*undecided, *condemned.settled))
+    is_approved = any(names_exactly(situation.approval, _names(tenants)) for tenants in sets)
+    if is_approved and not condemned.waiting:
+        marks = _marks(undecided, read, situation.policy)
+        return Verdict(memory._replace(hold=None), mark=marks, look_again_at=marks[0].delete_after)
+    again = _next_look(read, situation.policy, condemned, memory)
+    return Verdict(memory, waiting=_names(condemned.waiting), look_again_at=again)
+
+
+def exceeds(going: Iterable[Known], existing: int, policy: Policy) -> HoldReason | None:
+    """Which limit so many Tenants at once would break.
+
+    The share says nothing about one customer of two, so that one row may go with all its Tenants, however few there
+    are; `max_count` is meant as it stands.
+    """
+    going = tuple(going)
+    if policy.max_count is not None and len(going) > policy.max_count:
+        return HoldReason.TOO_MANY
+    is_one_row = len({tenant.uid for tenant in going}) <= 1
+    if not is_one_row and len(going) * 100 > policy.max_percent * existing:
+        return HoldReason.TOO_MANY_PERCENT
+    return None
+
+
+def judge_departure(leaving: Iterable[Known], situation: Situation) -> Hold | None:
+    """Why a template or a registry may not go now with these Tenants, if it may not: no read, but as deadly."""
+    leaving = tuple(leaving)
+    reason = exceeds(leaving, len(situation.known), situation.policy)
+    if reason is None or names_exactly(situation.approval, _names(leaving)):
+        return None
+    return _hold(reason, leaving)
+
+
+def _hold(reason: HoldReason, tenants: Iterable[Known]) -> Hold:
+    return Hold.of(reason, _names(tenants))
+
+
+def _returned(read: CleanRead, situation: Situation) -> tuple[str, ...]:
+    return tuple(
+        tenant.name
+        for tenant in situation.known
+        if tenant.delete_after is not None and _is_wanted(tenant, read, situation)
+    )
+
+
+def _is_due(tenant: Known, now: float) -> bool:
+    return tenant.delete_after is not None and tenant.delete_after <= now
+
+
+def _marks(tenants: Iterable[Known], read: CleanRead, policy: Policy) -> tuple[Mark, ...]:
+    return tuple(Mark(tenant.name, read.at + policy.grace) for tenant in tenants)
+
+
+def _next_look(read: CleanRead, policy: Policy, condemned: _Condemned, memory: Memory) -> float | None:
+    confirmations = (memory.missing_since[tenant.uid] + policy.confirm_after for tenant in condemned.waiting)
+    marks = (tenant.delete_after for tenant in condemned.settled if tenant.delete_after is not None)
+    new_marks = [read.at + policy.grace] if policy.grace and condemned.confirmed else []
+    return min((at for at in (*confirmations, *marks, *new_marks) if at > read.at), default=None)
+
+
+def _names(tenants: Iterable[Known]) -> tuple[str, ...]:
+    return tuple(sorted(tenant.name for tenant in tenants))

@@ -1,0 +1,52 @@
+"""Every label, annotation and finalizer, spelled as the users' manifests, dashboards and scripts know them.
+
+What another operator of this API wrote is recognised by exactly these words; none of them may ever change.
+"""
+
+from typing import Final
+
+PREFIX: Final = "kubernetes-tenants.org"
+FIELD_MANAGER: Final = "tenant-operator"
+SEEDING_MANAGER: Final = "tenant-operator-seed"
+"""Writes `ignoreFields` once, so that the first manager never owns them."""
+
+# On a Tenant: labels.
+REGISTRY: Final = f"{PREFIX}/registry"
+UID: Final = f"{PREFIX}/uid"
+TEMPLATE: Final = f"{PREFIX}/template"
+BUCKET: Final = f"{PREFIX}/bucket"
+"""0 to 255: the part of the fleet to which a Tenant belongs, for `--shard`."""
+
+# On a Tenant: annotations of the operator before us. Row values are not kept there any more.
+HOST_OR_URL: Final = f"{PREFIX}/hostOrUrl"
+ACTIVATE: Final = f"{PREFIX}/activate"
+EXTRA: Final = f"{PREFIX}/extra"
+TEMPLATE_GENERATION: Final = f"{PREFIX}/template-generation"
+FORMER_ROW_VALUES: Final = (HOST_OR_URL, ACTIVATE, EXTRA)
+
+# On a Tenant: annotations.
+DELETE_AFTER: Final = f"{PREFIX}/delete-after"
+"""When a Tenant whose row is gone will be deleted, if the row does not come back."""
+FORCE_DELETE: Final = f"{PREFIX}/force-delete"
+
+# On a registry or a template: annotations.
+APPROVE_DELETION: Final = f"{PREFIX}/approve-deletion"
+
+# On what a Tenant applies: labels.
+TENANT: Final = f"{PREFIX}/tenant"
+TENANT_NAMESPACE: Final = f"{PREFIX}/tenant-namespace"
+ORPHANED: Final = f"{PREFIX}/orphaned"
+
+# On what a Tenant applies: annotations.
+DELETION_POLICY: Final = f"{PREFIX}/deletion-policy"
+CREATED_ONCE: Final = f"{PREFIX}/created-once"
+ORPHANED_AT: Final = f"{PREFIX}/orphaned-at"
+ORPHANED_REASON: Final = f"{PREFIX}/orphaned-reason"
+RECREATE: Final = f"{PREFIX}/recreate"
+
+REMOVED_FROM_TEMPLATE: Final = "RemovedFromTemplate"
+TENANT_DELETED: Final = "TenantDeleted"
+
+TENANT_FINALIZER: Final = f"tenant.operator.{PREFIX}/finalizer"
+REGISTRY_FINALIZER: Final = f"{PREFIX}/registry-finalizer"
+TEMPLATE_FINALIZER: Final = f"{PREFIX}/template-finalizer"

@@ -1,0 +1,216 @@
+"""A row and a template in, the objects of one Tenant out: whole or not at all.
+
+Everything is rendered before anything is written. What comes out is exactly what will be applied, except that the
+payload of Secrets is apart from the objects, so that no specification of a Tenant ever holds it.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from typing import Any, Final, NamedTuple
+
+import msgspec
+from msgspec import UnsetType
+
+from steward.kube.folded import with_folded_data
+from steward.kube.kinds import SECRET, kind_of
+from steward.tenants.api.resource import LISTS, TResource
+from steward.tenants.api.scalars import UNSET
+from steward.tenants.api.template import TenantTemplateSpec
+from steward.tenants.body import Node, Place, Variables, prepare, prepare_object
+from steward.tenants.errors import RenderError
+from steward.tenants.marks import CREATED_ONCE, DELETION_POLICY, TENANT, TENANT_NAMESPACE
+from steward.tenants.names import NAME_LENGTH
+from steward.tenants.payload import Payload, split
+from steward.tenants.shape import check_object
+
+SIZE_LIMIT: Final = 1_000_000
+"""What a Tenant or its payload may weigh in JSON: below what an API server takes, with room for metadata and status."""
+
+
+class TenantIdentity(NamedTuple):
+    name: str
+    namespace: str
+
+
+class PreparedResource(NamedTuple):
+    """A resource of a template, parsed."""
+
+    origin: TResource
+    collection: str
+    """The list that it stands in, as Python spells it."""
+    body: Node
+    name: Node | None
+    namespace: Node | None
+    labels: Node
+    annotations: Node
+    when: Node | None
+
+
+class Rendered(NamedTuple):
+    """All objects of one Tenant."""
+
+    lists: Mapping[str, tuple[TResource, ...]]
+    """By the list's name, without those that are empty."""
+    payload: Payload
+
+    def resources(self) -> list[TResource]:
+        return [resource for found in self.lists.values() for resource in found]
+
+
+def prepare_template(spec: TenantTemplateSpec, profile: str = "hermetic") -> tuple[PreparedResource, ...]:
+    """Parses every text once; RenderError names the first that is no template."""
+    return tuple(
+        _prepare_resource(resource, attribute, profile)
+        for attribute, _ in LISTS
+        for resource in listed(spec, attribute)
+    )
+
+
+def listed(spec: Any, attribute: str) -> list[TResource]:
+    found: list[TResource] | UnsetType = getattr(spec, attribute)
+    return [] if found is UNSET else found
+
+
+@contextmanager
+def _naming(resource: TResource) -> Iterator[None]:
+    """An error in here names the resource."""
+    try:
+        yield
+    except RenderError as error:
+        error.resource = resource.id
+        raise
+
+
+def _prepare_resource(resource: TResource, attribute: str, profile: str) -> PreparedResource:
+    place = Place("", profile)
+    text = place.as_text()
+    with _naming(resource):
+        return PreparedResource(
+            origin=resource,
+            collection=attribute,
+            body=prepare_object(resource.spec, place.below("spec")),
+            name=_optional(resource.name_template, text.below("nameTemplate")),
+            namespace=_optional(resource.target_namespace, text.below("targetNamespace")),
+            labels=prepare(_given(resource.labels_template), text.below("labelsTemplate")),
+            annotations=prepare(_given(resource.annotations_template), text.below("annotationsTemplate")),
+            when=_optional(resource.when, text.below("when")),
+        )
+
+
+def _optional(source: Any, place: Place) -> Node | None:
+    return None if source is UNSET or source == "" else prepare(source, place)
+
+
+def _given(found: Any) -> dict[str, str]:
+    return {} if found is UNSET else found
+
+
+def render(prepared: Iterable[PreparedResource], variables: Variables, identity: TenantIdentity) -> Rendered:
+    """The objects of one Tenant; RenderError if any of them fails, or if they are too large together."""
+    lists: dict[str, list[TResource]] = {}
+    payload = Payload()
+    for resource in prepared:
+        with _naming(resource.origin):
+            made = _render(resource, variables, identity)
+        if made is None:
+            continue
+        body, secret = split(made)
+        if secret is not None:
+            payload = payload.with_secret(resource.origin.id, secret)
+        lists.setdefault(resource.collection, []).append(_evaluated(resource.origin, body))
+    rendered = Rendered({name: tuple(found) for name, found in lists.items()}, payload)
+    _check_size(rendered)
+    return rendered
+
+
+def _render(
+    resource: PreparedResource, variables: Variables, identity: TenantIdentity
+) -> dict[str, Any] | None:
+    if resource.when is not None and resource.when.fill(variables).strip() != "true":
+        return None
+    body: dict[str, Any] = resource.body.fill(variables)
+    check_object(body)
+    metadata = dict(body.get("metadata") or {})
+    metadata["name"] = _name(resource, metadata, variables)
+    metadata |= _namespace(resource, body, variables, identity)
+    metadata["labels"] = {
+        **(metadata.get("labels") or {}),
+        **resource.labels.fill(variables),
+        **_tracking(identity),
+    }
+    metadata["annotations"] = {
+        **(metadata.get("annotations") or {}),
+        **resource.annotations.fill(variables),
+        **_policies(resource.origin),
+    }
+    made = {**body, "metadata": metadata}
+    return with_folded_data(made) if kind_of(made) == SECRET else made
+
+
+def _name(resource: PreparedResource, metadata: Mapping[str, Any], variables: Variables) -> str:
+    field = "spec.metadata.name" if resource.name is None else "nameTemplate"
+    name = metadata.get("name") if resource.name is None else resource.name.fill(variables)
+    if not isinstance(name, str) or not name.strip():
+        raise RenderError(field, "gives no name: set nameTemplate, as in {{ .uid }}-api")
+    length = len(name.encode())
+    if length > NAME_LENGTH and _is_template(resource):
+        told = f"gives a name of {length} bytes, {name[:20]}…: use trunc63 to keep it within {NAME_LENGTH}"
+        raise RenderError(field, told)
+    return name
+
+
+def _is_template(resource: PreparedResource) -> bool:
+    """Whether the name is made from the row. One that is written out may be as long as its kind allows."""
+    return resource.name is not None or "{{" in str((resource.origin.spec.get("metadata") or {}).get("name"))
+
+
+def _namespace(
+    resource: PreparedResource, body: Mapping[str, Any], variables: Variables, identity: TenantIdentity
+) -> dict[str, str]:
+    """The Tenant's own unless said otherwise. A Namespace is in none; of other kinds only the server knows."""
+    if body["apiVersion"] == "v1" and body["kind"] == "Namespace":
+        return {}
+    if resource.namespace is None:
+        return {"namespace": identity.namespace}
+    found: str = resource.namespace.fill(variables)
+    if not found.strip():
+        raise RenderError(
+            "targetNamespace", "renders to nothing: leave it out for the Tenant's own namespace"
+        )
+    return {"namespace": found}
+
+
+def _tracking(identity: TenantIdentity) -> dict[str, str]:
+    return {TENANT: identity.name, TENANT_NAMESPACE: identity.namespace}
+
+
+def _policies(resource: TResource) -> dict[str, str]:
+    once = {CREATED_ONCE: "true"} if resource.creation_policy == "Once" else {}
+    return {DELETION_POLICY: resource.deletion_policy, **once}
+
+
+def _evaluated(origin: TResource, body: dict[str, Any]) -> TResource:
+    """What was said by templates stands in the object now. `readyWhen` stays: it is about the living object."""
+    return msgspec.structs.replace(
+        origin,
+        spec=body,
+        name_template=UNSET,
+        target_namespace=UNSET,
+        labels_template=UNSET,
+        annotations_template=UNSET,
+        when=UNSET,
+    )
+
+
+def _check_size(rendered: Rendered) -> None:
+    sizes = {resource.id: len(msgspec.json.encode(resource.spec)) for resource in rendered.resources()}
+    sizes["Secrets"] = rendered.payload.size
+    total = sum(sizes.values())
+    if total > SIZE_LIMIT:
+        largest = max(sizes, key=lambda name: sizes[name])
+        error = RenderError(
+            "spec",
+            f"the Tenant's objects are {total} bytes together, and may be {SIZE_LIMIT}; shorten the row's values",
+        )
+        error.resource = largest
+        raise error

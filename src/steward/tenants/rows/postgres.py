@@ -1,0 +1,138 @@
+"""Rows of a PostgreSQL server.
+
+As with MySQL: one SELECT, one snapshot, a transaction that cannot write, limits of time on both sides.
+"""
+
+import asyncio
+import ssl
+from contextlib import suppress
+from typing import Any, Final
+
+import asyncpg
+
+from steward.tenants.api.scalars import UNSET
+from steward.tenants.api.source import TLS_DEFAULT, PostgresSource
+from steward.tenants.errors import (
+    AccessDenied,
+    BrokenRead,
+    SourceError,
+    TlsFailed,
+    Unreachable,
+    WrongTable,
+)
+from steward.tenants.intervals import seconds_of
+from steward.tenants.rows.identifiers import POSTGRES
+from steward.tenants.rows.row import Columns, Rows, Sorter
+from steward.tenants.rows.source import PAUSE_EVERY, Credentials, Redirect, directly
+from steward.tenants.rows.tls import Attempt, attempts
+
+GRACE_SECONDS: Final = 5.0
+"""How much longer than the server we wait ourselves."""
+_DENIED: Final = (
+    asyncpg.InvalidAuthorizationSpecificationError,
+    asyncpg.InsufficientPrivilegeError,
+)
+_WRONG_TABLE: Final = (
+    asyncpg.InvalidCatalogNameError,
+    asyncpg.InvalidSchemaNameError,
+    asyncpg.UndefinedTableError,
+    asyncpg.UndefinedColumnError,
+)
+_FAILURES: Final = (asyncpg.PostgresError, asyncpg.InterfaceError, asyncpg.InternalClientError, OSError)
+_GARBLED: Final = (AssertionError, IndexError, KeyError, RuntimeError, TypeError, ValueError)
+
+
+class Postgres:
+    def __init__(
+        self, source: PostgresSource, credentials: Credentials, redirect: Redirect = directly
+    ) -> None:
+        self._source = source
+        self._credentials = credentials
+        self._redirect = redirect
+
+    async def read(self, columns: Columns) -> Rows:
+        query = POSTGRES.select(columns.names, self._source.table)
+        mode = TLS_DEFAULT if self._source.tls is UNSET else self._source.tls.mode
+        found = attempts(mode, self._credentials)
+        for attempt in found[:-1]:
+            with suppress(TlsFailed):
+                return await self._read(query, columns, attempt)
+        return await self._read(query, columns, found[-1])
+
+    async def _read(self, query: str, columns: Columns, attempt: Attempt) -> Rows:
+        connection = await self._connect(attempt)
+        try:
+            async with asyncio.timeout(seconds_of(self._source.query_timeout) + GRACE_SECONDS):
+                return await self._rows(connection, query, columns)
+        except (TimeoutError, asyncpg.QueryCanceledError):
+            raise self._too_slow() from None
+        except (*_FAILURES, *_GARBLED) as error:
+            raise self._explain(error) from None
+        finally:
+            connection.terminate()
+
+    async def _connect(self, attempt: Attempt) -> Any:
+        host, port = self._redirect(self._source.host, self._source.port)
+        limit = seconds_of(self._source.connect_timeout)
+        try:
+            return await asyncpg.connect(
+                host=host,
+                port=port,
+                user=self._source.username,
+                # Never None: the driver would look for a password in the environment and the home directory.
+                password=self._credentials.password,
+                database=self._source.database,
+                ssl=attempt if attempt is not None else False,
+                timeout=limit,
+                statement_cache_size=0,
+                server_settings={"application_name": "steward"},
+            )
+        except TimeoutError:
+            raise Unreachable(f"{self._name}: no answer within {self._source.connect_timeout}") from None
+        except (*_FAILURES, *_GARBLED) as error:
+            raise self._not_connected(error) from None
+
+    async def _rows(self, connection: Any, query: str, columns: Columns) -> Rows:
+        sorter = Sorter(columns)
+        milliseconds = int(seconds_of(self._source.query_timeout) * 1000)
+        # Begun and ended by hand: the context manager would roll back a broken connection, and wait for its answer.
+        transaction = connection.transaction(isolation="repeatable_read", readonly=True)
+        await transaction.start()
+        await connection.execute(f"SET LOCAL statement_timeout = {milliseconds}; SET LOCAL TIME ZONE 'UTC'")
+        async for row in connection.cursor(query, prefetch=PAUSE_EVERY):
+            if len(row) != len(columns.names):
+                raise BrokenRead(f"{self._name}: the answer has other columns than were asked for")
+            sorter.add([_plain(value) for value in row])
+        await transaction.commit()
+        return sorter.sorted()
+
+    @property
+    def _name(self) -> str:
+        source = self._source
+        return (
+            f"postgres {source.username}@{source.host}:{source.port}/{source.database}, table {source.table}"
+        )
+
+    def _not_connected(self, error: Exception) -> SourceError:
+        if isinstance(error, ssl.SSLError) or "SSL" in str(error):
+            return TlsFailed(f"{self._name}: TLS failed ({error}); correct tls.mode or tls.caRef")
+        if isinstance(error, (*_DENIED, *_WRONG_TABLE)):
+            return self._explain(error)
+        return Unreachable(f"{self._name}: {error}; check host, port and network")
+
+    def _explain(self, error: Exception) -> SourceError:
+        said = f"{self._name}: {error or type(error).__name__}"
+        if isinstance(error, _DENIED):
+            return AccessDenied(f"{said}; check username and passwordRef, and grant SELECT on the table")
+        if isinstance(error, _WRONG_TABLE):
+            return WrongTable(f"{said}; correct database, table or valueMappings, or bring it back")
+        return BrokenRead(f"{said}; the next sync tries again")
+
+    def _too_slow(self) -> BrokenRead:
+        return BrokenRead(
+            f"{self._name}: the query took longer than {self._source.query_timeout}; raise queryTimeout or read a view"
+        )
+
+
+def _plain(value: Any) -> Any:
+    return value.as_string() if isinstance(value, asyncpg.BitString) else value

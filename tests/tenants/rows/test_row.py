@@ -1,0 +1,77 @@
+"""Which rows become Tenants, and what is said about the others."""
+
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from steward.tenants.rows.row import Columns, Rejected, Row, sort_rows
+
+COLUMNS = Columns("id", "url", "active", (("planId", "plan"),))
+
+
+def row(uid: Any, activate: Any = 1, plan: Any = "gold") -> tuple[Any, ...]:
+    return (uid, "https://x", activate, plan)
+
+
+def test_active_rows_keep_their_values_by_variable() -> None:
+    rows = sort_rows(COLUMNS, [row("a"), row(7, True, None), row("c", 0)])
+    assert rows.active == (
+        Row("a", "https://x", "1", {"planId": "gold"}),
+        Row("7", "https://x", "true", {"planId": ""}),
+    )
+    assert rows.inactive == {"c"}
+    assert rows.rejected == ()
+    assert rows.total == 3
+
+
+@pytest.mark.parametrize(
+    ("uid", "told"),
+    [
+        (None, "is NULL"),
+        ("", "is empty"),
+        ("  ", "is empty"),
+        ("a\0b", "NUL character"),
+        ("x" * 254, "longer than 253 bytes"),
+        ("ü" * 127, "longer than 253 bytes"),
+        (b"\xff", "is not UTF-8"),
+    ],
+)
+def test_a_uid_that_is_none_rejects_its_row_alone(uid: Any, told: str) -> None:
+    rows = sort_rows(COLUMNS, [row("a"), row(uid), row("b", 0)])
+    assert [found.uid for found in rows.active] == ["a"]
+    assert rows.inactive == {"b"}
+    assert told in rows.rejected[0].reason
+    assert rows.total == 3
+
+
+@pytest.mark.parametrize("states", [(1, 1), (1, 0), (0, 1), (0, 0), (1, 0, 1)])
+def test_rows_of_one_uid_are_all_rejected(states: tuple[int, ...]) -> None:
+    rows = sort_rows(COLUMNS, [*(row("a", state) for state in states), row("b")])
+    assert [found.uid for found in rows.active] == ["b"]
+    assert rows.inactive == frozenset()
+    assert rows.rejected == (Rejected("a", f"{len(states)} rows have this uid: leave one of them"),)
+
+
+def test_a_value_that_is_no_text_rejects_its_row_and_names_the_column() -> None:
+    rows = sort_rows(COLUMNS, [row("a", plan=b"\xff"), row("a")])
+    assert rows.active == ()
+    assert rows.rejected == (Rejected("a", "its column plan is not UTF-8 (byte 0): correct it"),)
+
+
+def test_a_rejected_uid_is_shown_short_and_printable() -> None:
+    assert Rejected("a\0b", "").shown == "a\ufffdb"
+    assert len(Rejected("x" * 1_000_000, "").shown) == 61
+
+
+@settings(deadline=None)
+@given(st.lists(st.tuples(st.sampled_from([None, "", "a", "b", "c", "a\0"]), st.sampled_from([0, 1, None]))))
+def test_every_uid_is_in_exactly_one_place(table: list[tuple[Any, Any]]) -> None:
+    rows = sort_rows(COLUMNS, [row(*found) for found in table])
+    active = [found.uid for found in rows.active]
+    rejected = {found.uid for found in rows.rejected}
+    assert len(set(active)) == len(active)
+    assert not set(active) & rows.inactive
+    assert not rejected & (set(active) | rows.inactive)
+    assert {uid or "" for uid, _ in table} == {*active, *rows.inactive, *rejected}

@@ -1,0 +1,89 @@
+"""Names of Tenants: guessable where they can be, valid always, and never two of one name."""
+
+import re
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from steward.tenants.names import (
+    TenantKey,
+    bucket,
+    hashed_name,
+    is_name,
+    label_value,
+    name_tenants,
+    tenant_name,
+    values_secret,
+)
+
+
+@pytest.mark.parametrize(
+    ("uid", "template", "name"),
+    [
+        ("acme", "web-app", "acme-web-app"),
+        ("acme.example", "web", "acme.example-web"),
+        ("7", "web", "7-web"),
+        ("a" * 59, "web", "a" * 59 + "-web"),
+    ],
+)
+def test_a_valid_name_is_uid_and_template(uid: str, template: str, name: str) -> None:
+    assert tenant_name(TenantKey(uid, template)) == name
+
+
+@pytest.mark.parametrize("uid", ["Acme", "a_b", "a b", "ü", "-a", "a..b", "a" * 60, "💥", "a\nb", "../x"])
+def test_any_other_uid_is_made_valid_with_a_hash(uid: str) -> None:
+    name = tenant_name(TenantKey(uid, "web"))
+    assert is_name(name)
+    assert re.search(r"-[0-9a-f]{10}$", name)
+
+
+def test_uids_that_would_be_spelled_the_same_differ_in_their_hash() -> None:
+    assert tenant_name(TenantKey("A B", "web")) != tenant_name(TenantKey("A_B", "web"))
+
+
+@settings(deadline=None)
+@given(st.text(max_size=80), st.from_regex(r"[a-z]([-a-z0-9]{0,60}[a-z0-9])?", fullmatch=True))
+def test_whatever_the_uid_the_name_and_the_label_are_valid(uid: str, template: str) -> None:
+    assert is_name(tenant_name(TenantKey(uid, template)))
+    assert re.fullmatch(r"([A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?)?", label_value(uid))
+
+
+def test_two_keys_of_one_name_get_two_names() -> None:
+    first, second = TenantKey("a", "b-c"), TenantKey("a-b", "c")
+    names = name_tenants([second, first], {})
+    assert names == {first: "a-b-c", second: hashed_name(second)}
+
+
+def test_who_has_a_name_keeps_it() -> None:
+    first, second = TenantKey("a", "b-c"), TenantKey("a-b", "c")
+    assert name_tenants([first, second], {second: "a-b-c"}) == {first: hashed_name(first), second: "a-b-c"}
+    assert name_tenants([first], {second: "a-b-c"}) == {first: hashed_name(first)}
+
+
+KEYS = st.builds(TenantKey, st.text("ab-", min_size=1, max_size=4), st.sampled_from(["a", "b", "a-b", "b-a"]))
+
+
+@settings(deadline=None)
+@given(st.sets(KEYS), st.sets(KEYS))
+def test_names_are_unique_and_stay(before: set[TenantKey], later: set[TenantKey]) -> None:
+    existing = name_tenants(before, {})
+    names = name_tenants(before | later, existing)
+    assert len(set(names.values())) == len(names)
+    assert all(names[key] == name for key, name in existing.items())
+
+
+@pytest.mark.parametrize(
+    ("text", "is_kept"), [("acme", True), ("Acme_1.x", True), ("a b", False), ("x" * 64, False)]
+)
+def test_a_uid_that_is_no_label_value_is_hashed_in_the_label(text: str, is_kept: bool) -> None:
+    assert (label_value(text) == text) is is_kept
+
+
+def test_buckets_are_numbers_below_256_and_all_are_used() -> None:
+    found = {bucket(f"tenant-{number}") for number in range(5000)}
+    assert found == {str(number) for number in range(256)}
+
+
+def test_the_payload_of_secrets_is_beside_the_tenant() -> None:
+    assert values_secret("acme-web") == "acme-web-values"
