@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 import pytest_asyncio
+from aiohttp import web
 
 from steward.etcd.client import Endpoints, EtcdClient, prefix_end
 from steward.etcd.errors import EtcdError, Refused, Unreachable
@@ -108,6 +109,35 @@ async def test_nobody_listening_is_an_error_that_names_the_endpoint() -> None:
     async with EtcdClient(Endpoints([url])) as client:
         with pytest.raises(Unreachable, match=url):
             await client.get("/a")
+
+
+async def test_silence_is_an_error_that_says_for_how_long_nobody_answered() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as deaf:
+        url = f"http://127.0.0.1:{deaf.getsockname()[1]}"
+        async with EtcdClient(Endpoints([url], timeout_seconds=0.05)) as client:
+            with pytest.raises(Unreachable, match=f"^{url}: no answer within 0.05 s$"):
+                await client.get("/a")
+
+
+async def test_a_server_that_is_no_etcd_is_an_error_of_its_own(some_web_server: str) -> None:
+    async with EtcdClient(Endpoints([some_web_server])) as client:
+        with pytest.raises(Refused, match="what answers is no etcd"):
+            await client.get("/a")
+
+
+@pytest_asyncio.fixture
+async def some_web_server() -> AsyncIterator[str]:
+    """Something else that answers 200 to everything."""
+
+    async def hello(_: web.BaseRequest) -> web.Response:
+        return web.Response(text="<html>hello</html>")
+
+    runner = web.ServerRunner(web.Server(hello))
+    await runner.setup()
+    site = web.TCPSite(runner, "127.0.0.1", 0)
+    await site.start()
+    yield f"http://127.0.0.1:{runner.addresses[0][1]}"
+    await runner.cleanup()
 
 
 async def test_a_dead_endpoint_does_not_hide_a_living_one(tmp_path: Path) -> None:

@@ -3,8 +3,8 @@ from typing import Any
 
 import pytest
 
+from steward.runtime.forwards import Forward, ForwardFile
 from steward.runtime.settings import (
-    Forward,
     Settings,
     SettingsError,
     Shard,
@@ -27,6 +27,11 @@ from steward.runtime.settings import (
         ("workers", "cell=5,tenant=10", {"cell": 5, "tenant": 10}),
         ("connect_to", "db.shop:5432:127.0.0.1:15432", (Forward("db.shop", 5432, "127.0.0.1", 15432),)),
         ("connect_to", "a:1:[::1]:2,b:3:c:4", (Forward("a", 1, "[::1]", 2), Forward("b", 3, "c", 4))),
+        (
+            "connect_to",
+            "@/run/forwards,a:1:b:2",
+            (ForwardFile(Path("/run/forwards")), Forward("a", 1, "b", 2)),
+        ),
         ("kube_api_qps", "50", 50.0),
         ("log_level", "debug", "debug"),
         ("metrics_bind_address", "0", "0"),

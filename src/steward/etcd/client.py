@@ -11,7 +11,7 @@ import ssl
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import TracebackType
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 import aiohttp
 import msgspec
@@ -20,6 +20,7 @@ from yarl import URL
 from steward.etcd.errors import EtcdError, Refused, Unreachable
 
 Redirect = Callable[[str, int], tuple[str, int]]
+T = TypeVar("T")
 
 
 class KeyValue(NamedTuple):
@@ -94,7 +95,7 @@ class EtcdClient:
         request = {"key": _encoded(key.encode())}
         if end is not None:
             request["rangeEnd"] = _encoded(end)
-        answer = msgspec.json.decode(await self._call("/v3/kv/range", request), type=_Range)
+        answer = _decoded(await self._call("/v3/kv/range", request), _Range)
         return {base64.b64decode(kv["key"]).decode(): _key_value(kv) for kv in answer.kvs}
 
     async def _guarded(self, key: str, revision: int, request: Mapping[str, Any]) -> bool:
@@ -106,15 +107,17 @@ class EtcdClient:
         }
         body = {"compare": [guard], "success": [request]}
         answer = await self._call("/v3/kv/txn", body)
-        return msgspec.json.decode(answer, type=_Transaction).succeeded
+        return _decoded(answer, _Transaction).succeeded
 
     async def _call(self, path: str, body: Mapping[str, Any]) -> bytes:
         failures: list[str] = []
         for url in self._endpoints.urls:
             try:
                 return await self._ask(url, path, msgspec.json.encode(body))
-            except (aiohttp.ClientError, TimeoutError, OSError) as error:
-                failures.append(f"{url}: {error or type(error).__name__}")
+            except TimeoutError:
+                failures.append(f"{url}: no answer within {self._endpoints.timeout_seconds:g} s")
+            except (aiohttp.ClientError, OSError) as error:
+                failures.append(f"{url}: {str(error) or type(error).__name__}")
         raise Unreachable("; ".join(failures) or "no endpoint is given")
 
     async def _ask(self, url: str, path: str, body: bytes) -> bytes:
@@ -136,6 +139,13 @@ class EtcdClient:
         # Certificates are issued for the name that was asked for, wherever it leads.
         name = host if parsed.scheme == "https" and reached != host else None
         return str(parsed.with_host(reached).with_port(reached_port)).rstrip("/"), name
+
+
+def _decoded(answer: bytes, of: type[T]) -> T:
+    try:
+        return msgspec.json.decode(answer, type=of)
+    except msgspec.DecodeError as error:
+        raise Refused(f"what answers is no etcd: {error}") from error
 
 
 def _encoded(value: bytes) -> str:

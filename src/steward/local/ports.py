@@ -23,7 +23,7 @@ def choose(before: Ports, asked: int | None) -> dict[str, int]:
     if asked is not None:
         chosen["kube-apiserver"] = asked
     missing = [name for name in LISTENERS if name not in chosen]
-    return chosen | dict(zip(missing, _free_ports(len(missing)), strict=True))
+    return chosen | dict(zip(missing, free_ports(len(missing)), strict=True))
 
 
 def is_free(port: int) -> bool:
@@ -37,7 +37,7 @@ def is_free(port: int) -> bool:
         return True
 
 
-def _free_ports(count: int) -> list[int]:
+def free_ports(count: int) -> list[int]:
     sockets = [socket.socket() for _ in range(count)]
     try:
         for each in sockets:

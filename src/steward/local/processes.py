@@ -77,6 +77,12 @@ class Service:
             log.seek(max(0, self.logfile.stat().st_size - 16_384))
             return "\n".join(log.read().decode(errors="replace").splitlines()[-lines:])
 
+    def send(self, number: signal.Signals) -> None:
+        """Signal it, where it still runs."""
+        with _held(self.pidfile) as pidfd:
+            if pidfd is not None:
+                _send(pidfd, number)
+
     async def stop(self, patience: float) -> None:
         """End it: politely, and after `patience` seconds with force. Returns when it has really ended."""
         with _held(self.pidfile) as pidfd:

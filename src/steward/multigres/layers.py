@@ -1,8 +1,9 @@
 """Laying one level of configuration over another, and knowing afterwards where each value came from.
 
 A level that says something wins over every level below it; a level that leaves a field out changes nothing. Absent,
-zero and an empty list are three different things. `resources`, `storage` and what Kubernetes defines are replaced as a
-whole, lists too; other parts merge field by field, pools and labels key by key. Nothing is changed in place.
+zero and an empty list are three different things. `resources`, `storage`, a cell's topology server and what Kubernetes
+defines are replaced as a whole, lists too; other parts merge field by field, pools and labels key by key. Nothing is
+changed in place.
 """
 
 from collections.abc import Iterable, Mapping
@@ -13,11 +14,12 @@ from msgspec import UNSET
 
 from steward.multigres.api.compute import Resources, Storage
 from steward.multigres.api.scalars import Part
+from steward.multigres.api.topo import LocalTopoServer
 
 P = TypeVar("P", bound=Part)
 T = TypeVar("T")
 
-ATOMIC_PARTS = (Resources, Storage)
+ATOMIC_PARTS = (Resources, Storage, LocalTopoServer)
 KEYED_FIELDS = frozenset({"pools", "pod_labels", "pod_annotations"})
 Path = tuple[str, ...]
 

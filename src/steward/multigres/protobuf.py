@@ -4,7 +4,7 @@ A code generator and its runtime would be much for two small messages: a table o
 not know are kept as they are when a record is rewritten, so that a newer data plane loses nothing through us.
 """
 
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from typing import NamedTuple
 
 VARINT, FIXED64, BYTES, FIXED32 = 0, 1, 2, 5
@@ -125,8 +125,11 @@ class Record(NamedTuple):
         return value if isinstance(value, int) else 0
 
     def message(self, number_: int) -> "Record":
+        return Record.of(self.raw(number_))
+
+    def raw(self, number_: int) -> bytes:
         value = self._last(number_, b"")
-        return Record.of(value) if isinstance(value, bytes) else Record([])
+        return b"" if isinstance(value, int) else value
 
     def _last(self, number_: int, otherwise: int | bytes) -> int | bytes:
         found = otherwise
@@ -136,7 +139,36 @@ class Record(NamedTuple):
         return found
 
 
-def rewritten(old: bytes, ours: Iterable[Field], known: Collection[int]) -> bytes:
-    """`ours` in place of every field that we know, with what we do not know kept behind them."""
-    kept = [field for field in decode(old) if field.number not in known]
-    return encode([*ours, *kept])
+# Which fields of a message are ours to write: as a whole, or, where it is a message, in part only.
+Known = Mapping[int, "Known"]
+WHOLE: Known = {}
+
+
+def rewritten(old: bytes, ours: Iterable[Field], of: Known) -> bytes:
+    """`ours` in place of every field that we know, with what we do not know kept, at every depth."""
+    before = decode(old)
+    merged = [_merged(field, before, of) for field in ours]
+    kept = [field for field in before if field.number not in of]
+    return encode(sorted([*merged, *kept], key=lambda field: field.number))
+
+
+def _merged(field: Field, before: list[Field], of: Known) -> Field:
+    below = of.get(field.number, WHOLE)
+    if not below or isinstance(field.value, int):
+        return field
+    last = Record(before).raw(field.number)
+    return field._replace(value=rewritten(last, decode(field.value), below))
+
+
+def same_meaning(left: bytes, right: bytes, of: Known) -> bool:
+    """Whether two records say the same, in whatever order their fields were written."""
+    return left == right or _meaning(left, of) == _meaning(right, of)
+
+
+def _meaning(data: bytes, of: Known) -> list[tuple[int, str]]:
+    def value(field: Field) -> str:
+        below = of.get(field.number, WHOLE)
+        return repr(_meaning(field.value, below) if below and isinstance(field.value, bytes) else field.value)
+
+    # Repeated fields have an order of their own, which a stable sort keeps.
+    return [(field.number, value(field)) for field in sorted(decode(data), key=lambda field: field.number)]

@@ -14,6 +14,8 @@ NAME_TAKEN = "NameTaken"
 REGISTERED = "Registered"
 TOPOLOGY_UNREACHABLE = "TopologyUnreachable"
 TOPOLOGY_WAITING = "TopologyServerStarting"
+TOPOLOGY_UNREADABLE = "TopologyRecordUnreadable"
+TOPOLOGY_SECRET_MISSING = "TopologySecretMissing"
 PLACEMENT_SKIPPED = "PlacementSkipped"
 DELETING = "Deleting"
 CERTIFICATES_VALID = "CertificatesValid"
@@ -31,6 +33,8 @@ MEANINGS = {
     REGISTERED: "The topology server holds the records that the data plane reads.",
     TOPOLOGY_UNREACHABLE: "The topology server does not answer; it is tried again and again.",
     TOPOLOGY_WAITING: "The topology server has no ready member yet.",
+    TOPOLOGY_UNREADABLE: "A key of ours in the topology server holds something else; the message names it.",
+    TOPOLOGY_SECRET_MISSING: "A Secret for the topology server's TLS is missing or not whole; the message names it.",
     PLACEMENT_SKIPPED: "A template asks for a cell that this cluster does not have; that placement is left out.",
     CERTIFICATES_VALID: "The backup service has certificates that are valid and will be renewed in time.",
     CERTIFICATES_MISSING: "The backup service has no usable certificates; the message says what to do.",

@@ -3,10 +3,13 @@
 from collections.abc import Iterable
 from typing import NamedTuple
 
+from msgspec import UNSET
+
 from steward.multigres import constants, names
+from steward.multigres.api.topo import Etcd, TopoReference
 from steward.multigres.layers import given
 from steward.multigres.names import ShardPath
-from steward.multigres.resolved import ResolvedCluster, ShardInPlace
+from steward.multigres.resolved import ResolvedCell, ResolvedCluster, ShardInPlace
 from steward.multigres.topology import (
     CellRecord,
     DatabaseRecord,
@@ -20,13 +23,8 @@ from steward.multigres.topology import (
 
 
 def desired_records(cluster: ResolvedCluster) -> dict[str, bytes]:
-    reference = cluster.topo.reference
-    addresses = tuple(reference.address.split(","))
-    root = reference.root_path
-    cells = {
-        cell_key(root, cell.name): encode_cell(CellRecord(cell.name, addresses, root))
-        for cell in cluster.cells
-    }
+    root = cluster.topo.reference.root_path
+    cells = {cell_key(root, cell.name): encode_cell(cell_record(cluster, cell)) for cell in cluster.cells}
     databases = {
         database_key(root, database.name): encode_database(
             DatabaseRecord(
@@ -39,6 +37,41 @@ def desired_records(cluster: ResolvedCluster) -> dict[str, bytes]:
         for database in cluster.databases
     }
     return {**cells, **databases}
+
+
+def cell_record(cluster: ResolvedCluster, cell: ResolvedCell) -> CellRecord:
+    reference = cell_reference(cluster, cell)
+    return CellRecord(cell.name, tuple(reference.address.split(",")), reference.root_path)
+
+
+def cell_reference(cluster: ResolvedCluster, cell: ResolvedCell) -> TopoReference:
+    """Where a cell keeps its own records: in the global server, unless it has one of its own."""
+    if cell.local_topo is None:
+        return cluster.topo.reference
+    identity, etcd, external = cluster.identity, cell.local_topo.etcd, cell.local_topo.external
+    if external is not UNSET:
+        return TopoReference(
+            address=",".join(external.endpoints),
+            root_path=given(
+                external.root_path, f"/multigres/{identity.namespace}/{identity.name}/{cell.name}"
+            ),
+            implementation="etcd",
+            ca_secret=external.ca_secret,
+            client_cert_secret=external.client_cert_secret,
+        )
+    host = f"{local_server(cluster, cell)}.{identity.namespace}.svc"
+    return TopoReference(
+        address=f"{host}:{constants.ETCD_CLIENT_PORT}",
+        root_path=given(given(etcd, Etcd()).root_path, f"/multigres/{cell.name}"),
+        implementation="etcd",
+    )
+
+
+def local_server(cluster: ResolvedCluster, cell: ResolvedCell) -> str:
+    """The TopoServer that Steward runs for this cell alone; empty where it runs none."""
+    if cell.local_topo is None or cell.local_topo.etcd is UNSET:
+        return ""
+    return names.local_topo(names.cell(cluster.identity.name, cell.name))
 
 
 def database_cells(cluster: ResolvedCluster, database: str) -> tuple[str, ...]:

@@ -11,12 +11,35 @@ from msgspec import UNSET
 
 from steward.multigres.api.backup import Backup
 from steward.multigres.layers import given
-from steward.multigres.protobuf import Field, Record, decode, encode, message, number, rewritten, text
+from steward.multigres.protobuf import (
+    WHOLE,
+    Field,
+    Known,
+    MalformedRecord,
+    Record,
+    decode,
+    encode,
+    message,
+    number,
+    rewritten,
+    same_meaning,
+    text,
+)
 
-# By the last part of the key: the fields that are ours to write. What a newer data plane adds is not.
-OUR_FIELDS = {"Cell": frozenset({1, 2, 3}), "Database": frozenset({1, 2, 3, 4})}
+# By the last part of the key: the fields that are ours to write. What a newer data plane adds is not, nor what it
+# keeps inside our messages: the generation of a backup location, the version and description of a policy.
+OUR_FIELDS: Mapping[str, Known] = {
+    "Cell": dict.fromkeys((1, 2, 3), WHOLE),
+    "Database": {
+        1: WHOLE,
+        2: {1: {1: WHOLE}, 2: dict.fromkeys((1, 2, 3, 4, 5), WHOLE)},
+        3: WHOLE,
+        4: dict.fromkeys((1, 3, 4), WHOLE),
+    },
+}
 QUORUM = {"AT_LEAST_2": 3, "MULTI_CELL_AT_LEAST_2": 4}
 PRIMARY_ROLE = 1
+SHUTDOWN = 4
 
 
 class CellRecord(NamedTuple):
@@ -169,24 +192,21 @@ def changes(
 def _write(key: str, value: bytes, stored: Stored | None) -> Write | None:
     if stored is None:
         return Write(key, value, 0)
-    known = OUR_FIELDS.get(key.rpartition("/")[2], frozenset())
-    merged = rewritten(stored.value, decode(value), known)
-    return None if same_record(stored.value, merged) else Write(key, merged, stored.revision)
-
-
-def same_record(left: bytes, right: bytes) -> bool:
-    return left == right or sorted(Record.of(left).fields, key=_order) == sorted(
-        Record.of(right).fields, key=_order
-    )
-
-
-def _order(field: Field) -> tuple[int, str]:
-    return field.number, repr(field.value)
+    ours = OUR_FIELDS[key.rpartition("/")[2]]
+    try:
+        merged = rewritten(stored.value, decode(value), ours)
+        unchanged = same_meaning(stored.value, merged, ours)
+    except MalformedRecord as error:
+        raise MalformedRecord(f"{key} holds no record of the data plane ({error}): delete the key") from error
+    return None if unchanged else Write(key, merged, stored.revision)
 
 
 def primary(poolers: Sequence[PoolerRecord]) -> PoolerRecord | None:
-    """The shard's primary; None when nobody, or more than one, says that it is: then it is unknown, not guessed."""
-    leading = [pooler for pooler in poolers if pooler.is_primary]
+    """The shard's primary; None when nobody, or more than one, says that it is: then it is unknown, not guessed.
+
+    A pooler that has shut down says nothing any more: its record stays as it was when it led.
+    """
+    leading = [pooler for pooler in poolers if pooler.is_primary and pooler.lifecycle != SHUTDOWN]
     return leading[0] if len(leading) == 1 else None
 
 

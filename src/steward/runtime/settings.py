@@ -13,6 +13,7 @@ from typing import Annotated, Any, NamedTuple, get_args, get_type_hints
 from msgspec import NODEFAULT, Struct, structs
 
 from steward.kube.lease import JITTER
+from steward.runtime.forwards import Forwards, parse_forwards
 from steward.runtime.logs import FORMATS, LEVELS
 
 PREFIX = "STEWARD_"
@@ -27,15 +28,6 @@ class Shard(NamedTuple):
 
     number: int = 0
     of: int = 1
-
-
-class Forward(NamedTuple):
-    """An address inside the cluster and where it can be reached from here, as curl's --connect-to has it."""
-
-    host: str
-    port: int
-    to_host: str
-    to_port: int
 
 
 class Reads(NamedTuple):
@@ -103,18 +95,8 @@ def _shard(text: str) -> Shard:
     return shard
 
 
-_FORWARD = re.compile(r"(\[[^]]+\]|[^:]+):(\d+):(\[[^]]+\]|[^:]+):(\d+)")
-
-
-def _forwards(text: str) -> tuple[Forward, ...]:
-    forwards = []
-    for part in _names(text):
-        found = _FORWARD.fullmatch(part)
-        if found is None:
-            raise ValueError
-        host, port, to_host, to_port = found.groups()
-        forwards.append(Forward(host, int(port), to_host, int(to_port)))
-    return tuple(forwards)
+def _forwards(text: str) -> Forwards:
+    return parse_forwards(_names(text))
 
 
 def _one_of(*choices: str) -> Callable[[str], str]:
@@ -167,9 +149,11 @@ class Settings(Struct, frozen=True, kw_only=True):
         Shard, Reads("The part N of M of the tenants that this process looks after.", _shard, "N/M, N from 0")
     ] = Shard()
     connect_to: Annotated[
-        tuple[Forward, ...],
+        Forwards,
         Reads(
-            "Reach an address of the cluster by another one.", _forwards, "HOST:PORT:ADDRESS:PORT, by comma"
+            "Reach an address of the cluster by another one; @FILE: one a line, read again when it changes.",
+            _forwards,
+            "HOST:PORT:ADDRESS:PORT, by comma",
         ),
     ] = ()
     workers: Annotated[

@@ -1,5 +1,6 @@
 """Cell: keeps the gateways of one failure domain, and its own topology server where it has one."""
 
+from steward.kube.conditions import is_true
 from steward.kube.kinds import DEPLOYMENT, Key, Manifest, Ref
 from steward.multigres import names
 from steward.multigres.controllers.ground import Ground, stall_of
@@ -7,13 +8,25 @@ from steward.multigres.layers import given
 from steward.multigres.objects import children, gateway
 from steward.multigres.objects.metadata import CELL, CLUSTER, COMPONENT, Owner
 from steward.multigres.rules import CELL as KIND
-from steward.multigres.status import Piece, Report, Stall, assess, child_piece, common_status, workload_piece
+from steward.multigres.status import (
+    TOPOLOGY_REGISTERED,
+    Look,
+    Piece,
+    Report,
+    Stall,
+    assess,
+    child_piece,
+    common_status,
+    read_conditions,
+    workload_piece,
+)
 from steward.multigres.views import CellView, PodView, TopoServerView
 from steward.runtime.controller import Controller
 from steward.runtime.reconcile import DONE, Result
 from steward.runtime.triggers import For, Owns, Watches
 
 GATEWAYS = "gateways"
+NO_RECORD = "the topology server does not hold the cell's record yet"
 
 
 class CellReconciler:
@@ -21,6 +34,7 @@ class CellReconciler:
         rules = ground.rules
         self.ground = ground
         self.cells = ground.store(rules.cell)
+        self.clusters = ground.store(rules.cluster)
         self.servers = ground.store(rules.topo_server)
         self.deployments = ground.store(rules.deployment)
         self.pods = ground.store(rules.pod)
@@ -62,13 +76,27 @@ class CellReconciler:
         name = deployment["metadata"]["name"]
         pods = self.pods.by_index(GATEWAYS, str(_gateway_key(cell)))
         seen = self.deployments.get(Key(cell.metadata.namespace, name))
-        return workload_piece(
-            f"gateways {name}", deployment["spec"]["replicas"], seen, self.ground.look(pods)
+        look = self.ground.look(pods)
+        if not self._is_registered(cell):
+            look = without_record(look)
+        return workload_piece(f"gateways {name}", deployment["spec"]["replicas"], seen, look)
+
+    def _is_registered(self, cell: CellView) -> bool:
+        cluster = self.clusters.get(Key(cell.metadata.namespace, cell.metadata.labels.get(CLUSTER, "")))
+        return cluster is not None and is_true(
+            read_conditions(cluster.status.conditions), TOPOLOGY_REGISTERED
         )
 
     def _local_topo(self, cell: CellView, desired: list[Manifest]) -> list[Piece]:
         servers = [manifest["metadata"]["name"] for manifest in desired if manifest["kind"] == "TopoServer"]
         return [server_piece(name, self.servers.get(Key(cell.metadata.namespace, name))) for name in servers]
+
+
+def without_record(look: Look) -> Look:
+    """A gateway ends, again and again, until the topology server holds the record of its cell."""
+    if look.trouble:
+        return look._replace(trouble=f"{look.trouble}; {NO_RECORD}, and gateways end without it")
+    return look._replace(hint=look.hint or NO_RECORD)
 
 
 def server_piece(name: str, server: TopoServerView | None) -> Piece:

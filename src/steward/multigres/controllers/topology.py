@@ -1,43 +1,47 @@
 """Keeps the records of each cluster in its topology server, apart from everything else.
 
 A server that does not answer holds up nothing but its own records: this controller has its own queue, its own
-condition and its own field manager, so that it and the cluster's controller never write the same field.
+condition and its own field manager, so that it and the cluster's controller never write the same field. It compares
+with the cache before it writes, since the caches keep the owned fields of the other manager only.
 """
 
-import base64
-import ssl
+from typing import NamedTuple
 
-from msgspec import UNSET
-
-from steward.etcd.client import Endpoints, EtcdClient, KeyValue
+from steward.etcd.client import EtcdClient
 from steward.etcd.errors import EtcdError
-from steward.kube.conditions import FALSE, TRUE, Condition, set_condition
-from steward.kube.errors import NotFound
-from steward.kube.kinds import SECRET, Key, Ref
+from steward.kube.conditions import FALSE, TRUE, Condition, find_condition, set_condition
+from steward.kube.kinds import Key, Ref
+from steward.kube.meta import key_of
+from steward.kube.store import Change
+from steward.kube.timestamps import from_timestamp
 from steward.multigres import names, reasons
 from steward.multigres.api.topo import TopoReference
 from steward.multigres.controllers.ground import Ground
+from steward.multigres.controllers.registration import living_poolers, register
+from steward.multigres.controllers.topology_access import SecretUnusable, TopologyAccess
 from steward.multigres.controllers.wanted import Resolution
 from steward.multigres.layers import given
-from steward.multigres.objects.metadata import CLUSTER
+from steward.multigres.objects import pool
+from steward.multigres.objects.metadata import CLUSTER, COMPONENT
 from steward.multigres.protobuf import MalformedRecord
-from steward.multigres.records import desired_records, expected_pods, leaders
+from steward.multigres.records import (
+    Leader,
+    cell_reference,
+    desired_records,
+    expected_pods,
+    leaders,
+    local_server,
+)
 from steward.multigres.resolved import ResolvedCluster
 from steward.multigres.rules import CLUSTER as KIND
 from steward.multigres.rules import SHARD
 from steward.multigres.status import TOPOLOGY_REGISTERED, read_conditions
-from steward.multigres.topology import (
-    PoolerRecord,
-    Stored,
-    Write,
-    changes,
-    dead_poolers,
-    decode_pooler,
-    pooler_prefix,
-)
-from steward.multigres.views import ClusterView, TopoServerView
+from steward.multigres.topology import PoolerRecord
+from steward.multigres.views import ClusterView, PodView, TopoServerView
+from steward.runtime.backoff import Backoff
 from steward.runtime.carry import Carrier
 from steward.runtime.controller import Controller
+from steward.runtime.forwards import Redirect
 from steward.runtime.plan import Plan, Requeue, Status
 from steward.runtime.reconcile import DONE, Result
 from steward.runtime.settings import Settings
@@ -45,7 +49,21 @@ from steward.runtime.triggers import For, Watches
 
 FIELD_MANAGER = "multigres-topology"
 LOOK_AGAIN_SECONDS = 15.0
-RETRY_SECONDS = 5.0
+SEEK_SECONDS = 3.0
+"""How often a primary is looked for while none is known."""
+RETRY = Backoff(first=0.5, cap=15.0, jitter=0.0)
+QUIET_SECONDS = 5.0
+"""A cluster this young need not say yet that it is not registered: it comes up together with its server."""
+FORGET_SECONDS = 30.0
+"""After so long without an answer the primaries that were seen last are no longer told."""
+REGISTERED = "the topology server holds the records of all cells and databases"
+
+
+class Unregistered(NamedTuple):
+    """Why the records are not what they should be."""
+
+    reason: str
+    message: str
 
 
 class TopologyReconciler:
@@ -54,16 +72,31 @@ class TopologyReconciler:
         self.carrier = carrier
         self.clusters = ground.store(ground.rules.cluster)
         self.servers = ground.store(ground.rules.topo_server)
+        self.shards = ground.store(ground.rules.shard)
+        self.pods = ground.store(ground.rules.pod)
+        self.pods.add_label_index(CLUSTER)
         self.resolution = Resolution(ground)
-        self._forwards = {(f.host, f.port): (f.to_host, f.to_port) for f in settings.connect_to}
+        self.access = TopologyAccess(ground.client, Redirect(settings.connect_to))
+        self._failures: dict[Key, int] = {}
+        self._registered: dict[Key, frozenset[str]] = {}
 
     def controller(self) -> Controller:
         rules = self.ground.rules
-        return Controller("topology", self, (For(rules.cluster), Watches(rules.topo_server, to=_cluster_of)))
+        return Controller(
+            "topology",
+            self,
+            (
+                For(rules.cluster),
+                Watches(rules.topo_server, to=_cluster_of_server),
+                Watches(rules.pod, to=_cluster_of_pooler, when=_goes),
+            ),
+        )
 
     async def reconcile(self, key: Key) -> Result:
         cluster = self.clusters.get(key)
         if cluster is None or cluster.metadata.deletion_timestamp is not None:
+            self._failures.pop(key, None)
+            self._registered.pop(key, None)
             return DONE
         resolved = self.resolution.of(cluster).resolved
         if resolved is None:
@@ -72,125 +105,145 @@ class TopologyReconciler:
         return (await self.carrier.carry_out(plan, Ref(KIND, key))).result
 
     async def _plan(self, cluster: ClusterView, resolved: ResolvedCluster) -> Plan:
-        if not self._server_is_up(cluster, resolved):
-            name = names.global_topo(cluster.metadata.name)
-            return self._told(
-                cluster, FALSE, reasons.TOPOLOGY_WAITING, f"waiting for a ready member of {name}"
-            )
+        if resolved.topo.etcd is not None and not self._is_up(
+            cluster, names.global_topo(resolved.identity.name)
+        ):
+            return self._unregistered(cluster, _waiting(names.global_topo(resolved.identity.name)))
         try:
-            poolers = await self._register(cluster.metadata.namespace, resolved)
-        except (EtcdError, NotFound, OSError, ValueError) as error:
-            told = f"{error}; it is tried again every {RETRY_SECONDS:.0f} s"
-            return (*self._told(cluster, FALSE, reasons.TOPOLOGY_UNREACHABLE, told), Requeue(RETRY_SECONDS))
-        told = "the topology server holds the records of all cells and databases"
-        return (
-            *self._told(cluster, TRUE, reasons.REGISTERED, told),
-            *_leading(cluster.metadata.namespace, resolved, poolers),
-            Requeue(LOOK_AGAIN_SECONDS),
-        )
+            poolers = await self._look(cluster, resolved)
+        except (EtcdError, MalformedRecord, SecretUnusable, OSError, ValueError) as error:
+            return self._failed(cluster, resolved, _explained(error))
+        self._failures.pop(key_of(cluster), None)
+        starting = [
+            name
+            for cell in resolved.cells
+            if (name := local_server(resolved, cell)) and not self._is_up(cluster, name)
+        ]
+        if starting:
+            return self._unregistered(cluster, _waiting(starting[0]))
+        found = leaders(resolved, poolers)
+        again = LOOK_AGAIN_SECONDS if all(leader.cell for leader in found) else SEEK_SECONDS
+        told = self._told(cluster, TRUE, reasons.REGISTERED, REGISTERED)
+        return (*told, *self._leading(cluster, found), Requeue(again))
 
-    def _server_is_up(self, cluster: ClusterView, resolved: ResolvedCluster) -> bool:
-        if resolved.topo.etcd is None:
-            return True
-        name = names.global_topo(cluster.metadata.name)
+    def _failed(self, cluster: ClusterView, resolved: ResolvedCluster, why: Unregistered) -> Plan:
+        key = key_of(cluster)
+        failures = self._failures[key] = self._failures.get(key, 0) + 1
+        again = Requeue(RETRY.delay(failures, 0.0))
+        return (*self._unregistered(cluster, why), *self._forgotten(cluster, resolved), again)
+
+    def _unregistered(self, cluster: ClusterView, why: Unregistered) -> Plan:
+        age = self._seconds_since(cluster.metadata.creation_timestamp)
+        if _before(cluster) is None and 0 <= age < QUIET_SECONDS:
+            return (Requeue(QUIET_SECONDS),)
+        return self._told(cluster, FALSE, *why)
+
+    def _forgotten(self, cluster: ClusterView, resolved: ResolvedCluster) -> Plan:
+        before = _before(cluster)
+        if before is None or before.status == TRUE:
+            return ()
+        if self._seconds_since(before.last_transition_time) < FORGET_SECONDS:
+            return ()
+        return self._leading(cluster, leaders(resolved, ()))
+
+    def _seconds_since(self, stamp: str | None) -> float:
+        return self.ground.clock.now() - (from_timestamp(stamp) if stamp else 0.0)
+
+    def _is_up(self, cluster: ClusterView, name: str) -> bool:
         server: TopoServerView | None = self.servers.get(Key(cluster.metadata.namespace, name))
         return server is not None and given(server.status.ready_replicas, 0) > 0
 
-    async def _register(self, namespace: str, resolved: ResolvedCluster) -> list[PoolerRecord]:
-        root = resolved.topo.reference.root_path
-        async with EtcdClient(await self._endpoints(namespace, resolved.topo.reference)) as etcd:
-            stored = {**await etcd.list(f"{root}/cells/"), **await etcd.list(f"{root}/databases/")}
-            await _bring_up_to_date(etcd, resolved, stored)
-            return await _prune_poolers(etcd, resolved)
+    async def _look(self, cluster: ClusterView, resolved: ResolvedCluster) -> list[PoolerRecord]:
+        """Registers what there is to register first: nothing of that may wait for a cell's own server."""
+        namespace, key = cluster.metadata.namespace, key_of(cluster)
+        desired = desired_records(resolved)
+        async with EtcdClient(await self.access.endpoints(namespace, resolved.topo.reference)) as etcd:
+            ours = self._registered.get(key, frozenset()) if _is_shared(resolved) else None
+            await register(etcd, resolved.topo.reference.root_path, desired, ours)
+        self._registered[key] = frozenset(desired)
+        databases = {database.name for database in resolved.databases}
+        pods = expected_pods(resolved) | self._existing_pods(key)
+        poolers: list[PoolerRecord] = []
+        for reference in self._cell_servers(cluster, resolved):
+            async with EtcdClient(await self.access.endpoints(namespace, reference)) as etcd:
+                poolers += await living_poolers(etcd, reference.root_path, databases, pods)
+        return poolers
 
-    async def _endpoints(self, namespace: str, reference: TopoReference) -> Endpoints:
-        tls = await self._tls(namespace, reference)
-        return Endpoints(
-            reference.address.split(","),
-            tls,
-            lambda host, port: self._forwards.get((host, port), (host, port)),
-        )
+    def _cell_servers(self, cluster: ClusterView, resolved: ResolvedCluster) -> list[TopoReference]:
+        found: list[TopoReference] = []
+        for cell in resolved.cells:
+            own = local_server(resolved, cell)
+            reference = cell_reference(resolved, cell)
+            if reference not in found and (not own or self._is_up(cluster, own)):
+                found.append(reference)
+        return found
 
-    async def _tls(self, namespace: str, reference: TopoReference) -> ssl.SSLContext | None:
-        if reference.ca_secret is UNSET and reference.client_cert_secret is UNSET:
-            return None
-        context = ssl.create_default_context()
-        if reference.ca_secret is not UNSET:
-            found = await self._secret(namespace, reference.ca_secret)
-            context.load_verify_locations(cadata=found["ca.crt"].decode())
-        if reference.client_cert_secret is not UNSET:
-            found = await self._secret(namespace, reference.client_cert_secret)
-            _load_client_certificate(context, found)
-        return context
-
-    async def _secret(self, namespace: str, name: str) -> dict[str, bytes]:
-        found = await self.ground.client.get(SECRET, Key(namespace, name))
-        return {key: base64.b64decode(value) for key, value in (found.get("data") or {}).items()}
+    def _existing_pods(self, cluster: Key) -> set[str]:
+        """A pod that nobody asks for any more still owns its record while it shuts down."""
+        pods = self.pods.by_index(CLUSTER, cluster.name)
+        return {pod.metadata.name for pod in pods if pod.metadata.namespace == cluster.namespace}
 
     def _told(self, cluster: ClusterView, status: str, reason: str, message: str) -> Plan:
         condition = Condition(TOPOLOGY_REGISTERED, status, reason, message, cluster.metadata.generation)
-        before = tuple(c for c in read_conditions(cluster.status.conditions) if c.type == TOPOLOGY_REGISTERED)
-        [stamped] = set_condition(before, condition, self.ground.now())
-        ref = Ref(KIND, Key(cluster.metadata.namespace, cluster.metadata.name))
-        return (Status(ref, {"conditions": [stamped.manifest()]}),)
+        before = _before(cluster)
+        [stamped] = set_condition(() if before is None else (before,), condition, self.ground.now())
+        if stamped == before:
+            return ()
+        return (Status(Ref(KIND, key_of(cluster)), {"conditions": [stamped.manifest()]}),)
+
+    def _leading(self, cluster: ClusterView, found: list[Leader]) -> Plan:
+        namespace = cluster.metadata.namespace
+        return tuple(
+            Status(
+                Ref(SHARD, Key(namespace, leader.shard)), {"primaryCell": leader.cell} if leader.cell else {}
+            )
+            for leader in found
+            if self._primary_cell(Key(namespace, leader.shard)) not in (None, leader.cell)
+        )
+
+    def _primary_cell(self, shard: Key) -> str | None:
+        """What the Shard's status says; None where there is no such Shard yet."""
+        seen = self.shards.get(shard)
+        return None if seen is None else given(seen.status.primary_cell, "")
 
 
-def _load_client_certificate(context: ssl.SSLContext, secret: dict[str, bytes]) -> None:
-    """The standard library reads key pairs from files only."""
-    import tempfile
-    from pathlib import Path
-
-    with tempfile.TemporaryDirectory() as directory:
-        pair = Path(directory)
-        (pair / "tls.crt").write_bytes(secret["tls.crt"])
-        (pair / "tls.key").write_bytes(secret["tls.key"])
-        context.load_cert_chain(pair / "tls.crt", pair / "tls.key")
+def _before(cluster: ClusterView) -> Condition | None:
+    return find_condition(read_conditions(cluster.status.conditions), TOPOLOGY_REGISTERED)
 
 
-async def _bring_up_to_date(etcd: EtcdClient, resolved: ResolvedCluster, stored: dict[str, KeyValue]) -> None:
-    known = {key: Stored(*value) for key, value in stored.items()}
-    ours = _ours(resolved, stored)
-    for change in changes(desired_records(resolved), known, ours):
-        if isinstance(change, Write):
-            await etcd.put(change.key, change.value, change.revision)
-        else:
-            await etcd.delete(change.key, change.revision)
-
-
-def _ours(resolved: ResolvedCluster, stored: dict[str, KeyValue]) -> list[str]:
-    """Records that may go when nobody wants them: all of them, unless the root may be shared with other clusters."""
+def _is_shared(resolved: ResolvedCluster) -> bool:
+    """Whether other clusters may keep records below the same root: then only what we wrote ourselves may go."""
     external = resolved.topo.external
-    if external is not None and external.root_path is not UNSET:
+    return external is not None and bool(given(external.root_path, ""))
+
+
+def _waiting(server: str) -> Unregistered:
+    return Unregistered(reasons.TOPOLOGY_WAITING, f"waiting for a ready member of {server}")
+
+
+def _explained(error: Exception) -> Unregistered:
+    if isinstance(error, MalformedRecord):
+        return Unregistered(reasons.TOPOLOGY_UNREADABLE, str(error))
+    if isinstance(error, SecretUnusable):
+        return Unregistered(reasons.TOPOLOGY_SECRET_MISSING, str(error))
+    return Unregistered(reasons.TOPOLOGY_UNREACHABLE, f"{error}; it is tried again by itself")
+
+
+def _goes(change: Change[PodView]) -> bool:
+    """A pod ends, or begins to: the moment in which a primary may move."""
+    if change.new is None:
+        return True
+    is_old = change.old is None or change.old.metadata.deletion_timestamp is not None
+    return change.new.metadata.deletion_timestamp is not None and not is_old
+
+
+def _cluster_of_pooler(pod: PodView) -> list[Key]:
+    labels = pod.metadata.labels
+    if labels.get(COMPONENT) != pool.COMPONENT or CLUSTER not in labels:
         return []
-    return [key for key in stored if key.endswith(("/Cell", "/Database"))]
+    return [Key(pod.metadata.namespace, labels[CLUSTER])]
 
 
-async def _prune_poolers(etcd: EtcdClient, resolved: ResolvedCluster) -> list[PoolerRecord]:
-    """Takes away the records of poolers that nobody asks for, and returns the others."""
-    stored = await etcd.list(pooler_prefix(resolved.topo.reference.root_path))
-    poolers = {key: pooler for key, value in stored.items() if (pooler := _pooler(value.value))}
-    databases = {database.name for database in resolved.databases}
-    own = {key: pooler for key, pooler in poolers.items() if pooler.database in databases}
-    dead = set(dead_poolers(own, expected_pods(resolved)))
-    for key in sorted(dead):
-        await etcd.delete(key, stored[key].revision)
-    return [pooler for key, pooler in own.items() if key not in dead]
-
-
-def _pooler(value: bytes) -> PoolerRecord | None:
-    try:
-        return decode_pooler(value)
-    except MalformedRecord:
-        return None
-
-
-def _leading(namespace: str, resolved: ResolvedCluster, poolers: list[PoolerRecord]) -> Plan:
-    return tuple(
-        Status(Ref(SHARD, Key(namespace, leader.shard)), {"primaryCell": leader.cell} if leader.cell else {})
-        for leader in leaders(resolved, poolers)
-    )
-
-
-def _cluster_of(server: TopoServerView) -> list[Key]:
+def _cluster_of_server(server: TopoServerView) -> list[Key]:
     name = server.metadata.labels.get(CLUSTER)
     return [Key(server.metadata.namespace, name)] if name else []

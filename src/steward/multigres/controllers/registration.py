@@ -1,0 +1,72 @@
+"""Brings the records in a topology server up to date. Every write is guarded by the revision that was seen, and says
+that it is done only when all of them went through."""
+
+from collections.abc import Collection, Iterable
+
+from steward.etcd.client import EtcdClient
+from steward.etcd.errors import EtcdError
+from steward.multigres.protobuf import MalformedRecord
+from steward.multigres.topology import (
+    Change,
+    PoolerRecord,
+    Stored,
+    Write,
+    changes,
+    dead_poolers,
+    decode_pooler,
+    pooler_prefix,
+)
+
+ATTEMPTS = 3
+RECORDS = ("/Cell", "/Database")
+
+
+async def register(
+    etcd: EtcdClient, root: str, desired: dict[str, bytes], ours: Collection[str] | None
+) -> None:
+    """Writes what is missing or differs, and removes what nobody wants: of `ours`, or of all records when None."""
+    for _ in range(ATTEMPTS):
+        stored = {
+            key: Stored(*value)
+            for kept in ("cells", "databases")
+            for key, value in (await etcd.list(f"{root}/{kept}/")).items()
+            if key.endswith(RECORDS)
+        }
+        removable = stored if ours is None else ours
+        if await _carry_out(etcd, changes(desired, stored, removable)):
+            return
+    raise EtcdError(f"the records below {root} keep changing while they are written")
+
+
+async def _carry_out(etcd: EtcdClient, wanted: Iterable[Change]) -> bool:
+    """Whether everything went through; false when somebody was faster, and what stands there must be read again."""
+    done = True
+    for change in wanted:
+        if isinstance(change, Write):
+            done &= await etcd.put(change.key, change.value, change.revision)
+        else:
+            done &= await etcd.delete(change.key, change.revision)
+    return done
+
+
+async def living_poolers(
+    etcd: EtcdClient, root: str, databases: Collection[str], pods: Collection[str]
+) -> list[PoolerRecord]:
+    """The poolers of our databases. Records of poolers whose pods are gone are taken away."""
+    stored = await etcd.list(pooler_prefix(root))
+    own = {
+        key: pooler
+        for key, value in stored.items()
+        if (pooler := _pooler(value.value)) is not None and pooler.database in databases
+    }
+    dead = set(dead_poolers(own, pods))
+    for key in sorted(dead):
+        await etcd.delete(key, stored[key].revision)
+    return [pooler for key, pooler in own.items() if key not in dead]
+
+
+def _pooler(value: bytes) -> PoolerRecord | None:
+    try:
+        return decode_pooler(value)
+    except MalformedRecord:
+        return None
