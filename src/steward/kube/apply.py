@@ -20,7 +20,17 @@ from steward.kube.heal import Healer
 from steward.kube.kinds import Kind, Manifest, Ref, ref_of
 from steward.kube.meta import HasMetadata, Metadata, ObjectMeta
 from steward.kube.options import ApplyOptions
-from steward.kube.owned import Claim, ManagedEntry, OwnedFields, claims, managed_entries, owned_fields
+from steward.kube.owned import (
+    Claim,
+    ManagedEntry,
+    OwnedFields,
+    Ownership,
+    claims,
+    managed_entries,
+    owned_fields,
+    owned_values,
+    values_of,
+)
 from steward.kube.settled import Settled
 from steward.kube.store import Store
 
@@ -97,7 +107,7 @@ class Applier:
             body = await self._client.apply(manifest, replace(options, dry_run=True))
         except Invalid:
             return False
-        return self._learn(body, options, comparison) == known.owned
+        return self._learn(body, options, comparison).get(options.subresource) == known.owned
 
     async def _send(self, manifest: Manifest, options: ApplyOptions) -> bytes:
         body = await self._send_healing(manifest, options)
@@ -115,17 +125,23 @@ class Applier:
     def _take_in(
         self, body: bytes, options: ApplyOptions, comparison: Comparison, store: Store[Any] | None
     ) -> None:
-        self._learn(body, options, comparison)
-        if store is not None and store.kind == comparison.ref.kind:
-            store.observe(body)
+        owned = self._learn(body, options, comparison)
+        if store is None or store.kind != comparison.ref.kind:
+            return
+        is_told = store.rule.owned_by == options.manager
+        store.observe(body, Ownership(owned.get(""), owned.get("status")) if is_told else None)
 
-    def _learn(self, body: bytes, options: ApplyOptions, comparison: Comparison) -> OwnedFields | None:
-        claim = _claim(comparison.ref.kind, body, options)
-        if claim is None:
-            return None
+    def _learn(self, body: bytes, options: ApplyOptions, comparison: Comparison) -> dict[str, OwnedFields]:
+        """What we own by the answer, for each subresource."""
+        ours = claims(comparison.ref.kind, managed_entries(body), options.manager)
+        if not ours:
+            return {}
         answer = _whole.decode(body)
-        owned = owned_fields(claim, answer)
-        comparison.learn(claim, answer, owned)
+        values = {subresource: values_of(claim, answer) for subresource, claim in ours.items()}
+        owned = {subresource: owned_values(claim, values[subresource]) for subresource, claim in ours.items()}
+        applied = options.subresource
+        if applied in ours:
+            comparison.learn(ours[applied], values[applied], owned[applied])
         return owned
 
 

@@ -7,10 +7,12 @@ the server can tell, because a default inside an atomic value, or a word of the 
 from enum import Enum
 from typing import Any, Final
 
+from msgspec import Struct
+
 from steward.kube.kinds import Manifest, Ref, ref_of
-from steward.kube.owned import Claim, OwnedFields, digest_of, is_deep, values_of, with_numbered_owners
+from steward.kube.owned import Claim, FieldSet, OwnedFields, digest_of, is_deep, with_numbered_owners
 from steward.kube.settled import Settled, digest_of_pair
-from steward.kube.shape import doubts_about, refuted_by
+from steward.kube.shape import Doubts, doubts_about, refuted_by
 
 # What names the object, or what only the server writes: it is in nobody's set of fields.
 _IDENTITY: Final = frozenset(
@@ -47,6 +49,26 @@ def fields_of(manifest: Manifest) -> Manifest:
     return {**fields, "metadata": metadata} if metadata else fields
 
 
+class Held(Struct, frozen=True, gc=False):
+    """The fields of a manifest, held against a set of owned ones."""
+
+    owned: FieldSet
+    owners: tuple[str, ...]
+    fields: Manifest
+    """With the owners by number, as in the set."""
+    doubts: Doubts
+    values: list[Any]
+    """At each path of the set, in canonical form; none where the fields cannot be the owned ones."""
+
+
+def hold_against(claim: Claim | OwnedFields, fields: Manifest) -> Held:
+    tree, numbered = claim.fields.tree, with_numbered_owners(fields, claim.owners)
+    doubts, values = doubts_about(tree, numbered), list[Any]()
+    if doubts is not None:
+        tree.collect(numbered, values)
+    return Held(claim.fields, claim.owners, numbered, doubts, values)
+
+
 class Comparison:
     """One manifest, to be held against what we own of its object, before and after it was sent."""
 
@@ -55,6 +77,7 @@ class Comparison:
         self._manifest = manifest
         self._fields = fields_of(manifest)
         self._settled = settled
+        self._held: Held | None = None
 
     def verdict(self, owned: OwnedFields | None) -> Verdict:
         if owned is None:
@@ -67,23 +90,27 @@ class Comparison:
             self._settled.learn_same(pair)
         return verdict
 
-    def learn(self, claim: Claim, answer: Manifest, owned: OwnedFields) -> None:
+    def learn(self, claim: Claim, answered: list[Any], owned: OwnedFields) -> None:
         """Takes in what the server made of the manifest: sent again, it would change nothing."""
-        kind, tree = self.ref.kind, claim.fields.tree
-        fields = with_numbered_owners(self._fields, claim.owners)
-        doubts = doubts_about(tree, fields)
-        self._settled.learn_schema(kind, doubts or (), refuted_by(tree, fields))
-        if doubts is not None:
-            sent = values_of(claim, self._fields)
-            self._settled.learn_values(kind, claim.fields.paths, sent, values_of(claim, answer))
+        kind, held = self.ref.kind, self._held_against(claim)
+        self._settled.learn_schema(kind, held.doubts or (), refuted_by(claim.fields.tree, held.fields))
+        if held.doubts is not None:
+            self._settled.learn_values(kind, claim.fields.paths, held.values, answered)
         self._settled.learn_same(digest_of_pair(self._manifest, owned))
 
+    def _held_against(self, claim: Claim | OwnedFields) -> "Held":
+        """The last is kept: what we owned before an apply is mostly what we own after it."""
+        last = self._held
+        if last is None or last.owned is not claim.fields or last.owners != claim.owners:
+            last = self._held = hold_against(claim, self._fields)
+        return last
+
     def _judge(self, owned: OwnedFields) -> Verdict:
-        doubts = doubts_about(owned.fields.tree, with_numbered_owners(self._fields, owned.owners))
-        known = False if doubts is None else self._settled.hold(self.ref.kind, doubts)
+        held = self._held_against(owned)
+        known = False if held.doubts is None else self._settled.hold(self.ref.kind, held.doubts)
         if known is False:
             return Verdict.DIFFERENT
-        values = values_of(owned, self._fields)
+        values = held.values
         digest = digest_of(values)
         if not owned.agrees_on_scalars(digest):
             return Verdict.DIFFERENT

@@ -42,12 +42,17 @@ class FieldSet:
     @property
     def paths(self) -> list[Path]:
         """Where each of the values comes from that are collected along the tree."""
-        return list(self.tree.leaves())
+        return _paths(self.kind, self.raw)
 
 
 @lru_cache(maxsize=2048)
 def _tree(kind: Kind, raw: bytes) -> Node:
     return parse_fields(kind, raw)
+
+
+@lru_cache(maxsize=2048)
+def _paths(kind: Kind, raw: bytes) -> list[Path]:
+    return list(_tree(kind, raw).leaves())
 
 
 _known: WeakValueDictionary[tuple[Kind, bytes], FieldSet] = WeakValueDictionary()
@@ -132,7 +137,12 @@ def _claim(kind: Kind, raw: bytes) -> Claim:
 
 
 def owned_fields(claim: Claim, obj: Manifest) -> OwnedFields:
-    return OwnedFields(claim.fields, claim.owners, digest_of(values_of(claim, obj)))
+    return owned_values(claim, values_of(claim, obj))
+
+
+def owned_values(claim: Claim, values: list[Any]) -> OwnedFields:
+    """For whoever has the values already."""
+    return OwnedFields(claim.fields, claim.owners, digest_of(values))
 
 
 def values_of(claim: Claim | OwnedFields, obj: Manifest) -> list[Any]:

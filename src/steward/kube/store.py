@@ -126,8 +126,10 @@ class Store(Generic[T]):
         for key, entry in list(self._entries.items()):
             self._call(subscriber, Change(self.kind, key, None, entry.obj, True, entry.ownership != NOT_OURS))
 
-    def observe(self, body: bytes) -> T | None:
-        """Takes in the answer of a write, unless something newer is here or the rule does not select it."""
+    def observe(self, body: bytes, ownership: Ownership | None = None) -> T | None:
+        """Takes in the answer of a write, unless something newer is here or the rule does not select it.
+
+        `ownership` is what the writer has already found out that we own of it."""
         try:
             obj = self._decoder.view(body)
         except msgspec.MsgspecError as error:
@@ -136,7 +138,7 @@ class Store(Generic[T]):
             return None
         seen = self._seen_by(obj.metadata)
         if seen and not self._is_stale(obj.metadata):
-            self._put(body, obj, seen)
+            self._put(body, obj, seen, ownership)
         return obj
 
     def forget(self, key: Key, uid: str) -> None:
@@ -221,11 +223,11 @@ class Store(Generic[T]):
         if len(self._gone) > REMEMBERED_DELETES:
             del self._gone[next(iter(self._gone))]
 
-    def _put(self, body: Body, obj: T, seen: int) -> None:
+    def _put(self, body: Body, obj: T, seen: int, ownership: Ownership | None = None) -> None:
         key = key_of(obj)
         entry = self._entries.get(key)
         old, before = (None, NOT_OURS) if entry is None else (entry.obj, entry.ownership)
-        after = self._decoder.ownership(body, obj, old, before)
+        after = self._decoder.ownership(body, obj, old, before) if ownership is None else ownership
         if entry is None:
             self._entries[key] = Entry(obj, after, seen)
         else:

@@ -43,6 +43,8 @@ LONGEST_HEADER = 1 << 16
 READ_BUFFER = 1 << 18
 LARGE_BODY = 1 << 19
 
+_IN_ONE_PIECE = frozenset(("PATCH", "POST", "PUT"))
+
 # asyncio gives every TLS connection a buffer of 256 KiB for good, and a process with forty watches has forty. A TLS
 # record has 16 KiB at most, so that a quarter of it reads no slower.
 SSLProtocol.max_size = 1 << 16
@@ -176,12 +178,8 @@ class Transport:
         return response
 
     async def _attempt(self, request: Request, presented: Presented, deadline: float) -> Response:
-        timeout = aiohttp.ClientTimeout(
-            total=max(deadline - self._clock.monotonic(), 0.001),
-            sock_connect=CONNECT_SECONDS,
-            sock_read=SILENCE_SECONDS,
-        )
-        async with await self._send(request, presented, timeout) as answer:
+        limits = _limits(request, max(deadline - self._clock.monotonic(), 0.001))
+        async with await self._send(request, presented, limits) as answer:
             return await self._whole(request, answer)
 
     async def _send(
@@ -192,13 +190,22 @@ class Transport:
         _leaving.set(attempt)
         started = self._clock.monotonic()
         try:
-            async with asyncio.timeout(request.timeout):
+            if timeout.total is None:
+                answer = await self._start_in_time(request, presented, timeout)
+            else:
                 answer = await self._start(request, presented, timeout)
         except FAILURES as error:
             self._report(request, "<error>", started)
             raise failure_of(error, request, self._host, attempt.sent) from error
         self._report(request, str(answer.status), started)
         return answer
+
+    async def _start_in_time(
+        self, request: Request, presented: Presented, timeout: aiohttp.ClientTimeout
+    ) -> aiohttp.ClientResponse:
+        """A stream's head has a limit although its body has none."""
+        async with asyncio.timeout(request.timeout):
+            return await self._start(request, presented, timeout)
 
     def _start(
         self, request: Request, presented: Presented, timeout: aiohttp.ClientTimeout
@@ -266,6 +273,17 @@ class Transport:
 def _encoded(query: tuple[tuple[str, str], ...]) -> str:
     # The writes of a controller all carry the same few parameters.
     return urlencode(query)
+
+
+def _limits(request: Request, left: float) -> aiohttp.ClientTimeout:
+    """For one attempt that may last as long as `left`, and may be silent for `SILENCE_SECONDS` of it.
+
+    Each limit is a timer, and timers cost more than all else that we do for a write: an answer that comes in one
+    piece needs no second one to tell silence from slowness.
+    """
+    if request.method in _IN_ONE_PIECE:
+        return aiohttp.ClientTimeout(total=min(left, SILENCE_SECONDS), sock_connect=CONNECT_SECONDS)
+    return aiohttp.ClientTimeout(total=left, sock_connect=CONNECT_SECONDS, sock_read=SILENCE_SECONDS)
 
 
 def _payload(body: bytes | None) -> bytes | io.BytesIO | None:

@@ -76,6 +76,7 @@ class Metrics:
         self.requests = self._counter(
             "rest_client_requests_total", "Requests to the API server.", "code", "method", "host"
         )
+        self._answered: dict[tuple[str, str, str], Counter] = {}
         self.leader = self._gauge("leader_election_master_status", "1 on the replica that leads.", "name")
         self.events = self._counter("steward_events_total", "Events, by what became of them.", "result")
         self.trigger_errors = self._counter(
@@ -162,4 +163,8 @@ class Metrics:
 
     def request_answered(self, method: str, host: str, code: str, seconds: float) -> None:
         """The transport's `on_request` hook."""
-        self.requests.labels(code, method, host).inc()
+        answered = (code, method, host)
+        child = self._answered.get(answered)
+        if child is None:
+            child = self._answered[answered] = self.requests.labels(*answered)
+        child.inc()

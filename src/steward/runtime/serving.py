@@ -11,9 +11,10 @@ import asyncio
 import logging
 import os
 import ssl
+import subprocess
+import sys
 import tempfile
 from collections.abc import Mapping
-from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import NamedTuple
 
@@ -26,6 +27,8 @@ log = logging.getLogger(__name__)
 
 RELOAD_SECONDS = 10.0
 SELF_SIGNED_DAYS = 365
+
+_SELF_SIGNED = Path(__file__).with_name("self_signed.py")
 
 
 class ServingError(OSError):
@@ -97,32 +100,12 @@ class Tls:
 
 
 def self_signed(directory: Path, names: tuple[str, ...]) -> CertificateFiles:
-    from cryptography import x509
-    from cryptography.hazmat.primitives import hashes, serialization
-    from cryptography.hazmat.primitives.asymmetric import ec
-
-    key = ec.generate_private_key(ec.SECP256R1())
-    subject = x509.Name([x509.NameAttribute(x509.NameOID.COMMON_NAME, names[0])])
-    start = datetime.now(UTC) - timedelta(hours=1)
-    certificate = (
-        x509.CertificateBuilder()
-        .subject_name(subject)
-        .issuer_name(subject)
-        .public_key(key.public_key())
-        .serial_number(x509.random_serial_number())
-        .not_valid_before(start)
-        .not_valid_after(start + timedelta(days=SELF_SIGNED_DAYS))
-        .add_extension(x509.SubjectAlternativeName([x509.DNSName(name) for name in names]), critical=False)
-        .sign(key, hashes.SHA256())
-    )
     files = CertificateFiles(directory / "tls.crt", directory / "tls.key")
-    files.certificate.write_bytes(certificate.public_bytes(serialization.Encoding.PEM))
-    files.key.touch(mode=0o600)
-    files.key.write_bytes(
-        key.private_bytes(
-            serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption()
-        )
-    )
+    command = [sys.executable, "-P", str(_SELF_SIGNED), *map(str, files), str(SELF_SIGNED_DAYS), *names]
+    try:
+        subprocess.run(command, check=True, capture_output=True, text=True)
+    except subprocess.CalledProcessError as error:
+        raise ServingError(f"no certificate could be made: {error.stderr.strip()}") from error
     return files
 
 

@@ -1,0 +1,113 @@
+"""`steward run` as a process of its own, as a user starts it, watched from outside."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import sys
+import tempfile
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+import aiohttp
+
+from bench.measuring.bare import BareClient
+from bench.measuring.plane import Ground
+from bench.measuring.process import Usage, usage
+from steward.kube.crd import definition
+from steward.local.ports import choose
+from steward.local.processes import Lifetime, Service
+from steward.multigres.api.kinds import CUSTOM_KINDS
+
+READY_SECONDS = 60.0
+_STOP_SECONDS = 20.0
+_POLL_SECONDS = 0.1
+_DEFINITIONS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
+
+
+class OperatorFailed(RuntimeError):
+    """It did not become ready; the message holds the end of its log."""
+
+
+class RunningOperator:
+    def __init__(self, service: Service) -> None:
+        self._service = service
+        self._pid: int = json.loads(service.pidfile.read_text())["pid"]
+
+    def usage(self) -> Usage:
+        if not self._service.is_running():
+            raise OperatorFailed(f"the operator ended by itself:\n{self._service.log_tail()}")
+        return usage(self._pid)
+
+    async def until_ready(self, port: int) -> None:
+        """Its caches are synced when /readyz says so."""
+        async with (
+            aiohttp.ClientSession(f"http://127.0.0.1:{port}") as session,
+            asyncio.timeout(READY_SECONDS),
+        ):
+            while not await _is_ready(session):
+                self.usage()
+                await asyncio.sleep(_POLL_SECONDS)
+
+
+async def _is_ready(session: aiohttp.ClientSession) -> bool:
+    try:
+        async with session.get("/readyz") as response:
+            return response.status == 200
+    except aiohttp.ClientError:
+        return False
+
+
+@asynccontextmanager
+async def operator(ground: Ground, names: tuple[str, ...]) -> AsyncIterator[RunningOperator]:
+    """Ready, with its caches synced and its lease held; ended at the end."""
+    probes, metrics = list(choose({}, None).values())[:2]
+    with tempfile.TemporaryDirectory(prefix="steward-bench-") as directory:
+        service = Service("operator", Path(directory))
+        command = [str(Path(sys.executable).with_name("steward")), "run", *names]
+        flags = {
+            "kubeconfig": str(ground.plane.kubeconfig),
+            "namespace": ground.namespace,
+            "health-probe-bind-address": f"127.0.0.1:{probes}",
+            "metrics-bind-address": f"127.0.0.1:{metrics}",
+        }
+        service.start([*command, *(f"--{name}={value}" for name, value in flags.items())], Lifetime.PARENT)
+        try:
+            running = RunningOperator(service)
+            await running.until_ready(probes)
+            yield running
+        finally:
+            await service.stop(_STOP_SECONDS)
+
+
+async def compile_operator(ground: Ground, names: tuple[str, ...]) -> None:
+    """Starts it once: what it imports only while it runs is compiled as well."""
+    async with operator(ground, names):
+        pass
+
+
+async def install_kinds(bare: BareClient) -> None:
+    """The custom kinds of the operators, served and ready."""
+    found = json.loads(await bare.get(_DEFINITIONS))["items"]
+    known = {item["metadata"]["name"] for item in found}
+    wanted = [definition(custom) for custom in CUSTOM_KINDS]
+    for item in wanted:
+        if item["metadata"]["name"] not in known:
+            await bare.create(_DEFINITIONS, item)
+    names = {item["metadata"]["name"] for item in wanted}
+    async with asyncio.timeout(READY_SECONDS):
+        while not names <= await _established(bare):  # noqa: ASYNC110 - another process decides
+            await asyncio.sleep(_POLL_SECONDS)
+
+
+async def _established(bare: BareClient) -> set[str]:
+    items = json.loads(await bare.get(_DEFINITIONS))["items"]
+    return {item["metadata"]["name"] for item in items if _is_established(item)}
+
+
+def _is_established(item: dict[str, Any]) -> bool:
+    # A new one has no status, and its first status has null for a list.
+    conditions = item.get("status", {}).get("conditions") or ()
+    return any(found["type"] == "Established" and found["status"] == "True" for found in conditions)

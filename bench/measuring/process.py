@@ -1,0 +1,38 @@
+"""What the kernel says of a process: how much memory it holds and held at most, and how much processor it has used."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from pathlib import Path
+
+KIB_PER_MB = 1_000_000 / 1024
+
+
+@dataclass(frozen=True)
+class Usage:
+    rss_mb: float
+    peak_mb: float
+    private_mb: float
+    """What would come back to the machine if the process ended: pages of shared libraries are not in it."""
+    cpu_seconds: float
+
+
+def usage(pid: int | None = None) -> Usage:
+    directory = Path(f"/proc/{pid or os.getpid()}")
+    status = _kib(directory / "status")
+    rollup = _kib(directory / "smaps_rollup")
+    private = rollup["Private_Clean"] + rollup["Private_Dirty"]
+    ticks = (directory / "stat").read_text().rpartition(")")[2].split()[11:13]
+    return Usage(
+        rss_mb=status["VmRSS"] / KIB_PER_MB,
+        peak_mb=status["VmHWM"] / KIB_PER_MB,
+        private_mb=private / KIB_PER_MB,
+        cpu_seconds=sum(map(int, ticks)) / os.sysconf("SC_CLK_TCK"),
+    )
+
+
+def _kib(path: Path) -> dict[str, int]:
+    """The lines of the form `Name:   123 kB`."""
+    pairs = (line.split() for line in path.read_text().splitlines())
+    return {words[0].rstrip(":"): int(words[1]) for words in pairs if words[-1:] == ["kB"]}
