@@ -65,7 +65,9 @@ def test_an_error_is_go_s_text_then_an_explanation_and_code_1(template: Path) ->
     assert result.stdout == ""
     assert first == 'template: template:2:3: executing "template" at <.nmae>: map has no entry for key "nmae"'
     assert any("{{ .nmae }}" in line for line in explanation)
-    assert any(line.strip() == "^" or (line.strip().strip("|^ ") == "" and "^" in line) for line in explanation)
+    assert any(
+        line.strip() == "^" or (line.strip().strip("|^ ") == "" and "^" in line) for line in explanation
+    )
     assert "name" in "\n".join(explanation)
 
 

@@ -61,3 +61,8 @@ def test_functions_and_those_that_do_not_repeat() -> None:
     assert [use.name for use in report.functions] == ["upper", "printf", "now", "randAlpha"]
     assert report.non_repeatable == [Use("now", 1, 22), Use("randAlpha", 1, 32)]
     assert report.problems == []
+
+
+def test_a_template_too_deep_for_python_is_a_problem_not_a_crash() -> None:
+    source = "{{ " + "upper (" * 95 + "`a`" + ")" * 95 + " }}"
+    assert all(problem.line == 1 for problem in check(source).problems)

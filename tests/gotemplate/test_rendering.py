@@ -78,6 +78,12 @@ def failure(source: str, data: Any = DATA, **options: Any) -> str:
         ('{{ len .list }}{{ len "é" }}{{ index .list 3 "k" }}{{ index "abc" 1 }}', "42v98"),
         ('{{ html "<a&\'>" }}{{ js "a\'<" }}{{ urlquery "a b&" }}', "&lt;a&amp;&#39;&gt;a\\'\\u003Ca+b%26"),
         ("{{- 1 -}} \n {{- 2 }}", "12"),
+        ("{{ range 2 }}x{{ range 0 }}{{ else }}{{ break }}{{ end }}y{{ end }}", "xyxy"),
+        (
+            "{{ range 3 }}x{{ range 0 }}{{ else }}{{ if eq . 1 }}{{ break }}{{ end }}{{ continue }}{{ end }}y{{ end }}",
+            "xxyx",
+        ),
+        ("{{ $y := 1 }}{{ and 0 ($y := 3) }}{{ $y }}{{ and 1 ($y := 3) }}{{ $y }}", "0133"),
     ],
 )
 def test_what_is_rendered(source: str, text: str) -> None:
@@ -170,6 +176,7 @@ def test_what_is_rendered(source: str, text: str) -> None:
             "{{ trunc (or `a` .null) `b` }}",
             '1:13: executing "template" at <`a`>: wrong type for value; expected int; got string',
         ),
+        ("{{ and 0 ($y := 3) }}{{ $y }}", '1:24: executing "template" at <$y>: undefined variable: $y'),
         ("{{ nil }}", '1:3: executing "template" at <nil>: nil is not a command'),
         (
             "{{ call .uid }}",
@@ -194,7 +201,7 @@ def test_what_goes_wrong_is_told_in_gos_words_at_gos_place(source: str, error: s
             "def",
         ),
         ("defaulted", "{{ if .missing }}a{{ else }}b{{ end }}{{ with .missing }}a{{ else }}c{{ end }}", "bc"),
-        ("defaulted", "{{ if not .missing }}a{{ end }}{{ if and .uid .missing }}b{{ end }}", "a"),
+        ("defaulted", "{{ if (.missing) }}a{{ else }}b{{ end }}", "b"),
         (
             "defaulted",
             "{{ empty .missing }}{{ index . `missing` }}{{ hasKey . `missing` }}{{ get . `missing` }}",
@@ -213,6 +220,8 @@ def test_a_missing_key_by_mode(mode: str, source: str, text: str) -> None:
         "{{ .missing }}",
         "{{ upper .missing }}",
         "{{ if eq .missing `a` }}{{ end }}",
+        "{{ if not .missing }}{{ end }}",
+        "{{ if and .uid .missing }}{{ end }}",
         "{{ print .missing | default `a` }}",
     ],
 )

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from steward.gotemplate.code import Code, Last, LastOf
-from steward.gotemplate.directives import simple_parts
 from steward.gotemplate.funcs.registry import Function
 from steward.gotemplate.nodes import Chain, Field, Identifier, Node, Variable
 from steward.gotemplate.unit import LENIENT_FUNCTIONS
@@ -43,8 +42,7 @@ class Calls:
         return self.call(function, word, command, codes)
 
     def context_of_operands(self, name: str, context: Context) -> Context:
-        lenient = name in LENIENT_FUNCTIONS or (context.lenient and name in ("and", "or", "not"))
-        return type(context)(lenient=lenient, track=context.track, typed=name == "len")
+        return type(context)(lenient=name in LENIENT_FUNCTIONS, track=context.track, typed=name == "len")
 
     def piped(self, function: Function, word: Node, command: Node, codes: list[Code], final: Code) -> Code:
         """The piped value comes first in time and last in the argument list."""
@@ -100,6 +98,8 @@ class Calls:
 
     def formatting(self, _function: Function, command: Node, codes: list[Code]) -> Code | None:
         """A literal format with nothing but bare %s, %d and %v is put together without reading it again."""
+        from steward.gotemplate.directives import simple_parts
+
         parts = None if codes[0].literal is None else simple_parts(codes[0].literal)
         if parts is None or len(parts) != 2 * len(codes) - 1 or len(codes) == 1:
             return None

@@ -37,9 +37,11 @@ def check(
         trees = trees_of(name, source, delims, settings, note)
     except ParseError as error:
         return Report(list(_parse_problems(error, name, source, delims, settings)), [], [], [])
-    report = inspect(
-        name, source, trees, settings._replace(functions=_with_stand_ins(settings.functions, refused))
-    )
+    functions_there = _with_stand_ins(settings.functions, refused)
+    try:
+        report = inspect(name, source, trees, settings._replace(functions=functions_there))
+    except RecursionError:
+        return Report([Problem(f"template: {name}:1: nested too deeply", 1, None)], [], [], [])
     unknown = [
         Problem(
             f"template: {name}:{use.line}: function {quote(use.name)} not defined{refused[use.name]}",

@@ -6,7 +6,7 @@ record then gives the node that Go would name.
 
 from __future__ import annotations
 
-from typing import Final
+from typing import Final, NamedTuple
 
 from steward.gotemplate.nodes import Node
 from steward.gotemplate.values import GoType
@@ -67,6 +67,15 @@ class Operation:
         self.call = call
         self.name = name
         self.container = ""
+
+
+class Generated(NamedTuple):
+    """What is known of one generated module: enough to explain any exception that leaves it."""
+
+    name: str
+    source: str
+    filename: str
+    lines: dict[int, Operation]
 
 
 class Record:

@@ -6,9 +6,8 @@ from collections.abc import Sequence
 from typing import Final
 
 from steward.gotemplate.budget import Budget
-from steward.gotemplate.golang.url_escape import QUERY, escape
 from steward.gotemplate.printing import show, sprint
-from steward.gotemplate.values import Value
+from steward.gotemplate.values import Int64, Value
 
 _HTML: Final = (("&", "&amp;"), ("\0", "�"), ('"', "&#34;"), ("'", "&#39;"), ("<", "&lt;"), (">", "&gt;"))
 _JS: Final = {
@@ -22,15 +21,20 @@ _JS: Final = {
 }
 
 
+_PLAIN_KINDS: Final = frozenset({str, int, float, bool, dict, list})
+
+
 def printed(value: Value, budget: Budget) -> str:
     """What an action prints of a value: pointers are followed, and nil is `<no value>`."""
+    kind = type(value)
+    if kind is Int64:
+        return int.__repr__(value)
     if value is None:
         return "<no value>"
-    found = getattr(value, "go_type", None)
     text = show(value, budget)
-    if found is not None and found.kind == "ptr" and text.startswith("&{"):
-        return text[1:]
-    return text
+    if kind in _PLAIN_KINDS or not text.startswith("&{"):
+        return text
+    return text[1:] if value.go_type.kind == "ptr" else text
 
 
 def _text(args: Sequence[Value], budget: Budget) -> str:
@@ -69,6 +73,8 @@ def _js_character(char: str) -> str:
 
 
 def escape_query(budget: Budget, *args: Value) -> str:
+    from steward.gotemplate.golang.url_escape import QUERY, escape
+
     text = _text(args, budget)
     budget.build(3 * len(text))
     budget.work(len(text) // 8)

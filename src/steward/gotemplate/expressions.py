@@ -98,9 +98,10 @@ class Expressions:
             found = self.scope.declare(variable.name)
             if variable.name not in self.scope.assigned:
                 found.kind = code.kind
+        text = f"({found.local}:={code.text})"
         if found.held:
-            code = self.after(Code(f"({found.held}:=False)", code.last), code)
-        return Code(f"({found.local}:={code.text})", code.last, code.kind)
+            text = f"({text},({found.held}:=False))[0]"
+        return Code(text, code.last, code.kind)
 
     def after(self, first: Code, second: Code) -> Code:
         """Both, in this order; the value of the second."""

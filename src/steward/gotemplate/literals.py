@@ -122,11 +122,13 @@ def _read_rune(made: Number) -> None:
     made.as_float = float(code)
 
 
-_COMPLEX_PARTS: Final = re.compile(r"(.*[^eEpP+-])([+-].*)i\Z", re.DOTALL)
+_DIGITS: Final = (
+    r"(?:0[xX][0-9a-fA-F_]*|0[oO][0-7_]*|0[bB][01_]*|[0-9_]*)(?:\.[0-9a-fA-F_]*)?(?:[eEpP][+-]?[0-9_]*)?"
+)
 
 
 def _read_complex(text: str) -> complex:
-    parts = _COMPLEX_PARTS.match(text)
+    parts = re.match(rf"([+-]?{_DIGITS})([+-]{_DIGITS})i", text)
     if parts is None:
         raise GoError("syntax error scanning complex number")
     return complex(parse_float(parts[1]), parse_float(parts[2]))

@@ -114,6 +114,7 @@ class _Parser:
         if kind == lex.TEXT:
             return Text(token[1], token[2])
         if kind == lex.WHOLE:
+            self.read.action_pos = -1
             return _WORDS.get(token[2]) or simple_action(token[1], token[2])
         if kind != lex.LEFT:
             self.read.unexpected(token, "input")

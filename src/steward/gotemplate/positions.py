@@ -5,21 +5,12 @@ from __future__ import annotations
 from types import CodeType, FrameType, TracebackType
 from typing import NamedTuple
 
-from steward.gotemplate.code import Last, LastOf, Operation
+from steward.gotemplate.code import Generated, Last, LastOf, Operation
 from steward.gotemplate.errors import BudgetExceeded, ExecError, GoError, OverBudget, TemplateError
 from steward.gotemplate.faults import CallFault, Fault, FieldFault
 from steward.gotemplate.golang.quote import quote
 from steward.gotemplate.nodes import Node
 from steward.gotemplate.values import ANY, byte_length, type_of
-
-
-class Generated(NamedTuple):
-    """What is known of one generated module: enough to explain any exception that leaves it."""
-
-    name: str
-    source: str
-    filename: str
-    lines: dict[int, Operation]
 
 
 class _Place(NamedTuple):

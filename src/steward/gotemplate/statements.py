@@ -8,11 +8,11 @@ from steward.gotemplate.code import Code, LastOf
 from steward.gotemplate.escaping import printed
 from steward.gotemplate.expressions import Context, Expressions
 from steward.gotemplate.nodes import Action, Block, Branch, Identifier, Invocation, Jump, Node, Pipe, Text
-from steward.gotemplate.typed import TYPED_NAMES
 from steward.gotemplate.unit import Scope, Unit
 from steward.gotemplate.values import STRING
 
 _CONDITION: Final = Context(lenient=True)
+TYPED_NAMES: Final = frozenset({"int", "float", "bool"})
 MAX_JOINED: Final = 64
 """Up to so many pieces a template without control structures is one expression."""
 
@@ -29,6 +29,7 @@ class Statements:
         self.pieces: list[str] = []
         self.text = ""
         self.depth = 1
+        self.skips = ""
         self.body = body
 
     def function(self, name: str) -> str:
@@ -112,7 +113,7 @@ class Statements:
         elif isinstance(node, Invocation):
             self.invocation(node)
         elif isinstance(node, Jump):
-            self.emit(node.word)
+            self.jump(node.word)
 
     def action(self, node: Action) -> None:
         code = self.expressions.pipeline(node.pipe, hoist=self.hoist)
@@ -192,10 +193,34 @@ class Statements:
                     self.emit(f"B.work({cost_of(node.body)})")
                 loop.flags()
                 self.depth -= 1
+                before, self.skips = self.skips, ""
                 self.indented(node.body)
+                self.skips = before
             if node.otherwise is not None:
                 self.emit(f"if not {turns}:")
-                self.indented(node.otherwise)
+                self.otherwise(node.otherwise)
+
+    def otherwise(self, block: Block) -> None:
+        """The else of a range. A `break` in it ends that range, a `continue` goes to the range around it."""
+        if not _has_break(block):
+            self.indented(block)
+            return
+        skips = self.unit.fresh("c")
+        before, self.skips = self.skips, skips
+        self.depth += 1
+        self.emit(f"{skips}=False")
+        self.emit("while True:")
+        self.indented(block)
+        self.lines.append(" " * (self.depth + 1) + "break")
+        self.emit(f"if {skips}: continue")
+        self.depth -= 1
+        self.skips = before
+
+    def jump(self, word: str) -> None:
+        if word == "continue" and self.skips:
+            self.emit(f"{self.skips}=True")
+            word = "break"
+        self.emit(word)
 
     def invocation(self, node: Invocation) -> None:
         target = self.unit.template_locals.get(node.name)

@@ -13,13 +13,13 @@ from collections.abc import Callable, Mapping
 from typing import Any, Final, NamedTuple
 
 from steward.gotemplate.budget import DEFAULT_LIMITS, Budget, Limits, budget_of
-from steward.gotemplate.errors import BudgetExceeded
+from steward.gotemplate.code import Generated
+from steward.gotemplate.errors import BudgetExceeded, TemplateError
 from steward.gotemplate.escaping import printed
 from steward.gotemplate.fields import MissingKey
 from steward.gotemplate.funcs.registry import Function, Profile
 from steward.gotemplate.nodes import Block, Branch, Invocation, Node
 from steward.gotemplate.parser import Trees
-from steward.gotemplate.positions import Generated, explain_exception
 from steward.gotemplate.statements import Statements
 from steward.gotemplate.unit import Unit
 from steward.gotemplate.values import Value, canonical, to_bytes
@@ -88,10 +88,19 @@ class Template:
         try:
             out = module.body(data, budget_of(self.settings.limits, self.settings.profile))
         except Exception as error:
-            raise explain_exception(error, module.generated) from None
+            raise explained(error, module.generated) from None
         return [out] if isinstance(out, str) else [piece for piece in out if piece != ""]
 
     def _compile(self, *, typed_output: bool) -> Module:
+        try:
+            return self._generate(typed_output=typed_output)
+        except (SyntaxError, RecursionError, MemoryError):
+            # Python itself nests parentheses, blocks and calls only so deep.
+            error = BudgetExceeded(f"template: {self.name}: expressions nested too deeply")
+            error.source = self.source
+            raise error from None
+
+    def _generate(self, *, typed_output: bool) -> Module:
         unit = Unit(self.settings.functions, self.settings.missing)
         invoked = reachable(self.name, self.trees)
         unit.template_locals = {name: f"t{number}" for number, name in enumerate(invoked)}
@@ -100,11 +109,15 @@ class Template:
             marked += Statements(unit, name, self.trees[name], typed_output=typed_output).function(local)
         source, lines = unit.record.lay_out(marked)
         filename = f"<template {next(_numbers)}>"
-        try:
-            exec(compile(source, filename, "exec", dont_inherit=True, optimize=0), unit.namespace)
-        except (SyntaxError, RecursionError, MemoryError):
-            raise BudgetExceeded(f"template: {self.name}: expressions nested too deeply") from None
+        exec(compile(source, filename, "exec", dont_inherit=True, optimize=0), unit.namespace)
         return Module(source, unit.namespace["render"], Generated(self.name, self.source, filename, lines))
+
+
+def explained(error: Exception, generated: Generated) -> TemplateError:
+    # What only a failure needs is imported when there is one.
+    from steward.gotemplate.positions import explain_exception
+
+    return explain_exception(error, generated)
 
 
 def renderer(module: Module, settings: Settings) -> Callable[[Value], str]:
@@ -119,7 +132,7 @@ def renderer(module: Module, settings: Settings) -> Callable[[Value], str]:
         try:
             out = body(data, start())
         except Exception as error:
-            raise explain_exception(error, generated) from None
+            raise explained(error, generated) from None
         if type(out) is str and len(out) <= small and out.isascii():
             return out
         return joined(out, generated, limits)

@@ -15,7 +15,6 @@ from steward.gotemplate.golang.strconv import parse_float
 from steward.gotemplate.values import Value
 
 table = Table()
-TYPED_NAMES: Final = frozenset({"int", "float", "bool"})
 TRUE_WORDS: Final = frozenset({"true", "1", "yes", "on", "t", "y"})
 _INT64_END: Final = 1 << 63
 

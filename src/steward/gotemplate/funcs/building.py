@@ -74,6 +74,8 @@ def cat(budget: Budget, *values: Value) -> str:
 
 @table.budgeted("quote(...any) string")
 def quote(budget: Budget, *values: Value) -> str:
+    if len(values) == 1 and type(values[0]) is str and len(values[0]) <= 64:
+        return quoted(values[0])
     texts = [text_of(value, budget) for value in values if value is not None]
     for text in texts:
         if len(text) > 64:

@@ -48,8 +48,12 @@ def _spender(budget: Budget) -> Callable[[int], None]:
     """Every item costs its bytes and about four microseconds: one map held twice, sixty deep, has 2**60 items."""
 
     def spend(size: int) -> None:
-        budget.build(size)
-        budget.work(4 + size // 16)
+        # As build and work do, in one call: a map of three keys takes no longer to write than two calls.
+        budget.built -= size
+        budget.steps -= 4 + size // 16
+        if budget.built < 0 or budget.steps < 0:
+            budget.build(0)
+            budget.work(0)
 
     return spend
 
@@ -62,7 +66,7 @@ def must_to_json(budget: Budget, value: Value) -> str:
 @table.budgeted("toJson(any) string")
 def to_json(budget: Budget, value: Value) -> str:
     try:
-        return must_to_json(budget, value)
+        return marshal(value, COMPACT, _spender(budget))
     except GoError:
         return ""
 

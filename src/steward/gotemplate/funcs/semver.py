@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 from steward.gotemplate.budget import Budget
 from steward.gotemplate.errors import GoError
@@ -51,6 +51,10 @@ class VersionValue:
     def marshal_json(self) -> str:
         return quote(str(self.version))
 
+    def emptied_copy(self) -> Self:
+        """What deepCopy makes of it: all its fields are unexported, and left out."""
+        return type(self)(SemanticVersion(0, 0, 0))
+
 
 class Version(VersionValue):
     """*semver.Version: two of them are never equal unless they are one."""
@@ -62,9 +66,6 @@ class Version(VersionValue):
 
     def __hash__(self) -> int:
         return id(self)
-
-    def emptied_copy(self) -> Version:
-        return Version(SemanticVersion(0, 0, 0))
 
 
 @table.budgeted("semver(string) *semver.Version")

@@ -85,9 +85,10 @@ def sort_alpha(budget: Budget, value: Value) -> StringSlice:
         return StringSlice([text_of(value, budget)])
     texts = copied_texts(budget, value)
     budget.work(len(texts))
-    texts.sort(key=to_bytes)
-    room = room_of(budget, texts)
-    if room.storage is not texts:
-        # Part of another list: Go sorted that one's items.
-        room.storage[room.offset : room.offset + len(texts)] = texts
+    texts.sort(key=None if "".join(texts).isascii() else to_bytes)
+    if texts is value:
+        room = room_of(budget, texts)
+        if room.storage is not texts:
+            # Part of another list: Go sorted that one's items.
+            room.storage[room.offset : room.offset + len(texts)] = texts
     return texts

@@ -21,7 +21,9 @@ def texts_of(value: Value, budget: Budget) -> StringSlice:
     if type(value) is StringSlice:
         return value
     if isinstance(value, list):
-        return StringSlice([text_of(item, budget) for item in value if item is not None])
+        return StringSlice(
+            [item if type(item) is str else text_of(item, budget) for item in value if item is not None]
+        )
     if isinstance(value, ByteSlice):
         return StringSlice([str(byte) for byte in value])
     return StringSlice([] if value is None else [text_of(value, budget)])

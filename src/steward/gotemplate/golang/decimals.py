@@ -36,7 +36,7 @@ def to_float(value: Decimal) -> float:
     """The nearest float."""
     # 0.30103 is the logarithm of 2: beyond these sizes no power of ten need be made.
     size = value.digits.bit_length() * 0.30103 + value.exponent
-    if size < -400:
+    if size < -400 or not value.digits:
         return -0.0 if value.digits < 0 else 0.0
     if size > 400:
         return float("-inf" if value.digits < 0 else "inf")

@@ -12,7 +12,7 @@ from math import isfinite, isnan
 from typing import Any, NamedTuple
 
 from steward.gotemplate.errors import GoError
-from steward.gotemplate.values import to_bytes, type_of
+from steward.gotemplate.values import StringSlice, to_bytes, type_of
 
 Spend = Callable[[int], None]
 Scalars = dict[type, Callable[[Any], str]]
@@ -58,46 +58,63 @@ class _Open(NamedTuple):
 
 def marshal(value: Any, style: Style, spend: Spend) -> str:
     """The JSON text; `spend` is told of the bytes as they come."""
-    if not style.indent:
-        text = _plain(value, _SCALARS[style.special], spend, 0)
-        if text is not None:
-            return text
-    return _Writer(style).run(value, spend)
+    text = _Plain(_SCALARS[style.special], style.indent, spend).write(value, 0)
+    return _Writer(style).run(value, spend) if text is None else text
 
 
-def _plain(value: Any, scalars: Scalars, spend: Spend, depth: int) -> str | None:
+class _Plain:
     """What most values are (plain types, not deep) in one go; None for anything else, which the writer then takes."""
-    kind = type(value)
-    write = scalars.get(kind)
-    if write is not None:
-        return write(value)
-    if (kind is not dict and kind is not list) or depth > _PLAIN_DEPTH:
+
+    __slots__ = ("colon", "indent", "scalars", "spend")
+
+    def __init__(self, scalars: Scalars, indent: str, spend: Spend) -> None:
+        self.scalars = scalars
+        self.indent = indent
+        self.colon = ": " if indent else ":"
+        self.spend = spend
+
+    def write(self, value: Any, depth: int) -> str | None:
+        kind = type(value)
+        if kind is str and value.isidentifier():
+            return f'"{value}"'
+        write = self.scalars.get(kind)
+        if write is not None:
+            if kind is str and len(value) > 256:
+                # Escapes are slow: what may need them is paid for before.
+                self.spend(4 * len(value))
+            return write(value)
+        if kind is dict and depth < _PLAIN_DEPTH:
+            return self.object(value, depth + 1)
+        if (kind is list or (kind is StringSlice and not value.is_nil)) and depth < _PLAIN_DEPTH:
+            return self.array(value, depth + 1)
         return None
-    spend(2 + len(value))
-    return (_plain_map if kind is dict else _plain_list)(value, scalars, spend, depth + 1)
 
+    def object(self, value: dict[str, Any], depth: int) -> str | None:
+        self.spend(2 + len(value))
+        write, quoted, colon = self.write, self.scalars[str], self.colon
+        parts: list[str] = []
+        for key in sorted(value) if "".join(value).isascii() else sorted(value, key=to_bytes):
+            item = value[key]
+            # The most frequent kind is written here: a call for each would take longer than the writing.
+            text = f'"{item}"' if type(item) is str and item.isidentifier() else write(item, depth)
+            if text is None:
+                return None
+            parts.append(f'"{key}"{colon}{text}' if key.isidentifier() else f"{quoted(key)}{colon}{text}")
+        return self.bracketed("{", parts, "}", depth)
 
-def _plain_map(value: dict[str, Any], scalars: Scalars, spend: Spend, depth: int) -> str | None:
-    parts: list[str] = []
-    quoted = scalars[str]
-    for key in sorted(value) if "".join(value).isascii() else sorted(value, key=to_bytes):
-        item = value[key]
-        write = scalars.get(type(item))
-        text = write(item) if write is not None else _plain(item, scalars, spend, depth)
-        if text is None:
-            return None
-        parts.append(f"{quoted(key)}:{text}")
-    return f"{{{','.join(parts)}}}"
+    def array(self, value: list[Any], depth: int) -> str | None:
+        self.spend(2 + len(value))
+        write = self.write
+        parts = [
+            f'"{item}"' if type(item) is str and item.isidentifier() else write(item, depth) for item in value
+        ]
+        return None if None in parts else self.bracketed("[", parts, "]", depth)  # type: ignore[arg-type]
 
-
-def _plain_list(value: list[Any], scalars: Scalars, spend: Spend, depth: int) -> str | None:
-    parts: list[str] = []
-    for item in value:
-        text = _plain(item, scalars, spend, depth)
-        if text is None:
-            return None
-        parts.append(text)
-    return f"[{','.join(parts)}]"
+    def bracketed(self, opening: str, parts: list[str], closing: str, depth: int) -> str:
+        if not self.indent or not parts:
+            return f"{opening}{','.join(parts)}{closing}"
+        line = "\n" + self.indent * depth
+        return f"{opening}{line}{f',{line}'.join(parts)}{line[: -len(self.indent)]}{closing}"
 
 
 class _Writer:
@@ -221,7 +238,7 @@ def _marshaled(value: Any, marshaler: Callable[[], str], style: Style) -> str:
 
 def quote_json(text: str, special: re.Pattern[str]) -> str:
     """A JSON string; a byte that is not UTF-8 becomes the escape of U+FFFD."""
-    if special.search(text) is None:
+    if text.isidentifier() or special.search(text) is None:
         return f'"{text}"'
     return '"' + special.sub(lambda found: _escape(found.group()), text) + '"'
 
@@ -267,7 +284,8 @@ def _shortest(size: float) -> tuple[str, int]:
 
 def _scalar_writers(special: re.Pattern[str]) -> Scalars:
     def quoted(text: str) -> str:
-        return f'"{text}"' if special.search(text) is None else quote_json(text, special)
+        # Letters and digits alone are by far the most frequent, and quicker seen than searched.
+        return f'"{text}"' if text.isalnum() or special.search(text) is None else quote_json(text, special)
 
     return {
         str: quoted,

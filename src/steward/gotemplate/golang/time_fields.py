@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -211,13 +212,13 @@ def _offset_reader(shape: str, zulu: bool) -> Callable[[Fields], None]:
 
 
 def _set_offset(fields: Fields, sign: str, *parts: str) -> None:
-    if not all(_TWO_DIGITS.match(part) for part in parts if part):
-        raise Mismatch
-    hour, minute, second = (int(part or 0) for part in parts)
+    read = list(itertools.takewhile(_TWO_DIGITS.match, (part or "00" for part in parts)))
+    hour, minute, second = (*map(int, read), 0, 0, 0)[:3]
+    # Go complains of a number that is too large before one that is none, or a sign that is none.
     for number, most, name in ((second, 60, "second"), (minute, 60, "minute"), (hour, 24, "hour")):
         if number > most:
             raise OutOfRange(f"time zone offset {name}")
-    if sign not in "+-":
+    if len(read) < len(parts) or sign not in "+-":
         raise Mismatch
     offset = (hour * 60 + minute) * 60 + second
     fields.offset = -offset if sign == "-" else offset

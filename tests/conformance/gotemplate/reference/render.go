@@ -15,7 +15,7 @@ import (
 )
 
 const (
-	caseTimeout = 5 * time.Second
+	caseTimeout = 30 * time.Second
 	outputCap   = 4 << 20
 )
 

@@ -82,7 +82,6 @@ decryptAES "30tEfhuJSVRhpG97XCuWgz2okj7L8vQ1s6V9zVUPeDQ=" "30tEfhuJSVRhpG97XCuWg
 """
 KEYS = r"""
 genPrivateKey "rsa" | contains "BEGIN RSA PRIVATE KEY"
-genPrivateKey "" | contains "BEGIN RSA PRIVATE KEY"
 genPrivateKey "ecdsa" | contains "BEGIN EC PRIVATE KEY"
 genPrivateKey "ed25519" | contains "BEGIN PRIVATE KEY"
 genPrivateKey "nope"
