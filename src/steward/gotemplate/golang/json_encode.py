@@ -91,16 +91,24 @@ class _Plain:
 
     def object(self, value: dict[str, Any], depth: int) -> str | None:
         self.spend(2 + len(value))
-        write, quoted, colon = self.write, self.scalars[str], self.colon
+        write, scalars, colon = self.write, self.scalars, self.colon
         parts: list[str] = []
         for key in sorted(value) if "".join(value).isascii() else sorted(value, key=to_bytes):
             item = value[key]
-            # The most frequent kind is written here: a call for each would take longer than the writing.
-            text = f'"{item}"' if type(item) is str and item.isidentifier() else write(item, depth)
-            if text is None:
-                return None
-            parts.append(f'"{key}"{colon}{text}' if key.isidentifier() else f"{quoted(key)}{colon}{text}")
-        return self.bracketed("{", parts, "}", depth)
+            kind = type(item)
+            # The most frequent kinds are written here: a call for each would take longer than the writing.
+            if kind is str and item.isidentifier():
+                text: str | None = f'"{item}"'
+            elif kind is float or kind is bool:
+                text = scalars[kind](item)
+            else:
+                text = write(item, depth)
+                if text is None:
+                    return None
+            parts.append(
+                f'"{key}"{colon}{text}' if key.isidentifier() else f"{scalars[str](key)}{colon}{text}"
+            )
+        return self.bracketed("{", parts, "}", depth) if self.indent else f"{{{','.join(parts)}}}"
 
     def array(self, value: list[Any], depth: int) -> str | None:
         self.spend(2 + len(value))
@@ -108,11 +116,13 @@ class _Plain:
         parts = [
             f'"{item}"' if type(item) is str and item.isidentifier() else write(item, depth) for item in value
         ]
-        return None if None in parts else self.bracketed("[", parts, "]", depth)  # type: ignore[arg-type]
+        if None in parts:
+            return None
+        return self.bracketed("[", parts, "]", depth) if self.indent else f"[{','.join(parts)}]"  # type: ignore[arg-type]
 
     def bracketed(self, opening: str, parts: list[str], closing: str, depth: int) -> str:
-        if not self.indent or not parts:
-            return f"{opening}{','.join(parts)}{closing}"
+        if not parts:
+            return f"{opening}{closing}"
         line = "\n" + self.indent * depth
         return f"{opening}{line}{f',{line}'.join(parts)}{line[: -len(self.indent)]}{closing}"
 
