@@ -64,6 +64,8 @@ HOSTILE = [
             "upper $b",
         )
     ],
+    "{{ wrap 1 (repeat 500000 `a `) }}",
+    "{{ wrapWith 1 `-` (repeat 1000000 `a`) }}",
     "{{ repeat 1000000000 `abc` }}",
     "{{ repeat 100000 `abc` | repeat 100000 }}",
     "{{ until 1000000000 }}",

@@ -50,6 +50,7 @@ def replace(budget: Budget, old: str, new: str, text: str) -> str:
 @table.budgeted("wrap(int, string) string")
 def wrap(budget: Budget, width: int, text: str) -> str:
     budget.build(2 * byte_length(text))
+    budget.work(_lines_at_most(text, width))
     return words.wrap(text, width, "", break_long_words=False)
 
 
@@ -57,7 +58,13 @@ def wrap(budget: Budget, width: int, text: str) -> str:
 def wrap_with(budget: Budget, width: int, newline: str, text: str) -> str:
     size = byte_length(text)
     budget.build(size + (size // max(width, 1) + text.count(" ") + 1) * (byte_length(newline) + 1))
+    budget.work(_lines_at_most(text, width) + size // max(width, 1))
     return words.wrap(text, width, newline, break_long_words=True)
+
+
+def _lines_at_most(text: str, width: int) -> int:
+    """Two lines in a row are longer than the width together; a blank at the start of a line is a step of its own."""
+    return min(text.count(" "), 2 * len(text) // max(width, 1)) + text.count("  ")
 
 
 @table.budgeted("join(string, any) string")
