@@ -114,8 +114,8 @@ def test_a_poolers_record_says_what_steward_reads_in_it() -> None:
         True,
         2,
     )
-    key = record_key("/root", program(*POOLER))
-    assert key == "/root/poolers/multipooler-z1-pool-0/Pooler"
+    key = record_key("/topo", program(*POOLER))
+    assert key == "/topo/poolers/multipooler-z1-pool-0/Pooler"
 
 
 def test_a_pooler_that_shut_down_keeps_everything_but_its_state() -> None:
@@ -131,7 +131,7 @@ def test_a_gateway_registers_its_address_and_ports() -> None:
     assert record.message(1).number(1) == 2
     assert record.text(2) == "10.0.0.7"
     assert (record.message(3).text(1), record.message(3).number(2)) == ("postgres", 5432)
-    assert record_key("/root", program(*GATEWAY)) == "/root/gateways/multigateway-z1-pool-0/Gateway"
+    assert record_key("/topo", program(*GATEWAY)) == "/topo/gateways/multigateway-z1-pool-0/Gateway"
 
 
 def test_a_stale_pooler_seems_to_serve() -> None:

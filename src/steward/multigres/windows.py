@@ -10,7 +10,7 @@ from zoneinfo import ZoneInfo
 
 from cronsim import CronSim, CronSimError
 
-from steward.multigres.api.cluster import UpdateWindow
+from steward.multigres.api.updates import UpdateWindow
 from steward.multigres.layers import given
 
 ONE_HOUR = "1h"

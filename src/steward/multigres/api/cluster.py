@@ -1,6 +1,6 @@
 """MultigresCluster: the one object that users write. Everything else grows from it."""
 
-from typing import Annotated, ClassVar, Literal
+from typing import Annotated, ClassVar
 
 from msgspec import Meta, field
 
@@ -32,6 +32,7 @@ from steward.multigres.api.scalars import (
 )
 from steward.multigres.api.status import Conditions
 from steward.multigres.api.topo import GlobalTopoServer, LocalTopoServer
+from steward.multigres.api.updates import UpdatePolicy
 
 ONE_SOURCE = Cel("!(has(self.spec) && has(self.templateRef))", "give either spec or templateRef, not both")
 
@@ -201,35 +202,6 @@ class DatabaseEntry(Part):
             "!has(self.tablegroups) || self.tablegroups.filter(g, has(g.default) && g.default).size() <= 1",
             "at most one table group is the default one",
             ".tablegroups",
-        ),
-    )
-
-
-class UpdateWindow(Part):
-    """When template changes may take effect."""
-
-    cron: Annotated[str, Meta(min_length=1, max_length=128)]
-    """Start of the window, as cron has it, for example `0 2 * * SUN`."""
-    time_zone: Annotated[str, Meta(min_length=1, max_length=64)] | Unset = UNSET
-    """A name of the time zone database, for example Europe/Zurich. UTC when left out."""
-    duration: Annotated[str, Meta(max_length=16, pattern=r"^([0-9]+(s|m|h))+$")] | Unset = UNSET
-    """How long the window is open, for example `2h`. One hour when left out."""
-
-
-class UpdatePolicy(Part):
-    """When changes of templates reach this cluster."""
-
-    template_changes: Literal["Auto", "Manual", "Window"] | Unset = UNSET
-    """Auto: at once (the default). Manual: when accepted. Window: when the window opens."""
-    window: UpdateWindow | Unset = UNSET
-    """The window, with Window."""
-    accepted_revision: Annotated[str, Meta(max_length=64)] | Unset = UNSET
-    """With Manual: the revision that you accept, as status.availableTemplateRevision shows it."""
-    rules: ClassVar = (
-        Cel(
-            "!has(self.templateChanges) || self.templateChanges != 'Window' || has(self.window)",
-            "templateChanges Window needs a window",
-            ".window",
         ),
     )
 

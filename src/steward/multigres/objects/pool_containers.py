@@ -116,38 +116,14 @@ def _config_mounts(build: Build) -> list[Manifest]:
 
 
 def pooler(build: Build) -> Manifest:
-    spec, path = build.shard.spec, build.shard.path
+    spec = build.shard.spec
     assert spec.global_topo_server is not UNSET
     topo = topo_access(spec.global_topo_server)
-    levels = given(spec.log_levels, constants.LOG_LEVELS)
-    domain = f"{build.service}.{build.shard.owner.namespace}.svc.cluster.local"
     return {
         "name": "multipooler",
         "image": given(build.images.multipooler, given(constants.IMAGES.multipooler, "")),
         "imagePullPolicy": pull_policy(build.images),
-        "args": [
-            "multipooler",
-            f"--http-port={HTTP.number}",
-            f"--grpc-port={GRPC.number}",
-            f"--pooler-dir={POOLER_DIRECTORY}",
-            f"--socket-file={SOCKET}",
-            "--service-map=grpc-pooler",
-            *topo.flags,
-            f"--cell={build.cell}",
-            f"--database={path.database}",
-            f"--table-group={path.table_group}",
-            f"--shard={path.shard}",
-            # Stable over restarts: a random one would leave a stale record behind at every start.
-            "--service-id=$(POD_NAME)",
-            f"--hostname=$(POD_NAME).{domain}",
-            f"--pgctld-addr=localhost:{PGCTLD_GRPC}",
-            f"--pg-port={POSTGRES.number}",
-            f"--pgbackrest-cert-file={CERTIFICATE_DIRECTORY}/pgbackrest.crt",
-            f"--pgbackrest-key-file={CERTIFICATE_DIRECTORY}/pgbackrest.key",
-            f"--pgbackrest-ca-file={CERTIFICATE_DIRECTORY}/ca.crt",
-            f"--pgbackrest-port={PORT}",
-            f"--log-level={given(levels.multipooler, 'info')}",
-        ],
+        "args": ["multipooler", *topo.flags, *_pooler_flags(build), *_backup_flags()],
         "env": [
             field_env("POD_NAME", "metadata.name"),
             *_postgres_env(build)[:3],
@@ -160,6 +136,38 @@ def pooler(build: Build) -> Manifest:
         "volumeMounts": [*_data_mounts(build), *topo.mounts, *sampling_mount(spec.observability)],
         **http_probes("/ready", "/live", HTTP.name),
     }
+
+
+def _pooler_flags(build: Build) -> list[str]:
+    path = build.shard.path
+    levels = given(build.shard.spec.log_levels, constants.LOG_LEVELS)
+    domain = f"{build.service}.{build.shard.owner.namespace}.svc.cluster.local"
+    return [
+        f"--http-port={HTTP.number}",
+        f"--grpc-port={GRPC.number}",
+        f"--pooler-dir={POOLER_DIRECTORY}",
+        f"--socket-file={SOCKET}",
+        "--service-map=grpc-pooler",
+        f"--cell={build.cell}",
+        f"--database={path.database}",
+        f"--table-group={path.table_group}",
+        f"--shard={path.shard}",
+        # Stable over restarts: a random one would leave a stale record behind at every start.
+        "--service-id=$(POD_NAME)",
+        f"--hostname=$(POD_NAME).{domain}",
+        f"--pgctld-addr=localhost:{PGCTLD_GRPC}",
+        f"--pg-port={POSTGRES.number}",
+        f"--log-level={given(levels.multipooler, 'info')}",
+    ]
+
+
+def _backup_flags() -> list[str]:
+    return [
+        f"--pgbackrest-cert-file={CERTIFICATE_DIRECTORY}/pgbackrest.crt",
+        f"--pgbackrest-key-file={CERTIFICATE_DIRECTORY}/pgbackrest.key",
+        f"--pgbackrest-ca-file={CERTIFICATE_DIRECTORY}/ca.crt",
+        f"--pgbackrest-port={PORT}",
+    ]
 
 
 def exporter(build: Build) -> Manifest:

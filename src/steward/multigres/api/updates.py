@@ -1,0 +1,37 @@
+"""When changes of templates reach a cluster."""
+
+from typing import Annotated, ClassVar, Literal
+
+from msgspec import Meta
+
+from steward.kube.crd import Cel
+from steward.multigres.api.scalars import UNSET, Part, Unset
+
+
+class UpdateWindow(Part):
+    """When template changes may take effect."""
+
+    cron: Annotated[str, Meta(min_length=1, max_length=128)]
+    """Start of the window, as cron has it, for example `0 2 * * SUN`."""
+    time_zone: Annotated[str, Meta(min_length=1, max_length=64)] | Unset = UNSET
+    """A name of the time zone database, for example Europe/Zurich. UTC when left out."""
+    duration: Annotated[str, Meta(max_length=16, pattern=r"^([0-9]+(s|m|h))+$")] | Unset = UNSET
+    """How long the window is open, for example `2h`. One hour when left out."""
+
+
+class UpdatePolicy(Part):
+    """When changes of templates reach this cluster."""
+
+    template_changes: Literal["Auto", "Manual", "Window"] | Unset = UNSET
+    """Auto: at once (the default). Manual: when accepted. Window: when the window opens."""
+    window: UpdateWindow | Unset = UNSET
+    """The window, with Window."""
+    accepted_revision: Annotated[str, Meta(max_length=64)] | Unset = UNSET
+    """With Manual: the revision that you accept, as status.availableTemplateRevision shows it."""
+    rules: ClassVar = (
+        Cel(
+            "!has(self.templateChanges) || self.templateChanges != 'Window' || has(self.window)",
+            "templateChanges Window needs a window",
+            ".window",
+        ),
+    )
