@@ -79,7 +79,8 @@ class EventRecorder:
         if self._sender is None:
             return
         try:
-            await asyncio.wait_for(self._queue.join(), seconds)
+            async with asyncio.timeout(seconds):
+                await self._queue.join()
         except TimeoutError:
             log.warning("%d events were not sent before the end", self._queue.qsize())
         self._sender.cancel()

@@ -177,7 +177,8 @@ class Manager:
         with collector_paused(), suppress(TimeoutError):
             await self.caches.start()
             # A server that is away for hours must not leave the process without a collector.
-            await asyncio.wait_for(self.caches.wait_synced(), FIRST_LISTS_SECONDS)
+            async with asyncio.timeout(FIRST_LISTS_SECONDS):
+                await self.caches.wait_synced()
         await self.caches.wait_synced()
         log.info("caches are synced", extra={"stores": len(self.caches.stores)})
 
