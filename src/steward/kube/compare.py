@@ -4,6 +4,7 @@ SAME: the live object holds what we would apply, and we own exactly that. DIFFER
 the server can tell, because a default inside an atomic value, or a word of the schema, could explain it.
 """
 
+from collections.abc import Iterable
 from enum import Enum
 from typing import Any, Final
 
@@ -12,7 +13,7 @@ from msgspec import Struct
 from steward.kube.kinds import Manifest, Ref, ref_of
 from steward.kube.owned import Claim, FieldSet, OwnedFields, digest_of, is_deep, with_numbered_owners
 from steward.kube.settled import Settled, digest_of_pair
-from steward.kube.shape import Doubts, doubts_about, refuted_by
+from steward.kube.shape import Doubt, Doubts, doubts_about, refuted_by
 
 # What names the object, or what only the server writes: it is in nobody's set of fields.
 _IDENTITY: Final = frozenset(
@@ -93,10 +94,16 @@ class Comparison:
     def learn(self, claim: Claim, answered: list[Any], owned: OwnedFields) -> None:
         """Takes in what the server made of the manifest: sent again, it would change nothing."""
         kind, held = self.ref.kind, self._held_against(claim)
-        self._settled.learn_schema(kind, held.doubts or (), refuted_by(claim.fields.tree, held.fields))
+        self._settled.learn_schema(kind, held.doubts or (), self._refuted(held))
         if held.doubts is not None:
             self._settled.learn_values(kind, claim.fields.paths, held.values, answered)
         self._settled.learn_same(digest_of_pair(self._manifest, owned))
+
+    def _refuted(self, held: Held) -> Iterable[Doubt]:
+        """What the owned set refutes. The same set refutes the same each time, but for the lists that are empty."""
+        if held.doubts is None or [] in held.values:
+            return refuted_by(held.owned.tree, held.fields)
+        return refuted_by(held.owned.tree, held.fields) if self._settled.is_new(held.owned) else ()
 
     def _held_against(self, claim: Claim | OwnedFields) -> "Held":
         """The last is kept: what we owned before an apply is mostly what we own after it."""

@@ -15,7 +15,7 @@ import msgspec
 
 from steward.kube.canonical import Path
 from steward.kube.kinds import Kind, Manifest
-from steward.kube.owned import OwnedFields, is_deep
+from steward.kube.owned import FieldSet, OwnedFields, is_deep
 from steward.kube.shape import Doubt
 
 K = TypeVar("K")
@@ -58,6 +58,7 @@ class Settled:
         self._schema: Memory[tuple[Kind, Doubt], bool] = Memory(size)
         self._became: Memory[tuple[Kind, Path, bytes], tuple[Any]] = Memory(size)
         self._same: Memory[bytes, bool] = Memory(size)
+        self._shapes: Memory[FieldSet, bool] = Memory(size)
 
     def hold(self, kind: Kind, doubts: list[Doubt]) -> bool | None:
         """Whether all of this is true of the kind; None when it was not seen yet."""
@@ -71,6 +72,12 @@ class Settled:
             self._schema.put((kind, doubt), True)
         for doubt in refuted:
             self._schema.put((kind, doubt), False)
+
+    def is_new(self, owned: FieldSet) -> bool:
+        """Whether this set is met for the first time: a fleet has few sets and many objects."""
+        known = self._shapes.get(owned) is not None
+        self._shapes.put(owned, True)
+        return not known
 
     def became(self, kind: Kind, path: Path, value: Any) -> tuple[Any] | None:
         """What the server made of an atomic value, in a tuple since that may be nothing at all."""
