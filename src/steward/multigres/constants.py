@@ -18,7 +18,6 @@ DEFAULT_TABLE_GROUP = "default"
 DEFAULT_SHARD = "0-inf"
 DEFAULT_POOL = "default"
 GLOBAL_ROOT = "/multigres/global"
-TOPO_IMPLEMENTATION = "etcd"
 ETCD_CLIENT_PORT = 2379
 DURABILITY: Final = "AT_LEAST_2"
 SUPERUSER = "postgres"

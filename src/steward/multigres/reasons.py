@@ -9,15 +9,12 @@ TROUBLE = "ComponentInTrouble"
 AVAILABLE = "ComponentsServing"
 UNAVAILABLE = "NothingServes"
 INVALID_SPEC = "InvalidSpec"
-TEMPLATE_MISSING = "TemplateMissing"
 NAME_TAKEN = "NameTaken"
 REGISTERED = "Registered"
 TOPOLOGY_UNREACHABLE = "TopologyUnreachable"
 TOPOLOGY_WAITING = "TopologyServerStarting"
 TOPOLOGY_UNREADABLE = "TopologyRecordUnreadable"
 TOPOLOGY_SECRET_MISSING = "TopologySecretMissing"
-PLACEMENT_SKIPPED = "PlacementSkipped"
-DELETING = "Deleting"
 CERTIFICATES_VALID = "CertificatesValid"
 CERTIFICATES_MISSING = "CertificatesMissing"
 
@@ -28,15 +25,12 @@ MEANINGS = {
     AVAILABLE: "Every component has at least one pod that serves.",
     UNAVAILABLE: "A component has no pod that serves.",
     INVALID_SPEC: "The spec cannot be carried out; the message names the field. What runs stays as it is.",
-    TEMPLATE_MISSING: "A template that the cluster names does not exist. What runs stays as it is.",
     NAME_TAKEN: "An object of somebody else stands under a name that Steward needs. Rename one of the two.",
     REGISTERED: "The topology server holds the records that the data plane reads.",
     TOPOLOGY_UNREACHABLE: "The topology server does not answer; it is tried again and again.",
     TOPOLOGY_WAITING: "The topology server has no ready member yet.",
     TOPOLOGY_UNREADABLE: "A key of ours in the topology server holds something else; the message names it.",
     TOPOLOGY_SECRET_MISSING: "A Secret for the topology server's TLS is missing or not whole; the message names it.",
-    PLACEMENT_SKIPPED: "A template asks for a cell that this cluster does not have; that placement is left out.",
     CERTIFICATES_VALID: "The backup service has certificates that are valid and will be renewed in time.",
     CERTIFICATES_MISSING: "The backup service has no usable certificates; the message says what to do.",
-    DELETING: "The object is being deleted; the message says what is still there.",
 }

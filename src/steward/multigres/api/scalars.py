@@ -31,7 +31,6 @@ CellNames = Annotated[
 Endpoint = Annotated[str, Meta(min_length=1, max_length=2048, pattern=r"^https?://")]
 Address = Annotated[str, Meta(min_length=1, max_length=8192)]
 IpAddress = Annotated[str, Meta(min_length=3, max_length=45, pattern=r"^[0-9a-fA-F.:]+$")]
-Text = Annotated[str, Meta(max_length=1024)]
 
 Quantity = Annotated[
     str | int,

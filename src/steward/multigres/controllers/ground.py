@@ -13,7 +13,6 @@ from steward.kube.conditions import READY, TRUE
 from steward.kube.errors import NotFound
 from steward.kube.kinds import Kind, Manifest, Ref, ref_of
 from steward.kube.meta import HasMetadata, Metadata, ObjectMeta, controller_of, key_of
-from steward.kube.patches import JsonPatch
 from steward.kube.selectors import CacheRule
 from steward.kube.store import Store
 from steward.multigres import reasons
@@ -25,7 +24,7 @@ from steward.multigres.status import Look, Stall, is_urgent
 from steward.multigres.trouble import first_hint, first_trouble
 from steward.multigres.views import ClaimView, PodView
 from steward.runtime.manager import Manager
-from steward.runtime.plan import Apply, Delete, Patch, Plan, Requeue, Status
+from steward.runtime.plan import Apply, Delete, Plan, Requeue, Status
 from steward.runtime.settings import Settings
 
 NO_LONGER_ASKED_FOR = "it is no longer asked for"
@@ -137,9 +136,3 @@ def stall_of(strangers: frozenset[Ref]) -> Stall | None:
     return Stall(
         reasons.NAME_TAKEN, f"{names} belongs to somebody else and stands under a name of ours: {cure}"
     )
-
-
-def finalizers_patch(ref: Ref, meta: ObjectMeta, wanted: Sequence[str]) -> Patch:
-    """By JSON patch at the version that we saw: two appliers of finalizers would replace each other's."""
-    at = {"op": "test", "path": "/metadata/resourceVersion", "value": meta.resource_version}
-    return Patch(ref, JsonPatch([at, {"op": "add", "path": "/metadata/finalizers", "value": list(wanted)}]))
