@@ -19,7 +19,7 @@ make check    lint, formatting, types, import rules, generated files
 make bench    measure
 make down     stop what `make up` started
 make fmt      format the code
-make generate write what is made from the types: the CRDs in config/crd
+make generate write what is made from the code: the definitions, the kustomize files, the chart
 make lock     write requirements/*.txt anew from pyproject.toml (newest versions: make lock ARGS=--upgrade)
 endef
 export HELP
@@ -46,10 +46,12 @@ check: setup
 	@$(BIN)/lint-imports
 	@$(BIN)/python -m steward.multigres.api config/crd --check
 	@$(BIN)/python -m steward.tenants.api config/crd --check
+	@$(BIN)/python -m steward.shipping --check
 
 generate: setup
 	@$(BIN)/python -m steward.multigres.api config/crd
 	@$(BIN)/python -m steward.tenants.api config/crd
+	@$(BIN)/python -m steward.shipping
 
 bench: binaries
 	@$(BIN)/python -m bench $(ARGS)

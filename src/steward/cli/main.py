@@ -46,6 +46,12 @@ VERBS: dict[str, Verb] = {
     "down": Verb("steward.cli.down", "command", "Stop the control plane that `steward up` started."),
     "kubectl": Verb("steward.cli.kubectl", "command", "Run kubectl against the local control plane."),
     "run": Verb("steward.cli.run", "command", "Run the operators against a cluster."),
+    "install": Verb("steward.cli.install", "command", "Print or apply what an installation consists of."),
+    "uninstall": Verb("steward.cli.uninstall", "command", "Remove an installation, stranding nothing."),
+    "crds": Verb("steward.cli.crds", "command", "Print the custom resource definitions."),
+    "explain": Verb(
+        "steward.cli.explain", "command", "Say where each value of a MultigresCluster comes from."
+    ),
     "template": Verb(
         "steward.cli.template", "command", "Render a Go template with values, as the tenants operator does."
     ),

@@ -29,6 +29,7 @@ class Program:
     package: str
     names: tuple[str, ...]
     variables: tuple[tuple[str, str], ...] = ()  # set by the linker
+    tags: tuple[str, ...] = ()  # what the source leaves out or takes in
     disk: int = GIB  # free space that a first build needs, caches included
 
 
@@ -59,7 +60,34 @@ KWOK = Program(
     disk=1 * GIB,
 )
 
-PROGRAMS = {program.name: program for program in (CONTROL_PLANE, KWOK)}
+# Only the tests of the chart call it.
+HELM = Program(
+    name="helm",
+    version="3.22.0",
+    source=GO_SOURCES / "helm",
+    package="helm.sh/helm/v3/cmd/helm",
+    names=("helm",),
+    # Without a cluster it takes itself for the client of a very old one, and refuses charts that ask for a newer.
+    variables=(
+        ("helm.sh/helm/v3/pkg/chartutil.k8sVersionMajor", "1"),
+        ("helm.sh/helm/v3/pkg/chartutil.k8sVersionMinor", "36"),
+    ),
+    disk=2 * GIB,
+)
+
+# Only the tests of the alerts call it. Without the clients of two dozen clouds, from which Prometheus would discover
+# targets: they would make the build several times as long.
+PROMTOOL = Program(
+    name="promtool",
+    version="0.313.5",
+    source=GO_SOURCES / "prometheus",
+    package="github.com/prometheus/prometheus/cmd/promtool",
+    names=("promtool",),
+    tags=("remove_all_sd",),
+    disk=2 * GIB,
+)
+
+PROGRAMS = {program.name: program for program in (CONTROL_PLANE, KWOK, HELM, PROMTOOL)}
 
 _ARCHITECTURES = {"x86_64": "amd64", "amd64": "amd64", "aarch64": "arm64", "arm64": "arm64"}
 
@@ -78,7 +106,7 @@ def machine(system: str = sys.platform, processor: str = platform.machine()) -> 
 def key(program: Program, built_for: str) -> str:
     """The name of the directory that holds the built program."""
     digest = hashlib.sha256()
-    for text in (program.package, *program.names, *(f"{n}={v}" for n, v in program.variables)):
+    for text in (program.package, *program.names, *(f"{n}={v}" for n, v in program.variables), *program.tags):
         digest.update(text.encode() + b"\0")
     for path in sorted(program.source.rglob("*")):
         if path.is_file():

@@ -1,0 +1,24 @@
+"""`steward crds`: prints the custom resource definitions of this version, for those who install them apart."""
+
+from __future__ import annotations
+
+import click
+
+from steward.cli.installing import as_yaml
+from steward.shipping.manifests import crds
+from steward.shipping.operators import SHIPPED
+
+_EPILOG = """\b
+Example:
+  steward crds | kubectl apply --server-side -f -
+"""
+
+
+@click.command("crds", epilog=_EPILOG)
+@click.option(
+    "--only", type=click.Choice([operator.word for operator in SHIPPED]), help="Those of one operator."
+)
+def command(only: str | None) -> None:
+    """Print the custom resource definitions."""
+    found = [crd for operator in SHIPPED if only in (None, operator.word) for crd in crds(operator)]
+    click.echo(as_yaml(found), nl=False)

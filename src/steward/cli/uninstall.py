@@ -1,0 +1,146 @@
+"""`steward uninstall`: takes an installation away without stranding anything.
+
+A custom resource with our finalizer could never be deleted once nobody is left to answer it. So while custom resources
+live, nothing is removed; or, on request, they are released first: our finalizers are taken off, and they stay, with
+everything that runs below them, under definitions that stay too.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import click
+
+from steward.cli.installing import chosen_values, value_options
+from steward.cli.reaching import cluster_options, source_of, with_client
+from steward.kube.client import Client
+from steward.kube.errors import NoSuchKind, NotFound
+from steward.kube.kinds import Kind, Manifest, Ref, kind_of, ref_of
+from steward.kube.options import DeleteOptions, ListQuery
+from steward.kube.patches import JsonPatch
+from steward.shipping.manifests import crds, enabled, manifests
+from steward.shipping.values import Values
+
+OUR_FINALIZERS = ("multigres.com/", "kubernetes-tenants.org/", "tenant.operator.kubernetes-tenants.org/")
+_SHOWN = 10
+_FIRST = (
+    "Deployment",
+    "MutatingWebhookConfiguration",
+    "ValidatingWebhookConfiguration",
+    "ValidatingAdmissionPolicyBinding",
+    "ValidatingAdmissionPolicy",
+)
+_EPILOG = """\b
+Examples:
+  steward uninstall                 refuses while custom resources live
+  steward uninstall --keep-crds     leaves the definitions
+  steward uninstall --release       lets go of what lives; databases and tenants' objects keep running
+\b
+Needs: the rights to delete what `steward install` applied, and to list custom resources (patch, with --release).
+"""
+
+
+class Living(NamedTuple):
+    """A custom resource that is still there."""
+
+    ref: Ref
+    version: str
+    finalizers: tuple[str, ...]
+
+
+@click.command("uninstall", epilog=_EPILOG)
+@value_options
+@click.option("--release", is_flag=True, help="Take our finalizers off what lives, and leave it running.")
+@click.option("--keep-crds", is_flag=True, help="Leave the custom resource definitions.")
+@cluster_options
+def command(
+    values_file: Path | None,
+    namespace: str | None,
+    only: str | None,
+    release: bool,
+    keep_crds: bool,
+    **given: Any,
+) -> None:
+    """Remove an installation of Steward."""
+    values = chosen_values(values_file, namespace, only)
+    found = with_client(source_of(dict(given)), lambda client: living(client, values))
+    if found and not release:
+        raise click.ClickException(_refusal(found))
+    kept = keep_crds or bool(found)
+    objects = [m for m in manifests(values) if not (kept and m["kind"] == "CustomResourceDefinition")]
+    with_client(source_of(given), lambda client: _remove(client, objects, found))
+
+
+def _refusal(found: list[Living]) -> str:
+    names = [f"{one.ref.kind.kind} {one.ref.key}" for one in found]
+    more = f" and {len(names) - _SHOWN} more" if len(names) > _SHOWN else ""
+    return (
+        f"{len(names)} custom resources live: {', '.join(names[:_SHOWN])}{more}. Delete them first and wait until "
+        "they are gone, or use --release, which leaves them and all that runs below them in place."
+    )
+
+
+async def living(client: Client, values: Values) -> list[Living]:
+    found = []
+    for operator in enabled(values):
+        for crd in crds(operator):
+            found += await _of_kind(client, _custom_kind(crd))
+    return found
+
+
+def _custom_kind(crd: Manifest) -> Kind:
+    spec = crd["spec"]
+    return Kind(f"{spec['group']}/{spec['versions'][0]['name']}", spec["names"]["kind"])
+
+
+async def _of_kind(client: Client, kind: Kind) -> list[Living]:
+    try:
+        listing = await client.list(kind, ListQuery())
+    except (NoSuchKind, NotFound):
+        return []
+    return [
+        Living(
+            ref_of({"apiVersion": kind.api_version, "kind": kind.kind, "metadata": item["metadata"]}),
+            item["metadata"]["resourceVersion"],
+            tuple(item["metadata"].get("finalizers") or ()),
+        )
+        for item in listing.items
+    ]
+
+
+async def _remove(client: Client, objects: list[Manifest], found: list[Living]) -> None:
+    """The operators go first, as one that still runs would put its finalizers back; then what asks them, as a webhook
+    that nobody answers would refuse to let a finalizer go."""
+    first = [manifest for kind in _FIRST for manifest in objects if manifest["kind"] == kind]
+    for manifest in first:
+        await _delete(client, manifest)
+    for one in found:
+        await _release(client, one)
+    for manifest in reversed(objects):
+        if manifest["kind"] not in _FIRST:
+            await _delete(client, manifest)
+
+
+async def _release(client: Client, one: Living) -> None:
+    left = [name for name in one.finalizers if not name.startswith(OUR_FINALIZERS)]
+    if len(left) == len(one.finalizers):
+        return
+    patch = JsonPatch(
+        [
+            {"op": "test", "path": "/metadata/resourceVersion", "value": one.version},
+            {"op": "replace", "path": "/metadata/finalizers", "value": left},
+        ]
+    )
+    await client.patch(one.ref, patch)
+    click.echo(f"{one.ref.kind.kind} {one.ref.key} released")
+
+
+async def _delete(client: Client, manifest: Manifest) -> None:
+    ref = ref_of(manifest)
+    try:
+        live = await client.get(ref.kind, ref.key)
+        await client.delete(ref, DeleteOptions(uid=live["metadata"]["uid"]))
+    except (NotFound, NoSuchKind):
+        return
+    click.echo(f"{kind_of(manifest).kind} {ref.key.name} deleted")

@@ -1,0 +1,138 @@
+"""The Helm chart's templates, made from the same functions as every other way to install.
+
+The functions are called with values that stand for Helm's: tokens that go through them as text and become expressions
+in what is written. So the chart cannot forget an object or a field that `steward install` has.
+"""
+
+import re
+from typing import Any, cast
+
+import yaml
+
+from steward.kube.kinds import Manifest
+from steward.shipping import manifests
+from steward.shipping.access import databases_for_tenants, metrics_reader
+from steward.shipping.network import network_policy, service_monitor
+from steward.shipping.operators import SHIPPED, Shipped
+from steward.shipping.values import Image, OperatorValues, Values
+
+NOTE = "# Made by `make generate` from src/steward/shipping: edit there.\n"
+
+
+class Tokens:
+    """Words that stand for Helm expressions. `Optional` ones take their whole line away when the value is empty."""
+
+    def __init__(self) -> None:
+        self._expressions: list[str] = []
+
+    def value(self, path: str) -> Any:
+        return self.expression(f"{{{{ {path} }}}}")
+
+    def json(self, expression: str) -> Any:
+        return self.expression(f"{{{{ toJson {expression} }}}}")
+
+    def expression(self, text: str) -> Any:
+        self._expressions.append(text)
+        return f"HelmToken{len(self._expressions) - 1}x"
+
+    def optional(self, path: str) -> Any:
+        self._expressions.append(path)
+        return f"HelmOptional{len(self._expressions) - 1}x"
+
+    def written(self, text: str) -> str:
+        whole_lines = re.sub(r"^( *)(\w+): HelmOptional(\d+)x\n", self._with, text, flags=re.MULTILINE)
+        return re.sub(r"HelmToken(\d+)x", lambda found: self._expressions[int(found[1])], whole_lines)
+
+    def _with(self, found: re.Match[str]) -> str:
+        indent, key, number = found.groups()
+        lines = (
+            f"{{{{- with {self._expressions[int(number)]} }}}}",
+            f"{key}: {{{{ toJson . }}}}",
+            "{{- end }}",
+        )
+        return "".join(f"{indent}{line}\n" for line in lines)
+
+
+def templates() -> dict[str, str]:
+    """The files below `templates/`, by name."""
+    files = {"crds.yaml": _CRDS, "metrics-reader.yaml": _file([metrics_reader()], "", Tokens())}
+    for operator in SHIPPED:
+        files |= _of_operator(operator)
+    both = "and .Values.multigres.enabled .Values.tenants.enabled"
+    return {**files, "databases-for-tenants.yaml": _file([databases_for_tenants()], both, Tokens())}
+
+
+def _of_operator(operator: Shipped) -> dict[str, str]:
+    tokens = Tokens()
+    values = _values(operator, tokens)
+    is_on = f".Values.{operator.word}.enabled"
+    core = manifests.core(operator, values)
+    _with_args(core, operator, tokens)
+    sections = {
+        "rbac": (manifests.rbac(operator, values), is_on),
+        "operator": (core, is_on),
+        "network-policy": ([network_policy(operator, values)], f"and {is_on} .Values.networkPolicy"),
+        "webhooks": (manifests.webhooks(operator, values), f"and {is_on} .Values.webhooks"),
+        "service-monitor": (
+            [service_monitor(operator, values)],
+            f"and {is_on} .Values.monitoring.serviceMonitor",
+        ),
+    }
+    return {
+        f"{operator.word}-{name}.yaml": _file(objects, condition, tokens)
+        for name, (objects, condition) in sections.items()
+    }
+
+
+def _values(operator: Shipped, tokens: Tokens) -> Values:
+    word = operator.word
+    chosen = OperatorValues(
+        replicas=cast(int, tokens.value(f".Values.{word}.replicas")),
+        resources=tokens.json(f".Values.{word}.resources"),
+    )
+    return Values(
+        namespace=tokens.value(".Release.Namespace"),
+        image=Image(
+            tokens.value(".Values.image.repository"),
+            tokens.value(".Values.image.tag"),
+            tokens.value(".Values.image.pullPolicy"),
+        ),
+        image_pull_secrets=tokens.optional(".Values.imagePullSecrets"),
+        priority_class_name=tokens.optional(".Values.priorityClassName"),
+        multigres=chosen,
+        tenants=chosen,
+    )
+
+
+def _with_args(core: list[Manifest], operator: Shipped, tokens: Tokens) -> None:
+    deployment = next(manifest for manifest in core if manifest["kind"] == "Deployment")
+    deployment["spec"]["template"]["spec"]["containers"][0]["args"] = tokens.json(
+        f'(concat (list "run" "{operator.word}") (ternary (list) (list "--webhooks=off") .Values.webhooks) '
+        f".Values.{operator.word}.args)"
+    )
+
+
+def _file(objects: list[Manifest], condition: str, tokens: Tokens) -> str:
+    text = "---\n".join(
+        yaml.safe_dump(manifest, sort_keys=False, width=1000, allow_unicode=True) for manifest in objects
+    )
+    body = tokens.written(text)
+    return f"{NOTE}{{{{- if {condition} }}}}\n{body}{{{{- end }}}}\n" if condition else NOTE + body
+
+
+_CRDS = (
+    NOTE
+    + """{{- if .Values.crds }}
+{{- range $path, $_ := .Files.Glob "files/crd/*_*.yaml" }}
+{{- $operator := ternary "multigres" "tenants" (contains "multigres.com_" $path) }}
+{{- if (index $.Values $operator).enabled }}
+{{- $crd := fromYaml ($.Files.Get $path) }}
+{{- $kept := dict "helm.sh/resource-policy" "keep" }}
+{{- $_ := set $crd.metadata "annotations" (merge $kept (default dict $crd.metadata.annotations)) }}
+---
+{{ toYaml $crd }}
+{{- end }}
+{{- end }}
+{{- end }}
+"""
+)
