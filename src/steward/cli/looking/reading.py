@@ -1,0 +1,30 @@
+"""Reads what the verbs look at: a few lists, side by side. A kind that the cluster does not have is an empty list."""
+
+from __future__ import annotations
+
+import asyncio
+
+from steward.cli.looking.family import KINDS
+from steward.kube.client import Client
+from steward.kube.errors import NoSuchKind, NotFound
+from steward.kube.kinds import Kind, Manifest
+from steward.kube.options import ListQuery
+
+_OURS = "app.kubernetes.io/managed-by=multigres-operator"
+_FILTERED = ("apps/v1", "v1")
+"""Groups in which most objects belong to others."""
+
+
+async def read_objects(client: Client, namespace: str) -> list[Manifest]:
+    """Of one namespace, or of all of them."""
+    lists = await asyncio.gather(*(_list(client, kind, namespace) for kind in KINDS))
+    return [found for listed in lists for found in listed]
+
+
+async def _list(client: Client, kind: Kind, namespace: str) -> list[Manifest]:
+    selector = _OURS if kind.api_version in _FILTERED else ""
+    try:
+        listing = await client.list(kind, ListQuery(namespace=namespace, label_selector=selector))
+    except (NoSuchKind, NotFound):
+        return []
+    return [{**item, "apiVersion": kind.api_version, "kind": kind.kind} for item in listing.items]

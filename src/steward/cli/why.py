@@ -1,0 +1,50 @@
+"""`steward why KIND/NAME`: one sentence, down to the pod, the claim or the row at fault."""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+
+import click
+
+from steward.cli.looking.family import Branch
+from steward.cli.looking.options import NEEDS, found_families, looking_options
+from steward.cli.looking.sentence import why
+
+_EPILOG = f"""\b
+Examples:
+  steward why multigrescluster/db -n shop
+  steward why tenant/acme-web -n saas
+\b
+Exit codes: 0 it is ready, 1 it is not or is not there.
+{NEEDS}"""
+
+
+@click.command("why", epilog=_EPILOG)
+@click.argument("what", metavar="KIND/NAME")
+@looking_options
+def command(what: str, **given: Any) -> None:
+    """Say in one sentence what an object waits for, since when, and what would unblock it."""
+    kind, slash, name = what.partition("/")
+    if not slash or not kind or not name:
+        raise click.UsageError(f"{what} is not KIND/NAME: try multigrescluster/{what}")
+    branch = _find(found_families(given), kind.lower(), name)
+    if branch is None:
+        raise click.ClickException(f"there is no {kind} {name} here; `steward tree -A` shows what there is")
+    click.echo(why(branch, time.time()))
+    click.get_current_context().exit(0 if branch.is_well else 1)
+
+
+_SHORT = {"mgc": "multigrescluster", "pvc": "persistentvolumeclaim"}
+
+
+def _find(branches: tuple[Branch, ...], kind: str, name: str) -> Branch | None:
+    wanted = _SHORT.get(kind, kind)
+    for branch in branches:
+        ref = branch.member.ref
+        if ref.kind.kind.lower() in (wanted, wanted.removesuffix("s")) and ref.key.name == name:
+            return branch
+        found = _find(branch.children, kind, name)
+        if found is not None:
+            return found
+    return None
