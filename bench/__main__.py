@@ -27,7 +27,8 @@ def scenarios() -> dict[str, ModuleType]:
 
 def listed() -> str:
     docs = {name: (module.__doc__ or "").strip() for name, module in scenarios().items()}
-    return "\n".join(f"{name:<12}  {doc.splitlines()[0] if doc else ''}" for name, doc in docs.items())
+    width = max(map(len, docs))
+    return "\n".join(f"{name:<{width}}  {doc.splitlines()[0] if doc else ''}" for name, doc in docs.items())
 
 
 def main(argv: Sequence[str]) -> int:

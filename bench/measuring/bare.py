@@ -18,6 +18,7 @@ from steward.local.control_plane import ControlPlane
 FIELD_MANAGER = "steward-bench"
 _APPLY = {"Content-Type": "application/apply-patch+yaml"}
 _JSON = {"Content-Type": "application/json"}
+_MERGE = {"Content-Type": "application/merge-patch+json"}
 _QUERY = f"fieldManager={FIELD_MANAGER}&force=true"
 _PLURALS = {"ConfigMap": "configmaps", "Secret": "secrets"}
 
@@ -47,6 +48,13 @@ class BareClient:
         plural = _PLURALS[manifest["kind"]]
         path = f"/api/v1/namespaces/{metadata['namespace']}/{plural}/{metadata['name']}?{_QUERY}"
         return await self._send("PATCH", path, manifest, _APPLY)
+
+    async def apply_at(self, path: str, manifest: Manifest) -> bytes:
+        """Any object, or a subresource of it, by a forced server-side apply."""
+        return await self._send("PATCH", f"{path}?{_QUERY}", manifest, _APPLY)
+
+    async def merge(self, path: str, patch: Manifest) -> bytes:
+        return await self._send("PATCH", path, patch, _MERGE)
 
     async def create(self, path: str, manifest: Manifest) -> bytes:
         return await self._send("POST", path, manifest, _JSON)

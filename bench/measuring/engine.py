@@ -11,6 +11,7 @@ from bench.measuring.bare import FIELD_MANAGER
 from steward.kube.apply import Applier
 from steward.kube.cache import Caches
 from steward.kube.client import Client
+from steward.kube.collector import collector_paused
 from steward.local.control_plane import ControlPlane
 from steward.runtime.carry import Carrier, Reach
 from steward.runtime.connection import open_connection
@@ -28,8 +29,9 @@ class Engine:
     around: Surroundings
 
     async def sync(self) -> None:
-        await self.caches.start()
-        await self.caches.wait_synced()
+        with collector_paused():
+            await self.caches.start()
+            await self.caches.wait_synced()
 
 
 @asynccontextmanager

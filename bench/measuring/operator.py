@@ -6,7 +6,7 @@ import asyncio
 import json
 import sys
 import tempfile
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
@@ -19,11 +19,13 @@ from bench.measuring.process import Usage, usage
 from steward.kube.crd import definition
 from steward.local.ports import choose
 from steward.local.processes import Lifetime, Service
-from steward.multigres.api.kinds import CUSTOM_KINDS
+from steward.multigres.api import kinds as multigres
+from steward.tenants.api import kinds as tenants
 
 READY_SECONDS = 60.0
 _STOP_SECONDS = 20.0
 _POLL_SECONDS = 0.1
+NO_FLAGS: Mapping[str, str] = {}
 _DEFINITIONS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
 
 
@@ -61,7 +63,9 @@ async def _is_ready(session: aiohttp.ClientSession) -> bool:
 
 
 @asynccontextmanager
-async def operator(ground: Ground, names: tuple[str, ...]) -> AsyncIterator[RunningOperator]:
+async def operator(
+    ground: Ground, names: tuple[str, ...], more: Mapping[str, str] = NO_FLAGS
+) -> AsyncIterator[RunningOperator]:
     """Ready, with its caches synced and its lease held; ended at the end."""
     probes, metrics = list(choose({}, None).values())[:2]
     with tempfile.TemporaryDirectory(prefix="steward-bench-") as directory:
@@ -72,6 +76,7 @@ async def operator(ground: Ground, names: tuple[str, ...]) -> AsyncIterator[Runn
             "namespace": ground.namespace,
             "health-probe-bind-address": f"127.0.0.1:{probes}",
             "metrics-bind-address": f"127.0.0.1:{metrics}",
+            **more,
         }
         service.start([*command, *(f"--{name}={value}" for name, value in flags.items())], Lifetime.PARENT)
         try:
@@ -92,7 +97,7 @@ async def install_kinds(bare: BareClient) -> None:
     """The custom kinds of the operators, served and ready."""
     found = json.loads(await bare.get(_DEFINITIONS))["items"]
     known = {item["metadata"]["name"] for item in found}
-    wanted = [definition(custom) for custom in CUSTOM_KINDS]
+    wanted = [definition(custom) for custom in (*multigres.CUSTOM_KINDS, *tenants.CUSTOM_KINDS)]
     for item in wanted:
         if item["metadata"]["name"] not in known:
             await bare.create(_DEFINITIONS, item)

@@ -15,6 +15,8 @@ class Options:
     rounds: int
     depths: tuple[int, ...] = DEPTHS
     seconds: float = 60.0
+    sizes: tuple[int, ...] = ()
+    """How many of what the scenario is about (clusters, tenants) are made at once, one after the other."""
 
 
 def read_options(scenario: str, argv: Sequence[str], default: Options) -> Options:
@@ -26,13 +28,16 @@ def read_options(scenario: str, argv: Sequence[str], default: Options) -> Option
         "--rounds", type=_at_least_one, default=default.rounds, help="how often (%(default)s)"
     )
     parser.add_argument(
-        "--depths", type=_depths, default=default.depths, help="requests in flight, by comma (%(default)s)"
+        "--depths", type=_numbers, default=default.depths, help="requests in flight, by comma (%(default)s)"
     )
     parser.add_argument(
         "--seconds", type=float, default=default.seconds, help="how long a rest is watched (%(default)s)"
     )
+    parser.add_argument(
+        "--sizes", type=_numbers, default=default.sizes, help="sizes of the fleet, by comma (%(default)s)"
+    )
     given = parser.parse_args(argv)
-    return Options(given.objects, given.rounds, given.depths, given.seconds)
+    return Options(given.objects, given.rounds, given.depths, given.seconds, given.sizes)
 
 
 def _at_least_one(text: str) -> int:
@@ -42,5 +47,5 @@ def _at_least_one(text: str) -> int:
     return number
 
 
-def _depths(text: str) -> tuple[int, ...]:
+def _numbers(text: str) -> tuple[int, ...]:
     return tuple(_at_least_one(part) for part in text.split(","))

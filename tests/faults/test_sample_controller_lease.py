@@ -10,7 +10,7 @@ import pytest
 from steward.local.control_plane import ControlPlane
 from steward.testkit import FaultProxy, Hold, Match, Rule
 from tests.faults.conftest import StartSample
-from tests.faults.greetings import SHORT_LEASE, World, eventually
+from tests.faults.greetings import SHORT_LEASE, USUAL_LEASE, World, eventually
 
 LEASE_WRITES = Match(write=True, resource="leases")
 STATUS_WRITES = Match(write=True, resource="greetings", subresource="status")
@@ -92,9 +92,9 @@ async def test_a_standby_takes_over_when_the_leader_is_killed(
 async def test_a_standby_writes_nothing(
     world: World, proxy: FaultProxy, other_proxy: FaultProxy, start_sample: StartSample
 ) -> None:
-    async with start_sample(proxy, **SHORT_LEASE):
+    async with start_sample(proxy, **USUAL_LEASE):
         await world.until_led()
-        async with start_sample(other_proxy, **SHORT_LEASE) as standby:
+        async with start_sample(other_proxy, **USUAL_LEASE) as standby:
             await eventually_standing_by(other_proxy)
             await world.greet("hello")
             await world.until_greeted("hello")
@@ -131,7 +131,7 @@ async def test_a_leader_told_to_stand_by_goes_on_after_a_lost_lease(
 async def test_sigterm_finishes_what_is_in_hand_and_releases_the_lease_last(
     world: World, proxy: FaultProxy, start_sample: StartSample
 ) -> None:
-    async with start_sample(proxy, **SHORT_LEASE) as sample:
+    async with start_sample(proxy, **USUAL_LEASE) as sample:
         await world.until_led()
         held = proxy.add(Rule(STATUS_WRITES, Hold(), count=1))
         await world.greet("hello")
@@ -157,7 +157,7 @@ async def eventually_logged(sample: object, text: str) -> None:
 async def test_a_second_signal_ends_the_process_at_once(
     world: World, proxy: FaultProxy, start_sample: StartSample
 ) -> None:
-    async with start_sample(proxy, **SHORT_LEASE) as sample:
+    async with start_sample(proxy, **USUAL_LEASE) as sample:
         await world.until_led()
         held = proxy.add(Rule(STATUS_WRITES, Hold(), count=1))
         await world.greet("hello")
@@ -172,7 +172,7 @@ async def test_sigterm_before_anything_is_synced_ends_cleanly(
     world: World, proxy: FaultProxy, start_sample: StartSample
 ) -> None:
     held = proxy.add(Rule(Match(verb="watch"), Hold()))
-    async with start_sample(proxy, **SHORT_LEASE) as sample:
+    async with start_sample(proxy, **USUAL_LEASE) as sample:
         await held.held.wait()
         sample.signal(signal.SIGTERM)
         assert await sample.ended() == 0

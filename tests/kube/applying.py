@@ -78,7 +78,7 @@ async def until(store: Store[Any], key: Key, holds: Callable[[Any], bool]) -> No
 
     store.subscribe(look)
     look()
-    async with asyncio.timeout(30):
+    async with asyncio.timeout(120):
         await met.wait()
 
 
@@ -110,7 +110,7 @@ async def bench(settings: ConnectionSettings, namespace: str, *kinds: Kind) -> A
 
 async def install_widgets(client: Client) -> None:
     await client.apply(WIDGET_CRD, ApplyOptions(manager="installer"))
-    async with asyncio.timeout(30):
+    async with asyncio.timeout(120):
         while True:
             try:
                 await client.list(WIDGET, ListQuery(namespace="default"))

@@ -185,6 +185,48 @@ async def test_fields_of_another_manager_cost_nothing(at_work: Bench, client: Cl
     await client.patch(ref, MergePatch({"metadata": {"finalizers": None}}))
 
 
+@pytest.mark.parametrize("given", [{}, None], ids=["empty", "null"])
+async def test_an_empty_map_is_nobodys_so_that_others_may_fill_and_empty_it(
+    settings: ConnectionSettings, namespace: str, client: Client, given: Any
+) -> None:
+    # As it happens to a Deployment, whose controller writes an annotation at a time of its own.
+    manifest = manifest_of("ConfigMap", namespace)
+    less = copy.deepcopy(manifest)
+    less["metadata"]["annotations"] = less["binaryData"] = given
+    ref = ref_of(manifest)
+    fillings: list[Manifest] = [
+        {"metadata": {"annotations": {"theirs": "1"}}, "binaryData": {"theirs": "MQ=="}},
+        {"metadata": {"annotations": {"theirs": "2"}}, "binaryData": {"theirs": "Mg=="}},
+        {"metadata": {"annotations": None}, "binaryData": None},
+    ]
+    async with bench(settings, namespace, CONFIG_MAP) as at_work:
+        await at_work.apply(manifest)
+        assert (await at_work.apply(less)).outcome is Outcome.CHANGED
+        assert "annotations" not in (await client.get(ref.kind, ref.key))["metadata"]
+
+        for filling in fillings:
+            await client.patch(ref, MergePatch(filling), manager="a-controller")
+            await at_work.caught_up(manifest, await client.get(ref.kind, ref.key))
+
+            assert await at_work.requests_of(less) == [], filling
+
+
+async def test_a_map_that_we_apply_empty_and_the_server_fills_is_asked_about_once_after_a_restart(
+    settings: ConnectionSettings, at_work: Bench, client: Client
+) -> None:
+    fleet = [manifest_of("StatefulSet", at_work.namespace) for _ in range(3)]
+    for number, manifest in enumerate(fleet):
+        manifest["metadata"]["name"] = f"set-{number}"
+        manifest["spec"]["updateStrategy"] = {}
+        await at_work.apply(manifest)
+        assert await at_work.requests_of(manifest) == []
+
+    async with bench(settings, at_work.namespace, kind_of(fleet[0])) as restarted:
+        costs = [await restarted.requests_of(manifest) for manifest in fleet]
+
+    assert costs == [["PATCH 200"], [], []]
+
+
 async def test_an_item_that_another_manager_adds_to_our_list_stays_and_costs_nothing(
     at_work: Bench, client: Client
 ) -> None:

@@ -123,7 +123,7 @@ def widget(namespace: str) -> Manifest:
 async def mutated(at_work: Bench, client: Client, manifest: Manifest, mark: str) -> Manifest:
     """Applies until the webhook, which the server takes up in its own time, shows its mark."""
     ref = ref_of(manifest)
-    async with asyncio.timeout(30):
+    async with asyncio.timeout(120):
         while True:
             await client.apply(manifest, ApplyOptions(manager="steward-test"))
             live = await client.get(WIDGET, ref.key)

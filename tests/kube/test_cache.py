@@ -42,7 +42,7 @@ def config_map(namespace: str, name: str, **labels: str) -> Manifest:
 
 async def started(caches: Caches) -> None:
     await caches.start()
-    async with asyncio.timeout(30):
+    async with asyncio.timeout(120):
         await caches.wait_synced()
 
 
@@ -61,6 +61,8 @@ async def test_equal_rules_share_one_store(caches: Caches) -> None:
     assert caches.store(rule("a=b")) is caches.store(rule("a=b"))
     assert caches.store(rule("a=b")) is not caches.store(rule("a=c"))
     assert len(caches.stores) == 2
+    assert caches.stores_of(CONFIG_MAP) == caches.stores
+    assert caches.stores_of(WIDGET) == ()
 
 
 async def test_objects_outside_the_selector_are_never_held(
@@ -193,7 +195,7 @@ async def test_the_kind_appears_goes_and_comes_back(caches: Caches, client: Clie
         await client.delete(ref)
         await lacks(store, key)
         await gone(client, ref)
-        async with asyncio.timeout(30):
+        async with asyncio.timeout(120):
             while store.available:
                 await asyncio.sleep(0.05)
     assert removed == [key, key]
@@ -216,7 +218,7 @@ def gadget_crd(namespace: str) -> Manifest:
 
 
 async def applied_once_served(client: Client, manifest: Manifest) -> None:
-    async with asyncio.timeout(30):
+    async with asyncio.timeout(120):
         while True:
             try:
                 await client.apply(manifest, MANAGER)
@@ -227,7 +229,7 @@ async def applied_once_served(client: Client, manifest: Manifest) -> None:
 
 
 async def gone(client: Client, ref: Ref) -> None:
-    async with asyncio.timeout(30):
+    async with asyncio.timeout(120):
         while True:
             try:
                 await client.get(ref.kind, ref.key, Metadata)

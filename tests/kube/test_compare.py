@@ -6,7 +6,7 @@ import msgspec
 
 from steward.kube.compare import Comparison, Verdict, fields_of
 from steward.kube.kinds import Kind, Manifest
-from steward.kube.owned import Claim, OwnedFields, field_set, owned_fields
+from steward.kube.owned import Claim, OwnedFields, field_set, owned_fields, values_of
 from steward.kube.settled import Settled
 
 KIND = Kind("example.com/v1", "Thing")
@@ -31,7 +31,7 @@ def verdict(desired: Manifest, ours: OwnedFields | None, settled: Settled | None
 
 def learned(settled: Settled, desired: Manifest, fields: dict[str, Any], **answer: Any) -> None:
     ours = owned(fields, **answer)
-    Comparison(desired, settled).learn(claim(fields), {"spec": answer}, ours)
+    Comparison(desired, settled).learn(claim(fields), values_of(ours, {"spec": answer}), ours)
 
 
 def test_an_object_of_which_we_own_nothing_differs() -> None:
@@ -109,6 +109,36 @@ def test_what_a_webhook_rewrites_is_sent_once_for_the_object() -> None:
     assert verdict(manifest(a="sent"), ours, settled) is Verdict.SAME
     assert verdict(manifest(a="other"), ours, settled) is Verdict.DIFFERENT
     assert verdict(manifest(a="sent"), owned({"f:a": {}}, a="edited"), settled) is Verdict.DIFFERENT
+
+
+def test_what_an_empty_map_of_ours_holds_may_be_of_somebody_else() -> None:
+    fields: dict[str, Any] = {"f:a": {}, "f:b": {}}
+
+    assert verdict(manifest(a={}, b=1), owned(fields, a={"x": 1}, b=1)) is Verdict.UNSURE
+    assert verdict(manifest(a={}, b=1), owned(fields, a={}, b=1)) is Verdict.SAME
+    assert verdict(manifest(a={}, b=1), owned(fields, b=1)) is Verdict.SAME
+
+
+def test_what_the_server_puts_into_an_empty_map_is_the_same_for_a_fleet() -> None:
+    settled = Settled()
+    learned(settled, manifest(a={}, b=1), {"f:a": {}, "f:b": {}}, a={"x": 1}, b=1)
+
+    assert (
+        verdict(manifest(a={}, b=2), owned({"f:a": {}, "f:b": {}}, a={"x": 1}, b=2), settled) is Verdict.SAME
+    )
+
+
+def test_a_scalar_beside_an_empty_map_decides() -> None:
+    fields: dict[str, Any] = {"f:a": {}, "f:b": {}}
+
+    assert verdict(manifest(a={}, b=1), owned(fields, a={"x": 1}, b=2)) is Verdict.DIFFERENT
+
+
+def test_an_atomic_list_beside_an_empty_map_needs_no_question_once_its_answer_is_known() -> None:
+    settled, fields = Settled(), {"f:a": {}, "f:b": {}}
+    learned(settled, manifest(a={}, b=[1]), fields, a={}, b=[1])
+
+    assert verdict(manifest(a={}, b=[1]), owned(fields, a={}, b=[2]), settled) is Verdict.DIFFERENT
 
 
 def test_only_what_somebody_can_own_is_compared() -> None:

@@ -65,6 +65,12 @@ async def test_built_in_kinds_are_found_with_their_scope_verbs_and_subresources(
     assert "eviction" in pod.subresources
 
 
+async def test_a_kind_is_found_by_its_name_alone_in_every_group_that_has_it(client: Client) -> None:
+    assert await client.discovery.named("Deployment") == (DEPLOYMENT,)
+    assert {kind.group for kind in await client.discovery.named("Event")} == {"", "events.k8s.io"}
+    assert await client.discovery.named("Nothing") == ()
+
+
 def definition(group: str) -> Manifest:
     return {
         "apiVersion": "apiextensions.k8s.io/v1",

@@ -80,13 +80,25 @@ def test_the_digest_follows_the_owner() -> None:
     assert owned("1-1", "a") != owned("1-1", "b")
 
 
-def test_scalars_and_atomic_values_have_a_half_each() -> None:
+def test_scalars_and_atomic_values_have_a_part_each() -> None:
     claim = claimed({"f:a": {}, "f:b": {}})[""]
     owned = owned_fields(claim, {"a": "x", "b": [1]})
 
     assert owned.agrees_on_scalars(digest_of(["x", [2]]))
     assert not owned.agrees_on_scalars(digest_of(["y", [1]]))
     assert not owned.agrees_on_scalars(digest_of(["x", 1]))
+
+
+def test_a_map_that_may_hold_what_is_not_ours_has_a_part_of_its_own() -> None:
+    empty, filled = digest_of(["x", {}, [1]], loose={1}), digest_of(["x", {"a": 1}, [1]], loose={1})
+
+    assert empty == digest_of(["x", None, [1]], loose={1})
+    assert filled != empty
+    assert filled.startswith(empty)
+
+
+def test_an_atomic_value_elsewhere_is_another_object() -> None:
+    assert digest_of([[1], None]) != digest_of([None, [1]])
 
 
 def test_the_order_of_keys_in_a_map_does_not_count() -> None:

@@ -68,7 +68,7 @@ async def read_all(client: Scripted, options: ReflectorOptions | None = None) ->
     store = Store(CacheRule(CONFIG_MAP, Metadata))
     options = options or ReflectorOptions(clock=PauseClock())
     task = asyncio.create_task(Reflector(cast(Client, client), store, 0, options).run())
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(120):
         await client.all_read.wait()
     task.cancel()
     with suppress(asyncio.CancelledError):

@@ -31,7 +31,7 @@ class Cluster:
         async with connect(self.plane.url, self.plane.ca_file, self.plane.client) as api:
             return await api.get(path)
 
-    async def wait(self, path: str, condition: Callable[[Any], bool], seconds: float = 30) -> Any:
+    async def wait(self, path: str, condition: Callable[[Any], bool], seconds: float = 120) -> Any:
         """The object at `path` as soon as `condition` holds; None stands for an object that is not there."""
         deadline = time.monotonic() + seconds
         while not condition(found := await self.get(path)):

@@ -182,7 +182,7 @@ async def pretended(tmp_path: Path) -> AsyncIterator[Layout]:
     for service in layout.services():
         script = f"trap 'echo {service.name} >> {tmp_path}/order; exit' TERM; echo up; while :; do sleep 0.05; done"
         service.start(["/bin/sh", "-c", script], Lifetime.PARENT)
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(120):
         while not all(service.log_tail() == "up" for service in layout.services()):
             await asyncio.sleep(0.01)
     yield layout

@@ -24,7 +24,7 @@ async def service(tmp_path: Path) -> AsyncIterator[Service]:
 
 
 async def until(condition: Callable[[], bool]) -> None:
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(120):
         while not condition():
             await asyncio.sleep(0.01)
 

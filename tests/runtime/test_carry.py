@@ -13,13 +13,15 @@ from steward.kube.apply import Applied, Outcome
 from steward.kube.errors import (
     AlreadyExists,
     Conflict,
+    DisruptionBudget,
     FieldConflict,
     Forbidden,
+    InternalError,
     Invalid,
     KubeError,
     NotFound,
 )
-from steward.kube.kinds import CONFIG_MAP, Key, Manifest, Ref, ref_of
+from steward.kube.kinds import CONFIG_MAP, Key, Kind, Manifest, Ref, ref_of
 from steward.kube.meta import Metadata
 from steward.kube.options import ApplyOptions, DeleteOptions
 from steward.kube.patches import JsonPatch, MergePatch
@@ -57,13 +59,14 @@ class Server:
         self.answers: dict[str, bytes] = {}
         self.notes: list[Note] = []
         self.store: Store[Metadata] = Store(CacheRule(CONFIG_MAP, Metadata, owned_by="us"))
+        self.more_stores: list[Store[Metadata]] = []
+        self.asked_stores: list[Any] = []
         self.at_once = 0
         self.most_at_once = 0
         self.options: list[Any] = []
 
-    @property
-    def stores(self) -> tuple[Store[Metadata], ...]:
-        return (self.store,)
+    def stores_of(self, kind: Kind) -> tuple[Store[Metadata], ...]:
+        return tuple(store for store in (*self.more_stores, self.store) if store.kind == kind)
 
     async def _answer(self, verb: str, name: str, otherwise: bytes) -> bytes:
         self.at_once += 1
@@ -77,6 +80,7 @@ class Server:
 
     async def apply(self, manifest: Manifest, options: ApplyOptions, store: Any = None) -> Applied:
         self.options.append(options)
+        self.asked_stores.append(store)
         verb = f"apply {options.subresource}".strip()
         name = ref_of(manifest).key.name
         answer = await self._answer(verb, name, body(name, 1))
@@ -94,6 +98,15 @@ class Server:
     async def delete(self, ref: Ref, options: DeleteOptions) -> bytes:
         self.options.append(options)
         return await self._answer("delete", ref.key.name, GONE)
+
+    async def evict(self, ref: Ref, options: DeleteOptions) -> None:
+        self.options.append(options)
+        await self._answer("evict", ref.key.name, GONE)
+
+    async def get(self, kind: Kind, key: Key) -> Any:
+        if key.name not in self.answers:
+            raise refusal(NotFound)
+        return msgspec.json.decode(self.answers[key.name])
 
     def emit(self, note: Note) -> None:
         self.said.append(f"emit {note.reason}")
@@ -203,6 +216,19 @@ async def test_the_answer_of_a_write_is_in_the_cache_at_once(server: Server, ste
     assert server.store.get(Key("shop", "x")) is not None
 
 
+async def test_of_two_caches_that_keep_what_we_own_the_one_is_asked_that_holds_the_object(
+    server: Server,
+) -> None:
+    part = Store(CacheRule(CONFIG_MAP, Metadata, {"*": "part=1"}, owned_by="us"))
+    server.more_stores.append(part)
+    for store in (part, server.store):
+        store.finish_list(0, set(), "1")
+    labelled = manifest("b")
+    labelled["metadata"]["labels"] = {"part": "1"}
+    await server.carrier().carry_out((Apply(manifest("a")), Apply(labelled)), CAUSE)
+    assert server.asked_stores == [server.store, part]
+
+
 async def test_an_object_that_was_deleted_leaves_the_cache_at_once(server: Server) -> None:
     server.store.put(0, body("x", 3))
     await server.carrier().carry_out((Delete(ref("x"), "uid-x", "test"),), CAUSE)
@@ -236,6 +262,61 @@ async def test_a_delete_is_bound_to_the_uid(server: Server) -> None:
     step = Delete(ref("x"), "uid-x", "test", propagation="Orphan", grace_seconds=5)
     await server.carrier().carry_out((step,), CAUSE)
     assert server.options == [DeleteOptions(uid="uid-x", propagation="Orphan", grace_seconds=5)]
+
+
+EVICTION = Delete(ref("x"), "uid-x", "test", by="eviction")
+
+
+async def test_a_pod_that_was_evicted_is_known_to_go_before_the_next_step(server: Server) -> None:
+    server.store.put(0, body("x", 3))
+    server.answers["x"] = body("x", 4, deletionTimestamp="2026-01-01T00:00:00Z")
+    outcome = await server.carrier().carry_out((EVICTION,), CAUSE)
+    assert server.said == ["evict x"]
+    assert server.options == [DeleteOptions(uid="uid-x", propagation="Background")]
+    assert [carried.effect for carried in outcome.carried] == [Effect.DELETED]
+    left = server.store.get(Key("shop", "x"))
+    assert left is not None
+    assert left.metadata.deletion_timestamp
+
+
+async def test_a_pod_that_was_evicted_and_is_gone_leaves_the_cache_at_once(server: Server) -> None:
+    server.store.put(0, body("x", 3))
+    await server.carrier().carry_out((EVICTION,), CAUSE)
+    assert server.store.get(Key("shop", "x")) is None
+
+
+async def test_the_successor_of_an_evicted_pod_is_not_taken_for_it(server: Server) -> None:
+    server.store.put(0, body("x", 3))
+    server.answers["x"] = body("x", 5, uid="uid-of-the-next")
+    await server.carrier().carry_out((EVICTION,), CAUSE)
+    found = server.store.get(Key("shop", "x"))
+    assert found is not None
+    assert found.metadata.uid == "uid-of-the-next"
+
+
+@pytest.mark.parametrize(
+    ("error", "effect"),
+    [(NotFound, Effect.GONE), (Conflict, Effect.GONE), (DisruptionBudget, Effect.FORBIDDEN)],
+)
+async def test_an_eviction_that_a_budget_forbids_or_that_comes_too_late_is_no_error(
+    server: Server, error: type[KubeError], effect: Effect
+) -> None:
+    server.errors["x"] = refusal(error)
+    outcome = await server.carrier().carry_out((EVICTION,), CAUSE)
+    assert [carried.effect for carried in outcome.carried] == [effect]
+    assert outcome.writes == 0
+    assert outcome.forbidden == ((EVICTION,) if effect is Effect.FORBIDDEN else ())
+
+
+async def test_a_pod_with_two_budgets_stays_and_another_fault_of_the_server_is_an_error(
+    server: Server,
+) -> None:
+    two = "This pod has more than one PodDisruptionBudget, which the eviction subresource does not support."
+    server.errors["x"] = refusal(InternalError, two)
+    assert (await server.carrier().carry_out((EVICTION,), CAUSE)).forbidden == (EVICTION,)
+    server.errors["x"] = refusal(InternalError, "etcd is full")
+    with pytest.raises(InternalError):
+        await server.carrier().carry_out((EVICTION,), CAUSE)
 
 
 async def test_a_status_is_a_forced_apply_of_the_subresource_by_our_manager(server: Server) -> None:

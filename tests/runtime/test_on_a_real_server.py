@@ -9,7 +9,19 @@ import pytest
 
 from steward.kube.client import Client
 from steward.kube.errors import FieldConflict, Forbidden, Invalid, NotFound
-from steward.kube.kinds import CONFIG_MAP, DEPLOYMENT, EVENT, NAMESPACE, POD, SECRET, Key, Kind, Manifest, Ref
+from steward.kube.kinds import (
+    CONFIG_MAP,
+    DEPLOYMENT,
+    EVENT,
+    INGRESS,
+    NAMESPACE,
+    POD,
+    SECRET,
+    Key,
+    Kind,
+    Manifest,
+    Ref,
+)
 from steward.kube.meta import Metadata
 from steward.kube.options import ApplyOptions, ListQuery
 from steward.kube.patches import JsonPatch, MergePatch
@@ -146,23 +158,10 @@ async def test_an_apply_into_a_namespace_that_is_going_is_forbidden(
 async def test_a_status_that_says_what_is_there_already_is_not_written(
     carrier: Carrier, client: Client, namespace: str
 ) -> None:
-    await client.create(
-        manifest(
-            namespace,
-            "web",
-            DEPLOYMENT,
-            spec={
-                "replicas": 0,
-                "selector": {"matchLabels": {"a": "b"}},
-                "template": {
-                    "metadata": {"labels": {"a": "b"}},
-                    "spec": {"containers": [{"name": "c", "image": "c"}]},
-                },
-            },
-        )
-    )
-    condition = {"type": "Tested", "status": "True", "reason": "Test", "message": "it is"}
-    step = Status(Ref(DEPLOYMENT, Key(namespace, "web")), {"conditions": [condition]})
+    # A kind whose status nobody else writes here.
+    backend = {"service": {"name": "web", "port": {"number": 80}}}
+    await client.create(manifest(namespace, "web", INGRESS, spec={"defaultBackend": backend}))
+    step = Status(Ref(INGRESS, Key(namespace, "web")), {"loadBalancer": {"ingress": [{"ip": "192.0.2.1"}]}})
     assert await effects(carrier, step) == [Effect.CHANGED]
     assert await effects(carrier, step) == [Effect.UNCHANGED]
 
@@ -226,13 +225,17 @@ async def test_an_event_is_shown_beside_its_object_and_a_series_counts(
     for reason in ("Ready", "Degraded", "Ready"):
         await effects(carrier, Emit(ref, reason, f"it is {reason}", EventType.WARNING))
 
-    async def told() -> bool:
+    async def events() -> list[Manifest]:
         found = (await client.list(EVENT, ListQuery(namespace=namespace))).items
+        return [event for event in found if event["regarding"]["name"] == "a"]
+
+    async def told() -> bool:
+        found = await events()
         counts = {event["reason"]: (event.get("series") or {}).get("count", 1) for event in found}
         return counts == {"Ready": 2, "Degraded": 1}
 
     await eventually(told, "two events, one of them a series")
-    (event, *_) = (await client.list(EVENT, ListQuery(namespace=namespace))).items
+    (event, *_) = await events()
     uid = (await client.get(*ref))["metadata"]["uid"]
     assert event["regarding"]["uid"] == uid
     assert (event["type"], event["reportingController"]) == ("Warning", "engine-test")

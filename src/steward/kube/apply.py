@@ -6,7 +6,7 @@ once. A manifest that the server refuses because of leftovers that are not in it
 """
 
 from enum import Enum
-from typing import Any
+from typing import Any, NamedTuple
 
 import msgspec
 from msgspec import Struct
@@ -14,31 +14,31 @@ from msgspec.structs import replace
 
 from steward.kube.client import Client
 from steward.kube.compare import Comparison, Verdict
+from steward.kube.empty import without_empty_maps
 from steward.kube.errors import Invalid, NotFound
 from steward.kube.folded import with_folded_data
 from steward.kube.heal import Healer
-from steward.kube.kinds import Kind, Manifest, Ref, ref_of
-from steward.kube.meta import HasMetadata, Metadata, ObjectMeta
+from steward.kube.kinds import Manifest, Ref, ref_of
+from steward.kube.meta import HasMetadata, ObjectMeta
 from steward.kube.options import ApplyOptions
 from steward.kube.owned import (
-    Claim,
     ManagedEntry,
+    ManagedMeta,
     OwnedFields,
     Ownership,
     claims,
-    managed_entries,
+    managed_meta,
     owned_fields,
     owned_values,
     values_of,
 )
-from steward.kube.settled import Settled
+from steward.kube.settled import Settled, Shape
 from steward.kube.store import Store
 
 # One refusal may hide behind another.
 _HEALINGS = 3
 
 _whole = msgspec.json.Decoder(dict[str, Any])
-_metadata = msgspec.json.Decoder(Metadata)
 
 
 class Outcome(Enum):
@@ -60,28 +60,40 @@ class Known(Struct, frozen=True):
     owned: OwnedFields | None = None
 
 
+class Answer(NamedTuple):
+    """An object as the server answered, and the part of it that is read more than once."""
+
+    body: bytes
+    managed: ManagedMeta
+
+
 class Applier:
     def __init__(self, client: Client, settled: Settled | None = None) -> None:
         self._client = client
         self._settled = settled or Settled()
         self._healer = Healer(client)
 
+    def through(self, client: Client) -> "Applier":
+        """Applies through another client, and shares what was learnt about the server."""
+        return Applier(client, self._settled)
+
     async def apply(
         self, manifest: Manifest, options: ApplyOptions, store: Store[Any] | None = None
     ) -> Applied:
-        manifest = with_folded_data(manifest)
-        known = await self._known(manifest, options, store)
+        manifest = without_empty_maps(with_folded_data(manifest))
         comparison = Comparison(manifest, self._settled)
+        known = await self._known(manifest, options, store)
         if await self._is_idle(manifest, options, comparison, known):
             return Applied(Outcome.UNCHANGED)
         body = await self._send(manifest, options)
+        answer = Answer(body, managed_meta(body))
         if not options.dry_run:
-            self._take_in(body, options, comparison, store)
-        return Applied(_outcome(body, known, options.manager), body)
+            self._take_in(answer, options, comparison, store)
+        return Applied(_outcome(answer.managed, known, options.manager), body)
 
     async def _known(self, manifest: Manifest, options: ApplyOptions, store: Store[Any] | None) -> Known:
         ref = ref_of(manifest)
-        if store is None or not _speaks_for(store, manifest, options):
+        if store is None or not speaks_for(store, ref, manifest, options):
             return await self._read(ref, options)
         cached: HasMetadata | None = store.get(ref.key)
         if cached is None:
@@ -93,9 +105,10 @@ class Applier:
             body = bytes(await self._client.get(ref.kind, ref.key, msgspec.Raw))
         except NotFound:
             return Known()
-        claim = _claim(ref.kind, body, options)
+        managed = managed_meta(body)
+        claim = claims(ref.kind, managed.managed_fields, options.manager).get(options.subresource)
         owned = None if claim is None else owned_fields(claim, _whole.decode(body))
-        return Known(_metadata.decode(body).metadata.resource_version, owned)
+        return Known(managed.resource_version, owned)
 
     async def _is_idle(
         self, manifest: Manifest, options: ApplyOptions, comparison: Comparison, known: Known
@@ -107,7 +120,8 @@ class Applier:
             body = await self._client.apply(manifest, replace(options, dry_run=True))
         except Invalid:
             return False
-        return self._learn(body, options, comparison).get(options.subresource) == known.owned
+        answer = Answer(body, managed_meta(body))
+        return self._learn(answer, options, comparison).get(options.subresource) == known.owned
 
     async def _send(self, manifest: Manifest, options: ApplyOptions) -> bytes:
         body = await self._send_healing(manifest, options)
@@ -123,21 +137,35 @@ class Applier:
         return await self._client.apply(manifest, options)
 
     def _take_in(
-        self, body: bytes, options: ApplyOptions, comparison: Comparison, store: Store[Any] | None
+        self, answer: Answer, options: ApplyOptions, comparison: Comparison, store: Store[Any] | None
     ) -> None:
-        owned = self._learn(body, options, comparison)
         if store is None or store.kind != comparison.ref.kind:
-            return
-        is_told = store.rule.owned_by == options.manager
-        store.observe(body, Ownership(owned.get(""), owned.get("status")) if is_told else None)
+            self._learn(answer, options, comparison)
+        elif store.rule.owned_by != options.manager:
+            self._learn(answer, options, comparison)
+            store.observe(answer.body)
+        elif not self._has_seen(answer, options, comparison, store):
+            owned = self._learn(answer, options, comparison)
+            store.observe(answer.body, Ownership(owned.get(""), owned.get("status")))
 
-    def _learn(self, body: bytes, options: ApplyOptions, comparison: Comparison) -> dict[str, OwnedFields]:
+    def _has_seen(
+        self, answer: Answer, options: ApplyOptions, comparison: Comparison, store: Store[Any]
+    ) -> bool:
+        """The watch was faster: what we own by this answer is known, and mostly all that it could teach."""
+        seen = store.ownership_at(comparison.ref.key, answer.managed.resource_version)
+        owned = None if seen is None else seen.of(options.subresource)
+        if owned is None or self._settled.shape(owned.fields) is not Shape.PLAIN:
+            return False
+        comparison.learn_same(owned)
+        return True
+
+    def _learn(self, answer: Answer, options: ApplyOptions, comparison: Comparison) -> dict[str, OwnedFields]:
         """What we own by the answer, for each subresource."""
-        ours = claims(comparison.ref.kind, managed_entries(body), options.manager)
+        ours = claims(comparison.ref.kind, answer.managed.managed_fields, options.manager)
         if not ours:
             return {}
-        answer = _whole.decode(body)
-        values = {subresource: values_of(claim, answer) for subresource, claim in ours.items()}
+        whole = _whole.decode(answer.body)
+        values = {subresource: values_of(claim, whole) for subresource, claim in ours.items()}
         owned = {subresource: owned_values(claim, values[subresource]) for subresource, claim in ours.items()}
         applied = options.subresource
         if applied in ours:
@@ -145,9 +173,9 @@ class Applier:
         return owned
 
 
-def _speaks_for(store: Store[Any], manifest: Manifest, options: ApplyOptions) -> bool:
+def speaks_for(store: Store[Any], ref: Ref, manifest: Manifest, options: ApplyOptions) -> bool:
     """Whether what the store says of the object, its absence too, can be believed."""
-    rule, ref = store.rule, ref_of(manifest)
+    rule = store.rule
     if rule.kind != ref.kind or rule.owned_by != options.manager or not store.synced:
         return False
     if store.get(ref.key) is not None:
@@ -157,15 +185,10 @@ def _speaks_for(store: Store[Any], manifest: Manifest, options: ApplyOptions) ->
     return not rule.field_selector and any(source.selects(meta) for source in store.sources)
 
 
-def _claim(kind: Kind, body: bytes, options: ApplyOptions) -> Claim | None:
-    return claims(kind, managed_entries(body), options.manager).get(options.subresource)
-
-
-def _outcome(body: bytes, known: Known, manager: str) -> Outcome:
+def _outcome(answered: ManagedMeta, known: Known, manager: str) -> Outcome:
     if known.version:
-        same = _metadata.decode(body).metadata.resource_version == known.version
-        return Outcome.UNCHANGED if same else Outcome.CHANGED
-    return Outcome.CREATED if _is_only_ours(managed_entries(body), manager) else Outcome.CHANGED
+        return Outcome.UNCHANGED if answered.resource_version == known.version else Outcome.CHANGED
+    return Outcome.CREATED if _is_only_ours(answered.managed_fields, manager) else Outcome.CHANGED
 
 
 def _is_only_ours(entries: list[ManagedEntry], manager: str) -> bool:

@@ -8,6 +8,7 @@ import asyncio
 from typing import Any, TypeVar, cast
 
 from steward.kube.client import Client
+from steward.kube.kinds import Kind
 from steward.kube.meta import HasMetadata
 from steward.kube.reflector import Reflector, ReflectorOptions
 from steward.kube.selectors import CacheRule
@@ -21,6 +22,7 @@ class Caches:
         self._client = client
         self._options = options or ReflectorOptions()
         self._stores: dict[CacheRule[Any], Store[Any]] = {}
+        self._by_kind: dict[Kind, tuple[Store[Any], ...]] = {}
         self._tasks: list[asyncio.Task[None]] = []
         self._started = False
 
@@ -29,6 +31,7 @@ class Caches:
         store = self._stores.get(rule)
         if store is None:
             store = self._stores[rule] = Store(rule)
+            self._by_kind[rule.kind] = (*self.stores_of(rule.kind), store)
             if self._started:
                 self._reflect(store)
         return cast(Store[T], store)
@@ -36,6 +39,9 @@ class Caches:
     @property
     def stores(self) -> tuple[Store[Any], ...]:
         return tuple(self._stores.values())
+
+    def stores_of(self, kind: Kind) -> tuple[Store[Any], ...]:
+        return self._by_kind.get(kind, ())
 
     async def start(self) -> None:
         self._started = True

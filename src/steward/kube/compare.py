@@ -12,7 +12,7 @@ from msgspec import Struct
 
 from steward.kube.kinds import Manifest, Ref, ref_of
 from steward.kube.owned import Claim, FieldSet, OwnedFields, digest_of, is_deep, with_numbered_owners
-from steward.kube.settled import Settled, digest_of_pair
+from steward.kube.settled import Settled, Shape, digest_of_pair
 from steward.kube.shape import Doubt, Doubts, doubts_about, refuted_by
 
 # What names the object, or what only the server writes: it is in nobody's set of fields.
@@ -93,17 +93,28 @@ class Comparison:
 
     def learn(self, claim: Claim, answered: list[Any], owned: OwnedFields) -> None:
         """Takes in what the server made of the manifest: sent again, it would change nothing."""
+        if self._settled.shape(claim.fields) is not Shape.PLAIN:
+            self._learn_of_kind(claim, answered)
+        self.learn_same(owned)
+
+    def learn_same(self, owned: OwnedFields) -> None:
+        """Takes in that this is what we own once the manifest was sent: sent again, it would change nothing."""
+        self._settled.learn_same(digest_of_pair(self._manifest, owned))
+
+    def _learn_of_kind(self, claim: Claim, answered: list[Any]) -> None:
         kind, held = self.ref.kind, self._held_against(claim)
         self._settled.learn_schema(kind, held.doubts or (), self._refuted(held))
-        if held.doubts is not None:
-            self._settled.learn_values(kind, claim.fields.paths, held.values, answered)
-        self._settled.learn_same(digest_of_pair(self._manifest, owned))
+        if held.doubts is None:
+            return
+        learned = self._settled.learn_values(kind, claim.fields.paths, held.values, answered)
+        is_plain = not (held.doubts or learned)
+        self._settled.learn_shape(claim.fields, Shape.PLAIN if is_plain else Shape.MIXED)
 
     def _refuted(self, held: Held) -> Iterable[Doubt]:
         """What the owned set refutes. The same set refutes the same each time, but for the lists that are empty."""
         if held.doubts is None or [] in held.values:
             return refuted_by(held.owned.tree, held.fields)
-        return refuted_by(held.owned.tree, held.fields) if self._settled.is_new(held.owned) else ()
+        return refuted_by(held.owned.tree, held.fields) if self._settled.shape(held.owned) is None else ()
 
     def _held_against(self, claim: Claim | OwnedFields) -> "Held":
         """The last is kept: what we owned before an apply is mostly what we own after it."""
@@ -117,19 +128,27 @@ class Comparison:
         known = False if held.doubts is None else self._settled.hold(self.ref.kind, held.doubts)
         if known is False:
             return Verdict.DIFFERENT
-        values = held.values
-        digest = digest_of(values)
+        digest = digest_of(held.values, owned.fields.loose)
         if not owned.agrees_on_scalars(digest):
             return Verdict.DIFFERENT
-        if digest != owned.digest and digest_of(self._as_answered(owned, values)) != owned.digest:
-            return Verdict.DIFFERENT if self._knows_all(owned, values) else Verdict.UNSURE
+        if digest != owned.digest:
+            answered = digest_of(self._as_answered(owned, held.values), owned.fields.loose)
+            if answered != owned.digest:
+                return self._judge_difference(owned, held.values, answered)
         return Verdict.SAME if known else Verdict.UNSURE
+
+    def _judge_difference(self, owned: OwnedFields, values: list[Any], answered: bytes) -> Verdict:
+        if owned.agrees_but_for_loose_maps(answered) and _has_empty_map(owned, values):
+            # What a map holds that we applied empty is a default or somebody else's, if it is not ours of before.
+            return Verdict.UNSURE
+        return Verdict.DIFFERENT if self._knows_all(owned, values) else Verdict.UNSURE
 
     def _as_answered(self, owned: OwnedFields, values: list[Any]) -> list[Any]:
         """The values as the server would store them, as far as it was seen."""
         answered = []
         for path, value in zip(owned.fields.paths, values, strict=True):
-            became = self._settled.became(self.ref.kind, path, value) if is_deep(value) else None
+            may_grow = value is None or is_deep(value)
+            became = self._settled.became(self.ref.kind, path, value) if may_grow else None
             answered.append(value if became is None else became[0])
         return answered
 
@@ -139,3 +158,8 @@ class Comparison:
             for path, value in zip(owned.fields.paths, values, strict=True)
             if is_deep(value)
         )
+
+
+def _has_empty_map(owned: OwnedFields, values: list[Any]) -> bool:
+    """Or what is spelt like one: nothing, for a built-in kind."""
+    return any(values[place] is None or values[place] == {} for place in owned.fields.loose)

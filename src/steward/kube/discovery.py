@@ -6,7 +6,9 @@ miss asks the server again, but not more often than every `REFRESH_SECONDS`.
 """
 
 import asyncio
+import re
 from collections.abc import Callable
+from typing import Final
 from urllib.parse import quote
 
 from msgspec import Struct
@@ -24,6 +26,14 @@ _AGGREGATED = "application/json;g=apidiscovery.k8s.io;v={};as=APIGroupDiscoveryL
 _ACCEPT = ",".join((_AGGREGATED.format("v2"), _AGGREGATED.format("v2beta1"), "application/json"))
 
 
+# Nearly every name is a DNS label or subdomain, which needs no quoting, and quoting costs more than all the rest.
+_PLAIN_NAME: Final = re.compile(r"[A-Za-z0-9.-]+")
+
+
+def _quoted(name: str) -> str:
+    return name if _PLAIN_NAME.fullmatch(name) else quote(name, safe="")
+
+
 class Resource(Struct, frozen=True, kw_only=True):
     group: str
     version: str
@@ -39,13 +49,13 @@ class Resource(Struct, frozen=True, kw_only=True):
     def collection(self, namespace: str = "") -> str:
         root = f"/apis/{self.group}/{self.version}" if self.group else f"/api/{self.version}"
         if namespace and self.namespaced:
-            return f"{root}/namespaces/{quote(namespace, safe='')}/{self.plural}"
+            return f"{root}/namespaces/{_quoted(namespace)}/{self.plural}"
         return f"{root}/{self.plural}"
 
     def path(self, key: Key, subresource: str = "") -> str:
         if self.namespaced and not key.namespace:
             raise ValueError(f"{self.qualified} {key.name!r} needs a namespace")
-        path = f"{self.collection(key.namespace)}/{quote(key.name, safe='')}"
+        path = f"{self.collection(key.namespace)}/{_quoted(key.name)}"
         return f"{path}/{subresource}" if subresource else path
 
 
@@ -113,6 +123,15 @@ class Discovery:
                 if kind not in self._known or kind in self._doubted:
                     await self._look_up(kind)
         return self._known[kind]
+
+    async def named(self, kind: str) -> tuple[Kind, ...]:
+        """The kinds of a name whose group nobody wrote down, one for each group that has it."""
+        async with self._asking:
+            for root in ("/api", "/apis"):
+                if self._is_aggregated and self._due(root):
+                    await self._read_aggregate(root)
+        by_group = {known.group: known for known in reversed(self._known) if known.kind == kind}
+        return tuple(by_group.values())
 
     def doubt(self, kind: Kind) -> None:
         """The server answered that it has nothing at this kind's path: ask it again before the next use."""

@@ -51,7 +51,10 @@ class Healer:
 
     async def tidy(self, manifest: Manifest, options: ApplyOptions, body: bytes) -> bytes:
         """The object without the owner that healing made; it is only a matter of order, so it may fail."""
-        ref, healer = ref_of(manifest), options.manager + _SUFFIX
+        healer = options.manager + _SUFFIX
+        if healer.encode() not in body:
+            return body
+        ref = ref_of(manifest)
         for _ in range(_ATTEMPTS):
             places = [place for place, entry in enumerate(managed_entries(body)) if entry.manager == healer]
             if not places:

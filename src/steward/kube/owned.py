@@ -7,6 +7,7 @@ changes its value.
 """
 
 import re
+from collections.abc import Collection
 from functools import lru_cache
 from hashlib import blake2b
 from typing import Any, Final
@@ -15,7 +16,7 @@ from weakref import WeakValueDictionary
 import msgspec
 from msgspec import Struct
 
-from steward.kube.canonical import Path
+from steward.kube.canonical import Path, is_atomic_map
 from steward.kube.fields import Node, parse_fields
 from steward.kube.kinds import Kind, Manifest
 
@@ -23,7 +24,8 @@ _encode = msgspec.json.Encoder(order="sorted").encode
 
 # An owner reference is a list item keyed by the owner's uid: with it no two objects of a fleet would be alike.
 _UID: Final = re.compile(rb'k:\{\\"uid\\":\\"([^"\\]+)\\"\}')
-_HALF: Final = 12
+_PART: Final = 12
+_DEEP: Final = frozenset((dict, list))
 
 
 class FieldSet:
@@ -44,6 +46,11 @@ class FieldSet:
         """Where each of the values comes from that are collected along the tree."""
         return _paths(self.kind, self.raw)
 
+    @property
+    def loose(self) -> frozenset[int]:
+        """Which of the values, if they are maps, may hold what is not ours: we own a map that we applied empty."""
+        return _loose(self.kind, self.raw)
+
 
 @lru_cache(maxsize=2048)
 def _tree(kind: Kind, raw: bytes) -> Node:
@@ -53,6 +60,12 @@ def _tree(kind: Kind, raw: bytes) -> Node:
 @lru_cache(maxsize=2048)
 def _paths(kind: Kind, raw: bytes) -> list[Path]:
     return list(_tree(kind, raw).leaves())
+
+
+@lru_cache(maxsize=2048)
+def _loose(kind: Kind, raw: bytes) -> frozenset[int]:
+    paths = _paths(kind, raw)
+    return frozenset(place for place, path in enumerate(paths) if not is_atomic_map(kind, path))
 
 
 _known: WeakValueDictionary[tuple[Kind, bytes], FieldSet] = WeakValueDictionary()
@@ -71,10 +84,13 @@ class OwnedFields(Struct, frozen=True, gc=False):
     owners: tuple[str, ...]
     """The uids of the owner references among the fields, which `fields` names by number."""
     digest: bytes
-    """Of the values there: first half scalars, second half atomic values."""
+    """Of the values there, by `digest_of`."""
 
     def agrees_on_scalars(self, digest: bytes) -> bool:
-        return self.digest[:_HALF] == digest[:_HALF]
+        return self.digest[:_PART] == digest[:_PART]
+
+    def agrees_but_for_loose_maps(self, digest: bytes) -> bool:
+        return self.digest[: 2 * _PART] == digest[: 2 * _PART]
 
 
 class Ownership(Struct, frozen=True, gc=False):
@@ -98,19 +114,26 @@ class ManagedEntry(Struct, rename="camel", gc=False):
     fields_v1: msgspec.Raw = msgspec.Raw(b"{}")
 
 
-class _ManagedMeta(Struct, rename="camel", gc=False):
+class ManagedMeta(Struct, rename="camel", gc=False):
+    """Who owns what, in which version of the object."""
+
+    resource_version: str = ""
     managed_fields: list[ManagedEntry] = []
 
 
 class _Managed(Struct, gc=False):
-    metadata: _ManagedMeta = msgspec.field(default_factory=_ManagedMeta)
+    metadata: ManagedMeta = msgspec.field(default_factory=ManagedMeta)
 
 
 _managed = msgspec.json.Decoder(_Managed)
 
 
+def managed_meta(body: bytes | msgspec.Raw) -> ManagedMeta:
+    return _managed.decode(body).metadata
+
+
 def managed_entries(body: bytes | msgspec.Raw) -> list[ManagedEntry]:
-    return _managed.decode(body).metadata.managed_fields
+    return managed_meta(body).managed_fields
 
 
 class Claim(Struct, frozen=True, gc=False):
@@ -142,7 +165,7 @@ def owned_fields(claim: Claim, obj: Manifest) -> OwnedFields:
 
 def owned_values(claim: Claim, values: list[Any]) -> OwnedFields:
     """For whoever has the values already."""
-    return OwnedFields(claim.fields, claim.owners, digest_of(values))
+    return OwnedFields(claim.fields, claim.owners, digest_of(values, claim.fields.loose))
 
 
 def values_of(claim: Claim | OwnedFields, obj: Manifest) -> list[Any]:
@@ -169,14 +192,28 @@ def _numbered(reference: Any, number: dict[str, str]) -> Any:
 
 
 def is_deep(value: Any) -> bool:
-    return type(value) in (dict, list)
+    return type(value) in _DEEP
 
 
-def digest_of(values: list[Any]) -> bytes:
-    deep = [value for value in values if is_deep(value)]
-    scalars = [True if is_deep(value) else value for value in values] if deep else values
-    return _digest(scalars) + _digest(deep)
+def digest_of(values: list[Any], loose: Collection[int] = ()) -> bytes:
+    """Two parts, scalars and atomic values, and a third one where a map may be empty but for what is not ours.
+
+    An empty map that is loose counts as none at all: the server drops many of them.
+    """
+    if not any(type(value) in _DEEP for value in values):
+        return _digest(values) + _NOTHING
+    maps = {place: value for place, value in enumerate(values) if type(value) is dict and place in loose}
+    deep = [value for place, value in enumerate(values) if type(value) in _DEEP and place not in maps]
+    scalars = [
+        (None if place in maps else True) if type(value) in _DEEP else value
+        for place, value in enumerate(values)
+    ]
+    filled = [(place, value) for place, value in maps.items() if value]
+    return _digest(scalars) + _digest(deep) + (_digest(filled) if filled else b"")
 
 
 def _digest(values: list[Any]) -> bytes:
-    return blake2b(_encode(values), digest_size=_HALF).digest()
+    return blake2b(_encode(values), digest_size=_PART).digest()
+
+
+_NOTHING: Final = _digest([])

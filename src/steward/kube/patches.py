@@ -19,7 +19,7 @@ class JsonPatch(Struct, frozen=True):
     @property
     def guarded(self) -> bool:
         return any(
-            step.get("op") == "test" and step.get("path") == "/metadata/resourceVersion"
+            step.get("op") in ("test", "replace") and step.get("path") == "/metadata/resourceVersion"
             for step in self.operations
         )
 

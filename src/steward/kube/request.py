@@ -56,8 +56,13 @@ class Terms(Struct, frozen=True, kw_only=True):
     retry: RetryPolicy | None = None
 
     def of(self, request: Request) -> Request:
+        if self == _USUAL:
+            return request
         effect = Effect.ELECTION if self.election else request.effect
         return replace(request, headers=self.headers, effect=effect, timeout=self.timeout, retry=self.retry)
+
+
+_USUAL = Terms()
 
 
 class Response(Struct, frozen=True):

@@ -7,7 +7,8 @@ every field again, and is all that can be known where a webhook rewrites what we
 """
 
 from collections import OrderedDict
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from enum import Enum
 from hashlib import blake2b
 from typing import Any, Final, Generic, TypeVar
 
@@ -22,6 +23,9 @@ K = TypeVar("K")
 V = TypeVar("V")
 
 REMEMBERED: Final = 20_000
+
+# Of all atomic values only those of metadata are the same for every kind, and the server adds nothing to them.
+_NEVER_DEFAULTED: Final = "metadata"
 
 _encode = msgspec.json.Encoder(order="sorted").encode
 
@@ -53,12 +57,20 @@ class Memory(Generic[K, V]):
             self._held.popitem(last=False)
 
 
+class Shape(Enum):
+    """What a manifest with these fields teaches that no other with the same fields has taught."""
+
+    PLAIN = "plain"
+    """Nothing: no atomic values, nothing that only the schema tells."""
+    MIXED = "mixed"
+
+
 class Settled:
     def __init__(self, size: int = REMEMBERED) -> None:
         self._schema: Memory[tuple[Kind, Doubt], bool] = Memory(size)
         self._became: Memory[tuple[Kind, Path, bytes], tuple[Any]] = Memory(size)
         self._same: Memory[bytes, bool] = Memory(size)
-        self._shapes: Memory[FieldSet, bool] = Memory(size)
+        self._shapes: Memory[FieldSet, Shape] = Memory(size)
 
     def hold(self, kind: Kind, doubts: list[Doubt]) -> bool | None:
         """Whether all of this is true of the kind; None when it was not seen yet."""
@@ -73,20 +85,30 @@ class Settled:
         for doubt in refuted:
             self._schema.put((kind, doubt), False)
 
-    def is_new(self, owned: FieldSet) -> bool:
-        """Whether this set is met for the first time: a fleet has few sets and many objects."""
-        known = self._shapes.get(owned) is not None
-        self._shapes.put(owned, True)
-        return not known
+    def shape(self, owned: FieldSet) -> Shape | None:
+        """None when this set is met for the first time: a fleet has few sets and many objects."""
+        return self._shapes.get(owned)
+
+    def learn_shape(self, owned: FieldSet, shape: Shape) -> None:
+        self._shapes.put(owned, shape)
 
     def became(self, kind: Kind, path: Path, value: Any) -> tuple[Any] | None:
         """What the server made of an atomic value, in a tuple since that may be nothing at all."""
+        if path[0] == _NEVER_DEFAULTED:
+            return (value,)
         return self._became.get((kind, path, _digest(value)))
 
-    def learn_values(self, kind: Kind, paths: list[Path], sent: list[Any], answered: list[Any]) -> None:
+    def learn_values(
+        self, kind: Kind, paths: list[Path], sent: list[Any], answered: list[Any]
+    ) -> Sequence[Path]:
+        """The paths of those values that there was something to learn about."""
+        learned = []
         for path, mine, theirs in zip(paths, sent, answered, strict=True):
-            if is_deep(mine):
+            may_grow = is_deep(mine) or (mine is None and is_deep(theirs))
+            if may_grow and path[0] != _NEVER_DEFAULTED:
                 self._became.put((kind, path, _digest(mine)), (theirs,))
+                learned.append(path)
+        return learned
 
     def is_same(self, manifest: bytes) -> bool:
         """Whether this manifest is known to change nothing: by `digest_of_pair` with what we own of its object."""

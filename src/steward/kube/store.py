@@ -99,6 +99,11 @@ class Store(Generic[T]):
         entry = self._entries.get(key)
         return None if entry is None else entry.ownership.of(subresource)
 
+    def ownership_at(self, key: Key, version: str) -> Ownership | None:
+        """What we own of the object in this very version; None when the store holds another, or none."""
+        entry = self._entries.get(key)
+        return None if entry is None or entry.obj.metadata.resource_version != version else entry.ownership
+
     def list(self, namespace: str | None = None) -> _List[T]:
         if namespace is None:
             return [entry.obj for entry in self._entries.values()]

@@ -44,6 +44,7 @@ READ_BUFFER = 1 << 18
 LARGE_BODY = 1 << 19
 
 _IN_ONE_PIECE = frozenset(("PATCH", "POST", "PUT"))
+_UNHURRIED = aiohttp.ClientTimeout(total=SILENCE_SECONDS, sock_connect=CONNECT_SECONDS)
 
 # asyncio gives every TLS connection a buffer of 256 KiB for good, and a process with forty watches has forty. A TLS
 # record has 16 KiB at most, so that a quarter of it reads no slower.
@@ -282,7 +283,9 @@ def _limits(request: Request, left: float) -> aiohttp.ClientTimeout:
     piece needs no second one to tell silence from slowness.
     """
     if request.method in _IN_ONE_PIECE:
-        return aiohttp.ClientTimeout(total=min(left, SILENCE_SECONDS), sock_connect=CONNECT_SECONDS)
+        if left >= SILENCE_SECONDS:
+            return _UNHURRIED
+        return aiohttp.ClientTimeout(total=left, sock_connect=CONNECT_SECONDS)
     return aiohttp.ClientTimeout(total=left, sock_connect=CONNECT_SECONDS, sock_read=SILENCE_SECONDS)
 
 

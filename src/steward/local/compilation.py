@@ -44,7 +44,7 @@ async def _fetch_sources(compilation: Compilation, progress: Progress) -> int:
             fetched += 1
         progress.report(activity, Share(fetched, "modules"))
 
-    packages = await _run_go(compilation, ["list", "-deps", program.package], on_line)
+    packages = await _run_go(compilation, ["list", "-deps", *tag_flags(program), program.package], on_line)
     return len(packages.splitlines())
 
 
@@ -60,7 +60,12 @@ async def _compile(compilation: Compilation, total: int, progress: Progress) -> 
         progress.report(activity, Share(compiled, "packages", total))
 
     arguments = ["build", "-v", "-trimpath", "-buildvcs=false", "-ldflags", linker_flags(program)]
+    arguments += tag_flags(program)
     await _run_go(compilation, [*arguments, "-o", str(compilation.output), program.package], on_line)
+
+
+def tag_flags(program: Program) -> list[str]:
+    return ["-tags", ",".join(program.tags)] if program.tags else []
 
 
 def linker_flags(program: Program) -> str:

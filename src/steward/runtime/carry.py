@@ -15,18 +15,19 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import Enum
 from typing import Any, NamedTuple
 
 import msgspec
 
 from steward.kube import apply
-from steward.kube.apply import Applier
+from steward.kube.apply import Applier, speaks_for
 from steward.kube.cache import Caches
 from steward.kube.client import Client
-from steward.kube.errors import AlreadyExists, Conflict, NotFound
-from steward.kube.kinds import Kind, Manifest, Ref
+from steward.kube.connection import Impersonation
+from steward.kube.errors import AlreadyExists, Conflict, DisruptionBudget, InternalError, NotFound
+from steward.kube.kinds import Kind, Manifest, Ref, kind_of, ref_of
 from steward.kube.options import ApplyOptions, DeleteOptions
 from steward.kube.store import Store
 from steward.runtime.events import EventRecorder, Note
@@ -61,6 +62,7 @@ class Effect(Enum):
     CHANGED = "changed"
     DELETED = "deleted"
     GONE = "gone"  # the object went before the step came to it
+    FORBIDDEN = "forbidden"  # a disruption budget keeps the pod where it is
     TOLD = "told"
     HELD = "held"
     REQUEUED = "requeued"
@@ -88,6 +90,11 @@ class Outcome(msgspec.Struct):
     @property
     def writes(self) -> int:
         return sum(1 for carried in self.carried if carried.effect in WRITES)
+
+    @property
+    def forbidden(self) -> tuple[Step, ...]:
+        """Evictions that a disruption budget did not let pass."""
+        return tuple(carried.step for carried in self.carried if carried.effect is Effect.FORBIDDEN)
 
     @property
     def holds(self) -> tuple[Hold, ...]:
@@ -121,8 +128,21 @@ class Reach:
     events: EventRecorder
     turns: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(WRITES_OF_A_PROCESS))
 
-    def stores_of(self, kind: Kind) -> list[Store[Any]]:
-        return [store for store in self.caches.stores if store.kind == kind]
+    def acting_as(self, who: Impersonation) -> Reach:
+        """The same world, reached with somebody else's rights."""
+        client = self.client.as_user(who)
+        return replace(self, client=client, applier=self.applier.through(client))
+
+    def stores_of(self, kind: Kind) -> tuple[Store[Any], ...]:
+        return self.caches.stores_of(kind)
+
+    def store_for(self, manifest: Manifest, options: ApplyOptions) -> Store[Any] | None:
+        """The one that keeps what this manager owns of the object; of several, one that would hold this object."""
+        ref = ref_of(manifest)
+        ours = [store for store in self.stores_of(ref.kind) if store.rule.owned_by == options.manager]
+        if len(ours) < 2:
+            return ours[0] if ours else None
+        return next((store for store in ours if speaks_for(store, ref, manifest, options)), ours[0])
 
 
 class Carrier:
@@ -130,6 +150,10 @@ class Carrier:
         self._reach = reach
         self._field_manager = field_manager
         self._hooks = hooks or StepHooks()
+
+    def acting_as(self, who: Impersonation) -> Carrier:
+        """Carries plans out with the rights of another account; events are still ours."""
+        return Carrier(self._reach.acting_as(who), self._field_manager, self._hooks)
 
     async def carry_out(self, plan: Plan, cause: Ref) -> Outcome:
         """All steps, for the sake of the object that caused them."""
@@ -195,11 +219,9 @@ class Carrier:
             return Effect.GONE
 
     async def _applied(self, manifest: Manifest, options: ApplyOptions) -> Effect:
-        kind = Kind(manifest["apiVersion"], manifest["kind"])
-        stores = self._reach.stores_of(kind)
-        ours = next((store for store in stores if store.rule.owned_by == options.manager), None)
+        ours = self._reach.store_for(manifest, options)
         applied = await self._reach.applier.apply(manifest, options, ours)
-        self._tell_stores(kind, applied.body, besides=ours)
+        self._tell_stores(kind_of(manifest), applied.body, besides=ours)
         return _OF_APPLY[applied.outcome]
 
     async def _create(self, step: Create) -> Effect:
@@ -220,6 +242,8 @@ class Carrier:
 
     async def _delete(self, step: Delete) -> Effect:
         options = DeleteOptions(uid=step.uid, propagation=step.propagation, grace_seconds=step.grace_seconds)
+        if step.by == "eviction":
+            return await self._evict(step, options)
         log.info("deleting %s: %s", step.ref, step.reason)
         try:
             body = await self._reach.client.delete(step.ref, options)
@@ -232,6 +256,32 @@ class Carrier:
         else:
             self._forget(step)
         return Effect.DELETED
+
+    async def _evict(self, step: Delete, options: DeleteOptions) -> Effect:
+        log.info("evicting %s: %s", step.ref, step.reason)
+        try:
+            await self._reach.client.evict(step.ref, options)
+        except (DisruptionBudget, InternalError) as error:
+            if not _is_of_budgets(error):
+                raise
+            log.info("%s stays: %s", step.ref, error)
+            return Effect.FORBIDDEN
+        except (NotFound, Conflict):
+            self._forget(step)
+            return Effect.GONE
+        await self._look_again(step)
+        return Effect.DELETED
+
+    async def _look_again(self, step: Delete) -> None:
+        """The answer to an eviction does not show the pod, and no reconcile may act on the world before it."""
+        try:
+            left = await self._reach.client.get(step.ref.kind, step.ref.key)
+        except NotFound:
+            self._forget(step)
+            return
+        if left["metadata"]["uid"] != step.uid:
+            self._forget(step)
+        self._tell_stores(step.ref.kind, msgspec.json.encode(left))
 
     def _emit(self, step: Emit) -> Effect:
         uid = step.uid or self._uid_of(step.ref)
@@ -252,6 +302,11 @@ class Carrier:
     def _forget(self, step: Delete) -> None:
         for store in self._reach.stores_of(step.ref.kind):
             store.forget(step.ref.key, step.uid)
+
+
+def _is_of_budgets(error: Exception) -> bool:
+    """A pod with two budgets cannot be evicted at all: the server says so with an error of its own, not with a no."""
+    return isinstance(error, DisruptionBudget) or "more than one PodDisruptionBudget" in str(error)
 
 
 class _RemainingMeta(msgspec.Struct, frozen=True, rename="camel"):

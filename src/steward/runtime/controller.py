@@ -26,7 +26,7 @@ from steward.runtime.logs import Work, work_in_hand
 from steward.runtime.metrics import Metrics
 from steward.runtime.queue import Lane, WorkQueue
 from steward.runtime.reconcile import Reconciler, RequeueAfter, Result
-from steward.runtime.triggers import For, Listener, Trigger
+from steward.runtime.triggers import Channel, For, Listener, Trigger
 
 log = logging.getLogger(__name__)
 
@@ -51,6 +51,8 @@ class Controller:
     workers: int = WORKERS
     resync_seconds: float = RESYNC_SECONDS
     bridge: tracing.Bridge | None = None
+    channel: Channel | None = None
+    """By which the reconciler itself names keys."""
 
     @property
     def about(self) -> For[Any]:
@@ -109,6 +111,8 @@ class ControllerLoop:
     def start(self) -> None:
         self.queue = self._new_queue()
         self._listen()
+        if self.controller.channel is not None:
+            self.controller.channel.connect(self._enqueue)
         name = self.controller.name
         self._tasks = [
             asyncio.create_task(self._work(), name=f"{name} worker {number}")

@@ -16,7 +16,7 @@ import os
 import signal
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
-from typing import Protocol, TypeVar
+from typing import Any, Protocol, TypeVar
 
 from steward.kube.apply import Applier
 from steward.kube.cache import Caches
@@ -60,6 +60,9 @@ class Service(Protocol):
         ...
 
 
+S = TypeVar("S", bound=Service)
+
+
 class Manager:
     def __init__(self, connection: Connection, settings: Settings) -> None:
         self.settings = settings
@@ -80,6 +83,7 @@ class Manager:
         self._started: list[Callable[[], Awaitable[None]]] = []
         self._asked_to_stop = asyncio.Event()
         self._progress = "starting"
+        self._needed: tuple[Store[Any], ...] = ()
 
     def store(self, rule: CacheRule[T]) -> Store[T]:
         """The store of a rule, for a reconciler to read from."""
@@ -99,6 +103,15 @@ class Manager:
 
     def add_service(self, service: Service) -> None:
         self._services.append(service)
+
+    def shared_service(self, kind: type[S], make: Callable[[], S]) -> S:
+        """The service of this type, made at the first call: operators of one process share it."""
+        for service in self._services:
+            if isinstance(service, kind):
+                return service
+        made = make()
+        self.add_service(made)
+        return made
 
     def stop(self) -> None:
         """Ask for an ordered stop, as SIGTERM does."""
@@ -159,7 +172,9 @@ class Manager:
         self.probes.shown("lease", lambda: self._election.state)
 
     def _caches_problem(self) -> str:
-        behind = [store for store in self.caches.stores if store.available and not store.synced]
+        # What is asked for while we run, for the sake of one object, must not take the whole process out of service.
+        needed = self._needed or self.caches.stores
+        behind = [store for store in needed if store.available and not store.synced]
         return ", ".join(store.problem or f"{store.kind.kind} is being listed" for store in behind)
 
     async def _listen(self) -> None:
@@ -174,6 +189,7 @@ class Manager:
     async def _sync(self) -> None:
         self._progress = "caches are being filled"
         self._started.append(self.caches.stop)
+        self._needed = self.caches.stores
         with collector_paused(), suppress(TimeoutError):
             await self.caches.start()
             # A server that is away for hours must not leave the process without a collector.

@@ -20,12 +20,12 @@ from steward.runtime.election import LeaderLost
 from steward.runtime.identity import Identity, identity
 from steward.runtime.logs import set_up_logs
 from steward.runtime.manager import Manager
-from steward.runtime.serving import ServingError
 from steward.runtime.settings import Settings
 
 log = logging.getLogger(__name__)
 
-CURABLE = (KubeError, LeaderLost, ServingError, tracing.TracingError)
+# An OSError is an address in use or a file that cannot be read: its text says which.
+CURABLE = (KubeError, LeaderLost, OSError, tracing.TracingError)
 
 
 class SetUp(Protocol):

@@ -18,6 +18,7 @@ from steward.kube import patches
 from steward.kube.kinds import Manifest, Ref, ref_of
 
 Propagation = Literal["Background", "Foreground", "Orphan"]
+Way = Literal["deletion", "eviction"]
 
 
 class EventType(Enum):
@@ -60,13 +61,17 @@ class Patch(Struct, frozen=True):
 
 
 class Delete(Struct, frozen=True):
-    """Exactly this object, never a namesake; the reason goes into the log."""
+    """Exactly this object, never a namesake; the reason goes into the log.
+
+    A pod may go by eviction: then a disruption budget may say no, which is no error but leaves it where it is.
+    """
 
     ref: Ref
     uid: str
     reason: str
     propagation: Propagation = "Background"
     grace_seconds: int | None = None
+    by: Way = "deletion"
 
     def __post_init__(self) -> None:
         if not self.uid:

@@ -36,6 +36,8 @@ class Reads(NamedTuple):
     help: str
     parse: Callable[[str], Any]
     takes: str
+    also: str = ""
+    """A second variable that users know the setting by, without our prefix."""
 
 
 def _word(text: str) -> str:
@@ -124,6 +126,17 @@ def _choice(help_text: str, *choices: str) -> Reads:
     return Reads(help_text, _one_of(*choices), " or ".join(choices))
 
 
+def _at_least_one(text: str) -> int:
+    number = int(text)
+    if number < 1:
+        raise ValueError
+    return number
+
+
+def _count(help_text: str) -> Reads:
+    return Reads(help_text, _at_least_one, "a number, 1 or more")
+
+
 def _number(help_text: str) -> Reads:
     return Reads(help_text, _at_least_zero, "a number, 0 or more")
 
@@ -159,6 +172,44 @@ class Settings(Struct, frozen=True, kw_only=True):
     workers: Annotated[
         dict[str, int], Reads("Workers of a controller.", _workers, "CONTROLLER=NUMBER, by comma")
     ] = {}
+    registry_concurrency: Annotated[int, _count("How many TenantRegistries are worked on at once.")] = 3
+    template_concurrency: Annotated[int, _count("How many TenantTemplates are worked on at once.")] = 5
+    tenant_concurrency: Annotated[int, _count("How many Tenants are worked on at once.")] = 10
+    sqlite_root: Annotated[
+        str, _text("Directory below which registries of type sqlite find their files. Default: none may.")
+    ] = ""
+    no_cross_namespace: Annotated[
+        bool, _flag("Templates may not name a targetNamespace other than their own.")
+    ] = False
+    require_service_account: Annotated[
+        bool, _flag("Only templates with a serviceAccountName are applied.")
+    ] = False
+    allow_kinds: Annotated[
+        tuple[str, ...],
+        Reads(
+            "Kinds that templates may hold though they grant rights: ClusterRole and the like.",
+            _names,
+            "kinds, by comma",
+        ),
+    ] = ()
+    default_graceful_shutdown_period: Annotated[
+        float,
+        _duration(
+            "How long gateways, orchestrators and etcd may take to end; poolers take twice as long."
+        )._replace(also="DEFAULT_GRACEFUL_SHUTDOWN_PERIOD"),
+    ] = 30.0
+    max_graceful_shutdown_period: Annotated[
+        float,
+        _duration("The longest end that an annotation may ask for.")._replace(
+            also="MAX_GRACEFUL_SHUTDOWN_PERIOD"
+        ),
+    ] = 300.0
+    etcd_deletion_protection_default: Annotated[
+        str,
+        _choice("Whether a topology server stays while others depend on it.", "enabled", "disabled")._replace(
+            also="ETCD_DELETION_PROTECTION_DEFAULT"
+        ),
+    ] = "enabled"
     leader_elect: Annotated[bool, _flag("Only the replica that holds the lease runs controllers.")] = True
     lease_name: Annotated[str, _text("Name of the lease. Default: the operator's name, and its shard.")] = ""
     lease_duration: Annotated[float, _duration("How long a lease is good without renewal.")] = 15.0
@@ -183,6 +234,20 @@ class Settings(Struct, frozen=True, kw_only=True):
     health_probe_bind_address: Annotated[str, _text("Where /healthz and /readyz are served.", _ADDRESS)] = (
         ":8081"
     )
+    webhooks: Annotated[
+        str, _choice("auto: on in a cluster, and anywhere with a webhook-url.", "auto", "on", "off")
+    ] = "auto"
+    webhook_bind_address: Annotated[str, _text("Where admission reviews are answered.", _ADDRESS)] = ":9443"
+    webhook_cert_path: Annotated[
+        str, _text("Directory of the webhooks' certificate. With a webhook-url: written there.")
+    ] = "/var/run/secrets/webhook"
+    webhook_service: Annotated[
+        str, _text("Service by which the API server reaches the webhooks. Default: the operator's own.")
+    ] = ""
+    webhook_url: Annotated[
+        str,
+        _text("For an operator outside the cluster: register the webhooks at this URL.", "https://HOST:PORT"),
+    ] = ""
     kube_api_qps: Annotated[float, _number("Requests a second to the API server; 0 is no limit.")] = 0.0
     kube_api_burst: Annotated[float, _number("Requests above that rate that may go at once.")] = 0.0
     log_level: Annotated[str, _choice("The least level that is logged.", *LEVELS)] = "info"
@@ -203,6 +268,11 @@ class Setting(NamedTuple):
     @property
     def variable(self) -> str:
         return PREFIX + self.name.upper()
+
+    @property
+    def variables(self) -> tuple[str, ...]:
+        """The first that is set counts."""
+        return (self.variable, self.reads.also) if self.reads.also else (self.variable,)
 
     def read(self, text: str, spelled: str) -> Any:
         try:
@@ -233,8 +303,8 @@ def _given(environ: Mapping[str, str], flags: Mapping[str, str]) -> Iterator[tup
     for setting in all_settings():
         if setting.name in flags:
             yield setting.name, setting.read(flags[setting.name], setting.flag)
-        elif environ.get(setting.variable):
-            yield setting.name, setting.read(environ[setting.variable], setting.variable)
+        elif known := next((name for name in setting.variables if environ.get(name)), ""):
+            yield setting.name, setting.read(environ[known], known)
 
 
 def check(settings: Settings) -> Settings:
@@ -251,11 +321,15 @@ def table() -> str:
     """The table of the docs, in Markdown."""
     rows = ["| Flag | Variable | Default | Takes | Meaning |", "|---|---|---|---|---|"]
     rows += [
-        f"| `{setting.flag}` | `{setting.variable}` | {_shown(setting.default)} | {setting.reads.takes} "
+        f"| `{setting.flag}` | {_variables(setting)} | {_shown(setting.default)} | {setting.reads.takes} "
         f"| {setting.reads.help} |"
         for setting in all_settings()
     ]
     return "\n".join(rows) + "\n"
+
+
+def _variables(setting: Setting) -> str:
+    return " or ".join(f"`{name}`" for name in setting.variables)
 
 
 def _shown(default: Any) -> str:

@@ -60,6 +60,21 @@ class Watches(Generic[T]):
 Trigger = For[Any] | Owns[Any] | Watches[Any]
 
 
+class Channel:
+    """Keys that an operator names itself: for what it begins to watch only while it runs."""
+
+    def __init__(self) -> None:
+        self._enqueue: Enqueue | None = None
+
+    def connect(self, enqueue: Enqueue) -> None:
+        self._enqueue = enqueue
+
+    def tell(self, key: Key, lane: Lane = Lane.FAST) -> None:
+        """Nothing happens while nobody leads: whoever begins to lead looks at everything anyway."""
+        if self._enqueue is not None:
+            self._enqueue(key, lane)
+
+
 def mapping_of(trigger: Trigger, about: Kind) -> Mapping[Any]:
     """From an object to the keys that it concerns."""
     if isinstance(trigger, For):

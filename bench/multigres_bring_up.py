@@ -1,0 +1,174 @@
+"""1, 10 and 40 clusters at once: time until all are Healthy, API writes, rest, restart, memory, deletion.
+
+Each cluster has 3 cells and 1 shard with a pool in each cell: 14 pods. The operator runs as a process of its own, and
+every call is counted from the API server's audit log. The floor is the bare client of `measuring.replay`: it writes
+the objects that the operator wrote, 16 at once, in the same run, and its clock stops when their workloads are ready.
+Sizes by `--sizes 1,10,40`, the rest that is watched by `--seconds 120`.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from bench.measuring.bare import BareClient
+from bench.measuring.depth import at_depth
+from bench.measuring.figures import Figure, Target, at_most, at_most_of_floor, beside
+from bench.measuring.operator import RunningOperator, install_kinds, operator
+from bench.measuring.options import Options, read_options
+from bench.measuring.phases import Phase, Watched
+from bench.measuring.plane import Ground, ground
+from bench.measuring.replay import DEPTH, Replayed, replay, what_was_written
+from bench.measuring.report import Report, progress
+from bench.measuring.running import run
+from bench.measuring.sight import Seen, sight
+
+DEFAULT = Options(objects=1, rounds=1, seconds=120.0, sizes=(1, 10, 40))
+OPERATOR = ("multigres",)
+MANAGER = AGENT = "multigres-operator"
+WRITES_EACH = at_most(60)
+ONE_CLUSTER_SECONDS = 2.5
+MEMORY_MB = {10: 75.0, 40: 100.0}
+CPU_SECONDS_EACH = at_most(0.4)
+REST_CPU_SECONDS = 0.3
+REST_SECONDS = 120.0
+DELETE_SECONDS = {10: 8.0}
+NONE = at_most(0)
+_KIND = "/apis/multigres.com/v1alpha1"
+_POLL_SECONDS = 0.25
+_RESTART_SECONDS = 30.0
+
+
+def main(argv: Sequence[str]) -> int:
+    return run(measure, Report("multigres_bring_up", read_options("multigres_bring_up", argv, DEFAULT)))
+
+
+async def measure(report: Report) -> None:
+    async with ground() as on:
+        await install_kinds(on.bare)
+        for size in report.options.sizes:
+            await measure_size(report, on, size)
+
+
+@dataclass(frozen=True)
+class Fleet:
+    """The clusters of one size, in a namespace of their own."""
+
+    bare: BareClient
+    namespace: str
+    size: int
+
+    @property
+    def path(self) -> str:
+        return f"{_KIND}/namespaces/{self.namespace}/multigresclusters"
+
+    async def bring_up(self) -> float:
+        """Seconds from the first create to the moment the last cluster says that it is Healthy."""
+        began = time.perf_counter()
+        async with sight(self.bare, self.path, is_healthy) as clusters:
+            await at_depth(DEPTH, self._create, [f"c{number}" for number in range(self.size)])
+            await clusters.until(self.size)
+        return time.perf_counter() - began
+
+    async def _create(self, name: str) -> None:
+        cells = [{"zone": zone} for zone in ("z1", "z2", "z3")]
+        identity = {"apiVersion": "multigres.com/v1alpha1", "kind": "MultigresCluster"}
+        await self.bare.create(self.path, {**identity, "metadata": {"name": name}, "spec": {"cells": cells}})
+
+    async def delete(self) -> float:
+        """Seconds until all clusters are gone; the operator must be there to answer to their finalizers."""
+        began = time.perf_counter()
+        for number in range(self.size):
+            await self.bare.delete(f"{self.path}/c{number}")
+        while json.loads(await self.bare.get(self.path))["items"]:  # noqa: ASYNC110 - another process decides
+            await asyncio.sleep(_POLL_SECONDS)
+        return time.perf_counter() - began
+
+
+def is_healthy(cluster: Seen) -> bool:
+    return cluster.is_current and cluster.status.phase == "Healthy"
+
+
+@dataclass
+class Found:
+    """What one size showed."""
+
+    size: int
+    up_seconds: float
+    up: Phase
+    rest: Phase
+    restart: Phase
+    deleted_seconds: float
+    floor: Replayed
+
+
+async def measure_size(report: Report, on: Ground, size: int) -> None:
+    namespace = f"{on.namespace}-{size}"
+    fleet, watched = Fleet(on.bare, namespace, size), Watched(on, AGENT)
+    flags = {"namespaces": namespace}
+    await on.bare.create("/api/v1/namespaces", {"metadata": {"name": namespace}})
+    progress(f"{size} clusters")
+    async with operator(on, OPERATOR, flags) as running:
+        async with watched.phase(running) as up:
+            seconds = await fleet.bring_up()
+            progress(f"all Healthy after {seconds:.1f} s; waiting for quiet")
+            await watched.until_quiet()
+        written = await what_was_written(on.bare, up.calls, MANAGER, namespace)
+        rest = await at_rest(watched, running, report.options.seconds)
+    restart, deleted = await measure_restart(on, fleet, watched, report.options.seconds)
+    progress("the bare client writes the same")
+    floor = await replay(on.bare, written, f"{namespace}-bare")
+    for name in (namespace, f"{namespace}-bare"):
+        await on.bare.delete(f"/api/v1/namespaces/{name}")
+    found = Found(size, seconds, up, rest, restart, deleted, floor)
+    report.add(*figures(found))
+    report.note(f"{size}: writes were {up.sorted_writes()}")
+    if rest.writes or restart.writes:
+        report.note(
+            f"{size}: at rest {rest.sorted_writes() or 'none'}; restart {restart.sorted_writes() or 'none'}"
+        )
+
+
+async def at_rest(watched: Watched, running: RunningOperator, seconds: float) -> Phase:
+    progress(f"at rest for {seconds:g} s")
+    async with watched.phase(running) as rest:
+        await asyncio.sleep(seconds)
+    return rest
+
+
+async def measure_restart(on: Ground, fleet: Fleet, watched: Watched, seconds: float) -> tuple[Phase, float]:
+    """A new process, from its start until it had time to do whatever it wanted; then the clusters are deleted."""
+    progress("restart")
+    mark = await watched.mark()
+    async with operator(on, OPERATOR, {"namespaces": fleet.namespace}) as running:
+        await asyncio.sleep(min(_RESTART_SECONDS, seconds))
+        await watched.until_quiet()
+        restart = Phase(await watched.since(mark), after=running.usage())
+        progress("deletion")
+        return restart, await fleet.delete()
+
+
+def figures(found: Found) -> list[Figure]:
+    size, up, rest = found.size, found.up, found.rest
+    floor = found.floor.ready_seconds
+    wall = at_most(ONE_CLUSTER_SECONDS) if size == 1 else at_most_of_floor(1.3)
+    cpu_of_rest = at_most(REST_CPU_SECONDS * rest.seconds / REST_SECONDS)
+    return [
+        beside(f"{size} clusters, all Healthy", found.up_seconds, "s", floor, wall),
+        beside("… the bare client's writes alone", found.up_seconds, "s", found.floor.writes.seconds),
+        beside("… writes for each", len(up.writes) / size, "", found.floor.written / size, WRITES_EACH),
+        beside("… gets and lists for each", up.reads / size, "", 0.0),
+        Figure("… processor for each", up.cpu_seconds / size, "s", target=CPU_SECONDS_EACH),
+        Figure(f"… writes in {rest.seconds:.0f} s of rest", len(rest.writes), "", target=NONE),
+        Figure("… processor in that rest", rest.cpu_seconds, "s", target=cpu_of_rest),
+        Figure("… memory at rest", rest.memory_mb, "MB", target=_at_most(MEMORY_MB, size)),
+        Figure("… writes after a restart", len(found.restart.writes), "", target=NONE),
+        Figure("… deleted", found.deleted_seconds, "s", target=_at_most(DELETE_SECONDS, size)),
+    ]
+
+
+def _at_most(bounds: Mapping[int, float], size: int) -> Target | None:
+    return at_most(bounds[size]) if size in bounds else None
