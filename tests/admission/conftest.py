@@ -127,7 +127,7 @@ def webhook_configuration(kind, name, webhook):
                 "rules": [rule],
                 "admissionReviewVersions": ["v1"],
                 "sideEffects": "None",
-                "timeoutSeconds": 5,
+                "timeoutSeconds": 30,
                 **webhook,
             }
         ],

@@ -218,7 +218,7 @@ async def test_the_secrets_belong_to_the_deployment_and_go_with_it(
         assert metadata["labels"] == labels
     which = Ref(DEPLOYMENT, Key(namespace, "operator"))
     await client.delete(which, DeleteOptions(uid=deployment.uid, propagation="Background"))
-    async with asyncio.timeout(30):
+    async with asyncio.timeout(120):
         for name in ("ca", "tls"):
             await until_gone(client, Key(namespace, name))
 

@@ -23,7 +23,7 @@ def config_map(namespace, name, **data):
 
 async def in_force(client, namespace):
     """A new webhook counts once the API server's own watch has told it: `probe` is refused from then on."""
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(120):
         while True:
             try:
                 await client.create(config_map(namespace, "probe"), dry_run=True)
@@ -132,7 +132,7 @@ async def test_the_failing_object_is_named_to_the_user(hook_up, client, namespac
 
     await hook_up("/validate", fail)
     with pytest.raises(InternalError) as caught:
-        await client.within(5).create(config_map(namespace, "one"))
+        await client.within(60).create(config_map(namespace, "one"))
     assert f"ConfigMap {namespace}/one: the webhook /validate failed (LookupError)" in str(caught.value)
     assert "private" not in str(caught.value)
 
@@ -152,9 +152,10 @@ async def test_a_slow_webhook_says_so_before_the_api_server_gives_up(hook_up, cl
     async def hang(review):
         await asyncio.Event().wait()
 
-    await hook_up("/validate", hang, timeoutSeconds=1)
-    with pytest.raises(KubeError, match=r"found no verdict within 0\.9 s; try again"):
-        await client.within(5).create(config_map(namespace, "one"))
+    # A tenth of it is the margin in which our answer must arrive, however slow the machine.
+    await hook_up("/validate", hang, timeoutSeconds=5)
+    with pytest.raises(KubeError, match=r"found no verdict within 4\.5 s; try again"):
+        await client.within(60).create(config_map(namespace, "one"))
 
 
 async def test_the_largest_object_that_the_api_server_takes_fits(hook_up, client, namespace):

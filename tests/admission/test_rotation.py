@@ -21,9 +21,11 @@ from steward.admission.webhook_bundle import publish_bundle
 from steward.kube.errors import InternalError, KubeError
 from steward.kube.kinds import SECRET, Key, Ref
 
+# Longer than the API server takes to hear of a new bundle, on a busy machine too.
+OVERLAP = 6
 LEAF = Leaf("tls", ip_addresses=("127.0.0.1",))
-LIFETIMES = Lifetimes(overlap=3)
-EXPIRING = Lifetimes(overlap=3, authority=29 * DAY, renew_before=DAY)
+LIFETIMES = Lifetimes(overlap=OVERLAP)
+EXPIRING = Lifetimes(overlap=OVERLAP, authority=29 * DAY, renew_before=DAY)
 CALLERS = 3
 
 
@@ -89,18 +91,18 @@ class Scene:
 
     async def until_reviewed(self):
         """A configuration counts once the API server's own watch has told it."""
-        async with asyncio.timeout(20):
+        async with asyncio.timeout(120):
             while not self.reviewed:
                 await self.call()
 
     async def until_announced(self, reason):
-        async with asyncio.timeout(60):
+        async with asyncio.timeout(120):
             while reason not in self.announced:
                 await asyncio.sleep(0.05)
 
     async def until_more_calls(self, count):
         goal = self.made + count
-        async with asyncio.timeout(30):
+        async with asyncio.timeout(120):
             while self.made < goal:
                 await asyncio.sleep(0.02)
 
@@ -183,7 +185,7 @@ async def test_calls_do_fail_when_the_old_authority_is_not_kept(scene, flowing, 
     monkeypatch.setattr(keeping, "leaf_due", lambda *arguments: None)
     await flowing()
     await scene.client.delete(Ref(SECRET, Key(scene.options.namespace, "ca")))
-    async with asyncio.timeout(30):
+    async with asyncio.timeout(120):
         while not scene.failed:
             await asyncio.sleep(0.05)
     assert "certificate signed by unknown authority" in scene.failed[0]

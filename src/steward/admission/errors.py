@@ -8,6 +8,7 @@ AdmissionError
     UnusableCertificateError  files or Secrets that hold no usable certificate
     ProjectionError           the kubelet did not bring a new certificate to disk in time
     OwnerNotFoundError        no Deployment, or more than one, has the labels
+  ListenError (OSError)       an address cannot be listened on, or is none
 """
 
 
@@ -52,8 +53,8 @@ class DeadlineError(ReviewError):
     code = 500
 
 
-class ListenError(AdmissionError):
-    pass
+class ListenError(AdmissionError, OSError):
+    """An address cannot be listened on, or is none."""
 
 
 class CertificateError(AdmissionError):

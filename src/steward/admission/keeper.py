@@ -23,6 +23,7 @@ from steward.admission.errors import CertificateError
 from steward.admission.keeper_options import Announcement, KeeperOptions, Leaf
 from steward.admission.keeping import LEAF_CERTIFICATE, LEAF_KEY, Authority, Data, Moment
 from steward.admission.kept_secrets import KeptSecret, KeptSecrets, OutdatedError
+from steward.admission.notary import Decide, Notary, in_this_process
 from steward.admission.projection import await_projection
 from steward.kube.client import Client
 from steward.kube.clock import Clock, Random, SystemClock
@@ -53,11 +54,12 @@ class _CurrentTrust:
     bundle: bytes
     secrets: KeptSecrets
     ca_secret: str
+    decide: Decide
     leaves: Mapping[str, KeyPair] = field(default_factory=dict)
 
     async def reread(self) -> bytes:
         secret = await self.secrets.read(self.ca_secret)
-        authority = keeping.read_authority(secret.data if secret else None)
+        authority = await self.decide(keeping.read_authority, secret.data if secret else None)
         if authority is None:
             raise OutdatedError(f"Secret {self.ca_secret} no longer holds an authority")
         return authority.bundle
@@ -70,8 +72,11 @@ class CertificateKeeper:
         options: KeeperOptions,
         clock: Clock | None = None,
         chance: Random = random.random,
+        notary: Notary = in_this_process,
     ) -> None:
         self._options = options
+        self._plain_options = options.plain()
+        self._notary = notary
         self._secrets = KeptSecrets(client, options)
         self._clock = clock or SystemClock()
         self._chance = chance
@@ -128,7 +133,8 @@ class CertificateKeeper:
         """Make everything valid that is not, and publish what is to be trusted."""
         for _ in range(ATTEMPTS):
             try:
-                kept = await self._check_once()
+                async with self._notary() as decide:
+                    kept = await self._check_once(decide)
             except (AlreadyExists, Conflict, OutdatedError) as error:
                 log.debug("another replica was faster: %s", error)
             else:
@@ -136,20 +142,27 @@ class CertificateKeeper:
                 return kept
         raise CertificateError(f"the Secrets of the {self.name} change faster than they can be kept")
 
-    async def _check_once(self) -> Kept:
+    async def _check_once(self, decide: Decide) -> Kept:
         secrets = {leaf.secret: await self._secrets.read(leaf.secret) for leaf in self._options.leaves}
-        authority = await self._keep_authority(secrets)
-        trust = _CurrentTrust(authority.bundle, self._secrets, self._options.ca_secret, _pairs(secrets))
+        authority = await self._keep_authority(secrets, decide)
+        pairs = await decide(
+            keeping.read_pairs, {name: secret.data for name, secret in secrets.items() if secret}
+        )
+        trust = _CurrentTrust(authority.bundle, self._secrets, self._options.ca_secret, decide, pairs)
         for hook in self._options.hooks:
             await hook(trust)
         held = {
-            leaf.secret: await self._keep_leaf(leaf, secrets[leaf.secret], authority)
+            leaf.secret: await self._keep_leaf(leaf, secrets[leaf.secret], authority, decide)
             for leaf in self._options.leaves
         }
         await self._settle(trust, held)
-        moment = Moment(self._options, self._clock.now())
-        next_check = keeping.seconds_to_next_check(authority, held.values(), moment)
+        next_check = await decide(
+            keeping.seconds_to_next_check, authority, list(held.values()), self._moment()
+        )
         return Kept(authority.bundle, trust.leaves, next_check)
+
+    def _moment(self) -> Moment:
+        return Moment(self._plain_options, self._clock.now())
 
     async def _settle(self, trust: _CurrentTrust, held: Mapping[str, Data]) -> None:
         """Tell the hooks of leaves that are new, and wait for the kubelet to bring them."""
@@ -162,44 +175,41 @@ class CertificateKeeper:
             if leaf.directory is not None:
                 await await_projection(leaf.directory, pairs[leaf.secret], self._clock)
 
-    async def _keep_authority(self, leaves: Mapping[str, KeptSecret | None]) -> Authority:
-        name, now = self._options.ca_secret, self._clock.now()
+    async def _keep_authority(self, leaves: Mapping[str, KeptSecret | None], decide: Decide) -> Authority:
+        name = self._options.ca_secret
         secret = await self._secrets.read(name)
-        data = secret.data if secret else None
         contents = [leaf.data if leaf else None for leaf in leaves.values()]
-        if reason := keeping.authority_due(data, self._options, now):
-            authority = keeping.new_authority(data, contents, self._options, now)
-            await self._secrets.write(name, authority.data(), secret)
-            self._announce("AuthorityCreated", f"made a new certificate authority in Secret {name}: {reason}")
-            return authority
-        current = keeping.read_authority(data)
-        assert current is not None, "an authority that is not due can be read"
-        if after := keeping.retired(current, contents, self._options, now):
-            await self._secrets.write(name, after.data(), secret)
+        duty = await decide(keeping.authority_duty, secret.data if secret else None, contents, self._moment())
+        if duty.is_new:
+            await self._secrets.write(name, duty.authority.data(), secret)
+            self._announce(
+                "AuthorityCreated", f"made a new certificate authority in Secret {name}: {duty.reason}"
+            )
+        elif duty.is_changed:
+            await self._secrets.write(name, duty.authority.data(), secret)
             self._announce(
                 "AuthorityRetired", f"every certificate is signed anew: the old authority of {name} is gone"
             )
-            return after
-        if secret is not None and not self._secrets.is_ours(secret):
+        elif secret is not None and not self._secrets.is_ours(secret):
             await self._secrets.write(name, secret.data, secret)
-        return current
+        return duty.authority
 
-    async def _keep_leaf(self, leaf: Leaf, secret: KeptSecret | None, authority: Authority) -> Data:
-        moment = Moment(self._options, self._clock.now())
+    async def _keep_leaf(
+        self, leaf: Leaf, secret: KeptSecret | None, authority: Authority, decide: Decide
+    ) -> Data:
         data = secret.data if secret else None
-        reason = keeping.leaf_due(leaf, data, authority, moment)
-        if reason is not None:
-            fresh = keeping.signed(leaf, authority, moment)
-            await self._secrets.write(leaf.secret, fresh, secret)
-            self._announce("CertificateIssued", f"signed a new certificate in Secret {leaf.secret}: {reason}")
-            return fresh
+        duty = await decide(keeping.leaf_duty, leaf, data, authority, self._moment())
+        if duty.reason is not None:
+            await self._secrets.write(leaf.secret, duty.data, secret)
+            self._announce(
+                "CertificateIssued", f"signed a new certificate in Secret {leaf.secret}: {duty.reason}"
+            )
+            return duty.data
         assert data is not None
         assert secret is not None
-        pair = KeyPair(data[LEAF_CERTIFICATE], data[LEAF_KEY])
-        wanted = keeping.leaf_data(pair, authority)
-        if data != {**data, **wanted} or not self._secrets.is_ours(secret):
-            await self._secrets.write(leaf.secret, {**data, **wanted}, secret)
-        return wanted
+        if data != {**data, **duty.data} or not self._secrets.is_ours(secret):
+            await self._secrets.write(leaf.secret, {**data, **duty.data}, secret)
+        return duty.data
 
     def _announce(self, reason: str, message: str) -> None:
         log.info(message, extra={"component": self._options.component, "reason": reason})
@@ -208,9 +218,3 @@ class CertificateKeeper:
     def _note_failure(self, error: Exception) -> None:
         if self._problem:
             self._problem = f"the {self.name} could not be checked: {error}"
-
-
-def _pairs(secrets: Mapping[str, KeptSecret | None]) -> dict[str, KeyPair]:
-    """The pairs that the Secrets hold now, where they hold any."""
-    issued = {name: keeping.read_leaf(secret.data) for name, secret in secrets.items() if secret}
-    return {name: leaf.pair for name, leaf in issued.items() if leaf is not None}

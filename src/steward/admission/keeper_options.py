@@ -1,7 +1,7 @@
 """What a certificate keeper is told: names, lifetimes, and whom to tell. Plain values."""
 
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Protocol
 
@@ -86,6 +86,10 @@ class Trust(Protocol):
 Hook = Callable[[Trust], Awaitable[None]]
 
 
+def _to_nobody(announcement: Announcement) -> None:
+    pass
+
+
 @dataclass(frozen=True)
 class KeeperOptions:
     """`ca_secret` is never mounted anywhere: it holds the authority's key."""
@@ -101,4 +105,8 @@ class KeeperOptions:
     labels: Mapping[str, str] = field(default_factory=dict)
     manager: str = "steward-cert"
     lifetimes: Lifetimes = field(default_factory=Lifetimes)
-    announce: Callable[[Announcement], None] = lambda announcement: None
+    announce: Callable[[Announcement], None] = _to_nobody
+
+    def plain(self) -> "KeeperOptions":
+        """Without whom to tell: values alone, which another process can be given."""
+        return replace(self, hooks=(), announce=_to_nobody)

@@ -11,7 +11,7 @@ Each step follows from what the certificates themselves say (a certificate is da
 it was made is known): there is no other state, and any replica can take the next step. The old key is gone from step 1.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from enum import StrEnum
 from typing import NamedTuple
 
@@ -83,6 +83,12 @@ def read_leaf(data: Data | None) -> Issued | None:
     pair = KeyPair(data.get(LEAF_CERTIFICATE, b""), data.get(LEAF_KEY, b""))
     facts = read_pair(*pair)
     return Issued(pair, facts) if facts is not None else None
+
+
+def read_pairs(contents: Mapping[str, Data]) -> dict[str, KeyPair]:
+    """The pairs that Secrets hold, by the Secret's name, where they hold any."""
+    issued = {name: read_leaf(data) for name, data in contents.items()}
+    return {name: leaf.pair for name, leaf in issued.items() if leaf is not None}
 
 
 def authority_due(data: Data | None, options: KeeperOptions, now: float) -> Reason | None:
@@ -158,6 +164,42 @@ def leaf_due(leaf: Leaf, data: Data | None, authority: Authority, at: "Moment") 
 class Moment(NamedTuple):
     options: KeeperOptions
     now: float
+
+
+class AuthorityDuty(NamedTuple):
+    """The authority to go on with, and whether the Secret must be written for it."""
+
+    authority: Authority
+    reason: Reason | None = None
+    is_changed: bool = False
+
+    @property
+    def is_new(self) -> bool:
+        return self.reason is not None
+
+
+class LeafDuty(NamedTuple):
+    """What the leaf's Secret shall hold, and why it was signed anew if it was."""
+
+    data: dict[str, bytes]
+    reason: Reason | None = None
+
+
+def authority_duty(data: Data | None, leaves: Sequence[Data | None], at: Moment) -> AuthorityDuty:
+    if reason := authority_due(data, at.options, at.now):
+        return AuthorityDuty(new_authority(data, leaves, at.options, at.now), reason)
+    current = read_authority(data)
+    assert current is not None, "an authority that is not due can be read"
+    after = retired(current, leaves, at.options, at.now)
+    return AuthorityDuty(current) if after is None else AuthorityDuty(after, is_changed=True)
+
+
+def leaf_duty(leaf: Leaf, data: Data | None, authority: Authority, at: Moment) -> LeafDuty:
+    reason = leaf_due(leaf, data, authority, at)
+    if reason is not None:
+        return LeafDuty(signed(leaf, authority, at), reason)
+    assert data is not None, "a leaf that is not due can be read"
+    return LeafDuty(leaf_data(KeyPair(data[LEAF_CERTIFICATE], data[LEAF_KEY]), authority))
 
 
 def signed(leaf: Leaf, authority: Authority, at: Moment) -> dict[str, bytes]:

@@ -68,12 +68,14 @@ class Webhook:
 
 @dataclass(frozen=True)
 class Reviewed:
-    """One answered review, for metrics. `resource` is the plural, as in `cells`."""
+    """One answered review, for metrics. `resource` is the plural, as in `cells`, and `kind` what it is a plural of."""
 
     work: Work
     resource: str
     result: Result
     seconds: float
+    kind: str = ""
+    path: str = ""
 
 
 @dataclass(frozen=True)
@@ -252,8 +254,9 @@ class WebhookServer:
     def _note(self, webhook: Webhook | None, review: Review | None, result: Result, started: float) -> None:
         if webhook is None:
             return
-        resource = review.resource.resource if review else ""
-        reviewed = Reviewed(webhook.work, resource, result, time.perf_counter() - started)
+        resource, kind = (review.resource.resource, review.kind.kind) if review else ("", "")
+        seconds = time.perf_counter() - started
+        reviewed = Reviewed(webhook.work, resource, result, seconds, kind, webhook.path)
         with suppress(Exception):
             self._settings.hooks.on_review(reviewed)
 
