@@ -13,92 +13,13 @@ from steward.gotemplate import BudgetExceeded, Limits, TemplateError, parse
 from steward.gotemplate.budget import Budget, budget_of
 from steward.gotemplate.errors import OverBudget
 from steward.gotemplate.funcs.registry import Profile
-
-DOUBLE = "{{ $s := .s }}{{ range until 60 }}{{ $s = %s }}{{ end }}{{ $s }}"
-DEEP = "{{ $l := list 1 }}{{ range until 60 }}{{ $l = list $l $l }}{{ end }}{{ %s }}"
-BIG = '{{ $b := repeat 400000 "é" }}{{ range until 50000 }}{{ $x := %s }}{{ end }}'
-CIRCLE = '{{ $d := dict }}{{ $_ := set $d "a" $d }}{{ %s }}'
-
-HOSTILE = [
-    "{{ range 1000000000 }}{{ . }}{{ end }}",
-    "{{ range until 300 }}{{ range until 300 }}{{ range until 300 }}a{{ end }}{{ end }}{{ end }}",
-    "{{ range 1000000000 }}{{ if eq . 999999999 }}{{ break }}{{ end }}{{ end }}",
-    *[
-        DOUBLE % step
-        for step in (
-            "print $s $s",
-            'printf "%s%s" $s $s',
-            'printf "%v%v|" $s $s',
-            "println $s $s",
-            "cat $s $s",
-            'replace "x" "xx" $s',
-            'join "," (list $s $s $s)',
-            "js (print $s `'`)",
-            "quote $s",
-            "html (print $s $s)",
-            'regexReplaceAll "x" $s "xx"',
-        )
-    ],
-    *[
-        DEEP % use
-        for use in (
-            "$l",
-            "toJson $l",
-            "deepCopy $l",
-            "eq $l $l",
-            'printf "%d" $l',
-            "quote $l",
-            "html $l",
-            "join `,` $l",
-        )
-    ],
-    *[
-        BIG % use
-        for use in (
-            "sha256sum $b",
-            "contains `b` $b",
-            "eq $b $b",
-            "len $b",
-            "trunc 5 $b",
-            "index $b 0",
-            "upper $b",
-        )
-    ],
-    "{{ wrap 1 (repeat 500000 `a `) }}",
-    "{{ wrapWith 1 `-` (repeat 1000000 `a`) }}",
-    "{{ repeat 1000000000 `abc` }}",
-    "{{ repeat 100000 `abc` | repeat 100000 }}",
-    "{{ until 1000000000 }}",
-    "{{ untilStep 0 1000000000 1 }}",
-    "{{ seq 1000000000 }}",
-    "{{ indent 1000000000 `a` }}",
-    "{{ nindent 100000000 `a` }}",
-    "{{ range until 1000 }}{{ printf `%*d` 1000000 1 }}{{ end }}",
-    "{{ range until 1000 }}{{ printf `%.1000000f` 1.0 }}{{ end }}",
-    "{{ $l := list }}{{ range until 90000 }}{{ $l = append $l . }}{{ end }}",
-    "{{ $l := until 1000 }}{{ range until 60 }}{{ $l = concat $l $l }}{{ end }}",
-    "{{ define `r` }}{{ template `r` . }}{{ end }}{{ template `r` . }}",
-    "{{ define `r` }}{{ template `r` . }}{{ template `r` . }}{{ end }}{{ template `r` . }}",
-    CIRCLE % "$d",
-    CIRCLE % 'printf "%#v" $d',
-    CIRCLE % "mustToJson $d",
-    "{{ regexReplaceAll `` (repeat 100000 `a`) (repeat 1000 `b`) }}",
-    "{{ regexFindAll `.` (repeat 5000000 `a`) -1 }}",
-    "{{ mustRegexMatch `((a{1000}){1000}){1000}` `a` }}",
-    "{{ " + "(" * 5000 + "1" + ")" * 5000 + " }}",
-    "{{ if 1 }}" * 900 + "{{ end }}" * 900,
-    "{{ if 0 }}" + "{{ else if 0 }}" * 2000 + "{{ end }}",
-    "{{ .s }}" * 100_000,
-    "{{ .s" + " | upper" * 100_000 + " }}",
-    "a" * 10_000_000,
-    "{{ " + "and 1 (" * 90 + "1" + ")" * 90 + " }}" + "{{ upper (lower (" * 20 + "1" + "))" * 20,
-]
+from tests.conformance.gotemplate.hostile import ROW, TEMPLATES
 
 
-@pytest.mark.parametrize("source", HOSTILE, ids=range(len(HOSTILE)))
+@pytest.mark.parametrize("source", TEMPLATES, ids=range(len(TEMPLATES)))
 def test_a_hostile_template_ends_in_a_template_error(source: str) -> None:
     with pytest.raises(TemplateError):
-        parse(source).render({"s": "x" * 100})
+        parse(source).render(ROW)
 
 
 def test_a_deep_expression_that_python_cannot_nest_is_a_template_error() -> None:

@@ -92,7 +92,7 @@ class _Run:
     def directive(self) -> list[str]:
         pieces: list[str] = []
         if self.budget is not None:
-            self.budget.work(1)
+            self.budget.work(4)
         self.good_index = True
         self.read_flags()
         self.read_index()

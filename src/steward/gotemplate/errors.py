@@ -15,6 +15,10 @@ Inside only, until the engine has added where it happened:
 
 from __future__ import annotations
 
+from steward.gotemplate.golang.escapes import Escapes
+
+_PRINTABLE = Escapes(lambda char: "\ufffd" if "\ud800" <= char <= "\udfff" else char)
+
 
 class TemplateError(Exception):
     """A template that cannot be parsed or run; `source` is its text.
@@ -25,7 +29,7 @@ class TemplateError(Exception):
     def __init__(self, text: str, line: int = 0, column: int | None = None) -> None:
         # A template may quote bytes that are no UTF-8; an error is for people and logs, and must be printable.
         if not text.isascii():
-            text = "".join("\ufffd" if "\ud800" <= char <= "\udfff" else char for char in text)
+            text = text.translate(_PRINTABLE)
         super().__init__(text)
         self.text = text
         self.line = line
@@ -53,7 +57,14 @@ class GoError(Exception):
 
     def __init__(self, text: str) -> None:
         super().__init__(text)
-        self.text = text
+        self._text = text
+
+    @property
+    def text(self) -> str:
+        return self._text
+
+    def __str__(self) -> str:
+        return self.text
 
 
 class GoPanic(GoError):

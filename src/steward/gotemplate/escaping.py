@@ -6,8 +6,9 @@ from collections.abc import Sequence
 from typing import Final
 
 from steward.gotemplate.budget import Budget
+from steward.gotemplate.golang.escapes import Escapes
 from steward.gotemplate.printing import show, sprint
-from steward.gotemplate.values import Int64, Value
+from steward.gotemplate.values import Int64, Value, byte_length
 
 _HTML: Final = (("&", "&amp;"), ("\0", "�"), ('"', "&#34;"), ("'", "&#39;"), ("<", "&lt;"), (">", "&gt;"))
 _JS: Final = {
@@ -57,7 +58,7 @@ def escape_js(budget: Budget, *args: Value) -> str:
         return text
     budget.build(2 * len(text))
     budget.work(len(text) // 16)
-    return "".join([_js_character(char) for char in text])
+    return text.translate(_JS_ESCAPES)
 
 
 def _js_character(char: str) -> str:
@@ -72,10 +73,12 @@ def _js_character(char: str) -> str:
     return f"\\u{ord(char):04X}"
 
 
+_JS_ESCAPES: Final = Escapes(_js_character)
+
+
 def escape_query(budget: Budget, *args: Value) -> str:
     from steward.gotemplate.golang.url_escape import QUERY, escape
 
     text = _text(args, budget)
-    budget.build(3 * len(text))
-    budget.work(len(text) // 8)
+    budget.build(3 * byte_length(text))
     return escape(text, QUERY)

@@ -160,6 +160,8 @@ class Slice(list[Value]):
 
     go_type: ClassVar[GoType]
     is_nil: bool = False
+    capacity: int | None = None
+    """How many items Go has room for, where that is not what appending them one by one gives."""
 
     @classmethod
     def nil(cls) -> Self:

@@ -1,10 +1,16 @@
 """encoding/json."""
 
+from typing import Any
+
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from steward.gotemplate.errors import GoError
 from steward.gotemplate.golang.json_decode import unmarshal
-from steward.gotemplate.golang.json_encode import COMPACT, PRETTY, RAW, format_float, marshal
+from steward.gotemplate.golang.json_encode import Writer, marshal
+from steward.gotemplate.golang.json_plain import marshal_plain
+from steward.gotemplate.golang.json_scalars import COMPACT, PRETTY, RAW, Style, format_float
 from steward.gotemplate.values import ByteSlice, Int64, StringSlice, nil_list
 
 
@@ -66,6 +72,48 @@ def test_what_json_cannot_say_is_an_error(value: object, words: str) -> None:
     with pytest.raises(GoError) as caught:
         marshal(value, COMPACT, free)
     assert caught.value.text == words
+
+
+TEXTS = st.text(st.sampled_from('ab_1 "\\<&>\n\x00\u2028é\udcff'), max_size=80)
+SCALARS = st.one_of(
+    TEXTS, st.floats(allow_nan=False, allow_infinity=False), st.booleans(), st.none(), st.integers()
+)
+PLAIN = st.recursive(
+    SCALARS,
+    lambda inner: st.one_of(
+        st.lists(inner, max_size=5),
+        st.lists(TEXTS, max_size=5).map(StringSlice),
+        st.dictionaries(TEXTS, inner, max_size=5),
+    ),
+    max_leaves=30,
+)
+
+
+@settings(max_examples=300, deadline=None)
+@given(PLAIN, st.sampled_from([COMPACT, PRETTY, RAW]))
+def test_the_quick_way_writes_what_the_exact_one_does(value: Any, style: Style) -> None:
+    assert marshal_plain(value, style, free) == Writer(style).run(value, free)
+
+
+def test_more_shapes_than_are_remembered_are_written_all_the_same() -> None:
+    for number in range(600):
+        assert marshal({f"k{number}": 1.0, "a": 2.0}, COMPACT, free) == f'{{"a":2,"k{number}":1}}'
+
+
+def test_what_is_held_twice_at_every_level_is_paid_for_as_it_is_written() -> None:
+    value: Any = "x"
+    for _ in range(39):
+        value = [value, value]
+    left = 10_000
+
+    def spend(size: int) -> None:
+        nonlocal left
+        left -= size
+        if left < 0:
+            raise GoError("over")
+
+    with pytest.raises(GoError, match="over"):
+        marshal(value, COMPACT, spend)
 
 
 def test_a_cycle_is_named_by_what_lies_a_thousand_levels_deep() -> None:

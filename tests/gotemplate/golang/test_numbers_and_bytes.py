@@ -1,12 +1,13 @@
 """decimal, cast, base64 and base32, AES, bcrypt, the Master Password algorithm."""
 
+import base64
 import math
 
 import pytest
 
 from steward.gotemplate.errors import GoError, GoPanic
 from steward.gotemplate.golang import aes, decimals
-from steward.gotemplate.golang.base_encoding import decode_base32, decode_base64
+from steward.gotemplate.golang.base_encoding import decode_base32, decode_base64, encode_base32
 from steward.gotemplate.golang.bcrypt import hash_password
 from steward.gotemplate.golang.cast import to_float64, to_int64
 from steward.gotemplate.golang.master_password import derive
@@ -68,6 +69,14 @@ def test_bad_base64_is_named_by_its_place(text: bytes, place: int) -> None:
     with pytest.raises(GoError) as caught:
         decode_base64(text)
     assert caught.value.text == f"illegal base64 data at input byte {place}"
+
+
+@pytest.mark.parametrize("size", [*range(41), 1000, 4096])
+def test_base32_is_that_of_the_standard_library_at_any_length(size: int) -> None:
+    raw = bytes(number * 37 % 256 for number in range(size))
+    encoded = encode_base32(raw)
+    assert encoded == base64.b32encode(raw).decode()
+    assert decode_base32(encoded.encode()) == raw
 
 
 def test_line_ends_in_base64_and_base32_are_skipped() -> None:

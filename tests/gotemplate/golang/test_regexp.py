@@ -110,3 +110,13 @@ def test_a_panic_quotes_the_pattern() -> None:
 
 def test_operators_are_escaped() -> None:
     assert quote_meta("a.b[c]") == r"a\.b\[c\]"
+
+
+def test_what_is_cut_from_bytes_that_are_no_utf8_is_those_bytes() -> None:
+    regexp = compile_regexp("b(.)(é?)")
+    assert regexp.find_all("a\udcffb\udcfeéb\udcfd", -1) == ["b\udcfeé", "b\udcfd"]
+    assert regexp.find_all_groups("\udcffb\udcfeé") == [["b\udcfeé", "\udcfe", "é"]]
+    assert (
+        regexp.replace_all("\udcffb\udcfeé", "$2$1$0", lambda _: None, lambda _: None)
+        == "\udcffé\udcfeb\udcfeé"
+    )

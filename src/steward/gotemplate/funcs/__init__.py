@@ -60,6 +60,9 @@ MODULES: Final = {
 }
 """Which module declares what. A test holds this against the modules."""
 
+TENANTS: Final = {"int": "typed", "float": "typed", "bool": "typed", "derivePassword": "costly"}
+"""What the set `tenants` has of its own, or otherwise."""
+
 
 class FunctionSet(Mapping[str, Function]):
     """Functions by name, each loaded when it is first asked for."""
@@ -94,9 +97,7 @@ def function_set(name: str) -> FunctionSet:
             {word: f"funcs.{module}" for module, words in MODULES.items() for word in words.split()}
         )
     if name == "tenants":
-        return FunctionSet(
-            {**function_set("sprig")._places, **dict.fromkeys(("int", "float", "bool"), "typed")}
-        )
+        return FunctionSet({**function_set("sprig")._places, **TENANTS})
     raise ValueError(f"unknown function set {name!r}: use sprig, tenants or builtins")
 
 

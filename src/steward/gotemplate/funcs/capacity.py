@@ -2,7 +2,8 @@
 
 A slice that Go grew item by item (JSON lists, until, uniq, keys ...) has room to spare; one made in its final size
 (list, splitList, reverse ...) has none. Python lists know neither, so the functions that make the latter, or that cut
-one slice out of another, note it down for the rendering; whatever is not noted was grown.
+one slice out of another, note it down: in the slice itself where its class is ours, else for the rendering. Whatever
+is not noted was grown.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from bisect import bisect_left
 from typing import NamedTuple, TypeVar
 
 from steward.gotemplate.budget import Budget
-from steward.gotemplate.values import IntSlice, Value
+from steward.gotemplate.values import IntSlice, Slice, Value
 
 L = TypeVar("L", bound=list[Value])
 
@@ -105,6 +106,9 @@ def exact(budget: Budget, values: L) -> L:
 
 
 def noted(budget: Budget, values: L, capacity: int) -> L:
+    if isinstance(values, Slice):
+        values.capacity = capacity
+        return values
     _notes(budget)[id(values)] = Room(values, values, 0, capacity)
     return values
 
@@ -120,7 +124,10 @@ def room_of(budget: Budget, values: list[Value]) -> Room:
     known = _notes(budget).get(id(values))
     if known is not None:
         return known
-    return Room(values, values, 0, grown(len(values), 8 if isinstance(values, IntSlice) else 16))
+    capacity = getattr(values, "capacity", None)
+    if capacity is None:
+        capacity = grown(len(values), 8 if isinstance(values, IntSlice) else 16)
+    return Room(values, values, 0, capacity)
 
 
 def _notes(budget: Budget) -> dict[int, Room]:

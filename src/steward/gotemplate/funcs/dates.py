@@ -19,7 +19,7 @@ from steward.gotemplate.golang.strconv import GoRangeError, parse_int
 from steward.gotemplate.golang.time import Time, zero_time
 from steward.gotemplate.golang.time_parse import parse_time
 from steward.gotemplate.golang.zones import UTC, load, local
-from steward.gotemplate.values import Int64, Value, wrap_int64
+from steward.gotemplate.values import Int64, Value, byte_length, wrap_int64
 
 table = Table()
 
@@ -96,7 +96,7 @@ def html_date_in_zone(budget: Budget, moment: Value, zone: str) -> str:
 
 @table.budgeted("mustToDate(string, string) time.Time")
 def must_to_date(budget: Budget, layout: str, text: str) -> Time:
-    budget.work(len(layout) + len(text) // 8)
+    budget.work(len(layout) + byte_length(text))
     return Time(*parse_time(layout, text, local()))
 
 

@@ -5,11 +5,13 @@ Go walks a map in random order; `keys` and `values` here go by key, so that a re
 
 from __future__ import annotations
 
+from itertools import zip_longest
+
 from steward.gotemplate.budget import Budget
 from steward.gotemplate.errors import GoPanic
 from steward.gotemplate.funcs.registry import Table
 from steward.gotemplate.funcs.text import text_of
-from steward.gotemplate.values import StringSlice, Value, is_nil, to_bytes, type_of
+from steward.gotemplate.values import StringSlice, Value, is_nil, sorted_keys, type_of
 
 table = Table()
 
@@ -18,10 +20,9 @@ Dict = dict[str, Value]
 
 @table.budgeted("dict(...any) map[string]any")
 def make_dict(budget: Budget, *pairs: Value) -> Dict:
-    made: Dict = {}
-    for at in range(0, len(pairs), 2):
-        made[text_of(pairs[at], budget)] = pairs[at + 1] if at + 1 < len(pairs) else ""
-    return made
+    """The last key has no value if their number is odd: it gets an empty string."""
+    keys = [key if type(key) is str else text_of(key, budget) for key in pairs[::2]]
+    return dict(zip_longest(keys, pairs[1::2], fillvalue=""))
 
 
 @table.function("get(map[string]any, string) any")
@@ -51,10 +52,6 @@ def has_key(values: Dict, key: str) -> bool:
 @table.function("pluck(string, ...map[string]any) []any")
 def pluck(key: str, *dicts: Dict) -> list[Value]:
     return [values[key] for values in dicts if key in values]
-
-
-def sorted_keys(values: Dict) -> list[str]:
-    return sorted(values, key=to_bytes)
 
 
 @table.function("keys(...map[string]any) []string")

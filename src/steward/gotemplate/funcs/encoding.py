@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 from steward.gotemplate.budget import Budget
 from steward.gotemplate.errors import GoError
 from steward.gotemplate.funcs.registry import Table
@@ -13,7 +11,8 @@ from steward.gotemplate.golang.base_encoding import (
     encode_base32,
     encode_base64,
 )
-from steward.gotemplate.golang.json_encode import COMPACT, PRETTY, RAW, marshal
+from steward.gotemplate.golang.json_encode import marshal
+from steward.gotemplate.golang.json_scalars import COMPACT, PRETTY, RAW
 from steward.gotemplate.values import Value, byte_length, from_bytes, to_bytes
 
 table = Table()
@@ -44,36 +43,22 @@ def _decoded(budget: Budget, text: str) -> tuple[Value, GoError | None]:
     return unmarshal(text)
 
 
-def _spender(budget: Budget) -> Callable[[int], None]:
-    """Every item costs its bytes and about four microseconds: one map held twice, sixty deep, has 2**60 items."""
-
-    def spend(size: int) -> None:
-        # As build and work do, in one call: a map of three keys takes no longer to write than two calls.
-        budget.built -= size
-        budget.steps -= 4 + size // 16
-        if budget.built < 0 or budget.steps < 0:
-            budget.build(0)
-            budget.work(0)
-
-    return spend
-
-
 @table.budgeted("mustToJson(any) string")
 def must_to_json(budget: Budget, value: Value) -> str:
-    return marshal(value, COMPACT, _spender(budget))
+    return marshal(value, COMPACT, budget.spend)
 
 
 @table.budgeted("toJson(any) string")
 def to_json(budget: Budget, value: Value) -> str:
     try:
-        return marshal(value, COMPACT, _spender(budget))
+        return marshal(value, COMPACT, budget.spend)
     except GoError:
         return ""
 
 
 @table.budgeted("mustToPrettyJson(any) string")
 def must_to_pretty_json(budget: Budget, value: Value) -> str:
-    return marshal(value, PRETTY, _spender(budget))
+    return marshal(value, PRETTY, budget.spend)
 
 
 @table.budgeted("toPrettyJson(any) string")
@@ -87,7 +72,7 @@ def to_pretty_json(budget: Budget, value: Value) -> str:
 @table.budgeted("toRawJson(any) string")
 @table.budgeted("mustToRawJson(any) string")
 def to_raw_json(budget: Budget, value: Value) -> str:
-    return marshal(value, RAW, _spender(budget))
+    return marshal(value, RAW, budget.spend)
 
 
 @table.budgeted("b64enc(string) string")
@@ -102,9 +87,10 @@ def b32enc(budget: Budget, text: str) -> str:
     return encode_base32(to_bytes(text))
 
 
-@table.function("b64dec(string) string")
-def b64dec(text: str) -> str:
+@table.budgeted("b64dec(string) string")
+def b64dec(budget: Budget, text: str) -> str:
     """What is no base64 gives Go's complaint as the result."""
+    budget.build(len(text))
     try:
         return from_bytes(decode_base64(to_bytes(text)))
     except GoError as error:
@@ -113,7 +99,7 @@ def b64dec(text: str) -> str:
 
 @table.budgeted("b32dec(string) string")
 def b32dec(budget: Budget, text: str) -> str:
-    budget.work(len(text) // 4)
+    budget.build(len(text))
     try:
         return from_bytes(decode_base32(to_bytes(text)))
     except GoError as error:

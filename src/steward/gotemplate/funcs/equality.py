@@ -21,7 +21,7 @@ def deep_equal(left: Value, right: Value, budget: Budget) -> bool:
             seen.add((id(one), id(other)))
             if is_nil(one) != is_nil(other) or len(one) != len(other):
                 return False
-            budget.work(3 + len(one))
+            budget.work(8 + 2 * len(one))
             if not _queue_items(one, other, pending):
                 return False
     return True

@@ -132,10 +132,11 @@ def has(budget: Budget, needle: Value, values: Value) -> bool:
 
 
 def _contains(items: list[Value], wanted: Value, budget: Budget) -> bool:
-    budget.work(len(items) // 4)
     kind = type(wanted)
     if kind in _SCALARS:
+        budget.work(len(items) // 4)
         return any(type(item) is kind and item == wanted for item in items)
+    budget.work(4 * len(items))
     return any(deep_equal(wanted, item, budget) for item in items)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from steward.gotemplate.budget import Budget
-from steward.gotemplate.funcs.capacity import exact, noted, room_of
+from steward.gotemplate.funcs.capacity import exact, room_of
 from steward.gotemplate.funcs.registry import Table
 from steward.gotemplate.funcs.text import text_of, texts_of
 from steward.gotemplate.golang.utf8 import is_valid
@@ -21,6 +21,7 @@ table = Table()
 
 # A list place and the header of a string, in bytes.
 _PLACE = 64
+_SLICES = (list, ByteSlice)
 
 
 def pieces(text: str, separator: str, count: int) -> list[str]:
@@ -66,11 +67,9 @@ def splitn(budget: Budget, separator: str, count: int, text: str) -> StringMap:
 def copied_texts(budget: Budget, value: Value) -> StringSlice:
     """As texts_of; a copy has room for all items, also for the nils that were left out."""
     texts = texts_of(value, budget)
-    return (
-        texts
-        if texts is value
-        else noted(budget, texts, len(value) if isinstance(value, list) else len(texts))
-    )
+    if texts is not value:
+        texts.capacity = len(value) if isinstance(value, list) else len(texts)
+    return texts
 
 
 @table.budgeted("toStrings(any) []string")
@@ -81,11 +80,14 @@ def to_strings(budget: Budget, value: Value) -> StringSlice:
 @table.budgeted("sortAlpha(any) []string")
 def sort_alpha(budget: Budget, value: Value) -> StringSlice:
     """Sorts by bytes. A []string is sorted in place, anything else is copied first."""
-    if not isinstance(value, list | ByteSlice):
+    if not isinstance(value, _SLICES):
         return StringSlice([text_of(value, budget)])
     texts = copied_texts(budget, value)
     budget.work(len(texts))
-    texts.sort(key=None if "".join(texts).isascii() else to_bytes)
+    if "".join(texts).isascii():
+        texts.sort()
+    else:
+        texts.sort(key=to_bytes)
     if texts is value:
         room = room_of(budget, texts)
         if room.storage is not texts:

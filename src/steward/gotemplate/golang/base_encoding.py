@@ -7,9 +7,20 @@ import re
 
 from steward.gotemplate.errors import GoError
 
-_BASE64 = frozenset(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/")
-_BASE32 = frozenset(b"ABCDEFGHIJKLMNOPQRSTUVWXYZ234567")
 _VALID64 = re.compile(rb"(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?\Z")
+_RUN64 = re.compile(rb"[A-Za-z0-9+/\r\n]*")
+_RUN32 = re.compile(rb"[A-Z2-7]*")
+_ALPHABET32 = b"ABCDEFGHIJKLMNOPQRSTUVWXYZ234567"
+_SINGLE32 = frozenset(bytes([letter]) for letter in _ALPHABET32)
+_LETTERS = _ALPHABET32.ljust(256, b"=")
+_VALUES = bytes(max(_ALPHABET32.find(letter), 0) for letter in range(256))
+# Forty bits lie in eight bytes; each step parts every group in two, by the mask of its right half and the way the left
+# half goes: 40 → 20 → 10 → 5 bits.
+_HALVES = (
+    ((0xFFFFF).to_bytes(8, "big"), 12),
+    ((0x3FF_0000_03FF).to_bytes(8, "big"), 6),
+    ((0x1F_001F_001F_001F).to_bytes(8, "big"), 3),
+)
 _NEWLINES = b"\r\n"
 _PAD = ord("=")
 
@@ -19,7 +30,19 @@ def encode_base64(raw: bytes) -> str:
 
 
 def encode_base32(raw: bytes) -> str:
-    return base64.b32encode(raw).decode()
+    """All five-bit groups at once: the standard library's loop takes a tenth of a second for a megabyte."""
+    count = -(-len(raw) // 5)
+    lanes = bytearray(8 * count)
+    padded = raw.ljust(5 * count, b"\0")
+    for place in range(5):
+        lanes[3 + place :: 8] = padded[place::5]
+    groups = int.from_bytes(lanes, "big")
+    for low, shift in _HALVES:
+        right = groups & int.from_bytes(low * count, "big")
+        groups = (groups ^ right) << shift | right
+    letters = groups.to_bytes(8 * count, "big").translate(_LETTERS).decode()
+    used = -(-8 * len(raw) // 5)
+    return letters[:used].ljust(8 * count, "=")
 
 
 def decode_base64(raw: bytes) -> bytes:
@@ -32,17 +55,14 @@ def decode_base64(raw: bytes) -> bytes:
 
 def _bad_base64(raw: bytes) -> int:
     """Where Go's decoder, which reads four characters at a time, stops."""
-    filled = 0
-    for at, byte in enumerate(raw):
-        if byte in _NEWLINES:
-            continue
-        if byte in _BASE64:
-            filled = (filled + 1) % 4
-        elif byte != _PAD or filled < 2:
-            return at
-        else:
-            return _bad_padding(raw, at + 1, filled)
-    return len(raw) - filled
+    run = _RUN64.match(raw)
+    at = run.end() if run else 0
+    filled = len(raw[:at].translate(None, _NEWLINES)) % 4
+    if at == len(raw):
+        return len(raw) - filled
+    if raw[at] != _PAD or filled < 2:
+        return at
+    return _bad_padding(raw, at + 1, filled)
 
 
 def _bad_padding(raw: bytes, at: int, filled: int) -> int:
@@ -63,28 +83,38 @@ def _past_newlines(raw: bytes, at: int) -> int:
 
 
 def decode_base32(raw: bytes) -> bytes:
+    """All whole groups of eight letters at once; in the group after them is the padding, or what is no base32."""
     plain = raw.translate(None, _NEWLINES)
-    out: list[bytes] = []
-    for start in range(0, len(plain), 8):
-        block, ended = _base32_block(plain, start)
-        out.append(block)
-        if ended:
-            break
-    return b"".join(out)
+    run = _RUN32.match(plain)
+    whole = run.end() // 8 * 8 if run else 0
+    joined = _joined_base32(plain[:whole])
+    return joined if whole == len(plain) else joined + _base32_end(plain, whole)
 
 
-def _base32_block(plain: bytes, start: int) -> tuple[bytes, bool]:
-    for place in range(8):
-        at = start + place
-        if at >= len(plain):
-            raise _bad_base32(at - place)
-        left = len(plain) - at - 1
-        if plain[at] == _PAD and place >= 2 and left < 8:
-            _check_base32_padding(plain, at, place)
-            return base64.b32decode(plain[start:at] + b"=" * (8 - place)), True
-        if plain[at] not in _BASE32:
-            raise _bad_base32(at)
-    return base64.b32decode(plain[start : start + 8]), False
+def _joined_base32(letters: bytes) -> bytes:
+    """The reverse of what encode_base32 does: groups of five bits closed up to forty."""
+    count = len(letters) // 8
+    groups = int.from_bytes(letters.translate(_VALUES), "big")
+    for low, shift in reversed(_HALVES):
+        right = groups & int.from_bytes(low * count, "big")
+        groups = (groups ^ right) >> shift | right
+    lanes = groups.to_bytes(8 * count, "big")
+    joined = bytearray(5 * count)
+    for place in range(5):
+        joined[place::5] = lanes[3 + place :: 8]
+    return bytes(joined)
+
+
+def _base32_end(plain: bytes, start: int) -> bytes:
+    """The last group, which has padding or is broken."""
+    place = next(place for place in range(8) if plain[start + place : start + place + 1] not in _SINGLE32)
+    at = start + place
+    if at >= len(plain):
+        raise _bad_base32(start)
+    if plain[at] != _PAD or place < 2 or len(plain) - at - 1 >= 8:
+        raise _bad_base32(at)
+    _check_base32_padding(plain, at, place)
+    return base64.b32decode(plain[start:at] + b"=" * (8 - place))
 
 
 def _check_base32_padding(plain: bytes, at: int, place: int) -> None:

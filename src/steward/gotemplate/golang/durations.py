@@ -3,6 +3,7 @@
 import re
 
 from steward.gotemplate.errors import GoError
+from steward.gotemplate.golang.escapes import Escapes
 from steward.gotemplate.golang.strconv import MAX_INT64, MIN_INT64
 
 NANOSECOND = 1
@@ -90,19 +91,18 @@ def _fraction(digits: str, scale: int) -> int:
 
 def quote_time(text: str) -> str:
     """The time package's own quoting: only quotes, backslashes and what is not printable ASCII are escaped."""
-    out: list[str] = []
-    for byte_or_rune in text:
-        if byte_or_rune in ('"', "\\"):
-            out.append("\\" + byte_or_rune)
-        elif byte_or_rune < " " or byte_or_rune >= "\x80":
-            out.append(_hex_bytes(byte_or_rune))
-        else:
-            out.append(byte_or_rune)
-    return '"' + "".join(out) + '"'
+    return f'"{text.translate(_ESCAPES)}"'
 
 
-def _hex_bytes(char: str) -> str:
+def _escaped(char: str) -> str:
+    if char in ('"', "\\"):
+        return "\\" + char
+    if " " <= char < "\x80":
+        return char
     return "".join(f"\\x{byte:02x}" for byte in char.encode("utf-8", "surrogateescape"))
+
+
+_ESCAPES = Escapes(_escaped)
 
 
 def format_duration(nanoseconds: int) -> str:

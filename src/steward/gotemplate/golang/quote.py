@@ -2,6 +2,8 @@
 
 import re
 
+from steward.gotemplate.golang.escapes import Escapes
+
 _NOT_RAW = re.compile("[`\x7f\ufeff\x00-\x08\x0a-\x1f\udc80-\udcff]")
 # Go's tables are those of Unicode 15.0; these print in it and not yet in Python 3.11.
 _NEWER = re.compile(
@@ -29,7 +31,7 @@ def quote(text: str) -> str:
     """The text between double quotes, with what does not print escaped."""
     if text.isprintable() and '"' not in text and "\\" not in text:
         return f'"{text}"'
-    return '"' + "".join(_escaped(char) for char in text) + '"'
+    return f'"{text.translate(_ESCAPES)}"'
 
 
 def _escaped(char: str) -> str:
@@ -44,6 +46,9 @@ def _escaped(char: str) -> str:
     if code < 0x20 or code == 0x7F:
         return f"\\x{code:02x}"
     return f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}"
+
+
+_ESCAPES = Escapes(_escaped)
 
 
 def quote_rune(char: str) -> str:

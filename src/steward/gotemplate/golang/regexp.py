@@ -39,12 +39,22 @@ class Subject:
     def __init__(self, text: str) -> None:
         self.text = text
         self.raw = repaired(text).encode()
-        self.places = None if is_valid(text) else _places(text)
+        self._is_valid = is_valid(text)
+        self._offset = self._place = 0
 
     def cut(self, start: int, end: int) -> str:
-        if self.places is None:
+        if self._is_valid:
             return self.raw[start:end].decode()
-        return self.text[self.places[start] : self.places[end]]
+        return self.text[self._place_of(start) : self._place_of(end)]
+
+    def _place_of(self, offset: int) -> int:
+        """The character at an offset, counted from the one asked for last: a table of all would fill the memory."""
+        if offset >= self._offset:
+            self._place += len(self.raw[self._offset : offset].decode())
+        else:
+            self._place -= len(self.raw[offset : self._offset].decode())
+        self._offset = offset
+        return self._place
 
     def group(self, span: Span) -> str | None:
         return None if span[0] < 0 else self.cut(*span)
@@ -56,14 +66,6 @@ class Subject:
         """Bytes of the character at an offset; 0 at the end."""
         lead = self.raw[at] if at < len(self.raw) else -1
         return 0 if lead < 0 else 1 if lead < 0x80 else 2 if lead < 0xE0 else 3 if lead < 0xF0 else 4
-
-
-def _places(text: str) -> dict[int, int]:
-    places, offset = {0: 0}, 0
-    for place, char in enumerate(repaired(text), 1):
-        offset += len(char.encode())
-        places[offset] = place
-    return places
 
 
 class Regexp:

@@ -16,31 +16,34 @@ _HEX_FLOAT = re.compile(r"[+-]?0[xX][0-9a-fA-F_]*\.?[0-9a-fA-F_]*[pP][+-]?[0-9][
 _SPECIAL_FLOATS = {"inf": "inf", "infinity": "inf", "nan": "nan"}
 
 
-class GoRangeError(GoError):
+class GoSyntaxError(GoError):
+    """Text that is no number. Most callers take 0 for it, so the text is quoted only for those who ask."""
+
+    def __init__(self, function: str, given: str, why: str = "invalid syntax") -> None:
+        super().__init__(why)
+        self._function = function
+        self._given = given
+
+    @property
+    def text(self) -> str:
+        return f"strconv.{self._function}: parsing {quote(self._given)}: {super().text}"
+
+
+class GoRangeError(GoSyntaxError):
     """A number that does not fit; Go returns the nearest one beside the error, and some callers use it."""
 
-    def __init__(self, text: str, nearest: float) -> None:
-        super().__init__(text)
+    def __init__(self, function: str, given: str, nearest: float) -> None:
+        super().__init__(function, given, "value out of range")
         self.nearest = nearest
-
-
-def syntax_error(function: str, text: str) -> GoError:
-    """What Go says of text that is no number."""
-    return GoError(f"strconv.{function}: parsing {quote(text)}: invalid syntax")
-
-
-def range_error(function: str, text: str, nearest: float) -> GoRangeError:
-    """What Go says of a number that does not fit."""
-    return GoRangeError(f"strconv.{function}: parsing {quote(text)}: value out of range", nearest)
 
 
 def parse_uint(text: str, base: int) -> int:
     """An unsigned 64-bit number; base 0 reads the base from the prefix and allows underscores."""
     number = _magnitude(text, base)
     if number is None:
-        raise syntax_error("ParseUint", text)
+        raise GoSyntaxError("ParseUint", text)
     if number > MAX_UINT64:
-        raise range_error("ParseUint", text, MAX_UINT64)
+        raise GoRangeError("ParseUint", text, MAX_UINT64)
     return number
 
 
@@ -48,11 +51,11 @@ def parse_int(text: str, base: int, function: str = "ParseInt") -> int:
     """A signed 64-bit number; the function names itself in the error."""
     number = _magnitude(text[1:] if text[:1] in ("+", "-") else text, base)
     if number is None:
-        raise syntax_error(function, text)
+        raise GoSyntaxError(function, text)
     if text[0] == "-":
         number = -number
     if not MIN_INT64 <= number <= MAX_INT64:
-        raise range_error(function, text, max(MIN_INT64, min(number, MAX_INT64)))
+        raise GoRangeError(function, text, max(MIN_INT64, min(number, MAX_INT64)))
     return number
 
 
@@ -87,20 +90,14 @@ def underscores_fit(text: str) -> bool:
     if body[:1] == "0" and body[1:2].lower() in ("b", "o", "x"):
         digits = _DIGITS[:16] if body[1] in "xX" else digits
         before, body = "0", body[2:]
-    for char in body.lower():
-        if char == "_" and before != "0":
-            return False
-        if char != "_" and char not in digits and before == "_":
-            return False
-        before = "0" if char in digits else char
-    return before != "_"
+    return re.search(f"(?<![{digits}])_|_(?![{digits}])", before + body.lower()) is None
 
 
 def _digits(text: str, base: int) -> int | None:
     if not text:
         return None
     number = 0
-    for char in text.lower():
+    for char in text.lower().lstrip("0"):
         digit = _DIGITS.find(char)
         if digit < 0 or digit >= base:
             return None
@@ -118,13 +115,13 @@ def parse_float(text: str) -> float:
         return special
     plain = text.replace("_", "")
     if not text.isascii() or ("_" in text and not underscores_fit(text)):
-        raise syntax_error("ParseFloat", text)
+        raise GoSyntaxError("ParseFloat", text)
     if _DECIMAL_FLOAT.match(plain):
         return _in_range(float(plain), text)
     if not _HEX_FLOAT.match(plain) or not re.search(
         "[0-9a-fA-F]", plain.lstrip("+-")[2:].lower().split("p")[0]
     ):
-        raise syntax_error("ParseFloat", text)
+        raise GoSyntaxError("ParseFloat", text)
     return _hex_float(plain, text)
 
 
@@ -138,7 +135,7 @@ def _special_float(text: str) -> float | None:
 
 def _in_range(value: float, text: str) -> float:
     if value in (float("inf"), float("-inf")):
-        raise range_error("ParseFloat", text, value)
+        raise GoRangeError("ParseFloat", text, value)
     return value
 
 
@@ -146,7 +143,7 @@ def _hex_float(plain: str, text: str) -> float:
     try:
         return float.fromhex(plain)
     except OverflowError:
-        raise range_error("ParseFloat", text, float("-inf" if plain[0] == "-" else "inf")) from None
+        raise GoRangeError("ParseFloat", text, float("-inf" if plain[0] == "-" else "inf")) from None
 
 
 def parse_bool(text: str) -> bool:
@@ -155,4 +152,4 @@ def parse_bool(text: str) -> bool:
         return True
     if text in ("0", "f", "F", "false", "FALSE", "False"):
         return False
-    raise syntax_error("ParseBool", text)
+    raise GoSyntaxError("ParseBool", text)

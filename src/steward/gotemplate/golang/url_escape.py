@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import re
 
 from steward.gotemplate.errors import GoError
@@ -26,8 +27,16 @@ def escape(text: str, allowed: frozenset[int]) -> str:
     raw = to_bytes(text)
     if allowed.issuperset(raw):
         return text
-    escaped = "".join(chr(byte) if byte in allowed else f"%{byte:02X}" for byte in raw)
-    return escaped.replace("%20", "+") if allowed is QUERY else escaped
+    return "".join(map(_escapes(allowed).__getitem__, raw))
+
+
+@functools.cache
+def _escapes(allowed: frozenset[int]) -> list[str]:
+    """What each byte becomes."""
+    texts = [chr(byte) if byte in allowed else f"%{byte:02X}" for byte in range(256)]
+    if allowed is QUERY:
+        texts[ord(" ")] = "+"
+    return texts
 
 
 def unescape(text: str, allowed: frozenset[int]) -> str:

@@ -2,7 +2,10 @@
 
 import re
 
+from steward.gotemplate.golang.escapes import Escapes
+
 _STRAY = re.compile("[\udc80-\udcff]")
+_REPAIRED = Escapes(lambda char: "\ufffd" if "\udc80" <= char <= "\udcff" else char)
 
 
 def is_valid(text: str) -> bool:
@@ -12,4 +15,4 @@ def is_valid(text: str) -> bool:
 
 def repaired(text: str) -> str:
     """Every stray byte becomes U+FFFD, as where Go decodes runes and writes them again."""
-    return text if text.isascii() else _STRAY.sub("\ufffd", text)
+    return text if is_valid(text) else text.translate(_REPAIRED)
