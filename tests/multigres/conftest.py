@@ -3,14 +3,18 @@
 import os
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 
+from steward.admission.registering import restricted
 from steward.kube.crd import definition
 from steward.local.control_plane import ControlPlane
+from steward.multigres import server_rules
+from steward.multigres.api.group import API_VERSION
 from steward.multigres.api.kinds import CUSTOM_KINDS
 from tests.kubectl import Kubectl
 
@@ -26,9 +30,30 @@ def kubectl(control_plane: ControlPlane) -> Kubectl:
     return found
 
 
+@pytest.fixture
+def namespace(namespace: str, kubectl: Kubectl) -> Iterator[str]:
+    """The test's namespace, without finalizers at the end: nobody is left to answer to them."""
+    yield namespace
+    let_go(kubectl, namespace)
+
+
+def let_go(kubectl: Kubectl, namespace: str) -> None:
+    kinds = ",".join(f"{custom.plural}.{custom.group}" for custom in CUSTOM_KINDS)
+    held = [
+        item
+        for item in kubectl.json("get", kinds, "-n", namespace)["items"]
+        if item["metadata"].get("finalizers")
+    ]
+    for item in held:
+        what = f"{item['kind']}.multigres.com/{item['metadata']['name']}"
+        kubectl.outcome(
+            "patch", what, "-n", namespace, "--type=merge", "-p", '{"metadata":{"finalizers":null}}'
+        )
+
+
 @contextmanager
 def running_operator(
-    control_plane: ControlPlane, namespace: str, log: Path, **settings: str
+    control_plane: ControlPlane, namespace: str, log: Path, /, **settings: str
 ) -> Iterator[subprocess.Popen[bytes]]:
     """An operator that looks after one namespace, so that tests can run side by side. It must end in order."""
     environment = os.environ | {
@@ -54,6 +79,43 @@ def running_operator(
     text = log.read_text()
     assert code == 0, text
     assert "Traceback" not in text, text
+
+
+@contextmanager
+def operator_with_webhooks(
+    control_plane: ControlPlane, kubectl: Kubectl, namespace: str, log: Path, **settings: str
+) -> Iterator[subprocess.Popen[bytes]]:
+    """The same with webhooks that the API server reaches on this machine, once it does."""
+    reached = {
+        "webhook_url": "https://127.0.0.1:0",
+        "webhook_bind_address": "127.0.0.1:0",
+        "webhook_cert_path": str(log.parent / "webhook-certificate"),
+        "namespace": namespace,
+    }
+    try:
+        with running_operator(control_plane, namespace, log, **reached, **settings) as process:
+            _until_reviewed(process, kubectl, namespace)
+            yield process
+    finally:
+        policies = restricted(server_rules.child_policy(""), (namespace,))
+        names = [f"{policy['kind']}/{policy['metadata']['name']}" for policy in policies]
+        kubectl("delete", "--ignore-not-found", *names)
+
+
+def _until_reviewed(process: subprocess.Popen[bytes], kubectl: Kubectl, namespace: str) -> None:
+    """The API server takes a moment to know of its webhooks, and of each of the two configurations by itself."""
+    spec = {"cells": [{"zone": "z1"}]}
+    metadata = {"name": "probe", "namespace": namespace}
+    probe = {"apiVersion": API_VERSION, "kind": "MultigresCluster", "metadata": metadata, "spec": spec}
+    broken = {**probe, "spec": {**spec, "templateDefaults": {"cellTemplate": "gone"}}}
+    create = ("create", "--dry-run=server", "-o", "json", "-f", "-")
+    deadline = time.monotonic() + 90
+    while time.monotonic() < deadline and process.poll() is None:
+        is_defaulted = "databases" in kubectl.outcome(*create, document=probe)[0]
+        if is_defaulted and "does not exist" in kubectl.outcome(*create, document=broken)[1]:
+            return
+        time.sleep(0.2)
+    pytest.fail("the API server does not call the webhooks")
 
 
 @pytest.fixture

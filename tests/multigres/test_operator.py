@@ -153,6 +153,8 @@ def test_what_leaves_the_spec_leaves_the_cluster(clusters: Clusters) -> None:
     two = [{"zone": "z1"}, {"zone": "z2"}]
     clusters.apply(cluster(clusters.namespace, cells=two))
     clusters.wait_ready()
+    period = "multigres.com/graceful-shutdown-period=1s"
+    clusters.kubectl("annotate", "mgc", "mini", "-n", clusters.namespace, period)
     clusters.apply(cluster(clusters.namespace, cells=two[:1]))
     eventually(lambda: len(clusters.all("cell")) == 1, "the Cell to go")
     gone = "app.kubernetes.io/component=multigateway,multigres.com/cell=z2"

@@ -290,3 +290,32 @@ def test_resolving_what_was_resolved_changes_nothing(replicas: int | None, size:
     twice = one_shard(resolve(IDENTITY, shards({"spec": inline}), NONE))
     assert msgspec.json.encode(once.pools) == msgspec.json.encode(twice.pools)
     assert msgspec.json.encode(once.multiorch) == msgspec.json.encode(twice.multiorch)
+
+
+def test_a_part_that_needs_a_field_comes_from_a_template_as_a_whole() -> None:
+    reference = {"name": "tuned", "key": "postgresql.conf"}
+    template = msgspec.convert({"postgresConfigRef": reference}, ShardTemplateSpec)
+    spec = msgspec.convert({"cells": [{"zone": "z1"}]}, MultigresClusterSpec)
+    resolved = resolve(Identity("shop", "mini"), spec, Templates({}, {}, {"default": template}))
+    [known] = resolved.shards()
+    assert msgspec.to_builtins(known.shard.postgres_config_ref) == reference
+
+
+@pytest.mark.parametrize(
+    ("own", "policy"),
+    [
+        ({}, ("Delete", "Delete")),
+        ({"pvcDeletionPolicy": {"whenDeleted": "Retain"}}, ("Retain", "Delete")),
+    ],
+)
+def test_the_server_of_one_cell_inherits_the_volume_policy_of_the_cluster(
+    own: dict[str, Any], policy: tuple[str, str]
+) -> None:
+    cell = {"zone": "z1", "spec": {"localTopoServer": {"etcd": {"replicas": 1, **own}}}}
+    every = {"whenDeleted": "Delete", "whenScaled": "Delete"}
+    [found] = resolve(IDENTITY, cluster(cells=[cell], pvcDeletionPolicy=every), NONE).cells
+    assert found.local_topo is not None
+    etcd = found.local_topo.etcd
+    assert etcd is not msgspec.UNSET
+    assert etcd.pvc_deletion_policy is not msgspec.UNSET
+    assert (etcd.pvc_deletion_policy.when_deleted, etcd.pvc_deletion_policy.when_scaled) == policy

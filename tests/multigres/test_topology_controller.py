@@ -14,12 +14,21 @@ from steward.local import ports
 from steward.multigres import names
 from steward.multigres.controllers.cell import NO_RECORD, without_record
 from steward.multigres.controllers.ground import Ground
-from steward.multigres.controllers.topology import FORGET_SECONDS, QUIET_SECONDS, TopologyReconciler, _goes
+from steward.multigres.controllers.topology import (
+    CLOSE_SECONDS,
+    FORGET_SECONDS,
+    LOOK_AGAIN_SECONDS,
+    QUIET_SECONDS,
+    SEEK_SECONDS,
+    TopologyReconciler,
+    _goes,
+    _pause,
+)
 from steward.multigres.names import ShardPath
 from steward.multigres.objects.metadata import CLUSTER
 from steward.multigres.rules import Rules
 from steward.multigres.status import Look
-from steward.multigres.views import PodView
+from steward.multigres.views import PodView, ShardView
 from steward.runtime.carry import Carried, Carrier, Effect, Outcome
 from steward.runtime.forwards import Forward
 from steward.runtime.plan import Plan, Requeue, Status
@@ -186,3 +195,24 @@ def test_a_cell_says_that_its_gateways_need_its_record() -> None:
     assert without_record(Look(trouble="CrashLoopBackOff")).trouble == (
         f"CrashLoopBackOff; {NO_RECORD}, and gateways end without it"
     )
+
+
+@pytest.mark.parametrize(
+    ("conditions", "seconds"),
+    [
+        ({}, LOOK_AGAIN_SECONDS),
+        ({"RollingUpdate": ("False", "PodsUpToDate")}, LOOK_AGAIN_SECONDS),
+        ({"RollingUpdate": ("True", "PrimaryUnknown")}, CLOSE_SECONDS),
+        ({"RollingUpdate": ("True", "RolloutStopped")}, LOOK_AGAIN_SECONDS),
+        ({"ScaleDownPending": ("True", "PrimaryWouldGo")}, SEEK_SECONDS),
+    ],
+)
+def test_one_looks_more_often_while_pods_are_to_go(
+    conditions: dict[str, tuple[str, str]], seconds: float
+) -> None:
+    told = [
+        {"type": name, "status": status, "reason": reason, "message": "", "lastTransitionTime": "t"}
+        for name, (status, reason) in conditions.items()
+    ]
+    shard = {"metadata": {}, "spec": {"shardName": "0"}, "status": {"conditions": told}}
+    assert _pause(msgspec.convert(shard, ShardView)) == seconds

@@ -99,6 +99,11 @@ def test_a_window_that_cannot_be_read_says_how_to_write_it(window: dict[str, str
     assert words in message
 
 
+def local_topo(size: str) -> dict[str, Any]:
+    etcd = {"replicas": 1, "storage": {"size": size}}
+    return {"cells": [{"name": "z1", "zone": "z1", "spec": {"localTopoServer": {"etcd": etcd}}}]}
+
+
 def pool(**fields: Any) -> dict[str, Any]:
     return shard(spec={"pools": {"main": fields}})
 
@@ -116,6 +121,8 @@ def pool(**fields: Any) -> dict[str, Any]:
             True,
         ),
         ({}, {"globalTopoServer": {"external": {"endpoints": ["http://a"]}}}, False),
+        (local_topo("2Gi"), local_topo("1Gi"), True),
+        (local_topo("2Gi"), local_topo("3Gi"), False),
     ],
 )
 def test_volumes_only_grow_and_members_stay(
@@ -123,6 +130,20 @@ def test_volumes_only_grow_and_members_stay(
 ) -> None:
     found = validate_update(resolved(typed(**before)), resolved(typed(**after)))
     assert bool(found) is refused
+
+
+def test_an_entry_that_leaves_a_list_does_not_make_its_neighbour_look_smaller() -> None:
+    def databases(*sizes: str) -> dict[str, Any]:
+        shards = [[{"name": "0", "spec": {"pools": {"main": {"storage": {"size": size}}}}}] for size in sizes]
+        groups = [[{"name": "default", "default": True, "shards": each}] for each in shards]
+        named = [
+            {"name": f"db{size.lower()}", "tablegroups": each}
+            for size, each in zip(sizes, groups, strict=True)
+        ]
+        return {"databases": named}
+
+    before, after = databases("10Gi", "1Gi"), databases("1Gi")
+    assert validate_update(resolved(typed(**before)), resolved(typed(**after))) == []
 
 
 def test_a_template_that_shrinks_a_volume_is_seen_like_the_cluster_itself() -> None:

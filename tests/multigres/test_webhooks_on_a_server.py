@@ -1,95 +1,32 @@
-"""The webhooks of multigres, called by a real API server, and the policy that protects children."""
+"""The operator as a process with webhooks on, called by a real API server, and the policy that protects children."""
 
-import asyncio
-import base64
 import itertools
-import time
-from collections.abc import AsyncIterator
+import json
+import signal
+import subprocess
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
-import pytest_asyncio
 import yaml
 
-from steward.admission.authority import Profile, Subject, Validity, make_authority, sign_leaf
-from steward.admission.server import ServerSettings, WebhookServer
-from steward.admission.serving_certificate import ServingCertificate
-from steward.kube.cache import Caches
-from steward.kube.client import Client, connect
-from steward.kube.config import ConfigSource, load_settings
-from steward.kube.kinds import Manifest, ref_of
+from steward.kube.kinds import Manifest
 from steward.local.control_plane import ControlPlane
-from steward.multigres.admission import MultigresWebhooks
-from steward.multigres.rules import CELL_TEMPLATE, CORE_TEMPLATE, SHARD_TEMPLATE, Rules
-from steward.multigres.server_rules import child_policy, webhook_configurations
 from tests.kubectl import Kubectl
+from tests.multigres.conftest import operator_with_webhooks
+from tests.multigres.test_operator import eventually
 
 SEEDS = Path(__file__).parent / "seeds"
-NAME = Subject("webhook", "tests")
+SOMEBODY = ("--as=somebody", "--as-group=system:masters")
 
 
-def certificate_files(directory: Path) -> bytes:
-    """A server certificate for loopback in `directory`; returns the authority that signed it."""
-    span = Validity(time.time() - 60, time.time() + 3600)
-    authority = make_authority(NAME, span)
-    leaf = sign_leaf(authority, Profile(NAME, ("localhost",), ("127.0.0.1",)), span)
-    (directory / "tls.crt").write_bytes(leaf.certificate)
-    (directory / "tls.key").write_bytes(leaf.key)
-    return authority.certificate
-
-
-def only_in(namespace: str, configuration: Manifest) -> Manifest:
-    """The control plane is shared: only the test's own namespace asks the test's own webhooks."""
-    configuration["metadata"]["name"] += f"-{namespace}"
-    here = {"matchLabels": {"kubernetes.io/metadata.name": namespace}}
-    for webhook in configuration["webhooks"]:
-        webhook["namespaceSelector"] = here
-    return configuration
-
-
-@pytest_asyncio.fixture
-async def client(control_plane: ControlPlane) -> AsyncIterator[Client]:
-    connected = await connect(load_settings(ConfigSource(kubeconfig=str(control_plane.kubeconfig))))
-    yield connected
-    await connected.close()
-
-
-@pytest_asyncio.fixture
-async def webhooks(client: Client, kubectl: Kubectl, namespace: str, tmp_path: Path) -> AsyncIterator[None]:
-    authority = certificate_files(tmp_path)
-    caches = Caches(client)
-    rules = Rules("", (namespace,))
-    templates = {
-        CORE_TEMPLATE: caches.store(rules.core_template),
-        CELL_TEMPLATE: caches.store(rules.cell_template),
-        SHARD_TEMPLATE: caches.store(rules.shard_template),
-    }
-    handlers = MultigresWebhooks(client, caches.store(rules.cluster), templates)
-    server = WebhookServer(ServerSettings(host="127.0.0.1", port=0), ServingCertificate(tmp_path))
-    for webhook in handlers.webhooks():
-        server.add(webhook)
-    await caches.start()
-    await caches.wait_synced()
-    await server.start()
-    bundle = base64.b64encode(authority).decode()
-    reached = {"url": f"https://127.0.0.1:{server.port}", "caBundle": bundle}
-    made = [only_in(namespace, configuration) for configuration in webhook_configurations(reached)]
-    for configuration in made:
-        await client.create(configuration)
-    await asyncio.to_thread(_until_called, kubectl, namespace)
-    yield
-    for configuration in made:
-        await client.delete(ref_of(configuration))
-    await server.stop()
-    await caches.stop()
-
-
-def _until_called(kubectl: Kubectl, namespace: str) -> None:
-    """The API server takes a moment to know of its webhooks."""
-    probe = ("create", "--dry-run=server", "-o", "json", "-f", "-")
-    while "databases" not in kubectl(*probe, document=cluster(namespace)):
-        time.sleep(0.1)
+@pytest.fixture
+def webhooks(
+    control_plane: ControlPlane, kubectl: Kubectl, namespace: str, tmp_path: Path
+) -> Iterator[subprocess.Popen[bytes]]:
+    with operator_with_webhooks(control_plane, kubectl, namespace, tmp_path / "operator.log") as process:
+        yield process
 
 
 def cluster(namespace: str, **spec: Any) -> Manifest:
@@ -106,134 +43,150 @@ def template(kind: str, namespace: str, name: str, spec: Any = None) -> Manifest
     return {"apiVersion": "multigres.com/v1alpha1", "kind": kind, "metadata": metadata, "spec": spec or {}}
 
 
-async def call(kubectl: Kubectl, *args: str, document: Any = None) -> str:
-    """kubectl in a thread: the webhooks answer from this very loop."""
-    return await asyncio.to_thread(lambda: kubectl(*args, document=document))
+def applies_without_a_trace(kubectl: Kubectl, how: list[str], manifest: Manifest) -> bool:
+    """Whether an apply leaves the resourceVersion as it is. Status is still being written for a while: ask again."""
+    name, namespace = manifest["metadata"]["name"], manifest["metadata"]["namespace"]
+    before = kubectl.json("get", "mgc", name, "-n", namespace)["metadata"]["resourceVersion"]
+    kubectl(*how, "-f", "-", document=manifest)
+    after = kubectl.json("get", "mgc", name, "-n", namespace)["metadata"]["resourceVersion"]
+    return bool(before == after)
 
 
-async def refused(kubectl: Kubectl, *args: str, document: Any = None) -> str:
-    return await asyncio.to_thread(lambda: kubectl.refused(*args, document=document))
-
-
-async def version(kubectl: Kubectl, namespace: str, name: str) -> tuple[int, str]:
-    found = await asyncio.to_thread(lambda: kubectl.json("get", "mgc", name, "-n", namespace))
-    return found["metadata"]["generation"], found["metadata"]["resourceVersion"]
+def until_seen(kubectl: Kubectl, namespace: str) -> None:
+    """Until the operator has looked at the cluster, so its webhooks know of it."""
+    look = ("get", "mgc", "mini", "-n", namespace)
+    eventually(lambda: kubectl.json(*look).get("status", {}).get("observedGeneration"), "a status")
 
 
 @pytest.mark.parametrize("how", [["apply"], ["apply", "--server-side"]], ids=" ".join)
-async def test_the_smallest_cluster_shows_everything_and_a_second_apply_changes_nothing(
-    webhooks: None, kubectl: Kubectl, namespace: str, how: list[str]
+def test_the_smallest_cluster_shows_everything_and_a_second_apply_changes_nothing(
+    webhooks: object, kubectl: Kubectl, namespace: str, how: list[str]
 ) -> None:
     manifest = yaml.safe_load((SEEDS / "multigrescluster-minimal-cluster.yaml").read_text())
     manifest["metadata"]["namespace"] = namespace
-    await call(kubectl, *how, "-f", "-", document=manifest)
-    first = await version(kubectl, namespace, "minimal-cluster")
-    stored = await asyncio.to_thread(lambda: kubectl.json("get", "mgc", "minimal-cluster", "-n", namespace))
+    kubectl(*how, "-f", "-", document=manifest)
+    stored = kubectl.json("get", "mgc", "minimal-cluster", "-n", namespace)
     assert stored["spec"]["cells"][0]["name"] == "us-east-1a"
     assert stored["spec"]["databases"][0]["tablegroups"][0]["shards"][0]["spec"]["pools"]["default"]
-    await call(kubectl, *how, "-f", "-", document=manifest)
-    assert await version(kubectl, namespace, "minimal-cluster") == first
+    eventually(lambda: applies_without_a_trace(kubectl, how, manifest), "an apply that changes nothing")
+    again = kubectl.json("get", "mgc", "minimal-cluster", "-n", namespace)
+    assert again["metadata"]["generation"] == stored["metadata"]["generation"]
 
 
-async def test_all_errors_are_told_at_once_with_their_fields(
-    webhooks: None, kubectl: Kubectl, namespace: str
+def test_all_errors_are_told_at_once_with_their_fields(
+    webhooks: object, kubectl: Kubectl, namespace: str
 ) -> None:
     small = {"requests": {"cpu": "2"}, "limits": {"cpu": "1"}}
     spec = {"templateDefaults": {"cellTemplate": "gone"}, "multiadmin": {"spec": {"resources": small}}}
-    told = await refused(kubectl, "create", "-f", "-", document=cluster(namespace, **spec))
+    told = kubectl.refused("create", "-f", "-", document=cluster(namespace, **spec))
     assert "spec.templateDefaults.cellTemplate: CellTemplate 'gone' does not exist" in told
     assert "spec.multiadmin.spec.resources.limits.cpu: the limit 1 is below the request 2" in told
 
 
-async def test_a_template_applied_a_moment_before_is_known(
-    webhooks: None, kubectl: Kubectl, namespace: str
+def test_a_template_applied_a_moment_before_is_known(
+    webhooks: object, kubectl: Kubectl, namespace: str
 ) -> None:
     both = [
         template("CellTemplate", namespace, "new"),
         cluster(namespace, templateDefaults={"cellTemplate": "new"}),
     ]
-    await call(kubectl, "create", "-f", "-", document={"apiVersion": "v1", "kind": "List", "items": both})
+    kubectl("create", "-f", "-", document={"apiVersion": "v1", "kind": "List", "items": both})
 
 
-async def test_advice_comes_as_a_warning(webhooks: None, kubectl: Kubectl, namespace: str) -> None:
+def test_advice_comes_as_a_warning(webhooks: object, kubectl: Kubectl, namespace: str) -> None:
     document = cluster(namespace, pvcDeletionPolicy={"whenDeleted": "Delete"})
-    told = await asyncio.to_thread(lambda: kubectl.warned("create", "-f", "-", document=document))
+    told = kubectl.warned("create", "-f", "-", document=document)
     assert "Warning: spec.pvcDeletionPolicy.whenDeleted: Delete loses all data" in told
 
 
-async def test_a_later_choice_of_a_template_takes_the_written_out_branch_back(
-    webhooks: None, kubectl: Kubectl, namespace: str
+def test_a_later_choice_of_a_template_takes_the_written_out_branch_back(
+    webhooks: object, kubectl: Kubectl, namespace: str
 ) -> None:
-    await call(kubectl, "create", "-f", "-", document=template("CoreTemplate", namespace, "core"))
-    await call(kubectl, "create", "-f", "-", document=cluster(namespace))
+    kubectl("create", "-f", "-", document=template("CoreTemplate", namespace, "core"))
+    kubectl("create", "-f", "-", document=cluster(namespace))
     patch = '{"spec":{"globalTopoServer":{"templateRef":"core"}}}'
-    await call(kubectl, "patch", "mgc", "mini", "-n", namespace, "--type=merge", "-p", patch)
-    stored = await asyncio.to_thread(lambda: kubectl.json("get", "mgc", "mini", "-n", namespace))
+    kubectl("patch", "mgc", "mini", "-n", namespace, "--type=merge", "-p", patch)
+    stored = kubectl.json("get", "mgc", "mini", "-n", namespace)
     assert stored["spec"]["globalTopoServer"] == {"templateRef": "core"}
 
 
-async def test_a_volume_cannot_shrink(webhooks: None, kubectl: Kubectl, namespace: str) -> None:
-    await call(kubectl, "create", "-f", "-", document=cluster(namespace))
+def test_a_volume_cannot_shrink(webhooks: object, kubectl: Kubectl, namespace: str) -> None:
+    kubectl("create", "-f", "-", document=cluster(namespace))
     patch = '[{"op":"replace","path":"/spec/globalTopoServer/etcd/storage/size","value":"1Mi"}]'
-    told = await refused(kubectl, "patch", "mgc", "mini", "-n", namespace, "--type=json", "-p", patch)
+    told = kubectl.refused("patch", "mgc", "mini", "-n", namespace, "--type=json", "-p", patch)
     assert "cannot shrink from 1Gi to 1Mi: a volume only grows" in told
 
 
-async def test_a_template_in_use_cannot_be_deleted_and_its_users_are_named(
-    webhooks: None, kubectl: Kubectl, namespace: str
+def test_a_template_in_use_cannot_be_deleted_and_its_users_are_named(
+    webhooks: object, kubectl: Kubectl, namespace: str
 ) -> None:
-    await call(kubectl, "create", "-f", "-", document=template("ShardTemplate", namespace, "used"))
-    await call(
-        kubectl, "create", "-f", "-", document=cluster(namespace, templateDefaults={"shardTemplate": "used"})
-    )
-    told = await refused(kubectl, "delete", "sht", "used", "-n", namespace)
+    kubectl("create", "-f", "-", document=template("ShardTemplate", namespace, "used"))
+    kubectl("create", "-f", "-", document=cluster(namespace, templateDefaults={"shardTemplate": "used"}))
+    told = kubectl.refused("delete", "sht", "used", "-n", namespace)
     assert "is in use by MultigresCluster mini" in told
 
 
-async def test_a_template_edit_that_would_break_a_sound_cluster_is_refused(
-    webhooks: None, kubectl: Kubectl, namespace: str
+def test_a_template_edit_that_would_break_a_sound_cluster_is_refused(
+    webhooks: object, kubectl: Kubectl, namespace: str
 ) -> None:
-    await call(kubectl, "create", "-f", "-", document=template("ShardTemplate", namespace, "used"))
-    await call(
-        kubectl, "create", "-f", "-", document=cluster(namespace, templateDefaults={"shardTemplate": "used"})
-    )
+    kubectl("create", "-f", "-", document=template("ShardTemplate", namespace, "used"))
+    kubectl("create", "-f", "-", document=cluster(namespace, templateDefaults={"shardTemplate": "used"}))
+    until_seen(kubectl, namespace)
     broken = {"pools": {"main": {"postgres": {"requests": {"cpu": "2"}, "limits": {"cpu": "1"}}}}}
     document = template("ShardTemplate", namespace, "used", broken)
-    told = await refused(kubectl, "apply", "-f", "-", document=document)
+    told = kubectl.refused("apply", "-f", "-", document=document)
     assert "would break MultigresCluster mini" in told
 
 
-async def test_children_are_kept_from_others_and_their_annotations_are_not(
-    client: Client, kubectl: Kubectl, namespace: str
+def test_children_are_kept_from_others_and_their_annotations_are_not(
+    webhooks: object, kubectl: Kubectl, namespace: str
 ) -> None:
-    policy, binding = child_policy("system:serviceaccount:steward:multigres")
-    here = {"namespaceSelector": {"matchLabels": {"kubernetes.io/metadata.name": namespace}}}
-    for manifest in (policy, binding):
-        manifest["metadata"]["name"] += f"-{namespace}"
-    policy["spec"]["matchConstraints"] |= here
-    binding["spec"]["policyName"] = policy["metadata"]["name"]
-    child = template("Cell", namespace, "made-before", {"name": "z1", "zone": "z1"})
-    await client.create(child)
-    await client.create(policy)
-    await client.create(binding)
-    told = await asyncio.to_thread(_until_refused, kubectl, namespace)
-    assert "this object is kept by Steward" in told
-    created = await refused(
-        kubectl, "create", "-f", "-", document=template("Cell", namespace, "mine", {"name": "z"})
-    )
-    assert "this object is kept by Steward" in created
-    await call(kubectl, "annotate", "cell", "made-before", "-n", namespace, "multigres.com/force-delete=true")
-    await call(kubectl, "delete", "cell", "made-before", "-n", namespace)
-    await client.delete(ref_of(binding))
-    await client.delete(ref_of(policy))
+    kubectl("create", "-f", "-", document=cluster(namespace))
+    [child] = eventually(lambda: kubectl.json("get", "cell", "-n", namespace)["items"], "the cell")
+    name = child["metadata"]["name"]
+    told = until_refused(kubectl, namespace, name)
+    assert "this object is kept by Steward: change the MultigresCluster mini instead" in told
+    own = template("Cell", namespace, "mine", {"name": "z"})
+    assert "this object is kept by Steward" in kubectl.refused(*SOMEBODY, "create", "-f", "-", document=own)
+    kubectl(*SOMEBODY, "annotate", "cell", name, "-n", namespace, "multigres.com/force-delete=false")
+    kubectl(*SOMEBODY, "delete", "cell", name, "-n", namespace, "--wait=false")
 
 
-def _until_refused(kubectl: Kubectl, namespace: str) -> str:
+def until_refused(kubectl: Kubectl, namespace: str, name: str) -> str:
     """The API server takes a moment to know of a policy; each try is another change, since none at all passes."""
-    for attempt in itertools.count():
-        patch = f'{{"spec":{{"zone":"z{attempt}"}}}}'
-        edit = ("patch", "cell", "made-before", "-n", namespace, "--type=merge", "-p", patch)
-        if told := kubectl.outcome(*edit)[1]:
-            return told
-        time.sleep(0.1)
-    raise AssertionError("unreachable")
+    attempts = itertools.count()
+
+    def refusal() -> str:
+        patch = f'{{"spec":{{"zone":"z{next(attempts)}"}}}}'
+        edit = ("patch", "cell", name, "-n", namespace, "--type=merge", "-p", patch)
+        return kubectl.outcome(*SOMEBODY, *edit)[1]
+
+    return str(eventually(refusal, "a refused edit"))
+
+
+def test_an_operator_that_does_not_answer_never_blocks_the_end_of_a_namespace(
+    webhooks: subprocess.Popen[bytes], kubectl: Kubectl, namespace: str
+) -> None:
+    kubectl("create", "-f", "-", document=template("CoreTemplate", namespace, "unused"))
+    webhooks.send_signal(signal.SIGSTOP)
+    try:
+        told = kubectl.refused("delete", "cot", "unused", "-n", namespace)
+        assert "failed calling webhook" in told
+        kubectl("delete", "ns", namespace, "--timeout=90s")
+    finally:
+        webhooks.send_signal(signal.SIGCONT)
+    kubectl("create", "ns", namespace)
+
+
+def test_what_was_registered_is_taken_back_when_the_operator_stops(
+    control_plane: ControlPlane, kubectl: Kubectl, namespace: str, tmp_path: Path
+) -> None:
+    with operator_with_webhooks(control_plane, kubectl, namespace, tmp_path / "operator.log"):
+        assert configurations(kubectl, namespace)
+    assert configurations(kubectl, namespace) == []
+
+
+def configurations(kubectl: Kubectl, namespace: str) -> list[str]:
+    """The webhook configurations that speak of this namespace."""
+    found = kubectl.json("get", "mutatingwebhookconfigurations,validatingwebhookconfigurations")["items"]
+    return [item["metadata"]["name"] for item in found if namespace in json.dumps(item.get("webhooks"))]

@@ -39,7 +39,12 @@ def build_tree(namespace: str = "example", **spec: Any) -> list[Manifest]:
     wanted = msgspec.convert({"cells": THREE_CELLS, **spec}, MultigresClusterSpec)
     resolved = resolve(Identity(namespace, NAME), wanted, Templates({}, {}, {}))
     assert resolved.problems == ()
-    owner = Owner("MultigresCluster", namespace, NAME, UID)
+    return tree_of(wanted, resolved)
+
+
+def tree_of(wanted: MultigresClusterSpec, resolved: ResolvedCluster) -> list[Manifest]:
+    """The same for a cluster that is resolved already."""
+    owner = Owner("MultigresCluster", resolved.identity.namespace, NAME, UID)
     return [
         *_topo(owner, resolved),
         *multiadmin.multiadmin_objects(owner, resolved, constants.LOG_LEVELS, wanted.observability),

@@ -4,7 +4,8 @@ Templates are read from the cache, and live where the cache lacks a name: a temp
 often applied in one breath.
 """
 
-from collections.abc import Mapping
+import time
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import msgspec
@@ -12,7 +13,7 @@ import msgspec
 from steward.admission.review import Allowed, Cause, Denied, Operation, Review, Verdict, invalid
 from steward.admission.server import Webhook, Work
 from steward.kube.client import Client, ListQuery
-from steward.kube.kinds import Kind
+from steward.kube.kinds import Key, Kind
 from steward.kube.store import Store
 from steward.multigres.advice import advice
 from steward.multigres.api.cell_template import CellTemplateSpec
@@ -22,9 +23,10 @@ from steward.multigres.api.shard_template import ShardTemplateSpec
 from steward.multigres.defaulting import taken_back, with_defaults
 from steward.multigres.resolve import resolve
 from steward.multigres.resolved import Identity, Problem, ResolvedCluster, Templates
-from steward.multigres.rules import CELL_TEMPLATE, CORE_TEMPLATE, SHARD_TEMPLATE
+from steward.multigres.rules import CELL_TEMPLATE, CLUSTER, CORE_TEMPLATE, SHARD_TEMPLATE
 from steward.multigres.validation import validate, validate_update
 from steward.multigres.views import ClusterView, TemplateView
+from steward.runtime import tracing
 
 SPECS: dict[Kind, type[Any]] = {
     CORE_TEMPLATE: CoreTemplateSpec,
@@ -58,10 +60,14 @@ class MultigresWebhooks:
         spec = changed.get("spec") or {}
         if review.operation is Operation.UPDATE:
             spec = taken_back(spec)
-        changed["spec"] = with_defaults(spec, _typed(self._cached(review.namespace)))
+        before = review.old_object.get("spec")
+        changed["spec"] = with_defaults(spec, _typed(self._cached(review.namespace)), before)
+        _leave_trace(review, changed)
         return Allowed(changed)
 
     async def validate_cluster(self, review: Review) -> Verdict:
+        if _only_metadata(review):
+            return Allowed()
         try:
             spec = msgspec.convert(review.object.get("spec") or {}, MultigresClusterSpec)
         except msgspec.ValidationError as error:
@@ -72,14 +78,25 @@ class MultigresWebhooks:
             contents = await self._live(review.namespace)
             resolved = _resolved(review, spec, contents)
         problems = [*validate(spec, resolved), *_change_problems(review, resolved, contents)]
+        problems += self._leaving(review, resolved, contents)
         if problems:
             return _refusal(str(review), problems)
         return Allowed(warnings=tuple(advice(spec, resolved)))
 
+    def _leaving(self, review: Review, resolved: ResolvedCluster, contents: Contents) -> list[Problem]:
+        """Templates on their way out are no choice any more; who used them before may go on changing other things."""
+        before = _templates_before(review, contents)
+        return [
+            Problem("spec", f"{kind.kind} {name!r} is being deleted; name another")
+            for kind, store in self._templates.items()
+            for name in resolved.templates[kind.kind]
+            if (kind.kind, name) not in before and _is_leaving(store.get(Key(review.namespace, name)))
+        ]
+
     async def validate_template(self, review: Review) -> Verdict:
-        users = self._users(review)
         if review.operation is Operation.DELETE:
-            return _deletion(review, users)
+            return _deletion(review, await self._live_users(review))
+        users = _users(review, self._clusters.list(review.namespace), self._cached(review.namespace))
         kind = Kind(f"{review.kind.group}/{review.kind.version}", review.kind.kind)
         try:
             content = msgspec.convert(review.object.get("spec") or {}, SPECS[kind])
@@ -100,15 +117,10 @@ class MultigresWebhooks:
                 )
         return Allowed()
 
-    def _users(self, review: Review) -> list[ClusterView]:
-        """Clusters that use the template now: by name, by default, or because it is called `default`."""
-        contents = self._cached(review.namespace)
-        return [
-            cluster
-            for cluster in self._clusters.list(review.namespace)
-            if cluster.metadata.deletion_timestamp is None
-            and review.name in _used(cluster, contents, review.kind.kind)
-        ]
+    async def _live_users(self, review: Review) -> list[ClusterView]:
+        """Asked of the server: a cluster of a moment ago must not lose its template."""
+        listing = await self._client.list(CLUSTER, ListQuery(namespace=review.namespace), ClusterView)
+        return _users(review, listing.items, await self._live(review.namespace))
 
     def _cached(self, namespace: str) -> Contents:
         return {
@@ -129,6 +141,26 @@ class MultigresWebhooks:
         return found
 
 
+def _users(review: Review, clusters: Iterable[ClusterView], contents: Contents) -> list[ClusterView]:
+    """Clusters that use the template now: by name, by default, or because it is called `default`."""
+    return [
+        cluster
+        for cluster in clusters
+        if cluster.metadata.deletion_timestamp is None
+        and review.name in _used(cluster, contents, review.kind.kind)
+    ]
+
+
+def _leave_trace(review: Review, changed: dict[str, Any]) -> None:
+    """For the reconcile that this change causes; a change that causes none must not be made one by its trace."""
+    before = review.old_object.get("spec") if review.operation is Operation.UPDATE else None
+    if not tracing.is_on() or changed["spec"] == before:
+        return
+    annotations = dict(changed["metadata"].get("annotations") or {})
+    tracing.Bridge().inject(annotations, time.time())
+    changed["metadata"] = {**changed["metadata"], "annotations": annotations}
+
+
 def _content(kind: Kind, spec: dict[str, Any]) -> Any:
     """None for content that an older schema let in: it must not keep others from being reviewed."""
     try:
@@ -143,6 +175,29 @@ def _typed(contents: Contents) -> Templates:
 
 def _resolved(review: Review, spec: MultigresClusterSpec, contents: Contents) -> ResolvedCluster:
     return resolve(Identity(review.namespace, review.name), spec, _typed(contents))
+
+
+def _only_metadata(review: Review) -> bool:
+    """Finalizers and annotations come and go, whatever has become of the templates meanwhile."""
+    if review.operation is not Operation.UPDATE:
+        return False
+    is_going = bool(review.object["metadata"].get("deletionTimestamp"))
+    return is_going or review.object.get("spec") == review.old_object.get("spec")
+
+
+def _is_leaving(seen: TemplateView | None) -> bool:
+    return seen is not None and seen.metadata.deletion_timestamp is not None
+
+
+def _templates_before(review: Review, contents: Contents) -> set[tuple[str, str]]:
+    if review.operation is not Operation.UPDATE:
+        return set()
+    try:
+        old = msgspec.convert(review.old_object.get("spec") or {}, MultigresClusterSpec)
+    except msgspec.ValidationError:
+        return set()
+    used = _resolved(review, old, contents).templates
+    return {(kind, name) for kind, names in used.items() for name in names}
 
 
 def _change_problems(review: Review, after: ResolvedCluster, contents: Contents) -> list[Problem]:

@@ -11,6 +11,7 @@ from typing import Any
 from msgspec import to_builtins
 
 from steward.multigres import constants
+from steward.multigres.api.scalars import is_cell_name
 from steward.multigres.inheritance import RETAIN
 from steward.multigres.resolved import Templates
 
@@ -19,15 +20,15 @@ Spec = dict[str, Any]
 TEMPLATE_KINDS = {"coreTemplate": "core", "cellTemplate": "cell", "shardTemplate": "shard"}
 
 
-def with_defaults(spec: Spec, templates: Templates) -> Spec:
-    """The spec with everything written out that no template provides."""
+def with_defaults(spec: Spec, templates: Templates, before: Spec | None = None) -> Spec:
+    """The spec with everything written out that no template provides. `before` is what an update changes."""
     written = copy.deepcopy(spec)
     _add(written, "pvcDeletionPolicy", to_builtins(RETAIN))
     _add(written, "backup", to_builtins(constants.BACKUP))
     _add(written, "durabilityPolicy", constants.DURABILITY)
     _images(written)
     _add(written, "logLevels", to_builtins(constants.LOG_LEVELS))
-    _template_defaults(written, templates)
+    _template_defaults(written, templates, before or {})
     _core(written)
     _cells(written)
     _databases(written)
@@ -44,11 +45,15 @@ def _images(spec: Spec) -> None:
     _add(images, "imagePullPolicy", constants.IMAGES.image_pull_policy)
 
 
-def _template_defaults(spec: Spec, templates: Templates) -> None:
+def _template_defaults(spec: Spec, templates: Templates, before: Spec) -> None:
+    # A cluster that was written out without templates keeps what stands there: a template called `default` that was
+    # made since would otherwise come in with any edit, even of a label.
+    is_settled = "durabilityPolicy" in before
+    chosen = before.get("templateDefaults") or {}
     found = {
         field: constants.DEFAULT_TEMPLATE
         for field, kind in TEMPLATE_KINDS.items()
-        if constants.DEFAULT_TEMPLATE in getattr(templates, kind)
+        if constants.DEFAULT_TEMPLATE in getattr(templates, kind) and (field in chosen or not is_settled)
     }
     if found:
         spec["templateDefaults"] = {**found, **(spec.get("templateDefaults") or {})}
@@ -75,7 +80,9 @@ def _core(spec: Spec) -> None:
 
 def _cells(spec: Spec) -> None:
     for cell in spec.get("cells") or []:
-        _add(cell, "name", _cell_name(cell))
+        # A zone that cannot be a name is for validation to tell; the schema's words would be harder to read.
+        if is_cell_name(_cell_name(cell)):
+            _add(cell, "name", _cell_name(cell))
         if _is_templated(spec, "cellTemplate") or cell.keys() & {"spec", "cellTemplate", "overrides"}:
             continue
         cell["spec"] = {"multiGateway": to_builtins(constants.GATEWAY)}

@@ -7,6 +7,7 @@ changed in place.
 """
 
 from collections.abc import Iterable, Mapping
+from functools import cache
 from typing import Any, NamedTuple, TypeVar
 
 import msgspec
@@ -62,9 +63,17 @@ def _value(below: Laid, value: Any, source: str, path: Path) -> Laid:
     if path[-1] in KEYED_FIELDS and isinstance(value, dict):
         return _keyed(below, value, source, path)
     if isinstance(value, Part) and not isinstance(value, ATOMIC_PARTS):
-        start = below.part if isinstance(below.part, type(value)) else type(value)()
-        return _over(Laid(start, below.origins), value, source, path)
+        if isinstance(below.part, type(value)):
+            return _over(below, value, source, path)
+        if not _needs_something(type(value)):
+            return _over(Laid(type(value)(), below.origins), value, source, path)
     return Laid(value, {**_without(below.origins, path), path: source})
+
+
+@cache
+def _needs_something(part: type[Part]) -> bool:
+    """Whether there is no empty one to lay fields over: it starts as a whole."""
+    return any(field.required for field in msgspec.structs.fields(part))
 
 
 def _keyed(below: Laid, value: dict[str, Any], source: str, path: Path) -> Laid:

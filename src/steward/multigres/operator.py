@@ -1,30 +1,108 @@
-"""The multigres operator: a controller for each kind and one for the topology records, on one ground."""
+"""The multigres operator: a controller for each kind, one for the topology records, and webhooks, on one ground."""
 
+from contextlib import AbstractContextManager
+from dataclasses import replace
+
+from steward.admission.review import Review
+from steward.admission.server import Webhook, Work
+from steward.admission.service import CertificateNames, Registration, serve_webhooks
+from steward.multigres import server_rules
+from steward.multigres.admission import MultigresWebhooks
 from steward.multigres.controllers import certificates, topology
 from steward.multigres.controllers.cell import CellReconciler
+from steward.multigres.controllers.cell_removal import CellRemoval
 from steward.multigres.controllers.certificates import CertificateReconciler
 from steward.multigres.controllers.cluster import ClusterReconciler
+from steward.multigres.controllers.cluster_removal import ClusterRemoval
+from steward.multigres.controllers.deregistration import Deregistration
 from steward.multigres.controllers.ground import Ground
 from steward.multigres.controllers.shard import ShardReconciler
 from steward.multigres.controllers.tablegroup import TableGroupReconciler
+from steward.multigres.controllers.telling import Telling
+from steward.multigres.controllers.templates import TemplateReconciler
 from steward.multigres.controllers.topology import TopologyReconciler
+from steward.multigres.controllers.topology_access import TopologyAccess
 from steward.multigres.controllers.toposerver import TopoServerReconciler
+from steward.multigres.metrics import ClusterFigures
+from steward.multigres.rules import (
+    CELL,
+    CELL_TEMPLATE,
+    CLUSTER,
+    CORE_TEMPLATE,
+    SHARD,
+    SHARD_TEMPLATE,
+    TABLE_GROUP,
+    TOPO_SERVER,
+)
+from steward.runtime import tracing
+from steward.runtime.controller import Controller
+from steward.runtime.forwards import Redirect
 from steward.runtime.manager import Manager
 from steward.runtime.settings import Settings
 
 NAME = "multigres-operator"
+SILENT = frozenset({"certificates", "topology"})
+"""Controllers that look after one condition beside those of the kind's own controller."""
+CERTIFICATES = CertificateNames(
+    ca_secret="multigres-operator-ca-secret",
+    server_secret="multigres-webhook-certs",
+    service="multigres-operator-webhook-service",
+    organization="Multigres Operator",
+    manager="multigres-operator-cert",
+)
 
 
 def set_up(manager: Manager, settings: Settings) -> None:
     ground = Ground(manager, settings)
+    records = Deregistration(ground, TopologyAccess(ground.client, Redirect(settings.connect_to)))
     reconcilers = (
-        ClusterReconciler(ground),
+        ClusterReconciler(ground, ClusterRemoval(ground, records)),
         TopoServerReconciler(ground),
-        CellReconciler(ground),
+        CellReconciler(ground, CellRemoval(ground, records)),
         TableGroupReconciler(ground),
         ShardReconciler(ground),
         CertificateReconciler(ground, manager.carrier(certificates.FIELD_MANAGER)),
         TopologyReconciler(ground, manager.carrier(topology.FIELD_MANAGER), settings),
+        TemplateReconciler(ground, ground.rules.core_template),
+        TemplateReconciler(ground, ground.rules.cell_template),
+        TemplateReconciler(ground, ground.rules.shard_template),
     )
     for reconciler in reconcilers:
-        manager.add(reconciler.controller())
+        manager.add(told(reconciler.controller(), ground))
+    manager.metrics.registry.register(ClusterFigures(ground))
+    serve_webhooks(manager, _webhooks(ground))
+
+
+TELL = frozenset({CLUSTER, TOPO_SERVER, CELL, TABLE_GROUP, SHARD})
+"""Kinds with a status of ours."""
+
+
+def told(controller: Controller, ground: Ground) -> Controller:
+    """The controller of a kind with a status: what it cannot do, it says there."""
+    rule = controller.about.rule
+    if rule.kind not in TELL or controller.name in SILENT:
+        return controller
+    return replace(controller, reconciler=Telling(controller.reconciler, ground, ground.store(rule)))
+
+
+def _webhooks(ground: Ground) -> Registration:
+    rules = ground.rules
+    templates = {
+        CORE_TEMPLATE: ground.store(rules.core_template),
+        CELL_TEMPLATE: ground.store(rules.cell_template),
+        SHARD_TEMPLATE: ground.store(rules.shard_template),
+    }
+    answering = MultigresWebhooks(ground.client, ground.store(rules.cluster), templates)
+    return Registration(
+        operator=NAME,
+        metrics_prefix="multigres_operator",
+        webhooks=tuple(answering.webhooks()),
+        configurations=server_rules.webhook_configurations,
+        policies=server_rules.child_policy,
+        certificates=CERTIFICATES,
+        around=_span,
+    )
+
+
+def _span(webhook: Webhook, review: Review) -> AbstractContextManager[object]:
+    return tracing.span("Webhook.Default" if webhook.work is Work.DEFAULT else "Webhook.Validate")

@@ -104,6 +104,21 @@ def shard_path(cluster: ResolvedCluster, known: ShardInPlace) -> ShardPath:
     return ShardPath(cluster.identity.name, known.database.name, known.group.name, known.shard.name)
 
 
+def primaries(cluster: ResolvedCluster, poolers: Iterable[PoolerRecord]) -> dict[str, PoolerRecord | None]:
+    """The primary of each shard, by the name of the Shard; None where it is not known."""
+    known = list(poolers)
+    found = {}
+    for each in cluster.shards():
+        path = shard_path(cluster, each)
+        own = [
+            p
+            for p in known
+            if (p.database, p.table_group, p.shard) == (path.database, path.table_group, path.shard)
+        ]
+        found[names.shard(path)] = primary(own)
+    return found
+
+
 class Leader(NamedTuple):
     """The cell that holds a shard's primary; empty when it is not known."""
 
@@ -112,15 +127,7 @@ class Leader(NamedTuple):
 
 
 def leaders(cluster: ResolvedCluster, poolers: Iterable[PoolerRecord]) -> list[Leader]:
-    known = list(poolers)
-    found = []
-    for each in cluster.shards():
-        path = shard_path(cluster, each)
-        own = [
-            p
-            for p in known
-            if (p.database, p.table_group, p.shard) == (path.database, path.table_group, path.shard)
-        ]
-        leading = primary(own)
-        found.append(Leader(names.shard(path), "" if leading is None else leading.cell))
-    return found
+    return [
+        Leader(shard, "" if leading is None else leading.cell)
+        for shard, leading in primaries(cluster, poolers).items()
+    ]

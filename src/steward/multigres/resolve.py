@@ -31,6 +31,7 @@ from steward.multigres.api.tablegroup import ResolvedShard
 from steward.multigres.api.topo import (
     Etcd,
     ExternalTopoServer,
+    LocalTopoServer,
     TemplatedTopoServer,
     TopoReference,
 )
@@ -117,9 +118,9 @@ class _Resolution:
         self.used[kind].add(name)
         if name not in known:
             where = field if given(explicit, "") else f"spec.templateDefaults.{fallback}"
-            self.problems.append(
-                Problem(where, f"{kind} {name!r} does not exist in namespace {self.identity.namespace!r}")
-            )
+            absent = f"does not exist in namespace {self.identity.namespace!r}"
+            told = self.templates.unusable.get((kind, name), absent)
+            self.problems.append(Problem(where, f"{kind} {name!r} {told}"))
             return name, None
         return name, known[name]
 
@@ -206,9 +207,18 @@ class _Resolution:
         else:
             layers += self.cell_template_layers(entry, field)
         shape = self.laid(("cells", name), CellSpec(), layers)
-        local = None if shape.local_topo_server is UNSET else shape.local_topo_server
         gateway = given(shape.multi_gateway, constants.GATEWAY)
+        local = self.local_topo(shape)
         return ResolvedCell(name, given(entry.zone, ""), given(entry.region, ""), gateway, local)
+
+    def local_topo(self, shape: CellSpec) -> LocalTopoServer | None:
+        server = shape.local_topo_server
+        if server is UNSET:
+            return None
+        if server.etcd is UNSET:
+            return server
+        policy = inherited_policy(server.etcd.pvc_deletion_policy, self.spec.pvc_deletion_policy)
+        return replace(server, etcd=replace(server.etcd, pvc_deletion_policy=policy))
 
     def cell_template_layers(self, entry: CellEntry, field: str) -> list[Layer]:
         layers: list[Layer] = []

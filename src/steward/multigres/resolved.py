@@ -28,6 +28,8 @@ class Templates(NamedTuple):
     core: Mapping[str, CoreTemplateSpec]
     cell: Mapping[str, CellTemplateSpec]
     shard: Mapping[str, ShardTemplateSpec]
+    unusable: Mapping[tuple[str, str], str] = {}
+    """Templates that stand there and cannot be used, by kind and name: why not, as the end of a sentence."""
 
 
 class Problem(NamedTuple):

@@ -19,7 +19,9 @@ from steward.multigres.views import (
     ClaimView,
     ClusterView,
     PodView,
+    RevisionView,
     ShardView,
+    StatefulSetView,
     TableGroupView,
     TemplateView,
     TopoServerView,
@@ -36,6 +38,8 @@ TABLE_GROUP = Kind(API_VERSION, "TableGroup")
 SHARD = Kind(API_VERSION, "Shard")
 
 OURS = f"{MANAGED_BY}={FIELD_MANAGER}"
+# Revisions of StatefulSets carry the labels of their pods, and ours among them.
+OF_TEMPLATES = f"{OURS},multigres.com/template-kind"
 
 
 class Rules:
@@ -50,12 +54,19 @@ class Rules:
         self.core_template = CacheRule(CORE_TEMPLATE, TemplateView, written)
         self.cell_template = CacheRule(CELL_TEMPLATE, TemplateView, written)
         self.shard_template = CacheRule(SHARD_TEMPLATE, TemplateView, written)
+        self.revision = CacheRule(
+            kinds.CONTROLLER_REVISION,
+            RevisionView,
+            dict.fromkeys(everywhere, OF_TEMPLATES),
+            owned_by=FIELD_MANAGER,
+        )
+        self.storage_class = CacheRule(kinds.STORAGE_CLASS, Metadata, {EVERY_NAMESPACE: ""})
         self.topo_server = CacheRule(TOPO_SERVER, TopoServerView, written, owned_by=FIELD_MANAGER)
         self.cell = CacheRule(CELL, CellView, written, owned_by=FIELD_MANAGER)
         self.table_group = CacheRule(TABLE_GROUP, TableGroupView, written, owned_by=FIELD_MANAGER)
         self.shard = CacheRule(SHARD, ShardView, written, owned_by=FIELD_MANAGER)
         self.deployment = CacheRule(kinds.DEPLOYMENT, WorkloadView, ours, owned_by=FIELD_MANAGER)
-        self.stateful_set = CacheRule(kinds.STATEFUL_SET, WorkloadView, safe_zone, owned_by=FIELD_MANAGER)
+        self.stateful_set = CacheRule(kinds.STATEFUL_SET, StatefulSetView, safe_zone, owned_by=FIELD_MANAGER)
         self.service = CacheRule(kinds.SERVICE, Metadata, safe_zone, owned_by=FIELD_MANAGER)
         self.secret = CacheRule(kinds.SECRET, Metadata, safe_zone, owned_by=FIELD_MANAGER)
         self.budget = CacheRule(kinds.POD_DISRUPTION_BUDGET, Metadata, ours, owned_by=FIELD_MANAGER)

@@ -5,7 +5,7 @@ listed yet, is not ready. Ready, Available and Degraded are always there; Reconc
 as kstatus reads them. Nothing here changes unless the world does: the same world gives the same status, to the byte.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from msgspec import UNSET
@@ -27,13 +27,19 @@ from steward.multigres import reasons
 from steward.multigres.api import status as api
 from steward.multigres.api.scalars import Phase, Unset
 from steward.multigres.layers import given
-from steward.multigres.views import WorkloadView
+from steward.multigres.views import StatefulSetView, WorkloadView
 
 AVAILABLE = "Available"
 DEGRADED = "Degraded"
 TOPOLOGY_REGISTERED = "TopologyRegistered"
 CERTIFICATES_READY = "BackupCertificatesReady"
+VOLUMES_READY = "VolumesReady"
+ROLLING_UPDATE = "RollingUpdate"
+SCALE_DOWN_PENDING = "ScaleDownPending"
 ELSEWHERE = frozenset({TOPOLOGY_REGISTERED, CERTIFICATES_READY})
+PLACEMENTS_SKIPPED = "PlacementsSkipped"
+PASSING = frozenset({RECONCILING, STALLED, PLACEMENTS_SKIPPED, SCALE_DOWN_PENDING})
+"""Conditions that are there only while they hold."""
 
 
 class Look(NamedTuple):
@@ -84,7 +90,9 @@ class Health(NamedTuple):
     stall: Stall | None = None
 
 
-def workload_piece(what: str, desired: int, seen: WorkloadView | None, look: Look = NOTHING_TO_SEE) -> Piece:
+def workload_piece(
+    what: str, desired: int, seen: WorkloadView | StatefulSetView | None, look: Look = NOTHING_TO_SEE
+) -> Piece:
     if seen is None:
         return Piece(what, desired, 0, False, *look)
     is_current = seen.status.observed_generation >= seen.metadata.generation and seen.spec.replicas == desired
@@ -105,7 +113,8 @@ def child_piece(
     ready = find_condition(known, READY)
     degraded = find_condition(known, DEGRADED)
     trouble = degraded.message if degraded is not None and degraded.status == TRUE and is_current else ""
-    return Piece(what, 1, int(ready is not None and ready.status == TRUE), is_current, trouble)
+    hint = ready.message if ready is not None and ready.reason == reasons.HELD_UP and is_current else ""
+    return Piece(what, 1, int(ready is not None and ready.status == TRUE), is_current, trouble, hint)
 
 
 def assess(pieces: Sequence[Piece], stall: Stall | None = None) -> Health:
@@ -120,7 +129,8 @@ def assess(pieces: Sequence[Piece], stall: Stall | None = None) -> Health:
     if waiting or not pieces:
         started = any(piece.ready for piece in pieces)
         phase: Phase = "Progressing" if started else "Initializing"
-        return Health(phase, reasons.WAITING, _waiting_message(waiting), False, available)
+        reason = reasons.HELD_UP if any(piece.hint for piece in waiting) else reasons.WAITING
+        return Health(phase, reason, _waiting_message(waiting), False, available)
     return Health("Healthy", reasons.HEALTHY, "everything is ready", True, True)
 
 
@@ -173,9 +183,46 @@ def _conditions(report: Report, health: Health, more: Iterable[Condition]) -> Co
     elif not health.is_ready:
         wanted.append(condition(RECONCILING, True, health.reason, health.message))
     # What another field manager writes is not ours to repeat: both would own it then.
-    over = ({RECONCILING, STALLED} - {each.type for each in wanted}) | ELSEWHERE
-    conditions = set_conditions(read_conditions(report.before), [*wanted, *more], report.now)
+    wanted += more
+    over = (PASSING - {each.type for each in wanted}) | ELSEWHERE
+    conditions = set_conditions(read_conditions(report.before), wanted, report.now)
     return tuple(each for each in conditions if each.type not in over)
+
+
+class Transition(NamedTuple):
+    """Something that was not so before and that a user may want to know of."""
+
+    reason: str
+    message: str
+    is_bad: bool
+
+
+def transitions(before: api.Conditions | Unset, after: Sequence[dict[str, Any]]) -> list[Transition]:
+    """What to tell as events: the moment of a change, never the state."""
+    old = {known.type: known for known in read_conditions(before)}
+    new = {known["type"]: known for known in after}
+    told = [
+        Transition(new[bad]["reason"], new[bad]["message"], is_bad=True)
+        for bad in (STALLED, DEGRADED)
+        if bad in new and new[bad]["status"] == TRUE and not _was(old, bad, new[bad]["reason"])
+    ]
+    if told:
+        return told[:1]
+    ready = new[READY]
+    if READY in old and old[READY].status != ready["status"]:
+        return [Transition(ready["reason"], ready["message"], is_bad=False)]
+    return []
+
+
+def _was(old: Mapping[str, Condition], bad: str, reason: str) -> bool:
+    """Whether the same was so before; trouble that changes its kind is news again."""
+    return bad in old and old[bad].status == TRUE and old[bad].reason == reason
+
+
+def serves(conditions: api.Conditions | Unset) -> bool:
+    """Whether it served when it was last looked at."""
+    available = find_condition(read_conditions(conditions), AVAILABLE)
+    return available is not None and available.status == TRUE
 
 
 def is_urgent(before: api.Conditions | Unset, observed: int | Unset, after: dict[str, Any]) -> bool:

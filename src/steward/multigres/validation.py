@@ -7,13 +7,14 @@ other; the schema has already checked what a single field can tell.
 
 from collections import Counter
 from collections.abc import Iterator
+from typing import NamedTuple
 
 from msgspec import UNSET
 
 from steward.kube.quantity import parse_quantity
 from steward.multigres.api.cluster import MultigresClusterSpec
-from steward.multigres.api.compute import Resources
-from steward.multigres.api.scalars import Unset
+from steward.multigres.api.compute import Resources, Storage
+from steward.multigres.api.scalars import Unset, is_cell_name
 from steward.multigres.layers import given
 from steward.multigres.resolve import cell_name
 from steward.multigres.resolved import Problem, ResolvedCluster
@@ -24,10 +25,22 @@ def validate(spec: MultigresClusterSpec, resolved: ResolvedCluster) -> list[Prob
     """Everything that keeps a cluster from being carried out."""
     return [
         *resolved.problems,
+        *_cell_names(spec),
         *_names_twice(spec),
         *_limits_below_requests(resolved),
         *_windows(spec),
     ]
+
+
+def _cell_names(spec: MultigresClusterSpec) -> Iterator[Problem]:
+    """A cell may take its zone's name, which was never checked as a name."""
+    for index, entry in enumerate(given(spec.cells, [])):
+        name = cell_name(entry)
+        if not name:
+            yield Problem(f"spec.cells[{index}]", "give it a name, a zone or a region")
+        elif not is_cell_name(name):
+            told = f"{name!r} cannot be a cell's name (lower-case letters, digits, - and _, up to 30); give it one"
+            yield Problem(f"spec.cells[{index}].name", told)
 
 
 def _names_twice(spec: MultigresClusterSpec) -> Iterator[Problem]:
@@ -88,19 +101,36 @@ def _etcd_replicas(old: ResolvedCluster, new: ResolvedCluster) -> Iterator[Probl
         yield Problem("spec.globalTopoServer.etcd.replicas", told)
 
 
+class Sized(NamedTuple):
+    """A volume by what it belongs to: a list may change its order, and another entry is another volume."""
+
+    owner: tuple[str, ...]
+    field: str
+    size: str | int
+
+
 def _shrinking(old: ResolvedCluster, new: ResolvedCluster) -> Iterator[Problem]:
-    before = dict(_sizes(old))
-    for field, size in _sizes(new):
-        if field in before and parse_quantity(size) < parse_quantity(before[field]):
-            told = f"cannot shrink from {before[field]} to {size}: a volume only grows"
+    before = {each.owner: each.size for each in _sizes(old)}
+    for owner, field, size in _sizes(new):
+        if owner in before and parse_quantity(size) < parse_quantity(before[owner]):
+            told = f"cannot shrink from {before[owner]} to {size}: a volume only grows"
             yield Problem(field, told)
 
 
-def _sizes(resolved: ResolvedCluster) -> Iterator[tuple[str, str | int]]:
-    etcd = resolved.topo.etcd
-    if etcd is not None and etcd.storage is not UNSET and etcd.storage.size is not UNSET:
-        yield "spec.globalTopoServer.etcd.storage.size", etcd.storage.size
+def _sizes(resolved: ResolvedCluster) -> Iterator[Sized]:
+    for owner, field, storage in _storages(resolved):
+        if storage is not UNSET and storage.size is not UNSET:
+            yield Sized(owner, f"{field}.storage.size", storage.size)
+
+
+def _storages(resolved: ResolvedCluster) -> Iterator[tuple[tuple[str, ...], str, Storage | Unset]]:
+    if resolved.topo.etcd is not None:
+        yield ("global topology server",), "spec.globalTopoServer.etcd", resolved.topo.etcd.storage
+    for index, cell in enumerate(resolved.cells):
+        if cell.local_topo is not None and cell.local_topo.etcd is not UNSET:
+            field = f"spec.cells[{index}].spec.localTopoServer.etcd"
+            yield ("cell", cell.name), field, cell.local_topo.etcd.storage
     for known in resolved.shards():
+        path = (known.database.name, known.group.name, known.shard.name)
         for name, pool in known.pools.items():
-            if pool.storage is not UNSET and pool.storage.size is not UNSET:
-                yield f"{known.field}.pools[{name}].storage.size", pool.storage.size
+            yield (*path, name), f"{known.field}.pools[{name}]", pool.storage

@@ -55,6 +55,24 @@ class TemplateView(Struct, frozen=True):
     spec: dict[str, Any] = {}
 
 
+class RevisionData(Struct, frozen=True):
+    """A template's content as Steward wrote it down."""
+
+    kind: str = ""
+    name: str = ""
+    uid: str = ""
+    generation: int = 0
+    spec: dict[str, Any] = {}
+
+
+class RevisionView(Struct, frozen=True):
+    """A ControllerRevision that holds the content of a template."""
+
+    metadata: ObjectMeta
+    revision: int = 0
+    data: RevisionData = RevisionData()
+
+
 class WorkloadSpec(Struct, frozen=True, rename="camel", gc=False):
     replicas: int = 1
 
@@ -69,10 +87,48 @@ class WorkloadStatus(Struct, frozen=True, rename="camel", gc=False):
 
 
 class WorkloadView(Struct, frozen=True, gc=False):
-    """A Deployment or a StatefulSet."""
+    """A Deployment."""
 
     metadata: ObjectMeta
     spec: WorkloadSpec = WorkloadSpec()
+    status: WorkloadStatus = WorkloadStatus()
+
+
+class ClaimRetention(Struct, frozen=True, rename="camel", gc=False):
+    when_deleted: str = "Retain"
+    when_scaled: str = "Retain"
+
+
+class SelectorView(Struct, frozen=True, rename="camel"):
+    match_labels: Mapping[str, str] = {}
+
+
+class ClaimTemplateSpec(Struct, frozen=True, rename="camel"):
+    access_modes: tuple[str, ...] = ()
+    resources: Mapping[str, Any] = {}
+    storage_class_name: str = ""
+    volume_mode: str = "Filesystem"
+
+
+class ClaimTemplateView(Struct, frozen=True):
+    metadata: ObjectMeta
+    spec: ClaimTemplateSpec = ClaimTemplateSpec()
+
+
+class StatefulSetSpec(Struct, frozen=True, rename="camel"):
+    """How many, and what the server lets nobody change."""
+
+    replicas: int = 1
+    service_name: str = ""
+    pod_management_policy: str = "OrderedReady"
+    selector: SelectorView = SelectorView()
+    volume_claim_templates: tuple[ClaimTemplateView, ...] = ()
+    persistent_volume_claim_retention_policy: ClaimRetention = ClaimRetention()
+
+
+class StatefulSetView(Struct, frozen=True):
+    metadata: ObjectMeta
+    spec: StatefulSetSpec = StatefulSetSpec()
     status: WorkloadStatus = WorkloadStatus()
 
 
@@ -99,6 +155,7 @@ class PodCondition(Struct, frozen=True, rename="camel"):
     status: str = ""
     reason: str = ""
     message: str = ""
+    last_transition_time: str | None = None
 
 
 class PodStatus(Struct, frozen=True, rename="camel"):
@@ -115,12 +172,20 @@ class PodView(Struct, frozen=True):
 
 class ClaimSpec(Struct, frozen=True, rename="camel"):
     storage_class_name: str = ""
+    access_modes: tuple[str, ...] = ()
     resources: Mapping[str, Any] = {}
+
+
+class ClaimCondition(Struct, frozen=True, rename="camel"):
+    type: str = ""
+    status: str = ""
+    message: str = ""
 
 
 class ClaimStatus(Struct, frozen=True, rename="camel"):
     phase: str = ""
     capacity: Mapping[str, Any] = {}
+    conditions: tuple[ClaimCondition, ...] = ()
 
 
 class ClaimView(Struct, frozen=True):

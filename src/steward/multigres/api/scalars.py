@@ -4,6 +4,7 @@ The length limits leave room for the levels that a generated name adds (`names.p
 usable as part of a label, a path in the topology server and a flag. Names may hold `_`: databases do.
 """
 
+import re
 from typing import Annotated, Any, Final, Literal
 
 import msgspec
@@ -63,6 +64,11 @@ UNSET: Final[UnsetType] = msgspec.UNSET
 ATOMIC = {"x-kubernetes-list-type": "atomic"}
 SET = {"x-kubernetes-list-type": "set"}
 BY_NAME = {"x-kubernetes-list-type": "map", "x-kubernetes-list-map-keys": ["name"]}
+
+
+def is_cell_name(text: str) -> bool:
+    """Whether a zone's or region's name can also be that of a cell."""
+    return 0 < len(text) <= 30 and re.fullmatch(NAME_PATTERN, text) is not None
 
 
 class Part(Struct, rename="camel", kw_only=True, omit_defaults=True):

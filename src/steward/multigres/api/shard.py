@@ -96,6 +96,10 @@ class ShardStatus(Part):
     """How many Postgres servers are ready."""
     retained_claims: Annotated[list[str], Meta(max_length=200, extra_json_schema=ATOMIC)] | Unset = UNSET
     """Volume claims kept from pools that are gone."""
+    backup_certificate: str | Unset = UNSET
+    """A digest of the backup service's certificate."""
+    backup_certificate_renewals: int | Unset = UNSET
+    """How often that changed. Each time the servers are replaced one by one: only a start reads it."""
 
 
 class Shard(Part):

@@ -1,9 +1,14 @@
-"""Cell: keeps the gateways of one failure domain, and its own topology server where it has one."""
+"""Cell: keeps the gateways of one failure domain, and its own topology server where it has one.
+
+It goes gateways first, then what the shards have in it, then its record, and its own topology server last.
+"""
 
 from steward.kube.conditions import is_true
 from steward.kube.kinds import DEPLOYMENT, Key, Manifest, Ref
 from steward.multigres import names
+from steward.multigres.controllers.cell_removal import CellRemoval
 from steward.multigres.controllers.ground import Ground, stall_of
+from steward.multigres.deletion import STEERING, held
 from steward.multigres.layers import given
 from steward.multigres.objects import children, gateway
 from steward.multigres.objects.metadata import CELL, CLUSTER, COMPONENT, Owner
@@ -20,8 +25,9 @@ from steward.multigres.status import (
     read_conditions,
     workload_piece,
 )
-from steward.multigres.views import CellView, PodView, TopoServerView
+from steward.multigres.views import CellView, ClusterView, PodView, TopoServerView
 from steward.runtime.controller import Controller
+from steward.runtime.predicates import annotations, own_object
 from steward.runtime.reconcile import DONE, Result
 from steward.runtime.triggers import For, Owns, Watches
 
@@ -30,9 +36,10 @@ NO_RECORD = "the topology server does not hold the cell's record yet"
 
 
 class CellReconciler:
-    def __init__(self, ground: Ground) -> None:
+    def __init__(self, ground: Ground, removal: CellRemoval) -> None:
         rules = ground.rules
         self.ground = ground
+        self.removal = removal
         self.cells = ground.store(rules.cell)
         self.clusters = ground.store(rules.cluster)
         self.servers = ground.store(rules.topo_server)
@@ -45,18 +52,37 @@ class CellReconciler:
 
     def controller(self) -> Controller:
         rules = self.ground.rules
-        watched = Watches(rules.pod, to=_cell_of)
-        return Controller("cell", self, (For(rules.cell), *(Owns(rule) for rule in self.kept), watched))
+        return Controller(
+            "cell",
+            self,
+            (
+                For(rules.cell, when=own_object(*STEERING)),
+                *(Owns(rule) for rule in self.kept),
+                Watches(rules.pod, to=_cell_of),
+                Watches(rules.cluster, to=self._cells_of, when=annotations(*STEERING)),
+            ),
+        )
+
+    def _cells_of(self, cluster: ClusterView) -> list[Key]:
+        meta = cluster.metadata
+        own = (
+            seen for seen in self.cells.list(meta.namespace) if seen.metadata.labels.get(CLUSTER) == meta.name
+        )
+        return [Key(meta.namespace, seen.metadata.name) for seen in own]
 
     async def reconcile(self, key: Key) -> Result:
         cell = self.cells.get(key)
-        if cell is None or cell.metadata.deletion_timestamp is not None:
+        if cell is None:
             return DONE
+        if cell.metadata.deletion_timestamp is not None:
+            pods = self.pods.by_index(GATEWAYS, str(_gateway_key(cell)))
+            return await self.removal.farewell.carry_out(await self.removal.leave(cell, pods), Ref(KIND, key))
         desired = _objects(cell)
         strangers = await self.ground.strangers(desired)
         kept = () if strangers else self.ground.keep(cell.metadata, desired, self.kept)
         told = self.ground.report(Ref(KIND, key), cell, self._status(cell, desired, stall_of(strangers)))
-        outcome = await self.ground.carrier.carry_out((*kept, *told), Ref(KIND, key))
+        first = held(Ref(KIND, key), cell.metadata)
+        outcome = await self.ground.carrier.carry_out((*first, *kept, *told), Ref(KIND, key))
         return outcome.result
 
     def _status(self, cell: CellView, desired: list[Manifest], stall: Stall | None) -> Manifest:

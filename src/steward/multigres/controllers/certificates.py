@@ -4,6 +4,10 @@ A user's own Secret is only looked at, live, because it carries no label of ours
 the Shard's status. Ours are made and renewed by the certificate keeper, whether or not the shard has anything to do.
 """
 
+import base64
+import hashlib
+from typing import Any
+
 from msgspec import UNSET
 
 from steward.admission.authority import Usage
@@ -15,6 +19,7 @@ from steward.kube.errors import NotFound
 from steward.kube.kinds import SECRET, Key, Ref
 from steward.multigres import constants, names, reasons
 from steward.multigres.api.group import API_VERSION
+from steward.multigres.api.shard import ShardStatus
 from steward.multigres.controllers.ground import Ground
 from steward.multigres.controllers.shard import certificate_secret, shard_path
 from steward.multigres.layers import given
@@ -25,6 +30,7 @@ from steward.multigres.views import ShardView
 from steward.runtime.carry import Carrier
 from steward.runtime.controller import Controller
 from steward.runtime.plan import Plan, Requeue, Status
+from steward.runtime.predicates import anything
 from steward.runtime.reconcile import DONE, Result
 from steward.runtime.triggers import For, Owns
 
@@ -42,7 +48,8 @@ class CertificateReconciler:
 
     def controller(self) -> Controller:
         rules = self.ground.rules
-        return Controller("certificates", self, (For(rules.shard), Owns(rules.secret)))
+        # The cache holds no Secret's data: what was done to it shows in its version alone.
+        return Controller("certificates", self, (For(rules.shard), Owns(rules.secret, when=anything)))
 
     async def reconcile(self, key: Key) -> Result:
         shard = self.shards.get(key)
@@ -59,11 +66,13 @@ class CertificateReconciler:
         except NotFound:
             told = f"Secret {name} does not exist; create it with the keys {', '.join(NEEDED_KEYS)}"
             return (*self._told(shard, FALSE, reasons.CERTIFICATES_MISSING, told), *again)
-        missing = [key for key in NEEDED_KEYS if key not in (found.get("data") or {})]
+        data = found.get("data") or {}
+        missing = [key for key in NEEDED_KEYS if not data.get(key)]
         if missing:
             told = f"Secret {name} lacks {', '.join(missing)}; it needs {', '.join(NEEDED_KEYS)}"
             return (*self._told(shard, FALSE, reasons.CERTIFICATES_MISSING, told), *again)
-        return (*self._told(shard, TRUE, reasons.CERTIFICATES_VALID, f"Secret {name} holds all keys"), *again)
+        digest, told = digest_of(data["tls.crt"]), f"Secret {name} holds all keys"
+        return (*self._told(shard, TRUE, reasons.CERTIFICATES_VALID, told, digest), *again)
 
     async def _ours(self, shard: ShardView) -> Plan:
         keeper = CertificateKeeper(self.ground.client, keeper_options(shard), self.ground.clock)
@@ -72,17 +81,33 @@ class CertificateReconciler:
         except CertificateError as error:
             told = self._told(shard, FALSE, reasons.CERTIFICATES_MISSING, str(error))
             return (*told, Requeue(LOOK_AGAIN_SECONDS))
+        digest = digest_of(base64.b64encode(kept.leaves[certificate_secret(shard)].certificate).decode())
         told = self._told(
-            shard, TRUE, reasons.CERTIFICATES_VALID, "the backup service has valid certificates"
+            shard, TRUE, reasons.CERTIFICATES_VALID, "the backup service has valid certificates", digest
         )
         return (*told, Requeue(kept.next_check))
 
-    def _told(self, shard: ShardView, status: str, reason: str, message: str) -> Plan:
+    def _told(self, shard: ShardView, status: str, reason: str, message: str, digest: str = "") -> Plan:
         condition = Condition(CERTIFICATES_READY, status, reason, message, shard.metadata.generation)
         before = tuple(c for c in read_conditions(shard.status.conditions) if c.type == CERTIFICATES_READY)
         [stamped] = set_condition(before, condition, self.ground.now())
         key = Key(shard.metadata.namespace, shard.metadata.name)
-        return (Status(Ref(SHARD, key), {"conditions": [stamped.manifest()]}),)
+        seen = noted(shard.status, digest)
+        return (Status(Ref(SHARD, key), {"conditions": [stamped.manifest()], **seen}),)
+
+
+def digest_of(certificate: str) -> str:
+    """Of a certificate as a Secret holds it."""
+    return hashlib.sha256(certificate.encode()).hexdigest()[:16]
+
+
+def noted(before: ShardStatus, digest: str) -> dict[str, Any]:
+    """Which certificate is in use and how often that changed; while there is none, what was known stays."""
+    known, renewals = given(before.backup_certificate, ""), given(before.backup_certificate_renewals, 0)
+    if digest and known and digest != known:
+        renewals += 1
+    current = digest or known
+    return {"backupCertificate": current, "backupCertificateRenewals": renewals} if current else {}
 
 
 def _brings_its_own(shard: ShardView) -> bool:

@@ -3,24 +3,30 @@
 A spec that cannot be carried out changes nothing: what runs stays as it is, and the status says which field to mend.
 """
 
-import base64
 import secrets as randomness
 from typing import Any
 
 import msgspec
 from msgspec import UNSET
 
-from steward.kube.errors import NotFound
-from steward.kube.kinds import SECRET, Key, Manifest, Ref
+from steward.kube.kinds import Key, Manifest, Ref
+from steward.kube.meta import HasMetadata, key_of
+from steward.kube.selectors import CacheRule
 from steward.multigres import constants, names
 from steward.multigres.api.cluster import MultigresClusterSpec
 from steward.multigres.controllers.cell import server_piece
-from steward.multigres.controllers.ground import Ground, stall_of
-from steward.multigres.controllers.wanted import Resolution, Wanted
+from steward.multigres.controllers.cluster_removal import ClusterRemoval
+from steward.multigres.controllers.ground import Ground, delete_surplus, stall_of
+from steward.multigres.controllers.references import References
+from steward.multigres.controllers.updating import recorded, settled, update_condition, update_status
+from steward.multigres.controllers.wanted import Resolution, Wanted, concerns
+from steward.multigres.deletion import STEERING, held
 from steward.multigres.layers import given
 from steward.multigres.objects import children, gateway, multiadmin, secrets
 from steward.multigres.objects.metadata import CLUSTER, COMPONENT, Owner
+from steward.multigres.references import missing_piece, reference_conditions
 from steward.multigres.resolved import ResolvedCluster
+from steward.multigres.rules import CELL
 from steward.multigres.rules import CLUSTER as KIND
 from steward.multigres.status import (
     Piece,
@@ -29,11 +35,16 @@ from steward.multigres.status import (
     assess,
     child_piece,
     common_status,
+    serves,
     workload_piece,
 )
+from steward.multigres.update_notices import APPLY_NOW
+from steward.multigres.updates import ROLL_BACK
 from steward.multigres.views import ClusterView, PodView, TemplateView
+from steward.runtime import tracing
 from steward.runtime.controller import Controller
 from steward.runtime.plan import Create, Plan
+from steward.runtime.predicates import chosen, own_object
 from steward.runtime.queue import Lane
 from steward.runtime.reconcile import DONE, Result
 from steward.runtime.triggers import For, Owns, Watches
@@ -42,11 +53,13 @@ ADMIN_PODS = "admin"
 
 
 class ClusterReconciler:
-    def __init__(self, ground: Ground) -> None:
+    def __init__(self, ground: Ground, removal: ClusterRemoval) -> None:
         rules = ground.rules
         self.ground = ground
+        self.removal = removal
         self.clusters = ground.store(rules.cluster)
         self.resolution = Resolution(ground)
+        self.references = References(ground)
         self.servers = ground.store(rules.topo_server)
         self.cells = ground.store(rules.cell)
         self.groups = ground.store(rules.table_group)
@@ -71,31 +84,55 @@ class ClusterReconciler:
             "multigrescluster",
             self,
             (
-                For(rules.cluster),
+                For(rules.cluster, when=own_object(*STEERING, APPLY_NOW, ROLL_BACK)),
                 *(Owns(rule) for rule in self.kept),
-                Watches(rules.core_template, to=self._clusters_beside, lane=Lane.SLOW),
-                Watches(rules.cell_template, to=self._clusters_beside, lane=Lane.SLOW),
-                Watches(rules.shard_template, to=self._clusters_beside, lane=Lane.SLOW),
+                Owns(rules.revision),
+                self._follows(rules.core_template),
+                self._follows(rules.cell_template),
+                self._follows(rules.shard_template),
                 Watches(rules.pod, to=_admin_cluster_of),
+                Watches(rules.storage_class, to=self._unready, lane=Lane.SLOW),
             ),
+            bridge=tracing.Bridge(),
         )
 
-    def _clusters_beside(self, template: TemplateView) -> list[Key]:
-        """All clusters of the namespace: one may use a template by a name that only resolving tells."""
-        beside = self.clusters.list(template.metadata.namespace)
-        return [Key(cluster.metadata.namespace, cluster.metadata.name) for cluster in beside]
+    def _follows(self, rule: CacheRule[TemplateView]) -> Watches[TemplateView]:
+        """A template may serve hundreds of clusters: they take the slow lane, and its finalizers wake none of them."""
+        kind = rule.kind.kind
+
+        def clusters(template: TemplateView) -> list[Key]:
+            beside = self.clusters.list(template.metadata.namespace)
+            return [key_of(cluster) for cluster in beside if concerns(cluster, kind, template)]
+
+        when = chosen(lambda seen: (seen.metadata.generation, seen.metadata.deletion_timestamp))
+        return Watches(rule, to=clusters, when=when, lane=Lane.SLOW)
+
+    def _unready(self, _: HasMetadata) -> list[Key]:
+        """A storage class that comes may be what they wait for; one that goes is noticed by those who need it anew."""
+        waiting = (each for each in self.clusters.list() if given(each.status.phase, "") != "Healthy")
+        return [key_of(cluster) for cluster in waiting]
 
     async def reconcile(self, key: Key) -> Result:
         cluster = self.clusters.get(key)
-        if cluster is None or cluster.metadata.deletion_timestamp is not None:
+        if cluster is None:
             return DONE
+        if cluster.metadata.deletion_timestamp is not None:
+            return await self.removal.farewell.carry_out(await self.removal.leave(cluster), Ref(KIND, key))
         wanted = self.resolution.of(cluster)
         if wanted.resolved is None:
             return await self._report(cluster, (), wanted, wanted.stall)
+        await self._record(cluster, wanted)
+        wanted = wanted._replace(missing=await self.references.missing(cluster, wanted.spec, wanted.resolved))
         desired = await self._desired(cluster, wanted)
         strangers = await self.ground.strangers(desired)
         kept = () if strangers else self._keep(cluster, desired)
         return await self._report(cluster, kept, wanted, stall_of(strangers))
+
+    async def _record(self, cluster: ClusterView, wanted: Wanted) -> None:
+        """Before anything is built on it: who takes over after a crash must find the content that is in force."""
+        if wanted.decision is not None and wanted.decision.records:
+            plan = recorded(_owner(cluster), wanted.decision)
+            await self.ground.carrier.carry_out(plan, Ref(KIND, key_of(cluster)))
 
     async def _desired(self, cluster: ClusterView, wanted: Wanted) -> list[Manifest]:
         owner = _owner(cluster)
@@ -117,22 +154,17 @@ class ClusterReconciler:
 
     async def _connection(self, owner: Owner, spec: MultigresClusterSpec) -> list[Manifest]:
         """What an application mounts: there as soon as the password is."""
-        password = await self._password(owner, spec)
+        password = await self.references.password(owner.namespace, owner.name, spec)
         return [] if password is None else [secrets.connection_secret(owner, password)]
 
-    async def _password(self, owner: Owner, spec: MultigresClusterSpec) -> str | None:
-        reference = spec.postgres_password_secret_ref
-        name = names.password_secret(owner.name) if reference is UNSET else reference.name
-        key = secrets.PASSWORD_KEY if reference is UNSET else given(reference.key, secrets.PASSWORD_KEY)
-        try:
-            found = await self.ground.client.get(SECRET, Key(owner.namespace, name))
-        except NotFound:
-            return None
-        encoded = (found.get("data") or {}).get(key)
-        return None if encoded is None else base64.b64decode(encoded).decode()
-
     def _keep(self, cluster: ClusterView, desired: list[Manifest]) -> Plan:
-        return (*self._first_password(cluster), *self.ground.keep(cluster.metadata, desired, self.kept))
+        """Cells leave before the shards hear that they are to leave the cell: gateways go first."""
+        meta = cluster.metadata
+        first = (*held(Ref(KIND, Key(meta.namespace, meta.name)), meta), *self._first_password(cluster))
+        surplus = self.ground.surplus(meta, desired, self.kept)
+        cells = [delete_surplus(each) for each in surplus if each.ref.kind == CELL]
+        others = [delete_surplus(each) for each in surplus if each.ref.kind != CELL]
+        return (*first, *cells, *self.ground.put(desired), *others)
 
     def _first_password(self, cluster: ClusterView) -> Plan:
         key = Key(cluster.metadata.namespace, names.password_secret(cluster.metadata.name))
@@ -143,19 +175,30 @@ class ClusterReconciler:
     async def _report(self, cluster: ClusterView, kept: Plan, wanted: Wanted, stall: Stall | None) -> Result:
         key = Key(cluster.metadata.namespace, cluster.metadata.name)
         told = self.ground.report(Ref(KIND, key), cluster, self._status(cluster, wanted, stall))
-        outcome = await self.ground.carrier.carry_out((*kept, *told), Ref(KIND, key))
+        updated = (
+            () if wanted.decision is None else settled(cluster, wanted.decision, self.ground.clock.now())
+        )
+        again = () if wanted.resolved is None else self.references.look_again(wanted.spec, wanted.resolved)
+        plan = (*kept, *updated, *told, *again)
+        outcome = await self.ground.carrier.carry_out(plan, Ref(KIND, key))
         return outcome.result
 
     def _status(self, cluster: ClusterView, wanted: Wanted, stall: Stall | None) -> Manifest:
         report = Report(cluster.metadata, cluster.status.conditions, self.ground.now())
-        if wanted.resolved is None:
+        decision = wanted.decision
+        more = () if decision is None else (update_condition(decision, cluster.metadata.generation),)
+        if wanted.resolved is None or decision is None:
             before = msgspec.to_builtins(cluster.status)
-            return {**before, **common_status(report, assess([], stall))}
+            # Nothing was touched: what served before still does.
+            health = assess([], stall)._replace(is_available=serves(cluster.status.conditions))
+            return {**before, **common_status(report, health, more)}
         resolved = wanted.resolved
-        pieces = self._pieces(cluster, resolved)
+        more = (*more, *reference_conditions(resolved, wanted.missing, cluster.metadata.generation))
+        pieces = [*self._pieces(cluster, resolved), *missing_piece(wanted.missing)]
         name = cluster.metadata.name
         return {
-            **common_status(report, assess(pieces, stall)),
+            **common_status(report, assess(pieces, stall), more),
+            **update_status(decision),
             "cells": self._cell_summaries(cluster, resolved),
             "databases": self._database_summaries(cluster, resolved),
             "resolvedTemplates": _templates(resolved),

@@ -7,7 +7,7 @@ asked for goes, by uid. An object of somebody else that stands under a name of o
 import asyncio
 import time
 from collections.abc import Iterable, Sequence
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 from steward.kube.conditions import READY, TRUE
 from steward.kube.errors import NotFound
@@ -18,13 +18,17 @@ from steward.kube.store import Store
 from steward.multigres import reasons
 from steward.multigres.api.scalars import Unset
 from steward.multigres.api.status import Conditions
+from steward.multigres.controllers.primaries import Primaries
+from steward.multigres.deletion import ENABLED, Grace
+from steward.multigres.deletion_metrics import DeletionFigures
+from steward.multigres.draining import Connections, unknown_connections
 from steward.multigres.objects.metadata import FIELD_MANAGER, MANAGED_BY
 from steward.multigres.rules import Rules
-from steward.multigres.status import Look, Stall, is_urgent
+from steward.multigres.status import Look, Stall, is_urgent, transitions
 from steward.multigres.trouble import first_hint, first_trouble
 from steward.multigres.views import ClaimView, PodView
 from steward.runtime.manager import Manager
-from steward.runtime.plan import Apply, Delete, Plan, Requeue, Status
+from steward.runtime.plan import Apply, Delete, Emit, EventType, Plan, Requeue, Status
 from steward.runtime.settings import Settings
 
 NO_LONGER_ASKED_FOR = "it is no longer asked for"
@@ -46,12 +50,27 @@ class Reported(Protocol):
     def status(self) -> ReportedStatus: ...
 
 
+class Surplus(NamedTuple):
+    """A child that nobody asks for any more."""
+
+    ref: Ref
+    seen: Any
+
+
 class Ground:
     def __init__(self, manager: Manager, settings: Settings) -> None:
         self.rules = Rules(settings.namespace, settings.namespaces)
         self.client = manager.client
         self.carrier = manager.carrier(FIELD_MANAGER)
         self.clock = manager.connection.clock
+        self.figures = DeletionFigures(manager.metrics.registry)
+        self.connections: Connections = unknown_connections
+        self.grace = Grace(
+            settings.default_graceful_shutdown_period,
+            settings.max_graceful_shutdown_period,
+            settings.etcd_deletion_protection_default == ENABLED,
+        )
+        self.primaries = Primaries(self.clock)
         self._manager = manager
         self._stores: dict[Kind, Store[Any]] = {}
         self._reported: dict[Ref, float] = {}
@@ -85,7 +104,7 @@ class Ground:
             self._reported.pop(ref, None)
         else:
             self._reported[ref] = self.clock.monotonic()
-        return (Status(ref, status), *again)
+        return (Status(ref, status), *_events(ref, seen.status.conditions, status), *again)
 
     async def strangers(self, desired: Sequence[Manifest]) -> frozenset[Ref]:
         """Objects of others under names that we need. Asked of the server only for what our caches do not hold."""
@@ -107,14 +126,40 @@ class Ground:
 
     def keep(self, owner: ObjectMeta, desired: Sequence[Manifest], rules: Iterable[CacheRule[Any]]) -> Plan:
         """The steps that make `desired`, and nothing else, the children of `owner` among the kinds of `rules`."""
+        surplus = [delete_surplus(each) for each in self.surplus(owner, desired, rules)]
+        return (*self.put(desired), *surplus)
+
+    def put(self, desired: Sequence[Manifest]) -> Plan:
+        """Applies what is wanted; what is still going under the same name is made anew once it is gone."""
+        return tuple(Apply(manifest) for manifest in desired if not self._is_going(ref_of(manifest)))
+
+    def _is_going(self, ref: Ref) -> bool:
+        seen = self.of_kind(ref.kind).get(ref.key)
+        return seen is not None and seen.metadata.deletion_timestamp is not None
+
+    def surplus(
+        self, owner: ObjectMeta, desired: Sequence[Manifest], rules: Iterable[CacheRule[Any]]
+    ) -> list[Surplus]:
+        """The children of `owner` that nobody asks for any more, except those already on their way out."""
         wanted = {ref_of(manifest) for manifest in desired}
-        surplus = [
-            Delete(Ref(rule.kind, key_of(seen)), seen.metadata.uid, NO_LONGER_ASKED_FOR)
+        return [
+            Surplus(Ref(rule.kind, key_of(seen)), seen)
             for rule in rules
             for seen in sorted(self.store(rule).by_owner(owner.uid), key=lambda known: known.metadata.name)
             if Ref(rule.kind, key_of(seen)) not in wanted and goes_with_its_owner(seen, owner)
         ]
-        return (*(Apply(manifest) for manifest in desired), *surplus)
+
+
+def _events(ref: Ref, before: Conditions | Unset, status: Manifest) -> Plan:
+    """After the status: what could not be written has not been told either, and comes again."""
+    return tuple(
+        Emit(ref, told.reason, told.message, EventType.WARNING if told.is_bad else EventType.NORMAL)
+        for told in transitions(before, status["conditions"])
+    )
+
+
+def delete_surplus(surplus: Surplus) -> Delete:
+    return Delete(surplus.ref, surplus.seen.metadata.uid, NO_LONGER_ASKED_FOR)
 
 
 def is_ours(seen: HasMetadata) -> bool:

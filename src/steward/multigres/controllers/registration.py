@@ -22,9 +22,16 @@ RECORDS = ("/Cell", "/Database")
 
 
 async def register(
-    etcd: EtcdClient, root: str, desired: dict[str, bytes], ours: Collection[str] | None
+    etcd: EtcdClient,
+    root: str,
+    desired: dict[str, bytes],
+    ours: Collection[str] | None,
+    still_used: Collection[str] = (),
 ) -> None:
-    """Writes what is missing or differs, and removes what nobody wants: of `ours`, or of all records when None."""
+    """Writes what is missing or differs, and removes what nobody wants: of `ours`, or of all records when None.
+
+    What is `still_used` stays although nobody wants it any more: its pods are on their way out and read it to the end.
+    """
     for _ in range(ATTEMPTS):
         stored = {
             key: Stored(*value)
@@ -32,7 +39,7 @@ async def register(
             for key, value in (await etcd.list(f"{root}/{kept}/")).items()
             if key.endswith(RECORDS)
         }
-        removable = stored if ours is None else ours
+        removable = set(stored if ours is None else ours) - set(still_used)
         if await _carry_out(etcd, changes(desired, stored, removable)):
             return
     raise EtcdError(f"the records below {root} keep changing while they are written")

@@ -1,46 +1,82 @@
 """Shard: keeps orchestrators, pools and what they share, and says whether they serve."""
 
+from typing import NamedTuple
+
 from msgspec import UNSET
 
+from steward.kube.conditions import Condition
 from steward.kube.hashed import Hashed
-from steward.kube.kinds import DEPLOYMENT, STATEFUL_SET, Key, Manifest, Ref
+from steward.kube.kinds import DEPLOYMENT, STATEFUL_SET, Key, Manifest, Ref, ref_of
+from steward.kube.meta import HasMetadata, key_of
 from steward.multigres import constants, names
 from steward.multigres.controllers.ground import Ground, stall_of
+from steward.multigres.controllers.rolling import Rolling, RollingChanges
+from steward.multigres.controllers.shard_removal import Retiring, ShardRemoval
+from steward.multigres.controllers.volumes import Around, VolumeKeeper, Volumes
+from steward.multigres.deletion import STEERING, held
 from steward.multigres.layers import given
 from steward.multigres.names import ShardPath
+from steward.multigres.news import news
 from steward.multigres.objects import backup, orchestrator, pool, shard_parts
 from steward.multigres.objects.metadata import (
     CLUSTER,
+    COMPONENT,
     DATABASE,
     SHARD,
     TABLE_GROUP,
     Owner,
 )
 from steward.multigres.objects.shards import ShardBuild
+from steward.multigres.retention import GRACE
+from steward.multigres.rollout import UP_TO_DATE
 from steward.multigres.rules import SHARD as KIND
 from steward.multigres.status import Look, Piece, Report, Stall, assess, common_status, workload_piece
-from steward.multigres.views import PodView, ShardView
+from steward.multigres.views import ClusterView, PodView, ShardView
+from steward.runtime.carry import WRITES, Outcome
 from steward.runtime.controller import Controller
+from steward.runtime.plan import Plan, about
+from steward.runtime.predicates import annotations, chosen, own_object
 from steward.runtime.reconcile import DONE, Result
 from steward.runtime.triggers import For, Owns, Watches
 
-PODS_OF_SHARD = "shard"
+OF_SHARD = "shard"
 CONFIG_USERS = "config users"
 PASSWORD_KEY = "password"
+
+
+class Change(NamedTuple):
+    """What pods and volumes go through on the way to what is wanted."""
+
+    rolling: Rolling
+    volumes: Volumes
+    retiring: Retiring = Retiring()
+
+    def own_conditions(self, generation: int) -> list[Condition]:
+        return [self.volumes.condition(generation), *self.rolling.conditions(generation)]
+
+    def conditions(self, generation: int) -> list[Condition]:
+        return [*self.own_conditions(generation), *self.retiring.conditions]
+
+    def pieces(self) -> list[Piece]:
+        return [*self.volumes.pieces(), *self.rolling.pieces()]
 
 
 class ShardReconciler:
     def __init__(self, ground: Ground) -> None:
         rules = ground.rules
         self.ground = ground
+        self.removal = ShardRemoval(ground)
         self.shards = ground.store(rules.shard)
         self.shards.add_index(CONFIG_USERS, _config_used)
         self.deployments = ground.store(rules.deployment)
         self.sets = ground.store(rules.stateful_set)
         self.config_maps = ground.store(rules.config_map)
         self.claims = ground.store(rules.claim)
+        self.claims.add_index(OF_SHARD, lambda claim: [str(key) for key in _shard_of(claim)])
         self.pods = ground.store(rules.pod)
-        self.pods.add_index(PODS_OF_SHARD, lambda pod: [str(key) for key in _shard_of(pod)])
+        self.pods.add_index(OF_SHARD, lambda pod: [str(key) for key in _shard_of(pod)])
+        self.rolling = RollingChanges(ground)
+        self.volumes = VolumeKeeper(ground)
         # Secrets are left out: those of a shard are its certificates, which are kept elsewhere.
         self.kept = rules.of_objects()
         for rule in self.kept:
@@ -52,10 +88,13 @@ class ShardReconciler:
             "shard",
             self,
             (
-                For(rules.shard),
+                For(rules.shard, when=own_object(GRACE, *STEERING)),
                 *(Owns(rule) for rule in self.kept),
                 Watches(rules.pod, to=_shard_of),
+                Watches(rules.claim, to=_shard_of),
+                Watches(rules.cluster, to=self._shards_of, when=annotations(GRACE, *STEERING)),
                 Watches(rules.config_map, to=self._users_of),
+                Watches(rules.shard, to=lambda shard: [key_of(shard)], when=chosen(_renewals)),
             ),
         )
 
@@ -64,16 +103,58 @@ class ShardReconciler:
         users = self.shards.by_index(CONFIG_USERS, str(Key(meta.namespace, meta.name)))
         return [Key(user.metadata.namespace, user.metadata.name) for user in users]
 
+    def _shards_of(self, cluster: ClusterView) -> list[Key]:
+        meta = cluster.metadata
+        beside = self.shards.list(meta.namespace)
+        return [
+            Key(meta.namespace, s.metadata.name)
+            for s in beside
+            if s.metadata.labels.get(CLUSTER) == meta.name
+        ]
+
     async def reconcile(self, key: Key) -> Result:
         shard = self.shards.get(key)
         if shard is None or shard.metadata.deletion_timestamp is not None:
-            return DONE
+            self.rolling.forget(key)
+            return DONE if shard is None else await self._leave(shard)
         desired = shard_objects(self._build(shard))
         strangers = await self.ground.strangers(desired)
-        kept = () if strangers else self.ground.keep(shard.metadata, desired, self.kept)
-        told = self.ground.report(Ref(KIND, key), shard, self._status(shard, desired, stall_of(strangers)))
-        outcome = await self.ground.carrier.carry_out((*kept, *told), Ref(KIND, key))
-        return outcome.result
+        if strangers:
+            still = Change(Rolling(desired, UP_TO_DATE), Volumes(desired))
+            told = self.ground.report(Ref(KIND, key), shard, self._status(shard, still, stall_of(strangers)))
+            return (await self.ground.carrier.carry_out(told, Ref(KIND, key))).result
+        return await self._carry_out(shard, await self._change(shard, desired))
+
+    async def _change(self, shard: ShardView, desired: list[Manifest]) -> Change:
+        key = str(Key(shard.metadata.namespace, shard.metadata.name))
+        pods = [pod for pod in self.pods.by_index(OF_SHARD, key) if _is_server(pod)]
+        rolling = self.rolling.look(shard, desired, pods)
+        around = Around(shard.metadata, self.claims.by_index(OF_SHARD, key), pods)
+        surplus = self.ground.surplus(shard.metadata, desired, self.kept)
+        retiring = self.removal.retire(shard, surplus, self.pods.by_index(OF_SHARD, key))
+        return Change(rolling, await self.volumes.settle(rolling.desired, around), retiring)
+
+    async def _carry_out(self, shard: ShardView, change: Change) -> Result:
+        meta = shard.metadata
+        ref = Ref(KIND, Key(meta.namespace, meta.name))
+        kept = change.volumes.around((*self._put(change.volumes.desired), *change.retiring.steps))
+        outcome = await self.ground.carrier.carry_out((*held(ref, meta), *kept), ref)
+        # Which pods are outdated is known anew once the set's controller has seen the change.
+        rolling = () if _changed_a_set(outcome) else change.rolling.steps(meta.namespace)
+        # What was just applied is already in the caches: no status calls it ready before it is.
+        told = self.ground.report(ref, shard, self._status(shard, change, None))
+        events = news(ref, shard.status.conditions, change.own_conditions(meta.generation))
+        reported = await self.ground.carrier.carry_out((*told, *events, *rolling), ref)
+        self.rolling.remember(ref.key, reported.forbidden)
+        return Outcome([*outcome.carried, *reported.carried]).result
+
+    def _put(self, desired: list[Manifest]) -> Plan:
+        return (*self.removal.revived(map(ref_of, desired)), *self.ground.put(desired))
+
+    async def _leave(self, shard: ShardView) -> Result:
+        ref = Ref(KIND, Key(shard.metadata.namespace, shard.metadata.name))
+        plan = await self.removal.leave(shard, self.pods.by_index(OF_SHARD, str(ref.key)))
+        return await self.removal.farewell.carry_out(plan, ref)
 
     def _build(self, shard: ShardView) -> ShardBuild:
         meta = shard.metadata
@@ -86,6 +167,7 @@ class ShardReconciler:
             password_key=key,
             certificates=certificate_secret(shard),
             config_digest=self._config_digest(shard),
+            certificate_renewals=_renewals(shard),
         )
 
     def _config_digest(self, shard: ShardView) -> str:
@@ -95,20 +177,23 @@ class ShardReconciler:
         seen = self.config_maps.get(Key(shard.metadata.namespace, reference.name))
         return "" if seen is None else seen.data_hash
 
-    def _status(self, shard: ShardView, desired: list[Manifest], stall: Stall | None) -> Manifest:
-        pods = self.pods.by_index(PODS_OF_SHARD, str(Key(shard.metadata.namespace, shard.metadata.name)))
-        look = self.ground.look(pods)
+    def _status(self, shard: ShardView, change: Change, stall: Stall | None) -> Manifest:
+        desired = change.volumes.desired
+        pods = self.pods.by_index(OF_SHARD, str(Key(shard.metadata.namespace, shard.metadata.name)))
+        claims = self.claims.by_index(OF_SHARD, str(Key(shard.metadata.namespace, shard.metadata.name)))
+        look = self.ground.look(pods, claims)
         orchestrators = self._pieces(desired, DEPLOYMENT.kind, "orchestrators")
         pools = self._pieces(desired, STATEFUL_SET.kind, "pool")
-        pieces = _with_look([*pools, *orchestrators], look)
+        pieces = [*_with_look([*pools, *orchestrators], look), *change.pieces()]
         report = Report(shard.metadata, shard.status.conditions, self.ground.now())
         return {
-            **common_status(report, assess(pieces, stall)),
+            **common_status(report, assess(pieces, stall), change.conditions(shard.metadata.generation)),
             "cells": pool.pools_by_cell(given(shard.spec.pools, {})),
             "orchReady": all(piece.is_ready for piece in orchestrators),
             "poolsReady": all(piece.is_ready for piece in pools),
             "replicas": sum(piece.desired for piece in pools),
             "readyReplicas": sum(piece.ready for piece in pools),
+            "retainedClaims": list(change.volumes.retained),
         }
 
     def _pieces(self, desired: list[Manifest], kind: str, what: str) -> list[Piece]:
@@ -144,6 +229,10 @@ def shard_path(shard: ShardView) -> ShardPath:
     )
 
 
+def _renewals(shard: ShardView) -> int:
+    return given(shard.status.backup_certificate_renewals, 0)
+
+
 def _with_look(pieces: list[Piece], look: Look) -> list[Piece]:
     """Lays what the shard's pods tell onto the first piece that is not ready."""
     unready = next((piece for piece in pieces if not piece.is_ready), None)
@@ -153,13 +242,22 @@ def _with_look(pieces: list[Piece], look: Look) -> list[Piece]:
     ]
 
 
-def _shard_of(pod: PodView) -> list[Key]:
-    """The Shard that a pod belongs to. Its name follows from the pod's labels, so that no lookup is needed."""
-    labels = pod.metadata.labels
+def _is_server(pod: PodView) -> bool:
+    return pod.metadata.labels.get(COMPONENT) == pool.COMPONENT
+
+
+def _changed_a_set(outcome: Outcome) -> bool:
+    written = (about(carried.step) for carried in outcome.carried if carried.effect in WRITES)
+    return any(ref is not None and ref.kind == STATEFUL_SET for ref in written)
+
+
+def _shard_of(seen: HasMetadata) -> list[Key]:
+    """The Shard that a pod or claim belongs to. Its name follows from the labels, so that no lookup is needed."""
+    labels = seen.metadata.labels
     parts = [labels.get(label, "") for label in (CLUSTER, DATABASE, TABLE_GROUP, SHARD)]
     if not all(parts):
         return []
-    return [Key(pod.metadata.namespace, names.shard(ShardPath(*parts)))]
+    return [Key(seen.metadata.namespace, names.shard(ShardPath(*parts)))]
 
 
 def _config_used(shard: ShardView) -> list[str]:

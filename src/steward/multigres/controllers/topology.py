@@ -5,11 +5,12 @@ condition and its own field manager, so that it and the cluster's controller nev
 with the cache before it writes, since the caches keep the owned fields of the other manager only.
 """
 
+from collections.abc import Mapping
 from typing import NamedTuple
 
 from steward.etcd.client import EtcdClient
 from steward.etcd.errors import EtcdError
-from steward.kube.conditions import FALSE, TRUE, Condition, find_condition, set_condition
+from steward.kube.conditions import FALSE, TRUE, Condition, find_condition, is_true, set_condition
 from steward.kube.kinds import Key, Ref
 from steward.kube.meta import key_of
 from steward.kube.store import Change
@@ -17,6 +18,7 @@ from steward.kube.timestamps import from_timestamp
 from steward.multigres import names, reasons
 from steward.multigres.api.topo import TopoReference
 from steward.multigres.controllers.ground import Ground
+from steward.multigres.controllers.primaries import Sighting
 from steward.multigres.controllers.registration import living_poolers, register
 from steward.multigres.controllers.topology_access import SecretUnusable, TopologyAccess
 from steward.multigres.controllers.wanted import Resolution
@@ -31,18 +33,20 @@ from steward.multigres.records import (
     expected_pods,
     leaders,
     local_server,
+    primaries,
 )
 from steward.multigres.resolved import ResolvedCluster
 from steward.multigres.rules import CLUSTER as KIND
 from steward.multigres.rules import SHARD
-from steward.multigres.status import TOPOLOGY_REGISTERED, read_conditions
-from steward.multigres.topology import PoolerRecord
-from steward.multigres.views import ClusterView, PodView, TopoServerView
+from steward.multigres.status import ROLLING_UPDATE, SCALE_DOWN_PENDING, TOPOLOGY_REGISTERED, read_conditions
+from steward.multigres.topology import PoolerRecord, cell_key, database_key
+from steward.multigres.views import CellView, ClusterView, PodView, ShardView, TopoServerView
 from steward.runtime.backoff import Backoff
 from steward.runtime.carry import Carrier
 from steward.runtime.controller import Controller
 from steward.runtime.forwards import Redirect
 from steward.runtime.plan import Plan, Requeue, Status
+from steward.runtime.predicates import chosen
 from steward.runtime.reconcile import DONE, Result
 from steward.runtime.settings import Settings
 from steward.runtime.triggers import For, Watches
@@ -51,6 +55,8 @@ FIELD_MANAGER = "multigres-topology"
 LOOK_AGAIN_SECONDS = 15.0
 SEEK_SECONDS = 3.0
 """How often a primary is looked for while none is known."""
+CLOSE_SECONDS = 1.0
+"""How often one looks while pods of a shard may go only if their role is known."""
 RETRY = Backoff(first=0.5, cap=15.0, jitter=0.0)
 QUIET_SECONDS = 5.0
 """A cluster this young need not say yet that it is not registered: it comes up together with its server."""
@@ -73,6 +79,7 @@ class TopologyReconciler:
         self.clusters = ground.store(ground.rules.cluster)
         self.servers = ground.store(ground.rules.topo_server)
         self.shards = ground.store(ground.rules.shard)
+        self.cells = ground.store(ground.rules.cell)
         self.pods = ground.store(ground.rules.pod)
         self.pods.add_label_index(CLUSTER)
         self.resolution = Resolution(ground)
@@ -89,6 +96,7 @@ class TopologyReconciler:
                 For(rules.cluster),
                 Watches(rules.topo_server, to=_cluster_of_server),
                 Watches(rules.pod, to=_cluster_of_pooler, when=_goes),
+                Watches(rules.shard, to=_cluster_of_server, when=chosen(_pause)),
             ),
         )
 
@@ -109,6 +117,7 @@ class TopologyReconciler:
             cluster, names.global_topo(resolved.identity.name)
         ):
             return self._unregistered(cluster, _waiting(names.global_topo(resolved.identity.name)))
+        began = self.ground.clock.monotonic()
         try:
             poolers = await self._look(cluster, resolved)
         except (EtcdError, MalformedRecord, SecretUnusable, OSError, ValueError) as error:
@@ -121,10 +130,20 @@ class TopologyReconciler:
         ]
         if starting:
             return self._unregistered(cluster, _waiting(starting[0]))
+        self._saw(cluster, primaries(resolved, poolers), began)
         found = leaders(resolved, poolers)
-        again = LOOK_AGAIN_SECONDS if all(leader.cell for leader in found) else SEEK_SECONDS
+        again = self._pause(cluster, found)
         told = self._told(cluster, TRUE, reasons.REGISTERED, REGISTERED)
         return (*told, *self._leading(cluster, found), Requeue(again))
+
+    def _saw(self, cluster: ClusterView, found: Mapping[str, PoolerRecord | None], began: float) -> None:
+        for shard, leading in found.items():
+            self.ground.primaries.saw(Key(cluster.metadata.namespace, shard), Sighting(leading, began))
+
+    def _pause(self, cluster: ClusterView, found: list[Leader]) -> float:
+        shards = [self.shards.get(Key(cluster.metadata.namespace, leader.shard)) for leader in found]
+        pauses = [_pause(shard) for shard in shards if shard is not None]
+        return min([*pauses, LOOK_AGAIN_SECONDS if all(leader.cell for leader in found) else SEEK_SECONDS])
 
     def _failed(self, cluster: ClusterView, resolved: ResolvedCluster, why: Unregistered) -> Plan:
         key = key_of(cluster)
@@ -159,8 +178,9 @@ class TopologyReconciler:
         desired = desired_records(resolved)
         async with EtcdClient(await self.access.endpoints(namespace, resolved.topo.reference)) as etcd:
             ours = self._registered.get(key, frozenset()) if _is_shared(resolved) else None
-            await register(etcd, resolved.topo.reference.root_path, desired, ours)
-        self._registered[key] = frozenset(desired)
+            leaving = self._leaving_records(key, resolved.topo.reference.root_path) - set(desired)
+            await register(etcd, resolved.topo.reference.root_path, desired, ours, leaving)
+        self._registered[key] = frozenset(desired) | leaving
         databases = {database.name for database in resolved.databases}
         pods = expected_pods(resolved) | self._existing_pods(key)
         poolers: list[PoolerRecord] = []
@@ -168,6 +188,15 @@ class TopologyReconciler:
             async with EtcdClient(await self.access.endpoints(namespace, reference)) as etcd:
                 poolers += await living_poolers(etcd, reference.root_path, databases, pods)
         return poolers
+
+    def _leaving_records(self, cluster: Key, root: str) -> set[str]:
+        """The records of cells and databases that are still there, wanted or not."""
+        cells = (cell for cell in self.cells.list(cluster.namespace) if _is_of(cell, cluster))
+        shards = (shard for shard in self.shards.list(cluster.namespace) if _is_of(shard, cluster))
+        databases = {given(shard.spec.database_name, "") for shard in shards}
+        return {cell_key(root, cell.spec.name) for cell in cells} | {
+            database_key(root, database) for database in databases
+        }
 
     def _cell_servers(self, cluster: ClusterView, resolved: ResolvedCluster) -> list[TopoReference]:
         found: list[TopoReference] = []
@@ -207,6 +236,10 @@ class TopologyReconciler:
         return None if seen is None else given(seen.status.primary_cell, "")
 
 
+def _is_of(seen: CellView | ShardView, cluster: Key) -> bool:
+    return seen.metadata.labels.get(CLUSTER) == cluster.name
+
+
 def _before(cluster: ClusterView) -> Condition | None:
     return find_condition(read_conditions(cluster.status.conditions), TOPOLOGY_REGISTERED)
 
@@ -244,6 +277,15 @@ def _cluster_of_pooler(pod: PodView) -> list[Key]:
     return [Key(pod.metadata.namespace, labels[CLUSTER])]
 
 
-def _cluster_of_server(server: TopoServerView) -> list[Key]:
+def _pause(shard: ShardView) -> float:
+    """Pods that are about to go want one to know which of them leads; a rollout that has stopped does not."""
+    known = read_conditions(shard.status.conditions)
+    rolling = find_condition(known, ROLLING_UPDATE)
+    if rolling is not None and rolling.status == TRUE and rolling.reason != reasons.ROLLOUT_STOPPED:
+        return CLOSE_SECONDS
+    return SEEK_SECONDS if is_true(known, SCALE_DOWN_PENDING) else LOOK_AGAIN_SECONDS
+
+
+def _cluster_of_server(server: TopoServerView | ShardView) -> list[Key]:
     name = server.metadata.labels.get(CLUSTER)
     return [Key(server.metadata.namespace, name)] if name else []

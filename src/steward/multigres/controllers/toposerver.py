@@ -1,14 +1,57 @@
-"""TopoServer: keeps etcd's objects and says whether its members are ready."""
+"""TopoServer: keeps etcd's objects and says whether its members are ready.
 
-from steward.kube.kinds import Key, Manifest, Ref
+It does not go while others stand on it, unless somebody says so in so many words; until then it serves as ever.
+"""
+
+from collections.abc import Iterable, Sequence
+
+from steward.kube.conditions import Condition, find_condition, is_true
+from steward.kube.kinds import STATEFUL_SET, Key, Manifest, Ref
+from steward.multigres import reasons
+from steward.multigres.controllers.farewell import DRAINING, Farewell, Leaving, emit
 from steward.multigres.controllers.ground import Ground, stall_of
+from steward.multigres.controllers.volumes import Around, VolumeKeeper, Volumes
+from steward.multigres.deletion import STEERING, held, holds, is_forced, is_protected
+from steward.multigres.dependents import (
+    DELETION_BLOCKED,
+    NONE_LEFT,
+    SAFE_TO_DELETE,
+    Beside,
+    Dependent,
+    blocked,
+    blocked_message,
+    dependents_of,
+    servers_used,
+    unblocked,
+)
+from steward.multigres.draining import Stage
 from steward.multigres.layers import given
+from steward.multigres.news import news
 from steward.multigres.objects.etcd import topo_server_objects
 from steward.multigres.objects.metadata import CELL, CLUSTER, REGION, TOPO_SERVER, ZONE, Owner
 from steward.multigres.rules import TOPO_SERVER as KIND
-from steward.multigres.status import Report, Stall, assess, common_status, workload_piece
-from steward.multigres.views import PodView, TopoServerView
+from steward.multigres.status import (
+    Piece,
+    Report,
+    Stall,
+    assess,
+    common_status,
+    read_conditions,
+    workload_piece,
+)
+from steward.multigres.views import (
+    CellView,
+    ClaimView,
+    ClusterView,
+    PodView,
+    ShardView,
+    TableGroupView,
+    TopoServerView,
+)
+from steward.runtime.carry import Outcome
 from steward.runtime.controller import Controller
+from steward.runtime.plan import EventType, Plan, Status
+from steward.runtime.predicates import annotations, any_of, generation, lifetime, own_object
 from steward.runtime.reconcile import DONE, Result
 from steward.runtime.triggers import For, Owns, Watches
 
@@ -19,52 +62,144 @@ class TopoServerReconciler:
     def __init__(self, ground: Ground) -> None:
         rules = ground.rules
         self.ground = ground
+        self.farewell = Farewell(ground)
         self.servers = ground.store(rules.topo_server)
+        self.cells = ground.store(rules.cell)
+        self.groups = ground.store(rules.table_group)
+        self.shards = ground.store(rules.shard)
         self.sets = ground.store(rules.stateful_set)
         self.pods = ground.store(rules.pod)
         self.pods.add_label_index(TOPO_SERVER)
+        self.claims = ground.store(rules.claim)
+        self.claims.add_label_index(TOPO_SERVER)
+        self.volumes = VolumeKeeper(ground)
         self.kept = (rules.stateful_set, rules.service, rules.budget)
         for rule in self.kept:
             ground.store(rule)
 
     def controller(self) -> Controller:
         rules = self.ground.rules
+        stands_on_it = any_of(generation, lifetime)
         return Controller(
             "toposerver",
             self,
             (
-                For(rules.topo_server),
+                For(rules.topo_server, when=own_object(*STEERING)),
                 *(Owns(rule) for rule in self.kept),
                 Watches(rules.pod, to=_server_of),
+                Watches(rules.claim, to=_server_of),
+                Watches(rules.cell, to=_servers_below, when=stands_on_it),
+                Watches(rules.table_group, to=_servers_below, when=stands_on_it),
+                Watches(rules.shard, to=_servers_below, when=stands_on_it),
+                Watches(rules.cluster, to=self._servers_of, when=annotations(*STEERING)),
             ),
         )
 
+    def _servers_of(self, cluster: ClusterView) -> list[Key]:
+        meta = cluster.metadata
+        beside = self.servers.list(meta.namespace)
+        return [Key(s.metadata.namespace, s.metadata.name) for s in beside if is_of(cluster, s)]
+
     async def reconcile(self, key: Key) -> Result:
         server = self.servers.get(key)
-        if server is None or server.metadata.deletion_timestamp is not None:
+        if server is None:
             return DONE
+        if server.metadata.deletion_timestamp is not None:
+            return await self.farewell.carry_out(self._leave(server), Ref(KIND, key))
         desired = _objects(server)
         strangers = await self.ground.strangers(desired)
-        kept = () if strangers else self.ground.keep(server.metadata, desired, self.kept)
-        told = self.ground.report(Ref(KIND, key), server, self._status(server, stall_of(strangers)))
-        outcome = await self.ground.carrier.carry_out((*kept, *told), Ref(KIND, key))
-        return outcome.result
+        volumes = Volumes(desired) if strangers else await self._settled(server, desired)
+        kept = () if strangers else self.ground.keep(server.metadata, volumes.desired, self.kept)
+        return await self._carry_out(server, volumes, kept, stall_of(strangers))
 
-    def _status(self, server: TopoServerView, stall: Stall | None) -> Manifest:
+    async def _carry_out(
+        self, server: TopoServerView, volumes: Volumes, kept: Plan, stall: Stall | None
+    ) -> Result:
+        meta = server.metadata
+        ref = Ref(KIND, Key(meta.namespace, meta.name))
+        plan = (*held(ref, meta), *volumes.around(kept))
+        outcome = await self.ground.carrier.carry_out(plan, ref)
+        # What was just applied is already in the caches: no status calls it ready before it is.
+        more = (volumes.condition(meta.generation),)
+        told = self.ground.report(ref, server, self._status(server, stall, more, volumes.pieces()))
+        events = news(ref, server.status.conditions, more)
+        reported = await self.ground.carrier.carry_out((*told, *events), ref)
+        return Outcome([*outcome.carried, *reported.carried]).result
+
+    async def _settled(self, server: TopoServerView, desired: list[Manifest]) -> Volumes:
+        meta = server.metadata
+        claims = [
+            claim
+            for claim in self.claims.by_index(TOPO_SERVER, meta.name)
+            if claim.metadata.namespace == meta.namespace
+        ]
+        return await self.volumes.settle(desired, Around(meta, claims, self._pods(server)))
+
+    def _leave(self, server: TopoServerView) -> Plan:
+        meta = server.metadata
+        if not holds(meta):
+            return ()
+        terms, seconds = self.farewell.terms(meta), self.ground.grace.default_seconds
+        stages = [Stage(self.farewell.going(STATEFUL_SET, meta, self._pods(server)), seconds)]
+        leaving = Leaving(Ref(KIND, Key(meta.namespace, meta.name)), meta, server.status, seconds, stages)
+        dependents = dependents_of(server, self._beside(meta.namespace))
+        if is_forced(terms.annotations):
+            return self.farewell.by_force(leaving, _skipped(dependents))
+        if dependents and is_protected(terms.annotations, terms.grace):
+            return self._blocked(server, leaving, dependents)
+        leaving = leaving._replace(more=tuple(unblocked(meta, dependents)))
+        course = self.farewell.course(leaving, terms)
+        if course is None:
+            return self.farewell.complete(leaving, terms)
+        return (*self._freed(leaving, dependents), *course)
+
+    def _beside(self, namespace: str) -> Beside:
+        return Beside(self.cells.list(namespace), self.groups.list(namespace), self.shards.list(namespace))
+
+    def _blocked(self, server: TopoServerView, leaving: Leaving, dependents: Sequence[Dependent]) -> Plan:
+        """Told once, and again when the number of those who depend on it changes."""
+        before = find_condition(read_conditions(server.status.conditions), DELETION_BLOCKED)
+        told = blocked_message(dependents)
+        status = self._status(server, None, blocked(server.metadata, dependents))
+        if before is None or before.status != "True":
+            self.ground.figures.blocked(KIND.kind, server.metadata.namespace)
+        elif before.message == told:
+            return (Status(leaving.ref, status),)
+        return (
+            Status(leaving.ref, status),
+            emit(leaving, reasons.DELETION_BLOCKED, told, EventType.WARNING),
+        )
+
+    def _freed(self, leaving: Leaving, dependents: Sequence[Dependent]) -> Plan:
+        """The moment from which nothing, or nothing that counts, stands in the way."""
+        known = read_conditions(leaving.status.conditions)
+        if is_true(known, SAFE_TO_DELETE) or find_condition(known, DRAINING) is not None:
+            return ()
+        if dependents:
+            told = f"Protection is off; skipped: {_skipped(dependents)}"
+            return (emit(leaving, reasons.PROTECTION_OFF, told, EventType.WARNING),)
+        return (emit(leaving, reasons.SAFE_TO_DELETE, NONE_LEFT),)
+
+    def _pods(self, server: TopoServerView) -> list[PodView]:
+        meta = server.metadata
+        named = self.pods.by_index(TOPO_SERVER, meta.name)
+        return [pod for pod in named if pod.metadata.namespace == meta.namespace]
+
+    def _status(
+        self,
+        server: TopoServerView,
+        stall: Stall | None,
+        more: Iterable[Condition] = (),
+        pieces: Sequence[Piece] = (),
+    ) -> Manifest:
         meta = server.metadata
         seen = self.sets.get(Key(meta.namespace, meta.name))
-        pods = [
-            pod
-            for pod in self.pods.by_index(TOPO_SERVER, meta.name)
-            if pod.metadata.namespace == meta.namespace
-        ]
-        piece = workload_piece(
-            f"etcd {meta.name}", given(server.spec.replicas, 3), seen, self.ground.look(pods)
-        )
-        health = assess([piece], stall)
+        look = self.ground.look(self._pods(server))
+        piece = workload_piece(f"etcd {meta.name}", given(server.spec.replicas, 3), seen, look)
+        health = assess([piece, *pieces], stall)
         report = Report(meta, server.status.conditions, self.ground.now())
         return {
-            **common_status(report, health),
+            **common_status(report, health, more),
             "clientService": meta.name,
             "peerService": f"{meta.name}-headless",
             "replicas": piece.desired,
@@ -79,7 +214,22 @@ def _objects(server: TopoServerView) -> list[Manifest]:
     return topo_server_objects(owner, meta.labels.get(CLUSTER, ""), server.spec, place)
 
 
-def _server_of(pod: PodView) -> list[Key]:
-    meta = pod.metadata
+def _server_of(seen: PodView | ClaimView) -> list[Key]:
+    meta = seen.metadata
     name = meta.labels.get(TOPO_SERVER)
     return [Key(meta.namespace, name)] if name else []
+
+
+def _servers_below(seen: CellView | TableGroupView | ShardView) -> list[Key]:
+    return [Key(seen.metadata.namespace, name) for name in servers_used(seen)]
+
+
+def is_of(cluster: ClusterView, server: TopoServerView) -> bool:
+    return server.metadata.labels.get(CLUSTER) == cluster.metadata.name
+
+
+def _skipped(dependents: Sequence[Dependent]) -> str:
+    if not dependents:
+        return "the grace period"
+    listed = ", ".join(f"{dependent.kind} {dependent.name}" for dependent in dependents)
+    return f"the wait for {len(dependents)} components that depend on it ({listed})"

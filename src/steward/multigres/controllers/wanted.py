@@ -1,20 +1,24 @@
-"""From what a user wrote to what is wanted, with the templates that stand beside it right now."""
+"""From what a user wrote to what is wanted, on the contents of templates that are in force for the cluster."""
 
+import datetime
 from typing import NamedTuple
 
 import msgspec
+from msgspec import UNSET
 
+from steward.kube.kinds import Key
 from steward.multigres import reasons
-from steward.multigres.api.cell_template import CellTemplateSpec
 from steward.multigres.api.cluster import MultigresClusterSpec
-from steward.multigres.api.core_template import CoreTemplateSpec
-from steward.multigres.api.shard_template import ShardTemplateSpec
+from steward.multigres.attempts import SPECS, Situation
+from steward.multigres.constants import DEFAULT_TEMPLATE
 from steward.multigres.controllers.ground import Ground
-from steward.multigres.resolve import resolve
-from steward.multigres.resolved import Identity, ResolvedCluster, Templates
+from steward.multigres.mentions import mentioned
+from steward.multigres.references import Missing
+from steward.multigres.resolved import Identity, ResolvedCluster
+from steward.multigres.revisions import Content, TemplateKey, read_revision
 from steward.multigres.status import Stall
-from steward.multigres.validation import validate
-from steward.multigres.views import ClusterView
+from steward.multigres.updates import Decision, decide
+from steward.multigres.views import ClusterView, TemplateView
 
 
 class Wanted(NamedTuple):
@@ -23,34 +27,80 @@ class Wanted(NamedTuple):
     spec: MultigresClusterSpec
     resolved: ResolvedCluster | None
     stall: Stall | None
+    decision: Decision | None = None
+    missing: tuple[Missing, ...] = ()
 
 
 class Resolution:
     def __init__(self, ground: Ground) -> None:
         rules = ground.rules
-        self._core = ground.store(rules.core_template)
-        self._cell = ground.store(rules.cell_template)
-        self._shard = ground.store(rules.shard_template)
+        self._templates = {
+            "CoreTemplate": ground.store(rules.core_template),
+            "CellTemplate": ground.store(rules.cell_template),
+            "ShardTemplate": ground.store(rules.shard_template),
+        }
+        self._revisions = ground.store(rules.revision)
+        self._clock = ground.clock
 
     def of(self, cluster: ClusterView) -> Wanted:
         try:
             spec = msgspec.convert(cluster.spec, MultigresClusterSpec)
-            templates = self._contents(cluster.metadata.namespace)
         except msgspec.ValidationError as error:
             return Wanted(MultigresClusterSpec(), None, Stall(reasons.INVALID_SPEC, str(error)))
-        resolved = resolve(Identity(cluster.metadata.namespace, cluster.metadata.name), spec, templates)
-        problems = validate(spec, resolved)
-        if not problems:
-            return Wanted(spec, resolved, None)
-        told = "; ".join(f"{problem.field}: {problem.message}" for problem in problems)
-        return Wanted(spec, None, Stall(reasons.INVALID_SPEC, told))
+        decision = decide(self._situation(cluster, spec))
+        stall = _stall(decision)
+        return Wanted(spec, None if stall else decision.attempt.resolved, stall, decision)
 
-    def _contents(self, namespace: str) -> Templates:
-        return Templates(
-            {t.metadata.name: msgspec.convert(t.spec, CoreTemplateSpec) for t in self._core.list(namespace)},
-            {t.metadata.name: msgspec.convert(t.spec, CellTemplateSpec) for t in self._cell.list(namespace)},
-            {
-                t.metadata.name: msgspec.convert(t.spec, ShardTemplateSpec)
-                for t in self._shard.list(namespace)
-            },
+    def _situation(self, cluster: ClusterView, spec: MultigresClusterSpec) -> Situation:
+        namespace, name = cluster.metadata.namespace, cluster.metadata.name
+        beside = self._beside(namespace, spec)
+        reported = cluster.status.applied_template_generations
+        return Situation(
+            identity=Identity(namespace, name),
+            spec=spec,
+            live={key: _content(seen) for key, seen in beside.items() if not _is_leaving(seen)},
+            leaving=frozenset(key for key, seen in beside.items() if _is_leaving(seen)),
+            revisions=tuple(read_revision(each) for each in self._revisions.by_owner(cluster.metadata.uid)),
+            reported=None if reported is UNSET else reported,
+            annotations=cluster.metadata.annotations,
+            now=datetime.datetime.fromtimestamp(self._clock.now(), datetime.UTC),
         )
+
+    def _beside(self, namespace: str, spec: MultigresClusterSpec) -> dict[TemplateKey, TemplateView]:
+        """The templates that can matter: those that the spec names, and those called `default`."""
+        keys = {*mentioned(spec), *(TemplateKey(kind, DEFAULT_TEMPLATE) for kind in SPECS)}
+        found = {key: self._templates[key.kind].get(Key(namespace, key.name)) for key in sorted(keys)}
+        return {key: seen for key, seen in found.items() if seen is not None}
+
+
+def concerns(cluster: ClusterView, kind: str, template: TemplateView) -> bool:
+    """Whether a change of the template may matter to the cluster. A spec that cannot be read is looked at anyway."""
+    name = template.metadata.name
+    if name == DEFAULT_TEMPLATE:
+        return True
+    try:
+        spec = msgspec.convert(cluster.spec, MultigresClusterSpec)
+    except msgspec.ValidationError:
+        return True
+    return TemplateKey(kind, name) in mentioned(spec)
+
+
+def _content(seen: TemplateView) -> Content:
+    return Content(seen.metadata.uid, seen.metadata.generation, seen.spec)
+
+
+def _is_leaving(seen: TemplateView) -> bool:
+    return seen.metadata.deletion_timestamp is not None
+
+
+def _stall(decision: Decision) -> Stall | None:
+    problems = decision.attempt.problems
+    if problems:
+        told = "; ".join(f"{problem.field}: {problem.message}" for problem in problems)
+        return Stall(reasons.INVALID_SPEC, told)
+    if decision.lost:
+        lost = ", ".join(key.told for key in decision.lost)
+        told = f"the content of {lost} that was in force is gone, and the template has changed since"
+        cure = "annotate the cluster with multigres.com/apply-template-update=true to take it as it is now"
+        return Stall(reasons.CONTENT_LOST, f"{told}; {cure}")
+    return None

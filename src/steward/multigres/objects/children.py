@@ -21,6 +21,7 @@ from steward.multigres.api.toposerver import TopoServerSpec
 from steward.multigres.layers import Layer, given, lay
 from steward.multigres.objects.metadata import (
     DATABASE,
+    FINALIZER,
     SHARD,
     TABLE_GROUP,
     Manifest,
@@ -35,11 +36,16 @@ from steward.multigres.resolved import ResolvedCell, ResolvedCluster, ResolvedGr
 TOPOLOGY = TopologyReconciliation(register_cell=True, prune_tablets=True)
 
 
+# These end gracefully. They are made with their finalizer, so that none is ever seen without it.
+ENDS_GRACEFULLY = ("TopoServer", "Cell", "Shard")
+
+
 def child(owner: Owner, kind: str, name: str, own: dict[str, str], spec: Part) -> Manifest:
+    held = {"finalizers": [FINALIZER]} if kind in ENDS_GRACEFULLY else {}
     return {
         "apiVersion": API_VERSION,
         "kind": kind,
-        "metadata": metadata(owner, name, own),
+        "metadata": {**metadata(owner, name, own), **held},
         "spec": to_builtins(spec),
     }
 
@@ -105,7 +111,7 @@ def _cell(owner: Owner, cluster: ResolvedCluster, spec: MultigresClusterSpec, ce
 
 def _cell_topo(owner: Owner, cell: ResolvedCell) -> CellTopoServer:
     server: LocalTopoServer | None = cell.local_topo
-    if server is None:
+    if server is None or (server.etcd is UNSET and server.external is UNSET):
         return CellTopoServer()
     if server.etcd is not UNSET:
         etcd, _ = lay(Etcd(), [Layer("", constants.ETCD), Layer("", server.etcd)])

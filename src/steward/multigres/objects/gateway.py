@@ -38,7 +38,6 @@ def cell_objects(owner: Owner, cluster: str, spec: CellSpec) -> list[Manifest]:
 
 
 def _program(spec: CellSpec, images: Images) -> Program:
-    assert spec.global_topo_server is not UNSET
     topo = topo_access(spec.global_topo_server)
     levels = given(spec.log_levels, constants.LOG_LEVELS)
     return Program(

@@ -12,6 +12,7 @@ Manifest = dict[str, Any]
 
 MANAGED_BY = "app.kubernetes.io/managed-by"
 FIELD_MANAGER = "multigres-operator"
+FINALIZER = "multigres.com/cleanup"
 STANDARD = {
     "app.kubernetes.io/name": "multigres",
     "app.kubernetes.io/part-of": "multigres",

@@ -1,6 +1,5 @@
 """The orchestrator of a shard: a Deployment and a Service in each of its cells."""
 
-from msgspec import UNSET
 
 from steward.multigres import constants, names
 from steward.multigres.api.images import Images
@@ -41,7 +40,6 @@ def _cell_objects(shard: ShardBuild, cell: str) -> list[Manifest]:
 
 def _program(shard: ShardBuild, cell: str, images: Images) -> Program:
     spec, path = shard.spec, shard.path
-    assert spec.global_topo_server is not UNSET
     topo = topo_access(spec.global_topo_server)
     levels = given(spec.log_levels, constants.LOG_LEVELS)
     return Program(

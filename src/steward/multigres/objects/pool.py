@@ -36,6 +36,7 @@ COMPONENT = "shard-pool"
 POSTGRES_USER = 999
 GRACE_SECONDS = 60
 CONFIG_ANNOTATION = "multigres.com/postgres-config-hash"
+RENEWALS_ANNOTATION = "multigres.com/backup-certificate-renewals"
 
 
 def pool_objects(shard: ShardBuild) -> list[Manifest]:
@@ -87,6 +88,9 @@ def _pod_metadata(shard: ShardBuild, own: Mapping[str, str]) -> Manifest:
     }
     if shard.config_digest:
         annotations[CONFIG_ANNOTATION] = shard.config_digest
+    # The backup server reads its certificate when it starts. The first one needs no restart, each later one does.
+    if shard.certificate_renewals:
+        annotations[RENEWALS_ANNOTATION] = str(shard.certificate_renewals)
     return {"labels": dict(own), "annotations": annotations}
 
 
@@ -111,7 +115,6 @@ def _pod(shard: ShardBuild, name: str, cell: str, own: Mapping[str, str]) -> Man
 
 
 def _volumes(shard: ShardBuild, access: BackupAccess) -> list[Manifest]:
-    assert shard.spec.global_topo_server is not UNSET
     volumes = [
         {"name": "tmp", "emptyDir": {}},
         {"name": "socket-dir", "emptyDir": {}},

@@ -117,7 +117,6 @@ def _config_mounts(build: Build) -> list[Manifest]:
 
 def pooler(build: Build) -> Manifest:
     spec = build.shard.spec
-    assert spec.global_topo_server is not UNSET
     topo = topo_access(spec.global_topo_server)
     return {
         "name": "multipooler",

@@ -50,12 +50,17 @@ def _config_map(shard: ShardBuild, suffix: str, component: str, data: dict[str, 
 
 
 def disruption_budget(shard: ShardBuild) -> Manifest:
-    """One server of the whole shard at a time, whatever pools and cells it has."""
+    """One server of the whole shard at a time, whatever pools and cells it has. One that is not ready may always go:
+    it serves nobody, and a broken one must be replaced to be mended."""
     own = shard.labels(POOL_COMPONENT)
     chosen = {key: value for key, value in selector(own).items() if key not in (CELL, POOL)}
     return {
         "apiVersion": "policy/v1",
         "kind": "PodDisruptionBudget",
         "metadata": metadata(shard.owner, names.disruption_budget(shard.path), own),
-        "spec": {"maxUnavailable": 1, "selector": {"matchLabels": chosen}},
+        "spec": {
+            "maxUnavailable": 1,
+            "unhealthyPodEvictionPolicy": "AlwaysAllow",
+            "selector": {"matchLabels": chosen},
+        },
     }

@@ -28,6 +28,7 @@ class ShardBuild(NamedTuple):
     password_key: str
     certificates: str
     config_digest: str = ""
+    certificate_renewals: int = 0
 
     def place(self) -> dict[str, str]:
         return {DATABASE: self.path.database, TABLE_GROUP: self.path.table_group, SHARD: self.path.shard}

@@ -2,10 +2,11 @@
 
 from typing import NamedTuple
 
-from msgspec import UNSET
+from msgspec import UNSET, UnsetType
 
 from steward.multigres.api.topo import TopoReference
 from steward.multigres.objects.metadata import Manifest
+from steward.multigres.objects.needed import needed
 
 CA_DIRECTORY = "/etc/topo/ca"
 CLIENT_DIRECTORY = "/etc/topo/client"
@@ -19,7 +20,8 @@ class TopoAccess(NamedTuple):
     mounts: list[Manifest]
 
 
-def topo_access(reference: TopoReference) -> TopoAccess:
+def topo_access(reference: TopoReference | UnsetType) -> TopoAccess:
+    reference = needed(reference, "globalTopoServer")
     flags = [
         f"--topo-global-server-addresses={reference.address}",
         f"--topo-global-root={reference.root_path}",

@@ -5,7 +5,7 @@ from typing import Any
 
 from steward.multigres.api.compute import PvcDeletionPolicy, Storage
 from steward.multigres.layers import given
-from steward.multigres.objects.metadata import Manifest
+from steward.multigres.objects.metadata import STANDARD, Manifest
 
 ONE_NODE = "ReadWriteOnce"
 
@@ -22,10 +22,11 @@ def claim_spec(storage: Storage | Any, size: str) -> Manifest:
 
 
 def claim_template(name: str, storage: Storage | Any, own: Mapping[str, str]) -> Manifest:
+    # The claims must be known as Steward's: a set gives them no other labels than these and its selector's.
     return {
         "apiVersion": "v1",
         "kind": "PersistentVolumeClaim",
-        "metadata": {"name": name, "labels": dict(own)},
+        "metadata": {"name": name, "labels": {**STANDARD, **own}},
         "spec": claim_spec(storage, "1Gi"),
     }
 

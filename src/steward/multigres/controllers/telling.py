@@ -1,0 +1,57 @@
+"""A reconcile that fails for a reason that somebody can mend says so in the object's status, and not only in the log.
+
+What the API server refuses, and what a spec lacks, comes again at every try: it is Stalled, in the server's own words.
+Errors that pass by themselves (no answer, a conflict, too many requests) are left to the next try.
+"""
+
+from typing import Any
+
+import msgspec
+
+from steward.kube.errors import BadRequest, Forbidden, Invalid, RequestTooLarge
+from steward.kube.kinds import Key, Manifest, Ref
+from steward.kube.store import Store
+from steward.multigres import reasons
+from steward.multigres.controllers.ground import Ground
+from steward.multigres.objects.needed import IncompleteError
+from steward.multigres.status import Report, Stall, assess, common_status, serves
+from steward.runtime.reconcile import Reconciler, Result
+
+LASTING = (Invalid, BadRequest, Forbidden, RequestTooLarge)
+OF_OTHERS = ("primaryCell", "backupCertificate", "backupCertificateRenewals")
+"""Fields of a status that other field managers write."""
+
+
+class Telling:
+    def __init__(self, reconciler: Reconciler, ground: Ground, store: Store[Any]) -> None:
+        self._reconciler = reconciler
+        self._ground = ground
+        self._store = store
+
+    async def reconcile(self, key: Key) -> Result:
+        try:
+            return await self._reconciler.reconcile(key)
+        except IncompleteError as error:
+            return await self._tell(key, Stall(reasons.INVALID_SPEC, str(error)))
+        except LASTING as error:
+            await self._tell(key, Stall(reasons.REFUSED, _told(error)))
+            raise
+
+    async def _tell(self, key: Key, stall: Stall) -> Result:
+        ref = Ref(self._store.kind, key)
+        seen = self._store.get(key)
+        plan = () if seen is None else self._ground.report(ref, seen, self._status(seen, stall))
+        return (await self._ground.carrier.carry_out(plan, ref)).result
+
+    def _status(self, seen: Any, stall: Stall) -> Manifest:
+        report = Report(seen.metadata, seen.status.conditions, self._ground.now())
+        health = assess([], stall)._replace(is_available=serves(seen.status.conditions))
+        before = msgspec.to_builtins(seen.status)
+        kept = {name: value for name, value in before.items() if name not in OF_OTHERS}
+        return {**kept, **common_status(report, health)}
+
+
+def _told(error: Exception) -> str:
+    """The server's words, and the first note: which object it was about."""
+    notes = getattr(error, "__notes__", [])
+    return f"{notes[0].removeprefix('while ')}: {error}" if notes else str(error)

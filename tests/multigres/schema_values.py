@@ -1,0 +1,134 @@
+"""Values that a schema lets in, at the edges of what it lets in: the smallest, the largest, the strangest.
+
+Drawn from a seeded generator, so that a case that fails can be made again from its number.
+"""
+
+import re
+from random import Random
+from typing import Any
+
+WORDS = (
+    "",
+    "a",
+    "z1",
+    "z2",
+    "default",
+    "main",
+    "0-inf",
+    "a_b",
+    "A",
+    "-",
+    "ä✓",
+    "\u0000",
+    "x" * 25,
+    "x" * 30,
+    "x" * 63,
+    "x" * 253,
+    "x" * 512,
+    "0",
+    "1",
+    "-1",
+    "1Gi",
+    "1e3",
+    "1e400",
+    "9" * 19,
+    "100m",
+    "1.5",
+    "1n",
+    "10Pi",
+    "+1",
+    "http://e:1",
+    "https://e:2379",
+    "https://e.example.com:2379/x",
+    "203.0.113.1",
+    "::1",
+    "30s",
+    "1h30m",
+    "/",
+    "/backups",
+    "/a/../b",
+    "* * * * *",
+    "not a cron",
+    "Europe/Berlin",
+    "Nowhere/Here",
+    "2026-01-01T00:00:00Z",
+    "0123abcd",
+    "a.b/c",
+    "example.com/a",
+)
+KEYS = ("cpu", "memory", "main", "default", "x" * 25, "", "ä", "a_b")
+NUMBERS = (-(2**31), -1, 0, 1, 2, 3, 5, 32, 128, 2**31 - 1, 2**53)
+LOOSE = ({}, {"a": 1}, {"nodeAffinity": {}}, {"nodeAffinity": "wrong"}, {"a": [None, {}]})
+
+
+class SchemaValues:
+    def __init__(self, seed: int, longest: int = 3) -> None:
+        self._random = Random(seed)
+        self._longest = longest
+
+    def value(self, schema: dict[str, Any]) -> Any:
+        if "enum" in schema:
+            return self._random.choice(schema["enum"])
+        if schema.get("x-kubernetes-int-or-string"):
+            return self._int_or_text(schema)
+        if "properties" in schema:
+            return self._object(schema)
+        return getattr(self, f"_{schema.get('type', 'loose')}")(schema)
+
+    def _object(self, schema: dict[str, Any]) -> Any:
+        if "properties" in schema:
+            required = set(schema.get("required", ()))
+            chance = self._random.choice((0.1, 0.3, 0.7))
+            return {
+                name: self.value(below)
+                for name, below in schema["properties"].items()
+                if name in required or self._random.random() < chance
+            }
+        if "additionalProperties" in schema:
+            return self._map(schema)
+        return self._random.choice(LOOSE)
+
+    def _loose(self, schema: dict[str, Any]) -> Any:
+        return self._random.choice(LOOSE)
+
+    def _map(self, schema: dict[str, Any]) -> dict[str, Any]:
+        most = min(schema.get("maxProperties", self._longest), self._longest)
+        keys = self._random.sample(
+            ("cpu", "memory", "main", "default", "x" * 25, "", "ä", "a_b"), self._random.randint(0, most)
+        )
+        return {key: self.value(schema["additionalProperties"]) for key in keys}
+
+    def _array(self, schema: dict[str, Any]) -> list[Any]:
+        least, most = schema.get("minItems", 0), min(schema.get("maxItems", self._longest), self._longest)
+        made = [self.value(schema["items"]) for _ in range(self._random.randint(least, max(least, most)))]
+        keys = schema.get("x-kubernetes-list-map-keys")
+        if keys:
+            return list({tuple(str(item.get(key)) for key in keys): item for item in made}.values())
+        return made
+
+    def _string(self, schema: dict[str, Any]) -> str:
+        fitting = [word for word in WORDS if _fits(word, schema)]
+        assert fitting, f"no word of the list fits {schema}"
+        return self._random.choice(fitting)
+
+    def _int_or_text(self, schema: dict[str, Any]) -> int | str:
+        if self._random.random() < 0.3:
+            return self._random.choice(NUMBERS)
+        return self._string(schema)
+
+    def _integer(self, schema: dict[str, Any]) -> int:
+        low, high = schema.get("minimum", NUMBERS[0]), schema.get("maximum", NUMBERS[-1])
+        return self._random.choice([number for number in (*NUMBERS, low, high) if low <= number <= high])
+
+    def _number(self, schema: dict[str, Any]) -> float:
+        return self._integer(schema)
+
+    def _boolean(self, _: dict[str, Any]) -> bool:
+        return self._random.random() < 0.5
+
+
+def _fits(word: str, schema: dict[str, Any]) -> bool:
+    return (
+        schema.get("minLength", 0) <= len(word) <= schema.get("maxLength", 10_000)
+        and re.search(schema.get("pattern", ""), word) is not None
+    )

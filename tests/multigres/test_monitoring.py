@@ -1,0 +1,242 @@
+"""Alerts, runbooks and dashboards: whole, in step with each other, and about metrics that the operator serves."""
+
+import asyncio
+import json
+import re
+import shutil
+import socket
+import subprocess
+import urllib.request
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from steward.local import binaries
+from steward.local.control_plane import ControlPlane
+from steward.local.programs import PROMTOOL
+from steward.local.progress import Silent
+from tests.kubectl import Kubectl
+from tests.multigres.conftest import operator_with_webhooks
+from tests.multigres.update_story import eventually
+
+ROOT = Path(__file__).parents[2]
+MONITORING = ROOT / "config" / "monitoring"
+RUNBOOKS = ROOT / "docs" / "monitoring" / "runbooks"
+ALERTS = (
+    "MultigresClusterReconcileErrors",
+    "MultigresClusterDegraded",
+    "MultigresCellGatewayUnavailable",
+    "MultigresShardPoolDegraded",
+    "MultigresWebhookErrors",
+    "MultigresReconcileSlow",
+    "MultigresControllerSaturated",
+)
+DASHBOARDS = ("operator", "cluster")
+OF_THE_SEEDS = frozenset(
+    f"multigres_{name}"
+    for name in (
+        "operator_cluster_info",
+        "operator_cluster_cells_total",
+        "operator_cluster_shards_total",
+        "operator_cell_gateway_replicas",
+        "operator_shard_pool_replicas",
+        "operator_toposerver_replicas",
+        "operator_webhook_request_total",
+        "operator_webhook_request_duration_seconds",
+        "deletion_blocked_total",
+        "graceful_shutdown_duration_seconds",
+    )
+)
+METRIC = re.compile(r"\b(?:multigres_|controller_runtime_|workqueue_|rest_client_|process_)[a-z_]+[a-z]\b")
+HISTOGRAM_PARTS = re.compile(r"_(bucket|sum|count)$")
+
+
+def rules() -> list[dict[str, Any]]:
+    document = yaml.safe_load((MONITORING / "prometheus-rules.yaml").read_text())
+    return [rule for group in document["spec"]["groups"] for rule in group["rules"]]
+
+
+def dashboard(name: str) -> dict[str, Any]:
+    found: dict[str, Any] = json.loads((MONITORING / f"grafana-dashboard-{name}.json").read_text())
+    return found
+
+
+def queries(board: dict[str, Any]) -> Iterator[str]:
+    for panel in board["panels"]:
+        yield from (target["expr"] for target in panel["targets"])
+
+
+def metrics_in(text: str) -> set[str]:
+    return {HISTOGRAM_PARTS.sub("", name) for name in METRIC.findall(text)}
+
+
+@pytest.fixture(scope="session")
+def promtool() -> Path:
+    loop = asyncio.new_event_loop()
+    try:
+        return loop.run_until_complete(binaries.ensure([PROMTOOL], Silent()))["promtool"]
+    finally:
+        loop.close()
+
+
+@pytest.fixture
+def rule_file(tmp_path: Path) -> Path:
+    """The groups as Prometheus itself reads them, without the Kubernetes object around them."""
+    document = yaml.safe_load((MONITORING / "prometheus-rules.yaml").read_text())
+    path = tmp_path / "rules.yaml"
+    path.write_text(yaml.safe_dump({"groups": document["spec"]["groups"]}))
+    return path
+
+
+def test_there_are_seven_alerts() -> None:
+    assert tuple(rule["alert"] for rule in rules()) == ALERTS
+
+
+@pytest.mark.parametrize("rule", rules(), ids=ALERTS)
+def test_an_alert_names_its_severity_and_a_runbook_that_is_there(rule: dict[str, Any]) -> None:
+    assert rule["labels"]["severity"] in ("warning", "critical")
+    assert rule["annotations"]["runbook_url"] == f"docs/monitoring/runbooks/{rule['alert']}.md"
+    assert (ROOT / rule["annotations"]["runbook_url"]).is_file()
+    assert rule["for"] in ("5m", "10m")
+
+
+@pytest.mark.parametrize("alert", ALERTS)
+def test_a_runbook_has_its_four_parts_and_names_a_metric_of_its_rule(alert: str) -> None:
+    text = (RUNBOOKS / f"{alert}.md").read_text()
+    assert text.startswith(f"# {alert}\n")
+    assert re.findall(r"^## (.*)$", text, re.MULTILINE) == [
+        "Meaning",
+        "Impact",
+        "Investigation",
+        "Remediation",
+    ]
+    [expression] = [rule["expr"] for rule in rules() if rule["alert"] == alert]
+    assert metrics_in(expression) & metrics_in(text)
+
+
+def test_there_is_no_runbook_without_an_alert() -> None:
+    assert {path.stem for path in RUNBOOKS.glob("*.md")} == set(ALERTS)
+
+
+def test_promtool_is_of_the_version_that_the_table_of_programs_says() -> None:
+    module = (PROMTOOL.source / "go.mod").read_text()
+    assert f"github.com/prometheus/prometheus v{PROMTOOL.version}" in module
+
+
+def test_promtool_accepts_the_rules(promtool: Path, rule_file: Path) -> None:
+    done = subprocess.run(
+        [promtool, "check", "rules", rule_file], capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "7 rules found" in done.stdout
+
+
+def test_alerts_fire_when_they_should_and_only_then(promtool: Path, rule_file: Path) -> None:
+    cases = Path(__file__).parent / "alerts" / "alerts.yaml"
+    shutil.copy(cases, rule_file.parent / cases.name)
+    command = [str(promtool), "test", "rules", str(rule_file.parent / cases.name)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_every_alert_has_a_case_in_which_it_fires() -> None:
+    cases = yaml.safe_load((Path(__file__).parent / "alerts" / "alerts.yaml").read_text())
+    fired = {
+        check["alertname"]
+        for case in cases["tests"]
+        for check in case["alert_rule_test"]
+        if check["exp_alerts"]
+    }
+    assert fired == set(ALERTS)
+
+
+@pytest.mark.parametrize("name", DASHBOARDS)
+def test_a_dashboard_has_queries_that_promtool_can_read(promtool: Path, name: str) -> None:
+    board = dashboard(name)
+    assert board["title"]
+    assert len({panel["id"] for panel in board["panels"]}) == len(board["panels"])
+    groups = [
+        {
+            "name": name,
+            "rules": [
+                {"record": f"query:{number}", "expr": query} for number, query in enumerate(queries(board))
+            ],
+        }
+    ]
+    done = subprocess.run(
+        [promtool, "check", "rules"],
+        input=yaml.safe_dump({"groups": groups}),
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_the_sidecars_config_map_holds_both_dashboards_word_for_word() -> None:
+    found = yaml.safe_load((MONITORING / "grafana-dashboards.yaml").read_text())
+    assert found["kind"] == "ConfigMap"
+    assert found["metadata"]["labels"]["grafana_dashboard"] == "1"
+    files = {
+        f"multigres-{name}.json": (MONITORING / f"grafana-dashboard-{name}.json").read_text()
+        for name in DASHBOARDS
+    }
+    assert found["data"] == files
+
+
+def all_named() -> set[str]:
+    told = [path.read_text() for path in (ROOT / "docs" / "monitoring" / "runbooks").glob("*.md")]
+    asked = [rule["expr"] for rule in rules()]
+    shown = [query for name in DASHBOARDS for query in queries(dashboard(name))]
+    table = (ROOT / "docs" / "monitoring" / "README.md").read_text()
+    return set().union(*(metrics_in(text) for text in (*told, *asked, *shown, table)))
+
+
+def test_every_metric_that_is_named_anywhere_is_served_by_the_running_operator(
+    control_plane: ControlPlane, kubectl: Kubectl, namespace: str, tmp_path: Path
+) -> None:
+    address = f"127.0.0.1:{_free_port()}"
+    settings = {"metrics_bind_address": address, "metrics_secure": "false"}
+    log = tmp_path / "operator.log"
+    with operator_with_webhooks(control_plane, kubectl, namespace, log, **settings):
+        page = eventually(lambda: _page(address), "metrics")
+    served = set(re.findall(r"^# TYPE (\S+) ", page, re.MULTILINE))
+    assert all_named() | OF_THE_SEEDS <= served
+
+
+def _page(address: str) -> str:
+    try:
+        with urllib.request.urlopen(f"http://{address}/metrics", timeout=30) as answer:
+            return str(answer.read().decode())
+    except OSError:
+        return ""
+
+
+def _free_port() -> int:
+    with socket.socket() as found:
+        found.bind(("127.0.0.1", 0))
+        return int(found.getsockname()[1])
+
+
+def test_the_kustomization_is_whole_and_the_scrape_keeps_the_namespace_of_the_metrics() -> None:
+    kustomization = yaml.safe_load((MONITORING / "kustomization.yaml").read_text())
+    manifests = {path.name for path in MONITORING.glob("*.yaml")} - {"kustomization.yaml"}
+    assert set(kustomization["resources"]) == manifests
+    monitor = yaml.safe_load((MONITORING / "service-monitor.yaml").read_text())
+    assert [endpoint["honorLabels"] for endpoint in monitor["spec"]["endpoints"]] == [True]
+    assert (
+        monitor["spec"]["selector"]["matchLabels"].items() <= _metrics_service()["metadata"]["labels"].items()
+    )
+
+
+def _metrics_service() -> dict[str, Any]:
+    documents = yaml.safe_load_all((ROOT / "config" / "manager" / "multigres.yaml").read_text())
+    [service] = [
+        found
+        for found in documents
+        if found["kind"] == "Service" and any(port["name"] == "metrics" for port in found["spec"]["ports"])
+    ]
+    return dict(service)

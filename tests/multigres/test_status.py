@@ -1,0 +1,104 @@
+"""What conditions, phase and message say, and which changes are told as events."""
+
+from typing import Any
+
+import msgspec
+import pytest
+
+from steward.kube.conditions import Condition
+from steward.kube.meta import ObjectMeta
+from steward.multigres import reasons
+from steward.multigres.api import status as api
+from steward.multigres.status import (
+    Health,
+    Piece,
+    Report,
+    Stall,
+    Transition,
+    assess,
+    child_piece,
+    common_status,
+    transitions,
+)
+
+META = ObjectMeta(name="mini", generation=2)
+READY = Piece("pool a", 1, 1, True)
+WAITING = Piece("pool b", 3, 1, True)
+BROKEN = Piece("pool c", 1, 0, True, trouble="pod c-0: container postgres is in CrashLoopBackOff")
+UNBOUND = Piece("pool d", 1, 0, True, hint="pod d-0 cannot be scheduled: no zone z9")
+STALL = Stall(reasons.INVALID_SPEC, "spec.cells: mend it")
+
+
+def status(health: Health, before: Any = msgspec.UNSET) -> dict[str, Any]:
+    return common_status(Report(META, before, "2026-01-01T00:00:00Z"), health)
+
+
+def told_by(health: Health) -> api.Conditions:
+    return msgspec.convert(status(health)["conditions"], list[api.Condition])
+
+
+@pytest.mark.parametrize(
+    ("pieces", "stall", "phase", "message"),
+    [
+        ([READY], None, "Healthy", "everything is ready"),
+        ([], None, "Initializing", "waiting for its parts to appear (since 2026-01-01T00:00:00Z)"),
+        ([WAITING], None, "Progressing", "waiting for pool b: 1 of 3 ready (since 2026-01-01T00:00:00Z)"),
+        ([BROKEN], None, "Degraded", "pool c: pod c-0: container postgres is in CrashLoopBackOff"),
+        ([UNBOUND], None, "Initializing", "waiting for pool d (pod d-0 cannot be scheduled: no zone z9)"),
+        ([READY], STALL, "Degraded", "spec.cells: mend it"),
+    ],
+)
+def test_one_sentence_says_how_it_is(
+    pieces: list[Piece], stall: Stall | None, phase: str, message: str
+) -> None:
+    told = status(assess(pieces, stall))
+    assert told["phase"] == phase
+    assert told["message"].startswith(message)
+
+
+def test_what_holds_a_child_up_is_told_by_its_parents() -> None:
+    below = told_by(assess([UNBOUND]))
+    above = assess([child_piece("shard x", META, below, META.generation)])
+    assert above.reason == reasons.HELD_UP
+    assert "pod d-0 cannot be scheduled: no zone z9" in above.message
+
+
+def test_a_child_that_has_not_seen_the_last_change_is_not_ready() -> None:
+    piece = child_piece("shard x", META, told_by(assess([READY])), META.generation - 1)
+    assert not piece.is_ready
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "told"),
+    [
+        (None, assess([WAITING]), []),
+        (None, assess([], STALL), [Transition(reasons.INVALID_SPEC, "spec.cells: mend it", True)]),
+        (assess([WAITING]), assess([READY]), [Transition(reasons.HEALTHY, "everything is ready", False)]),
+        (assess([READY]), assess([READY]), []),
+        (assess([], STALL), assess([], STALL), []),
+        (
+            assess([READY]),
+            assess([WAITING]),
+            [Transition(reasons.WAITING, "waiting for pool b: 1 of 3 ready", False)],
+        ),
+        (
+            assess([WAITING]),
+            assess([BROKEN]),
+            [Transition(reasons.TROUBLE, "pool c: pod c-0: container postgres is in CrashLoopBackOff", True)],
+        ),
+        (assess([BROKEN]), assess([BROKEN]), []),
+        (assess([BROKEN]), assess([READY]), [Transition(reasons.HEALTHY, "everything is ready", False)]),
+    ],
+)
+def test_events_tell_the_moment_of_a_change_and_never_the_state(
+    before: Health | None, after: Health, told: list[Transition]
+) -> None:
+    old = msgspec.UNSET if before is None else told_by(before)
+    assert transitions(old, status(after)["conditions"]) == told
+
+
+def test_a_condition_of_another_writer_is_left_to_it() -> None:
+    other = Condition("TopologyRegistered", "True", "X", "y", 2, "2026-01-01T00:00:00Z")
+    before = msgspec.convert([other.manifest()], list[api.Condition])
+    types = [condition["type"] for condition in status(assess([READY]), before)["conditions"]]
+    assert "TopologyRegistered" not in types

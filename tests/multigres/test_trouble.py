@@ -1,0 +1,85 @@
+"""What is wrong with pods and volumes is told in the words of those who know."""
+
+from typing import Any
+
+import msgspec
+import pytest
+
+from steward.multigres.trouble import first_hint, first_trouble
+from steward.multigres.views import ClaimView, PodView
+
+CREATED = "2026-01-01T00:00:00Z"
+SOON, LATER = 1767225602.0, 1767225620.0
+
+
+def pod(**status: Any) -> PodView:
+    meta = {"name": "pool-0", "namespace": "shop", "creationTimestamp": CREATED}
+    return msgspec.convert({"metadata": meta, "status": status}, PodView)
+
+
+def waiting(reason: str, message: str = "") -> dict[str, Any]:
+    return {"name": "postgres", "state": {"waiting": {"reason": reason, "message": message}}}
+
+
+def claim(phase: str) -> ClaimView:
+    meta = {"name": "data-pool-0", "namespace": "shop", "creationTimestamp": CREATED}
+    return msgspec.convert({"metadata": meta, "status": {"phase": phase}}, ClaimView)
+
+
+@pytest.mark.parametrize(
+    ("status", "told"),
+    [
+        ({"containerStatuses": [waiting("ContainerCreating")]}, ""),
+        (
+            {"containerStatuses": [waiting("CrashLoopBackOff", "back-off 40s")]},
+            "pod pool-0: container postgres is in CrashLoopBackOff (back-off 40s)",
+        ),
+        (
+            {"initContainerStatuses": [waiting("ImagePullBackOff", 'Back-off pulling image "x:y"')]},
+            'pod pool-0: container postgres is in ImagePullBackOff (Back-off pulling image "x:y")',
+        ),
+        (
+            {"containerStatuses": [waiting("CreateContainerConfigError", 'secret "keys" not found')]},
+            'pod pool-0: container postgres is in CreateContainerConfigError (secret "keys" not found)',
+        ),
+        (
+            {
+                "containerStatuses": [
+                    {
+                        "name": "postgres",
+                        "restartCount": 3,
+                        "state": {"terminated": {"reason": "OOMKilled", "exitCode": 137}},
+                    }
+                ]
+            },
+            "pod pool-0: container postgres is in OOMKilled (restarted 3 times)",
+        ),
+    ],
+)
+def test_trouble_that_does_not_pass_by_itself_is_told(status: dict[str, Any], told: str) -> None:
+    assert first_trouble([pod(**status)]) == told
+
+
+def test_a_volume_that_is_lost_is_trouble() -> None:
+    assert first_trouble([], [claim("Lost")]) == "volume claim data-pool-0 has lost its volume"
+
+
+UNSCHEDULED = pod(
+    conditions=[{"type": "PodScheduled", "status": "False", "message": "0/3 nodes are available"}]
+)
+
+
+@pytest.mark.parametrize(
+    ("pods", "claims", "now", "told"),
+    [
+        ([UNSCHEDULED], [], SOON, ""),
+        ([UNSCHEDULED], [], LATER, "pod pool-0 cannot be scheduled: 0/3 nodes are available"),
+        ([], [claim("Pending")], SOON, ""),
+        ([], [claim("Pending")], LATER, "volume claim data-pool-0 is not bound"),
+        ([], [claim("Bound")], LATER, ""),
+    ],
+)
+def test_what_may_pass_is_told_once_it_has_not_passed_for_seconds(
+    pods: list[PodView], claims: list[ClaimView], now: float, told: str
+) -> None:
+    assert first_hint(pods, claims, now) == told

@@ -1,0 +1,168 @@
+"""What the status of a cluster says about a world that is not as it should be, and that nobody else suffers from it."""
+
+import base64
+import json
+import secrets
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from steward.kube.kinds import Manifest
+from steward.local.control_plane import ControlPlane
+from tests.kubectl import Kubectl
+from tests.multigres.conftest import running_operator
+from tests.multigres.schema_values import SchemaValues
+from tests.multigres.test_fuzz import spec_schema
+from tests.multigres.test_operator import cluster, eventually
+
+FUZZED = 24
+COUNTS = ("replicas", "replicasPerCell")
+
+
+@pytest.fixture(scope="module")
+def home(
+    control_plane: ControlPlane, kubectl: Kubectl, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[str]:
+    """A namespace with an operator for all tests of this file; the clusters have names of their own."""
+    name = f"truth-{secrets.token_hex(4)}"
+    kubectl("create", "namespace", name)
+    log = tmp_path_factory.mktemp("operator") / "operator.log"
+    with running_operator(control_plane, name, log):
+        yield name
+        kubectl("delete", "mgc", "--all", "-n", name, "--wait=false")
+    kubectl("delete", "namespace", name, "--wait=false")
+
+
+def small(namespace: str, name: str, **spec: Any) -> Manifest:
+    """A cluster of few pods."""
+    pools = {"main": {"type": "readWrite", "replicasPerCell": 1, **spec.pop("pool", {})}}
+    shard = {"name": "0-inf", "spec": {"pools": pools}}
+    group = {"name": "default", "default": True, "shards": [shard]}
+    database = {"name": "postgres", "default": True, "tablegroups": [group]}
+    etcd = {"etcd": {"replicas": 1}}
+    return cluster(namespace, name, **{"databases": [database], "globalTopoServer": etcd, **spec})
+
+
+def conditions(kubectl: Kubectl, namespace: str, name: str) -> dict[str, Any]:
+    found = kubectl.json("get", "mgc", name, "-n", namespace)
+    return {each["type"]: each for each in found.get("status", {}).get("conditions", [])}
+
+
+def test_a_missing_storage_class_is_named_and_its_arrival_noticed(home: str, kubectl: Kubectl) -> None:
+    storage_class = f"late-{secrets.token_hex(4)}"
+    spec = {"pool": {"storage": {"size": "1Gi", "class": storage_class}}}
+    kubectl("create", "-f", "-", document=small(home, "classy", **spec))
+
+    def found() -> Any:
+        return conditions(kubectl, home, "classy").get("ReferencesFound", {})
+
+    told = eventually(lambda: found() if found().get("status") == "False" else None, "the condition")
+    assert told["reason"] == "StorageClassNotFound"
+    assert f"StorageClass {storage_class} does not exist" in told["message"]
+    made = {
+        "apiVersion": "storage.k8s.io/v1",
+        "kind": "StorageClass",
+        "metadata": {"name": storage_class},
+        "provisioner": "kwok.x-k8s.io/volume",
+    }
+    kubectl("create", "-f", "-", document=made)
+    try:
+        eventually(lambda: found().get("status") == "True", "the class to be noticed")
+    finally:
+        kubectl("delete", "storageclass", storage_class)
+
+
+def test_a_missing_secret_is_named_and_the_application_gets_its_password_later(
+    home: str, kubectl: Kubectl
+) -> None:
+    reference = {"name": "own-password", "key": "password"}
+    kubectl("create", "-f", "-", document=small(home, "secretive", postgresPasswordSecretRef=reference))
+    eventually(
+        lambda: "Secret own-password does not exist" in json.dumps(conditions(kubectl, home, "secretive")),
+        "the Secret to be missed",
+    )
+    kubectl("create", "secret", "generic", "own-password", "-n", home, "--from-literal=password=pässword")
+    eventually(lambda: password(kubectl, home, "secretive-app") == "pässword", "the connection Secret")
+
+
+def password(kubectl: Kubectl, namespace: str, secret: str) -> str:
+    [found] = kubectl.json("get", "secret", "-n", namespace, "--field-selector", f"metadata.name={secret}")[
+        "items"
+    ] or [{}]
+    return base64.b64decode(found.get("data", {}).get("password", "")).decode()
+
+
+def test_a_changed_password_is_followed_by_the_connection_secret(home: str, kubectl: Kubectl) -> None:
+    kubectl("create", "-f", "-", document=small(home, "rotating"))
+    eventually(lambda: password(kubectl, home, "rotating-app"), "the connection Secret")
+    patch = '{"stringData":{"password":"changed"}}'
+    kubectl("patch", "secret", "rotating-postgres-password", "-n", home, "--type=merge", "-p", patch)
+    eventually(lambda: password(kubectl, home, "rotating-app") == "changed", "the new password")
+
+
+def test_the_scheduler_is_quoted_where_a_pod_finds_no_node(home: str, kubectl: Kubectl) -> None:
+    kubectl("create", "-f", "-", document=small(home, "homeless", cells=[{"zone": "nowhere"}]))
+
+    def message() -> str:
+        found = kubectl.json("get", "mgc", "homeless", "-n", home)
+        return str(found.get("status", {}).get("message", ""))
+
+    eventually(lambda: "cannot be scheduled: 0/" in message(), "the scheduler's words")
+
+
+def test_becoming_ready_and_being_stalled_are_told_once_as_events(home: str, kubectl: Kubectl) -> None:
+    kubectl("create", "-f", "-", document=small(home, "eventful"))
+    kubectl("wait", "mgc", "eventful", "-n", home, "--for=condition=Ready", "--timeout=120s")
+    eventually(lambda: events(kubectl, home, "eventful", "Healthy"), "the event")
+    patch = '{"spec":{"cells":[{"zone":"z1"},{"zone":"z1"}]}}'
+    kubectl("patch", "mgc", "eventful", "-n", home, "--type=merge", "-p", patch)
+    [stalled] = eventually(lambda: events(kubectl, home, "eventful", "InvalidSpec"), "the warning")
+    assert stalled["type"] == "Warning"
+    assert "spec.cells[0].name" in (stalled.get("message") or stalled.get("note"))
+    assert conditions(kubectl, home, "eventful")["Available"]["status"] == "True"
+
+
+def events(kubectl: Kubectl, namespace: str, name: str, reason: str) -> list[Any]:
+    chosen = f"involvedObject.name={name},involvedObject.kind=MultigresCluster,reason={reason}"
+    found: list[Any] = kubectl.json("get", "events", "-n", namespace, "--field-selector", chosen)["items"]
+    return found
+
+
+def test_ten_thousand_shards_are_refused_by_the_schema(home: str, kubectl: Kubectl) -> None:
+    manifest = small(home, "huge")
+    [group] = manifest["spec"]["databases"][0]["tablegroups"]
+    group["shards"] = [{"name": f"s{number}"} for number in range(10_000)]
+    told = kubectl.refused("create", "-f", "-", document=manifest)
+    assert "must have at most 32 items" in told
+
+
+def test_strange_specs_end_in_a_status_and_leave_others_alone(home: str, kubectl: Kubectl) -> None:
+    accepted = [name for number in range(FUZZED) if (name := write_strange(kubectl, home, number))]
+    assert accepted
+    kubectl("create", "-f", "-", document=small(home, "sound"))
+    kubectl("wait", "mgc", "sound", "-n", home, "--for=condition=Ready", "--timeout=120s")
+    for name in accepted:
+        eventually(lambda n=name: conditions(kubectl, home, n).get("Ready"), f"a status of {name}")
+
+
+def write_strange(kubectl: Kubectl, namespace: str, number: int) -> str:
+    """The name of the cluster, if the server took it."""
+    name = f"strange-{number}"
+    spec = tamed(SchemaValues(number, longest=1).value(spec_schema("MultigresCluster")))
+    spec.pop("globalTopoServer", None)
+    manifest = {**cluster(namespace, name), "spec": spec}
+    _, complaint = kubectl.outcome("create", "--validate=false", "-f", "-", document=manifest)
+    return "" if complaint else name
+
+
+def tamed(part: Any) -> Any:
+    """The same with few pods: how many is not what is tried here."""
+    if isinstance(part, list):
+        return [tamed(each) for each in part]
+    if not isinstance(part, dict):
+        return part
+    return {
+        name: min(value, 1) if name in COUNTS and isinstance(value, int) else tamed(value)
+        for name, value in part.items()
+    }
