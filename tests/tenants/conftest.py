@@ -1,4 +1,11 @@
-"""kubectl against a server that has the three kinds."""
+"""kubectl against a server that has the three kinds, and a running tenants operator, as its own process."""
+
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
 
 import pytest
 
@@ -6,6 +13,8 @@ from steward.kube.crd import definition
 from steward.local.control_plane import ControlPlane
 from steward.tenants.api.kinds import CUSTOM_KINDS
 from tests.kubectl import Kubectl
+from tests.tenants.customers import Customers, World, until
+from tests.tenants.manifests import resource, template
 
 
 @pytest.fixture(scope="session")
@@ -17,3 +26,78 @@ def kubectl(control_plane: ControlPlane) -> Kubectl:
     names = [f"crd/{item['metadata']['name']}" for item in items]
     found("wait", "--for=condition=Established", "--timeout=30s", *names)
     return found
+
+
+@contextmanager
+def running_operator(
+    control_plane: ControlPlane, namespace: str, log: Path, /, **settings: str
+) -> Iterator[subprocess.Popen[bytes]]:
+    """An operator that looks after one namespace, so that tests can run side by side. It must end in order."""
+    environment = os.environ | {
+        "KUBECONFIG": str(control_plane.kubeconfig),
+        "STEWARD_NAMESPACES": namespace,
+        "STEWARD_LEADER_ELECT": "false",
+        "STEWARD_METRICS_BIND_ADDRESS": "0",
+        "STEWARD_HEALTH_PROBE_BIND_ADDRESS": "0",
+        "STEWARD_SQLITE_ROOT": str(log.parent),
+        **{f"STEWARD_{name.upper()}": value for name, value in settings.items()},
+    }
+    with log.open("wb") as output:
+        process = subprocess.Popen(
+            [str(Path(sys.executable).parent / "steward"), "run", "tenants"],
+            env=environment,
+            stdout=output,
+            stderr=output,
+        )
+        try:
+            yield process
+        finally:
+            process.terminate()
+            code = process.wait(timeout=60)
+    text = log.read_text()
+    assert code == 0, text
+    assert "Traceback" not in text, text
+
+
+@pytest.fixture
+def operator(
+    control_plane: ControlPlane, kubectl: Kubectl, namespace: str, tmp_path: Path
+) -> Iterator[subprocess.Popen[bytes]]:
+    """An operator for the test's own namespace; its SQLite files are in the test's own directory."""
+    with running_operator(control_plane, namespace, tmp_path / "operator.log") as process:
+        yield process
+
+
+@pytest.fixture
+def customers(tmp_path: Path) -> Customers:
+    """A table of customers where the operator finds it."""
+    return Customers(tmp_path)
+
+
+@pytest.fixture
+def world(customers: Customers, kubectl: Kubectl, namespace: str, operator: subprocess.Popen[bytes]) -> World:
+    """The test's namespace, with an operator at work in it."""
+    return World(kubectl, namespace)
+
+
+@contextmanager
+def operator_with_webhooks(
+    control_plane: ControlPlane, kubectl: Kubectl, namespace: str, log: Path
+) -> Iterator[subprocess.Popen[bytes]]:
+    """The same with webhooks that the API server reaches on this machine, once it does."""
+    reached = {
+        "webhook_url": "https://127.0.0.1:0",
+        "webhook_bind_address": "127.0.0.1:0",
+        "webhook_cert_path": str(log.parent / "webhook-certificate"),
+        "namespace": namespace,
+    }
+    with running_operator(control_plane, namespace, log, **reached) as process:
+        _until_reviewed(kubectl, namespace)
+        yield process
+
+
+def _until_reviewed(kubectl: Kubectl, namespace: str) -> None:
+    """The API server takes a moment to know of its webhooks: a template that cannot be parsed tells when."""
+    broken = template(configMaps=[resource(nameTemplate="{{ .uid")])
+    create = ("create", "-n", namespace, "--dry-run=server", "-f", "-")
+    until(lambda: "unclosed action" in kubectl.outcome(*create, document=broken)[1])

@@ -8,8 +8,8 @@ wants text whatever it looks like: labels, annotations, selectors, and the data 
 from collections.abc import Mapping
 from typing import Any, Final, NamedTuple, Protocol
 
-from steward.gotemplate import Template, TemplateError, explain, parse
-from steward.tenants.errors import RenderError
+from steward.gotemplate import BudgetExceeded, Template, TemplateError, explain, parse
+from steward.tenants.errors import RenderError, TooLarge
 
 Variables = Mapping[str, Any]
 
@@ -149,6 +149,8 @@ def failed(field: str, error: TemplateError, variables: Variables) -> RenderErro
     told = explain(error, dict(variables))
     if "no entry for key" in error.text:
         told += "\nadd it to extraValueMappings of the registry, or write {{ default ... }} where it may be missing"
+    if isinstance(error, BudgetExceeded):
+        return TooLarge(field, f"{told}\nshorten the row's values", error.line, error.column)
     return RenderError(field, told, error.line, error.column)
 
 

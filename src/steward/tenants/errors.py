@@ -2,6 +2,7 @@
 
     TenantsError
     ├── RenderError            a template that failed for a row: resource, field, line, column, Go's text and the cure
+    │   └── TooLarge           the row's objects are more than a Tenant can hold: the row is rejected
     └── SourceError            the rows could not be read: which source, and the cure
         ├── BadSource          it can never work as it is written: a table name, a path, a TLS setting
         ├── Unreachable        no connection: address, name, network
@@ -32,6 +33,10 @@ class RenderError(TenantsError):
 
     def __str__(self) -> str:
         return f"resource {self.resource!r}, {self.field}: {self.text}" if self.resource else self.text
+
+
+class TooLarge(RenderError):
+    pass
 
 
 class SourceError(TenantsError):

@@ -17,7 +17,7 @@ from steward.tenants.api.resource import LISTS, TResource
 from steward.tenants.api.scalars import UNSET
 from steward.tenants.api.template import TenantTemplateSpec
 from steward.tenants.body import Node, Place, Variables, prepare, prepare_object
-from steward.tenants.errors import RenderError
+from steward.tenants.errors import RenderError, TooLarge
 from steward.tenants.marks import CREATED_ONCE, DELETION_POLICY, TENANT, TENANT_NAMESPACE
 from steward.tenants.names import NAME_LENGTH
 from steward.tenants.payload import Payload, split
@@ -208,7 +208,7 @@ def _check_size(rendered: Rendered) -> None:
     total = sum(sizes.values())
     if total > SIZE_LIMIT:
         largest = max(sizes, key=lambda name: sizes[name])
-        error = RenderError(
+        error = TooLarge(
             "spec",
             f"the Tenant's objects are {total} bytes together, and may be {SIZE_LIMIT}; shorten the row's values",
         )

@@ -5,6 +5,7 @@ an error: which columns a row has is known only when it is there.
 """
 
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from typing import Any, Final, NamedTuple
 
 from steward.gotemplate import TemplateError, check, explain
@@ -13,6 +14,7 @@ from steward.tenants.api.scalars import UNSET
 from steward.tenants.api.template import TenantTemplateSpec
 from steward.tenants.errors import RenderError
 from steward.tenants.graph import edges_of, find_cycle, repeated, unknown_dependencies
+from steward.tenants.ignored import widened
 from steward.tenants.jsonpath import JsonPathError, parse_path
 from steward.tenants.render import listed
 from steward.tenants.shape import check_object
@@ -150,7 +152,7 @@ def advise_template(
     """What is allowed and probably not meant. `mapped` are the registry's extra variables, None while it is unknown."""
     found = places(spec)
     known = None if mapped is None else {*BUILT_IN, *mapped}
-    return [*_misplaced(found), *_doubtful(found, known, profile)]
+    return [*_misplaced(found), *_widened(found), *_doubtful(found, known, profile)]
 
 
 def _misplaced(found: Iterable[Place]) -> Iterator[Problem]:
@@ -160,6 +162,17 @@ def _misplaced(found: Iterable[Place]) -> Iterator[Problem]:
             yield Problem(
                 f"{place.field}.spec.kind", f"is a {kind} in a list of {place.kind}s; use manifests"
             )
+
+
+def _widened(found: Iterable[Place]) -> Iterator[Problem]:
+    for place in found:
+        paths = [] if place.resource.ignore_fields is UNSET else place.resource.ignore_fields
+        for index, path in enumerate(paths):
+            # A path that cannot be read, and an object without a kind, are errors and told elsewhere.
+            with suppress(JsonPathError, KeyError):
+                told = f"{path} leads into a list without keys, which is ignored as a whole: "
+                for name in widened(place.resource.spec, path):
+                    yield Problem(f"{place.field}.ignoreFields[{index}]", told + name)
 
 
 def _doubtful(found: Iterable[Place], known: set[str] | None, profile: str) -> Iterator[Problem]:

@@ -1,10 +1,10 @@
 """Tenant: one row and one template, evaluated. Made by Steward, never by hand."""
 
-from typing import Annotated
+from typing import Annotated, ClassVar
 
 from msgspec import Meta
 
-from steward.kube.crd import Column, CustomKind
+from steward.kube.crd import Cel, Column, CustomKind
 from steward.tenants.api.group import GROUP, VERSION, Metadata
 from steward.tenants.api.resource import TResource
 from steward.tenants.api.scalars import (
@@ -95,6 +95,14 @@ class TenantSpec(Part):
     """Namespaces."""
     manifests: Resources = UNSET
     """Objects of any kind, custom ones included."""
+    rules: ClassVar = tuple(
+        Cel(
+            f"self.{name} == oldSelf.{name}",
+            f"{name} cannot change: a Tenant is of one row and one template; change those instead",
+            f".{name}",
+        )
+        for name in ("uid", "templateRef")
+    )
 
 
 class AppliedObject(Part, kw_only=True):
@@ -114,6 +122,8 @@ class AppliedObject(Part, kw_only=True):
     """The object's own uid, once it is known."""
     changed_at: Timestamp | Unset = UNSET
     """When it was last changed by us. timeoutSeconds counts from here."""
+    generation: Generation | Unset = UNSET
+    """The generation of the Tenant that it was last brought up to. What it applied is ours to take back."""
 
 
 class TenantStatus(Part):

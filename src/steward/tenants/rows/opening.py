@@ -8,8 +8,6 @@ import msgspec
 from steward.tenants.api import source as api
 from steward.tenants.api.scalars import UNSET
 from steward.tenants.errors import BadSource
-from steward.tenants.rows.mysql import MySql
-from steward.tenants.rows.postgres import Postgres
 from steward.tenants.rows.row import Columns
 from steward.tenants.rows.source import Credentials, Source, Surroundings
 from steward.tenants.rows.sqlite import Sqlite
@@ -18,10 +16,16 @@ _WHERE: Final = ("host", "port", "database", "file", "table")
 
 
 def open_source(described: api.Source, credentials: Credentials, surroundings: Surroundings) -> Source:
-    """Nothing is sent before the first read. BadSource where the block for the type is missing."""
+    """Nothing is sent before the first read. BadSource where the block for the type is missing.
+
+    A driver is loaded with the first source that needs it: most operators read one kind of database."""
     if described.type == "mysql" and described.mysql is not UNSET:
+        from steward.tenants.rows.mysql import MySql
+
         return MySql(described.mysql, credentials, surroundings.redirect)
     if described.type == "postgres" and described.postgres is not UNSET:
+        from steward.tenants.rows.postgres import Postgres
+
         return Postgres(described.postgres, credentials, surroundings.redirect)
     if described.type == "sqlite" and described.sqlite is not UNSET:
         return Sqlite(described.sqlite, surroundings.sqlite_root)

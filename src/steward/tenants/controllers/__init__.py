@@ -1,0 +1,1 @@
+"""The three controllers: read, observe, plan, carry out, report."""

@@ -1,0 +1,26 @@
+"""Finalizers, one at a time and only on the version that was read: two writers never undo each other."""
+
+from steward.kube.kinds import Ref
+from steward.kube.meta import ObjectMeta
+from steward.kube.patches import JsonPatch
+from steward.runtime.plan import Patch, Plan
+
+
+def held_by(ref: Ref, meta: ObjectMeta, finalizer: str) -> Plan:
+    """The step that puts the finalizer there, if it is not."""
+    if finalizer in meta.finalizers or meta.deletion_timestamp is not None:
+        return ()
+    return (_with(ref, meta, (*meta.finalizers, finalizer)),)
+
+
+def let_go(ref: Ref, meta: ObjectMeta, finalizer: str) -> Plan:
+    if finalizer not in meta.finalizers:
+        return ()
+    return (_with(ref, meta, tuple(name for name in meta.finalizers if name != finalizer)),)
+
+
+def _with(ref: Ref, meta: ObjectMeta, names: tuple[str, ...]) -> Patch:
+    version = {"op": "test", "path": "/metadata/resourceVersion", "value": meta.resource_version}
+    return Patch(
+        ref, JsonPatch([version, {"op": "add", "path": "/metadata/finalizers", "value": list(names)}])
+    )

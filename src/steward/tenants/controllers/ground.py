@@ -1,0 +1,55 @@
+"""What all three controllers stand on: the rules, the stores, the carrier, the client, the settings and the clock."""
+
+from collections.abc import Callable
+from typing import TypeVar
+
+from steward.kube.kinds import Key
+from steward.kube.meta import HasMetadata
+from steward.kube.selectors import CacheRule
+from steward.kube.store import Store
+from steward.kube.timestamps import to_timestamp
+from steward.runtime.manager import Manager
+from steward.runtime.settings import Settings
+from steward.tenants.api.scalars import UNSET
+from steward.tenants.api.template import RolloutStatus
+from steward.tenants.fleet import registry_of, registry_value
+from steward.tenants.marks import FIELD_MANAGER
+from steward.tenants.rules import Rules
+from steward.tenants.views import Tenant
+
+T = TypeVar("T", bound=HasMetadata)
+OF_REGISTRY = "tenants of a registry"
+
+
+class Ground:
+    def __init__(self, manager: Manager, settings: Settings) -> None:
+        self.manager = manager
+        self.settings = settings
+        self.rules = Rules(settings.namespaces, settings.shard)
+        self.client = manager.client
+        self.carrier = manager.carrier(FIELD_MANAGER)
+        self.clock = manager.connection.clock
+        self.rollouts: dict[Key, RolloutStatus | None] = {}
+        """By template, how far its latest change is: found by the registry, told by the template."""
+        self.wake_template: Callable[[Key], None] = lambda _: None
+
+    def store(self, rule: CacheRule[T]) -> Store[T]:
+        return self.manager.store(rule)
+
+    def watch_fleets(self) -> Store[Tenant]:
+        """Every Tenant, to be found by its registry."""
+        tenants = self.store(self.rules.every_tenant)
+        tenants.add_index(OF_REGISTRY, registry_of)
+        return tenants
+
+    def fleet_of(self, namespace: str, registry: str) -> list[Tenant]:
+        tenants = self.store(self.rules.every_tenant)
+        return tenants.by_index(OF_REGISTRY, registry_value(namespace, registry))
+
+    def tell_rollout(self, template: Key, status: RolloutStatus | None) -> None:
+        if self.rollouts.get(template, UNSET) != status:
+            self.rollouts[template] = status
+            self.wake_template(template)
+
+    def now(self) -> str:
+        return to_timestamp(self.clock.now())

@@ -1,0 +1,74 @@
+"""What is known of a registry between two looks at it. Lost without harm: the status says the rest again."""
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import msgspec
+
+from steward.kube.errors import KubeError
+from steward.tenants.api.registry import HeldDeletion, RejectedRow
+from steward.tenants.approval import Hold, HoldReason
+from steward.tenants.controllers.reading import Inputs
+from steward.tenants.controllers.writing import FleetWriter
+from steward.tenants.guard import Memory
+from steward.tenants.registry_status import SOURCE_REACHABLE
+from steward.tenants.rows.row import Rejected, Rows
+from steward.tenants.telling import conditions_of
+from steward.tenants.views import Registry
+
+NOTHING_REMEMBERED = Memory()
+
+
+@dataclass
+class RegistryMemory:
+    uid: str
+    """Of the registry: one that is made again begins anew."""
+    writer: FleetWriter
+    guard: Memory = NOTHING_REMEMBERED
+    inputs: Inputs | None = None
+    """What the last read was begun with; None before the first."""
+    secrets: tuple[str, ...] | None = None
+    """The versions of the Secrets that the last read used."""
+    next_sync: float = 0.0
+    failures: int = 0
+    """How many reads have failed in a row."""
+    source_problem: str = ""
+    write_failure: KubeError | None = None
+    active_rows: int | None = None
+    rejected: tuple[Rejected, ...] = ()
+    last_sync: str = ""
+    pending: Rows | None = None
+    """Rows that are not all written yet: a rollout goes on, or a write failed. Kept no longer than that."""
+    look_again_at: float | None = None
+    deleting: set[str] = field(default_factory=set)
+    """Tenants that we deleted and that are not gone yet."""
+
+
+def recalled(registry: Registry, writer: FleetWriter) -> RegistryMemory:
+    """As the status has it, so that what held before a restart holds until the table has been read again."""
+    status = registry.status
+    memory = RegistryMemory(registry.metadata.uid, writer, Memory(hold=_hold(status)))
+    rows = status.get("activeRows")
+    memory.active_rows = rows if isinstance(rows, int) else None
+    memory.last_sync = str(status.get("lastSyncTime") or "")
+    memory.rejected = _rejected(status)
+    for condition in conditions_of(status):
+        if condition.type == SOURCE_REACHABLE and condition.status == "False" and memory.last_sync:
+            memory.source_problem = condition.message.partition(". The last known rows")[0]
+    return memory
+
+
+def _hold(status: dict[str, Any]) -> Hold | None:
+    try:
+        found = msgspec.convert(status["heldDeletion"], HeldDeletion)
+        return Hold(HoldReason(found.reason), found.count, found.digest, tuple(found.sample))
+    except (KeyError, ValueError):
+        return None
+
+
+def _rejected(status: dict[str, Any]) -> tuple[Rejected, ...]:
+    try:
+        found = msgspec.convert(status.get("rejected") or [], list[RejectedRow])
+    except msgspec.ValidationError:
+        return ()
+    return tuple(Rejected(row.uid, row.reason) for row in found)

@@ -1,0 +1,160 @@
+"""One sync: what was read is put before the guard, then made into Tenants.
+
+Rows are dropped as soon as all of them are written; only a rollout that goes on, or a failed write, keeps them longer.
+"""
+
+import random
+from typing import Final
+
+from steward.kube.kinds import Key, Ref
+from steward.kube.meta import ObjectMeta
+from steward.runtime.plan import Emit, EventType, Plan
+from steward.tenants import marks, reasons
+from steward.tenants.api.registry import DeletionGuard, TenantRegistrySpec
+from steward.tenants.api.scalars import UNSET
+from steward.tenants.api.template import RolloutStatus
+from steward.tenants.controllers.ground import Ground
+from steward.tenants.controllers.reading import Finished
+from steward.tenants.controllers.registry_memory import RegistryMemory
+from steward.tenants.controllers.rollouts import Rollouts
+from steward.tenants.controllers.template import rollout_of
+from steward.tenants.controllers.templates_in_use import TemplatesInUse
+from steward.tenants.controllers.verdicts import Sentence, plan_of
+from steward.tenants.fleet import known
+from steward.tenants.guard import CleanRead, Policy, Situation, Verdict, judge, policy_of, read_of
+from steward.tenants.intervals import sync_seconds
+from steward.tenants.names import TenantKey, name_tenants
+from steward.tenants.rows.opening import identity_of
+from steward.tenants.rows.row import Rejected, Rows, columns_of
+from steward.tenants.rules import REGISTRY
+from steward.tenants.telling import conditions_of
+from steward.tenants.views import Registry
+from steward.tenants.wanted import WantedTenant
+
+JITTER: Final = 0.1
+SHOWN_EVENTS: Final = 20
+MOST_FAILURES: Final = 16
+
+
+class Syncs:
+    def __init__(self, ground: Ground, templates: TemplatesInUse) -> None:
+        self._ground = ground
+        self._templates = templates
+        self._rollouts = Rollouts(ground)
+        self._tenants = ground.watch_fleets()
+
+    async def take_in(
+        self, registry: Registry, spec: TenantRegistrySpec, memory: RegistryMemory, finished: Finished
+    ) -> None:
+        memory.inputs = finished.inputs
+        interval = sync_seconds(spec.source.sync_interval)
+        if finished.rows is None:
+            self._failed(memory, str(finished.error), interval)
+            return
+        # Until all of it is done another read is due: whatever fails in between is tried again with fresh rows.
+        memory.next_sync = 0.0
+        memory.failures, memory.source_problem = 0, ""
+        memory.last_sync = self._ground.now()
+        memory.active_rows = len(finished.rows.active)
+        read = _clean(finished.rows, finished.began_at, spec)
+        verdict = await self._judge(registry, spec, memory, read)
+        await self.converge(registry, spec, memory, finished.rows)
+        next_sync = self._ground.clock.now() + interval * (1.0 + JITTER * random.uniform(-1.0, 1.0))
+        memory.next_sync = min(next_sync, verdict.look_again_at or next_sync)
+
+    def _failed(self, memory: RegistryMemory, problem: str, interval: float) -> None:
+        """Soon again at first: a database that was only restarted is not waited for longer than it takes."""
+        memory.source_problem = problem
+        pause = min(interval, 2.0**memory.failures) * (1.0 + JITTER * random.random())
+        memory.next_sync = self._ground.clock.now() + pause
+        memory.failures = min(memory.failures + 1, MOST_FAILURES)
+
+    async def _judge(
+        self, registry: Registry, spec: TenantRegistrySpec, memory: RegistryMemory, read: CleanRead
+    ) -> Verdict:
+        meta = registry.metadata
+        key = Key(meta.namespace, meta.name)
+        fleet = self._ground.fleet_of(meta.namespace, meta.name)
+        situation = Situation(
+            known=known(fleet),
+            templates=frozenset(each.metadata.name for each in self._templates.referencing(key)),
+            policy=policy(spec),
+            approval=meta.annotations.get(marks.APPROVE_DELETION, ""),
+            memory=memory.guard,
+        )
+        verdict = judge(read, situation)
+        by_name = {tenant.metadata.name: tenant for tenant in fleet}
+        sentence = Sentence(Ref(REGISTRY, key), verdict, by_name, conditions_of(registry.status))
+        memory.writer.forget(Key(meta.namespace, name) for name in verdict.delete)
+        await self._carry_out(plan_of(sentence), key)
+        memory.guard = verdict.memory
+        memory.deleting.update(verdict.delete)
+        return verdict
+
+    async def converge(
+        self, registry: Registry, spec: TenantRegistrySpec, memory: RegistryMemory, rows: Rows
+    ) -> None:
+        meta = registry.metadata
+        key = Key(meta.namespace, meta.name)
+        memory.pending = rows
+        wanted = self._wanted(meta, spec, rows)
+        memory.writer.keep_only(Key(meta.namespace, each.name) for each in wanted)
+        turn = await self._rollouts.turn(wanted, meta, self._before(key))
+        written = await memory.writer.write(turn.write, meta)
+        news = rejections(registry, memory.rejected, (*rows.rejected, *written.rejected))
+        memory.rejected = (*rows.rejected, *written.rejected)
+        memory.look_again_at = turn.look_again_at
+        memory.write_failure = next(iter(written.failures), None)
+        memory.pending = rows if turn.waits or written.failures else None
+        await self._carry_out((*turn.news, *news), key)
+
+    def _before(self, registry: Key) -> dict[str, RolloutStatus | None]:
+        """How far each rollout was; after a restart as the template's status has it."""
+        known_ = self._ground.rollouts
+        return {
+            template.metadata.name: known_.get(
+                Key(registry.namespace, template.metadata.name), rollout_of(template)
+            )
+            for template in self._templates.referencing(registry)
+        }
+
+    def _wanted(self, meta: ObjectMeta, spec: TenantRegistrySpec, rows: Rows) -> list[WantedTenant]:
+        """Every active row with every template in force, but for those whose Tenant is still on its way out."""
+        usable = self._templates.usable(Key(meta.namespace, meta.name), spec.template_profile)
+        existing = {
+            TenantKey(tenant.spec.uid, tenant.spec.template_ref): tenant
+            for tenant in self._tenants.list(meta.namespace)
+        }
+        keys = [TenantKey(row.uid, template.name) for template in usable for row in rows.active]
+        names = name_tenants(keys, {key: tenant.metadata.name for key, tenant in existing.items()})
+        going = {key for key, tenant in existing.items() if tenant.metadata.deletion_timestamp is not None}
+        return [
+            WantedTenant(names[key], row, template)
+            for template in usable
+            for row in rows.active
+            if (key := TenantKey(row.uid, template.name)) not in going
+        ]
+
+    async def _carry_out(self, plan: Plan, key: Key) -> None:
+        if plan:
+            await self._ground.carrier.carry_out(plan, Ref(REGISTRY, key))
+
+
+def rejections(registry: Registry, before: tuple[Rejected, ...], now: tuple[Rejected, ...]) -> Plan:
+    """Says of each row that is newly rejected what is wrong with it."""
+    told = {(row.shown, row.reason) for row in before}
+    ref = Ref(REGISTRY, Key(registry.metadata.namespace, registry.metadata.name))
+    return tuple(
+        Emit(ref, reasons.ROW_REJECTED, f"row {row.shown!r}: {row.reason}", EventType.WARNING)
+        for row in now[:SHOWN_EVENTS]
+        if (row.shown, row.reason) not in told
+    )
+
+
+def policy(spec: TenantRegistrySpec) -> Policy:
+    guard = DeletionGuard() if spec.deletion_guard is UNSET else spec.deletion_guard
+    return policy_of(guard, sync_seconds(spec.source.sync_interval))
+
+
+def _clean(rows: Rows, at: float, spec: TenantRegistrySpec) -> CleanRead:
+    return read_of(rows, at, identity_of(spec.source, columns_of(spec)))

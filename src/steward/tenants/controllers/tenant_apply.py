@@ -1,0 +1,255 @@
+"""Brings one object up to what its resource says, and tells how far it came. One failing object stops no other.
+
+Every apply is first sent without force: the server itself then tells which field is in whose hands. A field that we
+applied before is taken back; one that somebody held before we ever asked for it stays theirs, and is a conflict.
+"""
+
+import logging
+from typing import Final, NamedTuple
+
+from steward.kube.client import Client
+from steward.kube.clock import Clock
+from steward.kube.errors import (
+    ApiError,
+    FieldConflict,
+    Forbidden,
+    Invalid,
+    KubeError,
+    NoSuchKind,
+    TooManyRequests,
+    Unauthorized,
+)
+from steward.kube.kinds import Kind, Manifest, Ref
+from steward.kube.patches import MergePatch
+from steward.kube.timestamps import to_timestamp
+from steward.runtime.carry import WRITES, Carrier, Effect
+from steward.runtime.plan import Apply, Delete, Emit, EventType, Patch, Step
+from steward.tenants import reasons
+from steward.tenants.api.scalars import UNSET
+from steward.tenants.conflicts import (
+    Contests,
+    contest,
+    doubled_conflict,
+    field_conflict,
+    is_orphan,
+    may_touch,
+    object_conflict,
+    strangers,
+)
+from steward.tenants.controllers.tenant_look import Eyes, Seen
+from steward.tenants.controllers.tenant_memory import Brought, TenantMemory, brought_up
+from steward.tenants.controllers.tenant_patch import Patching, Writing
+from steward.tenants.controllers.tenant_seed import Seeding
+from steward.tenants.differences import changed_paths
+from steward.tenants.ignored import ignored_places, without
+from steward.tenants.marks import CREATED_ONCE
+from steward.tenants.metrics import ERROR, SUCCESS, Counts
+from steward.tenants.objects import Wanted, tracking
+from steward.tenants.orphans import Owner, adoption_patch
+from steward.tenants.permissions import Permissions, denial, refusal
+from steward.tenants.refusals import immutable_fields, told
+from steward.tenants.waiting import Look, Progress, State, progress_of
+
+log = logging.getLogger(__name__)
+
+LOOK_AGAIN_SECONDS: Final = 5.0
+SOON: Final = 1.0
+_NOT_APPLIED: Final = (reasons.APPLY_FAILED, reasons.PERMISSION_DENIED, reasons.RESOURCE_CONFLICT)
+
+
+class ConflictFound(Exception):
+    """The object, or a field of it, belongs to somebody else."""
+
+
+class Job(NamedTuple):
+    """One Tenant at work: who it is, with whose rights, and what is known of its objects."""
+
+    tenant: Ref
+    owner: Owner
+    generation: int
+    carrier: Carrier
+    client: Client
+    memory: TenantMemory
+    doubled: dict[str, str]
+    unserved: dict[Kind, str]
+
+
+class Hand:
+    """What all Tenants' objects are applied by."""
+
+    def __init__(self, eyes: Eyes, clock: Clock, permissions: Permissions, counts: Counts) -> None:
+        self.eyes = eyes
+        self._clock = clock
+        self._permissions = permissions
+        self._counts = counts
+        self._contests = Contests()
+        self._patching = Patching(eyes)
+
+    async def bring(self, wanted: Wanted, job: Job) -> Progress:
+        hindrance = self._hindrance(wanted, job)
+        if hindrance is not None:
+            return hindrance
+        try:
+            progress = await self._brought(wanted, job)
+        except ConflictFound as conflict:
+            progress = _conflicted(wanted, str(conflict))
+        except (ApiError, NoSuchKind) as error:
+            if isinstance(error, TooManyRequests | Unauthorized):
+                raise
+            progress = _failed(wanted, error)
+        self._count_conflict(wanted, job, progress)
+        result = ERROR if progress.event in _NOT_APPLIED else SUCCESS
+        self._counts.attempted(wanted.ref.kind.kind, result, wanted.resource.conflict_policy)
+        return progress
+
+    def _hindrance(self, wanted: Wanted, job: Job) -> Progress | None:
+        """What forbids to touch the object at all."""
+        refused = refusal(wanted.ref, job.owner.namespace, self._permissions)
+        if refused:
+            return Progress(wanted.id, State.DENIED, refused, event=reasons.PERMISSION_DENIED)
+        if wanted.ref.kind in job.unserved:
+            why = f"{wanted.ref}: {job.unserved[wanted.ref.kind]}"
+            return Progress(wanted.id, State.FAILED, why, LOOK_AGAIN_SECONDS, reasons.APPLY_FAILED)
+        if wanted.id in job.doubled:
+            return _conflicted(wanted, doubled_conflict(wanted.ref, job.doubled[wanted.id]))
+        if not wanted.is_whole:
+            return Progress(wanted.id, State.WAITING, "its values are not there yet", SOON)
+        return None
+
+    def _count_conflict(self, wanted: Wanted, job: Job, progress: Progress) -> None:
+        """Counted when it begins, not each time it is looked at."""
+        known = job.memory.conflicted
+        if progress.state is not State.CONFLICTED:
+            known.discard(wanted.id)
+        elif wanted.id not in known:
+            known.add(wanted.id)
+            self._counts.conflicted(job.tenant.key, wanted.ref.kind.kind, wanted.resource.conflict_policy)
+
+    async def _brought(self, wanted: Wanted, job: Job) -> Progress:
+        seen = await self.eyes.find(wanted.ref)
+        if seen is not None and seen.meta.deletion_timestamp is not None and may_touch(seen.meta, job.owner):
+            return Progress(wanted.id, State.WAITING, "is being deleted, and made anew when it is gone", SOON)
+        await self._take_over(wanted, job, seen)
+        if seen is not None and wanted.is_once and seen.meta.annotations.get(CREATED_ONCE) == "true":
+            return await self._told(wanted, job, seen, changed=False)
+        try:
+            effect = await self._told_in_log(wanted, job, seen)
+        except Invalid as error:
+            if seen is None or not immutable_fields(error) or not wanted.may_be_recreated:
+                raise
+            return await self._recreated(wanted, job, seen, error)
+        now_seen = self.eyes.cached(wanted.ref) or await self.eyes.find(wanted.ref)
+        if now_seen is None:
+            return Progress(wanted.id, State.WAITING, "is gone again", SOON)
+        return await self._told(wanted, job, now_seen, changed=effect in WRITES)
+
+    async def _told(self, wanted: Wanted, job: Job, seen: Seen, *, changed: bool) -> Progress:
+        done = Brought(seen.meta.uid, changed, job.generation, self._now())
+        record = brought_up(wanted.record(), job.memory.records.get(wanted.ref), done)
+        job.memory.records[wanted.ref] = record
+        found = await self.eyes.readiness_by(wanted.resource, wanted.ref, seen)
+        changed_at = done.now if record.changed_at is UNSET else record.changed_at
+        progress = progress_of(wanted.resource, Look(found, changed_at, self._clock.now()))
+        return self._watched(wanted, progress)
+
+    def _watched(self, wanted: Wanted, progress: Progress) -> Progress:
+        """What depends on fields that no cache keeps is looked at again now and then."""
+        if wanted.resource.ready_when is UNSET or not wanted.resource.wait_for_ready:
+            return progress
+        after = progress.look_again_after
+        return progress._replace(look_again_after=min(LOOK_AGAIN_SECONDS, after or LOOK_AGAIN_SECONDS))
+
+    async def _take_over(self, wanted: Wanted, job: Job, seen: Seen | None) -> None:
+        """Nothing of somebody else is touched unless that was asked for; an orphan loses its marks."""
+        if seen is None:
+            return
+        if not may_touch(seen.meta, job.owner):
+            if wanted.resource.conflict_policy != "Force":
+                raise ConflictFound(object_conflict(wanted.ref, seen.meta))
+            message = f"{wanted.ref} was taken over, as conflictPolicy: Force says"
+            await self._carry(Emit(job.tenant, reasons.FORCE_APPLIED, message, EventType.WARNING), job)
+        marks = adoption_patch(seen.meta)
+        if marks is not None and is_orphan(seen.meta):
+            marks["metadata"].setdefault("labels", {}).update(tracking(job.owner))
+            await self._carry(Patch(wanted.ref, MergePatch(marks)), job)
+
+    async def _told_in_log(self, wanted: Wanted, job: Job, seen: Seen | None) -> Effect:
+        """For those who look closely, which fields an apply changed: their paths, never their values."""
+        if not log.isEnabledFor(logging.DEBUG):
+            return await self._written(wanted, job, seen)
+        before = await self.eyes.whole(wanted.ref)
+        effect = await self._written(wanted, job, seen)
+        if effect in WRITES:
+            paths = changed_paths(before, await self.eyes.whole(wanted.ref))
+            log.debug("applied %s", wanted.ref, extra={"effect": effect.value, "changed": paths})
+        return effect
+
+    async def _written(self, wanted: Wanted, job: Job, seen: Seen | None) -> Effect:
+        if wanted.resource.patch_strategy != "apply":
+            steps = Writing(job.client, lambda step: self._carry(step, job))
+            return await self._patching.patched(wanted, seen, steps)
+        expressions = wanted.resource.ignore_fields
+        places = () if expressions is UNSET else ignored_places(wanted.manifest, expressions)
+        if not places or wanted.is_once:
+            return await self._applied(wanted.manifest, wanted, job)
+        seeding = Seeding(self.eyes, lambda step: self._carry(step, job))
+        first = await seeding.before(wanted.manifest, places)
+        own = await self._applied(without(wanted.manifest, places), wanted, job)
+        await seeding.after(wanted.manifest, places)
+        return first if first in WRITES else own
+
+    async def _applied(self, manifest: Manifest, wanted: Wanted, job: Job) -> Effect:
+        try:
+            return await self._carry(Apply(manifest, force=False), job)
+        except FieldConflict as error:
+            self._decide(wanted, job, error)
+        except Invalid:
+            if not is_settled(wanted, job):
+                raise
+        # Only a forced apply is healed where the server cannot get over what others have left.
+        effect = await self._carry(Apply(manifest, force=True), job)
+        log.debug("took back fields of %s", wanted.ref)
+        return effect
+
+    def _decide(self, wanted: Wanted, job: Job, error: FieldConflict) -> None:
+        """Raises unless the fields are ours to take."""
+        held = strangers(error)
+        if held and not is_settled(wanted, job) and wanted.resource.conflict_policy != "Force":
+            raise error
+        contested = self._contests.note(wanted.ref, held, self._clock.monotonic())
+        if contested:
+            raise ConflictFound(contest(wanted.ref, contested))
+
+    async def _recreated(self, wanted: Wanted, job: Job, seen: Seen, error: Invalid) -> Progress:
+        fields = ", ".join(immutable_fields(error))
+        message = f"{wanted.ref} is made anew: {fields} cannot change on a living object"
+        await self._carry(Delete(wanted.ref, seen.meta.uid, message), job)
+        await self._carry(Emit(job.tenant, reasons.RESOURCE_RECREATED, message), job)
+        return Progress(wanted.id, State.WAITING, message, SOON)
+
+    async def _carry(self, step: Step, job: Job) -> Effect:
+        outcome = await job.carrier.carry_out((step,), job.tenant)
+        return outcome.carried[0].effect
+
+    def _now(self) -> str:
+        return to_timestamp(self._clock.now())
+
+
+def is_settled(wanted: Wanted, job: Job) -> bool:
+    """Whether this very version was applied to the object before: then every field in it was ours."""
+    record = job.memory.records.get(wanted.ref)
+    return record is not None and record.generation == job.generation
+
+
+def _conflicted(wanted: Wanted, message: str) -> Progress:
+    return Progress(wanted.id, State.CONFLICTED, message, LOOK_AGAIN_SECONDS, reasons.RESOURCE_CONFLICT)
+
+
+def _failed(wanted: Wanted, error: KubeError) -> Progress:
+    if isinstance(error, FieldConflict):
+        return _conflicted(wanted, field_conflict(wanted.ref, error))
+    if isinstance(error, Forbidden) and error.user:
+        why = denial(wanted.ref, error)
+        return Progress(wanted.id, State.DENIED, why, LOOK_AGAIN_SECONDS, reasons.PERMISSION_DENIED)
+    why = told(wanted.ref, error)
+    return Progress(wanted.id, State.FAILED, why, LOOK_AGAIN_SECONDS, reasons.APPLY_FAILED)

@@ -1,0 +1,58 @@
+"""A Tenant that is being deleted: its objects go in order, and only then its finalizer. What goes wrong shows."""
+
+from steward.kube.errors import KubeError
+from steward.runtime.plan import Emit, EventType, Status
+from steward.runtime.reconcile import DONE, RequeueAfter, Result
+from steward.tenants import reasons
+from steward.tenants.controllers.finalizers import let_go
+from steward.tenants.controllers.tenant_cleanup import Cleaner, Leaving
+from steward.tenants.controllers.tenant_deletion import WAIT_SECONDS, Departure, depart
+from steward.tenants.controllers.tenant_document import Document
+from steward.tenants.controllers.tenant_memory import TenantMemory
+from steward.tenants.controllers.tenant_report import REPORT_SECONDS, Reporter
+from steward.tenants.controllers.tenant_rights import Rights
+from steward.tenants.marks import TENANT_DELETED, TENANT_FINALIZER
+from steward.tenants.tenant_status import Trouble, troubled
+
+
+class DeletionFailed(KubeError):
+    """Some objects could not be deleted; the queue tries again at its own pace."""
+
+
+class Leaver:
+    def __init__(self, reporter: Reporter, cleaner: Cleaner, rights: Rights) -> None:
+        self._reporter = reporter
+        self._carrier = reporter.carrier
+        self._cleaner = cleaner
+        self._rights = rights
+
+    async def leave(self, document: Document, memory: TenantMemory) -> Result:
+        if not document.is_held:
+            return DONE
+        deleting = Emit(document.ref, reasons.TENANT_DELETING, "its objects are being deleted")
+        await self._carrier.carry_out((deleting,), document.ref)
+        carrier, _ = self._rights.of(document)
+        leaving = Leaving(document.ref, document.owner, carrier, TENANT_DELETED)
+        departure = await depart(self._cleaner, document, leaving)
+        if not departure.is_over:
+            return await self._linger(document, memory, departure)
+        gone = Emit(document.ref, reasons.TENANT_DELETED, "its objects are gone, or kept as they say")
+        plan = (gone, *let_go(document.ref, document.metadata, TENANT_FINALIZER))
+        await self._carrier.carry_out(plan, document.ref)
+        return DONE
+
+    async def _linger(self, document: Document, memory: TenantMemory, departure: Departure) -> Result:
+        """Told at once when something fails, and when it merely takes its time, only after a while."""
+        now = self._reporter.clock.monotonic()
+        if not departure.problems and now - memory.reported_at < REPORT_SECONDS:
+            return RequeueAfter(WAIT_SECONDS)
+        memory.reported_at = now
+        reason = reasons.TENANT_DELETION_FAILED if departure.problems else reasons.TENANT_DELETING
+        trouble = Trouble(reason, departure.message)
+        status = Status(document.ref, troubled(self._reporter.before(document), trouble))
+        failed = (Emit(document.ref, reason, departure.message, EventType.WARNING),)
+        plan = (*(failed if departure.problems else ()), status)
+        await self._carrier.carry_out(plan, document.ref)
+        if departure.problems:
+            raise DeletionFailed(departure.message)
+        return RequeueAfter(WAIT_SECONDS)

@@ -1,0 +1,47 @@
+"""Brings all objects of a Tenant up, level by level: what is independent goes out together, what depends waits.
+
+Nothing waits here for readiness. A level whose dependencies are not ready is left for a later look, and a change of
+what it waits for is what brings that look about.
+"""
+
+import asyncio
+from collections.abc import Coroutine, Mapping, Sequence
+from typing import Final
+
+from steward.runtime.plan import Emit, EventType
+from steward.tenants import reasons
+from steward.tenants.controllers.tenant_apply import Hand, Job
+from steward.tenants.graph import edges_of, levels
+from steward.tenants.objects import Wanted
+from steward.tenants.waiting import Progress, State, gate
+
+AT_ONCE: Final = 16
+"""Objects of one Tenant that are applied side by side; the carrier bounds those of the process."""
+
+
+async def bring_up(hand: Hand, wanted: Sequence[Wanted], job: Job) -> list[Progress]:
+    """How far each object is, in the order in which they were given."""
+    turns = asyncio.Semaphore(AT_ONCE)
+    by_id = {each.id: each for each in reversed(wanted)}
+    done: dict[str, Progress] = {}
+    for level in levels(edges_of(each.resource for each in wanted)):
+        found = await asyncio.gather(*(_in_turn(turns, _bring(hand, by_id[id], job, done)) for id in level))
+        done.update(zip(level, found, strict=True))
+    return [done[each.id] for each in wanted]
+
+
+async def _in_turn(turns: asyncio.Semaphore, work: Coroutine[None, None, Progress]) -> Progress:
+    async with turns:
+        return await work
+
+
+async def _bring(hand: Hand, wanted: Wanted, job: Job, done: Mapping[str, Progress]) -> Progress:
+    states: dict[str, State] = {id: progress.state for id, progress in done.items()}
+    found = gate(wanted.resource, states)
+    if found.progress is not None:
+        return found.progress
+    if found.despite:
+        message = f"{wanted.id} is applied although {', '.join(found.despite)} failed"
+        told = Emit(job.tenant, reasons.DEPENDENCY_FAILED_BUT_PROCEEDING, message, EventType.WARNING)
+        await job.carrier.carry_out((told,), job.tenant)
+    return await hand.bring(wanted, job)

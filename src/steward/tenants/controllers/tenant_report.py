@@ -1,0 +1,133 @@
+"""Writes a Tenant's status and events: what is about to be made, how far it is, and why it goes no further.
+
+While objects come up a status is written every few seconds at the most; whatever ends the waiting, good or bad, is
+written at once.
+"""
+
+from collections.abc import Iterable
+from typing import Final, NamedTuple
+
+from steward.runtime.plan import Plan, Status
+from steward.runtime.reconcile import DONE, RequeueAfter, Result
+from steward.tenants import reasons
+from steward.tenants.api.tenant import AppliedObject
+from steward.tenants.controllers.ground import Ground
+from steward.tenants.controllers.tenant_cleanup import Left
+from steward.tenants.controllers.tenant_document import Document
+from steward.tenants.controllers.tenant_memory import TenantMemory, Told
+from steward.tenants.controllers.tenant_telling import (
+    became_ready,
+    events_of,
+    told_before,
+    trouble_told,
+    troubles_of,
+)
+from steward.tenants.objects import Wanted
+from steward.tenants.orphans import Applied
+from steward.tenants.tenant_status import (
+    Before,
+    Trouble,
+    announced,
+    is_urgent,
+    status_of,
+    tally,
+    troubled,
+)
+from steward.tenants.waiting import Progress, State
+
+REPORT_SECONDS: Final = 5.0
+LEFT_SECONDS: Final = 5.0
+
+
+class Work(NamedTuple):
+    """One look at a Tenant."""
+
+    document: Document
+    memory: TenantMemory
+    wanted: tuple[Wanted, ...]
+
+
+class Reporter:
+    def __init__(self, ground: Ground) -> None:
+        self.carrier = ground.carrier
+        self.clock = ground.clock
+        self._now = ground.now
+
+    def before(self, document: Document) -> Before:
+        return Before(document.status, document.metadata.generation, self._now())
+
+    async def announce(self, work: Work, orphans: Iterable[Applied]) -> None:
+        """Writes down what is about to be made, if any of it is new."""
+        document = work.document
+        known = set(document.recorded)
+        if all(each.applied in known for each in work.wanted):
+            return
+        records = [*_records(work), *_records_of(orphans, document)]
+        status = announced(self.before(document), len(work.wanted), records)
+        await self.carrier.carry_out((Status(document.ref, status),), document.ref)
+
+    async def stall(self, document: Document, memory: TenantMemory, trouble: Trouble) -> None:
+        before = self.before(document)
+        events = _events(document, memory, before, trouble_told(trouble))
+        status = Status(document.ref, troubled(before, trouble))
+        await self.carrier.carry_out((*events, status), document.ref)
+
+    async def report(self, work: Work, progress: list[Progress], left: list[Left]) -> Result:
+        document, memory = work.document, work.memory
+        before = self.before(document)
+        progress = [*progress, *map(_lingering, (each for each in left if each.problem))]
+        remaining = _records_of((each.applied for each in left), document)
+        status = status_of(before, progress, [*_records(work), *remaining])
+        events = _events(document, memory, before, troubles_of(progress))
+        steps: Plan = (*events, *became_ready(document.ref, before.conditions, progress))
+        wait = 0.0 if is_urgent(before, status) else self._wait(memory, progress)
+        if not wait:
+            memory.reported_at = self.clock.monotonic()
+            steps = (*steps, Status(document.ref, status))
+        await self.carrier.carry_out(steps, document.ref)
+        again = [each.look_again_after for each in progress if each.look_again_after is not None]
+        again += [LEFT_SECONDS] * bool(remaining) + [wait] * bool(wait)
+        return RequeueAfter(min(again)) if again else DONE
+
+    def _wait(self, memory: TenantMemory, progress: list[Progress]) -> float:
+        """How long a status that only tells of progress has to wait for its turn."""
+        now = self.clock.monotonic()
+        if memory.reported_at == float("-inf"):
+            memory.reported_at = now
+        if not tally(progress).under_way:
+            return 0.0
+        return max(0.0, REPORT_SECONDS - (now - memory.reported_at))
+
+
+def _lingering(left: Left) -> Progress:
+    return Progress(left.applied.key, State.LINGERING, left.problem, event=reasons.APPLY_FAILED)
+
+
+def _events(document: Document, memory: TenantMemory, before: Before, now: frozenset[Told]) -> Plan:
+    was = told_before(now, before.conditions) if memory.told is None else memory.told
+    memory.told = now
+    return events_of(document.ref, now, was)
+
+
+def _records(work: Work) -> list[AppliedObject]:
+    found = []
+    for each in work.wanted:
+        known = work.memory.records.get(each.ref)
+        found.append(known if known is not None and known.id == each.id else each.record())
+    return found
+
+
+def _records_of(objects: Iterable[Applied], document: Document) -> list[AppliedObject]:
+    """The records of objects that are to go and are not gone: kept until they are."""
+    known = {(each.kind, each.namespace, each.name, each.id): each for each in document.records}
+    return [
+        known.get(found[1:5])
+        or AppliedObject(
+            api_version=found.api_version,
+            kind=found.kind,
+            namespace=found.namespace,
+            name=found.name,
+            id=found.id,
+        )
+        for found in objects
+    ]

@@ -1,0 +1,97 @@
+"""The objects of Tenants as the caches see them: one watch for each kind that a living Tenant uses.
+
+Built-in kinds are watched from the start, others from the moment a Tenant first names them. Only what carries a
+Tenant's label is kept, and of that only metadata, the few fields that readiness reads, and what we own. Any change of
+those wakes the Tenant at once: an edit by hand is put back within a moment, not at the next pass.
+"""
+
+from collections.abc import Iterable
+from typing import Any, Final
+
+from steward.kube import kinds
+from steward.kube.kinds import Key, Kind
+from steward.kube.meta import HasMetadata, Metadata
+from steward.kube.observed import observed_view
+from steward.kube.selectors import EVERY_NAMESPACE, CacheRule
+from steward.kube.store import Change, Store
+from steward.runtime.manager import Manager
+from steward.runtime.predicates import any_of, child, generation
+from steward.runtime.queue import Lane
+from steward.runtime.settings import Settings
+from steward.runtime.triggers import Channel
+from steward.tenants.marks import FIELD_MANAGER, TENANT, TENANT_NAMESPACE
+
+BUILT_IN: Final = (
+    kinds.SERVICE_ACCOUNT,
+    kinds.DEPLOYMENT,
+    kinds.STATEFUL_SET,
+    kinds.DAEMON_SET,
+    kinds.SERVICE,
+    kinds.INGRESS,
+    kinds.CONFIG_MAP,
+    kinds.SECRET,
+    kinds.PERSISTENT_VOLUME_CLAIM,
+    kinds.JOB,
+    kinds.CRON_JOB,
+    kinds.POD_DISRUPTION_BUDGET,
+    kinds.NETWORK_POLICY,
+    kinds.HORIZONTAL_POD_AUTOSCALER,
+    kinds.NAMESPACE,
+)
+_READY_BY_BEING_THERE: Final = (kinds.SECRET, kinds.CONFIG_MAP, kinds.SERVICE_ACCOUNT)
+
+# What has no generation may have changed in a part that nobody keeps: any new version of it is worth a look.
+_is_worth_a_look = any_of(child, generation)
+
+
+def child_rule(kind: Kind, settings: Settings) -> CacheRule[Any]:
+    view: type[Any] = Metadata if kind in _READY_BY_BEING_THERE else observed_view(kind)
+    return CacheRule(kind, view, _selectors(settings), owned_by=FIELD_MANAGER)
+
+
+def _selectors(settings: Settings) -> dict[str, str]:
+    """Tenants of some namespaces may have objects in any other, unless that is locked down."""
+    if not settings.namespaces:
+        return {EVERY_NAMESPACE: TENANT}
+    if settings.no_cross_namespace:
+        return dict.fromkeys(settings.namespaces, TENANT)
+    return {EVERY_NAMESPACE: f"{TENANT_NAMESPACE} in ({','.join(settings.namespaces)})"}
+
+
+def tenant_of(seen: HasMetadata) -> Key | None:
+    labels = seen.metadata.labels
+    name, namespace = labels.get(TENANT), labels.get(TENANT_NAMESPACE)
+    return Key(namespace, name) if name and namespace else None
+
+
+class Children:
+    """The stores of all kinds that Tenants use; a change in any of them wakes its Tenant."""
+
+    def __init__(self, manager: Manager, settings: Settings) -> None:
+        self.channel = Channel()
+        self._manager = manager
+        self._settings = settings
+        self._stores: dict[Kind, Store[Any]] = {}
+        self.watch(BUILT_IN)
+
+    def watch(self, wanted: Iterable[Kind]) -> None:
+        for kind in wanted:
+            if kind not in self._stores:
+                store = self._manager.store(child_rule(kind, self._settings))
+                self._stores[kind] = store
+                store.subscribe(self._heard)
+
+    def get(self, kind: Kind, key: Key) -> HasMetadata | None:
+        """What the cache holds; None may mean that it is not there, or that it is not (yet) ours."""
+        store = self._stores.get(kind)
+        found: HasMetadata | None = None if store is None else store.get(key)
+        return found
+
+    def _heard(self, change: Change[Any]) -> None:
+        if not _is_worth_a_look(change):
+            return
+        lane = Lane.SLOW if change.initial else Lane.FAST
+        sides = (change.old, change.new)
+        for key in dict.fromkeys(tenant_of(seen) for seen in sides if seen is not None):
+            if key is not None:
+                self.channel.tell(key, lane)

@@ -1,0 +1,159 @@
+"""The figures of the tenants operator, under the names that its users' dashboards know.
+
+What the caches hold is read when somebody scrapes: no series is stored, so a series ends with its object and a fleet of
+thousands costs nothing between two scrapes. Only what no cache can tell (how often, how long) is counted, and what is
+counted by Tenant is forgotten with the Tenant.
+"""
+
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from typing import Final, Protocol
+
+from prometheus_client import CollectorRegistry, Histogram
+from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
+from prometheus_client.registry import Collector
+
+from steward.kube.conditions import FALSE, TRUE, find_condition
+from steward.kube.kinds import Key
+from steward.kube.store import Store
+from steward.tenants.tenant_status import DEGRADED
+from steward.tenants.views import Registry, Tenant
+
+SUCCESS: Final = "success"
+PARTIAL_FAILURE: Final = "partial_failure"
+ERROR: Final = "error"
+DELETION_HELD: Final = "DeletionHeld"
+DURATIONS: Final = (0.1, 0.5, 1.0, 2.0, 5.0, 10.0, 30.0, 60.0)
+_TENANT: Final = ("tenant", "namespace")
+_REGISTRY: Final = ("registry", "namespace")
+
+
+class Counts:
+    """What is counted as it happens."""
+
+    def __init__(self, registry: CollectorRegistry) -> None:
+        duration = Histogram(
+            "tenant_reconcile_duration_seconds",
+            "How long a look at a Tenant took.",
+            ("result",),
+            buckets=DURATIONS,
+            registry=registry,
+        )
+        self._durations = {result: duration.labels(result) for result in (SUCCESS, PARTIAL_FAILURE, ERROR)}
+        self.attempts: Counter[tuple[str, str, str]] = Counter()
+        self.conflicts: dict[Key, Counter[tuple[str, str]]] = {}
+
+    def attempted(self, kind: str, result: str, conflict_policy: str) -> None:
+        self.attempts[(kind, result, conflict_policy)] += 1
+
+    def conflicted(self, tenant: Key, kind: str, conflict_policy: str) -> None:
+        self.conflicts.setdefault(tenant, Counter())[(kind, conflict_policy)] += 1
+
+    def took(self, result: str, seconds: float) -> None:
+        self._durations[result].observe(seconds)
+
+    def forget(self, tenant: Key) -> None:
+        self.conflicts.pop(tenant, None)
+
+
+class Fleet(Protocol):
+    """Where the figures come from."""
+
+    @property
+    def tenants(self) -> Store[Tenant]: ...
+
+    @property
+    def registries(self) -> Store[Registry]: ...
+
+    @property
+    def counts(self) -> Counts: ...
+
+
+class TenantsCollector(Collector):
+    def __init__(self, fleet: Fleet) -> None:
+        self._fleet = fleet
+
+    def collect(self) -> Iterator[Metric]:
+        tenants = self._fleet.tenants.list()
+        yield from _tenant_gauges(tenants)
+        yield _conditions(tenants)
+        yield _degraded(tenants)
+        yield from _registry_gauges(self._fleet.registries.list())
+        yield _conflicts(self._fleet.counts)
+        yield _attempts(self._fleet.counts)
+
+
+def _tenant_gauges(tenants: Iterable[Tenant]) -> Iterator[Metric]:
+    fields = {
+        "ready": ("Objects that are ready.", "ready_resources"),
+        "desired": ("Objects that there should be.", "desired_resources"),
+        "failed": ("Objects that have failed.", "failed_resources"),
+        "conflicted": ("Objects that belong to somebody else.", "conflicted_resources"),
+    }
+    for name, (documentation, field) in fields.items():
+        family = GaugeMetricFamily(f"tenant_resources_{name}", documentation, labels=_TENANT)
+        for tenant in tenants:
+            family.add_metric(_labels(tenant), getattr(tenant.status, field))
+        yield family
+
+
+def _labels(seen: Tenant | Registry) -> tuple[str, str]:
+    return seen.metadata.name, seen.metadata.namespace
+
+
+def _conditions(tenants: Iterable[Tenant]) -> Metric:
+    family = GaugeMetricFamily(
+        "tenant_condition_status", "0 is False, 1 is True, 2 is Unknown.", labels=(*_TENANT, "type")
+    )
+    for tenant in tenants:
+        for condition in tenant.status.conditions:
+            family.add_metric((*_labels(tenant), condition.type), condition_value(condition.status))
+    return family
+
+
+def condition_value(status: str) -> int:
+    return {FALSE: 0, TRUE: 1}.get(status, 2)
+
+
+def _degraded(tenants: Iterable[Tenant]) -> Metric:
+    """One series a Tenant, with the reason that holds now: an old reason leaves no series behind."""
+    family = GaugeMetricFamily("tenant_degraded_status", "1 is degraded.", labels=(*_TENANT, "reason"))
+    for tenant in tenants:
+        found = find_condition(tenant.status.conditions, DEGRADED)
+        if found is not None:
+            family.add_metric((*_labels(tenant), found.reason), condition_value(found.status))
+    return family
+
+
+def _registry_gauges(registries: list[Registry]) -> Iterator[Metric]:
+    for field in ("desired", "ready", "failed"):
+        family = GaugeMetricFamily(f"registry_{field}", f"Tenants: {field}.", labels=_REGISTRY)
+        for registry in registries:
+            family.add_metric(_labels(registry), registry.status.get(field) or 0)
+        yield family
+    held = GaugeMetricFamily("deletion_held", "1 while deletions wait for approval.", labels=_REGISTRY)
+    for registry in registries:
+        held.add_metric(_labels(registry), int(_is_held(registry)))
+    yield held
+
+
+def _is_held(registry: Registry) -> bool:
+    conditions = registry.status.get("conditions") or ()
+    return any(each.get("type") == DELETION_HELD and each.get("status") == TRUE for each in conditions)
+
+
+def _conflicts(counts: Counts) -> Metric:
+    labels = (*_TENANT, "resource_kind", "conflict_policy")
+    family = CounterMetricFamily("tenant_conflicts", "Conflicts that were met.", labels=labels)
+    for key, found in counts.conflicts.items():
+        for (kind, policy), number in found.items():
+            family.add_metric((key.name, key.namespace, kind, policy), number)
+    return family
+
+
+def _attempts(counts: Counts) -> Metric:
+    labels = ("kind", "result", "conflict_policy")
+    family = CounterMetricFamily("apply_attempts", "Objects that were brought up to date.", labels=labels)
+    for found, number in counts.attempts.items():
+        family.add_metric(found, number)
+    return family

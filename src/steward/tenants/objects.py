@@ -1,0 +1,135 @@
+"""A Tenant's specification in, the objects that it wants out, each with all that is said about it. Pure.
+
+Every object carries both tracking labels, wherever it lives, so that it is found by them. The owner reference is beside
+them where Kubernetes allows one and the object is to go with its Tenant; that is decided here, when the object is made:
+a reference that is taken away later may already have been read by the garbage collector.
+"""
+
+from collections.abc import Collection, Iterable, Mapping
+from typing import Any, NamedTuple
+
+from steward.kube.kinds import Kind, Manifest, Ref, kind_of, ref_of
+from steward.tenants.api.group import API_VERSION
+from steward.tenants.api.resource import LISTS, TResource
+from steward.tenants.api.tenant import AppliedObject, TenantSpec
+from steward.tenants.marks import CREATED_ONCE, DELETION_POLICY, RECREATE, TENANT, TENANT_NAMESPACE
+from steward.tenants.orphans import Applied, Owner
+from steward.tenants.payload import Payload, joined
+from steward.tenants.render import listed
+
+
+class Wanted(NamedTuple):
+    """One object as it is to be, and the resource that says how to deal with it."""
+
+    resource: TResource
+    manifest: Manifest
+    is_whole: bool = True
+    """False while the payload of a Secret is not there yet: then there is nothing to apply."""
+
+    @property
+    def id(self) -> str:
+        return self.resource.id
+
+    @property
+    def ref(self) -> Ref:
+        return ref_of(self.manifest)
+
+    @property
+    def is_once(self) -> bool:
+        return self.resource.creation_policy == "Once"
+
+    @property
+    def may_be_recreated(self) -> bool:
+        annotations: Mapping[str, str] = self.manifest["metadata"]["annotations"]
+        return annotations.get(RECREATE) == "true"
+
+    @property
+    def applied(self) -> Applied:
+        kind, key = self.ref
+        return Applied(kind.api_version, kind.kind, key.namespace, key.name, self.id)
+
+    def record(self) -> AppliedObject:
+        kind, key = self.ref
+        return AppliedObject(
+            api_version=kind.api_version, kind=kind.kind, namespace=key.namespace, name=key.name, id=self.id
+        )
+
+
+def resources_of(spec: TenantSpec) -> list[TResource]:
+    """In the order in which the sixteen lists are read."""
+    return [resource for attribute, _ in LISTS for resource in listed(spec, attribute)]
+
+
+def kinds_of(resources: Iterable[TResource]) -> frozenset[Kind]:
+    return frozenset(kind_of(resource.spec) for resource in resources)
+
+
+class Scope(NamedTuple):
+    """What it takes to turn resources into objects, beyond themselves."""
+
+    owner: Owner
+    cluster_scoped: Collection[Kind]
+    """Kinds without a namespace: only the server knows."""
+    payload: Payload | None
+    """None while it cannot be read."""
+
+
+def wanted_objects(resources: Iterable[TResource], scope: Scope) -> tuple[Wanted, ...]:
+    return tuple(_wanted(resource, scope) for resource in resources)
+
+
+def _wanted(resource: TResource, scope: Scope) -> Wanted:
+    body = _assembled(resource, scope)
+    try:
+        return Wanted(resource, joined(body, resource.id, scope.payload or Payload()))
+    except KeyError:
+        return Wanted(resource, body, is_whole=False)
+
+
+def _assembled(resource: TResource, scope: Scope) -> Manifest:
+    given: dict[str, Any] = dict(resource.spec.get("metadata") or {})
+    if kind_of(resource.spec) in scope.cluster_scoped:
+        given.pop("namespace", None)
+    else:
+        given.setdefault("namespace", scope.owner.namespace)
+    given["labels"] = {**(given.get("labels") or {}), **tracking(scope.owner)}
+    given["annotations"] = {**(given.get("annotations") or {}), **_policies(resource)}
+    if may_own(resource, given, scope.owner):
+        given["ownerReferences"] = [*(given.get("ownerReferences") or ()), owner_reference(scope.owner)]
+    return {**resource.spec, "metadata": given}
+
+
+def tracking(owner: Owner) -> dict[str, str]:
+    return {TENANT: owner.name, TENANT_NAMESPACE: owner.namespace}
+
+
+def _policies(resource: TResource) -> dict[str, str]:
+    once = {CREATED_ONCE: "true"} if resource.creation_policy == "Once" else {}
+    return {DELETION_POLICY: resource.deletion_policy, **once}
+
+
+def may_own(resource: TResource, metadata: Mapping[str, Any], owner: Owner) -> bool:
+    """An owner must be in the same namespace, and what is to be retained must have none."""
+    return metadata.get("namespace") == owner.namespace and resource.deletion_policy == "Delete"
+
+
+def owner_reference(owner: Owner) -> dict[str, Any]:
+    return {
+        "apiVersion": API_VERSION,
+        "kind": "Tenant",
+        "name": owner.name,
+        "uid": owner.uid,
+        "controller": True,
+        "blockOwnerDeletion": True,
+    }
+
+
+def doubled(wanted: Iterable[Wanted]) -> dict[str, str]:
+    """By id, the id of an earlier resource that names the very same object: only the first can have it."""
+    first: dict[Ref, str] = {}
+    found = {}
+    for item in wanted:
+        earlier = first.setdefault(item.ref, item.id)
+        if earlier != item.id:
+            found[item.id] = earlier
+    return found

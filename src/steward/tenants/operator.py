@@ -1,0 +1,50 @@
+"""The tenants operator: registries, templates and Tenants, on one ground.
+
+With `--shard=N/M` every part applies its own Tenants; registries and templates are part 0's alone.
+"""
+
+from steward.admission.service import CertificateNames, Registration, serve_webhooks
+from steward.runtime.manager import Manager
+from steward.runtime.queue import Lane
+from steward.runtime.settings import Settings
+from steward.tenants import server_rules
+from steward.tenants.admission import TenantWebhooks
+from steward.tenants.controllers.ground import Ground
+from steward.tenants.controllers.registry import RegistryReconciler
+from steward.tenants.controllers.template import TemplateReconciler
+from steward.tenants.controllers.tenant import TenantReconciler
+
+NAME = "tenant-operator"
+CERTIFICATES = CertificateNames(
+    ca_secret="tenant-operator-ca-secret",
+    server_secret="tenant-operator-webhook-certs",
+    service="tenant-operator-webhook-service",
+    organization="Tenant Operator",
+    manager="tenant-operator-cert",
+)
+
+
+def set_up(manager: Manager, settings: Settings) -> None:
+    ground = Ground(manager, settings)
+    manager.add(TenantReconciler(ground).controller())
+    if settings.shard.number == 0:
+        _add_sources(manager, ground)
+    serve_webhooks(manager, _webhooks(ground))
+
+
+def _add_sources(manager: Manager, ground: Ground) -> None:
+    templates = manager.add(TemplateReconciler(ground).controller())
+    ground.wake_template = lambda key: templates.queue.add(key, Lane.FAST)
+    registry = RegistryReconciler(ground)
+    manager.add_service(registry.credentials)
+    registry.listen_to(manager.add(registry.controller()))
+
+
+def _webhooks(ground: Ground) -> Registration:
+    return Registration(
+        operator=NAME,
+        metrics_prefix="tenant_operator",
+        webhooks=tuple(TenantWebhooks(ground.client).webhooks()),
+        configurations=server_rules.webhook_configurations,
+        certificates=CERTIFICATES,
+    )

@@ -1,0 +1,124 @@
+"""Every reason that Steward gives in a condition or an event of tenants, with what it means.
+
+One CamelCase word each; where the operator before us had a word, it is that word. The reference in the docs is made
+from this table.
+"""
+
+# Registries.
+DATABASE_CONNECTED = "DatabaseConnected"
+DATABASE_CONNECTION_FAILED = "DatabaseConnectionFailed"
+DATABASE_QUERY_FAILED = "DatabaseQueryFailed"
+SOURCE_READ = "SourceRead"
+NOT_READ_YET = "NotReadYet"
+INVALID_SPEC = "InvalidSpec"
+SECRET_MISSING = "SecretMissing"
+NOTHING_HELD = "NothingHeld"
+DELETION_HELD = "DeletionHeld"
+DELETION_RELEASED = "DeletionReleased"
+ROW_REJECTED = "RowRejected"
+TENANTS_FAILED = "TenantsFailed"
+WRITE_FAILED = "WriteFailed"
+WAITING_FOR_TENANTS = "WaitingForTenants"
+TENANT_DELETING = "TenantDeleting"
+TENANT_DELETED = "TenantDeleted"
+TENANT_DELETION_FAILED = "TenantDeletionFailed"
+TEMPLATE_RENDER_FAILED = "TemplateRenderFailed"
+
+# Templates.
+VALIDATION_PASSED = "ValidationPassed"
+VALIDATION_FAILED = "ValidationFailed"
+REGISTRY_NOT_FOUND = "RegistryNotFound"
+ALL_TENANTS_READY = "AllTenantsReady"
+NOT_ALL_TENANTS_READY = "NotAllTenantsReady"
+NO_TENANTS = "NoTenants"
+ROLLOUT_FAILED = "RolloutFailed"
+ROLLOUT_THROTTLED = "RolloutThrottled"
+
+# Tenants.
+RECONCILED = "Reconciled"
+RECONCILING = "Reconciling"
+RECONCILE_COMPLETE = "ReconcileComplete"
+NOT_ALL_RESOURCES_READY = "NotAllResourcesReady"
+RESOURCES_FAILED = "ResourcesFailed"
+RESOURCES_CONFLICTED = "ResourcesConflicted"
+RESOURCES_FAILED_AND_CONFLICTED = "ResourcesFailedAndConflicted"
+RESOURCE_FAILURES = "ResourceFailures"
+RESOURCE_CONFLICTS = "ResourceConflicts"
+RESOURCE_FAILURES_AND_CONFLICTS = "ResourceFailuresAndConflicts"
+RESOURCE_CONFLICT = "ResourceConflict"
+NO_CONFLICT = "NoConflict"
+HEALTHY = "Healthy"
+PERMISSION_DENIED = "PermissionDenied"
+TEMPLATE_RENDER_ERROR = "TemplateRenderError"
+DEPENDENCY_CYCLE = "DependencyCycle"
+NO_SERVICE_ACCOUNT = "ServiceAccountMissing"
+UNREADABLE_SPEC = "UnreadableSpec"
+FORCE_APPLIED = "ForceApplied"
+READINESS_TIMEOUT = "ReadinessTimeout"
+RESOURCE_FAILED = "ResourceFailed"
+TENANT_READY = "TenantReady"
+APPLY_FAILED = "ApplyFailed"
+DEPENDENCY_SKIPPED = "DependencySkipped"
+DEPENDENCY_FAILED_BUT_PROCEEDING = "DependencyFailedButProceeding"
+ORPHAN_DELETED = "OrphanedResourceDeleted"
+ORPHAN_RETAINED = "OrphanedResourceRetained"
+RESOURCE_RETAINED = "ResourceRetained"
+RESOURCE_RECREATED = "ResourceRecreated"
+
+MEANINGS = {
+    DATABASE_CONNECTED: "The table was read, and every row that can be is a Tenant.",
+    DATABASE_CONNECTION_FAILED: "The table cannot be read; the message says why. Nothing is deleted meanwhile.",
+    DATABASE_QUERY_FAILED: "A read of the table failed; the message says why.",
+    SOURCE_READ: "The last read of the table came to its end.",
+    NOT_READ_YET: "The table has not been read yet.",
+    INVALID_SPEC: "The spec cannot be carried out; the message names the field. What there is stays as it is.",
+    SECRET_MISSING: "A Secret that the source names is missing or lacks a key; the message names it.",
+    NOTHING_HELD: "No deletion waits for approval.",
+    DELETION_HELD: "More Tenants would be deleted than the guard allows; the message names them and the approval.",
+    DELETION_RELEASED: "A held deletion was approved, or its rows came back.",
+    ROW_REJECTED: "A row cannot become a Tenant; the message says why. Its Tenant stays as it is.",
+    TENANTS_FAILED: "Some Tenants have failed; look at them.",
+    WRITE_FAILED: "Some Tenants could not be written; the message says why. It is tried again.",
+    WAITING_FOR_TENANTS: "Tenants are being deleted; the object goes when they are gone.",
+    TENANT_DELETING: "A Tenant is being deleted: its row is gone or inactive, or its template is gone.",
+    TENANT_DELETED: "A Tenant has been deleted.",
+    TENANT_DELETION_FAILED: "A Tenant could not be deleted; the message says why. It is tried again.",
+    TEMPLATE_RENDER_FAILED: "A row could not be rendered; nothing of that Tenant is applied.",
+    VALIDATION_PASSED: "The template can be used.",
+    VALIDATION_FAILED: "The template cannot be used; the message names fields, lines and columns.",
+    REGISTRY_NOT_FOUND: "There is no TenantRegistry of the name in registryId.",
+    ALL_TENANTS_READY: "All Tenants of the template are ready.",
+    NOT_ALL_TENANTS_READY: "Some Tenants of the template are not ready.",
+    NO_TENANTS: "The template has no Tenants.",
+    ROLLOUT_FAILED: "A rollout made no progress within its deadline and was stopped; edit the template to go on.",
+    ROLLOUT_THROTTLED: "Some Tenants wait until others have rolled out, as maxSkew says.",
+    RECONCILED: "All objects of the Tenant are ready.",
+    RECONCILING: "Objects are being applied, or are not ready yet.",
+    RECONCILE_COMPLETE: "Nothing is under way.",
+    NOT_ALL_RESOURCES_READY: "Some objects are not ready yet; the message names them.",
+    RESOURCES_FAILED: "Some objects have failed; the message names them.",
+    RESOURCES_CONFLICTED: "Some objects belong to somebody else; the message names them.",
+    RESOURCES_FAILED_AND_CONFLICTED: "Some objects have failed, and some belong to somebody else.",
+    RESOURCE_FAILURES: "Some objects have failed; the message names them.",
+    RESOURCE_CONFLICTS: "Some objects belong to somebody else; the message names them.",
+    RESOURCE_FAILURES_AND_CONFLICTS: "Some objects have failed, and some belong to somebody else.",
+    RESOURCE_CONFLICT: "An object, or a field of it, belongs to somebody else; the message says to whom.",
+    NO_CONFLICT: "No object belongs to somebody else.",
+    HEALTHY: "Nothing has failed.",
+    PERMISSION_DENIED: "An object may not be applied; the message names verb, resource and account.",
+    TEMPLATE_RENDER_ERROR: "The row could not be rendered; nothing is applied, and what there is stays.",
+    DEPENDENCY_CYCLE: "Resources wait for each other; the message shows the circle.",
+    NO_SERVICE_ACCOUNT: "The template names no serviceAccountName, and a flag of the operator asks for one.",
+    UNREADABLE_SPEC: "The Tenant's spec cannot be read; the message names the field.",
+    FORCE_APPLIED: "An object that belonged to somebody else was taken over, as conflictPolicy: Force says.",
+    READINESS_TIMEOUT: "An object was not ready within its timeoutSeconds.",
+    RESOURCE_FAILED: "An object says itself that it has failed.",
+    TENANT_READY: "All objects of the Tenant became ready.",
+    APPLY_FAILED: "An object could not be applied; the message says why. It is tried again.",
+    DEPENDENCY_SKIPPED: "An object is left out because something that it depends on has failed.",
+    DEPENDENCY_FAILED_BUT_PROCEEDING: "An object is applied although something that it depends on has failed.",
+    ORPHAN_DELETED: "An object that the template no longer holds was deleted.",
+    ORPHAN_RETAINED: "An object that the template no longer holds was kept, and marked as orphaned.",
+    RESOURCE_RETAINED: "An object outlives its Tenant, as deletionPolicy: Retain says.",
+    RESOURCE_RECREATED: "An object was deleted to be made anew, because a field of it cannot change.",
+}

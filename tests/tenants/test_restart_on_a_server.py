@@ -1,0 +1,40 @@
+"""A restart of the operator is no event: what is as it should be is not written again."""
+
+from pathlib import Path
+
+from steward.local.control_plane import ControlPlane
+from tests.kubectl import Kubectl
+from tests.tenants.conftest import running_operator
+from tests.tenants.customers import Customers, World, config_template, sqlite_registry, until
+from tests.tenants.manifests import resource
+
+SECRET = {"apiVersion": "v1", "kind": "Secret", "stringData": {"plan": "{{ .plan }}"}}
+WRITTEN = "tenants,secrets,configmaps,controllerrevisions"
+
+
+def _versions(world: World) -> dict[str, str]:
+    lines = world.kubectl(
+        "get",
+        WRITTEN,
+        "-o",
+        "jsonpath={range .items[*]}{.kind}/{.metadata.name}={.metadata.resourceVersion} {end}",
+    )
+    return dict(line.split("=") for line in lines.split())
+
+
+def test_a_restart_writes_nothing_that_is_as_it_should_be(
+    control_plane: ControlPlane, kubectl: Kubectl, namespace: str, customers: Customers, tmp_path: Path
+) -> None:
+    world = World(kubectl, namespace)
+    customers.add("acme", "umbrella")
+    secrets = [resource("secret", spec=SECRET, nameTemplate="{{ .uid }}-secret")]
+    with running_operator(control_plane, namespace, tmp_path / "first.log"):
+        world.apply(sqlite_registry(), config_template(secrets=secrets))
+        until(lambda: world.status().get("ready") == 2, world.status)
+    before = _versions(world)
+
+    customers.add("late")
+    with running_operator(control_plane, namespace, tmp_path / "second.log"):
+        until(lambda: world.status().get("ready") == 3, world.status)
+    after = _versions(world)
+    assert {name: version for name, version in after.items() if name in before} == before

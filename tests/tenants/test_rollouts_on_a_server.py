@@ -1,0 +1,63 @@
+"""A template edit that makes a Tenant fail reaches no other: maxSkew on a real control plane."""
+
+from typing import Any
+
+from tests.tenants.customers import Customers, World, config_template, sqlite_registry, until
+from tests.tenants.manifests import Manifest, resource
+
+OF_TEMPLATE = {"kind": "tenanttemplate", "name": "web-app"}
+NAMES = ("acme-web-app", "hooli-web-app", "umbrella-web-app")
+
+
+def _template(version: str, is_fine: str = "yes") -> Manifest:
+    """A ConfigMap that says itself whether it is ready."""
+    body = {"apiVersion": "v1", "kind": "ConfigMap", "data": {"version": version, "fine": is_fine}}
+    resources = [resource(spec=body, readyWhen='{{ eq .data.fine "yes" }}')]
+    return config_template(configMaps=resources, rollout={"maxSkew": 1})
+
+
+def _generations(world: World) -> dict[str, tuple[int, int]]:
+    """By Tenant, the version of its template and how often it was changed."""
+    return {
+        name: (item["spec"]["templateGeneration"], item["metadata"]["generation"])
+        for name, item in world.tenants().items()
+    }
+
+
+def _until_phase(world: World, phase: str, generation: int) -> dict[str, Any]:
+    def found() -> Any:
+        rollout = world.status(**OF_TEMPLATE).get("rollout", {})
+        return (
+            rollout
+            if (rollout.get("phase"), rollout.get("targetGeneration")) == (phase, generation)
+            else None
+        )
+
+    return until(found, lambda: world.status(**OF_TEMPLATE))
+
+
+def test_a_bad_version_stops_at_its_first_tenant_and_a_good_one_reaches_all(
+    world: World, customers: Customers
+) -> None:
+    customers.add("acme", "hooli", "umbrella")
+    source = {**sqlite_registry()["spec"]["source"], "syncInterval": "1h"}
+    world.apply(sqlite_registry(source=source), _template("1"))
+    _until_phase(world, "Complete", 1)
+    world.until_tenants(*NAMES)
+
+    world.apply(_template("2", "no"))
+    rollout = _until_phase(world, "InProgress", 2)
+    assert rollout["totalNodes"] == 3
+    until(lambda: _generations(world)["acme-web-app"] == (2, 2), world.tenants)
+    until(lambda: world.status(**OF_TEMPLATE)["rollout"]["updatingNodes"] == 1, world.tenants)
+
+    world.apply(_template("3"))
+    rollout = _until_phase(world, "Complete", 3)
+    assert (rollout["updatedNodes"], rollout["readyUpdatedNodes"], rollout["updatingNodes"]) == (3, 3, 0)
+    # The second version was never given to the other two: they have changed only once.
+    assert _generations(world) == {
+        "acme-web-app": (3, 3),
+        "hooli-web-app": (3, 2),
+        "umbrella-web-app": (3, 2),
+    }
+    assert world.until_condition("Applied", "True", **OF_TEMPLATE)["reason"] == "AllTenantsReady"

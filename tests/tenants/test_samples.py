@@ -1,0 +1,32 @@
+"""The samples are what they say: accepted by the same rules as everybody's manifests."""
+
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+import yaml
+
+from steward.tenants.api.registry import TenantRegistrySpec
+from steward.tenants.api.template import TenantTemplateSpec
+from steward.tenants.registry_validation import advise_registry, validate_registry
+from steward.tenants.validation import advise_template, validate_template
+
+SAMPLES = Path(__file__).parents[2] / "config/samples/tenants"
+DOCUMENTS = [
+    pytest.param(document, id=f"{file.stem}-{document['metadata']['name']}")
+    for file in sorted(SAMPLES.glob("*.yaml"))
+    for document in yaml.safe_load_all(file.read_text())
+]
+
+
+@pytest.mark.parametrize("document", DOCUMENTS)
+def test_a_sample_is_valid_and_needs_no_advice(document: dict[str, Any]) -> None:
+    if document["kind"] == "TenantRegistry":
+        registry = msgspec.convert(document["spec"], TenantRegistrySpec, strict=True)
+        assert [*validate_registry(registry), *advise_registry(registry)] == []
+    elif document["kind"] == "TenantTemplate":
+        template = msgspec.convert(document["spec"], TenantTemplateSpec, strict=True)
+        assert [*validate_template(template), *advise_template(template, ("plan", "image"))] == []
+    else:
+        assert document["kind"] == "Secret"

@@ -1,0 +1,111 @@
+"""A Tenant as it is to be applied, and the Secret beside it."""
+
+import msgspec
+import pytest
+
+from steward.kube.meta import ObjectMeta, OwnerReference
+from steward.tenants import marks
+from steward.tenants.api.template import TenantTemplateSpec
+from steward.tenants.controllers.writing import without_former_marks
+from steward.tenants.errors import RenderError
+from steward.tenants.payload import Payload
+from steward.tenants.render import TenantIdentity, prepare_template, render
+from steward.tenants.rows.row import Row
+from steward.tenants.variables import variables_of
+from steward.tenants.views import Tenant
+from steward.tenants.wanted import (
+    TemplateInUse,
+    WantedTenant,
+    failed_manifest,
+    tenant_manifest,
+    values_manifest,
+)
+from tests.tenants.manifests import resource, template
+
+REGISTRY = ObjectMeta(name="prod", namespace="shop", uid="r-1")
+ROW = Row("acme", "https://acme.example.com", "1", {"plan": "gold"})
+SECRET = {"apiVersion": "v1", "kind": "Secret", "stringData": {"password": "{{ .plan }}"}}
+
+
+def wanted(row: Row = ROW, version: str = "v1", **spec: object) -> WantedTenant:
+    typed = msgspec.convert(template(**spec)["spec"], TenantTemplateSpec)
+    return WantedTenant(
+        "acme-web-app", row, TemplateInUse("web-app", 3, version, typed, prepare_template(typed))
+    )
+
+
+def rendered(each: WantedTenant):  # type: ignore[no-untyped-def]
+    variables = variables_of(each.row, "prod", "web-app")
+    return render(each.template.prepared, variables, TenantIdentity(each.name, "shop"))
+
+
+def test_every_default_of_the_schema_is_written_out() -> None:
+    each = wanted()
+    made = tenant_manifest(each, REGISTRY, rendered(each))["spec"]["configMaps"][0]
+    assert {name: value for name, value in made.items() if name != "spec"} == {
+        "id": "config", "creationPolicy": "WhenNeeded", "deletionPolicy": "Delete", "conflictPolicy": "Stuck",
+        "waitForReady": True, "timeoutSeconds": 300, "patchStrategy": "apply", "skipOnDependencyFailure": True,
+    }  # fmt: skip
+
+
+def test_it_says_whose_it_is_by_labels_and_has_no_owner() -> None:
+    each = wanted(serviceAccountName="applier")
+    made = tenant_manifest(each, REGISTRY, rendered(each))
+    labels = made["metadata"]["labels"]
+    assert (labels[marks.REGISTRY], labels[marks.UID], labels[marks.TEMPLATE]) == ("prod", "acme", "web-app")
+    assert labels[marks.BUCKET].isdigit()
+    assert "ownerReferences" not in made["metadata"]
+    assert (made["spec"]["templateGeneration"], made["spec"]["serviceAccountName"]) == (3, "applier")
+
+
+def test_the_payload_of_secrets_is_beside_it_under_its_digest() -> None:
+    each = wanted(secrets=[resource("secret", spec=SECRET, nameTemplate="{{ .uid }}-secret")])
+    found = rendered(each)
+    made = tenant_manifest(each, REGISTRY, found)
+    beside = values_manifest(ObjectMeta(name="acme-web-app", namespace="shop", uid="t-1"), found)
+    assert "gold" not in str(made)
+    assert made["spec"]["values"]["secretName"] == beside["metadata"]["name"] == "acme-web-app-values"
+    assert Payload.from_data(beside["data"]).digest == made["spec"]["values"]["digest"]
+    assert beside["metadata"]["ownerReferences"][0]["uid"] == "t-1"
+
+
+def test_a_failed_rendering_is_told_and_nothing_else() -> None:
+    error = RenderError("nameTemplate", "no such thing", 2, 7)
+    error.resource = "config"
+    made = failed_manifest(wanted(), REGISTRY, error)["spec"]
+    assert made["renderFailure"] == {
+        "resource": "config", "field": "nameTemplate", "line": 2, "message": "no such thing", "column": 7,
+    }  # fmt: skip
+    assert "configMaps" not in made
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        wanted(ROW._replace(activate="yes")),
+        wanted(ROW._replace(extra={"plan": "basic"})),
+        wanted(version="v2"),
+    ],
+    ids=["column", "extra-column", "template"],
+)
+def test_a_change_of_row_or_template_is_another_fingerprint(other: WantedTenant) -> None:
+    assert wanted().fingerprint(REGISTRY) == wanted().fingerprint(REGISTRY)
+    assert other.fingerprint(REGISTRY) != wanted().fingerprint(REGISTRY)
+
+
+def test_what_the_operator_before_us_left_on_a_tenant_is_taken_away() -> None:
+    ours = OwnerReference("operator.kubernetes-tenants.org/v1", "TenantRegistry", "prod", "r-1", True, True)
+    other = OwnerReference("v1", "ConfigMap", "keeper", "c-1")
+    left = ObjectMeta(
+        name="acme-web-app",
+        resource_version="7",
+        annotations={marks.HOST_OR_URL: "https://acme", marks.EXTRA: "{}", "note": "kept"},
+        owner_references=(ours, other),
+    )
+    patch = without_former_marks(Tenant(left))
+    assert patch is not None
+    changes = patch.changes["metadata"]
+    assert changes["annotations"] == {marks.HOST_OR_URL: None, marks.EXTRA: None}
+    assert [owner["name"] for owner in changes["ownerReferences"]] == ["keeper"]
+    assert changes["resourceVersion"] == "7"
+    assert without_former_marks(Tenant(ObjectMeta(name="acme-web-app"))) is None

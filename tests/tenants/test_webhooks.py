@@ -1,0 +1,151 @@
+"""What the webhooks say, without a server: every error at once, advice as warnings, and a deletion that will wait."""
+
+from typing import Any
+
+import msgspec
+import pytest
+
+from steward.admission.review import Allowed, Denied, Review, decode_review
+from steward.kube.errors import NotFound
+from steward.kube.kinds import Key, Kind
+from steward.kube.meta import ObjectMeta
+from steward.tenants.admission import TenantWebhooks
+from steward.tenants.api.group import GROUP, VERSION
+from steward.tenants.views import Registry, Tenant, TenantSpecSummary
+from tests.tenants.manifests import Manifest, registry, resource, template
+
+
+class Server:
+    """What the webhooks ask of an API server."""
+
+    def __init__(self, registry: Manifest | None = None, tenants: int = 0) -> None:
+        self._registry = registry
+        self._tenants = tenants
+
+    async def get(self, kind: Kind, key: Key, view: Any) -> Any:
+        if self._registry is None:
+            raise NotFound(404, "NotFound", "not found")
+        return Registry(ObjectMeta(name=key.name, namespace=key.namespace), self._registry["spec"])
+
+    async def list(self, kind: Kind, query: Any, view: Any) -> Any:
+        items = [
+            Tenant(
+                ObjectMeta(name=f"t{number}-web-app"),
+                TenantSpecSummary(uid=f"t{number}", template_ref="web-app"),
+            )
+            for number in range(self._tenants)
+        ]
+        return msgspec.defstruct("Listing", [("items", list[Any])])(items)
+
+
+def review(manifest: Manifest, operation: str = "CREATE") -> Review:
+    kind = {"group": GROUP, "version": VERSION, "kind": manifest["kind"]}
+    side = "oldObject" if operation == "DELETE" else "object"
+    request = {
+        "uid": "1", "operation": operation, "kind": kind, "namespace": "shop",
+        "name": manifest["metadata"]["name"], side: manifest,
+    }  # fmt: skip
+    body = {"apiVersion": "admission.k8s.io/v1", "kind": "AdmissionReview", "request": request}
+    return decode_review(msgspec.json.encode(body))
+
+
+def webhooks(server: Server | None = None) -> TenantWebhooks:
+    return TenantWebhooks(server or Server(registry()))  # type: ignore[arg-type]
+
+
+async def test_every_error_of_a_template_is_told_at_once_with_field_line_and_column() -> None:
+    body = {"apiVersion": "v1", "kind": "ConfigMap", "data": {"a": "one\n{{ .uid | uper }}"}}
+    resources = [
+        resource("a", spec=body, dependIds=["b"]),
+        resource("b", dependIds=["a"], nameTemplate="{{ .uid"),
+        resource("c", dependIds=["nobody"], ignoreFields=["$.["]),
+    ]
+    verdict = await webhooks().validate_template(review(template(configMaps=resources)))
+    assert isinstance(verdict, Denied)
+    causes = {cause.field: cause.message for cause in verdict.causes}
+    assert causes["spec.configMaps[a].spec.data.a"].startswith("line 2, column ")
+    assert 'function "uper" not defined' in causes["spec.configMaps[a].spec.data.a"]
+    assert "^" in causes["spec.configMaps[a].spec.data.a"]
+    assert "unclosed action" in causes["spec.configMaps[b].nameTemplate"]
+    assert "Dependency cycle detected: a -> b -> a" in causes["spec.configMaps[a].dependIds"]
+    assert "'nobody'" in causes["spec.configMaps[c].dependIds"]
+    assert "spec.configMaps[c].ignoreFields[0]" in causes
+
+
+async def test_a_variable_of_the_registry_is_no_error_and_one_that_it_lacks_is_a_warning() -> None:
+    known = Server(registry(extraValueMappings={"plan": "plan_id"}))
+    resources = [resource(nameTemplate="{{ .uid }}-{{ .plan }}", labelsTemplate={"tier": "{{ .tier }}"})]
+    verdict = await webhooks(known).validate_template(review(template(configMaps=resources)))
+    assert isinstance(verdict, Allowed)
+    assert [warning.split(":")[0] for warning in verdict.warnings] == [
+        "spec.configMaps[config].labelsTemplate.tier, line 1, column 3"
+    ]
+
+
+async def test_a_registry_that_comes_later_is_a_warning() -> None:
+    verdict = await webhooks(Server(None)).validate_template(review(template()))
+    assert isinstance(verdict, Allowed)
+    assert "there is no TenantRegistry 'prod'" in verdict.warnings[0]
+
+
+async def test_functions_of_chance_are_refused_unless_the_registry_asks_for_them() -> None:
+    random = template(configMaps=[resource(labelsTemplate={"x": "{{ randAlpha 5 }}"})])
+    assert isinstance(await webhooks().validate_template(review(random)), Denied)
+    full = await webhooks(Server(registry(templateProfile="full"))).validate_template(review(random))
+    assert isinstance(full, Allowed)
+    assert "gives another result at every sync" in full.warnings[0]
+
+
+@pytest.mark.parametrize(
+    ("change", "field"),
+    [
+        ({"source": {"type": "mysql", "syncInterval": "30s"}}, "spec.source.mysql"),
+        ({"valueMappings": {"uid": "", "hostOrUrl": "h", "activate": "a"}}, "valueMappings.uid"),
+        ({"deletionGuard": {"gracePeriod": "soon"}}, "deletionGuard.gracePeriod"),
+    ],
+)
+async def test_a_registry_that_cannot_be_read_is_refused(change: Manifest, field: str) -> None:
+    verdict = await webhooks().validate_registry(review(registry(**change)))
+    assert isinstance(verdict, Denied)
+    assert field in verdict.message
+
+
+async def test_what_was_left_out_is_filled_in() -> None:
+    bare = registry(source={"type": "mysql", "mysql": {"host": "db", "port": 0}})
+    verdict = await webhooks().default_registry(review(bare))
+    assert isinstance(verdict, Allowed)
+    assert verdict.object is not None
+    assert verdict.object["spec"]["source"]["syncInterval"] == "30s"
+    assert verdict.object["spec"]["source"]["mysql"]["port"] == 3306
+
+    made = await webhooks().default_template(review(template(configMaps=[resource(waitForReady=False)])))
+    assert isinstance(made, Allowed)
+    assert made.object is not None
+    assert made.object["spec"]["configMaps"][0] == {
+        **resource(), "creationPolicy": "WhenNeeded", "deletionPolicy": "Delete", "conflictPolicy": "Stuck",
+        "waitForReady": False, "timeoutSeconds": 300, "patchStrategy": "apply",
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize("manifest", [registry(), template()], ids=["registry", "template"])
+async def test_a_deletion_over_the_limit_is_told_to_wait_with_the_words_that_let_it_go(
+    manifest: Manifest,
+) -> None:
+    answering = webhooks(Server(registry(), tenants=4))
+    validate = (
+        answering.validate_registry if manifest["kind"] == "TenantRegistry" else answering.validate_template
+    )
+    verdict = await validate(review(manifest, "DELETE"))
+    assert isinstance(verdict, Allowed)
+    assert "waits: 4 Tenants would go with it" in verdict.warnings[0]
+    approval = verdict.warnings[0].split('"')[1]
+
+    approved = {**manifest, "metadata": {**manifest["metadata"], "annotations": {
+        "kubernetes-tenants.org/approve-deletion": approval}}}  # fmt: skip
+    verdict = await validate(review(approved, "DELETE"))
+    assert verdict == Allowed()
+
+
+async def test_a_deletion_within_the_limit_is_told_nothing() -> None:
+    verdict = await webhooks(Server(registry(), tenants=1)).validate_template(review(template(), "DELETE"))
+    assert verdict == Allowed()
