@@ -23,6 +23,7 @@ class Registered(NamedTuple):
 
 OPERATORS: dict[str, Registered] = {
     "multigres": Registered("multigres-operator", "steward.multigres.operator"),
+    "tenants": Registered("tenant-operator", "steward.tenants.operator"),
 }
 """What `steward run` can start, by the name that a user types. An operator enters here with its set_up function."""
 

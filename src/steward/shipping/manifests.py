@@ -12,6 +12,7 @@ from steward.shipping.network import metrics_service, network_policy, service_mo
 from steward.shipping.operators import MULTIGRES, SHIPPED, TENANTS, Shipped
 from steward.shipping.values import OperatorValues, Values
 from steward.shipping.workloads import workload
+from steward.tenants import server_rules as tenant_rules
 from steward.tenants.api.kinds import CUSTOM_KINDS as TENANT_KINDS
 
 CUSTOM_KINDS = {MULTIGRES: MULTIGRES_KINDS, TENANTS: TENANT_KINDS}
@@ -84,7 +85,7 @@ def _multigres_webhooks(reached: dict[str, Any], user: str) -> list[Manifest]:
 
 
 def _tenant_webhooks(reached: dict[str, Any], _user: str) -> list[Manifest]:
-    return []
+    return tenant_rules.webhook_configurations(reached)
 
 
 WEBHOOKS: dict[Shipped, Callable[[dict[str, Any], str], list[Manifest]]] = {

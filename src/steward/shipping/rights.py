@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 from steward.multigres import server_rules as multigres_rules
 from steward.shipping.operators import MULTIGRES, TENANTS, Shipped
+from steward.tenants import server_rules as tenant_rules
 
 READ = ("get", "list", "watch")
 KEEP = (*READ, "create", "patch", "delete")
@@ -83,7 +84,10 @@ _TENANTS = (
         "operator.kubernetes-tenants.org", tuple(f"{name}/finalizers" for name in _TENANT_KINDS), ("update",)
     ),
     *_RENDERED,
+    # The version of a template that is in force.
+    Right("apps", ("controllerrevisions",), KEEP),
     Right("", ("serviceaccounts",), ("impersonate",)),
+    _ca_bundles(tenant_rules.MUTATING, tenant_rules.VALIDATING),
     *_EVENTS,
     *_REVIEWS,
 )
