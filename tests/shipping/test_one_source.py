@@ -33,7 +33,7 @@ CHOICES = {
         multigres=OperatorValues(replicas=1, args=["--log-level=debug"], resources=LARGE),
         tenants=OperatorValues(replicas=3, args=["--shard=0/2", "--no-cross-namespace"]),
         priority_class_name="system-cluster-critical",
-        monitoring=Monitoring(service_monitor=True, prometheus_rule=True, dashboards=True),
+        monitoring=Monitoring(service_monitor=True),
     ),
 }
 

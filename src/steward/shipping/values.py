@@ -39,8 +39,6 @@ class OperatorValues(Struct, frozen=True, rename="camel", forbid_unknown_fields=
 
 class Monitoring(Struct, frozen=True, rename="camel", forbid_unknown_fields=True):
     service_monitor: Annotated[bool, _says("ServiceMonitors, for the Prometheus operator.")] = False
-    prometheus_rule: Annotated[bool, _says("The alerts, as PrometheusRules.")] = False
-    dashboards: Annotated[bool, _says("The dashboards, as ConfigMaps for Grafana's sidecar.")] = False
 
 
 class Values(Struct, frozen=True, rename="camel", forbid_unknown_fields=True):
