@@ -75,7 +75,7 @@ def running_operator(
             yield process
         finally:
             process.terminate()
-            code = process.wait(timeout=30)
+            code = process.wait(timeout=90)
     text = log.read_text()
     assert code == 0, text
     assert "Traceback" not in text, text

@@ -5,8 +5,9 @@ from typing import Any
 import msgspec
 import pytest
 
+from steward.admission.keeper_options import Lifetimes
 from steward.multigres.api.shard import ShardSpec, ShardStatus
-from steward.multigres.controllers.certificates import noted
+from steward.multigres.controllers.certificates import CALM_SECONDS, Present, in_use, noted
 from steward.multigres.names import ShardPath
 from steward.multigres.objects.metadata import Owner
 from steward.multigres.objects.pool import RENEWALS_ANNOTATION, pool_objects
@@ -40,6 +41,43 @@ def test_a_change_is_counted_and_a_gap_is_none(
     before: dict[str, Any], digest: str, after: dict[str, Any]
 ) -> None:
     assert noted(msgspec.convert(before, ShardStatus), digest) == after
+
+
+NOW = 1_000_000.0
+FIRST = in_use("", Present("one", "ca"), NOW)
+
+
+@pytest.mark.parametrize(
+    ("present", "later", "leaf"),
+    [
+        (Present("one", "ca"), 0.0, "one"),
+        (Present("one", "another ca"), 2 * CALM_SECONDS, "one"),
+        (Present("two", "ca"), CALM_SECONDS - 1, "one"),
+        (Present("two", "ca"), CALM_SECONDS, "two"),
+        (Present("two", "another ca"), 0.0, "two"),
+    ],
+    ids=[
+        "the same",
+        "the same while the authority changes",
+        "made for other names",
+        "made for other names, some time ago",
+        "signed by another authority",
+    ],
+)
+def test_servers_keep_a_certificate_that_was_replaced_only_for_other_names(
+    present: Present, later: float, leaf: str
+) -> None:
+    assert in_use(FIRST, present, NOW + later).split(".")[0] == leaf
+
+
+def test_what_was_noted_in_another_form_is_noted_anew() -> None:
+    assert in_use("a digest alone", Present("one", "ca"), NOW) == FIRST
+
+
+def test_a_usual_renewal_never_falls_into_the_calm() -> None:
+    lifetimes = Lifetimes()
+    # Taken up late, at the end of the calm: it was made no earlier than when the calm began.
+    assert lifetimes.leaf - lifetimes.renew_before >= 2 * CALM_SECONDS
 
 
 @pytest.mark.parametrize(("renewals", "shown"), [(0, None), (2, "2")])

@@ -51,6 +51,7 @@ class Ends(Servers):
         return [name for name in names if "kube-root-ca" not in name]
 
     def wait_nothing(self, *but: str) -> None:
+        self.wait_gone("mgc", "mini")
         eventually(lambda: self.remains() == list(but), f"everything to go but {but}")
 
     def claims(self) -> list[str]:
@@ -158,11 +159,18 @@ def test_orphans_stay_and_a_new_cluster_of_the_name_takes_them_over(ends: Ends) 
     assert after["metadata"]["ownerReferences"]
 
 
-def test_a_namespace_goes_with_its_cluster(ends: Ends) -> None:
-    ends.apply(small(ends.namespace))
-    ends.wait_ready()
-    ends.kubectl("delete", "namespace", ends.namespace, "--wait=false")
-    eventually(lambda: not ends.remains(), "everything to go")
+def test_a_namespace_goes_with_its_cluster(
+    control_plane: ControlPlane, kubectl: Kubectl, namespace: str, tmp_path: Path
+) -> None:
+    gone = f"{namespace}-gone"
+    ends = Ends(kubectl, gone)
+    kubectl("create", "namespace", gone)
+    eventually(lambda: ends.get("serviceaccount", "default"), "the namespace to be ready for pods")
+    with running_operator(control_plane, gone, tmp_path / "operator.log", **HASTY):
+        ends.apply(small(gone))
+        ends.wait_ready()
+        kubectl("delete", "namespace", gone, "--wait=false")
+        ends.wait_nothing()
 
 
 def test_records_in_somebody_elses_etcd_go_with_the_cluster_and_others_stay(

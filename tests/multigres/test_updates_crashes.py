@@ -14,7 +14,8 @@ from steward.testkit import FaultProxy, Match, Moment, WriteMoment, kill, kill_a
 from tests.kubectl import Kubectl
 from tests.multigres.update_story import Story
 
-MOST_WRITES = 12
+# The record, the Cell and the annotation, with statuses between them; later writes only report progress.
+WRITES = 7
 MANUAL = {"templateChanges": "Manual"}
 # What the story writes: the record, the Cell, the annotation and the cluster's status.
 OF_THE_STORY = Match(write=True, path=r"/(controllerrevisions|cells|multigresclusters)/[^/]+(/status)?(\?|$)")
@@ -47,7 +48,7 @@ async def test_a_kill_at_any_write_of_an_update_is_made_good(
             await asyncio.to_thread(story.until_gateways, 0)
             await asyncio.to_thread(_settled, story, 1)
         tried = 0
-        for nth in range(1, MOST_WRITES):
+        for nth in range(1, WRITES + 1):
             replicas, generation = nth, nth + 1
             await asyncio.to_thread(story.gateways, replicas)
             await asyncio.to_thread(story.annotate, f"{APPLY_NOW}=true")
@@ -64,7 +65,7 @@ async def test_a_kill_at_any_write_of_an_update_is_made_good(
             # The same number of creates, however often it was killed: one for each content.
             assert [each["data"]["generation"] for each in story.revisions()][-1] == generation
             assert len(story.revisions()) == min(generation, 10)
-    assert 3 <= tried < MOST_WRITES - 1
+    assert tried >= 3
 
 
 def _settled(story: Story, generation: int) -> None:

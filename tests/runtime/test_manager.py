@@ -15,7 +15,7 @@ import pytest
 from msgspec.structs import replace
 
 from steward.kube.client import Client
-from steward.kube.kinds import CONFIG_MAP, LEASE, Key
+from steward.kube.kinds import CONFIG_MAP, LEASE, SECRET, Key
 from steward.kube.meta import Metadata
 from steward.kube.selectors import CacheRule
 from steward.local.control_plane import ControlPlane
@@ -142,6 +142,21 @@ async def test_readyz_says_no_until_the_caches_are_synced_and_then_who_leads(
         await leading(manager)
         body = await until_answered(listening.health_probe_bind_address, "/readyz", 200)
         assert f"[ ] lease: {namespace}/engine-test is held by this process" in body
+
+
+async def test_a_watch_that_is_asked_for_later_and_hangs_takes_nobody_out_of_service(
+    listening: Settings, proxy: FaultProxy, namespace: str
+) -> None:
+    held = proxy.add(Rule(Match(verb="watch", resource="secrets"), Hold()))
+    manager = await new_manager(listening)
+    manager.add(Noter(namespace).controller())
+    async with running(manager):
+        await until_answered(listening.health_probe_bind_address, "/readyz", 200)
+        later = manager.store(CacheRule(SECRET, Metadata, {namespace: ""}))
+        await until_answered(listening.health_probe_bind_address, "/readyz", 200)
+        assert not later.synced
+        proxy.remove(held)
+        await later.wait_settled()
 
 
 async def leading(manager: Manager) -> None:

@@ -42,20 +42,29 @@ class DatabaseProxy:
             threading.Thread(target=self._to_client, args=(upstream, client), daemon=True).start()
 
     def _to_server(self, client: socket.socket, upstream: socket.socket) -> None:
-        with suppress(OSError), client, upstream:
+        with _ended_together(client, upstream):
             while data := client.recv(65536):
                 upstream.sendall(data.replace(REAL_TABLE, OTHER_TABLE) if self.lies else data)
 
     def _to_client(self, upstream: socket.socket, client: socket.socket) -> None:
         passed = 0
-        with suppress(OSError), client, upstream:
+        with _ended_together(client, upstream):
             while data := upstream.recv(1024):
                 if self.cuts_after is not None and passed + len(data) > self.cuts_after:
                     client.sendall(data[: max(0, self.cuts_after - passed)])
-                    client.shutdown(socket.SHUT_RDWR)
                     return
                 passed += len(data)
                 client.sendall(data)
+
+
+@contextmanager
+def _ended_together(*connections: socket.socket) -> Iterator[None]:
+    """Shut down, not only closed: the other thread may be reading, and would keep the connection open."""
+    with suppress(OSError):
+        yield
+    for connection in connections:
+        with suppress(OSError), connection:
+            connection.shutdown(socket.SHUT_RDWR)
 
 
 @contextmanager

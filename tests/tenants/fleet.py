@@ -16,7 +16,7 @@ from tests.tenants.conftest import running_operator
 
 Manifest = dict[str, Any]
 
-LIMIT_SECONDS = 120.0
+LIMIT_SECONDS = 240.0
 TENANT = "tenants.operator.kubernetes-tenants.org"
 
 

@@ -9,6 +9,7 @@ from steward.local.control_plane import ControlPlane
 from tests.kubectl import Kubectl
 from tests.tenants.fleet import TENANT, Fleet, config_map, deployment, fleets, resource, service, space
 
+pytestmark = pytest.mark.timeout(1200)
 COUNT = 10
 
 

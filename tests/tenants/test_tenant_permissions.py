@@ -11,6 +11,8 @@ from tests.kubectl import Kubectl
 from tests.tenants.conftest import running_operator
 from tests.tenants.fleet import TENANT, Fleet, config_map, leave_nothing, make_spaces, resource, space
 
+pytestmark = pytest.mark.timeout(1200)
+
 
 @pytest.fixture(scope="module")
 def strict_fleets(

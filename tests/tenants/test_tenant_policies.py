@@ -12,6 +12,7 @@ from steward.tenants.payload import Payload
 from tests.kubectl import Kubectl
 from tests.tenants.fleet import TENANT, Fleet, config_map, deployment, fleets, resource, service
 
+pytestmark = pytest.mark.timeout(1200)
 COUNT = 10
 
 

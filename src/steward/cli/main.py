@@ -52,6 +52,12 @@ VERBS: dict[str, Verb] = {
     "install": Verb("steward.cli.install", "command", "Print or apply what an installation consists of."),
     "uninstall": Verb("steward.cli.uninstall", "command", "Remove an installation, stranding nothing."),
     "crds": Verb("steward.cli.crds", "command", "Print the custom resource definitions."),
+    "render": Verb(
+        "steward.cli.render",
+        "command",
+        "Print what grows out of a cluster, or of a template and rows, offline.",
+    ),
+    "lint": Verb("steward.cli.lint", "command", "Say all that is wrong with manifests, without a cluster."),
     "explain": Verb(
         "steward.cli.explain", "command", "Say where each value of a MultigresCluster comes from."
     ),

@@ -8,7 +8,7 @@ from steward.gotemplate.budget import BYTES_A_STEP, Budget
 from steward.gotemplate.errors import GoError
 from steward.gotemplate.formats import PLAIN
 from steward.gotemplate.printing import Printer, show
-from steward.gotemplate.values import Value, is_nil, kind_of, to_bytes, type_of
+from steward.gotemplate.values import INTEGER_KINDS, Value, is_nil, kind_of, to_bytes, type_of
 
 LONG: Final = 1024
 _BASIC: Final = {
@@ -17,22 +17,7 @@ _BASIC: Final = {
     "float32": "float",
     "float64": "float",
     "complex128": "complex",
-} | {
-    kind: kind.rstrip("0123456789").removesuffix("ptr")
-    for kind in (
-        "int",
-        "int8",
-        "int16",
-        "int32",
-        "int64",
-        "uint",
-        "uint8",
-        "uint16",
-        "uint32",
-        "uint64",
-        "uintptr",
-    )
-}
+} | {kind: kind.rstrip("0123456789").removesuffix("ptr") for kind in INTEGER_KINDS}
 _PLAIN: Final = (str, int, float, bool)
 BAD_TYPE: Final = "invalid type for comparison"
 

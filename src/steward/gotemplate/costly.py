@@ -12,3 +12,4 @@ from steward.gotemplate.funcs.registry import Profile, Table
 
 table = Table()
 table.budgeted("derivePassword(uint32, string, string, string, string) string", Profile.FULL)(derive_password)
+table["derivePassword"].repeatable = True

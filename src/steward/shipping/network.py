@@ -64,6 +64,8 @@ def service_monitor(operator: Shipped, values: Values) -> Manifest:
                     "path": "/metrics",
                     "scheme": "https",
                     "interval": "30s",
+                    # Our series speak of namespaces of their own.
+                    "honorLabels": True,
                     "bearerTokenFile": "/var/run/secrets/kubernetes.io/serviceaccount/token",
                     "tlsConfig": {"insecureSkipVerify": True},
                 }

@@ -35,7 +35,7 @@ class Profile(enum.Enum):
 class Function:
     """A function as templates see it. `params` excludes the variadic one, whose element type is `rest`."""
 
-    __slots__ = ("budgeted", "call", "name", "params", "profile", "rest", "result")
+    __slots__ = ("budgeted", "call", "name", "params", "profile", "repeatable", "rest", "result")
 
     def __init__(self, name: str, call: Implementation, profile: Profile) -> None:
         self.name = name
@@ -45,10 +45,7 @@ class Function:
         self.rest: GoType | None = None
         self.result: GoType = ANY
         self.budgeted = False
-
-    @property
-    def repeatable(self) -> bool:
-        return self.profile is Profile.HERMETIC
+        self.repeatable = profile is Profile.HERMETIC
 
     def __repr__(self) -> str:
         return f"Function({self.name})"

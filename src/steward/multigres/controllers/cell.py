@@ -80,10 +80,11 @@ class CellReconciler:
         desired = _objects(cell)
         strangers = await self.ground.strangers(desired)
         kept = () if strangers else self.ground.keep(cell.metadata, desired, self.kept)
-        told = self.ground.report(Ref(KIND, key), cell, self._status(cell, desired, stall_of(strangers)))
         first = held(Ref(KIND, key), cell.metadata)
-        outcome = await self.ground.carrier.carry_out((*first, *kept, *told), Ref(KIND, key))
-        return outcome.result
+        await self.ground.carrier.carry_out((*first, *kept), Ref(KIND, key))
+        # After it: what was just applied is in the caches, and no status calls gateways ready that have yet to change.
+        told = self.ground.report(Ref(KIND, key), cell, self._status(cell, desired, stall_of(strangers)))
+        return (await self.ground.carrier.carry_out(told, Ref(KIND, key))).result
 
     def _status(self, cell: CellView, desired: list[Manifest], stall: Stall | None) -> Manifest:
         gateways = self._gateways(cell, desired)

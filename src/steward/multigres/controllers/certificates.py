@@ -6,14 +6,14 @@ the Shard's status. Ours are made and renewed by the certificate keeper, whether
 
 import base64
 import hashlib
-from typing import Any
+from typing import Any, NamedTuple
 
 from msgspec import UNSET
 
 from steward.admission.authority import Usage
 from steward.admission.errors import CertificateError
 from steward.admission.keeper import CertificateKeeper
-from steward.admission.keeper_options import KeeperOptions, Leaf, Owner
+from steward.admission.keeper_options import KeeperOptions, Leaf, Lifetimes, Owner
 from steward.kube.conditions import FALSE, TRUE, Condition, set_condition
 from steward.kube.errors import NotFound
 from steward.kube.kinds import SECRET, Key, Ref
@@ -38,6 +38,7 @@ FIELD_MANAGER = "multigres-certificates"
 COMPONENT = "pgbackrest-tls"
 NEEDED_KEYS = ("ca.crt", "tls.crt", "tls.key")
 LOOK_AGAIN_SECONDS = 60.0
+CALM_SECONDS = (Lifetimes.leaf - Lifetimes.renew_before) / 2
 
 
 class CertificateReconciler:
@@ -81,7 +82,9 @@ class CertificateReconciler:
         except CertificateError as error:
             told = self._told(shard, FALSE, reasons.CERTIFICATES_MISSING, str(error))
             return (*told, Requeue(LOOK_AGAIN_SECONDS))
-        digest = digest_of(base64.b64encode(kept.leaves[certificate_secret(shard)].certificate).decode())
+        leaf = digest_of(base64.b64encode(kept.leaves[certificate_secret(shard)].certificate).decode())
+        present = Present(leaf, digest_of(base64.b64encode(kept.bundle).decode()))
+        digest = in_use(given(shard.status.backup_certificate, ""), present, self.ground.clock.now())
         told = self._told(
             shard, TRUE, reasons.CERTIFICATES_VALID, "the backup service has valid certificates", digest
         )
@@ -99,6 +102,27 @@ class CertificateReconciler:
 def digest_of(certificate: str) -> str:
     """Of a certificate as a Secret holds it."""
     return hashlib.sha256(certificate.encode()).hexdigest()[:16]
+
+
+class Present(NamedTuple):
+    """Digests of the certificate in our Secret and of the authorities behind it."""
+
+    leaf: str
+    bundle: str
+
+
+def in_use(before: str, present: Present, now: float) -> str:
+    """The certificate that the servers may go on using: `leaf.bundle.until`.
+
+    One that was made only because a pool or a cell came or went says nothing new to those who are there, and replacing
+    every server for it would be a high price. But they must not run on the old one until it expires: half the time to a
+    usual renewal later the present one is due, so that a renewal never falls into the time in which changes are let be.
+    """
+    leaf, bundle, until = (*before.split("."), "", "")[:3]
+    is_known = before.count(".") == 2 and until.isdigit()
+    if is_known and (leaf == present.leaf or (bundle == present.bundle and now < float(until))):
+        return before
+    return f"{present.leaf}.{present.bundle}.{now + CALM_SECONDS:.0f}"
 
 
 def noted(before: ShardStatus, digest: str) -> dict[str, Any]:

@@ -173,15 +173,15 @@ class ClusterReconciler:
         return (Create(secrets.password_secret(_owner(cluster), randomness.token_urlsafe(24))),)
 
     async def _report(self, cluster: ClusterView, kept: Plan, wanted: Wanted, stall: Stall | None) -> Result:
-        key = Key(cluster.metadata.namespace, cluster.metadata.name)
-        told = self.ground.report(Ref(KIND, key), cluster, self._status(cluster, wanted, stall))
+        ref = Ref(KIND, key_of(cluster))
+        await self.ground.carrier.carry_out(kept, ref)
+        # After it: what was just applied is in the caches, and no status calls a child ready that has yet to change.
+        told = self.ground.report(ref, cluster, self._status(cluster, wanted, stall))
         updated = (
             () if wanted.decision is None else settled(cluster, wanted.decision, self.ground.clock.now())
         )
         again = () if wanted.resolved is None else self.references.look_again(wanted.spec, wanted.resolved)
-        plan = (*kept, *updated, *told, *again)
-        outcome = await self.ground.carrier.carry_out(plan, Ref(KIND, key))
-        return outcome.result
+        return (await self.ground.carrier.carry_out((*updated, *told, *again), ref)).result
 
     def _status(self, cluster: ClusterView, wanted: Wanted, stall: Stall | None) -> Manifest:
         report = Report(cluster.metadata, cluster.status.conditions, self.ground.now())

@@ -29,9 +29,10 @@ class TableGroupReconciler:
         desired = _shards(group)
         strangers = await self.ground.strangers(desired)
         kept = () if strangers else self.ground.keep(group.metadata, desired, (self.ground.rules.shard,))
+        await self.ground.carrier.carry_out(kept, Ref(KIND, key))
+        # After it: what was just applied is in the caches, and no status calls a shard ready that has yet to change.
         told = self.ground.report(Ref(KIND, key), group, self._status(group, desired, stall_of(strangers)))
-        outcome = await self.ground.carrier.carry_out((*kept, *told), Ref(KIND, key))
-        return outcome.result
+        return (await self.ground.carrier.carry_out(told, Ref(KIND, key))).result
 
     def _status(self, group: TableGroupView, desired: list[Manifest], stall: Stall | None) -> Manifest:
         names = [manifest["metadata"]["name"] for manifest in desired]

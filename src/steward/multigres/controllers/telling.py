@@ -18,6 +18,8 @@ from steward.multigres.status import Report, Stall, assess, common_status, serve
 from steward.runtime.reconcile import Reconciler, Result
 
 LASTING = (Invalid, BadRequest, Forbidden, RequestTooLarge)
+ENDING = "is being terminated"
+"""What the server says of a namespace that goes: nothing that anybody has to mend."""
 OF_OTHERS = ("primaryCell", "backupCertificate", "backupCertificateRenewals")
 """Fields of a status that other field managers write."""
 
@@ -34,7 +36,8 @@ class Telling:
         except IncompleteError as error:
             return await self._tell(key, Stall(reasons.INVALID_SPEC, str(error)))
         except LASTING as error:
-            await self._tell(key, Stall(reasons.REFUSED, _told(error)))
+            if ENDING not in str(error):
+                await self._tell(key, Stall(reasons.REFUSED, _told(error)))
             raise
 
     async def _tell(self, key: Key, stall: Stall) -> Result:

@@ -13,5 +13,7 @@ class IncompleteError(ValueError):
 
 def needed(value: T | UnsetType, field: str) -> T:
     if isinstance(value, UnsetType):
-        raise IncompleteError(f"spec.{field} is missing: delete the object, its MultigresCluster makes it anew")
+        raise IncompleteError(
+            f"spec.{field} is missing: delete the object, its MultigresCluster makes it anew"
+        )
     return value

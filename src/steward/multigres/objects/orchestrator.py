@@ -1,6 +1,5 @@
 """The orchestrator of a shard: a Deployment and a Service in each of its cells."""
 
-
 from steward.multigres import constants, names
 from steward.multigres.api.images import Images
 from steward.multigres.layers import given

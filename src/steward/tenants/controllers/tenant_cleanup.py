@@ -4,7 +4,6 @@ Whatever fails is told by its name and stays recorded, so that it is tried again
 hard to delete. What is not ours, by its own labels and owners, is never touched.
 """
 
-import asyncio
 from collections.abc import Iterable
 from typing import NamedTuple
 
@@ -17,6 +16,7 @@ from steward.runtime.carry import Carrier
 from steward.runtime.plan import Delete, Emit, Patch, Plan, Step
 from steward.tenants import reasons
 from steward.tenants.controllers.tenant_look import Eyes, Seen
+from steward.tenants.controllers.together import together
 from steward.tenants.marks import REMOVED_FROM_TEMPLATE
 from steward.tenants.orphans import Applied, Fate, Owner, fate_of, is_ours, orphan_patch
 from steward.tenants.refusals import told
@@ -48,7 +48,7 @@ class Cleaner:
 
     async def clean(self, objects: Iterable[Applied], leaving: Leaving) -> list[Left]:
         """All at once: they do not depend on each other."""
-        return list(await asyncio.gather(*(self._let_go(found, leaving) for found in objects)))
+        return await together(self._let_go(found, leaving) for found in objects)
 
     async def _let_go(self, applied: Applied, leaving: Leaving) -> Left:
         kinds = await self._kinds(applied)

@@ -10,7 +10,8 @@ from typing import Final
 
 from steward.runtime.plan import Emit, EventType
 from steward.tenants import reasons
-from steward.tenants.controllers.tenant_apply import Hand, Job
+from steward.tenants.controllers.tenant_apply import Hand, Job, is_settled
+from steward.tenants.controllers.together import together
 from steward.tenants.graph import edges_of, levels
 from steward.tenants.objects import Wanted
 from steward.tenants.waiting import Progress, State, gate
@@ -25,9 +26,16 @@ async def bring_up(hand: Hand, wanted: Sequence[Wanted], job: Job) -> list[Progr
     by_id = {each.id: each for each in reversed(wanted)}
     done: dict[str, Progress] = {}
     for level in levels(edges_of(each.resource for each in wanted)):
-        found = await asyncio.gather(*(_in_turn(turns, _bring(hand, by_id[id], job, done)) for id in level))
+        found = await together(_in_turn(turns, _bring(hand, by_id[id], job, done)) for id in level)
         done.update(zip(level, found, strict=True))
     return [done[each.id] for each in wanted]
+
+
+def _is_kept_up(hand: Hand, hindrance: Progress, wanted: Wanted, job: Job) -> bool:
+    """What is there in this version is looked after although a dependency restarts: edits are still put back."""
+    if hindrance.state is not State.BLOCKED or not is_settled(wanted, job):
+        return False
+    return hand.eyes.cached(wanted.ref) is not None
 
 
 async def _in_turn(turns: asyncio.Semaphore, work: Coroutine[None, None, Progress]) -> Progress:
@@ -38,7 +46,7 @@ async def _in_turn(turns: asyncio.Semaphore, work: Coroutine[None, None, Progres
 async def _bring(hand: Hand, wanted: Wanted, job: Job, done: Mapping[str, Progress]) -> Progress:
     states: dict[str, State] = {id: progress.state for id, progress in done.items()}
     found = gate(wanted.resource, states)
-    if found.progress is not None:
+    if found.progress is not None and not _is_kept_up(hand, found.progress, wanted, job):
         return found.progress
     if found.despite:
         message = f"{wanted.id} is applied although {', '.join(found.despite)} failed"

@@ -1,0 +1,93 @@
+"""`steward lint`: all that is wrong with manifests, with file, line, column and a caret. No cluster is needed."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import Any, Final
+
+import click
+import yaml
+
+from steward.cli.documents import Document, read_documents
+from steward.cli.linting import SPECS, Finding, lint, unreadable
+from steward.cli.main import ExitCode, one_sentence
+
+_EPILOG: Final = """\b
+Example:
+  steward lint registry.yaml templates/*.yaml
+  kubectl get tenanttemplates -o yaml | steward lint -
+
+Exit codes: 0 nothing wrong (warnings may be told), 1 something is wrong, 2 wrong usage.
+"""
+_INPUT: Final = click.Path(exists=True, dir_okay=False, allow_dash=True, path_type=Path)
+
+
+@click.command(name="lint", epilog=_EPILOG)
+@click.argument("files", nargs=-1, required=True, type=_INPUT)
+@click.option(
+    "-o", "--output", type=click.Choice(["text", "json", "yaml"]), default="text", show_default=True
+)
+def command(files: tuple[Path, ...], output: str) -> None:
+    """Check TenantTemplates, TenantRegistries, MultigresClusters and their templates, without a cluster.
+
+    Files are checked together: a template is held against its registry, a cluster against the templates that it names.
+    """
+    findings, checked = _linted(files)
+    if output == "text":
+        for finding in findings:
+            click.echo(as_text(finding))
+        click.echo(_summary(findings, checked), err=True)
+    else:
+        click.echo(_as_data(findings, output), nl=False)
+    if any(finding.severity == "error" for finding in findings):
+        raise click.exceptions.Exit(ExitCode.FAILED)
+
+
+def _linted(files: tuple[Path, ...]) -> tuple[list[Finding], int]:
+    documents: list[Document] = []
+    broken: list[Finding] = []
+    for file in files:
+        with one_sentence(OSError):
+            text = sys.stdin.read() if str(file) == "-" else file.read_text()
+        try:
+            documents += read_documents(str(file), text)
+        except yaml.YAMLError as error:
+            broken.append(unreadable(str(file), text.splitlines(), error))
+    return [*broken, *lint(documents)], sum(document.kind in SPECS for document in documents)
+
+
+def as_text(finding: Finding) -> str:
+    line, column = finding.position
+    number = str(line)
+    caret = " " * (column - 1) + "^"
+    return "\n".join(
+        [
+            f"{finding.file}:{line}:{column}: {finding.severity}: {finding.message}",
+            f"  {number} | {finding.source}",
+            f"  {' ' * len(number)} | {caret}",
+            *(f"  {hint}" for hint in finding.hints),
+        ]
+    )
+
+
+def _summary(findings: list[Finding], checked: int) -> str:
+    errors = sum(finding.severity == "error" for finding in findings)
+    warnings = len(findings) - errors
+    return f"{checked} manifests checked: {errors} errors, {warnings} warnings"
+
+
+def _as_data(findings: list[Finding], output: str) -> str:
+    rows: list[dict[str, Any]] = [
+        {
+            "file": finding.file,
+            "line": finding.position.line,
+            "column": finding.position.column,
+            "severity": finding.severity,
+            "message": finding.message,
+            **({"hints": list(finding.hints)} if finding.hints else {}),
+        }
+        for finding in findings
+    ]
+    return json.dumps(rows, indent=2) + "\n" if output == "json" else yaml.safe_dump(rows, sort_keys=False)

@@ -1,0 +1,95 @@
+"""What a reconcile cannot do for a lasting reason stands in the status of its object."""
+
+from types import SimpleNamespace
+from typing import Any
+
+import msgspec
+import pytest
+
+from steward.kube.errors import Conflict, Forbidden, Invalid
+from steward.kube.kinds import Key
+from steward.multigres.controllers.telling import Telling
+from steward.multigres.objects.needed import IncompleteError
+from steward.multigres.rules import SHARD
+from steward.multigres.views import ShardView
+from steward.runtime.plan import Plan, Status
+from steward.runtime.reconcile import DONE, Result
+
+KEY = Key("shop", "x")
+SEEN = msgspec.convert(
+    {
+        "metadata": {"name": "x", "namespace": "shop", "generation": 2},
+        "spec": {"shardName": "0-inf"},
+        "status": {"orchReady": True, "primaryCell": "z1"},
+    },
+    ShardView,
+)
+
+
+class FakeGround:
+    def __init__(self) -> None:
+        self.written: list[dict[str, Any]] = []
+        self.carrier = self
+
+    def now(self) -> str:
+        return "2026-01-01T00:00:00Z"
+
+    def report(self, ref: object, seen: object, status: dict[str, Any]) -> Plan:
+        self.written.append(status)
+        return ()
+
+    async def carry_out(self, plan: Plan, ref: object) -> Any:
+        assert not any(isinstance(step, Status) for step in plan)
+        return SimpleNamespace(result=DONE)
+
+
+class Failing:
+    def __init__(self, error: Exception) -> None:
+        self.error = error
+
+    async def reconcile(self, key: Key) -> Result:
+        raise self.error
+
+
+def telling(error: Exception) -> tuple[Telling, FakeGround]:
+    ground = FakeGround()
+    store: Any = SimpleNamespace(kind=SHARD, get=lambda key: SEEN)
+    return Telling(Failing(error), ground, store), ground  # type: ignore[arg-type]
+
+
+async def test_what_the_server_refuses_is_quoted_and_tried_again() -> None:
+    error = Invalid(422, "Invalid", "affinity: wrong type")
+    error.add_note("while applying StatefulSet shop/x for Shard shop/x")
+    reconciler, ground = telling(error)
+    with pytest.raises(Invalid):
+        await reconciler.reconcile(KEY)
+    [status] = ground.written
+    assert status["message"].startswith("applying StatefulSet shop/x for Shard shop/x: affinity: wrong type")
+    assert "Stalled" in [condition["type"] for condition in status["conditions"]]
+
+
+async def test_what_a_spec_lacks_is_told_and_not_tried_again() -> None:
+    reconciler, ground = telling(IncompleteError("spec.globalTopoServer is missing"))
+    assert await reconciler.reconcile(KEY) == DONE
+    assert ground.written[0]["phase"] == "Degraded"
+
+
+async def test_what_others_wrote_into_the_status_stays_theirs() -> None:
+    reconciler, ground = telling(IncompleteError("spec.globalTopoServer is missing"))
+    await reconciler.reconcile(KEY)
+    assert "primaryCell" not in ground.written[0]
+    assert ground.written[0]["orchReady"] is True
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        Conflict(409, "Conflict", "changed meanwhile"),
+        Forbidden(403, "Forbidden", "unable to create: the namespace is being terminated"),
+    ],
+)
+async def test_what_passes_by_itself_is_left_to_the_next_try(error: Exception) -> None:
+    reconciler, ground = telling(error)
+    with pytest.raises(type(error)):
+        await reconciler.reconcile(KEY)
+    assert ground.written == []
