@@ -16,6 +16,8 @@ from steward.local.control_plane import ControlPlane
 from steward.multigres import server_rules
 from steward.multigres.api.group import API_VERSION
 from steward.multigres.api.kinds import CUSTOM_KINDS
+from steward.shipping.operators import MULTIGRES
+from tests.identities import kubeconfig_of
 from tests.kubectl import Kubectl
 
 
@@ -57,7 +59,7 @@ def running_operator(
 ) -> Iterator[subprocess.Popen[bytes]]:
     """An operator that looks after one namespace, so that tests can run side by side. It must end in order."""
     environment = os.environ | {
-        "KUBECONFIG": str(control_plane.kubeconfig),
+        "KUBECONFIG": str(kubeconfig_of(MULTIGRES, control_plane)),
         "STEWARD_NAMESPACES": namespace,
         "STEWARD_LEADER_ELECT": "false",
         "STEWARD_METRICS_BIND_ADDRESS": "0",
@@ -91,6 +93,8 @@ def operator_with_webhooks(
         "webhook_bind_address": "127.0.0.1:0",
         "webhook_cert_path": str(log.parent / "webhook-certificate"),
         "namespace": namespace,
+        # Outside a cluster it registers its webhooks itself, which the shipped rights do not allow.
+        "kubeconfig": str(control_plane.kubeconfig),
     }
     try:
         with running_operator(control_plane, namespace, log, **reached, **settings) as process:
