@@ -43,3 +43,13 @@ def test_every_heading_that_a_link_names_is_there(name: str) -> None:
 def _headings(text: str) -> set[str]:
     found = re.findall(r"^#+ (.+)$", text, re.MULTILINE)
     return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in found}
+
+
+def test_every_threat_names_a_test_that_exists() -> None:
+    named = re.findall(r"`(test_\w+)`", (ROOT / "SECURITY.md").read_text())
+    code = "\n".join(path.read_text() for path in (ROOT / "tests").rglob("test_*.py"))
+
+    missing = [name for name in named if f"def {name}(" not in code]
+
+    assert named
+    assert missing == []
