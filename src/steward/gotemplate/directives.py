@@ -17,10 +17,14 @@ _SIMPLE: Final = frozenset("sdvq")
 
 
 def run_format(template: str, args: Sequence[Value], budget: Budget | None) -> str:
-    simple = simple_parts(template)
+    simple = simple_parts(template) if len(template) <= _SHORT else None
     if simple is not None and len(simple) == 2 * len(args) + 1:
         return canonical("".join(_fill(simple, args, budget)))
     return canonical("".join(_Run(template, args, budget).pieces()))
+
+
+# Formats that people write. A longer one would be taken apart, and remembered, before anything is charged for it.
+_SHORT: Final = 1_000
 
 
 @functools.lru_cache(maxsize=512)
