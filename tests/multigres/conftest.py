@@ -1,8 +1,7 @@
 """A running multigres operator for the tests of this folder, as its own process."""
 
-import os
+import secrets
 import subprocess
-import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -19,6 +18,7 @@ from steward.multigres.api.kinds import CUSTOM_KINDS
 from steward.shipping.operators import MULTIGRES
 from tests.identities import kubeconfig_of
 from tests.kubectl import Kubectl
+from tests.operator_process import Operator, running
 
 
 @pytest.fixture(scope="session")
@@ -58,29 +58,9 @@ def running_operator(
     control_plane: ControlPlane, namespace: str, log: Path, /, **settings: str
 ) -> Iterator[subprocess.Popen[bytes]]:
     """An operator that looks after one namespace, so that tests can run side by side. It must end in order."""
-    environment = os.environ | {
-        "KUBECONFIG": str(kubeconfig_of(MULTIGRES, control_plane)),
-        "STEWARD_NAMESPACES": namespace,
-        "STEWARD_LEADER_ELECT": "false",
-        "STEWARD_METRICS_BIND_ADDRESS": "0",
-        "STEWARD_HEALTH_PROBE_BIND_ADDRESS": "0",
-        **{f"STEWARD_{name.upper()}": value for name, value in settings.items()},
-    }
-    with log.open("wb") as output:
-        process = subprocess.Popen(
-            [str(Path(sys.executable).parent / "steward"), "run", "multigres"],
-            env=environment,
-            stdout=output,
-            stderr=output,
-        )
-        try:
-            yield process
-        finally:
-            process.terminate()
-            code = process.wait(timeout=90)
-    text = log.read_text()
-    assert code == 0, text
-    assert "Traceback" not in text, text
+    operator = Operator("multigres", kubeconfig_of(MULTIGRES, control_plane), namespace, log)
+    with running(operator, **settings) as process:
+        yield process
 
 
 @contextmanager
@@ -129,3 +109,13 @@ def operator(
     """An operator for the test's own namespace."""
     with running_operator(control_plane, namespace, tmp_path / "operator.log") as process:
         yield process
+
+
+@pytest.fixture(scope="module")
+def long_namespace(kubectl: Kubectl) -> Iterator[str]:
+    """A namespace that the stories of one file share."""
+    name = f"test-{secrets.token_hex(5)}"
+    kubectl("create", "namespace", name)
+    kubectl("wait", "--for=create", "serviceaccount/default", "-n", name, "--timeout=60s")
+    yield name
+    kubectl("delete", "namespace", name, "--wait=false")

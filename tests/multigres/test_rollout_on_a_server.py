@@ -91,15 +91,6 @@ class Subject(World):
 
 
 @pytest.fixture(scope="module")
-def long_namespace(kubectl: Kubectl) -> Iterator[str]:
-    name = f"test-{secrets.token_hex(5)}"
-    kubectl("create", "namespace", name)
-    kubectl("wait", "--for=create", "serviceaccount/default", "-n", name, "--timeout=60s")
-    yield name
-    kubectl("delete", "namespace", name, "--wait=false")
-
-
-@pytest.fixture(scope="module")
 def forwards(
     control_plane: ControlPlane,
     kubectl: Kubectl,

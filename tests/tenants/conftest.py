@@ -1,8 +1,6 @@
 """kubectl against a server that has the three kinds, and a running tenants operator, as its own process."""
 
-import os
 import subprocess
-import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -13,6 +11,7 @@ from steward.kube.crd import definition
 from steward.local.control_plane import ControlPlane
 from steward.tenants.api.kinds import CUSTOM_KINDS
 from tests.kubectl import Kubectl
+from tests.operator_process import Operator, running
 from tests.tenants.customers import Customers, World, until
 from tests.tenants.manifests import resource, template
 
@@ -33,30 +32,9 @@ def running_operator(
     control_plane: ControlPlane, namespace: str, log: Path, /, **settings: str
 ) -> Iterator[subprocess.Popen[bytes]]:
     """An operator that looks after one namespace, so that tests can run side by side. It must end in order."""
-    environment = os.environ | {
-        "KUBECONFIG": str(control_plane.kubeconfig),
-        "STEWARD_NAMESPACES": namespace,
-        "STEWARD_LEADER_ELECT": "false",
-        "STEWARD_METRICS_BIND_ADDRESS": "0",
-        "STEWARD_HEALTH_PROBE_BIND_ADDRESS": "0",
-        "STEWARD_SQLITE_ROOT": str(log.parent),
-        **{f"STEWARD_{name.upper()}": value for name, value in settings.items()},
-    }
-    with log.open("wb") as output:
-        process = subprocess.Popen(
-            [str(Path(sys.executable).parent / "steward"), "run", "tenants"],
-            env=environment,
-            stdout=output,
-            stderr=output,
-        )
-        try:
-            yield process
-        finally:
-            process.terminate()
-            code = process.wait(timeout=60)
-    text = log.read_text()
-    assert code == 0, text
-    assert "Traceback" not in text, text
+    operator = Operator("tenants", control_plane.kubeconfig, namespace, log)
+    with running(operator, **{"sqlite_root": str(log.parent), **settings}) as process:
+        yield process
 
 
 @pytest.fixture

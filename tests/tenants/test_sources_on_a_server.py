@@ -3,6 +3,7 @@
 import asyncio
 import base64
 import secrets
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -27,7 +28,7 @@ MAPPINGS = {"uid": "id", "hostOrUrl": "url", "activate": "active"}
 
 
 @dataclass
-class Database:
+class Database(ABC):
     """A database of its own on a real server, and a user of its own who may only read it."""
 
     kind: str
@@ -43,8 +44,8 @@ class Database:
         finally:
             loop.close()
 
-    async def _run(self, *statements: str) -> None:
-        raise NotImplementedError
+    @abstractmethod
+    async def _run(self, *statements: str) -> None: ...
 
     def registry(self, interval: str = "1s", plan: str = "plan") -> Manifest:
         source = {

@@ -8,7 +8,6 @@ import asyncio
 import socket
 import ssl
 from collections.abc import Iterator, Sequence
-from contextlib import suppress
 from typing import Any, Final
 
 import asyncmy
@@ -17,8 +16,7 @@ from asyncmy.converters import convert_datetime
 from asyncmy.cursors import SSCursor
 from asyncmy.errors import Error as MySqlError
 
-from steward.tenants.api.scalars import UNSET
-from steward.tenants.api.source import TLS_DEFAULT, MySqlSource
+from steward.tenants.api.source import MySqlSource
 from steward.tenants.errors import (
     AccessDenied,
     BrokenRead,
@@ -31,7 +29,7 @@ from steward.tenants.intervals import seconds_of
 from steward.tenants.rows.identifiers import MYSQL
 from steward.tenants.rows.row import Columns, Rows, Sorter
 from steward.tenants.rows.source import PAUSE_EVERY, Credentials, Redirect, directly
-from steward.tenants.rows.tls import Attempt, attempts
+from steward.tenants.rows.tls import Attempt, read_over
 
 GRACE_SECONDS: Final = 5.0
 """How much longer than the server we wait ourselves."""
@@ -54,12 +52,9 @@ class MySql:
 
     async def read(self, columns: Columns) -> Rows:
         query = MYSQL.select(columns.names, self._source.table)
-        mode = TLS_DEFAULT if self._source.tls is UNSET else self._source.tls.mode
-        found = attempts(mode, self._credentials)
-        for attempt in found[:-1]:
-            with suppress(TlsFailed):
-                return await self._read(query, columns, attempt)
-        return await self._read(query, columns, found[-1])
+        return await read_over(
+            self._source.tls, self._credentials, lambda attempt: self._read(query, columns, attempt)
+        )
 
     async def _read(self, query: str, columns: Columns, attempt: Attempt) -> Rows:
         connection = await self._connect(attempt)

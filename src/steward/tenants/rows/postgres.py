@@ -5,13 +5,11 @@ As with MySQL: one SELECT, one snapshot, a transaction that cannot write, limits
 
 import asyncio
 import ssl
-from contextlib import suppress
 from typing import Any, Final
 
 import asyncpg
 
-from steward.tenants.api.scalars import UNSET
-from steward.tenants.api.source import TLS_DEFAULT, PostgresSource
+from steward.tenants.api.source import PostgresSource
 from steward.tenants.errors import (
     AccessDenied,
     BrokenRead,
@@ -24,7 +22,7 @@ from steward.tenants.intervals import seconds_of
 from steward.tenants.rows.identifiers import POSTGRES
 from steward.tenants.rows.row import Columns, Rows, Sorter
 from steward.tenants.rows.source import PAUSE_EVERY, Credentials, Redirect, directly
-from steward.tenants.rows.tls import Attempt, attempts
+from steward.tenants.rows.tls import Attempt, read_over
 
 GRACE_SECONDS: Final = 5.0
 """How much longer than the server we wait ourselves."""
@@ -52,12 +50,9 @@ class Postgres:
 
     async def read(self, columns: Columns) -> Rows:
         query = POSTGRES.select(columns.names, self._source.table)
-        mode = TLS_DEFAULT if self._source.tls is UNSET else self._source.tls.mode
-        found = attempts(mode, self._credentials)
-        for attempt in found[:-1]:
-            with suppress(TlsFailed):
-                return await self._read(query, columns, attempt)
-        return await self._read(query, columns, found[-1])
+        return await read_over(
+            self._source.tls, self._credentials, lambda attempt: self._read(query, columns, attempt)
+        )
 
     async def _read(self, query: str, columns: Columns, attempt: Attempt) -> Rows:
         connection = await self._connect(attempt)

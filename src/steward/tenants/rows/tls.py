@@ -1,12 +1,16 @@
-"""From a TLS mode to the contexts to connect with, in the order in which to try them."""
+"""From a TLS mode to the contexts to connect with, and a read that tries them in their order."""
 
 import ssl
+from collections.abc import Awaitable, Callable
+from contextlib import suppress
 
 from steward.kube.connection import TlsSettings
 from steward.kube.errors import ConfigError
 from steward.kube.tls import ClientCertificate, build_context
-from steward.tenants.api.scalars import TlsMode
-from steward.tenants.errors import BadSource
+from steward.tenants.api.scalars import UNSET, TlsMode, Unset
+from steward.tenants.api.source import TLS_DEFAULT, Tls
+from steward.tenants.errors import BadSource, TlsFailed
+from steward.tenants.rows.row import Rows
 from steward.tenants.rows.source import Credentials
 
 Attempt = ssl.SSLContext | None
@@ -18,6 +22,17 @@ def attempts(mode: TlsMode, credentials: Credentials) -> tuple[Attempt, ...]:
         return (None,)
     context = _context(mode, credentials)
     return (context, None) if mode == "prefer" else (context,)
+
+
+async def read_over(
+    tls: Tls | Unset, credentials: Credentials, read: Callable[[Attempt], Awaitable[Rows]]
+) -> Rows:
+    """The rows by the first way that the server speaks."""
+    found = attempts(TLS_DEFAULT if tls is UNSET else tls.mode, credentials)
+    for attempt in found[:-1]:
+        with suppress(TlsFailed):
+            return await read(attempt)
+    return await read(found[-1])
 
 
 def _context(mode: TlsMode, credentials: Credentials) -> ssl.SSLContext:

@@ -1,0 +1,48 @@
+"""An operator as its own process, as in production, for the stories of both operators."""
+
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import NamedTuple
+
+_END_SECONDS = 90
+
+
+class Operator(NamedTuple):
+    """Which operator, as whom, and where it works: in one namespace, so that tests can run side by side."""
+
+    word: str
+    kubeconfig: Path
+    namespace: str
+    log: Path
+
+
+@contextmanager
+def running(operator: Operator, **settings: str) -> Iterator[subprocess.Popen[bytes]]:
+    """It must end in order, and its log must hold no traceback."""
+    environment = os.environ | {
+        "KUBECONFIG": str(operator.kubeconfig),
+        "STEWARD_NAMESPACES": operator.namespace,
+        "STEWARD_LEADER_ELECT": "false",
+        "STEWARD_METRICS_BIND_ADDRESS": "0",
+        "STEWARD_HEALTH_PROBE_BIND_ADDRESS": "0",
+        **{f"STEWARD_{name.upper()}": value for name, value in settings.items()},
+    }
+    with operator.log.open("wb") as output:
+        process = subprocess.Popen(
+            [str(Path(sys.executable).parent / "steward"), "run", operator.word],
+            env=environment,
+            stdout=output,
+            stderr=output,
+        )
+        try:
+            yield process
+        finally:
+            process.terminate()
+            code = process.wait(timeout=_END_SECONDS)
+    text = operator.log.read_text()
+    assert code == 0, text
+    assert "Traceback" not in text, text
