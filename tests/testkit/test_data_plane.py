@@ -85,7 +85,10 @@ class Scenery:
     async def put(self, key: str, value: bytes) -> None:
         async def attempt() -> bool:
             async with EtcdClient(self._endpoints) as etcd:
-                return await etcd.put(f"{ROOT}/{key}", value, 0)
+                # A put whose answer came too late has been done: the next attempt finds the key there.
+                return await etcd.put(f"{ROOT}/{key}", value, 0) or f"{ROOT}/{key}" in await etcd.list(
+                    f"{ROOT}/{key}"
+                )
 
         await eventually(attempt)
 
