@@ -8,6 +8,7 @@ RUN python -m venv --without-pip /opt/steward \
  && pip --python /opt/steward/bin/python install --no-cache-dir --no-compile --require-hashes -r requirements/base.txt
 COPY pyproject.toml README.md LICENSE ./
 COPY src src
+COPY config/monitoring config/monitoring
 RUN pip --python /opt/steward/bin/python install --no-cache-dir --no-compile --no-deps . \
  # Imports are several times slower without, and the file system of the operator is read-only.
  && python -m compileall -q -j 0 --invalidation-mode unchecked-hash /opt/steward/lib

@@ -19,7 +19,7 @@ make check    lint, formatting, types, import rules, generated files
 make bench    measure
 make down     stop what `make up` started
 make fmt      format the code
-make generate write what is made from the code: the definitions, the kustomize files, the chart
+make generate write what is made from the code: definitions, kustomize files, chart, references
 make lock     write requirements/*.txt anew from pyproject.toml (newest versions: make lock ARGS=--upgrade)
 endef
 export HELP
@@ -47,11 +47,13 @@ check: setup
 	@$(BIN)/python -m steward.multigres.api config/crd --check
 	@$(BIN)/python -m steward.tenants.api config/crd --check
 	@$(BIN)/python -m steward.shipping --check
+	@$(BIN)/python -m steward.reference --check
 
 generate: setup
 	@$(BIN)/python -m steward.multigres.api config/crd
 	@$(BIN)/python -m steward.tenants.api config/crd
 	@$(BIN)/python -m steward.shipping
+	@$(BIN)/python -m steward.reference
 
 bench: binaries
 	@$(BIN)/python -m bench $(ARGS)

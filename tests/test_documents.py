@@ -1,9 +1,15 @@
 """Documents hold what they promise: links lead somewhere, and nothing speaks of the machine it was written on."""
 
 import re
+import shlex
 from pathlib import Path
 
+import click
 import pytest
+
+from steward.cli.documents import read_documents
+from steward.cli.linting import lint
+from steward.cli.main import steward
 
 ROOT = Path(__file__).parents[1]
 PLACES = ("*.md", "docs/**/*.md", "config/**/*.md", "chart/**/*.md")
@@ -53,3 +59,52 @@ def test_every_threat_names_a_test_that_exists() -> None:
 
     assert named
     assert missing == []
+
+
+_YAML_BLOCK = re.compile(r"^```yaml\n(.*?)^```", re.DOTALL | re.MULTILINE)
+_SHELL_LINE = re.compile(r"^(?: {4,}|\$ )?(?:\.venv/bin/)?(steward [a-z].*)$", re.MULTILINE)
+
+
+@pytest.mark.parametrize("name", DOCUMENTS)
+def test_every_manifest_in_a_document_passes_lint(name: str) -> None:
+    blocks = _YAML_BLOCK.findall((ROOT / name).read_text())
+    documents = [read_documents(name, block) for block in blocks]
+
+    # A template that a piece names stands elsewhere; everything else must be right as it is printed.
+    wrong = [
+        finding.message
+        for block in documents
+        for finding in lint(block)
+        if finding.severity == "error" and "Template" not in finding.message
+    ]
+
+    assert wrong == []
+
+
+@pytest.mark.parametrize("name", [name for name in DOCUMENTS if "reference/" not in name])
+def test_every_steward_command_in_a_document_can_be_typed(name: str) -> None:
+    lines = _SHELL_LINE.findall((ROOT / name).read_text())
+
+    wrong = {line: told for line in lines if (told := _usage_error(line))}
+
+    assert wrong == {}
+
+
+def _usage_error(line: str) -> str:
+    """What click says of the words of a command line, without running it."""
+    line = re.split(r" (?:\||>|#|<) ?", line)[0]
+    words = shlex.split(line)[1:]
+    if "VERB" in words or "…" in words or words[0] == "kubectl":
+        return ""
+    context = click.Context(steward, info_name="steward")
+    try:
+        name, command, rest = steward.resolve_command(context, words)
+        assert command is not None
+        while isinstance(command, click.Group) and rest and not rest[0].startswith("-"):
+            name, command, rest = command.resolve_command(context, rest)
+            assert command is not None
+        inner = click.Context(command, info_name=name, **command.context_settings)
+        command.make_parser(inner).parse_args(list(rest))
+    except click.UsageError as error:
+        return error.format_message()
+    return ""

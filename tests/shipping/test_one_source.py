@@ -12,7 +12,8 @@ import yaml
 
 from steward.kube.kinds import Manifest
 from steward.shipping.__main__ import files
-from steward.shipping.manifests import manifests
+from steward.shipping.manifests import manifests, monitoring
+from steward.shipping.operators import SHIPPED
 from steward.shipping.values import Image, Monitoring, OperatorValues, Values
 from tests.programs import program
 
@@ -33,7 +34,7 @@ CHOICES = {
         multigres=OperatorValues(replicas=1, args=["--log-level=debug"], resources=LARGE),
         tenants=OperatorValues(replicas=3, args=["--shard=0/2", "--no-cross-namespace"]),
         priority_class_name="system-cluster-critical",
-        monitoring=Monitoring(service_monitor=True),
+        monitoring=Monitoring(service_monitor=True, alerts=True, dashboards=True),
     ),
 }
 
@@ -74,9 +75,20 @@ def test_kustomize_makes_what_install_makes() -> None:
     assert _by_name(_objects(done.stdout)) == _by_name(manifests(Values()))
 
 
-@pytest.mark.parametrize("name", sorted(files()))
-def test_a_made_file_is_current(name: str) -> None:
-    assert (ROOT / name).read_text() == files()[name]
+def test_the_made_files_are_current() -> None:
+    stale = [name for name, text in files(ROOT).items() if (ROOT / name).read_text() != text]
+
+    assert stale == [], "run: make generate"
+
+
+def test_kustomize_has_the_monitoring_that_install_has() -> None:
+    done = _run("kubectl", "kustomize", "config/monitoring")
+    assert done.returncode == 0, done.stderr
+    values = Values(monitoring=Monitoring(service_monitor=True, alerts=True, dashboards=True))
+
+    expected = [made for operator in SHIPPED for made in monitoring(operator, values)]
+
+    assert _by_name(_objects(done.stdout)) == _by_name(expected)
 
 
 def _without_keep(manifest: Manifest) -> Manifest:

@@ -20,26 +20,27 @@ kubeVersion: ">=1.30.0-0"
 """
 
 
-def files() -> dict[str, str]:
+def files(root: Path) -> dict[str, str]:
     return {
         "chart/Chart.yaml": _CHART,
         "chart/values.yaml": values_file(),
         "chart/values.schema.json": json.dumps(values_schema(), indent=2) + "\n",
         **{f"chart/templates/{name}": text for name, text in templates().items()},
-        **{f"config/{name}": text for name, text in kustomize_files().items()},
+        **{f"config/{name}": text for name, text in kustomize_files(root).items()},
     }
 
 
 def main(root: Path, arguments: list[str]) -> int:
     is_check = "--check" in arguments
-    stale = [name for name, text in files().items() if not _is_current(root / name, text)]
+    stale = [name for name, text in files(root).items() if not _is_current(root / name, text)]
     if is_check:
         for name in stale:
             print(f"{name} is not what src/steward/shipping makes: run `make generate`", file=sys.stderr)
         return 1 if stale else 0
+    made = files(root)
     for name in stale:
         (root / name).parent.mkdir(parents=True, exist_ok=True)
-        (root / name).write_text(files()[name])
+        (root / name).write_text(made[name])
     return 0
 
 

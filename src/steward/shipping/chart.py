@@ -12,6 +12,7 @@ import yaml
 from steward.kube.kinds import Manifest
 from steward.shipping import manifests
 from steward.shipping.access import databases_for_tenants, metrics_reader
+from steward.shipping.monitoring import DASHBOARDS, RULES
 from steward.shipping.network import network_policy, service_monitor
 from steward.shipping.operators import SHIPPED, Shipped
 from steward.shipping.values import Image, OperatorValues, Values
@@ -55,7 +56,12 @@ class Tokens:
 
 def templates() -> dict[str, str]:
     """The files below `templates/`, by name."""
-    files = {"crds.yaml": _CRDS, "metrics-reader.yaml": _file([metrics_reader()], "", Tokens())}
+    files = {
+        "crds.yaml": _CRDS,
+        "metrics-reader.yaml": _file([metrics_reader()], "", Tokens()),
+        "alerts.yaml": _picked_up("alerts", RULES),
+        "dashboards.yaml": _picked_up("dashboards", DASHBOARDS),
+    }
     for operator in SHIPPED:
         files |= _of_operator(operator)
     both = "and .Values.multigres.enabled .Values.tenants.enabled"
@@ -118,6 +124,18 @@ def _file(objects: list[Manifest], condition: str, tokens: Tokens) -> str:
     )
     body = tokens.written(text)
     return f"{NOTE}{{{{- if {condition} }}}}\n{body}{{{{- end }}}}\n" if condition else NOTE + body
+
+
+def _picked_up(value: str, files: dict[Shipped, str]) -> str:
+    """Files that hold braces of their own, so they are read as data, not as templates."""
+    parts = [
+        f"{{{{- if and .Values.{operator.word}.enabled .Values.monitoring.{value} }}}}\n"
+        f'{{{{- $object := fromYaml (.Files.Get "files/monitoring/{name}") }}}}\n'
+        '{{- $_ := set $object.metadata "namespace" .Release.Namespace }}\n'
+        "---\n{{ toYaml $object }}\n{{- end }}\n"
+        for operator, name in files.items()
+    ]
+    return NOTE + "".join(parts)
 
 
 _CRDS = (

@@ -1,10 +1,13 @@
 """The kustomize files in `config/`: one directory a concern, `default` for all of it."""
 
+from pathlib import Path
+
 import yaml
 
 from steward.kube.kinds import Manifest
 from steward.shipping import manifests
 from steward.shipping.access import databases_for_tenants, metrics_reader
+from steward.shipping.monitoring import DASHBOARDS, RULES, made_files
 from steward.shipping.network import network_policy
 from steward.shipping.operators import SHIPPED
 from steward.shipping.values import Values
@@ -12,7 +15,7 @@ from steward.shipping.values import Values
 NOTE = "# Made by `make generate` from src/steward/shipping: edit there.\n"
 
 
-def kustomize_files() -> dict[str, str]:
+def kustomize_files(root: Path) -> dict[str, str]:
     """By their path below `config/`. The definitions themselves are written by the two APIs."""
     values = Values()
     sections: dict[str, dict[str, list[Manifest]]] = {
@@ -37,12 +40,22 @@ def kustomize_files() -> dict[str, str]:
         f"{name}/{file}": _objects(found) for name, made in sections.items() for file, found in made.items()
     }
     listed = {f"{name}/kustomization.yaml": _listing(sorted(made)) for name, made in sections.items()}
+    monitoring = {f"monitoring/{name}": _objects(found) for name, found in made_files(root).items()}
     return {
         **files,
         **listed,
+        **monitoring,
+        "monitoring/kustomization.yaml": _monitoring(),
         "crd/kustomization.yaml": _listing(_definitions()),
         "default/kustomization.yaml": _listing(["../crd", "../rbac", "../manager", "../webhook"]),
     }
+
+
+def _monitoring() -> str:
+    """Needs the Prometheus operator's kinds and, for the dashboards, Grafana with its sidecar."""
+    monitors = ["service-monitor.yaml", "tenants-service-monitor.yaml"]
+    content = yaml.safe_load(_listing([*monitors, *RULES.values(), *DASHBOARDS.values()]))
+    return NOTE + yaml.safe_dump({**content, "namespace": Values().namespace}, sort_keys=False)
 
 
 def _definitions() -> list[str]:

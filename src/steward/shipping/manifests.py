@@ -8,6 +8,7 @@ from steward.kube.kinds import Manifest
 from steward.multigres import server_rules as multigres_rules
 from steward.multigres.api.kinds import CUSTOM_KINDS as MULTIGRES_KINDS
 from steward.shipping.access import access, custom_kinds, databases_for_tenants, metrics_reader
+from steward.shipping.monitoring import alerts, dashboards
 from steward.shipping.network import metrics_service, network_policy, service_monitor, webhook_service
 from steward.shipping.operators import MULTIGRES, SHIPPED, TENANTS, Shipped
 from steward.shipping.values import OperatorValues, Values
@@ -61,7 +62,16 @@ def of_operator(operator: Shipped, values: Values) -> list[Manifest]:
         *core(operator, values),
         *([network_policy(operator, values)] if values.network_policy else []),
         *(webhooks(operator, values) if values.webhooks else []),
-        *([service_monitor(operator, values)] if values.monitoring.service_monitor else []),
+        *monitoring(operator, values),
+    ]
+
+
+def monitoring(operator: Shipped, values: Values) -> list[Manifest]:
+    wanted = values.monitoring
+    return [
+        *([service_monitor(operator, values)] if wanted.service_monitor else []),
+        *([alerts(operator, values)] if wanted.alerts else []),
+        *([dashboards(operator, values)] if wanted.dashboards else []),
     ]
 
 

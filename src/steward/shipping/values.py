@@ -39,6 +39,8 @@ class OperatorValues(Struct, frozen=True, rename="camel", forbid_unknown_fields=
 
 class Monitoring(Struct, frozen=True, rename="camel", forbid_unknown_fields=True):
     service_monitor: Annotated[bool, _says("ServiceMonitors, for the Prometheus operator.")] = False
+    alerts: Annotated[bool, _says("PrometheusRules, for the Prometheus operator.")] = False
+    dashboards: Annotated[bool, _says("ConfigMaps with dashboards, for the sidecar of Grafana.")] = False
 
 
 class Values(Struct, frozen=True, rename="camel", forbid_unknown_fields=True):
