@@ -85,15 +85,15 @@ def test_every_manifest_in_a_document_passes_lint(name: str) -> None:
 def test_every_steward_command_in_a_document_can_be_typed(name: str) -> None:
     lines = _SHELL_LINE.findall((ROOT / name).read_text())
 
-    wrong = {line: told for line in lines if (told := _usage_error(line))}
+    wrong = {line: told for line in lines if (told := usage_error(line))}
 
     assert wrong == {}
 
 
-def _usage_error(line: str) -> str:
+def usage_error(line: str) -> str:
     """What click says of the words of a command line, without running it."""
     line = re.split(r" (?:\||>|#|<) ?", line)[0]
-    words = shlex.split(line)[1:]
+    words = shlex.split(re.sub(r"\[(--[^\]]*)\]", r"\1", line))[1:]
     if "VERB" in words or "…" in words or words[0] == "kubectl":
         return ""
     context = click.Context(steward, info_name="steward")
@@ -104,7 +104,9 @@ def _usage_error(line: str) -> str:
             name, command, rest = command.resolve_command(context, rest)
             assert command is not None
         inner = click.Context(command, info_name=name, **command.context_settings)
-        command.make_parser(inner).parse_args(list(rest))
+        _, left, _ = command.make_parser(inner).parse_args(list(rest))
+        if left and not inner.allow_extra_args:
+            return f"too many words: {left}"
     except click.UsageError as error:
         return error.format_message()
     return ""
