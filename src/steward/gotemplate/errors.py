@@ -15,9 +15,7 @@ Inside only, until the engine has added where it happened:
 
 from __future__ import annotations
 
-from steward.gotemplate.golang.escapes import Escapes
-
-_PRINTABLE = Escapes(lambda char: "\ufffd" if "\ud800" <= char <= "\udfff" else char)
+from steward.gotemplate.golang.utf8 import without_surrogates
 
 
 class TemplateError(Exception):
@@ -29,7 +27,7 @@ class TemplateError(Exception):
     def __init__(self, text: str, line: int = 0, column: int | None = None) -> None:
         # A template may quote bytes that are no UTF-8; an error is for people and logs, and must be printable.
         if not text.isascii():
-            text = text.translate(_PRINTABLE)
+            text = without_surrogates(text)
         super().__init__(text)
         self.text = text
         self.line = line

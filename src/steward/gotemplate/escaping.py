@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Final
 
 from steward.gotemplate.budget import Budget
 from steward.gotemplate.golang.escapes import Escapes
+from steward.gotemplate.golang.utf8 import repaired
 from steward.gotemplate.printing import show, sprint
 from steward.gotemplate.values import Int64, Value, byte_length
 
-_HTML: Final = (("&", "&amp;"), ("\0", "�"), ('"', "&#34;"), ("'", "&#39;"), ("<", "&lt;"), (">", "&gt;"))
+# In this order: what comes first is part of what comes later.
+_HTML: Final = {"&": "&amp;", "\0": "�", '"': "&#34;", "'": "&#39;", "<": "&lt;", ">": "&gt;"}
 _JS: Final = {
     "\\": "\\\\",
     "'": "\\'",
@@ -47,7 +49,11 @@ def _text(args: Sequence[Value], budget: Budget) -> str:
 def escape_html(budget: Budget, *args: Value) -> str:
     text = _text(args, budget)
     budget.build(len(text))
-    for char, escaped in _HTML:
+    return _replaced(text, _HTML)
+
+
+def _replaced(text: str, escapes: Mapping[str, str]) -> str:
+    for char, escaped in escapes.items():
         text = text.replace(char, escaped)
     return text
 
@@ -58,6 +64,8 @@ def escape_js(budget: Budget, *args: Value) -> str:
         return text
     budget.build(2 * len(text))
     budget.work(len(text) // 16)
+    if repaired(text).isprintable():
+        return _replaced(text, _JS)
     return text.translate(_JS_ESCAPES)
 
 

@@ -66,7 +66,7 @@ def rune(value: int) -> str:
 
 
 def _in_base(value: int, verb: str, flags: Flags, budget: Budget | None) -> str:
-    unpadded = flags.but(zero=False)
+    unpadded = flags.but(zero=False) if flags.zero else flags
     if flags.precision == 0 and value == 0:
         return pad("", unpadded, budget)
     digits = format(abs(value), _BASES[verb])

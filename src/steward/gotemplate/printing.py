@@ -124,6 +124,7 @@ class Printer:
         return self.value(value, verb, 0)
 
     def bad_verb(self, value: Value, verb: str) -> str:
+        self.charge(1)
         before, self.erroring = self.erroring, True
         text = f"%!{verb}({_type_name(value)}={self.argument(value, 'v')})"
         self.erroring = before

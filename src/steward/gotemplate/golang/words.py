@@ -69,9 +69,9 @@ def initials(text: str) -> str:
 
 def delete_white_space(text: str) -> str:
     """Without white space; if there was any, every byte comes back as a Latin-1 rune."""
-    plain = _latin1(text)
-    kept = plain.translate(_SPACE_TO_NOTHING)
-    return text if len(kept) == len(plain) else kept
+    raw = to_bytes(text)
+    kept = raw.translate(None, _SPACE_BYTES)
+    return text if len(kept) == len(raw) else kept.decode("latin-1")
 
 
 def _latin1(text: str) -> str:
@@ -80,7 +80,7 @@ def _latin1(text: str) -> str:
 
 _LATIN1_SPACES = [char for char in SPACES if char <= "\xff"]
 _SPACE_TO_BLANK = {ord(char): " " for char in _LATIN1_SPACES}
-_SPACE_TO_NOTHING = {ord(char): None for char in _LATIN1_SPACES}
+_SPACE_BYTES = "".join(_LATIN1_SPACES).encode("latin-1")
 
 
 def abbreviate(text: str, offset: int, width: int) -> str:
