@@ -8,9 +8,7 @@ The last figure is the apply that has nothing to write: it is decided without a 
 
 from __future__ import annotations
 
-import asyncio
-from collections.abc import AsyncIterator, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import Sequence
 from functools import partial
 from itertools import count
 
@@ -24,6 +22,7 @@ from bench.measuring.options import Options, read_options
 from bench.measuring.plane import Ground, ground
 from bench.measuring.report import Report, progress
 from bench.measuring.running import run
+from bench.measuring.watched import watched
 from steward.kube.kinds import CONFIG_MAP, ref_of
 from steward.kube.meta import Metadata
 from steward.kube.options import ApplyOptions
@@ -51,24 +50,6 @@ async def measure(report: Report) -> None:
             for depth in report.options.depths:
                 await measure_depth(report, bare, writer, depth)
         await measure_unchanged(report, bare, writer)
-
-
-@asynccontextmanager
-async def watched(on: Ground) -> AsyncIterator[None]:
-    """A bare watch of what the second contestant writes; the lines are read and dropped."""
-    reading = asyncio.create_task(_read_all(on))
-    try:
-        yield
-    finally:
-        reading.cancel()
-        await asyncio.gather(reading, return_exceptions=True)
-
-
-async def _read_all(on: Ground) -> None:
-    path = f"/api/v1/namespaces/{on.namespace}/configmaps?watch=1&labelSelector=bench%3Dwatched"
-    async with on.bare.lines(path) as lines:
-        async for _ in lines:
-            pass
 
 
 async def measure_depth(report: Report, bare: BareWriter, writer: EngineWriter, depth: int) -> None:

@@ -113,7 +113,7 @@ async def measure_size(report: Report, on: Ground, size: int) -> None:
     progress(f"{size} clusters")
     async with operator(on, OPERATOR, flags) as running:
         async with watched.phase(running) as up:
-            seconds = await fleet.bring_up()
+            seconds = await running.during(fleet.bring_up())
             progress(f"all Healthy after {seconds:.1f} s; waiting for quiet")
             await watched.until_quiet()
         written = await what_was_written(on.bare, up.calls, MANAGER, namespace)
@@ -148,7 +148,7 @@ async def measure_restart(on: Ground, fleet: Fleet, watched: Watched, seconds: f
         await watched.until_quiet()
         restart = Phase(await watched.since(mark), after=running.usage())
         progress("deletion")
-        return restart, await fleet.delete()
+        return restart, await running.during(fleet.delete())
 
 
 def figures(found: Found) -> list[Figure]:

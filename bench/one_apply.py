@@ -1,5 +1,8 @@
 """A controller that applies one ConfigMap for each of 5,000 objects, against bare applies of the same ConfigMaps.
 
+Two floors: the bare client, and the bare client beside a bare watch of what it writes. A controller watches what it
+writes, so the server has the same work under the second; what the first has less is the price of having a cache.
+
 The whole wheel turns: keys in the queue, workers, a plan, the carrier, the server, read-your-writes, the watch that
 shows the write again, and the second look that finds nothing to do. As many workers as the bare client has requests
 in flight. In every round each side makes its share of the ConfigMaps, new ones.
@@ -10,6 +13,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import partial
 
 from bench.measuring.bare import FIELD_MANAGER, Manifest, config_map
 from bench.measuring.contest import all_cpu, contest, cpu, rates
@@ -20,6 +24,7 @@ from bench.measuring.options import Options, read_options
 from bench.measuring.plane import Ground, ground
 from bench.measuring.report import Report, progress
 from bench.measuring.running import run
+from bench.measuring.watched import watched
 from steward.kube.kinds import CONFIG_MAP, SECRET, Key, Ref
 from steward.kube.meta import Metadata, key_of
 from steward.kube.selectors import CacheRule
@@ -68,26 +73,34 @@ async def measure_depth(report: Report, on: Ground, running: Engine, sources: in
     await turning.until_still()
     keys = sorted(key_of(source) for source in copier.sources.list())
     share = max(1, sources // (rounds + 1))
+    copies = partial(bare_copies, on, copier, depth)
     contestants = {
-        "bare": lambda number: bare_copies(on, keys[number * share :][:share], copier, depth),
+        "bare": lambda number: copies("bare", keys[number * share :][:share]),
+        "bare with a watch": lambda number: copies("watched", keys[number * share :][:share]),
         "controller": lambda number: turning.copies(keys[number * share :][:share]),
     }
     try:
-        found = await contest(contestants, rounds, on.server_cpu)
+        async with watched(on):
+            found = await contest(contestants, rounds, on.server_cpu)
     finally:
         turning.loop.stop_taking()
         await turning.loop.finish(grace=5.0)
-    floor, ours = found["bare"], found["controller"]
+    ours = found.pop("controller")
+    for name, floor in found.items():
+        report.add(
+            paired(
+                f"one-apply reconciles, depth {depth}, by {name}", "/s", rates(ours), rates(floor), TARGET
+            ),
+            paired("… processor", "µs each", cpu(ours), cpu(floor)),
+            paired("… with the server's", "µs each", all_cpu(ours), all_cpu(floor)),
+        )
     report.add(
-        paired(f"one-apply reconciles, depth {depth}", "/s", rates(ours), rates(floor), TARGET),
-        paired(f"… processor, depth {depth}", "µs each", cpu(ours), cpu(floor)),
-        paired("… with the server's", "µs each", all_cpu(ours), all_cpu(floor)),
         beside(f"… looks for each object, depth {depth}", turning.looks_each, "", 1),
     )
 
 
-async def bare_copies(on: Ground, keys: Sequence[Key], copier: Copier, depth: int) -> Cost:
-    return await at_depth(depth, on.bare.apply, [copier.copy_of(key, "bare") for key in keys])
+async def bare_copies(on: Ground, copier: Copier, depth: int, by: str, keys: Sequence[Key]) -> Cost:
+    return await at_depth(depth, on.bare.apply, [copier.copy_of(key, by) for key in keys])
 
 
 @dataclass

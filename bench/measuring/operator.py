@@ -6,10 +6,10 @@ import asyncio
 import json
 import sys
 import tempfile
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Coroutine, Mapping
 from contextlib import asynccontextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import aiohttp
 
@@ -25,8 +25,11 @@ from steward.tenants.api import kinds as tenants
 READY_SECONDS = 60.0
 _STOP_SECONDS = 20.0
 _POLL_SECONDS = 0.1
+_LOOK_SECONDS = 1.0
 NO_FLAGS: Mapping[str, str] = {}
 _DEFINITIONS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
+
+T = TypeVar("T")
 
 
 class OperatorFailed(RuntimeError):
@@ -42,6 +45,17 @@ class RunningOperator:
         if not self._service.is_running():
             raise OperatorFailed(f"the operator ended by itself:\n{self._service.log_tail()}")
         return usage(self._pid)
+
+    async def during(self, work: Coroutine[Any, Any, T]) -> T:
+        """The result of work that waits for the operator; OperatorFailed as soon as there is none to wait for."""
+        task = asyncio.ensure_future(work)
+        try:
+            while not task.done():
+                await asyncio.wait({task}, timeout=_LOOK_SECONDS)
+                self.usage()
+            return task.result()
+        finally:
+            task.cancel()
 
     async def until_ready(self, port: int) -> None:
         """Its caches are synced when /readyz says so."""

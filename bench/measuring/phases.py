@@ -15,6 +15,7 @@ from steward.testkit.audit import AuditLog, Calls, Mark
 
 _QUIET_SECONDS = 3.0
 _LEASES = "leases"
+_EVENTS = "events"
 
 
 @dataclass
@@ -30,6 +31,11 @@ class Phase:
     def writes(self) -> Calls:
         """All but those of the lease."""
         return Calls(tuple(item for item in self.calls.writes() if item.call.resource != _LEASES))
+
+    @property
+    def objects(self) -> int:
+        """Writes that are no events: those tell people, and are nobody's state."""
+        return sum(item.call.resource != _EVENTS for item in self.writes)
 
     @property
     def reads(self) -> int:

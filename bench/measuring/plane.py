@@ -1,5 +1,5 @@
 """The control plane under a scenario: its own in a temporary directory, or the one that STEWARD_BENCH_CONTROL_PLANE
-names (`steward up --detach --dir D`).
+names (`steward up --bare --detach --dir D`).
 
 Its own is killed by the kernel should the measuring process die, so that nothing survives whatever happens.
 """

@@ -93,9 +93,11 @@ class Sight:
             await self._news.wait()
 
     async def follow(self, bare: BareClient, path: str) -> None:
-        async with bare.lines(f"{path}?watch=1") as lines:
-            async for line in lines:
-                self._take(_event.decode(line))
+        """Again from the start when the server ends the stream, as it does whenever a custom kind is defined anew."""
+        while True:
+            async with bare.lines(f"{path}?watch=1") as lines:
+                async for line in lines:
+                    self._take(_event.decode(line))
 
     def _take(self, event: _Event) -> None:
         name = event.object.metadata.name

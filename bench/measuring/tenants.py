@@ -71,7 +71,7 @@ class Customers:
         assert isinstance(found, datetime)
         return found
 
-    def registry(self) -> Manifest:
+    def registry(self, interval: str) -> Manifest:
         mysql = {
             "host": self._server.host,
             "port": self._server.port,
@@ -81,7 +81,7 @@ class Customers:
             "table": "customers",
         }
         spec = {
-            "source": {"type": "mysql", "syncInterval": "1s", "mysql": mysql},
+            "source": {"type": "mysql", "syncInterval": interval, "mysql": mysql},
             "valueMappings": {"uid": "id", "hostOrUrl": "url", "activate": "active"},
             "extraValueMappings": {"plan": "plan"},
         }
@@ -162,6 +162,8 @@ class Space:
     bare: BareClient
     namespace: str
     table: Customers
+    interval: str = "1s"
+    """How often the table is read."""
 
     def path(self, plural: str) -> str:
         return f"{_KIND}/namespaces/{self.namespace}/{plural}"
@@ -178,7 +180,7 @@ class Space:
 
     async def open(self) -> None:
         """From here on rows become tenants."""
-        await self.bare.create(self.path("tenantregistries"), self.table.registry())
+        await self.bare.create(self.path("tenantregistries"), self.table.registry(self.interval))
         await self.apply_template()
 
     async def apply_template(self, version: str = "1") -> None:

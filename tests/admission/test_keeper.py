@@ -314,6 +314,40 @@ async def test_the_keeper_goes_on_checking_and_outlives_failures(proxied, namesp
     assert clock.sleepers == 0
 
 
+@pytest.mark.parametrize("name", ["ca", "tls"])
+async def test_a_secret_that_somebody_deletes_or_breaks_is_made_anew_without_waiting_for_the_next_check(
+    client, options, namespace, name
+):
+    keeper = CertificateKeeper(client, options)
+    await keeper.start()
+    try:
+        await until_whole(client, namespace)
+        await client.delete(Ref(SECRET, Key(namespace, name)))
+        await until_whole(client, namespace)
+        await change(client, namespace, name, data={"tls.crt": "anVuaw==", "tls.key": "anVuaw=="})
+        await until_whole(client, namespace)
+    finally:
+        await keeper.stop()
+
+
+async def until_whole(client, namespace):
+    async with asyncio.timeout(120):
+        while not await is_whole(client, namespace):
+            await asyncio.sleep(0.05)
+
+
+async def is_whole(client, namespace):
+    try:
+        ca, tls = [await data_of(client, namespace, name) for name in ("ca", "tls")]
+    except NotFound:
+        return False
+    if not ca.get("ca.key") or read_pair(tls["tls.crt"], tls["tls.key"]) is None:
+        return False
+    return any(
+        is_signed_by(tls["tls.crt"], one) for one in split_bundle(ca["ca.crt"] + ca.get("previous.crt", b""))
+    )
+
+
 async def test_a_keeper_that_stops_lets_the_check_in_hand_end(proxied, options, clock):
     proxy, client = proxied
     held = proxy.add(Rule(Match(verb="create", resource="secrets"), HoldReply(), first=2))

@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Callable
-from contextlib import AbstractAsyncContextManager, suppress
+from contextlib import AbstractAsyncContextManager
 from functools import partial
 from pathlib import Path
 
@@ -9,9 +9,9 @@ import pytest
 
 from steward.kube.client import Client, connect
 from steward.kube.config import ConfigSource, load_settings
-from steward.kube.errors import AlreadyExists
 from steward.local.control_plane import ControlPlane
 from steward.testkit import FaultProxy
+from tests import namespaces
 from tests.faults.greetings import Sample, World, crd, install, sample
 
 StartSample = Callable[..., AbstractAsyncContextManager[Sample]]
@@ -32,11 +32,11 @@ async def proxy(control_plane: ControlPlane) -> AsyncIterator[FaultProxy]:
 
 @pytest.fixture
 async def world(client: Client, namespace: str) -> AsyncIterator[World]:
-    with suppress(AlreadyExists):  # an earlier test of this run made it
-        await install(client, crd())
+    await install(client, crd())
     world = World(client, namespace)
     yield world
-    await world.leave_nothing()
+    if namespaces.kept_plane():
+        await world.leave_nothing()
 
 
 @pytest.fixture

@@ -13,7 +13,7 @@ from typing import Any
 
 from steward.kube.client import Client
 from steward.kube.crd import CustomKind, definition
-from steward.kube.errors import NoSuchKind, NotFound
+from steward.kube.errors import AlreadyExists, NoSuchKind, NotFound
 from steward.kube.kinds import (
     CONFIG_MAP,
     CUSTOM_RESOURCE_DEFINITION,
@@ -50,7 +50,7 @@ async def eventually(condition: Callable[[], Awaitable[bool]], what: str) -> Non
     try:
         async with asyncio.timeout(PATIENCE):
             while not await condition():
-                await asyncio.sleep(0.05)
+                await asyncio.sleep(0.1)
     except TimeoutError:
         raise AssertionError(f"never came true: {what}") from None
 
@@ -185,8 +185,9 @@ async def sample(proxy: FaultProxy, log: Path, **environment: str) -> AsyncItera
 
 
 async def install(client: Client, definition: Manifest) -> None:
-    """Makes the kind and waits until the server serves it."""
-    await client.create(definition)
+    """Makes the kind, unless another worker was faster, and waits until the server serves it."""
+    with suppress(AlreadyExists):
+        await client.create(definition)
     kind = Kind(f"{definition['spec']['group']}/v1", "Greeting")
 
     async def served() -> bool:

@@ -287,6 +287,15 @@ async def test_pages_become_one_list(client: Client, namespace: str) -> None:
         assert int(found.resource_version) > 0
 
 
+async def test_whether_there_is_any_object_is_told_by_one_of_them(client: Client, namespace: str) -> None:
+    labelled = [config_map(namespace, name) for name in ("a", "b")]
+    for manifest in labelled:
+        manifest["metadata"]["labels"] = {"app": "x"}
+        await client.create(manifest)
+    assert await client.has_any(CONFIG_MAP, ListQuery(namespace=namespace, label_selector="app=x"))
+    assert not await client.has_any(CONFIG_MAP, ListQuery(namespace=namespace, label_selector="app=y"))
+
+
 async def test_listed_objects_say_what_they_are(client: Client, namespace: str) -> None:
     await client.create(config_map(namespace))
     for item in (await client.list(CONFIG_MAP, ListQuery(namespace=namespace))).items:

@@ -15,6 +15,7 @@ from steward.kube.options import WatchQuery
 from steward.kube.reflector import Reflector, ReflectorOptions
 from steward.kube.selectors import CacheRule
 from steward.kube.store import Store
+from steward.testkit import let_others_run
 from tests.kube.instant_clock import InstantClock
 
 
@@ -149,3 +150,40 @@ async def test_pauses_grow_and_end_with_the_first_line() -> None:
     await read_all(Scripted(*down, [end_of_list(1)], [event("BOOKMARK", 2)]), options)
 
     assert clock.slept == [0.5, 1.0, 2.0, 4.0, 0.0]
+
+
+class LingeringClock(PauseClock):
+    """Whoever is woken from a long sleep before its time says so, and takes a few turns to be gone."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.ending = asyncio.Event()
+
+    async def sleep(self, seconds: float) -> None:
+        try:
+            await super().sleep(seconds)
+        except asyncio.CancelledError:
+            self.ending.set()
+            await let_others_run()
+            raise
+
+
+class Failing(Scripted):
+    @asynccontextmanager
+    async def watch(self, kind: Kind, query: WatchQuery) -> AsyncIterator[AsyncIterator[bytes]]:
+        await let_others_run()
+        async with super().watch(kind, query) as lines:
+            yield lines
+
+
+async def test_an_end_that_comes_while_a_failed_stream_is_wound_up_is_an_end() -> None:
+    clock, store = LingeringClock(), Store(CacheRule(CONFIG_MAP, Metadata))
+    client = Failing(Unavailable(503, "ServiceUnavailable", "later"), [event("ADDED", 1)])
+    reflector = Reflector(cast(Client, client), store, 0, ReflectorOptions(clock=clock))
+    task = asyncio.create_task(reflector.run())
+    async with asyncio.timeout(120):
+        await clock.ending.wait()
+        task.cancel()
+        await asyncio.gather(task, return_exceptions=True)
+    assert task.cancelled()
+    assert len(client.queries) == 1

@@ -24,9 +24,7 @@ NEVER = [
     refused(errors.NotFound, 404),
     refused(errors.Invalid, 422),
     refused(errors.Gone, 410),
-    errors.InternalError(
-        500, "", "failed to convert new object (shop/web): quantities must match the expression"
-    ),
+    refused(errors.Unreadable, 500),
     errors.LeaseLost("x"),
     errors.ConfigError("x"),
 ]

@@ -1,6 +1,7 @@
 import json
 from typing import Any
 
+import msgspec
 import pytest
 
 from steward.kube import errors
@@ -41,6 +42,18 @@ def test_a_status_becomes_the_error_of_its_code(
     error = refusal(code, {}, body(code, reason), ASKED)
     assert type(error) is expected
     assert (error.status, error.reason, error.message, str(error)) == (code, reason, "no", "no")
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        "failed to convert new object (shop/web): quantities must match the expression",
+        "failed to create typed patch object (shop/web; apps/v1, Kind=StatefulSet): .a: field not declared in schema",
+    ],
+)
+def test_an_object_that_the_server_cannot_read_is_told_from_a_fault_of_the_server(message: str) -> None:
+    answer = {"kind": "Status", "code": 500, "reason": "InternalError", "message": message}
+    assert type(refusal(500, {}, msgspec.json.encode(answer), ASKED)) is errors.Unreadable
 
 
 def test_a_field_conflict_names_managers_and_fields() -> None:

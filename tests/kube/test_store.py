@@ -10,6 +10,7 @@ from steward.kube.kinds import CONFIG_MAP, Key
 from steward.kube.meta import Metadata, ObjectMeta
 from steward.kube.selectors import CacheRule
 from steward.kube.store import Change, Store
+from steward.kube.view import Body
 
 KEY = Key("n", "a")
 
@@ -263,3 +264,22 @@ def test_a_problem_is_told_until_its_watch_goes_on(split: Store[Metadata]) -> No
     split.report(0, "")
 
     assert split.problem == "refused"
+
+
+def test_a_keeper_is_shown_every_version_whole_and_its_failure_stops_nobody(
+    store: Store[Metadata], caplog: pytest.LogCaptureFixture
+) -> None:
+    shown: list[tuple[str, bytes]] = []
+
+    def fail(seen: Metadata, whole: Body) -> None:
+        raise RuntimeError("full")
+
+    store.show_bodies(fail)
+    store.show_bodies(lambda seen, whole: shown.append((seen.metadata.resource_version, bytes(whole))))
+    store.put(0, body(1))
+    store.observe(body(2))
+    store.put(0, body(2))
+    store.put(0, body(1))
+    assert shown == [("1", body(1)), ("2", body(2))]
+    assert version_in(store) == "2"
+    assert "a keeper of" in caplog.text

@@ -65,6 +65,13 @@ async def test_without_a_certificate_one_is_made() -> None:
     await server.stop()
 
 
+async def test_nobody_looks_for_the_files_of_a_certificate_that_was_made(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    await self_signed_tls(FakeClock()).keep_fresh()
+    assert not caplog.records
+
+
 async def test_a_renewed_certificate_is_served_without_a_restart(tmp_path: Path) -> None:
     files = self_signed(tmp_path, ("first",))
     clock = FakeClock()

@@ -1,8 +1,8 @@
 """The certificate keeper: an authority and the leaves that it signs, in Secrets, always valid.
 
 It runs on every replica; each check reads, decides (`keeping`) and writes what is due, and the next one is planned for
-when the next step is. The order within a check is what keeps calls alive: a new authority is made known (the hooks)
-before anything is signed by it.
+when the next step is. It comes earlier when somebody touches one of the Secrets, or sets the clock. The order within a
+check is what keeps calls alive: a new authority is made known (the hooks) before anything is signed by it.
 
     keeper = CertificateKeeper(client, KeeperOptions("shop", "shop-ca", (Leaf("shop-tls", service="webhook"),)))
     await keeper.check()          # once, from a reconcile: `next_check` of the answer says when to come again
@@ -25,6 +25,8 @@ from steward.admission.keeping import LEAF_CERTIFICATE, LEAF_KEY, Authority, Dat
 from steward.admission.kept_secrets import KeptSecret, KeptSecrets, OutdatedError
 from steward.admission.notary import Decide, Notary, in_this_process
 from steward.admission.projection import await_projection
+from steward.admission.resting import Woken, rest
+from steward.admission.secret_watch import SecretWatch
 from steward.kube.client import Client
 from steward.kube.clock import Clock, Random, SystemClock
 from steward.kube.errors import AlreadyExists, Conflict, KubeError
@@ -34,6 +36,8 @@ FIRST_RETRY = 1.0
 LAST_RETRY = 60.0
 JITTER = 0.1
 STOP_SECONDS = 5.0
+CALM_SECONDS = 1.0
+"""A Secret that changes all the time costs one check in this time, and no more."""
 
 log = logging.getLogger(__name__)
 
@@ -77,6 +81,7 @@ class CertificateKeeper:
         self._options = options
         self._plain_options = options.plain()
         self._notary = notary
+        self._client = client
         self._secrets = KeptSecrets(client, options)
         self._clock = clock or SystemClock()
         self._chance = chance
@@ -110,12 +115,24 @@ class CertificateKeeper:
 
     async def run(self) -> None:
         """Check for ever; what fails is logged and tried again, soon at first."""
+        names = (self._options.ca_secret, *(leaf.secret for leaf in self._options.leaves))
+        watch = SecretWatch(self._client, self._options.namespace, names)
+        await watch.start()
+        try:
+            await self._keep_checking(watch)
+        finally:
+            await watch.stop()
+
+    async def _keep_checking(self, watch: SecretWatch) -> None:
         retry = FIRST_RETRY
         while True:
             async with self._checking:
                 wait = await self._seconds_after_check()
+            watch.settled(self._secrets.versions)
             wait, retry = (retry, min(retry * 2, LAST_RETRY)) if wait is None else (wait, FIRST_RETRY)
-            await self._clock.sleep(wait * (1 + JITTER * self._chance()))
+            woken = await rest(self._clock, wait * (1 + JITTER * self._chance()), watch.has_news)
+            if woken is Woken.BY_NEWS:
+                await self._clock.sleep(CALM_SECONDS)
 
     async def _seconds_after_check(self) -> float | None:
         """Check once; when to come again, or None if it failed."""

@@ -12,10 +12,13 @@ from typing import Any
 from steward.admission.errors import CertificateError
 from steward.admission.keeper_options import KeeperOptions
 from steward.admission.keeping import Data
+from steward.kube import decode
 from steward.kube.client import Client
 from steward.kube.errors import Invalid, NotFound
 from steward.kube.kinds import SECRET, Key, Manifest, Ref
+from steward.kube.meta import Metadata
 from steward.kube.options import DeleteOptions
+from steward.kube.patches import JsonPatch
 
 STRATEGY = "cert-strategy"
 SELF_SIGNED = "self-signed"
@@ -54,29 +57,34 @@ class KeptSecrets:
     def __init__(self, client: Client, options: KeeperOptions) -> None:
         self._client = client
         self._options = options
+        self.versions: dict[str, str] = {}
+        """In which version each was last read or written; those that are not there are left out."""
 
     async def read(self, name: str) -> KeptSecret | None:
+        self.versions.pop(name, None)
         try:
-            return KeptSecret(await self._client.get(SECRET, Key(self._options.namespace, name)))
+            found = KeptSecret(await self._client.get(SECRET, Key(self._options.namespace, name)))
         except NotFound:
             return None
+        self.versions[name] = found.metadata["resourceVersion"]
+        return found
 
     async def write(self, name: str, data: Data, before: KeptSecret | None) -> None:
         """Make the Secret hold `data`, if it still is what was read; AlreadyExists or Conflict if not."""
         if before is None:
-            await self._client.create(self._fresh(name, data), manager=self._options.manager)
+            made = await self._client.create(self._fresh(name, data), manager=self._options.manager)
+            self._note(name, made)
             return
         if before.has_annotation(CERT_MANAGER):
             raise CertificateError(
                 f"Secret {self._options.namespace}/{name} belongs to cert-manager: mount it, or name another one"
             )
-        changed = {
-            **before.manifest,
-            "metadata": owned(before.metadata, self._options),
-            "data": _encoded(data),
-        }
+        ref = Ref(SECRET, Key(self._options.namespace, name))
         try:
-            await self._client.replace(changed, manager=self._options.manager)
+            changed = await self._client.patch(
+                ref, _changes(before, data, self._options), manager=self._options.manager
+            )
+            self._note(name, changed)
         except NotFound:
             raise OutdatedError(f"Secret {self._options.namespace}/{name} is gone") from None
         except Invalid:
@@ -85,6 +93,9 @@ class KeptSecrets:
             raise OutdatedError(
                 f"Secret {self._options.namespace}/{name} was deleted to be made anew"
             ) from None
+
+    def _note(self, name: str, written: bytes) -> None:
+        self.versions[name] = decode.one(written, Metadata).metadata.resource_version
 
     def is_ours(self, secret: KeptSecret) -> bool:
         """Whether owner, labels and annotation are as they should be."""
@@ -131,6 +142,27 @@ def _references(present: list[dict[str, Any]], options: KeeperOptions) -> list[d
     if any(one.get("controller") for one in others):
         reference["controller"] = False
     return [*others, reference]
+
+
+def _changes(before: KeptSecret, data: Data, options: KeeperOptions) -> JsonPatch:
+    """From the version that was read and no other, a 409 if not. A patch, since that is the right that operators have:
+    to replace the object whole would need one more."""
+    wanted = owned(before.metadata, options)
+    changed = {field: value for field, value in wanted.items() if before.metadata.get(field) != value}
+    return JsonPatch(
+        [
+            {
+                "op": "replace",
+                "path": "/metadata/resourceVersion",
+                "value": before.metadata["resourceVersion"],
+            },
+            *(
+                {"op": "add", "path": f"/metadata/{field}", "value": value}
+                for field, value in changed.items()
+            ),
+            {"op": "add", "path": "/data", "value": _encoded(data)},
+        ]
+    )
 
 
 def _encoded(data: Data) -> dict[str, str]:

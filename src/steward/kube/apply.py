@@ -18,7 +18,7 @@ from steward.kube.empty import without_empty_maps
 from steward.kube.errors import Invalid, NotFound
 from steward.kube.folded import with_folded_data
 from steward.kube.heal import Healer
-from steward.kube.kinds import Manifest, Ref, ref_of
+from steward.kube.kinds import Manifest, Ref
 from steward.kube.meta import HasMetadata, ObjectMeta
 from steward.kube.options import ApplyOptions
 from steward.kube.owned import (
@@ -82,18 +82,21 @@ class Applier:
     ) -> Applied:
         manifest = without_empty_maps(with_folded_data(manifest))
         comparison = Comparison(manifest, self._settled)
-        known = await self._known(manifest, options, store)
+        if options.only_if_absent:
+            body = await self._client.apply(manifest, options)
+            self._take_in(Answer(body, managed_meta(body)), options, comparison, store)
+            return Applied(Outcome.CREATED, body)
+        known = await self._known(comparison, options, store)
         if await self._is_idle(manifest, options, comparison, known):
             return Applied(Outcome.UNCHANGED)
         body = await self._send(manifest, options)
         answer = Answer(body, managed_meta(body))
-        if not options.dry_run:
-            self._take_in(answer, options, comparison, store)
+        self._take_in(answer, options, comparison, store)
         return Applied(_outcome(answer.managed, known, options.manager), body)
 
-    async def _known(self, manifest: Manifest, options: ApplyOptions, store: Store[Any] | None) -> Known:
-        ref = ref_of(manifest)
-        if store is None or not speaks_for(store, ref, manifest, options):
+    async def _known(self, comparison: Comparison, options: ApplyOptions, store: Store[Any] | None) -> Known:
+        ref = comparison.ref
+        if store is None or not speaks_for(store, ref, comparison.manifest, options):
             return await self._read(ref, options)
         cached: HasMetadata | None = store.get(ref.key)
         if cached is None:
@@ -139,6 +142,8 @@ class Applier:
     def _take_in(
         self, answer: Answer, options: ApplyOptions, comparison: Comparison, store: Store[Any] | None
     ) -> None:
+        if options.dry_run:
+            return
         if store is None or store.kind != comparison.ref.kind:
             self._learn(answer, options, comparison)
         elif store.rule.owned_by != options.manager:

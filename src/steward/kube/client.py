@@ -14,11 +14,12 @@ from msgspec.structs import replace as changed
 
 from steward.kube import decode, kinds
 from steward.kube.connection import ConnectionSettings, Impersonation
-from steward.kube.decode import Listing
+from steward.kube.decode import Listing, Page
 from steward.kube.discovery import Discovery
-from steward.kube.errors import Gone, NoSuchKind, NotFound
+from steward.kube.errors import AlreadyExists, Conflict, FieldConflict, Gone, NoSuchKind, NotFound
 from steward.kube.impersonation import impersonation_headers
 from steward.kube.kinds import Key, Kind, Manifest, Ref, ref_of
+from steward.kube.meta import Metadata
 from steward.kube.options import (
     ApplyOptions,
     DeleteOptions,
@@ -58,6 +59,11 @@ __all__ = [
 
 T = TypeVar("T")
 
+# The revision of an empty etcd: the first object that is ever written has a later one.
+_NO_VERSION = "1"
+
+_METADATA = "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1"
+
 EVERYTHING = ListQuery()
 AS_IT_IS = DeleteOptions()
 
@@ -85,6 +91,10 @@ class Client:
         """The same connection, with another deadline for each call."""
         return self._under(changed(self._terms, timeout=seconds, retry=retry))
 
+    def metadata_only(self) -> "Client":
+        """The same connection, for lists: they hold metadata alone, and no content crosses the wire."""
+        return self._under(changed(self._terms, headers=(*self._terms.headers, ("Accept", _METADATA))))
+
     @overload
     async def get(self, kind: Kind, key: Key) -> Manifest: ...
     @overload
@@ -105,6 +115,16 @@ class Client:
             if not query.limit:
                 raise
             return await self._pages(kind, changed(query, limit=0), view)
+
+    async def has_any(self, kind: Kind, query: ListQuery) -> bool:
+        """Whether a list would hold anything. At most one object crosses the wire."""
+        return bool((await self.first_page(kind, changed(query, limit=1), Metadata)).items)
+
+    async def first_page(self, kind: Kind, query: ListQuery, view: type[T]) -> Page[T]:
+        """For whoever can do with a part: `more` of the answer says whether it is one."""
+        path = (await self.discovery.resource(kind)).collection(query.namespace)
+        request = Request(method="GET", path=path, query=query.params())
+        return decode.page(await self._call(kind, request), kind, view)
 
     async def _pages(self, kind: Kind, query: ListQuery, view: type[T]) -> Listing[T]:
         path = (await self.discovery.resource(kind)).collection(query.namespace)
@@ -144,6 +164,8 @@ class Client:
         return await self._call(ref.kind, request)
 
     async def apply(self, manifest: Manifest, options: ApplyOptions) -> bytes:
+        if options.only_if_absent:
+            return await self._apply_to_nothing(manifest, options)
         ref = ref_of(manifest)
         request = Request(
             method="PATCH",
@@ -155,6 +177,22 @@ class Client:
             repeatable=options.force,
         )
         return await self._call(ref.kind, request)
+
+    async def _apply_to_nothing(self, manifest: Manifest, options: ApplyOptions) -> bytes:
+        """An apply of a version that no object can have: the server makes what is not there, and refuses the rest.
+
+        A create would do the same, but it leaves our fields under the operation Update, and every later apply would
+        share them with that entry: nothing could be taken out again. Repeated after a lost answer it finds what it
+        made itself: whoever gets AlreadyExists looks at whose it is.
+        """
+        metadata = {**manifest["metadata"], "resourceVersion": _NO_VERSION}
+        try:
+            return await self.apply(
+                {**manifest, "metadata": metadata}, changed(options, only_if_absent=False)
+            )
+        except (Conflict, FieldConflict) as error:
+            told = f"{ref_of(manifest)} is there already"
+            raise AlreadyExists(error.status, "AlreadyExists", told, error.details) from error
 
     async def patch(
         self, ref: Ref, patch: Patch, subresource: str = "", **options: Unpack[WriteOptions]

@@ -8,6 +8,7 @@ import asyncio
 import sys
 import time
 from collections.abc import Callable
+from functools import partial
 from typing import Protocol
 
 Random = Callable[[], float]
@@ -23,10 +24,7 @@ class Clock(Protocol):
 
 
 if sys.platform == "linux":
-
-    def _monotonic() -> float:
-        return time.clock_gettime(time.CLOCK_BOOTTIME)
-
+    _monotonic = partial(time.clock_gettime, time.CLOCK_BOOTTIME)
 else:
     _monotonic = time.monotonic
 

@@ -75,15 +75,14 @@ class Comparison:
 
     def __init__(self, manifest: Manifest, settled: Settled) -> None:
         self.ref: Ref = ref_of(manifest)
-        self._manifest = manifest
-        self._fields = fields_of(manifest)
+        self.manifest = manifest
         self._settled = settled
         self._held: Held | None = None
 
     def verdict(self, owned: OwnedFields | None) -> Verdict:
         if owned is None:
             return Verdict.DIFFERENT
-        pair = digest_of_pair(self._manifest, owned)
+        pair = digest_of_pair(self.manifest, owned)
         if self._settled.is_same(pair):
             return Verdict.SAME
         verdict = self._judge(owned)
@@ -99,7 +98,7 @@ class Comparison:
 
     def learn_same(self, owned: OwnedFields) -> None:
         """Takes in that this is what we own once the manifest was sent: sent again, it would change nothing."""
-        self._settled.learn_same(digest_of_pair(self._manifest, owned))
+        self._settled.learn_same(digest_of_pair(self.manifest, owned))
 
     def _learn_of_kind(self, claim: Claim, answered: list[Any]) -> None:
         kind, held = self.ref.kind, self._held_against(claim)
@@ -120,7 +119,7 @@ class Comparison:
         """The last is kept: what we owned before an apply is mostly what we own after it."""
         last = self._held
         if last is None or last.owned is not claim.fields or last.owners != claim.owners:
-            last = self._held = hold_against(claim, self._fields)
+            last = self._held = hold_against(claim, fields_of(self.manifest))
         return last
 
     def _judge(self, owned: OwnedFields) -> Verdict:

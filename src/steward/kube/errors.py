@@ -21,6 +21,7 @@
     │   │   └── DisruptionBudget      an eviction that a PodDisruptionBudget forbids
     │   └── ServerError          5xx  .retry_after
     │       ├── InternalError    500
+    │       │   └── Unreadable        an object that the server cannot read: no repetition cures it
     │       ├── Unavailable      503
     │       └── ServerTimeout    504
     ├── NoSuchKind               the server does not serve this kind
@@ -127,6 +128,10 @@ class ServerError(ApiError):
 
 
 class InternalError(ServerError):
+    pass
+
+
+class Unreadable(InternalError):
     pass
 
 

@@ -90,6 +90,8 @@ class ApplyOptions(Struct, frozen=True, kw_only=True):
     dry_run: bool = False
     subresource: str = ""
     field_validation: FieldValidation = ""
+    only_if_absent: bool = False
+    """Make the object or touch nothing: AlreadyExists where one of that name stands, whoever made it."""
 
     def params(self) -> dict[str, str]:
         options = WriteOptions(

@@ -20,6 +20,7 @@ _LARGEST: Final = 2**63 - 1
 _LARGEST_EXPONENT: Final = 99
 
 
+@lru_cache(maxsize=1024)
 def parse_quantity(text: str | int | float) -> Fraction:
     """The exact amount that the server would store; raises ValueError for what is no quantity."""
     match = _FORM.fullmatch(str(text))

@@ -9,7 +9,7 @@ import asyncio
 import logging
 import random
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager, suppress
+from contextlib import asynccontextmanager
 from typing import Any
 
 import msgspec
@@ -148,8 +148,8 @@ class Reflector:
                 yield
             finally:
                 watchdog.cancel()
-                with suppress(asyncio.CancelledError):
-                    await watchdog
+                # Not by suppressing its end: our own may come at this very moment, and must not be lost.
+                await asyncio.gather(watchdog, return_exceptions=True)
 
     async def _end_when_silent(self, limit: asyncio.Timeout) -> None:
         heard = -1

@@ -9,8 +9,6 @@ from msgspec import Struct
 from steward.kube import errors
 
 _TRANSIENT = frozenset((500, 502, 503, 504))
-# How the server answers an apply whose quantity or base64 it cannot read: with a 500 that no repetition cures.
-_UNREADABLE = "failed to convert new object"
 
 
 class RetryPolicy(Struct, frozen=True, kw_only=True):
@@ -25,14 +23,14 @@ NEVER = RetryPolicy(attempts=1)
 
 def may_repeat(failure: errors.KubeError, repeatable: bool) -> bool:
     match failure:
-        case errors.DisruptionBudget() | errors.TlsError():
+        case errors.DisruptionBudget() | errors.TlsError() | errors.Unreadable():
             return False
         case errors.TooManyRequests() | errors.Unreachable():
             return True
         case errors.Timeout():
             return repeatable or not failure.ambiguous
         case errors.ServerError():
-            return repeatable and failure.status in _TRANSIENT and _UNREADABLE not in str(failure)
+            return repeatable and failure.status in _TRANSIENT
         case _:
             return False
 

@@ -36,6 +36,8 @@ _CANNOT = re.compile(
     r'(?:resource "(?P<resource>[^"]*)"(?: in API group "(?P<group>[^"]*)")?|path "(?P<path>[^"]*)")'
 )
 _UNSERVED = "404 page not found"
+# How the server answers an apply whose quantity or base64 it cannot read, or whose fields it does not know.
+_UNREADABLE = ("failed to convert new object", "failed to create typed patch object")
 _TAG = re.compile(r"<(script|style)\b.*?</\1>|<[^>]*>", re.DOTALL | re.IGNORECASE)
 
 
@@ -100,7 +102,7 @@ def _status(body: bytes) -> Status | None:
 def _error(code: int, status: Status) -> errors.ApiError:
     details = status.details or Details()
     message = status.message or f"the server answered {code} {status.reason}".strip()
-    error = _class(code, status.reason, details)(code, status.reason, message, _plain(details, status))
+    error = _class(code, status, details)(code, status.reason, message, _plain(details, status))
     if isinstance(error, errors.FieldConflict):
         error.managers = tuple((_manager(cause), cause.field) for cause in details.causes)
     if isinstance(error, errors.DisruptionBudget):
@@ -110,14 +112,16 @@ def _error(code: int, status: Status) -> errors.ApiError:
     return error
 
 
-def _class(code: int, reason: str, details: Details) -> type[errors.ApiError]:
+def _class(code: int, status: Status, details: Details) -> type[errors.ApiError]:
     causes = {cause.reason for cause in details.causes}
-    if code == 409 and reason == "AlreadyExists":
+    if code == 409 and status.reason == "AlreadyExists":
         return errors.AlreadyExists
     if code == 409 and "FieldManagerConflict" in causes:
         return errors.FieldConflict
     if code == 429 and "DisruptionBudget" in causes:
         return errors.DisruptionBudget
+    if code == 500 and status.message.startswith(_UNREADABLE):
+        return errors.Unreadable
     return _BY_CODE.get(code) or (errors.ServerError if code >= 500 else errors.ApiError)
 
 

@@ -65,6 +65,7 @@ class Store(Generic[T]):
         self._entries: dict[Key, Entry[T]] = {}
         self._indexes: dict[str, Index[T]] = {NAMESPACE: Index(by_namespace), OWNER: Index(by_owner)}
         self._subscribers: list[Subscriber[T]] = []
+        self._shown: list[Callable[[T, Body], None]] = []
         # The uid of what is gone, and the version of which the watch said so: "" when only our own delete did.
         self._gone: dict[str, str] = {}
         self._unlisted = set(range(len(self.sources)))
@@ -130,6 +131,10 @@ class Store(Generic[T]):
         self._subscribers.append(subscriber)
         for key, entry in list(self._entries.items()):
             self._call(subscriber, Change(self.kind, key, None, entry.obj, True, entry.ownership != NOT_OURS))
+
+    def show_bodies(self, keeper: Callable[[T, Body], None]) -> None:
+        """Shows every version that comes from now on, whole, to one who keeps more of it than the view has."""
+        self._shown.append(keeper)
 
     def observe(self, body: bytes, ownership: Ownership | None = None) -> T | None:
         """Takes in the answer of a write, unless something newer is here or the rule does not select it.
@@ -237,6 +242,8 @@ class Store(Generic[T]):
             self._entries[key] = Entry(obj, after, seen)
         else:
             entry.obj, entry.ownership, entry.seen = obj, after, entry.seen | seen
+        for keeper in self._shown:
+            self._show(keeper, obj, body)
         self._tell(key, old, obj, before != after)
 
     def _unsee(self, source: int, key: Key, entry: Entry[T]) -> None:
@@ -254,6 +261,12 @@ class Store(Generic[T]):
         change = Change(self.kind, key, old, new, bool(self._unlisted), owned_changed)
         for subscriber in self._subscribers:
             self._call(subscriber, change)
+
+    def _show(self, keeper: Callable[[T, Body], None], obj: T, body: Body) -> None:
+        try:
+            keeper(obj, body)
+        except Exception:
+            log.exception("a keeper of %s failed on %s", self.kind, key_of(obj))
 
     def _call(self, subscriber: Subscriber[T], change: Change[T]) -> None:
         try:

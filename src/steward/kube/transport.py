@@ -47,8 +47,8 @@ _IN_ONE_PIECE = frozenset(("PATCH", "POST", "PUT"))
 _UNHURRIED = aiohttp.ClientTimeout(total=SILENCE_SECONDS, sock_connect=CONNECT_SECONDS)
 
 # asyncio gives every TLS connection a buffer of 256 KiB for good, and a process with forty watches has forty. A TLS
-# record has 16 KiB at most, so that a quarter of it reads no slower.
-SSLProtocol.max_size = 1 << 16
+# record has 16 KiB and its frame at most: more than one of them at once is no faster to take apart.
+SSLProtocol.max_size = 18 << 10
 
 BeforeWrite = Callable[[Request], None]
 OnRequest = Callable[[str, str, str, float], None]

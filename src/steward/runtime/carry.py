@@ -138,10 +138,11 @@ class Reach:
 
     def store_for(self, manifest: Manifest, options: ApplyOptions) -> Store[Any] | None:
         """The one that keeps what this manager owns of the object; of several, one that would hold this object."""
-        ref = ref_of(manifest)
-        ours = [store for store in self.stores_of(ref.kind) if store.rule.owned_by == options.manager]
+        stores = self.stores_of(kind_of(manifest))
+        ours = [store for store in stores if store.rule.owned_by == options.manager]
         if len(ours) < 2:
             return ours[0] if ours else None
+        ref = ref_of(manifest)
         return next((store for store in ours if speaks_for(store, ref, manifest, options)), ours[0])
 
 
@@ -208,7 +209,11 @@ class Carrier:
                 return Effect.REQUEUED
 
     async def _apply(self, step: Apply) -> Effect:
-        options = ApplyOptions(manager=step.manager or self._field_manager, force=step.force)
+        options = ApplyOptions(
+            manager=step.manager or self._field_manager,
+            force=step.force,
+            only_if_absent=step.only_if_absent,
+        )
         return await self._applied(step.manifest, options)
 
     async def _status(self, step: Status) -> Effect:

@@ -99,10 +99,13 @@ class DryRunCarrier:
                 step.ref, step.patch, step.subresource, manager=self._field_manager, dry_run=True
             )
         if isinstance(step, Apply):
-            manager = step.manager or self._field_manager
-            return await self._client.apply(
-                step.manifest, ApplyOptions(manager=manager, force=step.force, dry_run=True)
+            options = ApplyOptions(
+                manager=step.manager or self._field_manager,
+                force=step.force,
+                dry_run=True,
+                only_if_absent=step.only_if_absent,
             )
+            return await self._client.apply(step.manifest, options)
         return await self._client.apply(
             status_manifest(step),
             ApplyOptions(manager=self._field_manager, dry_run=True, subresource="status"),

@@ -5,8 +5,11 @@ from __future__ import annotations
 import os
 import uuid
 from collections.abc import Mapping
-from importlib.metadata import version
-from typing import NamedTuple
+from typing import Final, NamedTuple
+
+# The same as in pyproject.toml, which a test holds. To read it from the installed package takes a library of its own,
+# and most of a megabyte for as long as the process lives.
+VERSION: Final = "0.1.0"
 
 
 class Identity(NamedTuple):
@@ -23,4 +26,4 @@ class Identity(NamedTuple):
 
 def identity(name: str, environ: Mapping[str, str] = os.environ) -> Identity:
     host = environ.get("POD_NAME") or os.uname().nodename
-    return Identity(name, version("steward"), f"{host}_{uuid.uuid4().hex[:12]}")
+    return Identity(name, VERSION, f"{host}_{uuid.uuid4().hex[:12]}")

@@ -12,13 +12,13 @@ from prometheus_client import (
     CollectorRegistry,
     Counter,
     Gauge,
-    Histogram,
     PlatformCollector,
     ProcessCollector,
     disable_created_metrics,
 )
 
 from steward.runtime.queue import WorkQueue
+from steward.runtime.tallies import Described, Spread, Spreads, Tallies, Tally
 
 RESULTS = ("success", "error", "requeue", "requeue_after")
 
@@ -36,10 +36,10 @@ disable_created_metrics()  # type: ignore[no-untyped-call]
 class QueueFigures:
     """The children of one queue; what `queue.QueueWatcher` asks for."""
 
-    adds: Counter
-    queue_duration: Histogram
-    work_duration: Histogram
-    retries: Counter
+    adds: Tally
+    queue_duration: Spread
+    work_duration: Spread
+    retries: Tally
 
     def added(self) -> None:
         self.adds.inc()
@@ -58,10 +58,10 @@ class QueueFigures:
 class ControllerFigures:
     """The children of one controller."""
 
-    results: dict[str, Counter]
-    errors: Counter
-    panics: Counter
-    seconds: Histogram
+    results: dict[str, Tally]
+    errors: Tally
+    panics: Tally
+    seconds: Spread
 
 
 class Metrics:
@@ -73,15 +73,18 @@ class Metrics:
         PlatformCollector(registry=self.registry)
         self._declare_controllers()
         self._declare_queues()
-        self.requests = self._counter(
+        self.requests = self._tallies(
             "rest_client_requests_total", "Requests to the API server.", "code", "method", "host"
         )
-        self._answered: dict[tuple[str, str, str], Counter] = {}
+        self._answered: dict[tuple[str, str, str], Tally] = {}
         self.leader = self._gauge("leader_election_master_status", "1 on the replica that leads.", "name")
         self.events = self._counter("steward_events_total", "Events, by what became of them.", "result")
         self.trigger_errors = self._counter(
             "steward_trigger_errors_total", "Changes whose mapping to keys failed.", "controller"
         )
+
+    def _tallies(self, name: str, documentation: str, *labels: str) -> Tallies:
+        return Tallies(Described(name, documentation, labels), self.registry)
 
     def _counter(self, name: str, documentation: str, *labels: str) -> Counter:
         return Counter(name, documentation, labels, registry=self.registry)
@@ -91,21 +94,19 @@ class Metrics:
 
     def _declare_controllers(self) -> None:
         prefix = "controller_runtime_"
-        self._reconciles = self._counter(
+        self._reconciles = self._tallies(
             f"{prefix}reconcile_total", "Reconciles, by result.", "controller", "result"
         )
-        self._errors = self._counter(
+        self._errors = self._tallies(
             f"{prefix}reconcile_errors_total", "Reconciles that failed.", "controller"
         )
-        self._panics = self._counter(
+        self._panics = self._tallies(
             f"{prefix}reconcile_panics_total", "Reconciles that failed by a fault in the code.", "controller"
         )
-        self._seconds = Histogram(
-            f"{prefix}reconcile_time_seconds",
-            "How long a reconcile took.",
-            ("controller",),
-            buckets=RECONCILE_SECONDS,
-            registry=self.registry,
+        self._seconds = Spreads(
+            Described(f"{prefix}reconcile_time_seconds", "How long a reconcile took.", ("controller",)),
+            RECONCILE_SECONDS,
+            self.registry,
         )
         self._active = self._gauge(f"{prefix}active_workers", "Workers that hold a key.", "controller")
         self._workers = self._gauge(
@@ -115,8 +116,8 @@ class Metrics:
     def _declare_queues(self) -> None:
         labels = ("name", "controller")
         self._depth = self._gauge("workqueue_depth", "Keys that are queued.", *labels)
-        self._adds = self._counter("workqueue_adds_total", "Keys that were queued.", *labels)
-        self._retries = self._counter(
+        self._adds = self._tallies("workqueue_adds_total", "Keys that were queued.", *labels)
+        self._retries = self._tallies(
             "workqueue_retries_total", "Keys that came back after a failure.", *labels
         )
         self._unfinished = self._gauge(
@@ -128,14 +129,9 @@ class Metrics:
         self._queue_duration = self._queue_histogram("queue_duration", "How long a key was queued.")
         self._work_duration = self._queue_histogram("work_duration", "How long a key was worked on.")
 
-    def _queue_histogram(self, noun: str, documentation: str) -> Histogram:
-        return Histogram(
-            f"workqueue_{noun}_seconds",
-            documentation,
-            ("name", "controller"),
-            buckets=QUEUE_SECONDS,
-            registry=self.registry,
-        )
+    def _queue_histogram(self, noun: str, documentation: str) -> Spreads:
+        described = Described(f"workqueue_{noun}_seconds", documentation, ("name", "controller"))
+        return Spreads(described, QUEUE_SECONDS, self.registry)
 
     def of_controller(self, name: str, workers: int) -> ControllerFigures:
         self._workers.labels(name).set(workers)

@@ -31,11 +31,17 @@ class PlanError(ValueError):
 
 
 class Apply(Struct, frozen=True):
-    """Server-side apply by our field manager; nothing is sent when nothing would change."""
+    """Server-side apply by our field manager; nothing is sent when nothing would change.
+
+    With `only_if_absent` the object is made or nothing is touched, decided by the server in one call: AlreadyExists
+    where one of that name stands. It spares the look at the server before the first apply under a name. Who gets
+    AlreadyExists looks at whose it is: it may be our own, made by a call whose answer was lost.
+    """
 
     manifest: Manifest
     force: bool = True
     manager: str | None = None
+    only_if_absent: bool = False
 
     @property
     def ref(self) -> Ref:

@@ -67,11 +67,12 @@ class CertificateFiles(NamedTuple):
 
 
 class Tls:
-    """A server context, and the files that it was loaded from."""
+    """A server context, and the files that it was loaded from, for as long as these can change."""
 
     def __init__(self, files: CertificateFiles, clock: Clock) -> None:
         self._files = files
         self._clock = clock
+        self._is_final = False
         self.context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
         self.context.minimum_version = ssl.TLSVersion.TLSv1_2
         self._stamp = self._load()
@@ -84,8 +85,13 @@ class Tls:
             raise ServingError(f"certificate {self._files.certificate} cannot be used: {error}") from error
         return stamp
 
+    def made_final(self) -> Tls:
+        """What was loaded stays: there are no files any more to look at."""
+        self._is_final = True
+        return self
+
     async def keep_fresh(self) -> None:
-        while True:
+        while not self._is_final:
             await self._clock.sleep(RELOAD_SECONDS)
             self.reload_if_changed()
 
@@ -112,7 +118,7 @@ def self_signed(directory: Path, names: tuple[str, ...]) -> CertificateFiles:
 def self_signed_tls(clock: Clock) -> Tls:
     """The files live only until they are loaded."""
     with tempfile.TemporaryDirectory() as directory:
-        return Tls(self_signed(Path(directory), (os.uname().nodename, "localhost")), clock)
+        return Tls(self_signed(Path(directory), (os.uname().nodename, "localhost")), clock).made_final()
 
 
 class Server:

@@ -32,7 +32,7 @@ from steward.testkit.faults import Match
 from steward.testkit.upstream import read_upstream
 
 MARKER_AGENT = "steward-audit-mark"
-PATIENCE = 30.0
+PATIENCE = 120.0
 _MARKER_PATH = "/api/v1/namespaces/default"
 _POLL = 0.02
 _BEGUN = "ResponseStarted"
