@@ -1,6 +1,5 @@
 """A running multigres operator for the tests of this folder, as its own process."""
 
-import secrets
 import subprocess
 import time
 from collections.abc import Iterator
@@ -10,12 +9,13 @@ from pathlib import Path
 import pytest
 
 from steward.admission.registering import restricted
-from steward.kube.crd import definition
 from steward.local.control_plane import ControlPlane
 from steward.multigres import server_rules
 from steward.multigres.api.group import API_VERSION
 from steward.multigres.api.kinds import CUSTOM_KINDS
 from steward.shipping.operators import MULTIGRES
+from tests import definitions, namespaces
+from tests.api_server import ApiServer
 from tests.identities import kubeconfig_of
 from tests.kubectl import Kubectl
 from tests.operator_process import Operator, running
@@ -25,10 +25,7 @@ from tests.operator_process import Operator, running
 def kubectl(control_plane: ControlPlane) -> Kubectl:
     """kubectl against a server that has the eight kinds. Client-side apply, as users do it."""
     found = Kubectl(control_plane.kubeconfig)
-    items = [definition(custom) for custom in CUSTOM_KINDS]
-    found("apply", "-f", "-", document={"apiVersion": "v1", "kind": "List", "items": items})
-    names = [f"crd/{item['metadata']['name']}" for item in items]
-    found("wait", "--for=condition=Established", "--timeout=30s", *names)
+    definitions.install(control_plane, found, CUSTOM_KINDS)
     return found
 
 
@@ -36,7 +33,8 @@ def kubectl(control_plane: ControlPlane) -> Kubectl:
 def namespace(namespace: str, kubectl: Kubectl) -> Iterator[str]:
     """The test's namespace, without finalizers at the end: nobody is left to answer to them."""
     yield namespace
-    let_go(kubectl, namespace)
+    if namespaces.kept_plane():
+        let_go(kubectl, namespace)
 
 
 def let_go(kubectl: Kubectl, namespace: str) -> None:
@@ -112,10 +110,8 @@ def operator(
 
 
 @pytest.fixture(scope="module")
-def long_namespace(kubectl: Kubectl) -> Iterator[str]:
+def long_namespace(api_server: ApiServer) -> Iterator[str]:
     """A namespace that the stories of one file share."""
-    name = f"test-{secrets.token_hex(5)}"
-    kubectl("create", "namespace", name)
-    kubectl("wait", "--for=create", "serviceaccount/default", "-n", name, "--timeout=60s")
+    name = namespaces.make(api_server)
     yield name
-    kubectl("delete", "namespace", name, "--wait=false")
+    namespaces.leave(api_server, name)

@@ -2,56 +2,111 @@
 
 Life after life: one is killed before its first write is sent, the next after its first write was committed and before
 it hears of that, and so on until the story is over. Only reports (statuses and events) pass freely: each life begins
-with its own.
+with its own. The lives follow each other in this process; that a process can be killed as well is shown elsewhere.
 """
 
 import asyncio
-import sys
-from collections.abc import Callable
-from pathlib import Path
+import itertools
+import logging
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 
 import pytest
 
 from steward.local.control_plane import ControlPlane
-from steward.testkit import Calls, FaultProxy, Match, Moment, WriteMoment, kill, kill_at_write
+from steward.multigres.operator import NAME, set_up
+from steward.runtime.operators import Operator
+from steward.runtime.settings import Settings, settings_from
+from steward.shipping.operators import MULTIGRES
+from steward.testkit import Calls, Match, Moment, WriteMoment
 from steward.testkit.audit import Audited
-from steward.testkit.crash import start_process
+from steward.testkit.lives import live
+from tests.identities import kubeconfig_of
 
-MOST_LIVES = 60
-PATIENCE = 300.0
-CHANGES = r"/(tablegroups|shards|toposervers|statefulsets|persistentvolumeclaims|pods)/[^/]+(/eviction)?$"
+MOST_LIVES = 150
+PATIENCE = 240.0
+LOOK_SECONDS = 0.5
+# Reports and events say what was done; they are not part of it.
+CHANGES = r"^(?!.*/(events|status)(/|\?|$))"
+OPERATORS = (Operator(NAME, set_up),)
+
+OF_LIVES = [
+    pytest.mark.timeout(1800),
+    # A life that is cut off may leave a socket behind, as a killed process does: the collector takes it.
+    pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning"),
+]
+"""How tests with many lives are marked."""
+
+IsOver = Callable[[], bool]
+
+
+async def _settings(control_plane: ControlPlane, namespace: str, settings: Mapping[str, str]) -> Settings:
+    kubeconfig = await asyncio.to_thread(kubeconfig_of, MULTIGRES, control_plane)
+    return settings_from(
+        {},
+        {
+            "kubeconfig": str(kubeconfig),
+            "namespaces": namespace,
+            "leader_elect": "false",
+            "metrics_bind_address": "0",
+            "health_probe_bind_address": "0",
+            "webhooks": "off",
+            **settings,
+        },
+    )
 
 
 async def killed_at_every_write(
-    control_plane: ControlPlane, namespace: str, is_over: Callable[[], bool], **settings: str
+    control_plane: ControlPlane, namespace: str, is_over: IsOver, /, changes: str = CHANGES, **settings: str
 ) -> int:
-    """How many lives it took, the last one not counted."""
-    match = Match(write=True, namespace=namespace, path=CHANGES)
-    environment = {
-        "STEWARD_NAMESPACES": namespace,
-        "STEWARD_LEADER_ELECT": "false",
-        "STEWARD_METRICS_BIND_ADDRESS": "0",
-        "STEWARD_HEALTH_PROBE_BIND_ADDRESS": "0",
-        **{f"STEWARD_{name.upper()}": value for name, value in settings.items()},
-    }
-    command = [str(Path(sys.executable).parent / "steward"), "run", "multigres"]
-    async with FaultProxy(control_plane.kubeconfig) as proxy:
+    """How many lives it took, the last one not counted. `changes` are the paths whose writes make up the story."""
+    wanted = await _settings(control_plane, namespace, settings)
+    match = Match(write=True, namespace=namespace, path=changes)
+    moments = itertools.cycle(Moment)
+    with no_faults():
         for life in range(MOST_LIVES):
-            process = await start_process(command, proxy, environment)
-            try:
-                at = WriteMoment(1, (Moment.BEFORE, Moment.AFTER)[life % 2], match)
-                if not await kill_at_write(process, proxy, at, until=_over(is_over)):
-                    assert await asyncio.to_thread(is_over), f"life {life} neither wrote nor saw the end"
-                    return life
-            finally:
-                await kill(process)
+            at = WriteMoment(1, next(moments), match)
+            if await live(OPERATORS, wanted, at, until=over(is_over)):
+                return life
     pytest.fail(f"the story was not over after {MOST_LIVES} lives")
 
 
-async def _over(is_over: Callable[[], bool]) -> None:
+async def lived(control_plane: ControlPlane, namespace: str, is_over: IsOver, **settings: str) -> None:
+    """One life that nobody ends before the story does."""
+    wanted = await _settings(control_plane, namespace, settings)
+    with no_faults():
+        await live(OPERATORS, wanted, None, until=over(is_over))
+
+
+async def over(is_over: IsOver) -> None:
     async with asyncio.timeout(PATIENCE):
-        while not await asyncio.to_thread(is_over):
-            await asyncio.sleep(0.5)
+        while True:
+            # At first: most lives are too short to be asked.
+            await asyncio.sleep(LOOK_SECONDS)
+            if await asyncio.to_thread(is_over):
+                return
+
+
+class _Faults(logging.Handler):
+    def __init__(self) -> None:
+        super().__init__(logging.WARNING)
+        self.found: list[str] = []
+
+    def emit(self, record: logging.LogRecord) -> None:
+        if record.exc_info:
+            self.found.append(logging.Formatter().format(record))
+
+
+@contextmanager
+def no_faults() -> Iterator[None]:
+    """What a life logs with a traceback is a fault of Steward itself."""
+    faults = _Faults()
+    logging.getLogger("steward").addHandler(faults)
+    try:
+        yield
+    finally:
+        logging.getLogger("steward").removeHandler(faults)
+    assert not faults.found, "\n".join(faults.found)
 
 
 def counted(calls: Calls, namespace: str, *resources: str) -> dict[str, list[str]]:

@@ -7,7 +7,7 @@ import pytest
 
 from steward.admission.keeper_options import Lifetimes
 from steward.multigres.api.shard import ShardSpec, ShardStatus
-from steward.multigres.controllers.certificates import CALM_SECONDS, Present, in_use, noted
+from steward.multigres.backup_certificates import AT_ONCE, CALM_SECONDS, Present, in_use, noted, present
 from steward.multigres.names import ShardPath
 from steward.multigres.objects.metadata import Owner
 from steward.multigres.objects.pool import RENEWALS_ANNOTATION, pool_objects
@@ -44,24 +44,30 @@ def test_a_change_is_counted_and_a_gap_is_none(
 
 
 NOW = 1_000_000.0
-FIRST = in_use("", Present("one", "ca"), NOW)
+
+
+def seen(leaf: str, *authorities: str) -> Present:
+    return Present(leaf, frozenset(authorities))
+
+
+FIRST = in_use("", seen("one", "ca"), NOW)
 
 
 @pytest.mark.parametrize(
     ("present", "later", "leaf"),
     [
-        (Present("one", "ca"), 0.0, "one"),
-        (Present("one", "another ca"), 2 * CALM_SECONDS, "one"),
-        (Present("two", "ca"), CALM_SECONDS - 1, "one"),
-        (Present("two", "ca"), CALM_SECONDS, "two"),
-        (Present("two", "another ca"), 0.0, "two"),
+        (seen("one", "ca"), 0.0, "one"),
+        (seen("two", "ca"), CALM_SECONDS - 1, "one"),
+        (seen("two", "ca"), CALM_SECONDS, "two"),
+        (seen("two", "another ca"), 0.0, "two"),
+        (seen("two", "ca", "another ca"), 0.0, "two"),
     ],
     ids=[
         "the same",
-        "the same while the authority changes",
         "made for other names",
         "made for other names, some time ago",
         "signed by another authority",
+        "signed by another authority while the old one is trusted",
     ],
 )
 def test_servers_keep_a_certificate_that_was_replaced_only_for_other_names(
@@ -70,8 +76,27 @@ def test_servers_keep_a_certificate_that_was_replaced_only_for_other_names(
     assert in_use(FIRST, present, NOW + later).split(".")[0] == leaf
 
 
+def test_an_authority_that_the_servers_do_not_know_is_news_and_one_that_goes_is_not() -> None:
+    both = in_use(FIRST, seen("one", "ca", "another ca"), NOW)
+    assert both != FIRST
+    signed = in_use(both, seen("two", "ca", "another ca"), NOW)
+    assert signed != both
+    assert in_use(signed, seen("two", "another ca"), NOW) == signed
+
+
+def test_who_wants_no_calm_has_every_certificate_at_once() -> None:
+    first = in_use("", seen("one", "ca"), NOW, AT_ONCE)
+    assert in_use(first, seen("two", "ca"), NOW, AT_ONCE) != first
+
+
+def test_authorities_are_told_apart_in_whatever_order_they_come() -> None:
+    one, two = (f"-----BEGIN CERTIFICATE-----\n{name}\n-----END CERTIFICATE-----\n".encode() for name in "ab")
+    assert present(b"leaf", one + two) == present(b"leaf", two + one)
+    assert len(present(b"leaf", one + two).authorities) == 2
+
+
 def test_what_was_noted_in_another_form_is_noted_anew() -> None:
-    assert in_use("a digest alone", Present("one", "ca"), NOW) == FIRST
+    assert in_use("a digest alone", seen("one", "ca"), NOW) == FIRST
 
 
 def test_a_usual_renewal_never_falls_into_the_calm() -> None:

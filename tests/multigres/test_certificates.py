@@ -9,23 +9,29 @@ import msgspec
 import pytest
 
 from steward.admission.certificate import is_signed_by, read_certificate, split_bundle
+from steward.admission.notary import in_this_process
 from steward.kube.client import Client, connect
 from steward.kube.config import ConfigSource, load_settings
 from steward.kube.kinds import SECRET, Key, Ref
 from steward.kube.meta import key_of
-from steward.kube.options import DeleteOptions
+from steward.kube.options import ApplyOptions, DeleteOptions
 from steward.kube.patches import MergePatch
 from steward.local.control_plane import ControlPlane
+from steward.multigres.api.backup import Backup
+from steward.multigres.api.shard import ShardStatus
 from steward.multigres.controllers.certificates import CertificateReconciler
 from steward.multigres.controllers.ground import Ground
+from steward.multigres.controllers.remarks import RemarkCarrier
+from steward.multigres.layers import given
 from steward.multigres.rules import SHARD, Rules
 from steward.multigres.views import ShardView
-from steward.runtime.carry import Carried, Carrier, Effect, Outcome
+from steward.runtime.carry import Carried, Effect, Outcome
 from steward.runtime.plan import Plan, Status
 from steward.runtime.reconcile import RequeueAfter
 from steward.testkit import FakeClock
 from tests.kubectl import Kubectl
 
+ONE_CA, ANOTHER_CA = (f"{name}\n-----END CERTIFICATE-----\n" for name in ("one", "another"))
 HOUR, DAY, YEAR = 3600.0, 86_400.0, 365 * 86_400.0
 CA, LEAF = "s-pgbackrest-ca", "s-pgbackrest-tls"
 SPEC = {
@@ -38,15 +44,18 @@ SPEC = {
 
 
 class Told:
-    """Takes plans and keeps what they would report."""
+    """Takes plans and keeps what they would report, where the next look finds it."""
 
-    def __init__(self) -> None:
+    def __init__(self, shards: dict[Key, ShardView]) -> None:
+        self._shards = shards
         self.conditions: list[Any] = []
 
     async def carry_out(self, plan: Plan, about: Ref) -> Outcome:
         for step in plan:
             if isinstance(step, Status):
                 self.conditions = step.status["conditions"]
+                status = msgspec.convert(step.status, ShardStatus)
+                self._shards[about.key] = msgspec.structs.replace(self._shards[about.key], status=status)
         return Outcome([Carried(step, Effect.UNCHANGED) for step in plan])
 
 
@@ -54,10 +63,10 @@ class Scene:
     """One shard, its certificate controller and the Secrets that it keeps."""
 
     def __init__(self, client: Client, shard: ShardView) -> None:
-        self.client, self.clock, self.told = client, FakeClock(), Told()
         self.key = key_of(shard)
         self.namespace = self.key.namespace
-        shards = {self.key: shard}
+        self.shards = shards = {self.key: shard}
+        self.client, self.clock, self.told = client, FakeClock(), Told(shards)
         ground = SimpleNamespace(
             client=client,
             clock=self.clock,
@@ -65,13 +74,35 @@ class Scene:
             store=lambda rule: shards,
             now=lambda: "2026-01-01T00:00:00Z",
         )
-        self.reconciler = CertificateReconciler(cast(Ground, ground), cast(Carrier, self.told))
+        told = cast(RemarkCarrier, self.told)
+        self.reconciler = CertificateReconciler(cast(Ground, ground), told, in_this_process)
 
     async def look(self) -> float:
         """One reconcile; the seconds until the next."""
         result = await self.reconciler.reconcile(self.key)
         assert isinstance(result, RequeueAfter)
         return result.seconds
+
+    @property
+    def renewals(self) -> int:
+        """How often the servers were to be replaced."""
+        return given(self.shards[self.key].status.backup_certificate_renewals, 0)
+
+    def brings(self, secret: str) -> None:
+        """From now on the certificates are the user's."""
+        shard = self.shards[self.key]
+        backup = msgspec.convert({"type": "filesystem", "pgbackrestTLS": {"secretName": secret}}, Backup)
+        spec = msgspec.structs.replace(shard.spec, backup=backup)
+        self.shards[self.key] = msgspec.structs.replace(shard, spec=spec)
+
+    async def write(self, name: str, **data: str) -> None:
+        """A Secret of the user, with `_` for the dot in its keys."""
+        metadata = {"name": name, "namespace": self.namespace}
+        encoded = {
+            key.replace("_", "."): base64.b64encode(each.encode()).decode() for key, each in data.items()
+        }
+        secret = {"apiVersion": "v1", "kind": "Secret", "metadata": metadata, "data": encoded}
+        await self.client.apply(secret, ApplyOptions(manager="user", force=True))
 
     async def data(self, name: str) -> dict[str, bytes]:
         secret = await self.client.get(SECRET, Key(self.namespace, name))
@@ -125,6 +156,46 @@ async def test_both_authorities_are_trusted_until_the_last_leaf_is_replaced(scen
     scene.clock.advance(2 * DAY)
     await scene.look()
     assert split_bundle((await scene.data(LEAF))["ca.crt"]) == (new_ca,)
+
+
+async def test_servers_learn_of_an_authority_before_they_show_its_certificate_and_need_not_forget_the_old(
+    scene: Scene,
+) -> None:
+    await scene.look()
+    first = await scene.data(LEAF)
+    await scene.client.delete(Ref(SECRET, Key(scene.namespace, CA)), DeleteOptions())
+    await scene.look()
+    during = await scene.data(LEAF)
+    assert (during["tls.crt"], len(split_bundle(during["ca.crt"]))) == (first["tls.crt"], 2)
+    assert scene.renewals == 1
+    scene.clock.advance(2 * HOUR)
+    await scene.look()
+    assert (await scene.data(LEAF))["tls.crt"] != first["tls.crt"]
+    assert scene.renewals == 2
+    scene.clock.advance(2 * HOUR)
+    await scene.look()
+    assert len(split_bundle((await scene.data(LEAF))["ca.crt"])) == 1
+    assert scene.renewals == 2
+
+
+async def test_servers_follow_what_a_user_rotates(scene: Scene) -> None:
+    scene.brings("own-tls")
+    await scene.look()
+    [condition] = scene.told.conditions
+    assert (condition["status"], condition["reason"]) == ("False", "CertificatesMissing")
+    steps = [
+        ({"ca_crt": ONE_CA, "tls_crt": "leaf"}, "False", 0),
+        ({"ca_crt": ONE_CA, "tls_crt": "leaf", "tls_key": "key"}, "True", 0),
+        ({"ca_crt": ONE_CA + ANOTHER_CA, "tls_crt": "leaf", "tls_key": "key"}, "True", 1),
+        ({"ca_crt": ONE_CA + ANOTHER_CA, "tls_crt": "another leaf", "tls_key": "key"}, "True", 2),
+        ({"ca_crt": ANOTHER_CA, "tls_crt": "another leaf", "tls_key": "key"}, "True", 2),
+        ({"ca_crt": ANOTHER_CA, "tls_crt": "a third leaf", "tls_key": "key"}, "True", 3),
+    ]
+    for data, status, renewals in steps:
+        await scene.write("own-tls", **data)
+        await scene.look()
+        [condition] = scene.told.conditions
+        assert (condition["status"], scene.renewals) == (status, renewals), data
 
 
 @pytest.mark.parametrize("name", [CA, LEAF])

@@ -75,13 +75,18 @@ def ends(hasty_operator: object, kubectl: Kubectl, namespace: str) -> Ends:
 
 
 def order_of_ends(audit: AuditLog, mark: Mark, namespace: str, part: str = "") -> list[str]:
-    """In which order the operator first touched workloads with `part` in their name, and deleted children."""
+    """In which order the operator scaled workloads with `part` in their name to their end, and deleted children.
+
+    What it writes to a workload last is its end; before that it may note that it was asked to end it, and waits.
+    """
     calls = [item.call for item in run(audit.calls_since(mark)) if item.code < 300]
     ours = [call for call in calls if call.namespace == namespace and "multigres-operator" in call.user_agent]
     moments: dict[str, None] = {}
     for call in ours:
         if call.verb == "patch" and call.resource in WORKLOADS and part in call.name:
-            moments[f"scale {WORKLOADS[call.resource](call.name)}"] = None
+            scaled = f"scale {WORKLOADS[call.resource](call.name)}"
+            moments.pop(scaled, None)
+            moments[scaled] = None
         elif call.verb == "delete" and call.resource in CHILDREN:
             moments[f"delete {call.resource}"] = None
     return list(moments)

@@ -4,9 +4,7 @@ import asyncio
 import json
 import re
 import shutil
-import socket
 import subprocess
-import urllib.request
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -20,6 +18,7 @@ from steward.local.programs import PROMTOOL
 from steward.local.progress import Silent
 from tests.kubectl import Kubectl
 from tests.multigres.conftest import operator_with_webhooks
+from tests.multigres.scraping import free_port, page
 from tests.multigres.update_story import eventually
 
 ROOT = Path(__file__).parents[2]
@@ -198,27 +197,13 @@ def all_named() -> set[str]:
 def test_every_metric_that_is_named_anywhere_is_served_by_the_running_operator(
     control_plane: ControlPlane, kubectl: Kubectl, namespace: str, tmp_path: Path
 ) -> None:
-    address = f"127.0.0.1:{_free_port()}"
+    address = f"127.0.0.1:{free_port()}"
     settings = {"metrics_bind_address": address, "metrics_secure": "false"}
     log = tmp_path / "operator.log"
     with operator_with_webhooks(control_plane, kubectl, namespace, log, **settings):
-        page = eventually(lambda: _page(address), "metrics")
-    served = set(re.findall(r"^# TYPE (\S+) ", page, re.MULTILINE))
+        shown = eventually(lambda: page(address), "metrics")
+    served = set(re.findall(r"^# TYPE (\S+) ", shown, re.MULTILINE))
     assert all_named() | OF_THE_SEEDS <= served
-
-
-def _page(address: str) -> str:
-    try:
-        with urllib.request.urlopen(f"http://{address}/metrics", timeout=30) as answer:
-            return str(answer.read().decode())
-    except OSError:
-        return ""
-
-
-def _free_port() -> int:
-    with socket.socket() as found:
-        found.bind(("127.0.0.1", 0))
-        return int(found.getsockname()[1])
 
 
 def test_the_kustomization_is_whole_and_the_scrape_keeps_the_namespace_of_the_metrics() -> None:

@@ -8,7 +8,7 @@ from steward.etcd.client import Endpoints, EtcdClient, KeyValue
 from steward.etcd.errors import EtcdError
 from steward.multigres.controllers.registration import living_poolers, register
 from steward.multigres.protobuf import Record, encode, text
-from steward.multigres.topology import CellRecord, cell_key, decode_cell, encode_cell
+from steward.multigres.topology import CellRecord, cell_key, database_key, decode_cell, encode_cell
 from tests.multigres.test_topology import pooler
 
 ROOT = "/multigres/global"
@@ -65,13 +65,38 @@ async def test_records_that_never_stand_still_are_not_called_registered() -> Non
         await register(etcd, ROOT, DESIRED, None)
 
 
-async def test_what_nobody_wants_goes_and_what_others_keep_there_stays() -> None:
+def init_claim(database: str) -> str:
+    return f"{ROOT}/databases/{database}/default/0-inf/ShardInitClaim"
+
+
+async def test_what_nobody_wants_goes_with_all_that_stands_below_it() -> None:
     etcd = MemoryEtcd()
-    claim = f"{ROOT}/databases/old/default/0-inf/ShardInitClaim"
-    for key in (cell_key(ROOT, "z9"), f"{ROOT}/databases/old/Database", claim):
+    gone = (cell_key(ROOT, "z9"), database_key(ROOT, "old"), init_claim("old"), init_claim("older"))
+    for key in (*gone, init_claim("busy"), database_key(ROOT, "busy"), f"{ROOT}/databases/odd"):
         etcd.write(key, b"")
-    await register(etcd, ROOT, DESIRED, None)
-    assert set(etcd.kept) == {KEY, claim}
+    await register(etcd, ROOT, DESIRED, None, still_used={database_key(ROOT, "busy")})
+    assert set(etcd.kept) == {
+        KEY,
+        init_claim("busy"),
+        database_key(ROOT, "busy"),
+        f"{ROOT}/databases/odd",
+    }
+
+
+async def test_what_stands_below_a_database_that_is_wanted_stays() -> None:
+    etcd = MemoryEtcd()
+    etcd.write(init_claim("postgres"), b"")
+    await register(etcd, ROOT, {**DESIRED, database_key(ROOT, "postgres"): encode(text(1, "postgres"))}, None)
+    assert init_claim("postgres") in etcd.kept
+
+
+async def test_below_a_shared_root_what_stands_below_databases_of_others_stays() -> None:
+    etcd = MemoryEtcd()
+    for database in ("ours", "theirs"):
+        etcd.write(init_claim(database), b"")
+        etcd.write(database_key(ROOT, database), b"")
+    await register(etcd, ROOT, DESIRED, {database_key(ROOT, "ours")})
+    assert set(etcd.kept) == {KEY, init_claim("theirs"), database_key(ROOT, "theirs")}
 
 
 async def test_below_a_shared_root_only_our_own_records_go() -> None:

@@ -1,4 +1,4 @@
-"""Every sample and the large example of the design, through webhooks: accepted in every way, Ready, then at rest."""
+"""Every sample and every cluster of the design, through webhooks: accepted in every way, Ready, then at rest."""
 
 import secrets
 import subprocess
@@ -11,23 +11,20 @@ import yaml
 
 from steward.kube.kinds import Manifest
 from steward.local.control_plane import ControlPlane
+from tests import namespaces
 from tests.kubectl import Kubectl
 from tests.multigres.conftest import operator_with_webhooks
-from tests.multigres.test_operator import SEEDS, eventually, template
+from tests.multigres.places import as_the_design_prints
+from tests.multigres.printed import EXAMPLE, printed, templates
+from tests.multigres.test_operator import eventually
 
 SAMPLES = sorted((Path(__file__).parents[2] / "config" / "samples" / "multigres").glob("*.yaml"))
 WAYS = (["create"], ["apply"], ["apply", "--server-side"])
 READY_SECONDS = 240
+LONGEST_NAME = 30
 CLUSTER = "MultigresCluster"
-WRITTEN_ELSEWHERE = ("etcd-ca", "etcd-client", "s3-credentials")
-ZONES = {"us-east-1a": "z1", "us-east-1b": "z2", "us-east-1c": "z3"}
-OF_THE_EXAMPLE = (
-    ("CoreTemplate", "cluster-wide-core"),
-    ("CellTemplate", "cluster-wide-cell"),
-    ("CellTemplate", "standard-cell-ha"),
-    ("ShardTemplate", "cluster-wide-shard"),
-    ("ShardTemplate", "standard-shard-ha"),
-)
+WRITTEN_ELSEWHERE = ("etcd-ca", "etcd-client", "etcd-client-cert", "s3-credentials")
+OF_THE_DESIGN = ("minimal-cluster", "minimal-cluster-with-defaults", "power-cluster")
 
 
 @pytest.fixture(scope="module")
@@ -36,7 +33,7 @@ def home(kubectl: Kubectl) -> Iterator[str]:
     name = f"samples-{secrets.token_hex(4)}"
     kubectl("create", "namespace", name)
     yield name
-    kubectl("delete", "namespace", name, "--wait=false")
+    namespaces.leave(kubectl.server, name)
 
 
 @pytest.fixture(scope="module")
@@ -55,24 +52,11 @@ def documents(sample: Path, namespace: str) -> list[Manifest]:
     return found
 
 
-def example(namespace: str) -> Manifest:
-    """As printed, but for what the local control plane lacks: its zones, storage classes and large nodes."""
-    text = (SEEDS / "multigrescluster-example-cluster.yaml").read_text().replace("standard-gp3", "standard")
-    manifest: Manifest = yaml.safe_load(text)
-    manifest["metadata"]["namespace"] = namespace
-    _fit(manifest["spec"])
-    for cell in manifest["spec"]["cells"]:
-        cell["zone"] = ZONES[cell["zone"]]
-    return manifest
-
-
-def _fit(part: Any) -> None:
-    values = part.values() if isinstance(part, dict) else part if isinstance(part, list) else ()
-    for field in ("requests", "limits"):
-        if isinstance(part, dict) and field in part:
-            part[field] = {"cpu": "10m"}
-    for value in values:
-        _fit(value)
+def of_the_design(name: str, namespace: str) -> Manifest:
+    """As printed: it is the nodes and classes that are made to fit."""
+    found = printed(CLUSTER, name)
+    found["metadata"]["namespace"] = namespace
+    return found
 
 
 def secret(name: str, namespace: str) -> Manifest:
@@ -89,13 +73,18 @@ def secret(name: str, namespace: str) -> Manifest:
 @pytest.fixture(scope="module")
 def grown(webhooks: object, kubectl: Kubectl, home: str) -> list[tuple[list[str], Manifest]]:
     """Everything applied, some client-side and some server-side: how, and what."""
-    beside = [secret(name, home) for name in WRITTEN_ELSEWHERE]
-    beside += [template(kind, name, home) for kind, name in OF_THE_EXAMPLE]
+    as_the_design_prints(kubectl)
+    beside = [*(secret(name, home) for name in WRITTEN_ELSEWHERE), *templates(home)]
     beside += [each for sample in SAMPLES for each in documents(sample, home) if each["kind"] != CLUSTER]
     kubectl("apply", "--server-side", "-f", "-", document=listed(beside))
     mine = [each for sample in SAMPLES for each in documents(sample, home) if each["kind"] == CLUSTER]
+    mine += [of_the_design(name, home) for name in OF_THE_DESIGN]
     # The example alone: kubectl reads a list more strictly, and its printed status lacks what a condition needs.
-    parts = [(WAYS[1], example(home)), (WAYS[1], listed(mine[::2])), (WAYS[2], listed(mine[1::2]))]
+    parts = [
+        (WAYS[1], of_the_design(EXAMPLE, home)),
+        (WAYS[1], listed(mine[::2])),
+        (WAYS[2], listed(mine[1::2])),
+    ]
     for way, part in parts:
         kubectl(*way, "-f", "-", document=part)
     return parts
@@ -110,7 +99,7 @@ def listed(items: list[Manifest]) -> Manifest:
 
 
 @pytest.mark.parametrize("way", WAYS, ids=" ".join)
-def test_every_sample_and_the_example_are_accepted_in_every_way(
+def test_every_sample_and_every_printed_cluster_are_accepted_in_every_way(
     grown: list[tuple[list[str], Manifest]], kubectl: Kubectl, way: list[str]
 ) -> None:
     for _, part in grown:
@@ -120,10 +109,10 @@ def test_every_sample_and_the_example_are_accepted_in_every_way(
 
 
 def _another(document: Manifest) -> dict[str, Any]:
-    return {**document["metadata"], "name": f"dry-{document['metadata']['name']}"}
+    return {**document["metadata"], "name": f"dry-{document['metadata']['name']}"[:LONGEST_NAME]}
 
 
-def test_all_samples_and_the_example_become_ready(grown: object, kubectl: Kubectl, home: str) -> None:
+def test_all_samples_and_printed_clusters_become_ready(grown: object, kubectl: Kubectl, home: str) -> None:
     kubectl("wait", "mgc", "--all", "-n", home, "--for=condition=Ready", f"--timeout={READY_SECONDS}s")
 
 

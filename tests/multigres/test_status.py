@@ -4,6 +4,7 @@ from typing import Any
 
 import msgspec
 import pytest
+from msgspec.structs import replace
 
 from steward.kube.conditions import Condition
 from steward.kube.meta import ObjectMeta
@@ -16,8 +17,10 @@ from steward.multigres.status import (
     Stall,
     Transition,
     assess,
+    certificates_piece,
     child_piece,
     common_status,
+    is_urgent,
     transitions,
 )
 
@@ -97,8 +100,63 @@ def test_events_tell_the_moment_of_a_change_and_never_the_state(
     assert transitions(old, status(after)["conditions"]) == told
 
 
-def test_a_condition_of_another_writer_is_left_to_it() -> None:
+def test_a_condition_that_another_controller_looks_after_stays() -> None:
     other = Condition("TopologyRegistered", "True", "X", "y", 2, "2026-01-01T00:00:00Z")
     before = msgspec.convert([other.manifest()], list[api.Condition])
-    types = [condition["type"] for condition in status(assess([READY]), before)["conditions"]]
-    assert "TopologyRegistered" not in types
+    assert other.manifest() in status(assess([READY]), before)["conditions"]
+
+
+@pytest.mark.parametrize(("status", "told"), [("False", ["no keys"]), ("True", []), ("Unknown", [])])
+def test_certificates_that_are_missing_are_trouble_and_do_not_make_unready(
+    status: str, told: list[str]
+) -> None:
+    written = {"type": "BackupCertificatesReady", "status": status, "reason": "X", "message": "no keys"}
+    known = {**written, "lastTransitionTime": "2026-01-01T00:00:00Z"}
+    pieces = certificates_piece(msgspec.convert([known], list[api.Condition]))
+    assert [piece.trouble for piece in pieces] == told
+    assert all(piece.is_ready for piece in pieces)
+
+
+TOPOLOGY = Condition("TopologyRegistered", "True", "Registered", "", 2, "2026-01-01T00:00:00Z")
+CERTIFICATES = Condition("BackupCertificatesReady", "False", "Missing", "", 2, "2026-01-01T00:00:00Z")
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "urgent"),
+    [
+        (assess([WAITING]), assess([WAITING]), False),
+        (assess([WAITING]), assess([READY]), True),
+        (assess([READY]), assess([WAITING]), True),
+        (assess([WAITING]), assess([BROKEN]), True),
+        (assess([BROKEN]), assess([WAITING]), True),
+        (assess([READY], STALL), assess([WAITING]), True),
+        (assess([UNBOUND]), assess([WAITING]), False),
+    ],
+    ids=["the same", "ready", "not ready", "trouble", "its end", "the end of a stall", "progress"],
+)
+def test_what_a_status_must_tell_at_once(before: Health, after: Health, urgent: bool) -> None:
+    assert is_urgent(told_by(before), 2, status(after)) is urgent
+
+
+def test_what_speaks_of_an_older_generation_is_replaced_at_once() -> None:
+    assert is_urgent(told_by(assess([WAITING])), 1, status(assess([WAITING])))
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "urgent"),
+    [
+        ((), (TOPOLOGY,), False),
+        ((TOPOLOGY,), (replace(TOPOLOGY, status="False"),), True),
+        ((), (replace(TOPOLOGY, status="False"),), False),
+        ((), (CERTIFICATES,), True),
+        ((CERTIFICATES,), (replace(CERTIFICATES, status="True"),), False),
+    ],
+    ids=["registered", "lost", "not yet registered", "no certificates", "certificates at last"],
+)
+def test_bad_news_of_other_controllers_is_urgent_and_good_news_is_not(
+    old: tuple[Condition, ...], new: tuple[Condition, ...], urgent: bool
+) -> None:
+    waiting = status(assess([WAITING]))
+    before = [*waiting["conditions"], *(each.manifest() for each in old)]
+    after = {**waiting, "conditions": [*waiting["conditions"], *(each.manifest() for each in new)]}
+    assert is_urgent(msgspec.convert(before, list[api.Condition]), 2, after) is urgent

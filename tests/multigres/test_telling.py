@@ -6,7 +6,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from steward.kube.errors import Conflict, Forbidden, Invalid
+from steward.kube.errors import AlreadyExists, Conflict, Forbidden, Invalid
 from steward.kube.kinds import Key
 from steward.multigres.controllers.telling import Telling
 from steward.multigres.objects.needed import IncompleteError
@@ -30,6 +30,8 @@ class FakeGround:
     def __init__(self) -> None:
         self.written: list[dict[str, Any]] = []
         self.carrier = self
+        self.forgotten: list[str] = []
+        self.neighbours = SimpleNamespace(forget=self.forgotten.append)
 
     def now(self) -> str:
         return "2026-01-01T00:00:00Z"
@@ -74,10 +76,10 @@ async def test_what_a_spec_lacks_is_told_and_not_tried_again() -> None:
     assert ground.written[0]["phase"] == "Degraded"
 
 
-async def test_what_others_wrote_into_the_status_stays_theirs() -> None:
+async def test_what_the_status_said_before_stays() -> None:
     reconciler, ground = telling(IncompleteError("spec.globalTopoServer is missing"))
     await reconciler.reconcile(KEY)
-    assert "primaryCell" not in ground.written[0]
+    assert ground.written[0]["primaryCell"] == "z1"
     assert ground.written[0]["orchReady"] is True
 
 
@@ -92,4 +94,12 @@ async def test_what_passes_by_itself_is_left_to_the_next_try(error: Exception) -
     reconciler, ground = telling(error)
     with pytest.raises(type(error)):
         await reconciler.reconcile(KEY)
+    assert ground.written == []
+
+
+async def test_whoever_finds_a_name_taken_looks_around_again() -> None:
+    reconciler, ground = telling(AlreadyExists(409, "AlreadyExists", "Service shop/x is there already"))
+    with pytest.raises(AlreadyExists):
+        await reconciler.reconcile(KEY)
+    assert ground.forgotten == ["shop"]
     assert ground.written == []

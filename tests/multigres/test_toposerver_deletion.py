@@ -10,6 +10,7 @@ import pytest
 from steward.local.control_plane import ControlPlane
 from tests.kubectl import Kubectl
 from tests.multigres.conftest import running_operator
+from tests.multigres.scraping import free_port, sample
 from tests.multigres.test_operator import Clusters, eventually
 
 API = "multigres.com/v1alpha1"
@@ -72,12 +73,17 @@ class Servers(Clusters):
 
 
 @pytest.fixture
+def scraped() -> dict[str, str]:
+    return {"metrics_bind_address": f"127.0.0.1:{free_port()}", "metrics_secure": "false"}
+
+
+@pytest.fixture
 def hasty_operator(
-    control_plane: ControlPlane, kubectl: Kubectl, namespace: str, tmp_path: Path
+    control_plane: ControlPlane, kubectl: Kubectl, namespace: str, tmp_path: Path, scraped: dict[str, str]
 ) -> Iterator[subprocess.Popen[bytes]]:
     """Grace of a second: these tests are about what happens, not about how long it takes."""
-    grace = {"default_graceful_shutdown_period": "1s"}
-    with running_operator(control_plane, namespace, tmp_path / "operator.log", **grace) as process:
+    settings = {"default_graceful_shutdown_period": "1s", **scraped}
+    with running_operator(control_plane, namespace, tmp_path / "operator.log", **settings) as process:
         yield process
 
 
@@ -86,7 +92,9 @@ def servers(hasty_operator: object, kubectl: Kubectl, namespace: str) -> Servers
     return Servers(kubectl, namespace)
 
 
-def test_a_server_stays_until_the_last_of_its_dependents_is_gone(servers: Servers) -> None:
+def test_a_server_stays_until_the_last_of_its_dependents_is_gone(
+    servers: Servers, scraped: dict[str, str]
+) -> None:
     servers.server()
     servers.gateway("my-gateway")
     servers.gateway("my-other")
@@ -106,6 +114,12 @@ def test_a_server_stays_until_the_last_of_its_dependents_is_gone(servers: Server
     servers.wait_event("ShutdownStarted", "Graceful shutdown started, waiting 1s")
     servers.wait_event("ShutdownComplete", "Graceful shutdown complete, proceeding with deletion")
     eventually(lambda: servers.get("statefulset", "my-etcd") is None, "etcd to go")
+    address = scraped["metrics_bind_address"]
+    of_it = {"kind": "TopoServer", "namespace": servers.namespace}
+    # A write that has to be repeated is counted again.
+    assert sample(address, "multigres_deletion_blocked_total", **of_it) >= 1
+    for kind, ended in (("Cell", 2), ("TopoServer", 1)):
+        assert sample(address, "multigres_graceful_shutdown_duration_seconds_count", kind=kind) >= ended
 
 
 @pytest.mark.parametrize(

@@ -22,7 +22,7 @@ class NoTemplates:
 def webhooks() -> MultigresWebhooks:
     stores: Any = dict.fromkeys((CORE_TEMPLATE, CELL_TEMPLATE, SHARD_TEMPLATE), NoTemplates())
     nothing: Any = None
-    return MultigresWebhooks(nothing, nothing, stores)
+    return MultigresWebhooks(nothing, nothing, stores, nothing)
 
 
 def review(spec: dict[str, Any], old: dict[str, Any] | None = None) -> Review:

@@ -21,6 +21,12 @@ def waiting(reason: str, message: str = "") -> dict[str, Any]:
     return {"name": "postgres", "state": {"waiting": {"reason": reason, "message": message}}}
 
 
+def between_crashes(restarts: int) -> dict[str, Any]:
+    """It runs again, for now."""
+    ended = {"terminated": {"reason": "Error", "exitCode": 1}}
+    return {"name": "postgres", "restartCount": restarts, "state": {"running": {}}, "lastState": ended}
+
+
 def claim(phase: str) -> ClaimView:
     meta = {"name": "data-pool-0", "namespace": "shop", "creationTimestamp": CREATED}
     return msgspec.convert({"metadata": meta, "status": {"phase": phase}}, ClaimView)
@@ -54,6 +60,12 @@ def claim(phase: str) -> ClaimView:
             },
             "pod pool-0: container postgres is in OOMKilled (restarted 3 times)",
         ),
+        ({"containerStatuses": [between_crashes(2)]}, ""),
+        (
+            {"containerStatuses": [between_crashes(3)]},
+            "pod pool-0: container postgres is in Error (restarted 3 times)",
+        ),
+        ({"containerStatuses": [{**between_crashes(9), "ready": True}]}, ""),
     ],
 )
 def test_trouble_that_does_not_pass_by_itself_is_told(status: dict[str, Any], told: str) -> None:
@@ -64,9 +76,12 @@ def test_a_volume_that_is_lost_is_trouble() -> None:
     assert first_trouble([], [claim("Lost")]) == "volume claim data-pool-0 has lost its volume"
 
 
-UNSCHEDULED = pod(
-    conditions=[{"type": "PodScheduled", "status": "False", "message": "0/3 nodes are available"}]
-)
+def unscheduled(message: str) -> PodView:
+    return pod(conditions=[{"type": "PodScheduled", "status": "False", "message": message}])
+
+
+UNSCHEDULED = unscheduled("0/3 nodes are available")
+WITHOUT_VOLUME = unscheduled("0/3 nodes are available: pod has unbound immediate PersistentVolumeClaims")
 
 
 @pytest.mark.parametrize(
@@ -77,6 +92,19 @@ UNSCHEDULED = pod(
         ([], [claim("Pending")], SOON, ""),
         ([], [claim("Pending")], LATER, "volume claim data-pool-0 is not bound"),
         ([], [claim("Bound")], LATER, ""),
+        (
+            [UNSCHEDULED],
+            [claim("Pending")],
+            LATER,
+            "pod pool-0 cannot be scheduled: 0/3 nodes are available",
+        ),
+        (
+            [WITHOUT_VOLUME],
+            [claim("Pending")],
+            LATER,
+            "volume claim data-pool-0 is not bound; pod pool-0 cannot be scheduled: 0/3 nodes are available: "
+            "pod has unbound immediate PersistentVolumeClaims",
+        ),
     ],
 )
 def test_what_may_pass_is_told_once_it_has_not_passed_for_seconds(

@@ -10,14 +10,14 @@ import pytest
 
 from steward.kube.kinds import Manifest
 from steward.local.control_plane import ControlPlane
+from tests import namespaces
 from tests.kubectl import Kubectl
+from tests.multigres import strange
 from tests.multigres.conftest import running_operator
-from tests.multigres.schema_values import SchemaValues
-from tests.multigres.test_fuzz import spec_schema
 from tests.multigres.test_operator import cluster, eventually
 
-FUZZED = 16
-COUNTS = ("replicas", "replicasPerCell")
+FUZZED, FUZZED_CLUSTERS = 4, 3
+PATIENCE_SECONDS = 480.0
 
 
 @pytest.fixture(scope="module")
@@ -30,7 +30,7 @@ def home(
     log = tmp_path_factory.mktemp("operator") / "operator.log"
     with running_operator(control_plane, name, log):
         yield name
-    kubectl("delete", "namespace", name, "--wait=false")
+    namespaces.leave(kubectl.server, name)
 
 
 def small(namespace: str, name: str, **spec: Any) -> Manifest:
@@ -108,6 +108,19 @@ def test_the_scheduler_is_quoted_where_a_pod_finds_no_node(home: str, kubectl: K
         return str(found.get("status", {}).get("message", ""))
 
     eventually(lambda: "cannot be scheduled: 0/" in message(), "the scheduler's words")
+    label = "topology.kubernetes.io/zone=nowhere"
+    eventually(lambda: f"no node carries {label}" in message(), "what the scheduler does not say")
+
+
+def test_what_the_server_cannot_read_is_told_in_its_words(home: str, kubectl: Kubectl) -> None:
+    crooked = {"multiGateway": {"affinity": {"nodeAffinity": "wrong"}}}
+    kubectl("create", "-f", "-", document=small(home, "crooked", cells=[{"zone": "z1", "spec": crooked}]))
+
+    def told() -> str:
+        found = kubectl.json("get", "mgc", "crooked", "-n", home)
+        return str(found.get("status", {}).get("message", ""))
+
+    eventually(lambda: "affinity.nodeAffinity" in told(), "the field to be named")
 
 
 def test_becoming_ready_and_being_stalled_are_told_once_as_events(home: str, kubectl: Kubectl) -> None:
@@ -136,37 +149,35 @@ def test_ten_thousand_shards_are_refused_by_the_schema(home: str, kubectl: Kubec
     assert "must have at most 32 items" in told
 
 
-def test_strange_specs_end_in_a_status_and_leave_others_alone(home: str, kubectl: Kubectl) -> None:
-    strange = {"apiVersion": "v1", "kind": "List", "items": [odd(home, number) for number in range(FUZZED)]}
-    taken, _ = kubectl.outcome("create", "--validate=false", "-o", "name", "-f", "-", document=strange)
-    names = {line.rpartition("/")[2] for line in taken.split()}
-    assert names, "the server refused them all"
-    eventually(lambda: names <= with_status(kubectl, home), "a status of each")
+def test_strange_specs_of_every_kind_end_in_a_status_and_leave_others_alone(
+    home: str, kubectl: Kubectl
+) -> None:
+    numbers = range(FUZZED)
+    told = [strange.cluster(home, number) for number in numbers[:FUZZED_CLUSTERS]]
+    told += [strange.user(home, number) for number in numbers[:FUZZED_CLUSTERS]]
+    told += [strange.child(home, kind, number) for kind in strange.CHILDREN for number in numbers]
+    silent = [template for number in numbers for template in strange.templates(home, number)]
+    taken = {name for name in created(kubectl, [*silent, *told]) if "template" not in name}
+    for kind in ("multigrescluster", *map(str.lower, strange.CHILDREN)):
+        assert any(name.startswith(f"{kind}.") for name in taken), f"the server refused every {kind}"
+    eventually(lambda: taken <= with_status(kubectl, home), "a status of each", PATIENCE_SECONDS)
     kubectl("create", "-f", "-", document=small(home, "sound"))
     look = ("get", "deployment", "-n", home, "--field-selector", "metadata.name=sound-multiadmin")
     eventually(lambda: kubectl.json(*look)["items"], "a sound cluster beside them to be carried out")
 
 
-def odd(namespace: str, number: int) -> Manifest:
-    """What the schema lets in, with a cell: without one the server refuses them all alike."""
-    spec = tamed(SchemaValues(number, longest=1).value(spec_schema("MultigresCluster")))
-    spec["globalTopoServer"] = {"etcd": {"replicas": 1}}
-    spec["cells"] = spec.get("cells") or [{"zone": "z1"}]
-    return {**cluster(namespace, f"strange-{number}"), "spec": spec}
+def created(kubectl: Kubectl, items: list[Manifest]) -> set[str]:
+    """The names of those that the server took."""
+    document = {"apiVersion": "v1", "kind": "List", "items": items}
+    taken, _ = kubectl.outcome("create", "--validate=false", "-o", "name", "-f", "-", document=document)
+    return set(taken.split())
 
 
 def with_status(kubectl: Kubectl, namespace: str) -> set[str]:
-    found = kubectl.json("get", "mgc", "-n", namespace)["items"]
-    return {each["metadata"]["name"] for each in found if each.get("status", {}).get("conditions")}
-
-
-def tamed(part: Any) -> Any:
-    """The same with few pods: how many is not what is tried here."""
-    if isinstance(part, list):
-        return [tamed(each) for each in part]
-    if not isinstance(part, dict):
-        return part
+    kinds = ",".join(("multigrescluster", *strange.CHILDREN))
+    found = kubectl.json("get", kinds, "-n", namespace)["items"]
     return {
-        name: min(value, 1) if name in COUNTS and isinstance(value, int) else tamed(value)
-        for name, value in part.items()
+        f"{each['kind'].lower()}.multigres.com/{each['metadata']['name']}"
+        for each in found
+        if each.get("status", {}).get("conditions")
     }

@@ -1,79 +1,90 @@
-"""The operator is killed at every write of a template update, and its next life brings the story to the same end."""
+"""Template contents come and go although the operator is killed at every write: by word, by policy, and back again.
 
-import asyncio
-import sys
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
-from pathlib import Path
+The words are said with `steward updates`, as a person says them.
+"""
 
-import pytest
+from typing import Any
 
+from click.testing import CliRunner
+
+from steward.cli.main import steward
 from steward.local.control_plane import ControlPlane
-from steward.multigres.update_notices import APPLY_NOW
-from steward.testkit import FaultProxy, Match, Moment, WriteMoment, kill, kill_at_write, start_process
 from tests.kubectl import Kubectl
+from tests.multigres.lives import OF_LIVES, killed_at_every_write, lived
+from tests.multigres.test_topology_on_a_server import run
 from tests.multigres.update_story import Story
 
-# The record, the Cell and the annotation, with statuses between them; later writes only report progress.
-WRITES = 7
 MANUAL = {"templateChanges": "Manual"}
-# What the story writes: the record, the Cell, the annotation and the cluster's status.
-OF_THE_STORY = Match(write=True, path=r"/(controllerrevisions|cells|multigresclusters)/[^/]+(/status)?(\?|$)")
+# The record, the Cell and the annotation; what grows out of a Cell is another story.
+OF_THE_STORY = r"/(controllerrevisions|cells|multigresclusters)/[^/]+$"
+WINDOW = {"templateChanges": "Window", "window": {"cron": "* * * * *", "duration": "2m"}}
+
+pytestmark = OF_LIVES
 
 
-@asynccontextmanager
-async def operator(proxy: FaultProxy, namespace: str) -> AsyncIterator[asyncio.subprocess.Process]:
-    settings = {
-        "STEWARD_NAMESPACES": namespace,
-        "STEWARD_LEADER_ELECT": "false",
-        "STEWARD_METRICS_BIND_ADDRESS": "0",
-        "STEWARD_HEALTH_PROBE_BIND_ADDRESS": "0",
-    }
-    command = [str(Path(sys.executable).parent / "steward"), "run", "multigres"]
-    process = await start_process(command, proxy, settings)
-    try:
-        yield process
-    finally:
-        await kill(process)
+class Updates(Story):
+    """The cluster of the story, and all lives of its operator."""
+
+    def __init__(self, control_plane: ControlPlane, kubectl: Kubectl, namespace: str) -> None:
+        super().__init__(kubectl, namespace)
+        self.control_plane = control_plane
+
+    def stands_on(self, replicas: int, generation: int) -> bool:
+        """The content has reached the Cell, the status says so, and no request is left."""
+        applied = self.status().get("appliedTemplateGenerations", {})
+        return (
+            self.asked_gateways() == [replicas]
+            and applied == {"CellTemplate/gate": generation, "ShardTemplate/std": 1}
+            and not any("template-update" in name for name in self.annotations())
+        )
+
+    def until(self, is_over: Any) -> None:
+        run(lived(self.control_plane, self.namespace, is_over))
+
+    def lives(self, replicas: int, generation: int) -> int:
+        def is_over() -> bool:
+            return self.stands_on(replicas, generation)
+
+        return run(killed_at_every_write(self.control_plane, self.namespace, is_over, changes=OF_THE_STORY))
+
+    def offer(self, replicas: int) -> str:
+        """A newer content of the template, and what it is called once the cluster has seen it."""
+        before = self.status().get("availableTemplateRevision")
+        self.gateways(replicas)
+        self.until(lambda: self.status().get("availableTemplateRevision") not in (None, before))
+        return str(self.status()["availableTemplateRevision"])
+
+    def say(self, *words: str) -> str:
+        where = ("-n", self.namespace, "--kubeconfig", str(self.control_plane.kubeconfig))
+        said = CliRunner().invoke(steward, ["updates", *words, *where])
+        assert said.exception is None or isinstance(said.exception, SystemExit), said.exception
+        return said.output
 
 
-@pytest.mark.parametrize("moment", list(Moment))
-async def test_a_kill_at_any_write_of_an_update_is_made_good(
-    control_plane: ControlPlane, kubectl: Kubectl, namespace: str, moment: Moment
+def test_updates_and_their_way_back_survive_a_kill_at_every_write(
+    control_plane: ControlPlane, kubectl: Kubectl, namespace: str
 ) -> None:
-    story = Story(kubectl, namespace)
-    async with FaultProxy(control_plane.kubeconfig) as proxy:
-        async with operator(proxy, namespace):
-            await asyncio.to_thread(story.begin, MANUAL)
-            await asyncio.to_thread(story.until_gateways, 0)
-            await asyncio.to_thread(_settled, story, 1)
-        tried = 0
-        for nth in range(1, WRITES + 1):
-            replicas, generation = nth, nth + 1
-            await asyncio.to_thread(story.gateways, replicas)
-            await asyncio.to_thread(story.annotate, f"{APPLY_NOW}=true")
-            end = asyncio.ensure_future(asyncio.to_thread(_ended, story, replicas, generation))
-            async with operator(proxy, namespace) as first:
-                killed = await kill_at_write(
-                    first, proxy, WriteMoment(nth, moment, OF_THE_STORY), until=asyncio.shield(end)
-                )
-            if not killed:
-                break
-            tried = nth
-            async with operator(proxy, namespace):
-                await end
-            # The same number of creates, however often it was killed: one for each content.
-            assert [each["data"]["generation"] for each in story.revisions()][-1] == generation
-            assert len(story.revisions()) == min(generation, 10)
-    assert tried >= 3
+    story = Updates(control_plane, kubectl, namespace)
+    story.begin(MANUAL)
+    story.until(lambda: story.stands_on(0, 1))
 
+    story.offer(1)
+    assert "+multiGateway.replicas: 1" in story.say("show", "demo")
+    assert "takes it now" in story.say("apply", "demo", "--yes")
+    # The record, the Cell and the annotation each end two lives.
+    assert story.lives(1, generation=2) >= 2 * 3
 
-def _settled(story: Story, generation: int) -> None:
-    story.until_generation(generation)
-    story.until_generation(1, "ShardTemplate/std")
+    story.cluster({**MANUAL, "acceptedRevision": story.offer(2)})
+    assert story.lives(2, generation=3) >= 2 * 2
 
+    [second] = [each for each in story.revisions() if each["data"]["generation"] == 2]
+    assert second["metadata"]["name"] in story.say("history", "demo")
+    assert "goes back to generation 2" in story.say("rollback", "demo", second["metadata"]["name"], "--yes")
+    assert story.lives(1, generation=2) >= 2 * 3
 
-def _ended(story: Story, replicas: int, generation: int) -> None:
-    story.until_gateways(replicas)
-    story.until_generation(generation)
-    story.until_unasked()
+    story.gateways(3)
+    story.cluster(WINDOW)
+    assert story.lives(3, generation=4) >= 2 * 2
+    # One for each content, however often the operator was killed; the one in force has the highest number.
+    assert [each["data"]["generation"] for each in story.revisions()] == [1, 3, 2, 4]
+    assert story.say() == "No template change waits.\n"

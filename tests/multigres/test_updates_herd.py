@@ -14,6 +14,7 @@ from steward.kube.store import Store
 from steward.multigres.controllers.cluster import ClusterReconciler
 from steward.multigres.controllers.cluster_removal import ClusterRemoval
 from steward.multigres.controllers.ground import Ground
+from steward.multigres.controllers.remarks import Remarks
 from steward.multigres.rules import CELL_TEMPLATE, CLUSTER, Rules
 from steward.runtime.queue import WorkQueue
 from steward.runtime.triggers import Listener
@@ -43,7 +44,7 @@ class Scene:
         self.stores: dict[Kind, Store[Any]] = {}
         self.queue = WorkQueue(self.clock, lambda: 0.5, Uncounted())
         self.versions = 0
-        ground = SimpleNamespace(rules=self.rules, store=self.store, clock=self.clock)
+        ground = SimpleNamespace(rules=self.rules, store=self.store, clock=self.clock, remarks=Remarks())
         reconciler = ClusterReconciler(cast(Ground, ground), cast(ClusterRemoval, None))
         for trigger in reconciler.controller().triggers:
             listener = Listener(trigger, CLUSTER, self.queue.add, _fail)

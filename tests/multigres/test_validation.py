@@ -5,7 +5,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from steward.multigres.advice import advice
+from steward.multigres.advice import advice, deletion_advice
 from steward.multigres.api.cluster import MultigresClusterSpec
 from steward.multigres.resolve import resolve
 from steward.multigres.resolved import Identity, ResolvedCluster, Templates
@@ -181,3 +181,18 @@ def test_a_shard_that_todays_images_do_not_serve_is_a_warning_only_with_those_im
     words = "today's images serve only"
     assert [told for told in advice(known, resolved(known)) if words in told]
     assert not [told for told in advice(own, resolved(own)) if words in told]
+
+
+@pytest.mark.parametrize(
+    ("options", "warns"),
+    [
+        ({}, False),
+        ({"propagationPolicy": "Background"}, False),
+        ({"propagationPolicy": "Orphan"}, False),
+        ({"propagationPolicy": "Foreground"}, True),
+    ],
+)
+def test_foreground_deletion_of_a_cluster_is_warned_of(options: dict[str, Any], warns: bool) -> None:
+    told = deletion_advice(options)
+    assert bool(told) is warns
+    assert all("no order holds" in text for text in told)

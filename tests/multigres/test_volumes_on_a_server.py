@@ -45,9 +45,9 @@ class Subject:
 
     def wait_ready(self) -> None:
         generation = self.clusters.get("mgc", self.name)["metadata"]["generation"]
-        eventually(lambda: self._is_ready(generation), f"{self.name} to be ready")
+        eventually(lambda: self.is_ready(generation), f"{self.name} to be ready")
 
-    def _is_ready(self, generation: int) -> bool:
+    def is_ready(self, generation: int) -> bool:
         status = self.clusters.get("mgc", self.name).get("status") or {}
         ready = [c for c in status.get("conditions", []) if c["type"] == "Ready"]
         return status.get("observedGeneration") == generation and bool(ready) and ready[0]["status"] == "True"

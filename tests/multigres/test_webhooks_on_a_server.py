@@ -94,9 +94,16 @@ def test_a_template_applied_a_moment_before_is_known(
 
 
 def test_advice_comes_as_a_warning(webhooks: object, kubectl: Kubectl, namespace: str) -> None:
-    document = cluster(namespace, pvcDeletionPolicy={"whenDeleted": "Delete"})
+    nowhere = [{"zone": "z1"}, {"zone": "nowhere"}]
+    document = cluster(namespace, cells=nowhere, pvcDeletionPolicy={"whenDeleted": "Delete"})
     told = kubectl.warned("create", "-f", "-", document=document)
     assert "Warning: spec.pvcDeletionPolicy.whenDeleted: Delete loses all data" in told
+    assert "Warning: spec.cells[1]: no node carries topology.kubernetes.io/zone=nowhere" in told
+    assert "spec.cells[0]: no node" not in told
+    told = kubectl.warned("delete", "mgc", "mini", "-n", namespace, "--cascade=foreground", "--wait=false")
+    assert (
+        "Warning: propagationPolicy Foreground: the server deletes all parts of the cluster at once" in told
+    )
 
 
 def test_a_later_choice_of_a_template_takes_the_written_out_branch_back(

@@ -19,7 +19,7 @@ def eventually(look: Callable[[], Any], what: str) -> Any:
     while time.monotonic() < deadline:
         if found := look():
             return found
-        time.sleep(0.2)
+        time.sleep(0.1)
     pytest.fail(f"waited {LIMIT_SECONDS:.0f} s in vain for {what}")
 
 

@@ -5,7 +5,7 @@ often applied in one breath.
 """
 
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Awaitable, Callable, Iterable, Mapping
 from typing import Any
 
 import msgspec
@@ -15,14 +15,14 @@ from steward.admission.server import Webhook, Work
 from steward.kube.client import Client, ListQuery
 from steward.kube.kinds import Key, Kind
 from steward.kube.store import Store
-from steward.multigres.advice import advice
+from steward.multigres.advice import advice, deletion_advice
 from steward.multigres.api.cell_template import CellTemplateSpec
 from steward.multigres.api.cluster import MultigresClusterSpec
 from steward.multigres.api.core_template import CoreTemplateSpec
 from steward.multigres.api.shard_template import ShardTemplateSpec
 from steward.multigres.defaulting import taken_back, with_defaults
 from steward.multigres.resolve import resolve
-from steward.multigres.resolved import Identity, Problem, ResolvedCluster, Templates
+from steward.multigres.resolved import Identity, Problem, ResolvedCell, ResolvedCluster, Templates
 from steward.multigres.rules import CELL_TEMPLATE, CLUSTER, CORE_TEMPLATE, SHARD_TEMPLATE
 from steward.multigres.validation import validate, validate_update
 from steward.multigres.views import ClusterView, TemplateView
@@ -34,13 +34,20 @@ SPECS: dict[Kind, type[Any]] = {
     SHARD_TEMPLATE: ShardTemplateSpec,
 }
 Contents = dict[Kind, dict[str, Any]]
+Warnings = Callable[[Iterable[ResolvedCell]], Awaitable[list[str]]]
+"""What only the world around can tell of cells."""
 
 
 class MultigresWebhooks:
     def __init__(
-        self, client: Client, clusters: Store[ClusterView], templates: Mapping[Kind, Store[TemplateView]]
+        self,
+        client: Client,
+        clusters: Store[ClusterView],
+        templates: Mapping[Kind, Store[TemplateView]],
+        warnings: Warnings,
     ) -> None:
         self._client = client
+        self._warnings = warnings
         self._clusters = clusters
         self._templates = templates
 
@@ -66,6 +73,8 @@ class MultigresWebhooks:
         return Allowed(changed)
 
     async def validate_cluster(self, review: Review) -> Verdict:
+        if review.operation is Operation.DELETE:
+            return Allowed(warnings=deletion_advice(review.options or {}))
         if _only_metadata(review):
             return Allowed()
         try:
@@ -81,7 +90,7 @@ class MultigresWebhooks:
         problems += self._leaving(review, resolved, contents)
         if problems:
             return _refusal(str(review), problems)
-        return Allowed(warnings=tuple(advice(spec, resolved)))
+        return Allowed(warnings=(*advice(spec, resolved), *await self._warnings(resolved.cells)))
 
     def _leaving(self, review: Review, resolved: ResolvedCluster, contents: Contents) -> list[Problem]:
         """Templates on their way out are no choice any more; who used them before may go on changing other things."""

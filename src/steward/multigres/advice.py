@@ -1,6 +1,7 @@
 """What a cluster may ask for and had better not. Pure. A warning names the field and what would be better."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from typing import Any
 
 from msgspec import UNSET
 
@@ -26,6 +27,21 @@ def advice(spec: MultigresClusterSpec, resolved: ResolvedCluster) -> list[str]:
         *_unknown_to_the_data_plane(resolved),
         *_exposure(spec),
     ]
+
+
+def deletion_advice(options: Mapping[str, Any]) -> tuple[str, ...]:
+    """`options` are the DeleteOptions of the request."""
+    is_foreground = (
+        options.get("propagationPolicy") == "Foreground" or options.get("orphanDependents") is False
+    )
+    if not is_foreground:
+        return ()
+    told = (
+        "propagationPolicy Foreground: the server deletes all parts of the cluster at once, etcd among them"
+    )
+    return (
+        f"{told}, and no order holds; volumes still follow their policy. Background deletion keeps the order",
+    )
 
 
 def _few_members(resolved: ResolvedCluster) -> Iterator[str]:

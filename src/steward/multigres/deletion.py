@@ -21,8 +21,9 @@ PROTECTION = "multigres.com/deletion-protection"
 FORCE = "multigres.com/force-delete"
 PERIOD = "multigres.com/graceful-shutdown-period"
 STARTED = "multigres.com/graceful-shutdown-started"
+ASKED = "multigres.com/removal-asked"
 STEERING = (PROTECTION, FORCE, PERIOD)
-"""What a user steers a deletion with; STARTED is Steward's own note."""
+"""What a user steers a deletion with; STARTED and ASKED are Steward's own notes."""
 
 ENABLED, DISABLED = "enabled", "disabled"
 POOLER_FACTOR = 2.0
@@ -112,7 +113,7 @@ def note_started(ref: Ref, note: Mapping[str, str]) -> Patch:
 
 def forget_started(ref: Ref) -> Patch:
     """For what was to go and is wanted again: a later shutdown must not find its time already over."""
-    return Patch(ref, MergePatch({"metadata": {"annotations": {STARTED: None, PERIOD: None}}}))
+    return Patch(ref, MergePatch({"metadata": {"annotations": {STARTED: None, PERIOD: None, ASKED: None}}}))
 
 
 def holds(meta: ObjectMeta) -> bool:

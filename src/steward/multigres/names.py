@@ -5,8 +5,11 @@ meet in one name, however they are cut or spelled. Parts are logical names (clus
 that already carry a hash; singletons of a cluster carry none, since nothing can collide with them.
 """
 
+import re
+from functools import lru_cache
 from typing import NamedTuple
 
+_ODD = re.compile(r"[^A-Za-z0-9-]")
 FNV_OFFSET = 0x811C9DC5
 FNV_PRIME = 0x01000193
 CUT = "---"
@@ -37,6 +40,7 @@ def digest(*parts: str) -> str:
     return f"{state:08x}"
 
 
+@lru_cache(maxsize=2048)
 def join(limit: Limit, *parts: str) -> str:
     if not parts:
         return ""
@@ -48,14 +52,8 @@ def join(limit: Limit, *parts: str) -> str:
 
 
 def _spelled(text: str, limit: Limit) -> str:
-    spelled = "".join(_letter(character) for character in text)
+    spelled = _ODD.sub("-", text).lower()
     return spelled if spelled[:1] in limit.first and spelled else f"x{spelled}"
-
-
-def _letter(character: str) -> str:
-    if character.isascii() and (character.isalnum() or character == "-"):
-        return character.lower()
-    return "-"
 
 
 def global_topo(cluster: str) -> str:

@@ -6,9 +6,9 @@ from dataclasses import replace
 from steward.admission.review import Review
 from steward.admission.server import Webhook, Work
 from steward.admission.service import CertificateNames, Registration, serve_webhooks
+from steward.admission.shared_notary import SharedNotary
 from steward.multigres import server_rules
 from steward.multigres.admission import MultigresWebhooks
-from steward.multigres.controllers import certificates, topology
 from steward.multigres.controllers.cell import CellReconciler
 from steward.multigres.controllers.cell_removal import CellRemoval
 from steward.multigres.controllers.certificates import CertificateReconciler
@@ -16,6 +16,7 @@ from steward.multigres.controllers.cluster import ClusterReconciler
 from steward.multigres.controllers.cluster_removal import ClusterRemoval
 from steward.multigres.controllers.deregistration import Deregistration
 from steward.multigres.controllers.ground import Ground
+from steward.multigres.controllers.remarks import CERTIFICATES, TOPOLOGY, RemarkCarrier
 from steward.multigres.controllers.shard import ShardReconciler
 from steward.multigres.controllers.tablegroup import TableGroupReconciler
 from steward.multigres.controllers.telling import Telling
@@ -43,7 +44,7 @@ from steward.runtime.settings import Settings
 NAME = "multigres-operator"
 SILENT = frozenset({"certificates", "topology"})
 """Controllers that look after one condition beside those of the kind's own controller."""
-CERTIFICATES = CertificateNames(
+CERTIFICATE_NAMES = CertificateNames(
     ca_secret="multigres-operator-ca-secret",
     server_secret="multigres-webhook-certs",
     service="multigres-operator-webhook-service",
@@ -54,6 +55,7 @@ CERTIFICATES = CertificateNames(
 
 def set_up(manager: Manager, settings: Settings) -> None:
     ground = Ground(manager, settings)
+    notary = manager.shared_service(SharedNotary, SharedNotary)
     records = Deregistration(ground, TopologyAccess(ground.client, Redirect(settings.connect_to)))
     reconcilers = (
         ClusterReconciler(ground, ClusterRemoval(ground, records)),
@@ -61,8 +63,8 @@ def set_up(manager: Manager, settings: Settings) -> None:
         CellReconciler(ground, CellRemoval(ground, records)),
         TableGroupReconciler(ground),
         ShardReconciler(ground),
-        CertificateReconciler(ground, manager.carrier(certificates.FIELD_MANAGER)),
-        TopologyReconciler(ground, manager.carrier(topology.FIELD_MANAGER), settings),
+        CertificateReconciler(ground, RemarkCarrier(ground.remarks, CERTIFICATES), notary),
+        TopologyReconciler(ground, RemarkCarrier(ground.remarks, TOPOLOGY), settings),
         TemplateReconciler(ground, ground.rules.core_template),
         TemplateReconciler(ground, ground.rules.cell_template),
         TemplateReconciler(ground, ground.rules.shard_template),
@@ -92,14 +94,16 @@ def _webhooks(ground: Ground) -> Registration:
         CELL_TEMPLATE: ground.store(rules.cell_template),
         SHARD_TEMPLATE: ground.store(rules.shard_template),
     }
-    answering = MultigresWebhooks(ground.client, ground.store(rules.cluster), templates)
+    answering = MultigresWebhooks(
+        ground.client, ground.store(rules.cluster), templates, ground.nodes.warnings
+    )
     return Registration(
         operator=NAME,
         metrics_prefix="multigres_operator",
         webhooks=tuple(answering.webhooks()),
         configurations=server_rules.webhook_configurations,
         policies=server_rules.child_policy,
-        certificates=CERTIFICATES,
+        certificates=CERTIFICATE_NAMES,
         around=_span,
     )
 

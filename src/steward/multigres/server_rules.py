@@ -26,6 +26,7 @@ NOT_A_CLEANER = {
     "expression": f"!(request.userInfo.username in {list(CLEANERS)})",
 }
 TIMEOUT_SECONDS = 10
+WARNING_SECONDS = 3
 
 
 def webhook_configurations(reached: dict[str, Any]) -> list[Manifest]:
@@ -33,6 +34,12 @@ def webhook_configurations(reached: dict[str, Any]) -> list[Manifest]:
     mutating = [_webhook("mmultigrescluster", "mutate", "multigrescluster", ("CREATE", "UPDATE"), reached)]
     validating = [
         _webhook("vmultigrescluster", "validate", "multigrescluster", ("CREATE", "UPDATE"), reached),
+        # Only ever a warning: nobody's deletion waits for an operator that is away.
+        {
+            **_webhook("wmultigrescluster", "validate", "multigrescluster", ("DELETE",), reached),
+            "failurePolicy": "Ignore",
+            "timeoutSeconds": WARNING_SECONDS,
+        },
         *(
             _webhook(f"v{plural[:-1]}", "validate", plural[:-1], ("CREATE", "UPDATE", "DELETE"), reached)
             for plural in TEMPLATE_RESOURCES

@@ -19,6 +19,7 @@ from steward.kube.conditions import (
     Condition,
     Conditions,
     find_condition,
+    is_true,
     set_conditions,
     write_conditions,
 )
@@ -36,7 +37,6 @@ CERTIFICATES_READY = "BackupCertificatesReady"
 VOLUMES_READY = "VolumesReady"
 ROLLING_UPDATE = "RollingUpdate"
 SCALE_DOWN_PENDING = "ScaleDownPending"
-ELSEWHERE = frozenset({TOPOLOGY_REGISTERED, CERTIFICATES_READY})
 PLACEMENTS_SKIPPED = "PlacementsSkipped"
 PASSING = frozenset({RECONCILING, STALLED, PLACEMENTS_SKIPPED, SCALE_DOWN_PENDING})
 """Conditions that are there only while they hold."""
@@ -117,6 +117,14 @@ def child_piece(
     return Piece(what, 1, int(ready is not None and ready.status == TRUE), is_current, trouble, hint)
 
 
+def certificates_piece(conditions: api.Conditions | Unset) -> list[Piece]:
+    """Without certificates pods cannot start and backups fail; what already runs does so for a while yet."""
+    known = find_condition(read_conditions(conditions), CERTIFICATES_READY)
+    if known is None or known.status != FALSE:
+        return []
+    return [Piece("backup certificates", 1, 1, True, known.message)]
+
+
 def assess(pieces: Sequence[Piece], stall: Stall | None = None) -> Health:
     available = bool(pieces) and all(piece.serves for piece in pieces)
     troubled = next((piece for piece in pieces if piece.trouble), None)
@@ -182,9 +190,8 @@ def _conditions(report: Report, health: Health, more: Iterable[Condition]) -> Co
         wanted.append(condition(STALLED, True, health.stall.reason, health.stall.message))
     elif not health.is_ready:
         wanted.append(condition(RECONCILING, True, health.reason, health.message))
-    # What another field manager writes is not ours to repeat: both would own it then.
     wanted += more
-    over = (PASSING - {each.type for each in wanted}) | ELSEWHERE
+    over = PASSING - {each.type for each in wanted}
     conditions = set_conditions(read_conditions(report.before), wanted, report.now)
     return tuple(each for each in conditions if each.type not in over)
 
@@ -219,6 +226,11 @@ def _was(old: Mapping[str, Condition], bad: str, reason: str) -> bool:
     return bad in old and old[bad].status == TRUE and old[bad].reason == reason
 
 
+def was_in_trouble(conditions: api.Conditions | Unset) -> bool:
+    known = read_conditions(conditions)
+    return is_true(known, DEGRADED) or is_true(known, STALLED)
+
+
 def serves(conditions: api.Conditions | Unset) -> bool:
     """Whether it served when it was last looked at."""
     available = find_condition(read_conditions(conditions), AVAILABLE)
@@ -232,9 +244,10 @@ def is_urgent(before: api.Conditions | Unset, observed: int | Unset, after: dict
         return True
     old = {known.type: known.status for known in read_conditions(before)}
     new = {known["type"]: known["status"] for known in after["conditions"]}
-    worse = any(new.get(bad) == TRUE and old.get(bad) != TRUE for bad in (DEGRADED, STALLED))
-    lost = old.get(AVAILABLE) == TRUE and new.get(AVAILABLE) != TRUE
-    return worse or lost or old.get(READY) != new.get(READY)
+    turned = any((new.get(bad) == TRUE) != (old.get(bad) == TRUE) for bad in (DEGRADED, STALLED))
+    lost = any(old.get(good) == TRUE and new.get(good) != TRUE for good in (AVAILABLE, TOPOLOGY_REGISTERED))
+    lacking = old.get(CERTIFICATES_READY) != FALSE and new.get(CERTIFICATES_READY) == FALSE
+    return turned or lost or lacking or old.get(READY) != new.get(READY)
 
 
 def read_conditions(conditions: api.Conditions | Unset) -> Conditions:

@@ -4,7 +4,7 @@ Cells and databases are Steward's to write; poolers register themselves, and Ste
 that are gone. A record is compared by meaning, not by bytes: what another version wrote equally is left alone.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from msgspec import UNSET
@@ -178,6 +178,25 @@ class Remove(NamedTuple):
 
 
 Change = Write | Remove
+
+
+def left_of_databases(
+    root: str, found: Mapping[str, Stored], staying: Collection[str], ours: Collection[str] | None
+) -> list[Remove]:
+    """What the data plane wrote below databases that are gone, such as the word that a shard was once made: it would
+    keep a database of the same name from ever being made again. `ours` is None where the root is ours alone."""
+    return [
+        Remove(key, value.revision)
+        for key, value in sorted(found.items())
+        if (record := _database_of(root, key)) not in ("", key, *staying) and (ours is None or record in ours)
+    ]
+
+
+def _database_of(root: str, key: str) -> str:
+    """The record of the database below which a key stands; empty for any other key."""
+    prefix = f"{root}/databases/"
+    name, slash, _ = key.removeprefix(prefix).partition("/")
+    return database_key(root, name) if key.startswith(prefix) and slash else ""
 
 
 def changes(

@@ -16,6 +16,10 @@ STUCK_REASONS = frozenset(
         "CrashLoopBackOff",
         "ImagePullBackOff",
         "ErrImagePull",
+        "ErrImageNeverPull",
+        "ImageInspectError",
+        "RegistryUnavailable",
+        "SignatureValidationFailed",
         "InvalidImageName",
         "CreateContainerConfigError",
         "CreateContainerError",
@@ -25,6 +29,8 @@ STUCK_REASONS = frozenset(
 )
 OFTEN = 3
 PATIENCE = 5.0
+CLAIM = "PersistentVolumeClaim"
+"""What the scheduler says where a volume is the reason."""
 
 T = TypeVar("T", bound=HasMetadata)
 
@@ -40,9 +46,11 @@ def pod_trouble(pod: PodView) -> str:
 
 
 def _container_trouble(container: ContainerStatus) -> str:
-    waiting, ended = container.state.waiting, container.state.terminated
+    waiting = container.state.waiting
     if waiting is not None and waiting.reason in STUCK_REASONS:
         return _told(container, waiting.reason, waiting.message)
+    # Between two crashes it runs, or is made anew: it is in trouble until it is ready, not only while it lies there.
+    ended = container.state.terminated or container.last_state.terminated
     if ended is not None and not container.ready and container.restart_count >= OFTEN and ended.exit_code:
         return _told(container, ended.reason or "Error", f"restarted {container.restart_count} times")
     return ""
@@ -55,14 +63,17 @@ def _told(container: ContainerStatus, reason: str, message: str) -> str:
 
 def first_hint(pods: Iterable[PodView], claims: Iterable[ClaimView], now: float) -> str:
     """What may well pass by itself and has not for a while: worth a word, not an alarm."""
-    for pod in _by_name(pods):
-        told = _unscheduled(pod, now)
-        if told:
-            return told
-    waiting = [
-        claim for claim in _by_name(claims) if claim.status.phase == "Pending" and _age(claim, now) > PATIENCE
-    ]
-    return f"volume claim {waiting[0].metadata.name} is not bound" if waiting else ""
+    unscheduled = next((told for pod in _by_name(pods) if (told := _unscheduled(pod, now))), "")
+    unbound = next((told for claim in _by_name(claims) if (told := _unbound(claim, now))), "")
+    # A volume that waits for its pod is no news beside a pod that finds no node; one that keeps it off every node is.
+    if not unscheduled or CLAIM in unscheduled:
+        return "; ".join(filter(None, (unbound, unscheduled)))
+    return unscheduled
+
+
+def _unbound(claim: ClaimView, now: float) -> str:
+    is_waiting = claim.status.phase == "Pending" and _age(claim, now) > PATIENCE
+    return f"volume claim {claim.metadata.name} is not bound" if is_waiting else ""
 
 
 def _unscheduled(pod: PodView, now: float) -> str:

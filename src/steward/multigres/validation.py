@@ -15,6 +15,7 @@ from steward.kube.quantity import parse_quantity
 from steward.multigres.api.cluster import MultigresClusterSpec
 from steward.multigres.api.compute import Resources, Storage
 from steward.multigres.api.scalars import Unset, is_cell_name
+from steward.multigres.collisions import collisions
 from steward.multigres.layers import given
 from steward.multigres.resolve import cell_name
 from steward.multigres.resolved import Problem, ResolvedCluster
@@ -27,6 +28,7 @@ def validate(spec: MultigresClusterSpec, resolved: ResolvedCluster) -> list[Prob
         *resolved.problems,
         *_cell_names(spec),
         *_names_twice(spec),
+        *collisions(resolved),
         *_limits_below_requests(resolved),
         *_windows(spec),
     ]

@@ -148,6 +148,7 @@ class ContainerStatus(Struct, frozen=True, rename="camel"):
     ready: bool = False
     restart_count: int = 0
     state: ContainerStates = ContainerStates()
+    last_state: ContainerStates = ContainerStates()
 
 
 class PodCondition(Struct, frozen=True, rename="camel"):

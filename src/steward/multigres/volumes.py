@@ -10,7 +10,7 @@ last one of a life.
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from steward.kube.kinds import PERSISTENT_VOLUME_CLAIM, POD, STATEFUL_SET, Manifest, Ref, ref_of
+from steward.kube.kinds import PERSISTENT_VOLUME_CLAIM, POD, STATEFUL_SET, Manifest, Ref, kind_of
 from steward.kube.meta import key_of
 from steward.kube.patches import MergePatch
 from steward.kube.quantity import canonical_quantity, parse_quantity
@@ -309,4 +309,4 @@ def claims_of(claims: Iterable[ClaimView], manifest: Manifest) -> list[ClaimView
 
 
 def sets_in(desired: Iterable[Manifest]) -> list[Manifest]:
-    return [manifest for manifest in desired if ref_of(manifest).kind == STATEFUL_SET]
+    return [manifest for manifest in desired if kind_of(manifest) == STATEFUL_SET]

@@ -1,16 +1,14 @@
 """What runs. Set once for the whole cluster, so that no two versions meet."""
 
-from typing import Literal
-
-from steward.multigres.api.scalars import UNSET, Image, Part, Unset, VerbatimList
+from steward.multigres.api.scalars import UNSET, Image, Part, PullPolicy, PullSecrets, Unset
 
 
 class Images(Part):
     """Images of every component, and how nodes pull them."""
 
-    image_pull_policy: Literal["Always", "Never", "IfNotPresent"] | Unset = UNSET
+    image_pull_policy: PullPolicy | Unset = UNSET
     """When nodes pull; reaches every pod."""
-    image_pull_secrets: VerbatimList | Unset = UNSET
+    image_pull_secrets: PullSecrets | Unset = UNSET
     """Secrets to pull with, each `name: …`; reach every pod."""
     multigateway: Image | Unset = UNSET
     """Image of the gateways."""

@@ -12,6 +12,7 @@ from msgspec import Meta, Struct, UnsetType
 
 NAME_PATTERN = r"^[a-z0-9]([-_a-z0-9]*[a-z0-9])?$"
 LABEL_PATTERN = r"^[a-z0-9]([-a-z0-9]*[a-z0-9])?$"
+LABEL_VALUE_PATTERN = r"^[A-Za-z0-9]([-._A-Za-z0-9]*[A-Za-z0-9])?$"
 QUANTITY_PATTERN = r"^[+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([KMGTPE]i|[numkMGTPE]|[eE][+-]?[0-9]+)?$"
 
 ClusterName = Annotated[str, Meta(min_length=1, max_length=30)]
@@ -24,7 +25,22 @@ TemplateName = Annotated[str, Meta(min_length=1, max_length=63)]
 ObjectName = Annotated[str, Meta(min_length=1, max_length=253)]
 KeyName = Annotated[str, Meta(min_length=1, max_length=253)]
 Image = Annotated[str, Meta(min_length=1, max_length=512)]
-Place = Annotated[str, Meta(min_length=1, max_length=63)]
+Place = Annotated[str, Meta(min_length=1, max_length=63, pattern=LABEL_VALUE_PATTERN)]
+PullPolicy = Literal["Always", "Never", "IfNotPresent"]
+PullSecrets = Annotated[
+    list[dict[str, Any]],
+    Meta(
+        max_length=20,
+        extra_json_schema={
+            "x-kubernetes-list-type": "atomic",
+            "items": {
+                "type": "object",
+                "properties": {"name": {"type": "string", "minLength": 1, "maxLength": 253}},
+                "required": ["name"],
+            },
+        },
+    ),
+]
 Path = Annotated[str, Meta(min_length=1, max_length=512)]
 CellNames = Annotated[
     list[CellName], Meta(max_length=50, extra_json_schema={"x-kubernetes-list-type": "set"})

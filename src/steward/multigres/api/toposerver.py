@@ -7,7 +7,17 @@ from msgspec import Meta
 from steward.kube.crd import Column, CustomKind
 from steward.multigres.api.compute import PvcDeletionPolicy, Resources, Storage
 from steward.multigres.api.group import GROUP, VERSION, Metadata
-from steward.multigres.api.scalars import UNSET, Image, Part, Path, Phase, Unset, VerbatimList
+from steward.multigres.api.scalars import (
+    UNSET,
+    Image,
+    Part,
+    Path,
+    Phase,
+    Place,
+    PullPolicy,
+    PullSecrets,
+    Unset,
+)
 from steward.multigres.api.status import Conditions
 
 
@@ -26,13 +36,13 @@ class TopoServerSpec(Part):
     """The key below which the topology is kept."""
     pvc_deletion_policy: PvcDeletionPolicy | Unset = UNSET
     """What becomes of the members' volumes."""
-    image_pull_policy: Annotated[str, Meta(max_length=16)] | Unset = UNSET
+    image_pull_policy: PullPolicy | Unset = UNSET
     """When nodes pull the image."""
-    image_pull_secrets: VerbatimList | Unset = UNSET
+    image_pull_secrets: PullSecrets | Unset = UNSET
     """Secrets to pull with."""
-    zone: Annotated[str, Meta(max_length=63)] | Unset = UNSET
+    zone: Place | Unset = UNSET
     """The zone of the cell that it serves; any zone when left out."""
-    region: Annotated[str, Meta(max_length=63)] | Unset = UNSET
+    region: Place | Unset = UNSET
     """The region of the cell that it serves."""
 
 

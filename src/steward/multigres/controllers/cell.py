@@ -83,12 +83,24 @@ class CellReconciler:
         first = held(Ref(KIND, key), cell.metadata)
         await self.ground.carrier.carry_out((*first, *kept), Ref(KIND, key))
         # After it: what was just applied is in the caches, and no status calls gateways ready that have yet to change.
-        told = self.ground.report(Ref(KIND, key), cell, self._status(cell, desired, stall_of(strangers)))
+        status = self._status(cell, self._pieces(cell, desired, await self._look(cell)), stall_of(strangers))
+        told = self.ground.report(Ref(KIND, key), cell, status)
         return (await self.ground.carrier.carry_out(told, Ref(KIND, key))).result
 
-    def _status(self, cell: CellView, desired: list[Manifest], stall: Stall | None) -> Manifest:
-        gateways = self._gateways(cell, desired)
-        health = assess([gateways, *self._local_topo(cell, desired)], stall)
+    async def _look(self, cell: CellView) -> Look:
+        """What the gateways' pods tell; and while they wait, whether any node stands where they are meant to be."""
+        look = self.ground.look(self.pods.by_index(GATEWAYS, str(_gateway_key(cell))))
+        if not look.hint:
+            return look
+        label = await self.ground.nodes.lacking(given(cell.spec.zone, ""), given(cell.spec.region, ""))
+        return look._replace(hint=f"no node carries {label}: {look.hint}") if label else look
+
+    def _pieces(self, cell: CellView, desired: list[Manifest], look: Look) -> list[Piece]:
+        """The gateways first."""
+        return [self._gateways(cell, desired, look), *self._local_topo(cell, desired)]
+
+    def _status(self, cell: CellView, pieces: list[Piece], stall: Stall | None) -> Manifest:
+        gateways, health = pieces[0], assess(pieces, stall)
         report = Report(cell.metadata, cell.status.conditions, self.ground.now())
         cluster = cell.metadata.labels.get(CLUSTER, "")
         return {
@@ -98,12 +110,10 @@ class CellReconciler:
             "gatewayServiceName": names.gateway_service(cluster, cell.spec.name),
         }
 
-    def _gateways(self, cell: CellView, desired: list[Manifest]) -> Piece:
+    def _gateways(self, cell: CellView, desired: list[Manifest], look: Look) -> Piece:
         deployment = next(manifest for manifest in desired if manifest["kind"] == DEPLOYMENT.kind)
         name = deployment["metadata"]["name"]
-        pods = self.pods.by_index(GATEWAYS, str(_gateway_key(cell)))
         seen = self.deployments.get(Key(cell.metadata.namespace, name))
-        look = self.ground.look(pods)
         if not self._is_registered(cell):
             look = without_record(look)
         return workload_piece(f"gateways {name}", deployment["spec"]["replicas"], seen, look)

@@ -94,6 +94,7 @@ class ClusterReconciler:
                 Watches(rules.storage_class, to=self._unready, lane=Lane.SLOW),
             ),
             bridge=tracing.Bridge(),
+            channel=self.ground.remarks.channel(KIND),
         )
 
     def _follows(self, rule: CacheRule[TemplateView]) -> Watches[TemplateView]:

@@ -40,8 +40,6 @@ COMPLETE = "Graceful shutdown complete, proceeding with deletion"
 LEAVES_SERVICE = "its pods are about to end"
 LOOK_AGAIN_SECONDS = 1.0
 SOON_SECONDS = 0.05
-# Written by another manager: to repeat it would make it ours as well.
-OF_OTHERS = ("primaryCell",)
 
 
 class Leaving(NamedTuple):
@@ -155,9 +153,8 @@ class Farewell:
     def report(self, leaving: Leaving, more: Iterable[Condition], told: str) -> Plan:
         report = Report(leaving.meta, leaving.status.conditions, self.ground.now())
         before: dict[str, Any] = to_builtins(leaving.status)
-        kept = {name: value for name, value in before.items() if name not in OF_OTHERS}
         health = Health("Progressing", reasons.DRAINING, told, False, False)
-        return (Status(leaving.ref, {**kept, **common_status(report, health, (*leaving.more, *more))}),)
+        return (Status(leaving.ref, {**before, **common_status(report, health, (*leaving.more, *more))}),)
 
 
 def emit(leaving: Leaving, reason: str, told: str, type_: EventType = EventType.NORMAL) -> Emit:

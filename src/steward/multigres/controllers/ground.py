@@ -11,20 +11,24 @@ from typing import Any, NamedTuple, Protocol
 
 from steward.kube.conditions import READY, TRUE
 from steward.kube.errors import NotFound
-from steward.kube.kinds import Kind, Manifest, Ref, ref_of
+from steward.kube.kinds import SECRET, Kind, Manifest, Ref, ref_of
 from steward.kube.meta import HasMetadata, Metadata, ObjectMeta, controller_of, key_of
 from steward.kube.selectors import CacheRule
-from steward.kube.store import Store
+from steward.kube.store import Change, Store
 from steward.multigres import reasons
 from steward.multigres.api.scalars import Unset
 from steward.multigres.api.status import Conditions
+from steward.multigres.controllers.neighbours import Neighbours
+from steward.multigres.controllers.nodes import Nodes
+from steward.multigres.controllers.pace import Pace
 from steward.multigres.controllers.primaries import Primaries
+from steward.multigres.controllers.remarks import Remarks
 from steward.multigres.deletion import ENABLED, Grace
 from steward.multigres.deletion_metrics import DeletionFigures
 from steward.multigres.draining import Connections, unknown_connections
 from steward.multigres.objects.metadata import FIELD_MANAGER, MANAGED_BY
-from steward.multigres.rules import Rules
-from steward.multigres.status import Look, Stall, is_urgent, transitions
+from steward.multigres.rules import CELL, CLUSTER, SHARD, TABLE_GROUP, TOPO_SERVER, Rules
+from steward.multigres.status import Look, Stall, is_urgent, transitions, was_in_trouble
 from steward.multigres.trouble import first_hint, first_trouble
 from steward.multigres.views import ClaimView, PodView
 from steward.runtime.manager import Manager
@@ -33,6 +37,8 @@ from steward.runtime.settings import Settings
 
 NO_LONGER_ASKED_FOR = "it is no longer asked for"
 PROGRESS_SECONDS = 5.0
+REPORTED = frozenset({CLUSTER, TOPO_SERVER, CELL, TABLE_GROUP, SHARD})
+"""Kinds with a status of ours."""
 
 
 class ReportedStatus(Protocol):
@@ -71,15 +77,25 @@ class Ground:
             settings.etcd_deletion_protection_default == ENABLED,
         )
         self.primaries = Primaries(self.clock)
+        self.nodes = Nodes(self.client, self.clock)
         self._manager = manager
         self._stores: dict[Kind, Store[Any]] = {}
-        self._reported: dict[Ref, float] = {}
+        self.remarks = Remarks()
+        self.neighbours = Neighbours(self.client, self.clock)
+        self._pace = Pace(self.clock)
 
     def store(self, rule: CacheRule[Any]) -> Store[Any]:
         found = self._stores.get(rule.kind)
         if found is None:
             found = self._stores[rule.kind] = self._manager.store(rule)
+            if rule.kind in REPORTED:
+                found.subscribe(self._forget_gone)
         return found
+
+    def _forget_gone(self, change: Change[Any]) -> None:
+        if change.new is None:
+            self.remarks.forget(Ref(change.kind, change.key))
+            self._pace.forget(Ref(change.kind, change.key))
 
     def of_kind(self, kind: Kind) -> Store[Any]:
         return self._stores[kind]
@@ -93,31 +109,41 @@ class Ground:
         return Look(first_trouble(seen, volumes), first_hint(seen, volumes, self.clock.now()))
 
     def report(self, ref: Ref, seen: Reported, status: Manifest) -> Plan:
-        """Writes the status at once if it is urgent, else at most once in a while; unready ones are looked at again."""
-        is_ready = any(c["type"] == READY and c["status"] == TRUE for c in status["conditions"])
-        again: Plan = () if is_ready else (Requeue(PROGRESS_SECONDS),)
-        last = self._reported.get(ref, 0.0)
-        urgent = is_urgent(seen.status.conditions, seen.status.observed_generation, status)
-        if not urgent and self.clock.monotonic() - last < PROGRESS_SECONDS:
-            return (Requeue(PROGRESS_SECONDS),)
-        if is_ready:
-            self._reported.pop(ref, None)
-        else:
-            self._reported[ref] = self.clock.monotonic()
-        return (Status(ref, status), *_events(ref, seen.status.conditions, status), *again)
+        """Writes what is urgent, and of what is ready, at once; progress when it is due. The unready is seen again."""
+        before = seen.status
+        status = self.remarks.added(ref, before, status, self.now())
+        told = (Status(ref, status), *_events(ref, before.conditions, status))
+        if any(c["type"] == READY and c["status"] == TRUE for c in status["conditions"]):
+            self._pace.forget(ref)
+            return told
+        if not is_urgent(before.conditions, before.observed_generation, status):
+            wait = self._pace.seconds_to_wait(ref, status)
+            if wait:
+                return (Requeue(wait),)
+        self._pace.told(ref, status)
+        return (*told, Requeue(PROGRESS_SECONDS))
 
     async def strangers(self, desired: Sequence[Manifest]) -> frozenset[Ref]:
         """Objects of others under names that we need. Asked of the server only for what our caches do not hold."""
-        unseen = [manifest for manifest in desired if not self._is_known(ref_of(manifest))]
-        found = await asyncio.gather(*(self._is_stranger(manifest) for manifest in unseen))
-        return frozenset(ref_of(manifest) for manifest, strange in zip(unseen, found, strict=True) if strange)
+        unseen = [ref for manifest in desired if not self._is_known(ref := ref_of(manifest))]
+        found = await asyncio.gather(*(self._is_stranger(ref) for ref in unseen))
+        return frozenset(ref for ref, strange in zip(unseen, found, strict=True) if strange)
+
+    def _shows_all(self, kind: Kind) -> bool:
+        """Whether the cache of a kind holds the objects of others as well: what it lacks is not there."""
+        store = self.of_kind(kind)
+        return store.synced and all(selector == "" for selector in store.rule.selectors.values())
 
     def _is_known(self, ref: Ref) -> bool:
         seen = self.of_kind(ref.kind).get(ref.key)
         return seen is not None and is_ours(seen)
 
-    async def _is_stranger(self, manifest: Manifest) -> bool:
-        ref = ref_of(manifest)
+    async def _is_stranger(self, ref: Ref) -> bool:
+        if self._shows_all(ref.kind) and self.of_kind(ref.kind).get(ref.key) is None:
+            return False
+        # Secrets of others are nobody's business, not even their names: only the one in question is looked at.
+        if ref.kind != SECRET and not await self.neighbours.may_have(ref):
+            return False
         try:
             found = await self.client.get(ref.kind, ref.key, Metadata)
         except NotFound:
@@ -131,7 +157,11 @@ class Ground:
 
     def put(self, desired: Sequence[Manifest]) -> Plan:
         """Applies what is wanted; what is still going under the same name is made anew once it is gone."""
-        return tuple(Apply(manifest) for manifest in desired if not self._is_going(ref_of(manifest)))
+        return tuple(
+            Apply(manifest, only_if_absent=self.of_kind(ref.kind).get(ref.key) is None)
+            for manifest in desired
+            if not self._is_going(ref := ref_of(manifest))
+        )
 
     def _is_going(self, ref: Ref) -> bool:
         seen = self.of_kind(ref.kind).get(ref.key)
@@ -151,10 +181,14 @@ class Ground:
 
 
 def _events(ref: Ref, before: Conditions | Unset, status: Manifest) -> Plan:
-    """After the status: what could not be written has not been told either, and comes again."""
+    """After the status: what could not be written has not been told either, and comes again.
+
+    That a part of a cluster is ready is told by the cluster: of the part itself only trouble is news, and its end.
+    """
     return tuple(
         Emit(ref, told.reason, told.message, EventType.WARNING if told.is_bad else EventType.NORMAL)
         for told in transitions(before, status["conditions"])
+        if told.is_bad or ref.kind == CLUSTER or was_in_trouble(before)
     )
 
 

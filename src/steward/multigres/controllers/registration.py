@@ -14,6 +14,7 @@ from steward.multigres.topology import (
     changes,
     dead_poolers,
     decode_pooler,
+    left_of_databases,
     pooler_prefix,
 )
 
@@ -33,14 +34,17 @@ async def register(
     What is `still_used` stays although nobody wants it any more: its pods are on their way out and read it to the end.
     """
     for _ in range(ATTEMPTS):
-        stored = {
+        found = {
             key: Stored(*value)
             for kept in ("cells", "databases")
             for key, value in (await etcd.list(f"{root}/{kept}/")).items()
-            if key.endswith(RECORDS)
         }
-        removable = set(stored if ours is None else ours) - set(still_used)
-        if await _carry_out(etcd, changes(desired, stored, removable)):
+        stored = {key: value for key, value in found.items() if key.endswith(RECORDS)}
+        removable = set(found if ours is None else ours) - set(still_used)
+        staying = {*desired, *still_used}
+        # First: without its record nobody would know any more that they belong to a database of ours.
+        leftovers = left_of_databases(root, found, staying, ours)
+        if await _carry_out(etcd, [*leftovers, *changes(desired, stored, removable)]):
             return
     raise EtcdError(f"the records below {root} keep changing while they are written")
 

@@ -26,6 +26,7 @@ from steward.multigres.rollout import (
     scale,
 )
 from steward.multigres.status import ROLLING_UPDATE, SCALE_DOWN_PENDING, Piece
+from steward.multigres.succession import Succession, succession
 from steward.multigres.views import PodView, ShardView
 from steward.multigres.volumes import sets_in
 from steward.runtime.plan import Delete, Plan, Requeue
@@ -40,6 +41,7 @@ class Rolling(NamedTuple):
     desired: list[Manifest]
     verdict: Verdict
     scales: tuple[Scale, ...] = ()
+    succession: Succession = Succession()
 
     @property
     def held(self) -> Scale | None:
@@ -101,7 +103,8 @@ class RollingChanges:
         scene = self._scene(shard, desired, pods)
         scales = {pool.name: scale(pool, scene) for pool in scene.pools}
         verdict = self._told(key, judge(scene))
-        return Rolling(_scaled(desired, scales), verdict, tuple(scales.values()))
+        after = succession(scene.pools, scene.primary)
+        return Rolling(_scaled(desired, scales), verdict, tuple(scales.values()), after)
 
     def _told(self, shard: Key, verdict: Verdict) -> Verdict:
         name = self._forbidden.get(shard)

@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 from msgspec import UNSET
 
-from steward.kube.conditions import Condition
+from steward.kube.conditions import TRUE, Condition
 from steward.kube.hashed import Hashed
 from steward.kube.kinds import DEPLOYMENT, STATEFUL_SET, Key, Manifest, Ref, ref_of
 from steward.kube.meta import HasMetadata, key_of
@@ -30,7 +30,17 @@ from steward.multigres.objects.shards import ShardBuild
 from steward.multigres.retention import GRACE
 from steward.multigres.rollout import UP_TO_DATE
 from steward.multigres.rules import SHARD as KIND
-from steward.multigres.status import Look, Piece, Report, Stall, assess, common_status, workload_piece
+from steward.multigres.status import (
+    SCALE_DOWN_PENDING,
+    Look,
+    Piece,
+    Report,
+    Stall,
+    assess,
+    certificates_piece,
+    common_status,
+    workload_piece,
+)
 from steward.multigres.views import ClusterView, PodView, ShardView
 from steward.runtime.carry import WRITES, Outcome
 from steward.runtime.controller import Controller
@@ -52,13 +62,26 @@ class Change(NamedTuple):
     retiring: Retiring = Retiring()
 
     def own_conditions(self, generation: int) -> list[Condition]:
-        return [self.volumes.condition(generation), *self.rolling.conditions(generation)]
+        return [
+            self.volumes.condition(generation),
+            *self.rolling.conditions(generation),
+            *self._held(generation),
+        ]
+
+    def _held(self, generation: int) -> list[Condition]:
+        """A pool that must wait before it goes; one that shrinks has the word before it."""
+        held = self.retiring.held
+        if held is None or self.rolling.held is not None:
+            return []
+        return [Condition(SCALE_DOWN_PENDING, TRUE, held.reason, held.told, generation)]
 
     def conditions(self, generation: int) -> list[Condition]:
         return [*self.own_conditions(generation), *self.retiring.conditions]
 
     def pieces(self) -> list[Piece]:
-        return [*self.volumes.pieces(), *self.rolling.pieces()]
+        held = self.retiring.held
+        waiting = [] if held is None else [Piece("fewer pools", 1, 1, False, hint=held.told)]
+        return [*self.volumes.pieces(), *self.rolling.pieces(), *waiting]
 
 
 class ShardReconciler:
@@ -94,8 +117,9 @@ class ShardReconciler:
                 Watches(rules.claim, to=_shard_of),
                 Watches(rules.cluster, to=self._shards_of, when=annotations(GRACE, *STEERING)),
                 Watches(rules.config_map, to=self._users_of),
-                Watches(rules.shard, to=lambda shard: [key_of(shard)], when=chosen(_renewals)),
+                Watches(rules.shard, to=lambda shard: [key_of(shard)], when=chosen(_certificates)),
             ),
+            channel=self.ground.remarks.channel(KIND),
         )
 
     def _users_of(self, config_map: Hashed) -> list[Key]:
@@ -117,7 +141,7 @@ class ShardReconciler:
         if shard is None or shard.metadata.deletion_timestamp is not None:
             self.rolling.forget(key)
             return DONE if shard is None else await self._leave(shard)
-        desired = shard_objects(self._build(shard))
+        desired = shard_objects(shard_build(shard, self._config_digest(shard)))
         strangers = await self.ground.strangers(desired)
         if strangers:
             still = Change(Rolling(desired, UP_TO_DATE), Volumes(desired))
@@ -131,7 +155,7 @@ class ShardReconciler:
         rolling = self.rolling.look(shard, desired, pods)
         around = Around(shard.metadata, self.claims.by_index(OF_SHARD, key), pods)
         surplus = self.ground.surplus(shard.metadata, desired, self.kept)
-        retiring = self.removal.retire(shard, surplus, self.pods.by_index(OF_SHARD, key))
+        retiring = self.removal.retire(shard, surplus, self.pods.by_index(OF_SHARD, key), rolling.succession)
         return Change(rolling, await self.volumes.settle(rolling.desired, around), retiring)
 
     async def _carry_out(self, shard: ShardView, change: Change) -> Result:
@@ -156,20 +180,6 @@ class ShardReconciler:
         plan = await self.removal.leave(shard, self.pods.by_index(OF_SHARD, str(ref.key)))
         return await self.removal.farewell.carry_out(plan, ref)
 
-    def _build(self, shard: ShardView) -> ShardBuild:
-        meta = shard.metadata
-        secret, key = _password(shard)
-        return ShardBuild(
-            owner=Owner("Shard", meta.namespace, meta.name, meta.uid),
-            path=shard_path(shard),
-            spec=shard.spec,
-            password_secret=secret,
-            password_key=key,
-            certificates=certificate_secret(shard),
-            config_digest=self._config_digest(shard),
-            certificate_renewals=_renewals(shard),
-        )
-
     def _config_digest(self, shard: ShardView) -> str:
         reference = shard.spec.postgres_config_ref
         if reference is UNSET:
@@ -184,7 +194,8 @@ class ShardReconciler:
         look = self.ground.look(pods, claims)
         orchestrators = self._pieces(desired, DEPLOYMENT.kind, "orchestrators")
         pools = self._pieces(desired, STATEFUL_SET.kind, "pool")
-        pieces = [*_with_look([*pools, *orchestrators], look), *change.pieces()]
+        certificates = certificates_piece(shard.status.conditions)
+        pieces = [*_with_look([*pools, *orchestrators], look), *change.pieces(), *certificates]
         report = Report(shard.metadata, shard.status.conditions, self.ground.now())
         return {
             **common_status(report, assess(pieces, stall), change.conditions(shard.metadata.generation)),
@@ -207,6 +218,21 @@ class ShardReconciler:
         return pieces
 
 
+def shard_build(shard: ShardView, config_digest: str = "") -> ShardBuild:
+    meta = shard.metadata
+    secret, key = _password(shard)
+    return ShardBuild(
+        owner=Owner("Shard", meta.namespace, meta.name, meta.uid),
+        path=shard_path(shard),
+        spec=shard.spec,
+        password_secret=secret,
+        password_key=key,
+        certificates=certificate_secret(shard),
+        config_digest=config_digest,
+        certificate_renewals=_renewals(shard),
+    )
+
+
 def shard_objects(build: ShardBuild) -> list[Manifest]:
     """Everything below a Shard but its Secrets."""
     cells = pool.pools_by_cell(given(build.spec.pools, {}))
@@ -227,6 +253,11 @@ def shard_path(shard: ShardView) -> ShardPath:
         given(shard.spec.table_group_name, labels.get(TABLE_GROUP, "")),
         shard.spec.shard_name,
     )
+
+
+def _certificates(shard: ShardView) -> tuple[int, list[Piece]]:
+    """What the keeper of the certificates reports, and concerns the pods or the verdict over them."""
+    return _renewals(shard), certificates_piece(shard.status.conditions)
 
 
 def _renewals(shard: ShardView) -> int:

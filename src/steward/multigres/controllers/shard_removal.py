@@ -24,13 +24,14 @@ from steward.multigres.controllers.farewell import (
 )
 from steward.multigres.controllers.ground import Ground, Surplus, delete_surplus
 from steward.multigres.controllers.kept_claims import kept_claims
-from steward.multigres.deletion import STARTED, forget_started, holds, is_forced, shutdown_period
+from steward.multigres.deletion import ASKED, STARTED, forget_started, holds, is_forced, shutdown_period
 from steward.multigres.draining import Draining, Going, Stage, Terms, drain
 from steward.multigres.durations import show_duration
 from steward.multigres.objects.metadata import CELL, CLUSTER, DATABASE, SHARD, TABLE_GROUP
 from steward.multigres.rules import CLUSTER as CLUSTER_KIND
 from steward.multigres.rules import SHARD as KIND
 from steward.multigres.status import read_conditions
+from steward.multigres.succession import Leaver, Succession, Waiting, holds_back
 from steward.multigres.views import PodView, ShardView
 from steward.runtime.plan import Delete, Emit, EventType, Patch, Plan, Requeue
 
@@ -46,6 +47,8 @@ class Retiring(NamedTuple):
     steps: Plan = ()
     waits_for: str = ""
     conditions: tuple[Condition, ...] = ()
+    held: Waiting | None = None
+    """Why a pool cannot even begin to go."""
 
 
 class ShardRemoval:
@@ -97,7 +100,9 @@ class ShardRemoval:
             return (own,)
         return (own, Emit(about, reasons.CLAIMS_RETAINED, told, uid=cluster.metadata.uid))
 
-    def retire(self, shard: ShardView, surplus: Sequence[Surplus], pods: Sequence[PodView]) -> Retiring:
+    def retire(
+        self, shard: ShardView, surplus: Sequence[Surplus], pods: Sequence[PodView], after: Succession
+    ) -> Retiring:
         """What a living Shard no longer asks for: workloads drain, cell by cell; the rest goes with them."""
         workloads = [each for each in surplus if each.ref.kind in WORKLOADS]
         terms = self.farewell.terms(shard.metadata)
@@ -108,19 +113,28 @@ class ShardRemoval:
         others = [each for each in surplus if each.ref.kind not in WORKLOADS]
         gone = [delete_surplus(each) for each in others if each.seen.metadata.labels not in left]
         cells = [
-            self._retire_cell(shard, list(each), pods, terms)
+            self._retire_cell(shard, list(each), pods, terms, after)
             for _, each in groupby(_by_cell(workloads), _cell)
         ]
         waits = ", ".join(cell.waits_for for cell in cells if cell.waits_for)
         steps = (*gone, *(step for cell in cells for step in cell.steps))
-        return Retiring(steps, waits, tuple(_conditions(shard, waits)))
+        held = next((cell.held for cell in cells if cell.held is not None), None)
+        return Retiring(steps, waits, tuple(_conditions(shard, waits)), held)
 
     def _retire_cell(
-        self, shard: ShardView, workloads: Sequence[Surplus], pods: Sequence[PodView], terms: Terms
+        self,
+        shard: ShardView,
+        workloads: Sequence[Surplus],
+        pods: Sequence[PodView],
+        terms: Terms,
+        after: Succession,
     ) -> Retiring:
         going = [self.farewell.of_workload(each.ref.kind, each.seen, pods) for each in workloads]
         if gateways := self._gateways_in_the_way(shard, _cell(workloads[0])):
             return Retiring((Requeue(LOOK_AGAIN_SECONDS),), gateways)
+        if held := self._held_back(going, terms, after):
+            # The orchestrators of the cell stay as well: they may be those who hand over.
+            return Retiring((*held.steps, Requeue(LOOK_AGAIN_SECONDS)), held=held)
         stages = self._stages(
             [each for each in going if each.kind == DEPLOYMENT],
             [each for each in going if each.kind == STATEFUL_SET],
@@ -128,6 +142,17 @@ class ShardRemoval:
         draining = drain(stages, terms)
         told = self._told(shard, draining, terms)
         return Retiring((*draining.steps, *told), draining.waits_for)
+
+    def _held_back(self, going: Sequence[Going], terms: Terms, after: Succession) -> Waiting | None:
+        """The first pool that has yet to begin its end and must not do so now."""
+        patience = shutdown_period(terms.annotations, self.ground.grace.pooler_seconds, terms.grace).seconds
+        for each in going:
+            annotations = each.seen.metadata.annotations
+            if STARTED not in annotations and each.seen.metadata.deletion_timestamp is None:
+                leaver = Leaver(each.ref, annotations, [pod.metadata.name for pod in each.pods])
+                if held := holds_back(leaver, after, terms.now, patience):
+                    return held
+        return None
 
     def _gateways_in_the_way(self, shard: ShardView, cell: str) -> str:
         """The gateways of a cell that is going; empty when they are gone or the cell stays."""
@@ -160,7 +185,7 @@ class ShardRemoval:
         return tuple(
             forget_started(ref)
             for ref, seen in found
-            if seen is not None and STARTED in seen.metadata.annotations
+            if seen is not None and not {STARTED, ASKED}.isdisjoint(seen.metadata.annotations)
         )
 
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import msgspec
 
-from steward.kube.errors import BadRequest, Forbidden, Invalid, RequestTooLarge
+from steward.kube.errors import AlreadyExists, BadRequest, Forbidden, Invalid, RequestTooLarge, Unreadable
 from steward.kube.kinds import Key, Manifest, Ref
 from steward.kube.store import Store
 from steward.multigres import reasons
@@ -17,11 +17,9 @@ from steward.multigres.objects.needed import IncompleteError
 from steward.multigres.status import Report, Stall, assess, common_status, serves
 from steward.runtime.reconcile import Reconciler, Result
 
-LASTING = (Invalid, BadRequest, Forbidden, RequestTooLarge)
+LASTING = (Invalid, BadRequest, Forbidden, RequestTooLarge, Unreadable)
 ENDING = "is being terminated"
 """What the server says of a namespace that goes: nothing that anybody has to mend."""
-OF_OTHERS = ("primaryCell", "backupCertificate", "backupCertificateRenewals")
-"""Fields of a status that other field managers write."""
 
 
 class Telling:
@@ -33,6 +31,10 @@ class Telling:
     async def reconcile(self, key: Key) -> Result:
         try:
             return await self._reconciler.reconcile(key)
+        except AlreadyExists:
+            # Somebody was faster than our look around, or an answer to ourselves was lost: the next try looks again.
+            self._ground.neighbours.forget(key.namespace)
+            raise
         except IncompleteError as error:
             return await self._tell(key, Stall(reasons.INVALID_SPEC, str(error)))
         except LASTING as error:
@@ -49,9 +51,8 @@ class Telling:
     def _status(self, seen: Any, stall: Stall) -> Manifest:
         report = Report(seen.metadata, seen.status.conditions, self._ground.now())
         health = assess([], stall)._replace(is_available=serves(seen.status.conditions))
-        before = msgspec.to_builtins(seen.status)
-        kept = {name: value for name, value in before.items() if name not in OF_OTHERS}
-        return {**kept, **common_status(report, health)}
+        before: Manifest = msgspec.to_builtins(seen.status)
+        return {**before, **common_status(report, health)}
 
 
 def _told(error: Exception) -> str:

@@ -1,8 +1,7 @@
 """Keeps the records of each cluster in its topology server, apart from everything else.
 
-A server that does not answer holds up nothing but its own records: this controller has its own queue, its own
-condition and its own field manager, so that it and the cluster's controller never write the same field. It compares
-with the cache before it writes, since the caches keep the owned fields of the other manager only.
+A server that does not answer holds up nothing but its own records: this controller has its own queue and its own
+condition. It writes nothing but records: what it has to say in a status it hands to the controller that writes it.
 """
 
 from collections.abc import Mapping
@@ -10,7 +9,7 @@ from typing import NamedTuple
 
 from steward.etcd.client import EtcdClient
 from steward.etcd.errors import EtcdError
-from steward.kube.conditions import FALSE, TRUE, Condition, find_condition, is_true, set_condition
+from steward.kube.conditions import FALSE, TRUE, Condition, find_condition, is_true
 from steward.kube.kinds import Key, Ref
 from steward.kube.meta import key_of
 from steward.kube.store import Change
@@ -20,6 +19,7 @@ from steward.multigres.api.topo import TopoReference
 from steward.multigres.controllers.ground import Ground
 from steward.multigres.controllers.primaries import Sighting
 from steward.multigres.controllers.registration import living_poolers, register
+from steward.multigres.controllers.remarks import RemarkCarrier
 from steward.multigres.controllers.topology_access import SecretUnusable, TopologyAccess
 from steward.multigres.controllers.wanted import Resolution
 from steward.multigres.layers import given
@@ -42,7 +42,6 @@ from steward.multigres.status import ROLLING_UPDATE, SCALE_DOWN_PENDING, TOPOLOG
 from steward.multigres.topology import PoolerRecord, cell_key, database_key
 from steward.multigres.views import CellView, ClusterView, PodView, ShardView, TopoServerView
 from steward.runtime.backoff import Backoff
-from steward.runtime.carry import Carrier
 from steward.runtime.controller import Controller
 from steward.runtime.forwards import Redirect
 from steward.runtime.plan import Plan, Requeue, Status
@@ -51,7 +50,6 @@ from steward.runtime.reconcile import DONE, Result
 from steward.runtime.settings import Settings
 from steward.runtime.triggers import For, Watches
 
-FIELD_MANAGER = "multigres-topology"
 LOOK_AGAIN_SECONDS = 15.0
 SEEK_SECONDS = 3.0
 """How often a primary is looked for while none is known."""
@@ -73,7 +71,7 @@ class Unregistered(NamedTuple):
 
 
 class TopologyReconciler:
-    def __init__(self, ground: Ground, carrier: Carrier, settings: Settings) -> None:
+    def __init__(self, ground: Ground, carrier: RemarkCarrier, settings: Settings) -> None:
         self.ground = ground
         self.carrier = carrier
         self.clusters = ground.store(ground.rules.cluster)
@@ -213,12 +211,9 @@ class TopologyReconciler:
         return {pod.metadata.name for pod in pods if pod.metadata.namespace == cluster.namespace}
 
     def _told(self, cluster: ClusterView, status: str, reason: str, message: str) -> Plan:
-        condition = Condition(TOPOLOGY_REGISTERED, status, reason, message, cluster.metadata.generation)
-        before = _before(cluster)
-        [stamped] = set_condition(() if before is None else (before,), condition, self.ground.now())
-        if stamped == before:
-            return ()
-        return (Status(Ref(KIND, key_of(cluster)), {"conditions": [stamped.manifest()]}),)
+        generation, now = cluster.metadata.generation, self.ground.now()
+        condition = Condition(TOPOLOGY_REGISTERED, status, reason, message, generation, now)
+        return (Status(Ref(KIND, key_of(cluster)), {"conditions": [condition.manifest()]}),)
 
     def _leading(self, cluster: ClusterView, found: list[Leader]) -> Plan:
         namespace = cluster.metadata.namespace
@@ -227,13 +222,8 @@ class TopologyReconciler:
                 Ref(SHARD, Key(namespace, leader.shard)), {"primaryCell": leader.cell} if leader.cell else {}
             )
             for leader in found
-            if self._primary_cell(Key(namespace, leader.shard)) not in (None, leader.cell)
+            if self.shards.get(Key(namespace, leader.shard)) is not None
         )
-
-    def _primary_cell(self, shard: Key) -> str | None:
-        """What the Shard's status says; None where there is no such Shard yet."""
-        seen = self.shards.get(shard)
-        return None if seen is None else given(seen.status.primary_cell, "")
 
 
 def _is_of(seen: CellView | ShardView, cluster: Key) -> bool:

@@ -128,12 +128,8 @@ class TopoServerReconciler:
 
     async def _settled(self, server: TopoServerView, desired: list[Manifest]) -> Volumes:
         meta = server.metadata
-        claims = [
-            claim
-            for claim in self.claims.by_index(TOPO_SERVER, meta.name)
-            if claim.metadata.namespace == meta.namespace
-        ]
-        return await self.volumes.settle(desired, Around(meta, claims, self._pods(server)))
+        around = Around(meta, self._claims(server), self._pods(server))
+        return await self.volumes.settle(desired, around)
 
     def _leave(self, server: TopoServerView) -> Plan:
         meta = server.metadata
@@ -185,6 +181,11 @@ class TopoServerReconciler:
         named = self.pods.by_index(TOPO_SERVER, meta.name)
         return [pod for pod in named if pod.metadata.namespace == meta.namespace]
 
+    def _claims(self, server: TopoServerView) -> list[ClaimView]:
+        meta = server.metadata
+        named = self.claims.by_index(TOPO_SERVER, meta.name)
+        return [claim for claim in named if claim.metadata.namespace == meta.namespace]
+
     def _status(
         self,
         server: TopoServerView,
@@ -194,7 +195,7 @@ class TopoServerReconciler:
     ) -> Manifest:
         meta = server.metadata
         seen = self.sets.get(Key(meta.namespace, meta.name))
-        look = self.ground.look(self._pods(server))
+        look = self.ground.look(self._pods(server), self._claims(server))
         piece = workload_piece(f"etcd {meta.name}", given(server.spec.replicas, 3), seen, look)
         health = assess([piece, *pieces], stall)
         report = Report(meta, server.status.conditions, self.ground.now())

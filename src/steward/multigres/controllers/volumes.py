@@ -17,6 +17,7 @@ from steward.kube.kinds import (
     Key,
     Manifest,
     Ref,
+    kind_of,
     ref_of,
 )
 from steward.kube.meta import ObjectMeta
@@ -206,7 +207,7 @@ def _gathered(desired: Sequence[Manifest], rounds: Sequence[Round], claims: Sequ
 
 
 def _is_claim(manifest: Manifest) -> bool:
-    return ref_of(manifest).kind == PERSISTENT_VOLUME_CLAIM
+    return kind_of(manifest) == PERSISTENT_VOLUME_CLAIM
 
 
 def _deletes(desired: Sequence[Manifest]) -> bool:

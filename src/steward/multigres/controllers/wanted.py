@@ -1,15 +1,17 @@
 """From what a user wrote to what is wanted, on the contents of templates that are in force for the cluster."""
 
 import datetime
+from collections import OrderedDict
 from typing import NamedTuple
 
 import msgspec
 from msgspec import UNSET
 
 from steward.kube.kinds import Key
+from steward.kube.meta import key_of
 from steward.multigres import reasons
 from steward.multigres.api.cluster import MultigresClusterSpec
-from steward.multigres.attempts import SPECS, Situation
+from steward.multigres.attempts import SPECS, WINDOW, Situation
 from steward.multigres.constants import DEFAULT_TEMPLATE
 from steward.multigres.controllers.ground import Ground
 from steward.multigres.mentions import mentioned
@@ -19,6 +21,8 @@ from steward.multigres.revisions import Content, TemplateKey, read_revision
 from steward.multigres.status import Stall
 from steward.multigres.updates import Decision, decide
 from steward.multigres.views import ClusterView, TemplateView
+
+REMEMBERED = 64
 
 
 class Wanted(NamedTuple):
@@ -41,15 +45,28 @@ class Resolution:
         }
         self._revisions = ground.store(rules.revision)
         self._clock = ground.clock
+        self._known: OrderedDict[Key, tuple[Situation, Wanted]] = OrderedDict()
 
     def of(self, cluster: ClusterView) -> Wanted:
         try:
             spec = msgspec.convert(cluster.spec, MultigresClusterSpec)
         except msgspec.ValidationError as error:
             return Wanted(MultigresClusterSpec(), None, Stall(reasons.INVALID_SPEC, str(error)))
-        decision = decide(self._situation(cluster, spec))
+        return self._decided(key_of(cluster), self._situation(cluster, spec))
+
+    def _decided(self, key: Key, at: Situation) -> Wanted:
+        """Once for each situation: most reconciles are about pods, and nothing here depends on those."""
+        before = self._known.get(key)
+        if before is not None and before[0] == at._replace(now=before[0].now) and at.mode != WINDOW:
+            return before[1]
+        decision = decide(at)
         stall = _stall(decision)
-        return Wanted(spec, None if stall else decision.attempt.resolved, stall, decision)
+        wanted = Wanted(at.spec, None if stall else decision.attempt.resolved, stall, decision)
+        self._known[key] = at, wanted
+        self._known.move_to_end(key)
+        if len(self._known) > REMEMBERED:
+            self._known.popitem(last=False)
+        return wanted
 
     def _situation(self, cluster: ClusterView, spec: MultigresClusterSpec) -> Situation:
         namespace, name = cluster.metadata.namespace, cluster.metadata.name

@@ -12,7 +12,7 @@ ONE_NODE = "ReadWriteOnce"
 
 def claim_spec(storage: Storage | Any, size: str) -> Manifest:
     spec: Manifest = {
-        "accessModes": given(storage.access_modes, [ONE_NODE]),
+        "accessModes": given(storage.access_modes, []) or [ONE_NODE],
         "resources": {"requests": {"storage": given(storage.size, size)}},
         "volumeMode": "Filesystem",
     }

@@ -1,0 +1,80 @@
+"""A pool that is no longer asked for stays while it leads and another could."""
+
+import pytest
+
+from steward.kube.kinds import DEPLOYMENT, STATEFUL_SET, Key, Ref
+from steward.kube.timestamps import to_timestamp
+from steward.multigres import reasons
+from steward.multigres.deletion import ASKED
+from steward.multigres.rollout import Pool
+from steward.multigres.succession import Leaver, Succession, Waiting, holds_back, succession
+
+NOW, PATIENCE = 1_000_000.0, 60.0
+SET = Ref(STATEFUL_SET, Key("shop", "old"))
+OLD = Leaver(SET, {}, ("old-0", "old-1"))
+
+
+def held(after: Succession, leaver: Leaver = OLD) -> Waiting | None:
+    return holds_back(leaver, after, NOW, PATIENCE)
+
+
+def test_the_primary_stays_until_another_has_taken_over() -> None:
+    waiting = held(Succession("old-1", has_heir=True))
+    assert waiting is not None
+    assert waiting.reason == reasons.PRIMARY_WOULD_GO
+    assert waiting.told == (
+        "removing old waits until another pod has taken over: old-1 is the primary, switch it to another one"
+    )
+    assert waiting.steps == ()
+    assert held(Succession("new-0", has_heir=True)) is None
+
+
+def test_while_nobody_knows_who_leads_it_waits_and_notes_since_when() -> None:
+    waiting = held(Succession(None, has_heir=True))
+    assert waiting is not None
+    assert waiting.reason == reasons.PRIMARY_UNKNOWN
+    assert waiting.told == (
+        "removing old waits until the topology says which pod is the primary, at most 1m0s"
+    )
+    [note] = waiting.steps
+    assert note.patch.changes == {"metadata": {"annotations": {ASKED: to_timestamp(NOW)}}}  # type: ignore[union-attr]
+
+
+@pytest.mark.parametrize(("seconds", "stays"), [(59, True), (60, False)])
+def test_it_does_not_wait_for_ever_for_a_topology_that_is_gone(seconds: float, stays: bool) -> None:
+    noted = OLD._replace(annotations={ASKED: to_timestamp(NOW - seconds)})
+    waiting = held(Succession(None, has_heir=True), noted)
+    assert (waiting is not None) is stays
+    assert waiting is None or waiting.steps == ()
+
+
+def test_nonsense_in_the_note_starts_the_wait_anew() -> None:
+    waiting = held(Succession(None, has_heir=True), OLD._replace(annotations={ASKED: "yesterday"}))
+    assert waiting is not None
+    assert waiting.steps
+
+
+@pytest.mark.parametrize(
+    "leaver",
+    [OLD._replace(pods=()), OLD._replace(ref=Ref(DEPLOYMENT, Key("shop", "old")))],
+    ids=["without pods", "no pool"],
+)
+def test_what_cannot_lead_goes_at_once(leaver: Leaver) -> None:
+    assert held(Succession(None, has_heir=True), leaver) is None
+
+
+@pytest.mark.parametrize("primary", ["old-0", None])
+def test_where_nobody_could_take_over_there_is_nothing_to_wait_for(primary: str | None) -> None:
+    assert held(Succession(primary, has_heir=False)) is None
+
+
+@pytest.mark.parametrize(
+    ("pool", "could"),
+    [
+        (Pool("new", 1, None, may_lead=True), True),
+        (Pool("new", 0, None, may_lead=True), False),
+        (Pool("new", 1, None, may_lead=False), False),
+    ],
+)
+def test_an_heir_is_a_pool_that_stays_and_may_lead(pool: Pool, could: bool) -> None:
+    assert succession([pool], "old-0") == Succession("old-0", could)
