@@ -7,9 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from steward.kube.crd import definition
 from steward.local.control_plane import ControlPlane
+from steward.shipping.operators import TENANTS
 from steward.tenants.api.kinds import CUSTOM_KINDS
+from tests import definitions
+from tests.identities import kubeconfig_of
 from tests.kubectl import Kubectl
 from tests.operator_process import Operator, running
 from tests.tenants.customers import Customers, World, until
@@ -20,10 +22,7 @@ from tests.tenants.manifests import resource, template
 def kubectl(control_plane: ControlPlane) -> Kubectl:
     """Client-side apply, as users do it."""
     found = Kubectl(control_plane.kubeconfig)
-    items = [definition(custom) for custom in CUSTOM_KINDS]
-    found("apply", "-f", "-", document={"apiVersion": "v1", "kind": "List", "items": items})
-    names = [f"crd/{item['metadata']['name']}" for item in items]
-    found("wait", "--for=condition=Established", "--timeout=30s", *names)
+    definitions.install(control_plane, found, CUSTOM_KINDS)
     return found
 
 
@@ -32,7 +31,7 @@ def running_operator(
     control_plane: ControlPlane, namespace: str, log: Path, /, **settings: str
 ) -> Iterator[subprocess.Popen[bytes]]:
     """An operator that looks after one namespace, so that tests can run side by side. It must end in order."""
-    operator = Operator("tenants", control_plane.kubeconfig, namespace, log)
+    operator = Operator("tenants", kubeconfig_of(TENANTS, control_plane), namespace, log)
     with running(operator, **{"sqlite_root": str(log.parent), **settings}) as process:
         yield process
 
@@ -68,6 +67,8 @@ def operator_with_webhooks(
         "webhook_bind_address": "127.0.0.1:0",
         "webhook_cert_path": str(log.parent / "webhook-certificate"),
         "namespace": namespace,
+        # Outside a cluster it registers its webhooks itself, which the shipped rights do not allow.
+        "kubeconfig": str(control_plane.kubeconfig),
     }
     with running_operator(control_plane, namespace, log, **reached) as process:
         _until_reviewed(kubectl, namespace)

@@ -52,8 +52,10 @@ class World:
         self._kubectl = kubectl
         self.namespace = namespace
 
-    def apply(self, *manifests: Manifest) -> None:
-        self._kubectl("apply", "-n", self.namespace, "-f", "-", document=_list(manifests))
+    def apply(self, *manifests: Manifest, manager: str = "") -> None:
+        """As users do it, or as a manager of this name."""
+        how = ("--server-side", f"--field-manager={manager}") if manager else ()
+        self._kubectl("apply", *how, "-n", self.namespace, "-f", "-", document=_list(manifests))
 
     def kubectl(self, *args: str) -> str:
         return self._kubectl(args[0], "-n", self.namespace, *args[1:])

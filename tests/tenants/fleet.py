@@ -11,6 +11,7 @@ import pytest
 
 from steward.local.control_plane import ControlPlane
 from steward.tenants.api.group import API_VERSION
+from tests import namespaces
 from tests.kubectl import Kubectl
 from tests.tenants.conftest import running_operator
 
@@ -26,7 +27,7 @@ def eventually(look: Callable[[], Any], what: str) -> Any:
     while time.monotonic() < deadline:
         if found := look():
             return found
-        time.sleep(0.2)
+        time.sleep(0.1)
     pytest.fail(f"waited {LIMIT_SECONDS:.0f} s in vain for {what}")
 
 
@@ -147,7 +148,11 @@ def make_spaces(kubectl: Kubectl, count: int) -> list[str]:
 
 
 def leave_nothing(kubectl: Kubectl, names: list[str]) -> None:
-    """All Tenants leave in order, and then their namespaces."""
+    """All Tenants leave in order, and then their namespaces: where somebody keeps the control plane."""
+    if not namespaces.kept_plane():
+        for name in names:
+            namespaces.leave(kubectl.server, name)
+        return
 
     def tenants() -> list[Any]:
         items = [kubectl.json("get", TENANT, "-n", name)["items"] for name in names]

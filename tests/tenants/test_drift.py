@@ -7,9 +7,9 @@ from steward.kube.kinds import CONFIG_MAP, DEPLOYMENT, SECRET, Key, Kind
 from steward.kube.selectors import CacheRule
 from steward.kube.store import Store
 from steward.runtime.manager import Manager
-from steward.runtime.settings import Settings
+from steward.runtime.settings import Settings, Shard
 from steward.tenants.drift import BUILT_IN, Children, child_rule
-from steward.tenants.marks import TENANT, TENANT_NAMESPACE
+from steward.tenants.marks import BUCKET, TENANT, TENANT_NAMESPACE
 
 DATABASE = Kind("example.org/v1", "Database")
 
@@ -113,6 +113,11 @@ def test_a_custom_kind_is_watched_from_its_first_use_and_only_once(
     [
         (Settings(), {"*": TENANT}),
         (Settings(namespaces=("a", "b")), {"*": f"{TENANT_NAMESPACE} in (a,b)"}),
+        (Settings(shard=Shard(1, 128)), {"*": f"{TENANT},{BUCKET} in (1,129)"}),
+        (
+            Settings(shard=Shard(1, 128), namespaces=("a",)),
+            {"*": f"{TENANT_NAMESPACE} in (a),{BUCKET} in (1,129)"},
+        ),
         (Settings(namespaces=("a", "b"), no_cross_namespace=True), {"a": TENANT, "b": TENANT}),
     ],
 )

@@ -46,7 +46,7 @@ def read(at: float, active: str = "", inactive: str = "", rejected: str = "", **
 
 def situation(*tenants: Known, **more: Any) -> Situation:
     policy = more.pop("policy", Policy())
-    return Situation(tenants, frozenset({"web", "worker"}), policy, **more)
+    return Situation(tenants, policy, **more)
 
 
 def after(first: CleanRead | FailedRead, found: Situation) -> Situation:
@@ -352,14 +352,60 @@ def test_a_doubted_tenant_keeps_its_mark_and_stays() -> None:
     assert (verdict.delete, verdict.unmark) == ((), ())
 
 
-def test_a_tenant_without_a_template_goes_within_the_limits() -> None:
+@pytest.mark.parametrize(
+    ("rows", "gone"),
+    [
+        ({"active": "abc"}, set()),
+        ({"active": "bc", "rejected": "a"}, set()),
+        ({"active": "bc", "inactive": "a"}, {"a-absent"}),
+        ({"active": "bc"}, {"a-absent"}),
+    ],
+    ids=["active", "rejected", "inactive", "vanished"],
+)
+@pytest.mark.parametrize("others", [known("b", "c"), ()], ids=["among-others", "alone"])
+def test_a_template_that_is_not_there_says_nothing_and_only_rows_judge(
+    rows: dict[str, str], gone: set[str], others: tuple[Known, ...]
+) -> None:
+    found = situation(*known("a", template="absent"), *others)
+    verdict = judge(read(60, **rows), after(read(0, **rows), found))
+    assert touched(verdict) == gone
+
+
+def test_a_whole_fleet_without_its_templates_is_neither_deleted_nor_held() -> None:
+    verdict = judge(read(0, active="abcdefghij"), situation(*known(*TEN, template="absent")))
+    assert touched(verdict) == set()
+    assert verdict.hold is None
+
+
+def test_a_mark_goes_when_the_row_is_active_even_without_a_template() -> None:
+    found = situation(*known("a", template="absent", delete_after=61), policy=Policy(grace=60))
+    assert judge(read(1, active="a"), found).unmark == ("a-absent",)
+
+
+def test_a_tenant_of_a_template_that_uses_another_registry_goes_within_the_limits() -> None:
     tenants = (*known(*TEN), *known("a", template="old"))
-    assert judge(read(0, active="abcdefghij"), situation(*tenants)).delete == ("a-old",)
+    found = situation(*tenants, elsewhere=frozenset({"old"}))
+    first = judge(read(0, active="abcdefghij"), found)
+    assert (first.delete, first.waiting, first.look_again_at) == ((), ("a-old",), 5)
+    second = judge(read(5, active="abcdefghij"), found._replace(memory=first.memory))
+    assert second.delete == ("a-old",)
 
 
-def test_a_template_that_lost_its_registry_is_held_with_many_tenants() -> None:
+def test_a_tenant_that_another_registry_has_taken_over_in_between_stays() -> None:
+    stray = known("a", template="old")
+    found = situation(*known(*TEN), *stray, elsewhere=frozenset({"old"}))
+    memory = judge(read(0, active="abcdefghij"), found).memory
+    back = situation(*known(*TEN), *stray, memory=memory)
+    later = after(read(5, active="abcdefghij"), back)
+    assert later.memory.strayed_since == {}
+    assert (
+        touched(judge(read(10, active="abcdefghij"), later._replace(elsewhere=frozenset({"old"})))) == set()
+    )
+
+
+def test_a_template_that_uses_another_registry_is_held_with_many_tenants() -> None:
     tenants = (*known(*TEN), *known(*TEN, template="old"))
-    verdict = judge(read(0, active="abcdefghij"), situation(*tenants))
+    verdict = judge(read(0, active="abcdefghij"), situation(*tenants, elsewhere=frozenset({"old"})))
     assert touched(verdict) == set()
     assert verdict.hold is not None
     assert verdict.hold.size == 10

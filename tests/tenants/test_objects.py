@@ -5,6 +5,7 @@ import pytest
 
 from steward.kube.kinds import NAMESPACE, Kind
 from steward.tenants.api.resource import TResource
+from steward.tenants.marks import BUCKET
 from steward.tenants.objects import Scope, doubled, wanted_objects
 from steward.tenants.orphans import Owner
 from steward.tenants.payload import Payload
@@ -40,6 +41,14 @@ def test_every_object_is_tracked_by_labels_and_owned_only_where_it_may_be(
     assert metadata["labels"]["kubernetes-tenants.org/tenant"] == "acme-web"
     assert metadata["labels"]["kubernetes-tenants.org/tenant-namespace"] == "saas"
     assert [owner["uid"] for owner in metadata.get("ownerReferences", ())] == ["uid-1"] * is_owned
+
+
+def test_the_part_of_the_fleet_is_written_on_the_object_where_there_are_parts() -> None:
+    split = SCOPE._replace(owner=OWNER._replace(bucket="7"))
+    (whole,) = wanted_objects([typed(resource("a", config_map("a")))], SCOPE)
+    (part,) = wanted_objects([typed(resource("a", config_map("a")))], split)
+    assert BUCKET not in whole.manifest["metadata"]["labels"]
+    assert part.manifest["metadata"]["labels"][BUCKET] == "7"
 
 
 def test_the_policies_are_written_on_the_object() -> None:

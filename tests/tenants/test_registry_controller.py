@@ -1,7 +1,7 @@
 """A registry on a real control plane: rows come, change and go, and Tenants follow."""
 
 from tests.tenants.customers import Customers, World, config_template, sqlite_registry, until
-from tests.tenants.manifests import resource
+from tests.tenants.manifests import Manifest, resource
 
 
 def test_every_active_row_becomes_a_rendered_tenant_for_each_template(
@@ -137,3 +137,47 @@ def test_a_tenant_that_was_changed_or_deleted_by_hand_is_put_back(world: World, 
         lambda: (found := world.tenants().get("umbrella-web-app")) and found["metadata"]["uid"] != gone,
         world.tenants,
     )
+
+
+def test_what_is_retained_outlives_template_and_registry_and_is_taken_up_again(
+    world: World, customers: Customers
+) -> None:
+    customers.add("acme")
+    world.apply(sqlite_registry(), config_template(), _retaining("kept", "1"))
+    until(lambda: world.status().get("ready") == 2, world.status)
+    uid = world.get("configmap", "acme-kept")["metadata"]["uid"]
+
+    _delete(world, "tenanttemplate", "kept")
+    assert world.staying() == {"acme-web-app"}
+    world.apply(_retaining("kept", "2"))
+    _until_taken_up(world, "2")
+
+    _delete(world, "tenantregistry", "prod")
+    world.apply(sqlite_registry(), _retaining("kept", "3"))
+    _until_taken_up(world, "3")
+    assert world.get("configmap", "acme-kept")["metadata"]["uid"] == uid
+
+
+def _retaining(name: str, version: str) -> Manifest:
+    body = {"apiVersion": "v1", "kind": "ConfigMap", "data": {"version": version}}
+    kept = resource(spec=body, nameTemplate="{{ .uid }}-" + name, deletionPolicy="Retain")
+    return config_template(name, configMaps=[kept])
+
+
+def _marks(world: World) -> tuple[str, str]:
+    """The label of an orphan and why it is one."""
+    metadata = world.get("configmap", "acme-kept")["metadata"]
+    label = metadata.get("labels", {}).get("kubernetes-tenants.org/orphaned", "")
+    return label, metadata["annotations"].get("kubernetes-tenants.org/orphaned-reason", "")
+
+
+def _delete(world: World, kind: str, name: str) -> None:
+    """It takes its Tenants with it, and what they retain stays."""
+    world.kubectl("delete", kind, name, "--wait=false")
+    until(lambda: world.get(kind, name) is None, world.tenants)
+    until(lambda: _marks(world) == ("true", "TenantDeleted"), world.tenants)
+
+
+def _until_taken_up(world: World, version: str) -> None:
+    until(lambda: world.get("configmap", "acme-kept")["data"]["version"] == version, world.tenants)
+    until(lambda: _marks(world) == ("", ""), world.tenants)

@@ -8,8 +8,9 @@ from steward.kube.meta import ObjectMeta
 from steward.tenants.approval import Hold, HoldReason
 from steward.tenants.controllers.registry_memory import recalled
 from steward.tenants.fleet import Counts
-from steward.tenants.registry_status import RegistryState, registry_status
+from steward.tenants.registry_status import RegistryState, registry_status, warnings
 from steward.tenants.rows.row import Rejected
+from steward.tenants.telling import conditions_of
 from steward.tenants.validation import Problem
 from steward.tenants.views import Registry
 
@@ -101,3 +102,25 @@ def test_what_a_status_says_is_said_again_after_a_restart(state: RegistryState) 
         last_sync=memory.last_sync,
     )
     assert registry_status(again, status, LATER) == status
+
+
+def test_tenants_of_a_template_that_does_not_exist_are_told_with_its_name_and_their_number() -> None:
+    state = GOOD._replace(waiting={"web-app": 3, "api": 1})
+    status = registry_status(state, {}, NOW)
+    (told,) = (each for each in status["conditions"] if each["type"] == "Degraded")
+    assert (told["status"], told["reason"]) == ("True", "TemplateMissing")
+    assert "api (1), web-app (3)" in told["message"]
+    assert "Degraded" not in said(registry_status(GOOD, status, LATER))
+
+
+def test_missing_templates_are_listed_up_to_a_limit() -> None:
+    state = GOOD._replace(waiting={f"t{number}": 1 for number in range(9)})
+    (told,) = (each for each in registry_status(state, {}, NOW)["conditions"] if each["type"] == "Degraded")
+    assert "t4 (1) and 4 more" in told["message"]
+
+
+def test_warnings_are_given_once() -> None:
+    state = GOOD._replace(source_problem="mysql: no answer", waiting={"web-app": 3})
+    assert [reason for reason, _ in warnings(state, ())] == ["DatabaseQueryFailed", "TemplateMissing"]
+    assert warnings(state, conditions_of(registry_status(state, {}, NOW))) == []
+    assert warnings(GOOD, ()) == []

@@ -1,7 +1,12 @@
-"""A template edit that makes a Tenant fail reaches no other: maxSkew on a real control plane."""
+"""A template edit that makes a Tenant fail reaches no other: maxSkew and its deadline on a real control plane."""
 
+import json
+from pathlib import Path
 from typing import Any
 
+from steward.local.control_plane import ControlPlane
+from tests.kubectl import Kubectl
+from tests.tenants.conftest import running_operator
 from tests.tenants.customers import Customers, World, config_template, sqlite_registry, until
 from tests.tenants.manifests import Manifest, resource
 
@@ -36,10 +41,14 @@ def _until_phase(world: World, phase: str, generation: int) -> dict[str, Any]:
     return until(found, lambda: world.status(**OF_TEMPLATE))
 
 
-def test_a_bad_version_stops_at_its_first_tenant_and_a_good_one_reaches_all(
-    world: World, customers: Customers
-) -> None:
-    customers.add("acme", "hooli", "umbrella")
+def _let_an_hour_pass(world: World) -> None:
+    """Since the last Tenant became ready; the operator is not there meanwhile."""
+    long_ago = {"status": {"rollout": {"lastProgressTime": "2020-01-01T00:00:00Z"}}}
+    patch = ("--subresource=status", "--type=merge", "-p", json.dumps(long_ago))
+    world.kubectl("patch", "tenanttemplate", "web-app", *patch)
+
+
+def _one_gets_a_bad_version(world: World) -> None:
     source = {**sqlite_registry()["spec"]["source"], "syncInterval": "1h"}
     world.apply(sqlite_registry(source=source), _template("1"))
     _until_phase(world, "Complete", 1)
@@ -50,6 +59,28 @@ def test_a_bad_version_stops_at_its_first_tenant_and_a_good_one_reaches_all(
     assert rollout["totalNodes"] == 3
     until(lambda: _generations(world)["acme-web-app"] == (2, 2), world.tenants)
     until(lambda: world.status(**OF_TEMPLATE)["rollout"]["updatingNodes"] == 1, world.tenants)
+    assert until(lambda: world.events("RolloutThrottled"))
+
+
+def test_a_bad_version_stops_at_its_first_tenant_fails_by_its_deadline_and_a_good_one_reaches_all(
+    control_plane: ControlPlane, kubectl: Kubectl, namespace: str, customers: Customers, tmp_path: Path
+) -> None:
+    world = World(kubectl, namespace)
+    customers.add("acme", "hooli", "umbrella")
+    with running_operator(control_plane, namespace, tmp_path / "first.log"):
+        _one_gets_a_bad_version(world)
+    _let_an_hour_pass(world)
+    with running_operator(control_plane, namespace, tmp_path / "second.log"):
+        _it_fails_and_the_next_edit_goes_on(world)
+
+
+def _it_fails_and_the_next_edit_goes_on(world: World) -> None:
+    failed = _until_phase(world, "Failed", 2)
+    assert (failed["updatedNodes"], failed["readyUpdatedNodes"]) == (1, 0)
+    assert "Edit the template to go on" in failed["message"]
+    assert until(lambda: world.events("RolloutFailed"))
+    generations = {name: generation for name, (generation, _) in _generations(world).items()}
+    assert generations == {"acme-web-app": 2, "hooli-web-app": 1, "umbrella-web-app": 1}
 
     world.apply(_template("3"))
     rollout = _until_phase(world, "Complete", 3)

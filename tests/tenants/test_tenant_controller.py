@@ -154,7 +154,19 @@ def test_once_is_never_touched_again(fleet: Fleet) -> None:
     assert found["metadata"]["annotations"]["kubernetes-tenants.org/created-once"] == "true"
 
 
-def test_other_namespaces_and_cluster_scoped_objects_leave_nothing_behind(fleet: Fleet) -> None:
+@pytest.fixture
+def granted(kubectl: Kubectl, fleet: Fleet) -> Iterator[str]:
+    """A role that lets the operator have PriorityClasses, as for every kind that a template has no list for."""
+    name = f"{fleet.namespace}-priorities"
+    verbs = "get,list,watch,create,patch,delete"
+    resources = "--resource=priorityclasses.scheduling.k8s.io"
+    kubectl("create", "clusterrole", name, f"--verb={verbs}", resources)
+    kubectl("label", "clusterrole", name, "kubernetes-tenants.org/aggregate-to-tenant-operator=true")
+    yield name
+    kubectl("delete", "clusterrole", name)
+
+
+def test_other_namespaces_and_cluster_scoped_objects_leave_nothing_behind(fleet: Fleet, granted: str) -> None:
     other = f"{fleet.namespace}-other"
     fleet.tenant(
         namespaces=[resource("space", space(other))],

@@ -5,7 +5,8 @@ import pytest
 
 from steward.kube.meta import ObjectMeta
 from steward.tenants.api.tenant import TenantSpec, TenantStatus
-from steward.tenants.controllers.tenant_deletion import Departure, departure_levels, is_forced
+from steward.tenants.controllers.tenant_cleanup import Left
+from steward.tenants.controllers.tenant_deletion import Departure, departure_levels, is_forced, is_left
 from steward.tenants.controllers.tenant_document import Document
 from steward.tenants.orphans import Applied
 from tests.tenants.fleet import config_map, resource
@@ -74,3 +75,32 @@ def test_a_departure_names_what_it_waits_for_and_the_way_out() -> None:
     failed = Departure((stray,), ("ConfigMap other/it: denied",)).message
     assert failed.startswith("ConfigMap other/it: denied")
     assert "force-delete" in failed
+
+
+RECORD = {"apiVersion": "v1", "kind": "ConfigMap", "namespace": "saas", "name": "first", "id": "a"}
+
+
+@pytest.mark.parametrize(
+    ("status", "is_hidden", "expected"),
+    [
+        ({}, True, False),
+        ({"applied": [RECORD], "appliedResources": ["ConfigMap/saas/first@a"]}, True, False),
+        ({"applied": [RECORD | {"uid": "u-1"}]}, True, True),
+        ({"appliedResources": ["ConfigMap/saas/first@a"]}, True, True),
+        ({}, False, True),
+    ],
+    ids=[
+        "only-in-spec",
+        "announced-and-refused",
+        "applied-and-hidden-since",
+        "former-operators",
+        "undeletable",
+    ],
+)
+def test_what_may_not_be_looked_at_keeps_a_tenant_only_if_it_was_applied(
+    status: dict[str, Any], is_hidden: bool, expected: bool
+) -> None:
+    denied = Left(
+        Applied("v1", "ConfigMap", "saas", "first", "a"), is_gone=False, problem="no", is_hidden=is_hidden
+    )
+    assert is_left(denied, document(CHAIN, status)) is expected

@@ -38,3 +38,11 @@ def test_a_tenant_of_the_same_name_that_comes_later_shares_nothing() -> None:
     memories.of(Key("saas", "acme"), "1").take_in([RECORD])
     assert memories.of(Key("saas", "acme"), "1").records
     assert not memories.of(Key("saas", "acme"), "2").records
+
+
+def test_a_tenant_is_recalled_if_objects_were_recorded_when_it_was_first_seen() -> None:
+    new, recalled = Memories().of(Key("saas", "acme"), "1"), Memories().of(Key("saas", "acme"), "1")
+    new.take_in([])
+    new.take_in([RECORD])
+    recalled.take_in([RECORD])
+    assert (new.is_recalled, recalled.is_recalled) == (False, True)

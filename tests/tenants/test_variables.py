@@ -1,7 +1,7 @@
 import pytest
 
 from steward.tenants.rows.row import Row
-from steward.tenants.variables import host_of, variables_of
+from steward.tenants.variables import host_of, masked, variables_of
 
 
 def test_templates_see_the_row_and_where_it_comes_from() -> None:
@@ -20,6 +20,14 @@ def test_templates_see_the_row_and_where_it_comes_from() -> None:
 
 def test_a_mapped_column_wins_over_a_built_in_variable() -> None:
     assert variables_of(Row("a", "b", "1", {"host": "own"}), "r", "t")["host"] == "own"
+
+
+def test_what_is_logged_of_a_row_tells_names_and_no_values() -> None:
+    row = Row("acme", "https://acme.example", "1", {"hubId": "hunter2", "note": ""})
+    found = masked(variables_of(row, "prod", "web"))
+    assert set(found.values()) == {"***", ""}
+    assert found["note"] == ""
+    assert "hubId" in found
 
 
 @pytest.mark.parametrize(

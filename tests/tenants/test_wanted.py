@@ -3,16 +3,14 @@
 import msgspec
 import pytest
 
-from steward.kube.meta import ObjectMeta, OwnerReference
+from steward.kube.meta import ObjectMeta
 from steward.tenants import marks
 from steward.tenants.api.template import TenantTemplateSpec
-from steward.tenants.controllers.writing import without_former_marks
 from steward.tenants.errors import RenderError
 from steward.tenants.payload import Payload
 from steward.tenants.render import TenantIdentity, prepare_template, render
 from steward.tenants.rows.row import Row
 from steward.tenants.variables import variables_of
-from steward.tenants.views import Tenant
 from steward.tenants.wanted import (
     TemplateInUse,
     WantedTenant,
@@ -91,21 +89,3 @@ def test_a_failed_rendering_is_told_and_nothing_else() -> None:
 def test_a_change_of_row_or_template_is_another_fingerprint(other: WantedTenant) -> None:
     assert wanted().fingerprint(REGISTRY) == wanted().fingerprint(REGISTRY)
     assert other.fingerprint(REGISTRY) != wanted().fingerprint(REGISTRY)
-
-
-def test_what_the_operator_before_us_left_on_a_tenant_is_taken_away() -> None:
-    ours = OwnerReference("operator.kubernetes-tenants.org/v1", "TenantRegistry", "prod", "r-1", True, True)
-    other = OwnerReference("v1", "ConfigMap", "keeper", "c-1")
-    left = ObjectMeta(
-        name="acme-web-app",
-        resource_version="7",
-        annotations={marks.HOST_OR_URL: "https://acme", marks.EXTRA: "{}", "note": "kept"},
-        owner_references=(ours, other),
-    )
-    patch = without_former_marks(Tenant(left))
-    assert patch is not None
-    changes = patch.changes["metadata"]
-    assert changes["annotations"] == {marks.HOST_OR_URL: None, marks.EXTRA: None}
-    assert [owner["name"] for owner in changes["ownerReferences"]] == ["keeper"]
-    assert changes["resourceVersion"] == "7"
-    assert without_former_marks(Tenant(ObjectMeta(name="acme-web-app"))) is None

@@ -1,8 +1,9 @@
 """The objects of Tenants as the caches see them: one watch for each kind that a living Tenant uses.
 
 Built-in kinds are watched from the start, others from the moment a Tenant first names them. Only what carries a
-Tenant's label is kept, and of that only metadata, the few fields that readiness reads, and what we own. Any change of
-those wakes the Tenant at once: an edit by hand is put back within a moment, not at the next pass.
+Tenant's label is kept (with `--shard`, only what is this part's), and of that only metadata, the few fields that
+readiness reads, and what we own. Any change of those wakes the Tenant at once: an edit by hand is put back within a
+moment, not at the next pass.
 """
 
 from collections.abc import Iterable
@@ -20,6 +21,7 @@ from steward.runtime.queue import Lane
 from steward.runtime.settings import Settings
 from steward.runtime.triggers import Channel
 from steward.tenants.marks import FIELD_MANAGER, TENANT, TENANT_NAMESPACE
+from steward.tenants.rules import bucket_selector
 
 BUILT_IN: Final = (
     kinds.SERVICE_ACCOUNT,
@@ -51,11 +53,13 @@ def child_rule(kind: Kind, settings: Settings) -> CacheRule[Any]:
 
 def _selectors(settings: Settings) -> dict[str, str]:
     """Tenants of some namespaces may have objects in any other, unless that is locked down."""
+    part = bucket_selector(settings.shard)
+    of_this_part = f",{part}" if part else ""
     if not settings.namespaces:
-        return {EVERY_NAMESPACE: TENANT}
+        return {EVERY_NAMESPACE: TENANT + of_this_part}
     if settings.no_cross_namespace:
-        return dict.fromkeys(settings.namespaces, TENANT)
-    return {EVERY_NAMESPACE: f"{TENANT_NAMESPACE} in ({','.join(settings.namespaces)})"}
+        return dict.fromkeys(settings.namespaces, TENANT + of_this_part)
+    return {EVERY_NAMESPACE: f"{TENANT_NAMESPACE} in ({','.join(settings.namespaces)}){of_this_part}"}
 
 
 def tenant_of(seen: HasMetadata) -> Key | None:
@@ -80,6 +84,14 @@ class Children:
                 store = self._manager.store(child_rule(kind, self._settings))
                 self._stores[kind] = store
                 store.subscribe(self._heard)
+
+    def store(self, kind: Kind) -> Store[Any]:
+        return self._stores[kind]
+
+    def knows(self, kind: Kind) -> bool:
+        """Whether all objects of the kind that carry a Tenant's label are in the cache."""
+        store = self._stores.get(kind)
+        return store is not None and store.synced
 
     def get(self, kind: Kind, key: Key) -> HasMetadata | None:
         """What the cache holds; None may mean that it is not there, or that it is not (yet) ours."""

@@ -4,7 +4,8 @@ A Tenant is ready or failed only as far as its status speaks of its latest spec:
 for nothing.
 """
 
-from collections.abc import Iterable
+from collections import Counter
+from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
 from steward.kube.conditions import READY, is_true
@@ -46,6 +47,11 @@ def counted(tenants: Iterable[Tenant]) -> Counts:
         ready += is_ready(tenant)
         failed += is_failed(tenant)
     return Counts(total, ready, failed)
+
+
+def template_sizes(tenants: Iterable[Tenant]) -> Mapping[str, int]:
+    """How many stay of each template."""
+    return Counter(tenant.spec.template_ref for tenant in tenants if is_staying(tenant))
 
 
 def known(tenants: Iterable[Tenant]) -> tuple[Known, ...]:

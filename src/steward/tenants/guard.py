@@ -2,8 +2,11 @@
 
 The invariant: a Tenant is deleted only by a clean read of the table that says so. A row that is there and inactive says
 so at once. A row that is missing says so only when a second clean read of the same source, a few seconds later, agrees.
-A table without rows says nothing, and rows that lost their uid may be those that are missed. And whatever is said, more
-than the policy allows at once waits for a human who names exactly that set.
+A table without rows says nothing, and rows that lost their uid may be those that are missed. A template that is not
+there says nothing either: it may not be back yet from a backup. One that leaves takes its Tenants along by its own
+finalizer, and only one that is there and uses another registry condemns them here, at the second look: that registry
+may be about to take them over. And whatever is said, more than the policy allows at once waits for a human who names
+exactly that set.
 
     reads ──► condemned ──► confirmed? ──► within the limits? ──► grace period ──► delete
                                │ no           │ no                  │ not over
@@ -91,6 +94,8 @@ class Memory(NamedTuple):
     """Uids without a row, with the time of the first clean read that missed them."""
     nameless: int = 0
     """How many rows of the last clean read had lost their uid."""
+    strayed_since: Mapping[str, float] = MappingProxyType({})
+    """Tenants, by name, of templates that use another registry, with the time of the first clean read that met them."""
     doubted: Mapping[str, int] = MappingProxyType({})
     """Uids that were missed when more rows had lost theirs: one of those may be meant, and their Tenants stay. With the
     number of such rows at which the doubt ends."""
@@ -99,9 +104,9 @@ class Memory(NamedTuple):
 
 class Situation(NamedTuple):
     known: tuple[Known, ...]
-    templates: frozenset[str]
-    """Templates that use the registry, those included whose own deletion is held."""
     policy: Policy
+    elsewhere: frozenset[str] = frozenset()
+    """Templates that are there and use another registry."""
     approval: str = ""
     memory: Memory = Memory()
 
@@ -180,7 +185,12 @@ def _remember(read: CleanRead, situation: Situation) -> Memory:
             missing[uid] = before.missing_since.get(uid, read.at)
         else:
             doubted[uid] = usual
-    return Memory(read.source, missing, read.nameless, doubted)
+    strayed = {
+        tenant.name: before.strayed_since.get(tenant.name, read.at)
+        for tenant in situation.known
+        if tenant.template in situation.elsewhere
+    }
+    return Memory(read.source, missing, read.nameless, strayed, doubted)
 
 
 def _condemn(read: CleanRead, situation: Situation, memory: Memory) -> _Condemned:
@@ -190,9 +200,7 @@ def _condemn(read: CleanRead, situation: Situation, memory: Memory) -> _Condemne
         if not _is_wanted(tenant, read, situation) and tenant.uid not in memory.doubted
     ]
     unmarked = [tenant for tenant in gone if tenant.delete_after is None]
-    confirmed = {
-        tenant.name for tenant in unmarked if _is_confirmed(tenant, read, situation, memory.missing_since)
-    }
+    confirmed = {tenant.name for tenant in unmarked if _is_confirmed(tenant, read, situation, memory)}
     return _Condemned(
         settled=tuple(tenant for tenant in gone if tenant.delete_after is not None),
         confirmed=tuple(tenant for tenant in unmarked if tenant.name in confirmed),
@@ -203,16 +211,19 @@ def _condemn(read: CleanRead, situation: Situation, memory: Memory) -> _Condemne
 def _is_wanted(tenant: Known, read: CleanRead, situation: Situation) -> bool:
     if tenant.uid in read.rejected:
         return True
-    return tenant.uid in read.active and tenant.template in situation.templates
+    return tenant.uid in read.active and tenant.template not in situation.elsewhere
 
 
-def _is_confirmed(
-    tenant: Known, read: CleanRead, situation: Situation, missing_since: Mapping[str, float]
-) -> bool:
-    first_missed = missing_since.get(tenant.uid)
-    if first_missed is None or tenant.template not in situation.templates:
+def _is_confirmed(tenant: Known, read: CleanRead, situation: Situation, memory: Memory) -> bool:
+    since = _unwanted_since(tenant, memory)
+    if since is None or tenant.uid in read.inactive:
         return True
-    return read.at > first_missed and read.at - first_missed >= situation.policy.confirm_after
+    return read.at > since and read.at - since >= situation.policy.confirm_after
+
+
+def _unwanted_since(tenant: Known, memory: Memory) -> float | None:
+    """Since when its absence is known: that of its row, or that of its template from this registry."""
+    return memory.missing_since.get(tenant.uid, memory.strayed_since.get(tenant.name))
 
 
 def _decide(read: CleanRead, situation: Situation, condemned: _Condemned, memory: Memory) -> Verdict:
@@ -287,7 +298,8 @@ def _marks(tenants: Iterable[Known], read: CleanRead, policy: Policy) -> tuple[M
 
 
 def _next_look(read: CleanRead, policy: Policy, condemned: _Condemned, memory: Memory) -> float | None:
-    confirmations = (memory.missing_since[tenant.uid] + policy.confirm_after for tenant in condemned.waiting)
+    known_since = (_unwanted_since(tenant, memory) for tenant in condemned.waiting)
+    confirmations = (since + policy.confirm_after for since in known_since if since is not None)
     marks = (tenant.delete_after for tenant in condemned.settled if tenant.delete_after is not None)
     new_marks = [read.at + policy.grace] if policy.grace and condemned.confirmed else []
     return min((at for at in (*confirmations, *marks, *new_marks) if at > read.at), default=None)

@@ -11,8 +11,9 @@ from typing import Any, NamedTuple
 from steward.kube.kinds import Kind, Manifest, Ref, kind_of, ref_of
 from steward.tenants.api.group import API_VERSION
 from steward.tenants.api.resource import LISTS, TResource
+from steward.tenants.api.scalars import UNSET
 from steward.tenants.api.tenant import AppliedObject, TenantSpec
-from steward.tenants.marks import CREATED_ONCE, DELETION_POLICY, RECREATE, TENANT, TENANT_NAMESPACE
+from steward.tenants.marks import BUCKET, CREATED_ONCE, DELETION_POLICY, RECREATE, TENANT, TENANT_NAMESPACE
 from steward.tenants.orphans import Applied, Owner
 from steward.tenants.payload import Payload, joined
 from steward.tenants.render import listed
@@ -37,6 +38,10 @@ class Wanted(NamedTuple):
     @property
     def is_once(self) -> bool:
         return self.resource.creation_policy == "Once"
+
+    @property
+    def has_ignored_fields(self) -> bool:
+        return self.resource.ignore_fields is not UNSET and bool(self.resource.ignore_fields)
 
     @property
     def may_be_recreated(self) -> bool:
@@ -100,7 +105,8 @@ def _assembled(resource: TResource, scope: Scope) -> Manifest:
 
 
 def tracking(owner: Owner) -> dict[str, str]:
-    return {TENANT: owner.name, TENANT_NAMESPACE: owner.namespace}
+    part = {BUCKET: owner.bucket} if owner.bucket else {}
+    return {TENANT: owner.name, TENANT_NAMESPACE: owner.namespace, **part}
 
 
 def _policies(resource: TResource) -> dict[str, str]:

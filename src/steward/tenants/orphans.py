@@ -38,6 +38,8 @@ class Owner(NamedTuple):
     name: str
     namespace: str
     uid: str
+    bucket: str = ""
+    """Set where the fleet is split (`--shard`): its objects carry it, and each part watches only its own."""
 
 
 class Fate(StrEnum):
@@ -80,11 +82,13 @@ def parse_key(key: str) -> Applied | None:
     return Applied(_API_VERSIONS.get(kind, ""), kind, namespace, name, identifier)
 
 
+def applied_of(record: AppliedObject) -> Applied:
+    return Applied(record.api_version, record.kind, record.namespace, record.name, record.id)
+
+
 def recorded(applied: Iterable[AppliedObject], keys: Iterable[str]) -> tuple[Applied, ...]:
     """All that was written down, by us and by the operator before us, each object once."""
-    full = [
-        Applied(found.api_version, found.kind, found.namespace, found.name, found.id) for found in applied
-    ]
+    full = [applied_of(found) for found in applied]
     known = {found.key for found in full}
     parsed = [parse_key(key) for key in keys if key not in known]
     named = [found for found in full if "{{" not in found.key]

@@ -17,6 +17,7 @@ DELETION_HELD = "DeletionHeld"
 DELETION_RELEASED = "DeletionReleased"
 ROW_REJECTED = "RowRejected"
 TENANTS_FAILED = "TenantsFailed"
+TEMPLATE_MISSING = "TemplateMissing"
 WRITE_FAILED = "WriteFailed"
 WAITING_FOR_TENANTS = "WaitingForTenants"
 TENANT_DELETING = "TenantDeleting"
@@ -78,9 +79,10 @@ MEANINGS = {
     DELETION_RELEASED: "A held deletion was approved, or its rows came back.",
     ROW_REJECTED: "A row cannot become a Tenant; the message says why. Its Tenant stays as it is.",
     TENANTS_FAILED: "Some Tenants have failed; look at them.",
+    TEMPLATE_MISSING: "There are Tenants of a template that does not exist; they stay as they are.",
     WRITE_FAILED: "Some Tenants could not be written; the message says why. It is tried again.",
     WAITING_FOR_TENANTS: "Tenants are being deleted; the object goes when they are gone.",
-    TENANT_DELETING: "A Tenant is being deleted: its row is gone or inactive, or its template is gone.",
+    TENANT_DELETING: "A Tenant is being deleted: its row is gone or inactive, or its template uses another registry.",
     TENANT_DELETED: "A Tenant has been deleted.",
     TENANT_DELETION_FAILED: "A Tenant could not be deleted; the message says why. It is tried again.",
     TEMPLATE_RENDER_FAILED: "A row could not be rendered; nothing of that Tenant is applied.",

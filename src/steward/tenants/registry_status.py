@@ -3,21 +3,23 @@
 The counts hold at every moment: while the table cannot be read, the rows of the last good read stay what they were.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
-from steward.kube.conditions import RECONCILING, STALLED
+from steward.kube.conditions import RECONCILING, STALLED, Conditions
 from steward.kube.meta import ObjectMeta
 from steward.tenants import approval, reasons
 from steward.tenants.api.registry import SHOWN
-from steward.tenants.fleet import Counts
+from steward.tenants.fleet import DEGRADED, Counts
 from steward.tenants.rows.row import Rejected
-from steward.tenants.telling import DELETION_HELD, Said, conditions_of, held, say, told_together
+from steward.tenants.telling import DELETION_HELD, Said, conditions_of, has_turned, held, say, told_together
 from steward.tenants.validation import Problem
 
 READY = "Ready"
 SOURCE_REACHABLE = "SourceReachable"
 REASON_LENGTH = 300
+SHOWN_TEMPLATES = 5
 
 
 class RegistryState(NamedTuple):
@@ -28,6 +30,8 @@ class RegistryState(NamedTuple):
     active_rows: int | None = None
     """Of the last good read; None before there was one."""
     counts: Counts = Counts()
+    waiting: Mapping[str, int] = MappingProxyType({})
+    """How many Tenants there are of each template that does not exist."""
     rejected: Sequence[Rejected] = ()
     rejected_rows: int = 0
     hold: approval.Hold | None = None
@@ -86,7 +90,9 @@ def _held_deletion(hold: approval.Hold) -> dict[str, Any]:
 
 
 def said_of(state: RegistryState) -> list[Said]:
-    said = [_ready(state), reachable(state), _deletion(state)]
+    said = [_ready(state), _reachable(state), _deletion(state)]
+    if state.waiting:
+        said.append(_degraded(state))
     if state.problems:
         said.append(Said(STALLED, True, reasons.INVALID_SPEC, told_together(state.problems)))
     elif progress := _progress(state):
@@ -106,7 +112,7 @@ def _ready(state: RegistryState) -> Said:
     return Said(READY, True, reasons.DATABASE_CONNECTED, f"the table has {state.active_rows} active rows")
 
 
-def reachable(state: RegistryState) -> Said:
+def _reachable(state: RegistryState) -> Said:
     if state.source_problem:
         kept = "The last known rows stay in force and nothing is deleted."
         return Said(
@@ -121,6 +127,28 @@ def _deletion(state: RegistryState) -> Said:
     if state.hold is None:
         return Said(DELETION_HELD, False, reasons.NOTHING_HELD, "no deletion waits for approval")
     return held(state.hold)
+
+
+def _degraded(state: RegistryState) -> Said:
+    """Tenants without a template are nobody's to render or to delete, and somebody should know."""
+    listed = [f"{name} ({count})" for name, count in sorted(state.waiting.items())]
+    more = len(listed) - SHOWN_TEMPLATES
+    names = ", ".join(listed[:SHOWN_TEMPLATES]) + (f" and {more} more" if more > 0 else "")
+    told = (
+        f"Tenants wait for a TenantTemplate that does not exist: {names}. They stay as they are. "
+        "Bring the template back, or delete these Tenants if they are not wanted any more."
+    )
+    return Said(DEGRADED, True, reasons.TEMPLATE_MISSING, told)
+
+
+def warnings(state: RegistryState, before: Conditions) -> list[tuple[str, str]]:
+    """Reason and message of what has turned bad since: what an event is for."""
+    found = []
+    if state.source_problem and has_turned(before, _reachable(state)):
+        found.append((reasons.DATABASE_QUERY_FAILED, state.source_problem))
+    if state.waiting and has_turned(before, said := _degraded(state)):
+        found.append((said.reason, said.message))
+    return found
 
 
 def _progress(state: RegistryState) -> tuple[str, str] | None:

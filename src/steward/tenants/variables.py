@@ -9,6 +9,7 @@ from steward.gotemplate import parse
 from steward.tenants.rows.row import Row
 
 _HOST: Final = "{{ toHost . }}"
+_MASK: Final = "***"
 BUILT_IN: Final = ("uid", "hostOrUrl", "host", "activate", "registryId", "templateRef", "hubId")
 
 Variables = dict[str, str]
@@ -25,6 +26,12 @@ def variables_of(row: Row, registry: str, template: str) -> Variables:
         "hubId": registry,
         **row.extra,
     }
+
+
+def masked(variables: Variables) -> Variables:
+    """For the log: which variables a template saw and which of them were empty, but no value. Not even of those that
+    Steward makes: a column may be mapped over them."""
+    return {name: _MASK if value else "" for name, value in variables.items()}
 
 
 def host_of(host_or_url: str) -> str:

@@ -124,7 +124,11 @@ def values_manifest(tenant: ObjectMeta, rendered: Rendered) -> Manifest:
         "metadata": {
             "name": values_secret(tenant.name),
             "namespace": tenant.namespace,
-            "labels": {marks.TENANT: tenant.name, marks.TENANT_NAMESPACE: tenant.namespace},
+            "labels": {
+                marks.TENANT: tenant.name,
+                marks.TENANT_NAMESPACE: tenant.namespace,
+                marks.BUCKET: bucket(tenant.name),
+            },
             "ownerReferences": [owner | {"name": tenant.name, "uid": tenant.uid, "controller": True}],
         },
         "type": "Opaque",

@@ -1,14 +1,9 @@
 """TLS against a real PostgreSQL server: whom we believe, and whom we do not."""
 
-import os
 import secrets
-import shutil
 from collections.abc import AsyncIterator
 from dataclasses import dataclass
-from pathlib import Path
-from typing import Any
 
-import asyncpg
 import pytest
 
 from steward.tenants.api.scalars import TlsMode
@@ -19,6 +14,7 @@ from steward.tenants.rows.row import Columns, Rows
 from steward.tenants.rows.source import Credentials
 from tests.database_servers import DatabaseServer
 from tests.tenants.rows.certificates import Authority
+from tests.tenants.rows.postgres_over_tls import speaking_tls
 
 COLUMNS = Columns("id", "url", "active")
 
@@ -45,52 +41,14 @@ class TlsServer:
 async def tls_server(postgres: DatabaseServer) -> AsyncIterator[TlsServer]:
     """The shared server with TLS switched on for one test: it takes certificates without a restart."""
     authority = Authority()
-    directory = postgres.socket.parent / "tls"
-    directory.mkdir(exist_ok=True)
-    pem = authority.issue("server")
-    for name, content in (("server.crt", pem.certificate), ("server.key", pem.key)):
-        _private(directory / name, content)
-    connection = await asyncpg.connect(
-        host="127.0.0.1",
-        port=postgres.port,
-        user=postgres.user,
-        password=postgres.password,
-        database="postgres",
-        ssl=False,
-    )
     view = f"tls_{secrets.token_hex(4)}"
-    await connection.execute(
-        f"CREATE VIEW {view} AS SELECT 'a' AS id, 1 AS active, "
-        "(SELECT ssl::text FROM pg_stat_ssl WHERE pid = pg_backend_pid()) AS url"
-    )
-    await _switch(
-        connection,
-        {
-            "ssl_cert_file": str(directory / "server.crt"),
-            "ssl_key_file": str(directory / "server.key"),
-            "ssl": "on",
-        },
-    )
-    yield TlsServer(postgres, authority, view)
-    await _switch(connection, {"ssl": "off"})
-    await connection.execute(f"DROP VIEW {view}")
-    await connection.close()
-
-
-def _private(path: Path, content: bytes) -> None:
-    path.write_bytes(content)
-    path.chmod(0o600)
-    if os.getuid() == 0:
-        shutil.chown(path, "nobody", "nogroup")
-
-
-async def _switch(connection: Any, settings: dict[str, str]) -> None:
-    for name, value in settings.items():
-        await connection.execute(f"ALTER SYSTEM SET {name} = '{value}'")
-    await connection.execute("SELECT pg_reload_conf()")
-    wanted = settings["ssl"]
-    while await connection.fetchval("SELECT setting FROM pg_settings WHERE name = 'ssl'") != wanted:
-        pass
+    async with speaking_tls(postgres, authority) as connection:
+        await connection.execute(
+            f"CREATE VIEW {view} AS SELECT 'a' AS id, 1 AS active, "
+            "(SELECT ssl::text FROM pg_stat_ssl WHERE pid = pg_backend_pid()) AS url"
+        )
+        yield TlsServer(postgres, authority, view)
+        await connection.execute(f"DROP VIEW {view}")
 
 
 @pytest.mark.parametrize(

@@ -123,7 +123,7 @@ class TenantRegistryStatus(Part):
     last_sync_time: Timestamp | Unset = UNSET
     """When the table was last read well."""
     conditions: Conditions | Unset = UNSET
-    """Ready, SourceReachable, DeletionHeld, Reconciling, Stalled."""
+    """Ready, SourceReachable, DeletionHeld, Degraded, Reconciling, Stalled."""
 
 
 class TenantRegistry(Part):

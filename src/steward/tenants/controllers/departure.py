@@ -42,7 +42,6 @@ def hold_of(departure: Departure) -> approval.Hold | None:
     """Why it may not go now, if it may not."""
     situation = Situation(
         known=known(departure.fleet),
-        templates=frozenset(),
         policy=departure_policy(departure.registry),
         approval=departure.approval,
     )

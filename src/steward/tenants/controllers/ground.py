@@ -1,6 +1,8 @@
 """What all three controllers stand on: the rules, the stores, the carrier, the client, the settings and the clock."""
 
-from collections.abc import Callable
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from typing import TypeVar
 
 from steward.kube.kinds import Key
@@ -12,6 +14,7 @@ from steward.runtime.manager import Manager
 from steward.runtime.settings import Settings
 from steward.tenants.api.scalars import UNSET
 from steward.tenants.api.template import RolloutStatus
+from steward.tenants.controllers.tenant_shelf import Shelf
 from steward.tenants.fleet import registry_of, registry_value
 from steward.tenants.marks import FIELD_MANAGER
 from steward.tenants.rules import Rules
@@ -29,9 +32,11 @@ class Ground:
         self.client = manager.client
         self.carrier = manager.carrier(FIELD_MANAGER)
         self.clock = manager.connection.clock
+        self.shelf = Shelf(self.client, self.store(self.rules.tenant))
         self.rollouts: dict[Key, RolloutStatus | None] = {}
         """By template, how far its latest change is: found by the registry, told by the template."""
         self.wake_template: Callable[[Key], None] = lambda _: None
+        self._written: Counter[Key] = Counter()
 
     def store(self, rule: CacheRule[T]) -> Store[T]:
         return self.manager.store(rule)
@@ -45,6 +50,21 @@ class Ground:
     def fleet_of(self, namespace: str, registry: str) -> list[Tenant]:
         tenants = self.store(self.rules.every_tenant)
         return tenants.by_index(OF_REGISTRY, registry_value(namespace, registry))
+
+    @contextmanager
+    def writing(self, templates: Iterable[Key]) -> Iterator[None]:
+        """While Tenants of these templates are written: see `is_written`."""
+        begun = tuple(templates)
+        self._written.update(begun)
+        try:
+            yield
+        finally:
+            self._written.subtract(begun)
+
+    def is_written(self, template: Key) -> bool:
+        """Whether Tenants of the template may come up that no cache has seen yet. It leaves only after them: a Tenant
+        that outlives its template is nobody's to delete."""
+        return self._written[template] > 0
 
     def tell_rollout(self, template: Key, status: RolloutStatus | None) -> None:
         if self.rollouts.get(template, UNSET) != status:

@@ -11,6 +11,7 @@ from typing import Final
 
 import msgspec
 
+from steward.kube.errors import KubeError
 from steward.kube.kinds import Key, Ref
 from steward.kube.meta import ObjectMeta
 from steward.runtime.controller import Controller, ControllerLoop
@@ -25,6 +26,7 @@ from steward.tenants.api.registry import TenantRegistrySpec
 from steward.tenants.controllers.credentials import CredentialWatches, secrets_of
 from steward.tenants.controllers.departure import Departure, departing
 from steward.tenants.controllers.finalizers import held_by, let_go
+from steward.tenants.controllers.former import without_former_owner
 from steward.tenants.controllers.ground import Ground
 from steward.tenants.controllers.pace import Pace
 from steward.tenants.controllers.reading import Inputs, Readings
@@ -32,14 +34,14 @@ from steward.tenants.controllers.registry_memory import RegistryMemory, recalled
 from steward.tenants.controllers.syncing import Syncs
 from steward.tenants.controllers.templates_in_use import TemplatesInUse
 from steward.tenants.controllers.writing import FleetWriter
-from steward.tenants.fleet import counted, registry_of, registry_value
-from steward.tenants.registry_status import RegistryState, reachable, registry_status
+from steward.tenants.fleet import counted, registry_of, registry_value, template_sizes
+from steward.tenants.registry_status import RegistryState, registry_status, warnings
 from steward.tenants.registry_validation import validate_registry
 from steward.tenants.rows.opening import open_source
 from steward.tenants.rows.row import Rows, columns_of
 from steward.tenants.rows.source import Surroundings
 from steward.tenants.rules import REGISTRY
-from steward.tenants.telling import conditions_of, has_turned
+from steward.tenants.telling import conditions_of
 from steward.tenants.validation import Problem
 from steward.tenants.views import Registry, Revision, Template, Tenant
 
@@ -116,6 +118,7 @@ class RegistryReconciler:
     async def _look(self, registry: Registry, memory: RegistryMemory) -> Result:
         meta = registry.metadata
         key = Key(meta.namespace, meta.name)
+        await self._disown(key)
         spec, problems = typed(registry)
         if spec is None:
             await self._report(registry, self._state(registry, memory)._replace(problems=problems))
@@ -127,6 +130,14 @@ class RegistryReconciler:
         if memory.write_failure is not None:
             raise memory.write_failure
         return self._next_look(memory)
+
+    async def _disown(self, key: Key) -> None:
+        """Each by itself: a Tenant that cannot be written keeps no other from its rows. It is tried at every look."""
+        for step in without_former_owner(self.ground.fleet_of(*key)):
+            try:
+                await self._carry_out((step,), key)
+            except KubeError as error:
+                log.warning("the former owner reference of a Tenant could not be taken away: %s", error)
 
     async def _go_on(self, registry: Registry, spec: TenantRegistrySpec, memory: RegistryMemory) -> None:
         """With rows that were read for this very spec, and never with those of another."""
@@ -200,11 +211,15 @@ class RegistryReconciler:
     def _state(self, registry: Registry, memory: RegistryMemory) -> RegistryState:
         meta = registry.metadata
         staying = [each for each in self._referencing(meta) if each.metadata.deletion_timestamp is None]
+        fleet = self.ground.fleet_of(meta.namespace, meta.name)
+        sizes = template_sizes(fleet)
+        missing = self.templates.missing(meta.namespace, sizes)
         return RegistryState(
             meta,
             templates=len(staying),
             active_rows=memory.active_rows,
-            counts=counted(self.ground.fleet_of(meta.namespace, meta.name)),
+            counts=counted(fleet),
+            waiting={name: count for name, count in sizes.items() if name in missing},
             rejected=memory.rejected,
             rejected_rows=len(memory.rejected),
             hold=memory.guard.hold,
@@ -217,12 +232,11 @@ class RegistryReconciler:
         key = Key(registry.metadata.namespace, registry.metadata.name)
         ref = Ref(REGISTRY, key)
         status = registry_status(state, registry.status, self.ground.now())
-        said = reachable(state)
-        is_news = bool(state.source_problem) and has_turned(conditions_of(registry.status), said)
-        news = (Emit(ref, reasons.DATABASE_QUERY_FAILED, state.source_problem, EventType.WARNING),)
-        await self._carry_out(
-            (*(news if is_news else ()), *self._deleted(registry), Status(ref, status)), key
+        news = (
+            Emit(ref, reason, told, EventType.WARNING)
+            for reason, told in warnings(state, conditions_of(registry.status))
         )
+        await self._carry_out((*news, *self._deleted(registry), Status(ref, status)), key)
 
     def _deleted(self, registry: Registry) -> Plan:
         """Says which Tenants are gone by now that we deleted."""

@@ -89,15 +89,24 @@ def _throttled(
     """Those whose turn it is, and those that have the version already: a changed row of theirs does not wait."""
     chosen = set(step.write)
     write = tuple(each for each in wanted if each.name in chosen or _is_updated(each, live))
-    status = step.status
-    has_failed = status is not None and status.phase == "Failed"
-    is_news = has_failed and (known is None or known.phase != "Failed")
-    told = "" if status is None else str(status.message)
-    news: Plan = (
-        (Emit(Ref(TEMPLATE, key), reasons.ROLLOUT_FAILED, told, EventType.WARNING),) if is_news else ()
-    )
-    goes_on = status is not None and status.phase == "InProgress"
+    news = rollout_news(Ref(TEMPLATE, key), step.status, known, len(wanted) - len(write))
+    goes_on = step.status is not None and step.status.phase == "InProgress"
     return Turn(write, goes_on, step.look_again_at, news)
+
+
+def rollout_news(
+    template: Ref, now: RolloutStatus | None, before: RolloutStatus | None, held_back: int
+) -> Plan:
+    """That a rollout was stopped, and that Tenants wait for their turn: each once for a version of the template."""
+    if now is None:
+        return ()
+    known = before if before is not None and before.target_generation == now.target_generation else None
+    if now.phase == "Failed" and (known is None or known.phase != "Failed"):
+        return (Emit(template, reasons.ROLLOUT_FAILED, str(now.message), EventType.WARNING),)
+    if now.phase == "InProgress" and held_back and known is None:
+        told = f"{held_back} Tenants wait until others have rolled out, as maxSkew says: {now.message}"
+        return (Emit(template, reasons.ROLLOUT_THROTTLED, told),)
+    return ()
 
 
 def _is_updated(wanted: WantedTenant, live: Mapping[str, Tenant]) -> bool:

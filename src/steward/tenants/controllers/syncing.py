@@ -6,6 +6,7 @@ Rows are dropped as soon as all of them are written; only a rollout that goes on
 import random
 from typing import Final
 
+from steward.kube.errors import KubeError
 from steward.kube.kinds import Key, Ref
 from steward.kube.meta import ObjectMeta
 from steward.runtime.plan import Emit, EventType, Plan
@@ -77,8 +78,8 @@ class Syncs:
         fleet = self._ground.fleet_of(meta.namespace, meta.name)
         situation = Situation(
             known=known(fleet),
-            templates=frozenset(each.metadata.name for each in self._templates.referencing(key)),
             policy=policy(spec),
+            elsewhere=self._templates.elsewhere(key, {tenant.spec.template_ref for tenant in fleet}),
             approval=meta.annotations.get(marks.APPROVE_DELETION, ""),
             memory=memory.guard,
         )
@@ -86,18 +87,36 @@ class Syncs:
         by_name = {tenant.metadata.name: tenant for tenant in fleet}
         sentence = Sentence(Ref(REGISTRY, key), verdict, by_name, conditions_of(registry.status))
         memory.writer.forget(Key(meta.namespace, name) for name in verdict.delete)
-        await self._carry_out(plan_of(sentence), key)
+        await self.execute(sentence)
         memory.guard = verdict.memory
         memory.deleting.update(verdict.delete)
         return verdict
+
+    async def execute(self, sentence: Sentence) -> None:
+        """Carries it out. A Tenant that could not be deleted is told of, and tried again."""
+        try:
+            await self._carry_out(plan_of(sentence), sentence.registry.key)
+        except KubeError as error:
+            if sentence.verdict.delete:
+                told = f"Tenants could not be deleted: {error}"
+                failed = Emit(sentence.registry, reasons.TENANT_DELETION_FAILED, told, EventType.WARNING)
+                await self._carry_out((failed,), sentence.registry.key)
+            raise
 
     async def converge(
         self, registry: Registry, spec: TenantRegistrySpec, memory: RegistryMemory, rows: Rows
     ) -> None:
         meta = registry.metadata
-        key = Key(meta.namespace, meta.name)
         memory.pending = rows
         wanted = self._wanted(meta, spec, rows)
+        with self._ground.writing({Key(meta.namespace, each.template.name) for each in wanted}):
+            await self._write(registry, memory, rows, wanted)
+
+    async def _write(
+        self, registry: Registry, memory: RegistryMemory, rows: Rows, wanted: list[WantedTenant]
+    ) -> None:
+        meta = registry.metadata
+        key = Key(meta.namespace, meta.name)
         memory.writer.keep_only(Key(meta.namespace, each.name) for each in wanted)
         turn = await self._rollouts.turn(wanted, meta, self._before(key))
         written = await memory.writer.write(turn.write, meta)

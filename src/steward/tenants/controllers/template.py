@@ -11,7 +11,7 @@ import msgspec
 
 from steward.kube.kinds import Key, Ref
 from steward.runtime.controller import Controller
-from steward.runtime.plan import Emit, EventType, Plan, Status
+from steward.runtime.plan import Emit, EventType, Plan, Requeue, Status
 from steward.runtime.predicates import own_object
 from steward.runtime.reconcile import DONE, RequeueAfter, Result
 from steward.runtime.triggers import For, Owns, Watches
@@ -31,6 +31,8 @@ from steward.tenants.views import Registry, Template, Tenant
 
 OF_REGISTRY = "templates of a registry"
 OF_TEMPLATE = "tenants of a template"
+WRITES_END = 0.2
+"""Seconds until it is looked again whether the last write of a Tenant has ended."""
 
 
 class TemplateReconciler:
@@ -113,7 +115,8 @@ class TemplateReconciler:
             return ()
         tenants = self._tenants(template)
         if not tenants:
-            return let_go(ref, meta, marks.TEMPLATE_FINALIZER)
+            is_busy = self.ground.is_written(ref.key)
+            return (Requeue(WRITES_END),) if is_busy else let_go(ref, meta, marks.TEMPLATE_FINALIZER)
         leaving = departing(self._departure(template, tenants))
         state = self._state(template)._replace(hold=leaving.hold)
         return (

@@ -1,5 +1,6 @@
 """The templates of a registry, as they are in force: parsed once for each version."""
 
+from collections.abc import Iterable
 from hashlib import sha256
 
 import msgspec
@@ -28,6 +29,17 @@ class TemplatesInUse:
     def referencing(self, registry: Key) -> list[Template]:
         """All of them, those included that are being deleted."""
         return self._templates.by_index(OF_REGISTRY, str(registry))
+
+    def elsewhere(self, registry: Key, names: Iterable[str]) -> frozenset[str]:
+        """Those of these names that are there and use another registry."""
+        found = (self._templates.get(Key(registry.namespace, name)) for name in names)
+        return frozenset(
+            each.metadata.name for each in found if each is not None and registry_key(each) != [str(registry)]
+        )
+
+    def missing(self, namespace: str, names: Iterable[str]) -> frozenset[str]:
+        """Those of these names that are not there: not yet, or not any more."""
+        return frozenset(name for name in names if self._templates.get(Key(namespace, name)) is None)
 
     def inputs(self, registry: Key) -> object:
         """Changes whenever another read of the table may give other Tenants."""

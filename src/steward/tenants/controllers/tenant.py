@@ -10,7 +10,7 @@ import time
 from typing import Final
 
 from steward.kube.errors import NoSuchKind
-from steward.kube.kinds import Key, Kind, Ref
+from steward.kube.kinds import SECRET, Key, Kind, Ref
 from steward.runtime.controller import Controller
 from steward.runtime.plan import Status
 from steward.runtime.predicates import own_object
@@ -24,7 +24,8 @@ from steward.tenants.controllers.finalizers import held_by
 from steward.tenants.controllers.ground import Ground
 from steward.tenants.controllers.tenant_apply import Hand, Job
 from steward.tenants.controllers.tenant_cleanup import Cleaner, Leaving, Left
-from steward.tenants.controllers.tenant_document import Document, Unreadable, read_document, read_payload
+from steward.tenants.controllers.tenant_deletion import is_left
+from steward.tenants.controllers.tenant_document import Document, Unreadable
 from steward.tenants.controllers.tenant_leaving import Leaver
 from steward.tenants.controllers.tenant_levels import bring_up
 from steward.tenants.controllers.tenant_look import Eyes
@@ -35,8 +36,9 @@ from steward.tenants.drift import Children
 from steward.tenants.graph import edges_of, find_cycle
 from steward.tenants.marks import FORCE_DELETE, REMOVED_FROM_TEMPLATE, TENANT_FINALIZER
 from steward.tenants.metrics import ERROR, PARTIAL_FAILURE, SUCCESS, Counts, TenantsCollector
+from steward.tenants.names import bucket
 from steward.tenants.objects import Scope, doubled, kinds_of, resources_of, wanted_objects
-from steward.tenants.orphans import Applied, find_orphans
+from steward.tenants.orphans import Applied, Owner, find_orphans
 from steward.tenants.permissions import is_refused, missing_account, permissions_of
 from steward.tenants.rules import TENANT_KIND
 from steward.tenants.tenant_status import Before, Trouble, tally, troubled
@@ -53,6 +55,7 @@ class TenantReconciler:
         self.registries = ground.store(ground.rules.registry)
         self.counts = Counts(ground.manager.metrics.registry)
         self.children = Children(ground.manager, ground.settings)
+        ground.shelf.watch_payloads(self.children.store(SECRET))
         self._permissions = permissions_of(ground.settings)
         eyes = Eyes(ground.client, self.children)
         self._hand = Hand(eyes, ground.clock, self._permissions, self.counts)
@@ -85,7 +88,7 @@ class TenantReconciler:
             log.debug("looked at the Tenant", extra={"result": outcome, "seconds": round(seconds, 4)})
 
     async def _look(self, key: Key) -> tuple[Result, str]:
-        document = None if self.tenants.get(key) is None else await read_document(self._ground.client, key)
+        document = await self._ground.shelf.document(key)
         if document is None:
             self._memories.forget(key)
             self.counts.forget(key)
@@ -134,11 +137,11 @@ class TenantReconciler:
         resources = resources_of(document.spec)
         self.children.watch(kind for kind in kinds_of(resources) if not is_refused(kind, self._permissions))
         scopes, unserved = await self._scopes(resources)
-        payload = await read_payload(self._ground.client, document)
-        wanted = wanted_objects(resources, Scope(document.owner, scopes, payload))
+        payload = await self._ground.shelf.payload(document)
+        wanted = wanted_objects(resources, Scope(self._owner(document), scopes, payload))
         orphans = find_orphans(document.recorded, [each.applied for each in wanted])
         work = Work(document, memory, wanted)
-        await self._reporter.announce(work, orphans)
+        work = await self._reporter.announce(work, orphans)
         left = await self._let_go(document, orphans)
         progress = await bring_up(self._hand, wanted, self._job(work, unserved))
         result = await self._reporter.report(work, progress, left)
@@ -159,14 +162,18 @@ class TenantReconciler:
         """Those of the orphans that are still there."""
         carrier, _ = self._rights.of(document)
         leaving = Leaving(document.ref, document.owner, carrier, REMOVED_FROM_TEMPLATE)
-        return [each for each in await self._cleaner.clean(orphans, leaving) if not each.is_gone]
+        return [each for each in await self._cleaner.clean(orphans, leaving) if is_left(each, document)]
+
+    def _owner(self, document: Document) -> Owner:
+        is_split = self._ground.settings.shard.of > 1
+        return document.owner._replace(bucket=bucket(document.metadata.name)) if is_split else document.owner
 
     def _job(self, work: Work, unserved: dict[Kind, str]) -> Job:
         document, wanted = work.document, work.wanted
         carrier, client = self._rights.of(document)
         return Job(
             tenant=document.ref,
-            owner=document.owner,
+            owner=self._owner(document),
             generation=document.metadata.generation,
             carrier=carrier,
             client=client,

@@ -1,15 +1,18 @@
 """Brings one object up to what its resource says, and tells how far it came. One failing object stops no other.
 
 Every apply is first sent without force: the server itself then tells which field is in whose hands. A field that we
-applied before is taken back; one that somebody held before we ever asked for it stays theirs, and is a conflict.
+applied before is taken back; one that somebody held before we ever asked for it stays theirs, and is a conflict. What
+no cache shows is made only if nothing stands there, in one call: only when that is refused does anybody look.
 """
 
 import logging
+from collections.abc import Awaitable, Callable
 from typing import Final, NamedTuple
 
 from steward.kube.client import Client
 from steward.kube.clock import Clock
 from steward.kube.errors import (
+    AlreadyExists,
     ApiError,
     FieldConflict,
     Forbidden,
@@ -23,7 +26,7 @@ from steward.kube.kinds import Kind, Manifest, Ref
 from steward.kube.patches import MergePatch
 from steward.kube.timestamps import to_timestamp
 from steward.runtime.carry import WRITES, Carrier, Effect
-from steward.runtime.plan import Apply, Delete, Emit, EventType, Patch, Step
+from steward.runtime.plan import Apply, Create, Delete, Emit, EventType, Patch, Step
 from steward.tenants import reasons
 from steward.tenants.api.scalars import UNSET
 from steward.tenants.conflicts import (
@@ -126,6 +129,30 @@ class Hand:
             self._counts.conflicted(job.tenant.key, wanted.ref.kind.kind, wanted.resource.conflict_policy)
 
     async def _brought(self, wanted: Wanted, job: Job) -> Progress:
+        made = await self._made(wanted, job)
+        return await self._brought_up(wanted, job) if made is None else made
+
+    async def _made(self, wanted: Wanted, job: Job) -> Progress | None:
+        """None where something stands already, or may: then one has to look at whose it is."""
+        if self.eyes.may_stand(wanted.ref) or may_have_met_strangers(wanted, job):
+            return None
+        try:
+            effect = await self._told_in_log(wanted, lambda: self._make(wanted, job))
+        except AlreadyExists:
+            return None
+        seen = self.eyes.cached(wanted.ref)
+        return (
+            None
+            if effect not in WRITES or seen is None
+            else await self._told(wanted, job, seen, changed=True)
+        )
+
+    async def _make(self, wanted: Wanted, job: Job) -> Effect:
+        if wanted.resource.patch_strategy != "apply":
+            return await self._carry(Create(wanted.manifest), job)
+        return await self._carry(Apply(wanted.manifest, force=False, only_if_absent=True), job)
+
+    async def _brought_up(self, wanted: Wanted, job: Job) -> Progress:
         seen = await self.eyes.find(wanted.ref)
         if seen is not None and seen.meta.deletion_timestamp is not None and may_touch(seen.meta, job.owner):
             return Progress(wanted.id, State.WAITING, "is being deleted, and made anew when it is gone", SOON)
@@ -133,7 +160,7 @@ class Hand:
         if seen is not None and wanted.is_once and seen.meta.annotations.get(CREATED_ONCE) == "true":
             return await self._told(wanted, job, seen, changed=False)
         try:
-            effect = await self._told_in_log(wanted, job, seen)
+            effect = await self._told_in_log(wanted, lambda: self._written(wanted, job, seen))
         except Invalid as error:
             if seen is None or not immutable_fields(error) or not wanted.may_be_recreated:
                 raise
@@ -173,12 +200,12 @@ class Hand:
             marks["metadata"].setdefault("labels", {}).update(tracking(job.owner))
             await self._carry(Patch(wanted.ref, MergePatch(marks)), job)
 
-    async def _told_in_log(self, wanted: Wanted, job: Job, seen: Seen | None) -> Effect:
+    async def _told_in_log(self, wanted: Wanted, write: Callable[[], Awaitable[Effect]]) -> Effect:
         """For those who look closely, which fields an apply changed: their paths, never their values."""
         if not log.isEnabledFor(logging.DEBUG):
-            return await self._written(wanted, job, seen)
+            return await write()
         before = await self.eyes.whole(wanted.ref)
-        effect = await self._written(wanted, job, seen)
+        effect = await write()
         if effect in WRITES:
             paths = changed_paths(before, await self.eyes.whole(wanted.ref))
             log.debug("applied %s", wanted.ref, extra={"effect": effect.value, "changed": paths})
@@ -233,6 +260,14 @@ class Hand:
 
     def _now(self) -> str:
         return to_timestamp(self._clock.now())
+
+
+def may_have_met_strangers(wanted: Wanted, job: Job) -> bool:
+    """Whether the name may be known as taken, by us or by an earlier life: to find out again takes no write."""
+    if wanted.id in job.memory.conflicted or wanted.has_ignored_fields:
+        return True
+    record = job.memory.records.get(wanted.ref)
+    return bool(job.memory.is_recalled) and (record is None or not record.uid)
 
 
 def is_settled(wanted: Wanted, job: Job) -> bool:

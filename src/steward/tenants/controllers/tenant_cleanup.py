@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from steward.kube.client import Client
 from steward.kube.clock import Clock
-from steward.kube.errors import ApiError, Conflict, NoSuchKind, TransportError
+from steward.kube.errors import ApiError, Conflict, Forbidden, NoSuchKind, TransportError
 from steward.kube.kinds import Key, Kind, Ref
 from steward.kube.patches import MergePatch
 from steward.runtime.carry import Carrier
@@ -38,6 +38,8 @@ class Left(NamedTuple):
     is_gone: bool
     """Gone, kept with its marks, or never ours."""
     problem: str = ""
+    is_hidden: bool = False
+    """We may not even look at it."""
 
 
 class Cleaner:
@@ -72,7 +74,10 @@ class Cleaner:
             return Left(applied, is_gone=False, problem=told(ref, error))
 
     async def _ended(self, applied: Applied, ref: Ref, leaving: Leaving) -> Left:
-        seen = await self._eyes.find(ref)
+        try:
+            seen = await self._eyes.find(ref)
+        except Forbidden as error:
+            return Left(applied, is_gone=False, problem=told(ref, error), is_hidden=True)
         if seen is None or not is_ours(seen.meta, leaving.owner):
             return Left(applied, is_gone=True)
         fate = fate_of(seen.meta, leaving.owner)

@@ -14,7 +14,7 @@ from steward.tenants.controllers.tenant_document import Document
 from steward.tenants.graph import deletion_levels, edges_of
 from steward.tenants.marks import FORCE_DELETE
 from steward.tenants.objects import Scope, resources_of, wanted_objects
-from steward.tenants.orphans import Applied
+from steward.tenants.orphans import Applied, applied_of
 
 WAIT_SECONDS: Final = 1.0
 
@@ -67,10 +67,20 @@ def _in_spec(document: Document) -> list[Applied]:
 async def depart(cleaner: Cleaner, document: Document, leaving: Leaving) -> Departure:
     is_stopped = not is_forced(document)
     for level in departure_levels(document):
-        left = [each for each in await cleaner.clean(level, leaving) if not each.is_gone]
+        left = [each for each in await cleaner.clean(level, leaving) if is_left(each, document)]
         if left and is_stopped:
             return _departure(left)
     return Departure()
+
+
+def is_left(found: Left, document: Document) -> bool:
+    """What we may not look at was never applied by us, since we look first: a ClusterRole that was refused must not
+    keep its Tenant for ever. Unless its uid was once written down, or the operator before us has recorded it."""
+    if not found.is_hidden:
+        return not found.is_gone
+    ours = [record.uid for record in document.records if found.applied.is_same_object(applied_of(record))]
+    former = any(found.applied.is_same_object(each) for each in document.recorded)
+    return any(ours) if ours else former
 
 
 def _departure(left: list[Left]) -> Departure:

@@ -1,12 +1,9 @@
-"""A Tenant as it is on the server, whole: the caches keep only what is asked of the whole fleet.
+"""A Tenant as it is on the server, whole: the caches keep only what is asked of the whole fleet."""
 
-It is read at the start of each look, so that nothing is decided by a version older than our own last write.
-"""
-
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import msgspec
-from msgspec import Struct
+from msgspec import Struct, structs
 
 from steward.kube.client import Client
 from steward.kube.errors import NotFound
@@ -18,6 +15,9 @@ from steward.tenants.marks import TENANT_FINALIZER
 from steward.tenants.orphans import Applied, Owner, recorded
 from steward.tenants.payload import Payload
 from steward.tenants.rules import TENANT_KIND
+
+_spec = msgspec.json.Decoder(TenantSpec)
+_status = msgspec.json.Decoder(TenantStatus)
 
 
 class Document(Struct, frozen=True):
@@ -50,6 +50,10 @@ class Document(Struct, frozen=True):
     def records(self) -> list[AppliedObject]:
         return [] if self.status.applied is UNSET else self.status.applied
 
+    def saying(self, status: dict[str, Any]) -> "Document":
+        """With this status, which was just written."""
+        return structs.replace(self, status=msgspec.convert(status, TenantStatus))
+
     @property
     def recorded(self) -> tuple[Applied, ...]:
         """All that was ever written down, by us and by the operator before us."""
@@ -75,12 +79,14 @@ async def read_document(client: Client, key: Key) -> Document | Unreadable | Non
         unread = await client.get(TENANT_KIND, key, _Unread)
     except NotFound:
         return None
+    return opened(unread.metadata, unread.spec, unread.status)
+
+
+def opened(metadata: ObjectMeta, spec: msgspec.Raw, status: msgspec.Raw) -> Document | Unreadable:
     try:
-        spec = msgspec.json.decode(unread.spec, type=TenantSpec)
-        status = msgspec.json.decode(unread.status, type=TenantStatus)
+        return Document(metadata, _spec.decode(spec), _status.decode(status))
     except msgspec.ValidationError as error:
-        return Unreadable(unread.metadata, str(error))
-    return Document(unread.metadata, spec, status)
+        return Unreadable(metadata, str(error))
 
 
 class _Values(Struct):

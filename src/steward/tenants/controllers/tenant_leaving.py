@@ -1,5 +1,6 @@
 """A Tenant that is being deleted: its objects go in order, and only then its finalizer. What goes wrong shows."""
 
+from steward.kube.conditions import READY, find_condition
 from steward.kube.errors import KubeError
 from steward.runtime.plan import Emit, EventType, Status
 from steward.runtime.reconcile import DONE, RequeueAfter, Result
@@ -29,8 +30,9 @@ class Leaver:
     async def leave(self, document: Document, memory: TenantMemory) -> Result:
         if not document.is_held:
             return DONE
-        deleting = Emit(document.ref, reasons.TENANT_DELETING, "its objects are being deleted")
-        await self._carrier.carry_out((deleting,), document.ref)
+        if not self._is_known_to_leave(document):
+            deleting = Emit(document.ref, reasons.TENANT_DELETING, "its objects are being deleted")
+            await self._carrier.carry_out((deleting,), document.ref)
         carrier, _ = self._rights.of(document)
         leaving = Leaving(document.ref, document.owner, carrier, TENANT_DELETED)
         departure = await depart(self._cleaner, document, leaving)
@@ -40,6 +42,11 @@ class Leaver:
         plan = (gone, *let_go(document.ref, document.metadata, TENANT_FINALIZER))
         await self._carrier.carry_out(plan, document.ref)
         return DONE
+
+    def _is_known_to_leave(self, document: Document) -> bool:
+        """Whether the status says so already: then it was told, and is no news at every try."""
+        told = find_condition(self._reporter.before(document).conditions, READY)
+        return told is not None and told.reason in (reasons.TENANT_DELETING, reasons.TENANT_DELETION_FAILED)
 
     async def _linger(self, document: Document, memory: TenantMemory, departure: Departure) -> Result:
         """Told at once when something fails, and when it merely takes its time, only after a while."""

@@ -1,7 +1,7 @@
 """Looks at the objects of a Tenant: in the caches where they are watched, on the server where they are not.
 
 A cache holds only what carries a Tenant's label, so an object that it does not show may still be there and belong to
-somebody else. That is asked of the server before anything is made under a name for the first time.
+somebody else: what is not seen is made by a call that touches nothing that stands there, or looked for on the server.
 """
 
 from typing import Any, NamedTuple
@@ -36,6 +36,10 @@ class Eyes:
         if known is None:
             known = await self._read(ref)
         return None if known is None else Seen(known.metadata, _readiness(ref, known))
+
+    def may_stand(self, ref: Ref) -> bool:
+        """Whether an object of this name is ours already, as far as the caches know; True before they know anything."""
+        return not self._children.knows(ref.kind) or self._children.get(*ref) is not None
 
     def cached(self, ref: Ref) -> Seen | None:
         """Without asking the server: for what it told us a moment ago."""

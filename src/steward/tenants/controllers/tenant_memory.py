@@ -4,7 +4,7 @@ Everything that must survive a restart is in the Tenant's status; what is here o
 were brought before the status says so, when the status was last written, and what events have been told.
 """
 
-from collections.abc import Iterable
+from collections.abc import Sequence
 from typing import NamedTuple
 
 from msgspec import Struct
@@ -30,9 +30,13 @@ class TenantMemory(Struct):
     conflicted: set[str] = set()
     """The resources that are in conflict, by id."""
     reported_at: float = float("-inf")
+    is_recalled: bool | None = None
+    """Whether objects were recorded when we first saw it: an earlier life of ours knew more than the status tells."""
 
-    def take_in(self, records: Iterable[AppliedObject]) -> None:
+    def take_in(self, records: Sequence[AppliedObject]) -> None:
         """What the status says of objects of which we know nothing better."""
+        if self.is_recalled is None:
+            self.is_recalled = bool(records)
         for record in records:
             ref = Ref(Kind(record.api_version, record.kind), Key(record.namespace, record.name))
             self.records.setdefault(ref, record)

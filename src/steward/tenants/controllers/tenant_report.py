@@ -35,7 +35,7 @@ from steward.tenants.tenant_status import (
 )
 from steward.tenants.waiting import Progress, State
 
-REPORT_SECONDS: Final = 5.0
+REPORT_SECONDS: Final = 10.0
 LEFT_SECONDS: Final = 5.0
 
 
@@ -56,15 +56,16 @@ class Reporter:
     def before(self, document: Document) -> Before:
         return Before(document.status, document.metadata.generation, self._now())
 
-    async def announce(self, work: Work, orphans: Iterable[Applied]) -> None:
-        """Writes down what is about to be made, if any of it is new."""
+    async def announce(self, work: Work, orphans: Iterable[Applied]) -> Work:
+        """Writes down what is about to be made, if any of it is new. What was written is what the Tenant says now."""
         document = work.document
         known = set(document.recorded)
         if all(each.applied in known for each in work.wanted):
-            return
+            return work
         records = [*_records(work), *_records_of(orphans, document)]
         status = announced(self.before(document), len(work.wanted), records)
         await self.carrier.carry_out((Status(document.ref, status),), document.ref)
+        return work._replace(document=document.saying(status))
 
     async def stall(self, document: Document, memory: TenantMemory, trouble: Trouble) -> None:
         before = self.before(document)
@@ -85,6 +86,8 @@ class Reporter:
             memory.reported_at = self.clock.monotonic()
             steps = (*steps, Status(document.ref, status))
         await self.carrier.carry_out(steps, document.ref)
+        if not wait:
+            memory.records.clear()  # the status holds them now, and is read at the next look
         again = [each.look_again_after for each in progress if each.look_again_after is not None]
         again += [LEFT_SECONDS] * bool(remaining) + [wait] * bool(wait)
         return RequeueAfter(min(again)) if again else DONE

@@ -18,7 +18,7 @@ from steward.tenants.rules import TENANT_KIND
 from steward.tenants.telling import DELETION_HELD, has_turned, held
 from steward.tenants.views import Tenant
 
-NOT_WANTED = "its row is gone or inactive, or its template is gone"
+NOT_WANTED = "its row is gone or inactive, or its template uses another registry"
 
 
 class Sentence(NamedTuple):

@@ -6,26 +6,24 @@ a table at rest costs neither rendering nor writing.
 """
 
 import asyncio
-from collections.abc import Iterable, Sequence
+import logging
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Final, NamedTuple
-
-import msgspec
+from typing import Final, NamedTuple
 
 from steward.kube.errors import BadRequest, Invalid, KubeError, RequestTooLarge
 from steward.kube.kinds import SECRET, Key, Ref
 from steward.kube.meta import ObjectMeta
-from steward.kube.patches import MergePatch
-from steward.runtime.plan import Apply, Delete, Emit, EventType, Patch, Plan
-from steward.tenants import marks, reasons
+from steward.runtime.plan import Apply, Delete, Emit, EventType, Plan
+from steward.tenants import reasons
+from steward.tenants.controllers.former import without_former_content
 from steward.tenants.controllers.ground import Ground
 from steward.tenants.errors import RenderError, TooLarge
 from steward.tenants.names import values_secret
 from steward.tenants.render import Rendered, render
 from steward.tenants.rows.row import Rejected
 from steward.tenants.rules import REGISTRY, TENANT_KIND
-from steward.tenants.variables import variables_of
-from steward.tenants.views import Tenant
+from steward.tenants.variables import masked, variables_of
 from steward.tenants.wanted import (
     WantedTenant,
     failed_manifest,
@@ -33,6 +31,8 @@ from steward.tenants.wanted import (
     tenant_manifest,
     values_manifest,
 )
+
+log = logging.getLogger(__name__)
 
 TOGETHER: Final = 32
 NO_SECRETS_LEFT: Final = "the Tenant has no Secrets any more"
@@ -77,12 +77,21 @@ class FleetWriter:
         self.forget([key for key in self._settled if key not in wanted])
 
     async def write(self, wanted: Sequence[WantedTenant], registry: ObjectMeta) -> Written:
+        """New rows first: after a start every Tenant is compared once, and nobody new has to wait for that."""
         written = Written()
         pending = [each for each in wanted if not self._is_settled(each, registry)]
-        for start in range(0, len(pending), TOGETHER):
-            batch = pending[start : start + TOGETHER]
-            await asyncio.gather(*(self._write(each, registry, written) for each in batch))
+        pending.sort(key=lambda each: self._tenants.get(Key(registry.namespace, each.name)) is not None)
+        left = iter(pending)
+        await asyncio.gather(*(self._write_each(left, registry, written) for _ in range(TOGETHER)))
         return written
+
+    async def _write_each(
+        self, pending: Iterator[WantedTenant], registry: ObjectMeta, written: Written
+    ) -> None:
+        for each in pending:
+            await self._write(each, registry, written)
+            # What is as it should be awaits nothing: a fleet of that must not keep everybody else waiting.
+            await asyncio.sleep(0)
 
     def _is_settled(self, wanted: WantedTenant, registry: ObjectMeta) -> bool:
         key = Key(registry.namespace, wanted.name)
@@ -107,19 +116,25 @@ class FleetWriter:
     async def _settle(self, wanted: WantedTenant, registry: ObjectMeta) -> None:
         key = Key(registry.namespace, wanted.name)
         variables = variables_of(wanted.row, registry.name, wanted.template.name)
+        if log.isEnabledFor(logging.DEBUG):
+            log.debug("rendering Tenant %s", key, extra={"inputs": masked(variables)})
         try:
             rendered = render(wanted.template.prepared, variables, identity_of(wanted, registry))
         except TooLarge:
             raise
         except RenderError as error:
-            await self._carry_out(
-                (Apply(failed_manifest(wanted, registry, error)), *_told(registry, error)), key
-            )
+            failed = Apply(failed_manifest(wanted, registry, error))
+            await self._carry_out((*self._former(key), failed, *_told(registry, error)), key)
         else:
-            await self._carry_out((Apply(tenant_manifest(wanted, registry, rendered)),), key)
+            self._ground.shelf.hand_over(key, rendered.payload)
+            applied = Apply(tenant_manifest(wanted, registry, rendered))
+            await self._carry_out((*self._former(key), applied), key)
             await self._write_values(key, rendered)
-        await self._drop_former_marks(key)
         self._settled[key] = Settled(wanted.fingerprint(registry), self._tenants.owned(key))
+
+    def _former(self, key: Key) -> Plan:
+        tenant = self._tenants.get(key)
+        return () if tenant is None else without_former_content(tenant)
 
     async def _write_values(self, key: Key, rendered: Rendered) -> None:
         tenant = self._tenants.get(key)
@@ -131,26 +146,8 @@ class FleetWriter:
             ref = Ref(SECRET, Key(key.namespace, left.metadata.name))
             await self._carry_out((Delete(ref, left.metadata.uid, NO_SECRETS_LEFT),), key)
 
-    async def _drop_former_marks(self, key: Key) -> None:
-        """The operator before us kept row values in annotations, and an owner reference that outwits the guard."""
-        tenant = self._tenants.get(key)
-        patch = None if tenant is None else without_former_marks(tenant)
-        if patch is not None:
-            await self._carry_out((Patch(Ref(TENANT_KIND, key), patch),), key)
-
     async def _carry_out(self, plan: Plan, key: Key) -> None:
         await self._ground.carrier.carry_out(plan, Ref(TENANT_KIND, key))
-
-
-def without_former_marks(tenant: Tenant) -> MergePatch | None:
-    """What takes those away that are there; on that version only, since a list is replaced whole."""
-    meta = tenant.metadata
-    annotations = dict.fromkeys(name for name in marks.FORMER_ROW_VALUES if name in meta.annotations)
-    others = [owner for owner in meta.owner_references if owner.kind != REGISTRY.kind]
-    changes: dict[str, Any] = {"annotations": annotations} if annotations else {}
-    if len(others) < len(meta.owner_references):
-        changes["ownerReferences"] = msgspec.to_builtins(others)
-    return MergePatch({"metadata": changes | {"resourceVersion": meta.resource_version}}) if changes else None
 
 
 def _told(registry: ObjectMeta, error: RenderError) -> Plan:

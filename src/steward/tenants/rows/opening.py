@@ -10,7 +10,6 @@ from steward.tenants.api.scalars import UNSET
 from steward.tenants.errors import BadSource
 from steward.tenants.rows.row import Columns
 from steward.tenants.rows.source import Credentials, Source, Surroundings
-from steward.tenants.rows.sqlite import Sqlite
 
 _WHERE: Final = ("host", "port", "database", "file", "table")
 
@@ -28,6 +27,8 @@ def open_source(described: api.Source, credentials: Credentials, surroundings: S
 
         return Postgres(described.postgres, credentials, surroundings.redirect)
     if described.type == "sqlite" and described.sqlite is not UNSET:
+        from steward.tenants.rows.sqlite import Sqlite
+
         return Sqlite(described.sqlite, surroundings.sqlite_root)
     raise BadSource(
         f"source.type is {described.type}, and source.{described.type} is missing: say where the table is"
