@@ -65,7 +65,7 @@ def read_until(process: subprocess.Popen[str], words: str) -> str:
 
 
 def test_up_detached_then_kubectl_then_down_then_the_same_cluster_again(shell: Shell) -> None:
-    up = shell.run("up", "--detach", "--nodes", "2", "--zones", "a,b")
+    up = shell.run("up", "--bare", "--detach", "--nodes", "2", "--zones", "a,b")
     assert up.returncode == ExitCode.DONE, up.stderr
     assert "is ready at https://127.0.0.1:" in up.stdout
     assert "starting etcd" in up.stderr
@@ -80,21 +80,23 @@ def test_up_detached_then_kubectl_then_down_then_the_same_cluster_again(shell: S
     assert down.stdout == f"Stopped the control plane in {shell.directory}.\n"
     assert processes_of(shell.directory) == set()
 
-    again = shell.run("up", "--detach")
+    again = shell.run("up", "--bare", "--detach")
     assert "2 in a, b" in again.stdout
     assert shell.run("kubectl", "get", "pod", "kept", "-o", "name").stdout == "pod/kept\n"
 
 
 def test_ctrl_c_in_the_foreground_takes_everything_down(shell: Shell) -> None:
-    with shell.begin("up") as up:
-        read_until(up, "stop        Ctrl-C")
+    with shell.begin("up", "--bare") as up:
+        read_until(up, "Ctrl-C stops it")
         assert len(processes_of(shell.directory)) >= 5
         up.send_signal(signal.SIGINT)
         assert up.wait() == ExitCode.INTERRUPTED
     assert processes_of(shell.directory) == set()
 
 
-@pytest.mark.parametrize("mode", [["up"], ["up", "--detach"]], ids=["foreground", "detached"])
+@pytest.mark.parametrize(
+    "mode", [["up", "--bare"], ["up", "--bare", "--detach"]], ids=["foreground", "detached"]
+)
 def test_ctrl_c_during_the_start_leaves_no_process_behind(shell: Shell, mode: list[str]) -> None:
     with shell.begin(*mode) as up:
         read_until(up, "starting kube-apiserver")
@@ -105,8 +107,8 @@ def test_ctrl_c_during_the_start_leaves_no_process_behind(shell: Shell, mode: li
 
 
 def test_down_ends_an_up_in_the_foreground(shell: Shell) -> None:
-    with shell.begin("up") as up:
-        read_until(up, "stop        Ctrl-C")
+    with shell.begin("up", "--bare") as up:
+        read_until(up, "Ctrl-C stops it")
         assert shell.run("down").returncode == ExitCode.DONE
         read_until(up, "stopped by `steward down`")
         assert up.wait() == ExitCode.DONE
@@ -118,7 +120,7 @@ def test_a_taken_port_is_one_sentence(shell: Shell) -> None:
         listener.bind(("127.0.0.1", 0))
         listener.listen()
         port = listener.getsockname()[1]
-        done = shell.run("up", "--port", str(port))
+        done = shell.run("up", "--bare", "--port", str(port))
     assert done.returncode == ExitCode.FAILED
     assert done.stderr.startswith(f"Error: Port {port} of this machine is in use")
     assert "Traceback" not in done.stderr

@@ -24,7 +24,7 @@ from steward.local.places import default_directory
     "--purge", is_flag=True, help="Remove the cluster's data too: the next `up` makes a new cluster."
 )
 def command(directory: Path | None, purge: bool) -> None:
-    """Stop the control plane that `steward up` started."""
+    """Stop what `steward up` started: the operators first, then the control plane."""
     place = directory or default_directory()
     was_down = control_plane.is_down(place)
     with one_sentence(LocalError, OSError):

@@ -5,7 +5,6 @@ Offline it reads files, as they would be applied; otherwise the cluster and the 
 
 from __future__ import annotations
 
-import asyncio
 import json
 import sys
 from collections.abc import Iterator
@@ -16,8 +15,13 @@ import click
 import msgspec
 import yaml
 
+from steward.cli.looking.options import namespace_options, where_of
 from steward.cli.main import one_sentence
+from steward.cli.reaching import with_client
+from steward.kube.client import Client, ListQuery
+from steward.kube.config import ConfigSource
 from steward.kube.errors import KubeError
+from steward.kube.kinds import Key
 from steward.multigres.api.cell_template import CellTemplateSpec
 from steward.multigres.api.cluster import MultigresClusterSpec
 from steward.multigres.api.core_template import CoreTemplateSpec
@@ -47,18 +51,14 @@ class NotExplained(ValueError):
 @click.option(
     "-f", "--file", "files", type=_FILE, multiple=True, help="Manifests to explain offline; - for stdin."
 )
-@click.option("-n", "--namespace", help="Namespace of the cluster.  [default: the context's]")
-@click.option("--kubeconfig", default="", help="Kubeconfig file.  [default: as kubectl]")
-@click.option("--context", "kube_context", default="", help="Context of the kubeconfig.")
+@namespace_options
 @click.option("-o", "--output", type=click.Choice(["text", "json"]), default="text", show_default=True)
 def command(
     *,
     name: str | None,
     files: tuple[Path, ...],
-    namespace: str | None,
-    kubeconfig: str,
-    kube_context: str,
     output: str,
+    **given: Any,
 ) -> None:
     """Say where each value of a MultigresCluster comes from: built in, a template, or the cluster itself.
 
@@ -69,7 +69,7 @@ def command(
         if files:
             manifests = [manifest for file in files for manifest in _documents(file)]
         elif name:
-            manifests = asyncio.run(_live(name, namespace or "", kubeconfig, kube_context))
+            manifests = _live(name, *where_of(given))
         else:
             raise NotExplained("name a cluster, or give its manifest with -f")
         rows = explained(manifests, name)
@@ -83,22 +83,16 @@ def _documents(file: Path) -> Iterator[Manifest]:
             yield from document.get("items") or [document]
 
 
-async def _live(name: str, namespace: str, kubeconfig: str, context: str) -> list[Manifest]:
-    from steward.kube.client import ListQuery, connect
-    from steward.kube.config import ConfigSource, load_settings
-    from steward.kube.kinds import Key
+def _live(name: str, source: ConfigSource, namespace: str) -> list[Manifest]:
+    """The cluster, and the templates beside it."""
 
-    settings = load_settings(ConfigSource(kubeconfig=kubeconfig, context=context))
-    client = await connect(settings)
-    try:
-        where = namespace or settings.namespace
-        found = [await client.get(CLUSTER, Key(where, name))]
+    async def read(client: Client) -> list[Manifest]:
+        found = [await client.get(CLUSTER, Key(namespace, name))]
         for kind in (CORE_TEMPLATE, CELL_TEMPLATE, SHARD_TEMPLATE):
-            listing = await client.list(kind, ListQuery(namespace=where))
-            found += [{**item, "kind": kind.kind} for item in listing.items]
+            found += (await client.list(kind, ListQuery(namespace=namespace))).items
         return found
-    finally:
-        await client.close()
+
+    return with_client(source, read)
 
 
 def explained(manifests: list[Manifest], name: str | None) -> list[Explained]:

@@ -12,18 +12,17 @@ from typing import Any, Final
 import msgspec
 from msgspec import UNSET
 
-from steward.multigres import constants, names
+from steward.multigres import constants
 from steward.multigres.api.cell import CellSpec
 from steward.multigres.api.cluster import MultigresClusterSpec
 from steward.multigres.api.tablegroup import TableGroupSpec
 from steward.multigres.api.toposerver import TopoServerSpec
-from steward.multigres.controllers.shard import PASSWORD_KEY, certificate_secret, shard_objects, shard_path
+from steward.multigres.controllers.shard import shard_build, shard_objects
 from steward.multigres.controllers.toposerver import PLACE
 from steward.multigres.layers import given
 from steward.multigres.objects import children, gateway, multiadmin
 from steward.multigres.objects.etcd import topo_server_objects
 from steward.multigres.objects.metadata import CLUSTER, Manifest, Owner
-from steward.multigres.objects.shards import ShardBuild
 from steward.multigres.resolved import ResolvedCluster
 from steward.multigres.views import ShardView
 
@@ -82,21 +81,8 @@ def _of_table_group(owner: Owner, manifest: Manifest) -> list[Manifest]:
     return children.shards(owner, cluster, msgspec.convert(manifest["spec"], TableGroupSpec))
 
 
-def _of_shard(owner: Owner, manifest: Manifest) -> list[Manifest]:
-    shard = msgspec.convert(manifest, ShardView)
-    path = shard_path(shard)
-    reference = shard.spec.postgres_password_secret_ref
-    brought = None if reference is UNSET else reference
-    return shard_objects(
-        ShardBuild(
-            owner=owner,
-            path=path,
-            spec=shard.spec,
-            password_secret=brought.name if brought else names.password_secret(path.cluster),
-            password_key=given(brought.key, PASSWORD_KEY) if brought else PASSWORD_KEY,
-            certificates=certificate_secret(shard),
-        )
-    )
+def _of_shard(_: Owner, manifest: Manifest) -> list[Manifest]:
+    return shard_objects(shard_build(msgspec.convert(manifest, ShardView)))
 
 
 _BELOW: Final[dict[str, Callable[[Owner, Manifest], list[Manifest]]]] = {

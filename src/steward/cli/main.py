@@ -8,10 +8,12 @@ sentence on standard error and one of the codes of `ExitCode`; a traceback means
 from __future__ import annotations
 
 import importlib
+import os
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from enum import IntEnum
+from pathlib import Path
 from typing import NamedTuple, NoReturn
 
 import click
@@ -42,13 +44,25 @@ class Verb(NamedTuple):
 
 
 VERBS: dict[str, Verb] = {
-    "up": Verb("steward.cli.up", "command", "Start a real Kubernetes control plane on this machine."),
-    "down": Verb("steward.cli.down", "command", "Stop the control plane that `steward up` started."),
+    "up": Verb(
+        "steward.cli.up",
+        "command",
+        "Start a real Kubernetes on this machine, with both operators and a sample.",
+    ),
+    "down": Verb("steward.cli.down", "command", "Stop what `steward up` started."),
+    "sample": Verb("steward.cli.sample", "command", "Change the customers of the sample of `steward up`."),
     "kubectl": Verb("steward.cli.kubectl", "command", "Run kubectl against the local control plane."),
     "run": Verb("steward.cli.run", "command", "Run the operators against a cluster."),
     "status": Verb("steward.cli.status", "command", "Say how clusters and registries are, problems first."),
     "tree": Verb("steward.cli.tree", "command", "Draw clusters, registries and what grew out of them."),
     "why": Verb("steward.cli.why", "command", "Say in one sentence what an object waits for."),
+    "hold": Verb("steward.cli.hold", "command", "List the deletions that wait for approval, or approve one."),
+    "rows": Verb("steward.cli.rows", "command", "Show a registry's table as the operator reads it."),
+    "preview": Verb("steward.cli.preview", "command", "Say what the next sync, or a changed file, would do."),
+    "doctor": Verb("steward.cli.doctor", "command", "Examine an installation, each finding with its cure."),
+    "updates": Verb(
+        "steward.cli.updates", "command", "Show, apply or take back the template changes of clusters."
+    ),
     "install": Verb("steward.cli.install", "command", "Print or apply what an installation consists of."),
     "uninstall": Verb("steward.cli.uninstall", "command", "Remove an installation, stranding nothing."),
     "crds": Verb("steward.cli.crds", "command", "Print the custom resource definitions."),
@@ -61,6 +75,7 @@ VERBS: dict[str, Verb] = {
     "explain": Verb(
         "steward.cli.explain", "command", "Say where each value of a MultigresCluster comes from."
     ),
+    "completion": Verb("steward.cli.completion", "command", "Print the completion script of a shell."),
     "template": Verb(
         "steward.cli.template", "command", "Render a Go template with values, as the tenants operator does."
     ),
@@ -93,12 +108,21 @@ def steward() -> None:
 
     Exit codes: 0 done, 1 an error told in one sentence, 2 wrong usage, 130 interrupted.
     """
+    if os.environ.get("NO_COLOR"):
+        click.get_current_context().color = False
+
+
+def _called() -> str:
+    """kubectl runs a program `kubectl-steward` on PATH as `kubectl steward`."""
+    name = Path(sys.argv[0]).name
+    return "kubectl steward" if name == "kubectl-steward" else "steward"
 
 
 def main() -> NoReturn:
     """The console entry: turns every expected error into one sentence and an exit code."""
     try:
-        code = steward.main(standalone_mode=False)
+        code = steward.main(prog_name=_called(), standalone_mode=False)
+        sys.stdout.flush()
     except click.exceptions.Exit as done:
         sys.exit(done.exit_code)
     except click.ClickException as error:
@@ -106,6 +130,10 @@ def main() -> NoReturn:
         sys.exit(error.exit_code)
     except (click.Abort, KeyboardInterrupt):
         sys.exit(ExitCode.INTERRUPTED)
+    except BrokenPipeError:
+        # Whoever read has read enough; what is left in the buffer must not complain at the end.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        sys.exit(ExitCode.FAILED)
     sys.exit(code if isinstance(code, int) else ExitCode.DONE)
 
 

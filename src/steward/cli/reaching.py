@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Coroutine
 from typing import Any, TypeVar
 
 import click
@@ -17,14 +17,15 @@ _Decorated = TypeVar("_Decorated", bound=Callable[..., object])
 
 
 def cluster_options(verb: _Decorated) -> _Decorated:
-    """`--kubeconfig` and `--context`, as kubectl has them."""
+    """`--kubeconfig` and `--context`, as kubectl has them, and `--local` for the cluster of `steward up`."""
+    local = click.option("--local", is_flag=True, help="The cluster that `steward up` started.")
     context = click.option(
         "--context", default="", help="Context of the kubeconfig. Default: its current one."
     )
     kubeconfig = click.option(
         "--kubeconfig", default="", help="Kubeconfig file. Default: KUBECONFIG, then ~/.kube/config."
     )
-    return kubeconfig(context(verb))
+    return kubeconfig(context(local(verb)))
 
 
 def with_client(source: ConfigSource, work: Callable[[Client], Awaitable[T]]) -> T:
@@ -37,8 +38,13 @@ def with_client(source: ConfigSource, work: Callable[[Client], Awaitable[T]]) ->
         finally:
             await client.close()
 
+    return told_plainly(connected())
+
+
+def told_plainly(work: Coroutine[None, None, T]) -> T:
+    """What `work` comes to; what the cluster refuses is told in one sentence."""
     try:
-        return asyncio.run(connected())
+        return asyncio.run(work)
     except Forbidden as error:
         cure = "Ask an administrator of the cluster for that right, or use another --context."
         raise click.ClickException(f"{error}. {cure}") from error
@@ -48,4 +54,20 @@ def with_client(source: ConfigSource, work: Callable[[Client], Awaitable[T]]) ->
 
 def source_of(given: dict[str, Any]) -> ConfigSource:
     """Takes the options of `cluster_options` out of what a verb was called with."""
-    return ConfigSource(kubeconfig=given.pop("kubeconfig"), context=given.pop("context"))
+    kubeconfig, context = given.pop("kubeconfig"), given.pop("context")
+    if given.pop("local"):
+        if kubeconfig or context:
+            raise click.UsageError("--local names the cluster: leave --kubeconfig and --context out")
+        kubeconfig = _local_kubeconfig()
+    return ConfigSource(kubeconfig=kubeconfig, context=context)
+
+
+def _local_kubeconfig() -> str:
+    from steward.local import control_plane
+    from steward.local.errors import LocalError
+    from steward.local.places import default_directory
+
+    try:
+        return str(control_plane.find(default_directory()).kubeconfig)
+    except LocalError as error:
+        raise click.ClickException(str(error)) from error

@@ -2,42 +2,44 @@
 
 from __future__ import annotations
 
-import json
 import time
 from typing import Any
 
 import click
 
+from steward.cli.growth import parts
 from steward.cli.looking.ages import ago
 from steward.cli.looking.drawing import MARKS
 from steward.cli.looking.family import Branch, Health
 from steward.cli.looking.options import NEEDS, found_families, looking_options
 from steward.cli.looking.sentence import why
+from steward.cli.printing import WIDE, is_for_programs, output_option, print_value
 
 _EPILOG = f"""\b
 Examples:
   steward status -A
-  steward status -n shop -o json
+  steward status -n shop -o wide
+  steward status -A -o json
 \b
 Exit codes: 0 all is well, 1 something is not.
 {NEEDS}"""
 
 
 @click.command("status", epilog=_EPILOG)
-@click.option("-o", "--output", type=click.Choice(["text", "json"]), default="text", show_default=True)
+@output_option
 @looking_options
 def command(output: str, **given: Any) -> None:
     """Say how every cluster and every registry is, problems first."""
     branches = sorted(found_families(given), key=lambda branch: (branch.is_well, branch.member.health))
     now = time.time()
-    if output == "json":
-        click.echo(json.dumps([_as_json(branch, now) for branch in branches], indent=2))
+    if is_for_programs(output):
+        print_value([_plain(branch, now) for branch in branches], output)
     else:
-        _show(branches, now)
+        _show(branches, now, output)
     click.get_current_context().exit(0 if all(branch.is_well for branch in branches) else 1)
 
 
-def _as_json(branch: Branch, now: float) -> dict[str, Any]:
+def _plain(branch: Branch, now: float) -> dict[str, Any]:
     member = branch.member
     return {
         "kind": member.ref.kind.kind,
@@ -50,17 +52,17 @@ def _as_json(branch: Branch, now: float) -> dict[str, Any]:
     }
 
 
-def _show(branches: list[Branch], now: float) -> None:
+def _show(branches: list[Branch], now: float, output: str) -> None:
     if not branches:
         click.echo("There is no MultigresCluster and no TenantRegistry here. Elsewhere? Try -A.")
         return
     for branch in branches:
         member = branch.member
-        parts = sum(1 for _ in branch.walk()) - 1
+        count = sum(1 for _ in branch.walk()) - 1
         if branch.is_well:
             age = ago(member.since, now)
             click.secho(
-                f"{MARKS[Health.READY]} {member.ref.kind.kind} {member.ref.key}: ready, {parts} parts ({age})",
+                f"{MARKS[Health.READY]} {member.ref.kind.kind} {member.ref.key}: ready, {count} parts ({age})",
                 fg="green",
             )
         else:
@@ -68,3 +70,6 @@ def _show(branches: list[Branch], now: float) -> None:
             click.secho(
                 f"{MARKS[worst]} {why(branch, now)}", fg="red" if worst is Health.FAILED else "yellow"
             )
+        if output == WIDE:
+            for part in parts(branch)[1:]:
+                click.echo(f"    {part.kind:<24} {part.ready} of {part.total} ready")

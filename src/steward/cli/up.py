@@ -1,8 +1,8 @@
-"""`steward up`: a real Kubernetes on this machine.
+"""`steward up`: a real Kubernetes on this machine, the operators on top of it, and a sample to try them on.
 
 In the foreground it stays until Ctrl-C (or SIGTERM, or a closed terminal) and then takes everything down; with
-`--detach` it returns when the cluster is ready. Either way the cluster's data stays in its directory, and the next
-`up` finds the same cluster.
+`--detach` it returns when the sample is ready, and Ctrl-C before that only ends the watching. Either way the cluster's
+data stays in its directory, and the next `up` finds the same cluster.
 """
 
 from __future__ import annotations
@@ -13,12 +13,16 @@ import shutil
 import signal
 import sys
 import time
+from collections.abc import Coroutine
+from enum import Enum
+from functools import partial
 from pathlib import Path
 
 import click
 
 from steward.cli.main import ExitCode, one_sentence
 from steward.cli.screen import progress_shown
+from steward.kube.errors import KubeError
 from steward.local import control_plane
 from steward.local.control_plane import ControlPlane
 from steward.local.errors import ComponentFailed, LocalError
@@ -38,7 +42,8 @@ def _zones(_: click.Context, __: click.Parameter, value: str | None) -> tuple[st
 
 
 @click.command(name="up")
-@click.option("--detach", is_flag=True, help="Return when the cluster is ready; `steward down` stops it.")
+@click.option("--detach", is_flag=True, help="Return when all is ready; `steward down` stops it.")
+@click.option("--bare", is_flag=True, help="Only Kubernetes: no operators and no sample.")
 @click.option(
     "--nodes", type=click.IntRange(1, MAX_NODES), help="How many nodes.  [default: as before, else 3]"
 )
@@ -55,12 +60,13 @@ def command(
     context: click.Context,
     *,
     detach: bool,
+    bare: bool,
     nodes: int | None,
     zones: tuple[str, ...] | None,
     port: int | None,
     directory: Path | None,
 ) -> None:
-    """Start a real Kubernetes control plane on this machine: etcd, API server, controllers, scheduler and nodes.
+    """Start a real Kubernetes on this machine, both operators on it, and a sample: a database and a dozen customers.
 
     The first time, its programs are built from source (several minutes); after that it takes seconds.
     """
@@ -73,34 +79,62 @@ def command(
         port=port,
         lifetime=Lifetime.OWN if detach else Lifetime.PARENT,
     )
-    with one_sentence(LocalError, OSError):
-        context.exit(asyncio.run(_until_interrupted(settings)))
+    with one_sentence(LocalError, KubeError, OSError):
+        context.exit(asyncio.run(_until_interrupted(_up(settings, Extent.BARE if bare else Extent.WHOLE))))
 
 
-async def _until_interrupted(settings: ControlPlaneSettings) -> int:
+class Extent(Enum):
+    """How much is started."""
+
+    BARE = "Kubernetes alone"
+    WHOLE = "the operators and the sample too"
+
+
+async def _until_interrupted(coming_up: Coroutine[None, None, int]) -> int:
     """The exit code. The first signal ends the work in order; later ones change nothing, the end is on its way."""
-    work = asyncio.ensure_future(_up(settings))
+    work = asyncio.ensure_future(coming_up)
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         asyncio.get_running_loop().add_signal_handler(number, work.cancel)
     try:
-        await work
+        return await work
     except asyncio.CancelledError:
         return ExitCode.INTERRUPTED
-    return ExitCode.DONE
 
 
-async def _up(settings: ControlPlaneSettings) -> None:
+async def _up(settings: ControlPlaneSettings, extent: Extent) -> int:
     began = time.monotonic()
     with progress_shown() as progress:
         plane = await control_plane.start(settings, progress)
     _introduce(plane, settings, time.monotonic() - began)
     if settings.lifetime is Lifetime.PARENT:
-        await _stay(plane)
+        return await _stay(plane, _furnish(plane, settings, extent))
+    return await _furnish_and_go(plane, settings, extent)
 
 
-async def _stay(plane: ControlPlane) -> None:
+async def _furnish(plane: ControlPlane, settings: ControlPlaneSettings, extent: Extent) -> int:
+    # Only here: what a bare control plane needs stands below the engine that is tested on it.
+    from steward.cli.first_minutes import Arrival, furnish, leave_bare
+
+    if extent is Extent.BARE:
+        await leave_bare(plane)
+        return ExitCode.DONE
+    is_ready = await furnish(Arrival(plane, settings, partial(_call, settings)))
+    return ExitCode.DONE if is_ready else ExitCode.FAILED
+
+
+async def _furnish_and_go(plane: ControlPlane, settings: ControlPlaneSettings, extent: Extent) -> int:
+    try:
+        return await _furnish(plane, settings, extent)
+    except asyncio.CancelledError:
+        click.echo(f"It goes on without you. Stop it: {_call(settings, 'down')}", err=True)
+        raise
+
+
+async def _stay(plane: ControlPlane, furnishing: Coroutine[None, None, int]) -> int:
     """Until somebody wants it to end, or a component dies."""
     try:
+        await furnishing
+        click.echo("Ctrl-C stops it.")
         dead = await control_plane.wait_for_end(plane.directory)
     except asyncio.CancelledError:
         click.echo("Stopping.", err=True)
@@ -113,6 +147,7 @@ async def _stay(plane: ControlPlane) -> None:
             f"its log ({dead.logfile}) ends with:\n{dead.log_tail()}"
         )
     click.echo("The control plane was stopped by `steward down`.")
+    return ExitCode.DONE
 
 
 def _introduce(plane: ControlPlane, settings: ControlPlaneSettings, seconds: float) -> None:

@@ -28,7 +28,7 @@ def command(what: str, **given: Any) -> None:
     kind, slash, name = what.partition("/")
     if not slash or not kind or not name:
         raise click.UsageError(f"{what} is not KIND/NAME: try multigrescluster/{what}")
-    branch = _find(found_families(given), kind.lower(), name)
+    branch = found_in(found_families(given), kind, name)
     if branch is None:
         raise click.ClickException(f"there is no {kind} {name} here; `steward tree -A` shows what there is")
     click.echo(why(branch, time.time()))
@@ -38,13 +38,14 @@ def command(what: str, **given: Any) -> None:
 _SHORT = {"mgc": "multigrescluster", "pvc": "persistentvolumeclaim"}
 
 
-def _find(branches: tuple[Branch, ...], kind: str, name: str) -> Branch | None:
-    wanted = _SHORT.get(kind, kind)
+def found_in(branches: tuple[Branch, ...], kind: str, name: str) -> Branch | None:
+    wanted = _SHORT.get(kind.lower(), kind.lower())
     for branch in branches:
         ref = branch.member.ref
-        if ref.kind.kind.lower() in (wanted, wanted.removesuffix("s")) and ref.key.name == name:
+        own = ref.kind.kind.lower()
+        if wanted in (own, f"{own}s", f"{own.removesuffix('y')}ies") and ref.key.name == name:
             return branch
-        found = _find(branch.children, kind, name)
+        found = found_in(branch.children, kind, name)
         if found is not None:
             return found
     return None

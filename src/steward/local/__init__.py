@@ -8,4 +8,10 @@ From nothing to a ready cluster, in the order in which it happens:
     launch, processes, health                    starting them so that nothing runs unknown, and waiting for them
     cluster, api, set_up                         nodes and storage classes
     control_plane                                start, stop, purge, find
+
+And on top of it, for the first five minutes:
+
+    identities, installation                     definitions, the operators' accounts and rights, webhooks
+    residents                                    the operators and the data plane's stand-in, as processes
+    customers, sample                            a table of a dozen customers, a database, and what they become
 """

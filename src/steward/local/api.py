@@ -51,6 +51,12 @@ class Api:
         ) as response:
             response.raise_for_status()
 
+    async def post(self, path: str, body: Object) -> Any:
+        """What the server answers to `body`."""
+        async with self.session.post(path, json=body) as response:
+            response.raise_for_status()
+            return await response.json()
+
     async def delete(self, path: str) -> None:
         async with self.session.delete(path) as response:
             if response.status != 404:

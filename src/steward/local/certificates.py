@@ -84,6 +84,24 @@ def ensure(directory: Path) -> Certificates:
     return certificates
 
 
+def ensure_webhooks(certificates: Certificates, directory: Path) -> None:
+    """What cert-manager would mount: a pair for servers on this machine, by the cluster's CA, and that CA beside it."""
+    pair = Pair(directory / "tls.crt", directory / "tls.key")
+    authority = certificates.ca.certificate.read_bytes()
+    beside = directory / "ca.crt"
+    if beside.is_file() and beside.read_bytes() == authority and _usable(pair):
+        return
+    directory.mkdir(parents=True, exist_ok=True, mode=0o700)
+    _write(pair, *_signer_of(certificates.ca).sign(_subject("webhooks"), _server_names()))
+    beside.write_bytes(authority)
+
+
+def _signer_of(ca: Pair) -> _Signer:
+    key = serialization.load_pem_private_key(ca.key.read_bytes(), None)
+    assert isinstance(key, ec.EllipticCurvePrivateKey)
+    return _Signer(x509.load_pem_x509_certificate(ca.certificate.read_bytes()).subject, key)
+
+
 def _all_usable(certificates: Certificates) -> bool:
     accounts = certificates.service_accounts
     pairs = [certificates.ca, certificates.server, *(certificates.client(caller.name) for caller in CALLERS)]

@@ -122,11 +122,11 @@ async def wait_for_end(directory: Path) -> Service | None:
 
 
 def _dead(layout: Layout) -> list[Service]:
-    return [service for service in layout.services() if service.is_known() and not service.is_running()]
+    return [service for service in layout.everything() if service.is_known() and not service.is_running()]
 
 
 def is_down(directory: Path) -> bool:
-    return not any(service.is_known() for service in Layout(directory.absolute()).services())
+    return not any(service.is_known() for service in Layout(directory.absolute()).everything())
 
 
 async def _start(
@@ -212,6 +212,8 @@ def _connected(assembly: Assembly) -> AbstractAsyncContextManager[Api]:
 
 
 async def _stop_all(layout: Layout) -> None:
+    # Those on top end at the same time: each has something to tell the API server, but nothing to the others.
+    await asyncio.gather(*(service.stop(_STOP_SECONDS) for service in layout.residents()))
     # An API server that has lost its etcd never ends by itself.
     patience = _STOP_SECONDS if layout.service("etcd").is_running() else 0.0
     for service in reversed(layout.services()):

@@ -7,6 +7,9 @@ LocalError
 │   ├── ToolchainMissing     no recent Go, and none to be had
 │   ├── RegistryUnreachable  the sources cannot be fetched
 │   └── CompileFailed        Go said no, for any other reason
+├── SampleError
+│   ├── NoSample             a verb needs the sample and there is none
+│   └── UnknownCustomer      nobody of that name is in its table
 └── ControlPlaneError
     ├── NotRunning           a verb needs a control plane and there is none
     ├── PortTaken            the port that the user asked for is in use
@@ -41,6 +44,18 @@ class RegistryUnreachable(BuildError):
 
 
 class CompileFailed(BuildError):
+    pass
+
+
+class SampleError(LocalError):
+    pass
+
+
+class NoSample(SampleError):
+    pass
+
+
+class UnknownCustomer(SampleError):
     pass
 
 

@@ -11,6 +11,10 @@ from steward.local.processes import Lifetime, Service
 # its etcd while it stops hangs and keeps a core busy.
 COMPONENTS = ("etcd", "kube-apiserver", "kube-controller-manager", "kube-scheduler", "kwok")
 
+# What runs on top of it, in the order in which it starts. Any of them may be missing: `steward up --bare` has none.
+DATA_PLANE = "data-plane"
+RESIDENTS = (DATA_PLANE, "multigres-operator", "tenant-operator")
+
 MAX_NODES = 512
 
 
@@ -69,6 +73,15 @@ class Layout:
     def processes(self) -> Path:
         return self.directory / "processes"
 
+    @property
+    def operators(self) -> Path:
+        """The operators' kubeconfigs, certificates and ports, and the data plane's servers."""
+        return self.directory / "operators"
+
+    @property
+    def sample(self) -> Path:
+        return self.directory / "sample"
+
     def owned(self) -> list[Path]:
         """Everything that Steward writes here."""
         logs = self.directory.glob("audit*.log")
@@ -80,6 +93,8 @@ class Layout:
             self.certificates,
             self.config,
             self.processes,
+            self.operators,
+            self.sample,
             *logs,
         ]
 
@@ -88,3 +103,10 @@ class Layout:
 
     def services(self) -> list[Service]:
         return [self.service(component) for component in COMPONENTS]
+
+    def residents(self) -> list[Service]:
+        return [self.service(resident) for resident in RESIDENTS]
+
+    def everything(self) -> list[Service]:
+        """In the order in which it starts."""
+        return [*self.services(), *self.residents()]

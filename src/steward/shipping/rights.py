@@ -55,6 +55,8 @@ _MULTIGRES = (
     Right("", ("pods/eviction",), ("create",)),
     Right("policy", ("poddisruptionbudgets",), KEEP),
     Right("storage.k8s.io", ("storageclasses",), READ),
+    # Whether any node stands in the zone of a cell.
+    Right("", ("nodes",), ("list",)),
     _ca_bundles(multigres_rules.MUTATING, multigres_rules.VALIDATING),
     *_EVENTS,
     *_REVIEWS,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from itertools import groupby
 from typing import NamedTuple
 
@@ -12,23 +12,28 @@ from steward.cli.looking.family import Branch, Health
 MARKS = {Health.READY: "✓", Health.WAITING: "…", Health.FAILED: "✗"}
 
 
+Fold = Callable[[tuple[Branch, ...]], Iterator[Branch | str]]
+"""What is drawn of the children of one parent: each by itself, or a line for many."""
+
+
 class Line(NamedTuple):
     health: Health
     text: str
 
 
-def drawn(branches: tuple[Branch, ...], now: float) -> list[Line]:
-    return [line for branch in branches for line in _root(branch, now)]
+def drawn(branches: tuple[Branch, ...], now: float, fold: Fold | None = None) -> list[Line]:
+    chosen = fold or folded
+    return [line for branch in branches for line in _root(branch, now, chosen)]
 
 
-def _root(branch: Branch, now: float) -> Iterator[Line]:
+def _root(branch: Branch, now: float, fold: Fold) -> Iterator[Line]:
     yield Line(branch.member.health, _text(branch, now, with_namespace=True))
     if not branch.is_well or branch.children:
-        yield from _below(branch, "", now)
+        yield from _below(branch, "", now, fold)
 
 
-def _below(branch: Branch, indent: str, now: float) -> Iterator[Line]:
-    entries = list(_folded(branch.children))
+def _below(branch: Branch, indent: str, now: float, fold: Fold) -> Iterator[Line]:
+    entries = list(fold(branch.children))
     for number, entry in enumerate(entries):
         is_last = number == len(entries) - 1
         joint, further = ("└─ ", "   ") if is_last else ("├─ ", "│  ")
@@ -36,10 +41,15 @@ def _below(branch: Branch, indent: str, now: float) -> Iterator[Line]:
             yield Line(Health.READY, f"{indent}{joint}{entry}")
             continue
         yield Line(entry.member.health, indent + joint + _text(entry, now, with_namespace=False))
-        yield from _below(entry, indent + further, now)
+        yield from _below(entry, indent + further, now, fold)
 
 
-def _folded(children: tuple[Branch, ...]) -> Iterator[Branch | str]:
+def whole(children: tuple[Branch, ...]) -> Iterator[Branch | str]:
+    """Nothing is folded."""
+    return iter(children)
+
+
+def folded(children: tuple[Branch, ...]) -> Iterator[Branch | str]:
     """Children one by one, but those of one kind that are well, with all that is theirs, as one line."""
     for kind, siblings in groupby(children, key=lambda child: child.member.ref.kind.kind):
         listed = list(siblings)

@@ -37,6 +37,8 @@ KINDS = (
     kinds.PERSISTENT_VOLUME_CLAIM,
 )
 """What is read. The order is the order of siblings."""
+_TOLD = tuple(kind for kind in KINDS if kind.api_version in (MULTIGRES, TENANTS))
+NOBODY = "no operator has looked at it yet"
 
 
 class Health(IntEnum):
@@ -126,6 +128,8 @@ def _health(found: Manifest) -> tuple[Health, str]:
         return (Health.READY, "") if phase == "Bound" else (Health.WAITING, f"is {phase or 'new'}")
     if kind_of(found) == kinds.POD and (stuck := _pod_trouble(found)):
         return stuck
+    if kind_of(found) in _TOLD and not (found.get("status") or {}).get("conditions"):
+        return Health.WAITING, NOBODY
     told = _condition(found, "Degraded")
     if told is not None and told.get("status") == "True":
         return Health.FAILED, str(told.get("message", ""))
@@ -135,10 +139,26 @@ def _health(found: Manifest) -> tuple[Health, str]:
     verdict = readiness_of(found)
     if isinstance(verdict, Failed):
         return Health.FAILED, verdict.why
+    if rejected := _rejected(found):
+        return Health.FAILED, rejected
     return (
         (Health.WAITING, _waits_for(found, verdict.why))
         if isinstance(verdict, NotYet)
         else (Health.READY, "")
+    )
+
+
+def _rejected(found: Manifest) -> str:
+    """Of a registry that reads its table well, the first row that cannot become a Tenant."""
+    status = found.get("status") or {}
+    rows, count = status.get("rejected") or (), status.get("rejectedRows", 0)
+    if not rows:
+        return ""
+    first = f"row {rows[0].get('uid')!r}: {rows[0].get('reason')}"
+    return (
+        f"{count} row is rejected: {first}"
+        if count == 1
+        else f"{count} rows are rejected, among them {first}"
     )
 
 
@@ -148,7 +168,9 @@ def _pod_trouble(found: Manifest) -> tuple[Health, str] | None:
         return Health.FAILED, told
     scheduled = _condition(found, "PodScheduled")
     if scheduled is not None and scheduled.get("status") == "False":
-        return Health.WAITING, f"cannot be scheduled: {scheduled.get('message', '')}"
+        # What the scheduler says after its first sentence is about preemption and claims, and changes all the time.
+        told = str(scheduled.get("message", "")).partition(". ")[0]
+        return Health.WAITING, f"cannot be scheduled: {told}"
     return None
 
 

@@ -7,11 +7,11 @@ from typing import Any, TypeVar
 
 import click
 
-from steward.cli.looking.family import Branch, families
-from steward.cli.looking.reading import read_objects
+from steward.cli.looking.digging import dug_families
+from steward.cli.looking.family import Branch
 from steward.cli.main import one_sentence
 from steward.cli.reaching import cluster_options, source_of, with_client
-from steward.kube.config import load_settings
+from steward.kube.config import ConfigSource, load_settings
 from steward.kube.errors import KubeError
 
 _Decorated = TypeVar("_Decorated", bound=Callable[..., object])
@@ -28,9 +28,24 @@ def looking_options(verb: _Decorated) -> _Decorated:
     return namespace(everywhere(cluster_options(verb)))
 
 
-def found_families(given: dict[str, Any]) -> tuple[Branch, ...]:
+def namespace_options(verb: _Decorated) -> _Decorated:
+    """For verbs about one object."""
+    namespace = click.option("-n", "--namespace", default="", help="Where it is. Default: the context's.")
+    return namespace(cluster_options(verb))
+
+
+def where_of(given: dict[str, Any]) -> tuple[ConfigSource, str]:
+    return looks_in({**given, "all_namespaces": False})
+
+
+def looks_in(given: dict[str, Any]) -> tuple[ConfigSource, str]:
+    """Which cluster and which namespace; "" is all of them."""
     source = source_of(given)
     with one_sentence(KubeError):
         own = load_settings(source).namespace
-    namespace = "" if given["all_namespaces"] else given["namespace"] or own
-    return families(with_client(source, lambda client: read_objects(client, namespace)))
+    return source, "" if given["all_namespaces"] else given["namespace"] or own
+
+
+def found_families(given: dict[str, Any]) -> tuple[Branch, ...]:
+    source, namespace = looks_in(given)
+    return with_client(source, lambda client: dug_families(client, namespace))

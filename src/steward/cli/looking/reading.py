@@ -10,7 +10,8 @@ from steward.kube.errors import NoSuchKind, NotFound
 from steward.kube.kinds import Kind, Manifest
 from steward.kube.options import ListQuery
 
-_OURS = "app.kubernetes.io/managed-by=multigres-operator"
+_OURS = ("app.kubernetes.io/managed-by=multigres-operator", "kubernetes-tenants.org/tenant")
+"""What tells our objects from those of others, one or the other; no object has both."""
 _FILTERED = ("apps/v1", "v1")
 """Groups in which most objects belong to others."""
 
@@ -22,9 +23,13 @@ async def read_objects(client: Client, namespace: str) -> list[Manifest]:
 
 
 async def _list(client: Client, kind: Kind, namespace: str) -> list[Manifest]:
-    selector = _OURS if kind.api_version in _FILTERED else ""
+    selectors = _OURS if kind.api_version in _FILTERED else ("",)
     try:
-        listing = await client.list(kind, ListQuery(namespace=namespace, label_selector=selector))
+        listings = [
+            await client.list(kind, ListQuery(namespace=namespace, label_selector=selector))
+            for selector in selectors
+        ]
     except (NoSuchKind, NotFound):
         return []
-    return [{**item, "apiVersion": kind.api_version, "kind": kind.kind} for item in listing.items]
+    found = (item for listing in listings for item in listing.items)
+    return [{**item, "apiVersion": kind.api_version, "kind": kind.kind} for item in found]

@@ -16,12 +16,20 @@ _CURES = (
         "read its log: kubectl logs -n {namespace} {pod} --previous",
     ),
     (r"ImagePullBackOff|ErrImagePull|InvalidImageName", "mend spec.images, or give the pull secret it needs"),
+    (
+        r"unbound immediate PersistentVolumeClaims",
+        "see what the binder says: kubectl describe pvc -n {namespace}",
+    ),
     (r"cannot be scheduled", "add such nodes, or change the zone, the requests or the affinity"),
     (
         r"volume claim .* is not bound|is Pending",
         "see what the binder says: kubectl describe pvc -n {namespace}",
     ),
     (r"approve-deletion", "bring the rows back, or approve that deletion as the message says"),
+    (r"no operator has looked", "see whether the operator runs and looks here: steward doctor"),
+    (r"rows? (is|are) rejected", "correct the table; `steward rows` lists all of them"),
+    (r"does not exist in namespace '[^']*'$", "create it, or name another"),
+    (r"^\d+ of \d+ replicas are", "look at its pods: kubectl describe pods -n {namespace}"),
     (r"topology", "look at the topology server: steward why toposerver/… -n {namespace}"),
 )
 _POD = re.compile(r"pod ([a-z0-9.-]+)")
@@ -33,7 +41,7 @@ def why(branch: Branch, now: float) -> str:
     if branch.is_well:
         since = ago(member.since, now)
         return f"{name} is ready" + (f", for {since}." if since else ".")
-    cause = _cause(branch)
+    cause = cause_of(branch)
     since = ago(cause.member.since, now)
     age = f" for {since}" if since else ""
     verb = "has failed" if member.health is Health.FAILED else "is not ready yet"
@@ -46,13 +54,13 @@ def why(branch: Branch, now: float) -> str:
     )
 
 
-def _cause(branch: Branch) -> Branch:
+def cause_of(branch: Branch) -> Branch:
     """Down through what has failed, as deep as it goes; where nothing has, down through what is waited for."""
     failed = [child for child in branch.children if _worst(child) is Health.FAILED]
     if failed:
-        return _cause(failed[0])
+        return cause_of(failed[0])
     waiting = [child for child in branch.children if not child.is_well]
-    return _cause(waiting[0]) if waiting and branch.member.health is not Health.FAILED else branch
+    return cause_of(waiting[0]) if waiting and branch.member.health is not Health.FAILED else branch
 
 
 def _worst(branch: Branch) -> Health:
@@ -60,13 +68,17 @@ def _worst(branch: Branch) -> Health:
 
 
 def _cure(member: Member) -> str:
-    found = _POD.search(member.message)
+    message = _stripped(member.message)
+    found = _POD.search(message)
     pod = found[1] if found else member.ref.key.name
     for pattern, cure in _CURES:
-        if re.search(pattern, member.message):
+        if re.search(pattern, message):
             return cure.format(namespace=member.ref.key.namespace, pod=pod)
     return ""
 
 
 def _stripped(message: str) -> str:
-    return message.rstrip(". ") or "it does not say why"
+    """One sentence: without pictures of the place at fault, lists of variables, and what was said already."""
+    lines = [line for line in message.splitlines() if not line.startswith((" ", "variables: "))]
+    clauses = dict.fromkeys(clause for line in lines for clause in line.split("; "))
+    return "; ".join(clauses).rstrip(". ") or "it does not say why"

@@ -1,0 +1,257 @@
+"""`steward doctor`: examines an installation, and says the cure of whatever is wrong with it."""
+
+from __future__ import annotations
+
+import asyncio
+import datetime
+from collections.abc import AsyncIterator, Iterator
+from typing import Any
+
+import click
+import msgspec
+
+from steward.cli import examining
+from steward.cli.examining import Finding, Grade
+from steward.cli.looking.options import namespace_options, where_of
+from steward.cli.printing import is_for_programs, output_option, print_value
+from steward.cli.reaching import told_plainly
+from steward.kube import kinds
+from steward.kube.client import Access, Client, Subject, connect
+from steward.kube.config import ConfigSource, load_settings
+from steward.kube.errors import ApiError, BadRequest, Forbidden, InternalError, Invalid, NoSuchKind, NotFound
+from steward.kube.kinds import Key, Kind, Manifest
+from steward.kube.request import Request
+from steward.kube.transport import Transport, TransportOptions
+from steward.shipping import manifests
+from steward.shipping.operators import MULTIGRES, SHIPPED, Shipped
+from steward.shipping.rights import IN_OWN_NAMESPACE, RIGHTS, Right
+from steward.shipping.values import NAMESPACE, VERSION, Values
+
+_TENANTS = "operator.kubernetes-tenants.org/v1"
+_TOGETHER = 16
+_COLOURS = {Grade.FINE: "green", Grade.WARNING: "yellow", Grade.UNKNOWN: "yellow", Grade.BROKEN: "red"}
+_ASK = "ask somebody who has that right, or use another --context"
+_EPILOG = """\b
+Examples:
+  steward doctor
+  steward doctor --system-namespace operators -o json
+\b
+Exit codes: 0 all is well, 1 something is broken.
+\b
+Needs, for all of its lines: to get customresourcedefinitions, roles and bindings, webhook configurations, and the
+leases and deployments of the operators' namespace; to create subjectaccessreviews; to create multigresclusters and
+tenanttemplates (as a dry run) in the namespace -n; to list tenantregistries. A line that it may not look at says so.
+"""
+
+
+@click.command("doctor", epilog=_EPILOG)
+@click.option(
+    "--system-namespace", default=NAMESPACE, show_default=True, help="Where the operators are installed."
+)
+@output_option
+@namespace_options
+def command(system_namespace: str, output: str, **given: Any) -> None:
+    """Examine an installation: server, definitions, webhooks, rights, leaders, versions, sources."""
+    source, namespace = where_of(given)
+    found = told_plainly(_examine(source, Places(system_namespace, namespace or "default")))
+    if is_for_programs(output):
+        print_value([_plain(each) for each in found], output)
+    else:
+        _show(found)
+    click.get_current_context().exit(1 if any(each.grade is Grade.BROKEN for each in found) else 0)
+
+
+class Places(msgspec.Struct, frozen=True):
+    system: str
+    """Where the operators are."""
+    probed: str
+    """Where a dry run asks the webhooks."""
+
+
+def _plain(finding: Finding) -> dict[str, str]:
+    return {
+        "subject": finding.subject,
+        "grade": finding.grade.name.lower(),
+        "told": finding.told,
+        "cure": finding.cure,
+    }
+
+
+def _show(found: list[Finding]) -> None:
+    for each in found:
+        click.secho(f"{each.grade.value} {each.subject}: {each.told}", fg=_COLOURS[each.grade])
+        if each.cure:
+            click.echo(f"    {each.cure}")
+
+
+async def _examine(source: ConfigSource, places: Places) -> list[Finding]:
+    settings = load_settings(source)
+    client, transport = await connect(settings), Transport(settings, TransportOptions())
+    try:
+        answer = await transport.request(Request(method="GET", path="/version"))
+        return [
+            examining.server_version(msgspec.json.decode(answer.body)),
+            *[each async for each in _findings(client, places)],
+        ]
+    finally:
+        await client.close()
+        await transport.close()
+
+
+async def _findings(client: Client, places: Places) -> AsyncIterator[Finding]:
+    yield await _told("definitions", _definitions(client))
+    for operator in SHIPPED:
+        yield await _told(f"{operator.name} webhooks", _trust(client, operator))
+        yield await _told(f"{operator.name} webhooks answer", _answer(client, operator, places.probed))
+        yield await _told(f"{operator.name} rights", _rights(client, operator, places.system))
+        yield await _told(f"{operator.name} leader", _leader(client, operator, places.system))
+        yield await _told(f"{operator.name} version", _version(client, operator, places.system))
+    try:
+        registries = await client.list(Kind(_TENANTS, "TenantRegistry"))
+    except (NoSuchKind, NotFound):
+        return
+    except Forbidden as error:
+        yield examining.unknown("sources", str(error), _ASK)
+        return
+    for finding in examining.sources(registries.items):
+        yield finding
+
+
+async def _told(subject: str, looking: Any) -> Finding:
+    """A line that may not be looked at is a line too."""
+    try:
+        found: Finding = await looking
+    except Forbidden as error:
+        return examining.unknown(subject, str(error), _ASK)
+    except ApiError as error:
+        return examining.unknown(subject, str(error), "try again; the API server's log says more")
+    return found
+
+
+async def _definitions(client: Client) -> Finding:
+    wanted = [crd for operator in SHIPPED for crd in manifests.crds(operator)]
+    names = [crd["metadata"]["name"] for crd in wanted]
+    found = await asyncio.gather(
+        *(_get(client, kinds.CUSTOM_RESOURCE_DEFINITION, Key("", name)) for name in names)
+    )
+    return examining.definitions(wanted, dict(zip(names, found, strict=True)))
+
+
+async def _get(client: Client, kind: Kind, key: Key) -> Manifest | None:
+    try:
+        return await client.get(kind, key)
+    except (NotFound, NoSuchKind):
+        return None
+
+
+async def _trust(client: Client, operator: Shipped) -> Finding:
+    made = manifests.WEBHOOKS[operator]({"url": ""}, "")
+    refs = [kinds.ref_of(each) for each in made if each["kind"].endswith("WebhookConfiguration")]
+    found = [await _get(client, ref.kind, ref.key) for ref in refs]
+    return examining.webhook_trust(operator.name, [each for each in found if each], _now())
+
+
+async def _answer(client: Client, operator: Shipped, namespace: str) -> Finding:
+    """The API server itself is made to ask: nobody else reaches a webhook as it does."""
+    subject = f"{operator.name} webhooks answer"
+    try:
+        await client.create(_probe(operator, namespace), dry_run=True)
+    except (Invalid, BadRequest):
+        return examining.fine(subject, "asked, and they answer")
+    except InternalError as error:
+        cure = "is the operator running, and may the API server reach port 9443 of its pods?"
+        return examining.broken(subject, str(error), cure)
+    except NoSuchKind:
+        return examining.broken(
+            subject, "the kinds are missing", "steward crds | kubectl apply --server-side -f -"
+        )
+    return examining.fine(subject, "asked, and they answer")
+
+
+def _probe(operator: Shipped, namespace: str) -> Manifest:
+    metadata = {"name": "steward-doctor-probe", "namespace": namespace}
+    if operator == MULTIGRES:
+        spec: dict[str, Any] = {"cells": [{"zone": "probe"}]}
+        return {
+            "apiVersion": "multigres.com/v1alpha1",
+            "kind": "MultigresCluster",
+            "metadata": metadata,
+            "spec": spec,
+        }
+    return {
+        "apiVersion": _TENANTS,
+        "kind": "TenantTemplate",
+        "metadata": metadata,
+        "spec": {"registryId": "steward-doctor-probe"},
+    }
+
+
+async def _rights(client: Client, operator: Shipped, system: str) -> Finding:
+    """The shipped roles, bound, grant all; where they are not as shipped, each right is asked for by itself."""
+    subject = f"{operator.name} rights"
+    shipped = manifests.rbac(operator, Values(namespace=system))
+    refs = [kinds.ref_of(each) for each in shipped]
+    living = await asyncio.gather(*(_get(client, ref.kind, ref.key) for ref in refs))
+    if all(examining.contains(live, each) for live, each in zip(living, shipped, strict=True)):
+        return examining.fine(subject, "the shipped roles are there and bound")
+    asked = [
+        *(each for right in RIGHTS[operator] for each in _accesses(right, "")),
+        *(each for right in IN_OWN_NAMESPACE for each in _accesses(right, system)),
+    ]
+    user = f"system:serviceaccount:{system}:{operator.name}"
+    missing = await _missing(client, _subject(user, system), asked)
+    if missing:
+        told = f"{user} lacks {len(missing)} of {len(asked)}: {', '.join(map(_said, missing[:3]))}"
+        return examining.broken(subject, told, "steward install --apply, which brings the shipped roles")
+    return examining.fine(subject, f"all {len(asked)} are granted")
+
+
+def _subject(user: str, system: str) -> Subject:
+    groups = ("system:serviceaccounts", f"system:serviceaccounts:{system}", "system:authenticated")
+    return Subject(user=user, groups=groups)
+
+
+async def _missing(client: Client, who: Subject, asked: list[Access]) -> list[Access]:
+    turns = asyncio.Semaphore(_TOGETHER)
+
+    async def may(access: Access) -> bool:
+        async with turns:
+            return (await client.review_access(access, who)).allowed
+
+    allowed = await asyncio.gather(*map(may, asked))
+    return [access for access, is_allowed in zip(asked, allowed, strict=True) if not is_allowed]
+
+
+def _accesses(right: Right, namespace: str) -> Iterator[Access]:
+    for resource in right.resources:
+        name, _, subresource = resource.partition("/")
+        for verb in right.verbs:
+            for named in right.names or ("",):
+                yield Access(
+                    verb=verb,
+                    resource=name,
+                    subresource=subresource,
+                    group=right.group,
+                    namespace=namespace,
+                    name=named,
+                )
+
+
+def _said(access: Access) -> str:
+    resource = f"{access.resource}/{access.subresource}" if access.subresource else access.resource
+    return f"{access.verb} {resource}" + (f".{access.group}" if access.group else "")
+
+
+async def _leader(client: Client, operator: Shipped, system: str) -> Finding:
+    return examining.leader(
+        operator.name, await _get(client, kinds.LEASE, Key(system, operator.name)), _now()
+    )
+
+
+async def _version(client: Client, operator: Shipped, system: str) -> Finding:
+    found = await _get(client, kinds.DEPLOYMENT, Key(system, operator.name))
+    return examining.version_skew(operator.name, found, VERSION)
+
+
+def _now() -> datetime.datetime:
+    return datetime.datetime.now(datetime.UTC)

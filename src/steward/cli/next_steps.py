@@ -1,0 +1,52 @@
+"""What a visitor can try on the sample: commands that can be pasted as they are. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+from steward.local import sample
+
+Call = Callable[[str], str]
+"""From a verb with its arguments to the whole command line."""
+
+
+class Step(NamedTuple):
+    aim: str
+    verb: str
+
+
+STEPS = (
+    Step("a new row becomes an application and a database", "sample add nimbus --plan gold"),
+    Step("a row that is switched off takes its objects along", "sample deactivate bluebird"),
+    Step("an empty table is not believed: the guard holds", "sample empty"),
+    Step(
+        "under Manual a changed template waits until you accept it",
+        f"kubectl patch shardtemplate standard -n {sample.NAMESPACE} --type merge "
+        """-p '{"spec":{"pools":{"main":{"replicasPerCell":2}}}}'""",
+    ),
+    Step(
+        "a cell goes in order: out of the topology first, then its pods",
+        f"kubectl patch multigrescluster {sample.CLUSTER} -n {sample.NAMESPACE} --type json "
+        """-p '[{"op":"remove","path":"/spec/cells/2"}]'""",
+    ),
+)
+LOOKING = (
+    Step("watch it all", f"tree -n {sample.NAMESPACE} --local --watch"),
+    Step("what an object waits for", f"why multigrescluster/{sample.CLUSTER} -n {sample.NAMESPACE} --local"),
+    Step("what waits to be accepted", f"updates show {sample.CLUSTER} -n {sample.NAMESPACE} --local"),
+    Step("the rows back", "sample refill"),
+)
+
+
+def told(call: Call) -> list[str]:
+    return [
+        "Try:",
+        *(line for number, step in enumerate(STEPS, 1) for line in _lines(f"{number}. ", step, call)),
+        "And look:",
+        *(line for step in LOOKING for line in _lines("", step, call)),
+    ]
+
+
+def _lines(mark: str, step: Step, call: Call) -> list[str]:
+    return [f"  {mark}{step.aim}", f"     {call(step.verb)}"]
