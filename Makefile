@@ -12,9 +12,13 @@ UV := $(or $(shell command -v uv 2>/dev/null),$(BIN)/uv)
 LOCK := $(UV) pip compile --quiet --universal --generate-hashes --no-emit-index-url --python-version 3.11 \
 	--custom-compile-command 'make lock'
 
+# Tests mostly wait for servers: two for each core keep it busy. They write bytecode, wherever Python is told
+# to write none: they start hundreds of processes, and each would compile everything anew.
+WORKERS ?= 4
+
 define HELP
-make up       start a real Kubernetes on this machine (stops with: make down)
-make test     run all tests (some of them: make test ARGS=tests/kube)
+make up       start a real Kubernetes on this machine, both operators and a sample (stops with: make down)
+make test     run all tests (some of them: make test ARGS=tests/kube; one after another: make test WORKERS=0)
 make check    lint, formatting, types, import rules, generated files
 make bench    measure
 make down     stop what `make up` started
@@ -37,7 +41,7 @@ down: setup
 	@$(BIN)/steward down $(ARGS)
 
 test: binaries databases
-	@$(BIN)/pytest $(ARGS)
+	@PYTHONDONTWRITEBYTECODE= $(BIN)/pytest -n $(WORKERS) $(ARGS)
 
 check: setup
 	@$(BIN)/ruff check

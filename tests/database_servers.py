@@ -13,16 +13,18 @@ import socket
 import subprocess
 import tempfile
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from types import MappingProxyType
 
 import pytest
 
 # By package, the names of its server.
 SERVERS = {"mariadb-server": ("mariadbd", "mysqld"), "postgresql": ("postgres",)}
 
+NO_FILES: Mapping[str, bytes] = MappingProxyType({})
 _START_SECONDS = 60.0
 _STOP_SECONDS = 10.0
 
@@ -37,7 +39,8 @@ class DatabaseServer:
 
 
 @contextmanager
-def mariadb_server() -> Iterator[DatabaseServer]:
+def mariadb_server(files: Mapping[str, bytes] = NO_FILES) -> Iterator[DatabaseServer]:
+    """With an option for each of these files, which only the server may read: `ssl-cert`, say."""
     install = _find("mariadb-install-db", "mysql_install_db", package="mariadb-server")
     daemon = _find(*SERVERS["mariadb-server"], package="mariadb-server")
     with _directory() as directory:
@@ -61,6 +64,7 @@ def mariadb_server() -> Iterator[DatabaseServer]:
             "--bind-address=127.0.0.1", f"--pid-file={directory}/mariadb.pid", f"--init-file={accounts}",
             "--innodb-flush-log-at-trx-commit=0", "--innodb-buffer-pool-size=64M",
             "--character-set-server=utf8mb4", "--skip-name-resolve",
+            *(f"--{name}={private_file(directory / name, content)}" for name, content in files.items()),
         ]  # fmt: skip
         with _running(log, command, signal.SIGTERM) as process:
             _wait(process, log, lambda: _greets(server.port))
@@ -90,6 +94,14 @@ def postgres_server() -> Iterator[DatabaseServer]:
         with _running(log, command, signal.SIGINT) as process:
             _wait(process, log, lambda: _succeeds(ready, "-q", "-h", "127.0.0.1", "-p", str(server.port)))
             yield server
+
+
+def private_file(path: Path, content: bytes) -> Path:
+    path.write_bytes(content)
+    path.chmod(0o600)
+    if os.getuid() == 0:
+        shutil.chown(path, "nobody", "nogroup")
+    return path
 
 
 def _server(directory: Path, socket_name: str, port: int | None = None) -> DatabaseServer:

@@ -1,6 +1,7 @@
 """An operator as its own process, as in production, for the stories of both operators."""
 
 import os
+import signal
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -44,5 +45,7 @@ def running(operator: Operator, **settings: str) -> Iterator[subprocess.Popen[by
             process.terminate()
             code = process.wait(timeout=_END_SECONDS)
     text = operator.log.read_text()
-    assert code == 0, text
+    # A story that was over before the operator had begun has ended a bare interpreter, which knows no order.
+    has_begun = code != -signal.SIGTERM or text != ""
+    assert code == 0 or not has_begun, text
     assert "Traceback" not in text, text

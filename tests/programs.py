@@ -1,6 +1,8 @@
 """Where a program is that the project builds for itself."""
 
 import asyncio
+from concurrent.futures import ThreadPoolExecutor
+from functools import cache
 from pathlib import Path
 
 from steward.local import binaries
@@ -8,10 +10,9 @@ from steward.local.programs import PROGRAMS
 from steward.local.progress import Silent
 
 
+@cache
 def program(name: str) -> Path:
-    loop = asyncio.new_event_loop()
-    try:
-        wanted = [found for found in PROGRAMS.values() if name in found.names]
-        return loop.run_until_complete(binaries.ensure(wanted, Silent()))[name]
-    finally:
-        loop.close()
+    wanted = [found for found in PROGRAMS.values() if name in found.names]
+    # In a thread of its own, since the first test that asks may have an event loop running.
+    with ThreadPoolExecutor(1) as thread:
+        return thread.submit(asyncio.run, binaries.ensure(wanted, Silent())).result()[name]
