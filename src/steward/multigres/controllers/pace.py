@@ -12,10 +12,10 @@ from steward.kube.clock import Clock
 from steward.kube.kinds import Manifest, Ref
 from steward.multigres import reasons
 
-STILL_SECONDS = 10.0
-HELD_UP_SECONDS = 5.0
+STILL_SECONDS = 5.0
+HELD_UP_SECONDS = 3.0
 """The same for what has a cause that somebody may have to look at."""
-LONGEST_SECONDS = 60.0
+LONGEST_SECONDS = 30.0
 
 
 class _Untold(NamedTuple):
