@@ -6,7 +6,7 @@ from steward.kube.kinds import DEPLOYMENT, STATEFUL_SET, Key, Ref
 from steward.kube.timestamps import to_timestamp
 from steward.multigres import reasons
 from steward.multigres.deletion import ASKED
-from steward.multigres.rollout import Pool
+from steward.multigres.rollout import Member, Pool
 from steward.multigres.succession import Leaver, Succession, Waiting, holds_back, succession
 
 NOW, PATIENCE = 1_000_000.0, 60.0
@@ -19,14 +19,32 @@ def held(after: Succession, leaver: Leaver = OLD) -> Waiting | None:
 
 
 def test_the_primary_stays_until_another_has_taken_over() -> None:
-    waiting = held(Succession("old-1", has_heir=True))
+    waiting = held(Succession("old-1", has_heir=True, is_heir_ready=True))
     assert waiting is not None
     assert waiting.reason == reasons.PRIMARY_WOULD_GO
     assert waiting.told == (
-        "removing old waits until another pod has taken over: old-1 is the primary, switch it to another one"
+        "removing old waits until another pod has taken over: old-1 is the primary. "
+        "Switch it to another one, or it ends by itself in 1m0s at most"
     )
-    assert waiting.steps == ()
-    assert held(Succession("new-0", has_heir=True)) is None
+    [note] = waiting.steps
+    assert note.patch.changes == {"metadata": {"annotations": {ASKED: to_timestamp(NOW)}}}  # type: ignore[union-attr]
+    assert held(Succession("new-0", has_heir=True, is_heir_ready=True)) is None
+
+
+@pytest.mark.parametrize(("seconds", "stays"), [(59, True), (60, False)])
+def test_a_cell_that_holds_the_primary_does_not_wait_for_ever_for_somebody_to_switch_it(
+    seconds: float, stays: bool
+) -> None:
+    noted = OLD._replace(annotations={ASKED: to_timestamp(NOW - seconds)})
+    waiting = held(Succession("old-1", has_heir=True, is_heir_ready=True), noted)
+    assert (waiting is not None) is stays
+
+
+def test_the_primary_never_goes_while_no_server_that_stays_is_ready() -> None:
+    noted = OLD._replace(annotations={ASKED: to_timestamp(NOW - 3600)})
+    waiting = held(Succession("old-1", has_heir=True, is_heir_ready=False), noted)
+    assert waiting is not None
+    assert waiting.told.endswith("old-1 is the primary, and no server that stays is ready")
 
 
 def test_while_nobody_knows_who_leads_it_waits_and_notes_since_when() -> None:
@@ -78,3 +96,14 @@ def test_where_nobody_could_take_over_there_is_nothing_to_wait_for(primary: str 
 )
 def test_an_heir_is_a_pool_that_stays_and_may_lead(pool: Pool, could: bool) -> None:
     assert succession([pool], "old-0") == Succession("old-0", could)
+
+
+@pytest.mark.parametrize(
+    ("is_ready", "is_leaving", "could"), [(True, False, True), (False, False, False), (True, True, False)]
+)
+def test_an_heir_is_ready_when_a_server_of_it_is_and_stays(
+    is_ready: bool, is_leaving: bool, could: bool
+) -> None:
+    server = Member("new-0", "uid", 0, is_outdated=False, is_ready=is_ready, is_leaving=is_leaving)
+    pool = Pool("new", 1, None, may_lead=True, members=(server,))
+    assert succession([pool], "old-0") == Succession("old-0", True, could)

@@ -1,7 +1,9 @@
-"""Whether a pool that nobody asks for any more may go: not while it leads its shard and another could. Pure.
+"""Whether a pool that nobody asks for any more may go: not at once while it leads its shard and another could. Pure.
 
-Who leads is known from the topology. While it is not known, a pool waits as long as it would for its connections, and
-no longer: a shard whose topology is gone for good must still be able to lose a part.
+Who leads is known from the topology. A pool that leads waits for somebody to switch the primary as long as it would for
+its connections; then it ends in order, and another one takes over, as when the primary's pod is replaced. But it
+never goes while no server that stays is ready to take over. While nobody knows who leads it waits just as long: a shard
+whose topology is gone for good must still be able to lose a part.
 """
 
 from collections.abc import Mapping, Sequence
@@ -18,10 +20,12 @@ from steward.runtime.plan import Patch
 
 
 class Succession(NamedTuple):
-    """The name of the pod that leads, None when nobody knows, and whether a pool that stays could take over."""
+    """The name of the pod that leads, None when nobody knows, and whether a pool that stays could take over: ever, and
+    now."""
 
     primary: str | None = None
     has_heir: bool = False
+    is_heir_ready: bool = False
 
 
 class Waiting(NamedTuple):
@@ -40,7 +44,9 @@ class Leaver(NamedTuple):
 
 def succession(pools: Sequence[Pool], primary: str | None) -> Succession:
     """`pools` are those that stay."""
-    return Succession(primary, any(pool.may_lead and pool.wanted for pool in pools))
+    heirs = [pool for pool in pools if pool.may_lead and pool.wanted]
+    servers = [member for pool in heirs for member in pool.members]
+    return Succession(primary, bool(heirs), any(each.is_ready and not each.is_leaving for each in servers))
 
 
 def holds_back(leaver: Leaver, after: Succession, now: float, patience: float) -> Waiting | None:
@@ -49,13 +55,24 @@ def holds_back(leaver: Leaver, after: Succession, now: float, patience: float) -
         return None
     going = f"removing {leaver.ref.key.name} waits"
     if after.primary in leaver.pods:
-        cure = f"{after.primary} is the primary, switch it to another one"
-        return Waiting(reasons.PRIMARY_WOULD_GO, f"{going} until another pod has taken over: {cure}")
+        if after.is_heir_ready and _is_over(leaver, now, patience):
+            return None
+        told = f"{going} until another pod has taken over: {_handing_over(after, patience)}"
+        return Waiting(reasons.PRIMARY_WOULD_GO, told, _noted(leaver, now))
     if after.primary is not None or _is_over(leaver, now, patience):
         return None
     # Since when is noted on the set itself, and so survives a restart.
     told = f"{going} until the topology says which pod is the primary, at most {show_duration(patience)}"
     return Waiting(reasons.PRIMARY_UNKNOWN, told, _noted(leaver, now))
+
+
+def _handing_over(after: Succession, patience: float) -> str:
+    if not after.is_heir_ready:
+        return f"{after.primary} is the primary, and no server that stays is ready"
+    return (
+        f"{after.primary} is the primary. Switch it to another one, or it ends by itself in "
+        f"{show_duration(patience)} at most"
+    )
 
 
 def _is_over(leaver: Leaver, now: float, patience: float) -> bool:
