@@ -90,7 +90,13 @@ class World:
         return next((c for c in status.get("conditions", []) if c["type"] == type_), None)
 
     def wait_registered(self) -> Any:
-        return eventually(lambda: self._is("True"), "the records to be registered")
+        return eventually(self._is_registered, "the records to be registered")
+
+    def _is_registered(self) -> Any:
+        """Of the present generation: an attempt that began before an edit may end after it, and says so."""
+        found = self._is("True")
+        generation = self.clusters.get("mgc", self.name)["metadata"]["generation"]
+        return found if found is not None and found["observedGeneration"] == generation else None
 
     def wait_unregistered(self) -> Any:
         return eventually(
