@@ -145,7 +145,9 @@ class Printer:
             return None
         if self.flags.sharp_v:
             method = methods.get("GoString")
-            return None if method is None else self.called(method, value)
+            if method is None:
+                return None
+            return format_string(self.called(method, value), "s", self.flags, self.budget)
         method = methods.get("Error") or methods.get("String")
         if method is None or verb not in _STRING_VERBS:
             return None
