@@ -17,11 +17,10 @@ from msgspec import UNSET
 from steward.cli.documents import Document, read_documents
 from steward.cli.growing import grown
 from steward.cli.linting import resolved_cluster
+from steward.cli.looking.reading import read_kind
 from steward.cli.previewing import Outlook, difference
 from steward.kube.client import Client
-from steward.kube.errors import NoSuchKind, NotFound
 from steward.kube.kinds import PERSISTENT_VOLUME_CLAIM, Kind, Manifest, Ref, ref_of
-from steward.kube.options import ListQuery
 from steward.multigres.api.cluster import MultigresClusterSpec
 from steward.runtime.dry_run import Verdict, clean
 
@@ -44,16 +43,8 @@ async def foreseen_trees(client: Client, changed: list[Manifest], namespaces: It
 
 
 async def _living(client: Client, namespace: str) -> dict[Ref, Manifest]:
-    lists = await asyncio.gather(*(_list(client, Kind(API, kind), namespace) for kind in KINDS))
+    lists = await asyncio.gather(*(read_kind(client, Kind(API, kind), namespace) for kind in KINDS))
     return {ref_of(each): clean(each) for listed in lists for each in listed}
-
-
-async def _list(client: Client, kind: Kind, namespace: str) -> list[Manifest]:
-    try:
-        listing = await client.list(kind, ListQuery(namespace=namespace))
-    except (NoSuchKind, NotFound):
-        return []
-    return [{**item, "apiVersion": kind.api_version, "kind": kind.kind} for item in listing.items]
 
 
 def _trees(objects: dict[Ref, Manifest], in_force: dict[Ref, Manifest]) -> dict[Ref, Manifest]:

@@ -5,9 +5,9 @@ from __future__ import annotations
 import asyncio
 from typing import Any, NamedTuple
 
+from steward.cli.looking.reading import read_kind
 from steward.kube.client import Client
-from steward.kube.errors import NoSuchKind, NotFound
-from steward.kube.kinds import CONTROLLER_REVISION, Kind, Manifest, Ref, ref_of
+from steward.kube.kinds import CONTROLLER_REVISION, Manifest, Ref, ref_of
 from steward.kube.options import ListQuery
 from steward.multigres.history import Change, difference, kept, waiting
 from steward.multigres.revisions import COMPONENT, Content, Revision, TemplateKey, read_revision
@@ -42,9 +42,9 @@ class Beside(NamedTuple):
 async def read_standings(client: Client, namespace: str) -> list[Standing]:
     """Of one namespace, or of all of them."""
     clusters, revisions, *templates = await asyncio.gather(
-        _list(client, CLUSTER, namespace),
+        read_kind(client, CLUSTER, namespace),
         _revisions(client, namespace),
-        *(_list(client, kind, namespace) for kind in _TEMPLATES),
+        *(read_kind(client, kind, namespace) for kind in _TEMPLATES),
     )
     live: dict[str, dict[TemplateKey, Content]] = {}
     for template in (each for listed in templates for each in listed):
@@ -106,14 +106,6 @@ def plain(each: Standing) -> dict[str, Any]:
             for known in kept(each.revisions)
         ],
     }
-
-
-async def _list(client: Client, kind: Kind, namespace: str) -> list[Manifest]:
-    try:
-        listing = await client.list(kind, ListQuery(namespace=namespace))
-    except (NoSuchKind, NotFound):
-        return []
-    return [{**item, "apiVersion": kind.api_version, "kind": kind.kind} for item in listing.items]
 
 
 async def _revisions(client: Client, namespace: str) -> dict[str, list[Revision]]:

@@ -18,11 +18,12 @@ _FILTERED = ("apps/v1", "v1")
 
 async def read_objects(client: Client, namespace: str) -> list[Manifest]:
     """Of one namespace, or of all of them."""
-    lists = await asyncio.gather(*(_list(client, kind, namespace) for kind in KINDS))
+    lists = await asyncio.gather(*(read_kind(client, kind, namespace) for kind in KINDS))
     return [found for listed in lists for found in listed]
 
 
-async def _list(client: Client, kind: Kind, namespace: str) -> list[Manifest]:
+async def read_kind(client: Client, kind: Kind, namespace: str) -> list[Manifest]:
+    """Of a kind that others use too, only what is ours."""
     selectors = _OURS if kind.api_version in _FILTERED else ("",)
     try:
         listings = [
