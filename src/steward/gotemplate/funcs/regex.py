@@ -112,7 +112,9 @@ def regex_split(budget: Budget, pattern: str, text: str, count: int) -> StringSl
 def _split(budget: Budget, regexp: Regexp, text: str, count: int) -> StringSlice:
     budget.build(byte_length(text))
     pieces = regexp.split(text, count, budget.work)
-    return StringSlice.nil() if pieces is None else StringSlice(pieces)
+    if pieces is None:
+        return StringSlice.nil()
+    return noted(budget, StringSlice(pieces.texts), grown(len(pieces.texts), capacity=pieces.room))
 
 
 table.function("regexQuoteMeta(string) string")(quote_meta)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from functools import lru_cache
-from typing import Any
+from typing import Any, NamedTuple
 
 from steward.gotemplate.golang.quote import can_backquote, quote
 from steward.gotemplate.golang.regexp_syntax import translate
@@ -66,6 +66,13 @@ class Subject:
         """Bytes of the character at an offset; 0 at the end."""
         lead = self.raw[at] if at < len(self.raw) else -1
         return 0 if lead < 0 else 1 if lead < 0x80 else 2 if lead < 0xE0 else 3 if lead < 0xF0 else 4
+
+
+class Pieces(NamedTuple):
+    """What a split left, and the room that Go makes for it beforehand: a piece for each match."""
+
+    texts: list[str]
+    room: int
 
 
 class Regexp:
@@ -161,25 +168,26 @@ class Regexp:
         out.append(subject.cut(last_end, len(subject.raw)))
         return canonical("".join(out))
 
-    def split(self, text: str, count: int, spend: Spend = _free) -> list[str] | None:
+    def split(self, text: str, count: int, spend: Spend = _free) -> Pieces | None:
         """The text between the matches, in at most `count` pieces; None (a nil slice) if none are wanted."""
         if count == 0:
             return None
         if self.pattern and not text:
-            return [""]
+            return Pieces([""], 1)
         subject = Subject(text)
+        matches = [spans[0] for spans in self.all_spans(subject, count, spend)]
         pieces: list[str] = []
         begin, end = 0, 0
-        for spans in self.all_spans(subject, count, spend):
+        for match_begin, match_end in matches:
             if count > 0 and len(pieces) == count - 1:
                 break
-            end = spans[0][0]
-            if spans[0][1] != 0:
+            end = match_begin
+            if match_end != 0:
                 pieces.append(subject.cut(begin, end))
-            begin = spans[0][1]
+            begin = match_end
         if end != len(subject.raw):
             pieces.append(subject.cut(begin, len(subject.raw)))
-        return pieces
+        return Pieces(pieces, len(matches))
 
 
 def _compile_engine(pattern: str) -> Any:
