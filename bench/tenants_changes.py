@@ -2,9 +2,10 @@
 
 A row's change is measured from the operator's own SELECT that saw it, by the database's log of statements, to the
 moment a watch shows the changed object: the floor is a bare write and the echo of it. The template's edit changes one
-object of every tenant: the floor is the bare client that writes as often as that takes (the Tenant, the object, the
-status), 16 at once, in the same run. Drift is a third each of deleted ConfigMaps, scaled Deployments and Services with
-another port number. Tenants by `--sizes 1000`, drifted objects by `--objects 200`, changes of a row by `--rounds 20`.
+object of every tenant: the floor is the bare client that writes the very same (each Tenant, its object, its status)
+over copies of what was there before, 16 at once, in the same run. Drift is a third each of deleted ConfigMaps, scaled
+Deployments and Services with another port number. Tenants by `--sizes 1000`, drifted objects by `--objects 200`,
+changes of a row by `--rounds 20`.
 """
 
 from __future__ import annotations
@@ -21,19 +22,19 @@ from bench.measuring.operator import install_kinds, operator
 from bench.measuring.options import Options, read_options
 from bench.measuring.phases import Phase, Watched
 from bench.measuring.plane import Ground, ground
-from bench.measuring.replay import DEPTH
+from bench.measuring.replay import DEPTH, Written, what_was_written, write_all, writes_of
 from bench.measuring.report import Report, progress
 from bench.measuring.running import run
 from bench.measuring.sight import IsRight, Seen, Sight, says_ready, sight
 from bench.measuring.tenants import Customers, Space, customers, uid_of
-from bench.tenants_storm import AGENT, OPERATOR, until_all_ready
+from bench.tenants_storm import AGENT, MANAGER, OPERATOR, until_all_ready
 
 DEFAULT = Options(objects=200, rounds=20, seconds=120.0, sizes=(1_000,))
 ROW_MILLISECONDS = at_most(100)
 EDIT = at_most_of_floor(2)
 DRIFT_SECONDS = at_most(2)
-# The Tenant with its new body, the one object that differs, and the status.
-WRITES_OF_AN_EDIT = 3
+EDITED = ("tenants", "configmaps")
+"""What an edit changes: the Tenant with its new body and its status, and the one object that differs."""
 
 
 def main(argv: Sequence[str]) -> int:
@@ -54,13 +55,16 @@ async def measure_size(report: Report, on: Ground, table: Customers, size: int) 
     await table.clear()
     await table.add(range(size))
     async with operator(on, OPERATOR, {"namespaces": space.namespace}) as running:
-        await until_all_ready(space, size)
-        await watched.until_quiet()
+        async with watched.phase(running) as storm:
+            await until_all_ready(space, size)
+            await watched.until_quiet()
         report.add(*await row_changes(space, min(report.options.rounds, size)))
+        before = await what_an_edit_changes(space, storm)
         async with watched.phase(running) as editing:
             edited = await edit_template(space, size)
             await watched.until_quiet()
-        report.add(*await edit_figures(space, size, edited, editing))
+        floor = await edit_floor(space, before, await what_an_edit_changes(space, storm))
+        report.add(*edit_figures(size, edited, editing, floor))
         report.add(*await drift(space, min(report.options.objects, size)))
     await space.leave()
 
@@ -100,9 +104,9 @@ async def _bare_change(space: Space, objects: Sight, number: int) -> float:
     return time.perf_counter() - began
 
 
-def _config_map(namespace: str, name: str, version: str = "1") -> Manifest:
+def _config_map(namespace: str, name: str) -> Manifest:
     identity = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": name, "namespace": namespace}}
-    return {**identity, "data": {"host": "bare.example.com", "plan": "basic", "version": version}}
+    return {**identity, "data": {"host": "bare.example.com", "plan": "basic", "version": "1"}}
 
 
 async def edit_template(space: Space, size: int) -> float:
@@ -120,18 +124,33 @@ async def edit_template(space: Space, size: int) -> float:
         return time.perf_counter() - began
 
 
-async def edit_figures(space: Space, size: int, seconds: float, editing: Phase) -> list[Figure]:
-    """The floor: one write for each tenant's Tenant, object and status, by the bare client."""
-    progress("the bare client writes as much")
-    for version in ("1", "2", "3"):
-        names = [_config_map(space.namespace, f"bare-{number}", version) for number in range(size)]
-        cost = await at_depth(DEPTH, space.bare.apply, names)
-    floor = cost.seconds * WRITES_OF_AN_EDIT
+async def what_an_edit_changes(space: Space, storm: Phase) -> list[Written]:
+    found = await what_was_written(space.bare, storm.calls, MANAGER, space.namespace)
+    return [written for written in found if written.plural in EDITED]
+
+
+async def edit_floor(space: Space, before: list[Written], after: list[Written]) -> Floor:
+    """The bare client puts the new versions over copies of the old ones."""
+    progress("the bare client writes the same")
+    namespace = f"{space.namespace}-bare"
+    await space.bare.create("/api/v1/namespaces", {"metadata": {"name": namespace}})
+    await write_all(space.bare, before, namespace)
+    cost = await write_all(space.bare, after, namespace)
+    await space.bare.delete(f"/api/v1/namespaces/{namespace}")
+    return Floor(writes_of(after), cost.seconds)
+
+
+def edit_figures(size: int, seconds: float, editing: Phase, floor: Floor) -> list[Figure]:
     return [
-        beside(f"template edited over {size:,}", seconds, "s", floor, EDIT),
-        beside("… writes for each", len(editing.writes) / size, "", WRITES_OF_AN_EDIT),
+        beside(f"template edited over {size:,}", seconds, "s", floor.seconds, EDIT),
+        beside("… writes for each", len(editing.writes) / size, "", floor.writes / size),
         Figure("… processor for each", editing.cpu_seconds / size, "s"),
     ]
+
+
+class Floor(NamedTuple):
+    writes: int
+    seconds: float
 
 
 class Drift(NamedTuple):

@@ -92,6 +92,20 @@ async def replay(bare: BareClient, written: Sequence[Written], namespace: str) -
     began = time.perf_counter()
     await bare.create("/api/v1/namespaces", {"metadata": {"name": namespace}})
 
+    async with workloads(bare, namespace, written) as until_ready:
+        cost = await write_all(bare, written, namespace)
+        await until_ready()
+    return Replayed(writes_of(written), cost, time.perf_counter() - began)
+
+
+def writes_of(written: Sequence[Written]) -> int:
+    """Objects and statuses."""
+    return len(written) + sum(one.status is not None for one in written)
+
+
+async def write_all(bare: BareClient, written: Sequence[Written], namespace: str) -> Cost:
+    """Into a namespace that is there, over what is there."""
+
     async def write(one: Written) -> None:
         path = one.path(namespace)
         metadata = {**one.manifest["metadata"], "namespace": namespace}
@@ -101,11 +115,7 @@ async def replay(bare: BareClient, written: Sequence[Written], namespace: str) -
             status = {**identity, "metadata": {"name": metadata["name"]}, "status": one.status}
             await bare.apply_at(f"{path}/status", status)
 
-    async with workloads(bare, namespace, written) as until_ready:
-        cost = await at_depth(DEPTH, write, written)
-        await until_ready()
-    statuses = sum(one.status is not None for one in written)
-    return Replayed(len(written) + statuses, cost, time.perf_counter() - began)
+    return await at_depth(DEPTH, write, written)
 
 
 @asynccontextmanager

@@ -108,6 +108,18 @@ def test_a_custom_kind_is_watched_from_its_first_use_and_only_once(
     assert woken == [Key("saas", "acme")]
 
 
+def test_what_no_cache_keeps_wakes_only_those_with_a_rule_of_their_own(
+    stores: Stores, children: Children, woken: list[Key]
+) -> None:
+    put(stores, DEPLOYMENT, 1, generation=1)
+    woken.clear()
+    put(stores, DEPLOYMENT, 2, generation=1, status={"collisionCount": 1})
+    assert woken == []
+    children.follow([DEPLOYMENT])
+    put(stores, DEPLOYMENT, 3, generation=1, status={"collisionCount": 2})
+    assert woken == [Key("saas", "acme")]
+
+
 @pytest.mark.parametrize(
     ("settings", "selectors"),
     [

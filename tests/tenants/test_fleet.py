@@ -26,8 +26,9 @@ def tenant(conditions: tuple[Condition, ...] = (), seen: int = 2, **meta: object
         ([], Counts(0, 0, 0)),
         ([tenant(READY), tenant(DEGRADED), tenant(STARTING)], Counts(3, 1, 1)),
         ([tenant(READY, seen=1), tenant(DEGRADED, seen=1)], Counts(2, 0, 0)),
+        ([tenant(READY, deletion_timestamp="2026-01-01T00:00:00Z")], Counts(1, 0, 0)),
     ],
-    ids=["nobody", "each-kind", "said-of-an-earlier-spec"],
+    ids=["nobody", "each-kind", "said-of-an-earlier-spec", "on-its-way-out"],
 )
 def test_only_what_was_said_of_the_latest_spec_counts(found: list[Tenant], counts: Counts) -> None:
     assert counted(found) == counts

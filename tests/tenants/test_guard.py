@@ -311,6 +311,14 @@ def test_a_row_that_returns_in_time_cancels_the_deletion(active: str, rejected: 
     assert touched(verdict) == set()
 
 
+def test_after_a_start_a_marked_tenant_whose_row_is_missed_waits_for_the_second_read_like_any_other() -> None:
+    marked = known("a", delete_after=60.0) + known(*"bcdefghij")
+    first = judge(read(100.0, "bcdefghij"), situation(*marked))
+    assert (first.delete, first.look_again_at) == ((), 105.0)
+    second = judge(read(105.0, "bcdefghij"), situation(*marked, memory=first.memory))
+    assert second.delete == names("a")
+
+
 def test_a_mark_does_not_make_a_failed_or_empty_read_deadly() -> None:
     found = situation(*known(*TEN, delete_after=1), policy=Policy(grace=60))
     assert judge(FailedRead(99), found).delete == ()

@@ -62,6 +62,21 @@ def test_a_changed_row_changes_its_tenant_and_touches_no_other(world: World, cus
     assert values["metadata"]["ownerReferences"][0]["uid"] == tenants["acme-web-app"]["metadata"]["uid"]
 
 
+def test_values_that_somebody_deletes_or_edits_are_written_again(world: World, customers: Customers) -> None:
+    customers.add("acme")
+    secret = {"apiVersion": "v1", "kind": "Secret", "stringData": {"plan": "{{ .plan }}"}}
+    world.apply(sqlite_registry(), config_template(secrets=[resource("secret", spec=secret)]))
+    first = until(lambda: world.get("secret", "acme-web-app-values"))
+
+    world.kubectl("delete", "secret", "acme-web-app-values")
+    second = until(lambda: world.get("secret", "acme-web-app-values"))
+    assert second["metadata"]["uid"] != first["metadata"]["uid"]
+    assert second["data"] == first["data"]
+    world.kubectl("patch", "secret", "acme-web-app-values", "--type=merge", "-p", '{"data": {"secret": ""}}')
+    until(lambda: world.get("secret", "acme-web-app-values")["data"] == first["data"])
+    world.until_condition("Ready", "True", kind="tenant", name="acme-web-app")
+
+
 def test_a_row_that_cannot_be_rendered_says_why_and_others_go_on(world: World, customers: Customers) -> None:
     customers.add("acme", plan='{"size": "XL"}')
     customers.add("umbrella", plan="{{ .uid }}")
@@ -114,7 +129,7 @@ def test_rows_that_cannot_be_tenants_are_named_and_their_tenants_stay(
     assert "1048576" in reasons["titan"]
     world.until_tenants("acme-web-app", "umbrella-web-app", "initech-web-app")
     assert world.tenants()["acme-web-app"]["metadata"]["generation"] == untouched
-    assert any("'acme'" in note for note in until(lambda: world.events("RowRejected")))
+    until(lambda: any("'acme'" in note for note in world.events("RowRejected")))
 
     customers.run("DELETE FROM customers WHERE rowid IN (SELECT max(rowid) FROM customers WHERE id = 'acme')")
     until(lambda: world.status().get("rejectedRows") == 5, world.status)

@@ -195,6 +195,12 @@ def test_the_payload_of_a_secret_is_apart_from_the_specification() -> None:
     assert back["data"]["old"] == "b2xk"
 
 
+def test_no_secret_takes_the_name_of_the_one_with_the_tenants_values() -> None:
+    secret = {"apiVersion": "v1", "kind": "Secret"}
+    found = error(spec=secret, nameTemplate="acme-web-values")
+    assert "choose another name" in str(found)
+
+
 def test_a_changed_password_is_a_changed_digest() -> None:
     body = {"apiVersion": "v1", "kind": "Secret", "stringData": {"p": "{{ .p }}"}}
     digests = [rendered(columns={"p": p}, secrets=[resource(spec=body)]).payload.digest for p in "aab"]

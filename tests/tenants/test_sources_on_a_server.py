@@ -361,6 +361,21 @@ def test_ten_thousand_rows_hide_nobody(mariadb_stage: Stage) -> None:
     stage.clear_inactive()
 
 
+def test_hostile_values_spoil_their_own_rows_and_nobody_elses(mariadb_stage: Stage) -> None:
+    stage = mariadb_stage
+    stage.database.run(
+        "ALTER TABLE customers MODIFY plan MEDIUMBLOB",
+        "INSERT INTO customers VALUES ('curly', 'x', '1', '{{ .uid }}'), ('bytes', 'x', '1', X'C328'), "
+        "('n\\0ul', 'x', '1', ''), ('large', 'x', '1', REPEAT('x', 1100000))",
+    )
+    until(lambda: stage.world.staying() == tenants([*stage.uids, "curly"]), stage.world.status)
+    until(lambda: stage.world.status()["rejectedRows"] == 3, stage.world.status)
+    assert "'plan': '{{ .uid }}'" in str(stage.world.tenants()["curly-web-app"]["spec"])
+    stage.database.run("DELETE FROM customers WHERE url = 'x'", "ALTER TABLE customers MODIFY plan TEXT")
+    until(stage.has_kept_all, stage.world.status)
+    until(lambda: stage.world.status()["rejectedRows"] == 0, stage.world.status)
+
+
 def test_a_row_that_is_replaced_again_and_again_keeps_its_tenant(mariadb_stage: Stage) -> None:
     for plan in ("one", "two", "three"):
         mariadb_stage.database.run(

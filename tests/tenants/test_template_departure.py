@@ -7,11 +7,12 @@ import msgspec
 import pytest
 
 from steward.kube.kinds import Key
-from steward.runtime.plan import Patch, Requeue
+from steward.runtime.plan import Delete, Patch, Requeue, Status
 from steward.tenants import marks
+from steward.tenants.approval import digest_of
 from steward.tenants.controllers.ground import Ground
 from steward.tenants.controllers.template import TemplateReconciler
-from tests.tenants.manifests import template
+from tests.tenants.manifests import template, tenant
 from tests.tenants.quiet_ground import ground_with
 
 WEB = Key("shop", "web-app")
@@ -33,6 +34,17 @@ def carried() -> Carried:
     return Carried()
 
 
+def approved(*names: str) -> dict[str, str]:
+    return {marks.APPROVE_DELETION: f"{len(names)}-{digest_of(names)}"}
+
+
+def put_tenants(ground: Ground, *names: str) -> None:
+    for name in names:
+        found = tenant(name, uid=name)
+        found["metadata"] |= {"namespace": "shop", "uid": name, "resourceVersion": "6"}
+        ground.store(ground.rules.every_tenant).observe(msgspec.json.encode(found))
+
+
 @pytest.fixture
 def ground(carried: Carried) -> Ground:
     found = ground_with(carried)
@@ -43,6 +55,7 @@ def ground(carried: Carried) -> Ground:
         "resourceVersion": "5",
         "deletionTimestamp": "2026-01-01T00:00:00Z",
         "finalizers": [marks.TEMPLATE_FINALIZER],
+        "annotations": approved("acme", "bob"),
     }
     found.store(found.rules.template).observe(msgspec.json.encode(leaving))
     return found
@@ -61,3 +74,22 @@ async def test_a_template_stays_while_a_tenant_of_it_may_still_be_written(
     assert [type(step) for step in carried.steps] == [Requeue]
     await TemplateReconciler(ground).reconcile(WEB)
     assert isinstance(carried.steps[0], Patch)
+
+
+async def test_that_its_tenants_were_named_is_written_down_before_the_first_goes(
+    ground: Ground, carried: Carried
+) -> None:
+    put_tenants(ground, "acme", "bob")
+    await TemplateReconciler(ground).reconcile(WEB)
+    assert [type(step) for step in carried.steps] == [Status, Delete, Delete]
+    reasons = {each["type"]: each["reason"] for each in carried.steps[0].status["conditions"]}
+    assert reasons["DeletionHeld"] == "DeletionReleased"
+
+
+async def test_an_approval_waits_until_the_last_write_of_a_tenant_has_ended(
+    ground: Ground, carried: Carried
+) -> None:
+    put_tenants(ground, "acme", "bob")
+    with ground.writing({WEB}):
+        await TemplateReconciler(ground).reconcile(WEB)
+    assert [type(step) for step in carried.steps] == [Requeue]

@@ -1,13 +1,15 @@
 """Who may do what: on a real control plane with its real access control, a template has the rights of its account."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from steward.local.control_plane import ControlPlane
+from steward.testkit.rights import Use
 from tests.kubectl import Kubectl
+from tests.rights import is_refused
 from tests.tenants.conftest import running_operator
 from tests.tenants.fleet import TENANT, Fleet, config_map, leave_nothing, make_spaces, resource, space
 
@@ -77,7 +79,9 @@ def test_without_an_account_nothing_is_applied_where_one_is_asked_for(fleet: Fle
     assert fleet.get("configmap", "config") is None
 
 
-def test_kinds_that_grant_rights_and_the_operators_own_namespace_are_refused(fleet: Fleet) -> None:
+def test_kinds_that_grant_rights_and_the_operators_own_namespace_are_refused(
+    fleet: Fleet, record_property: Callable[[str, object], None]
+) -> None:
     role: dict[str, Any] = {
         "apiVersion": "rbac.authorization.k8s.io/v1",
         "kind": "ClusterRole",
@@ -85,6 +89,10 @@ def test_kinds_that_grant_rights_and_the_operators_own_namespace_are_refused(fle
         "rules": [{"apiGroups": ["*"], "resources": ["*"], "verbs": ["*"]}],
     }
     own: str = fleet.own  # type: ignore[attr-defined]
+    # When the Tenant goes, the operator looks for what it may have left, and may not look at roles either.
+    is_refused(
+        record_property, Use("get", "rbac.authorization.k8s.io", "clusterroles", "", role["metadata"]["name"])
+    )
     fleet.tenant(
         **ACCOUNT,
         manifests=[resource("role", role)],

@@ -8,7 +8,9 @@ from typing import Any
 import pytest
 
 from steward.local.control_plane import ControlPlane
+from steward.multigres.api.kinds import CUSTOM_KINDS as MULTIGRES_KINDS
 from steward.tenants.payload import Payload
+from tests import definitions
 from tests.kubectl import Kubectl
 from tests.tenants.fleet import TENANT, Fleet, config_map, deployment, fleets, resource, service
 
@@ -220,20 +222,23 @@ def test_what_the_operator_before_us_made_is_taken_over_as_it_is(fleet: Fleet) -
     assert found["metadata"]["labels"]["kubernetes-tenants.org/tenant"] == "acme"
 
 
-def test_a_custom_kind_is_watched_from_its_first_use(fleet: Fleet) -> None:
-    registry = {
-        "apiVersion": "operator.kubernetes-tenants.org/v1",
-        "kind": "TenantTemplate",
+def test_a_custom_kind_is_watched_from_its_first_use(
+    fleet: Fleet, control_plane: ControlPlane, kubectl: Kubectl
+) -> None:
+    definitions.install(control_plane, kubectl, MULTIGRES_KINDS)
+    database = {
+        "apiVersion": "multigres.com/v1alpha1",
+        "kind": "MultigresCluster",
         "metadata": {"name": "inner"},
-        "spec": {"registryId": "nowhere"},
+        "spec": {"cells": [{"name": "a", "zone": "z1"}]},
     }
-    fleet.tenant(manifests=[resource("inner", registry, waitForReady=False)])
+    fleet.tenant(manifests=[resource("inner", database, waitForReady=False)])
     fleet.until_ready()
-    uid = fleet.get("tenanttemplate", "inner")["metadata"]["uid"]
-    fleet.kubectl("delete", "tenanttemplate", "inner", "-n", fleet.namespace, "--wait=false")
+    uid = fleet.get("multigrescluster", "inner")["metadata"]["uid"]
+    fleet.kubectl("delete", "multigrescluster", "inner", "-n", fleet.namespace, "--wait=false")
     fleet.until(
         lambda: (
-            (fleet.get("tenanttemplate", "inner") or {"metadata": {"uid": uid}})["metadata"]["uid"] != uid
+            (fleet.get("multigrescluster", "inner") or {"metadata": {"uid": uid}})["metadata"]["uid"] != uid
         ),
         "the custom object to be back",
     )

@@ -4,7 +4,7 @@ import msgspec
 import pytest
 
 from steward.tenants.api.tenant import AppliedObject, TenantStatus
-from steward.tenants.tenant_status import Before, Trouble, announced, is_urgent, status_of, troubled
+from steward.tenants.tenant_status import Before, Trouble, announced, is_urgent, leaving, status_of, troubled
 from steward.tenants.waiting import Progress, State
 
 NOW = "2026-01-01T00:00:00Z"
@@ -62,9 +62,26 @@ def test_kstatus_sees_reconciling_while_something_is_under_way_and_stalled_when_
     assert "Stalled" in conditions(status_of(before(), [READY, failed], []))
 
 
-def test_the_same_world_twice_gives_the_same_status() -> None:
-    first = status_of(before(), [READY], [RECORD])
-    assert status_of(before(first, LATER), [READY], [RECORD]) == first
+@pytest.mark.parametrize("state", State)
+def test_the_same_world_twice_gives_the_same_status(state: State) -> None:
+    progress = [READY, Progress("b", state, "why")]
+    first = status_of(before(), progress, [RECORD])
+    assert status_of(before(first, LATER), progress, [RECORD]) == first
+
+
+def test_the_same_trouble_twice_gives_the_same_status() -> None:
+    trouble = Trouble("TemplateRenderError", "no such variable")
+    first = troubled(before(), trouble)
+    assert troubled(before(first, LATER), trouble) == first
+
+
+def test_a_tenant_that_takes_its_time_to_leave_has_not_failed_and_says_the_same_twice() -> None:
+    stalled = troubled(before(), Trouble("ResourceFailures", "broke"))
+    first = leaving(before(stalled), "waits until it is gone")
+    found = conditions(first)
+    assert (found["Ready"], found["Degraded"]) == (("False", "TenantDeleting"), ("False", "Healthy"))
+    assert "Stalled" not in found
+    assert leaving(before(first, LATER), "waits until it is gone") == first
 
 
 def test_both_lists_of_objects_are_written() -> None:

@@ -34,6 +34,8 @@ class Hold(NamedTuple):
     size: int
     digest: str
     sample: tuple[str, ...]
+    undo: str = "Bring the rows back"
+    """What to do if they should not go."""
 
     @classmethod
     def of(cls, reason: HoldReason, names: Iterable[str]) -> Self:
@@ -56,7 +58,7 @@ class Hold(NamedTuple):
         if self.reason is HoldReason.EMPTY_RESULT:
             return "Bring the rows back, or set deletionGuard.allowEmpty if the table is meant to be empty."
         return (
-            f"Bring the rows back, or let exactly these go with the annotation "
+            f"{self.undo}, or let exactly these go with the annotation "
             f'{APPROVE_DELETION}: "{self.approve_with}".'
         )
 

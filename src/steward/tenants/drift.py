@@ -76,6 +76,7 @@ class Children:
         self._manager = manager
         self._settings = settings
         self._stores: dict[Kind, Store[Any]] = {}
+        self._followed: set[Kind] = set()
         self.watch(BUILT_IN)
 
     def watch(self, wanted: Iterable[Kind]) -> None:
@@ -84,6 +85,10 @@ class Children:
                 store = self._manager.store(child_rule(kind, self._settings))
                 self._stores[kind] = store
                 store.subscribe(self._heard)
+
+    def follow(self, wanted: Iterable[Kind]) -> None:
+        """From now on any change of these counts: a rule of the user's may read what no cache keeps."""
+        self._followed.update(wanted)
 
     def store(self, kind: Kind) -> Store[Any]:
         return self._stores[kind]
@@ -100,7 +105,7 @@ class Children:
         return found
 
     def _heard(self, change: Change[Any]) -> None:
-        if not _is_worth_a_look(change):
+        if change.kind not in self._followed and not _is_worth_a_look(change):
             return
         lane = Lane.SLOW if change.initial else Lane.FAST
         sides = (change.old, change.new)

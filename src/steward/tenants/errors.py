@@ -3,6 +3,7 @@
     TenantsError
     ├── RenderError            a template that failed for a row: resource, field, line, column, Go's text and the cure
     │   └── TooLarge           the row's objects are more than a Tenant can hold: the row is rejected
+    ├── ValuesTaken            a stranger's Secret has the name of the one for a Tenant's values: the row is rejected
     └── SourceError            the rows could not be read: which source, and the cure
         ├── BadSource          it can never work as it is written: a table name, a path, a TLS setting
         ├── Unreachable        no connection: address, name, network
@@ -37,6 +38,14 @@ class RenderError(TenantsError):
 
 class TooLarge(RenderError):
     pass
+
+
+class ValuesTaken(TenantsError):
+    def __init__(self, secret: str) -> None:
+        super().__init__(
+            f"Secret {secret}, which is to hold the values of its Tenant, belongs to somebody else: "
+            "rename that Secret, or the template"
+        )
 
 
 class SourceError(TenantsError):

@@ -44,7 +44,7 @@ def counted(tenants: Iterable[Tenant]) -> Counts:
     total = ready = failed = 0
     for tenant in tenants:
         total += 1
-        ready += is_ready(tenant)
+        ready += is_ready(tenant) and is_staying(tenant)
         failed += is_failed(tenant)
     return Counts(total, ready, failed)
 

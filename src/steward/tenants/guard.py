@@ -13,7 +13,9 @@ exactly that set.
                             waiting          hold ◄── approval    marked ◄── row returns: unmark
 
 A mark (an annotation on the Tenant) says that the guard has let this Tenant go. An approval therefore only marks, and
-deletion follows: a crash in between finds the same condemned set again, and the approval still names it.
+deletion follows: a crash in between finds the same condemned set again, and the approval still names it. A row may come
+back just when the process ends, before the mark is taken away: so one that is missed needs its second read after every
+start, marked or not.
 
 Tenants are compared with rows, never with what was rendered from them: a row that fails to render is still a row.
 """
@@ -142,6 +144,13 @@ class Verdict(NamedTuple):
     def hold(self) -> Hold | None:
         return self.memory.hold
 
+    @property
+    def is_calm(self) -> bool:
+        """Nobody is missed, marked or held: the same read would say the same at any time."""
+        memory = self.memory
+        remembered = memory.missing_since or memory.strayed_since or memory.doubted or memory.hold
+        return not remembered and self == Verdict(memory)
+
 
 class _Condemned(NamedTuple):
     settled: tuple[Known, ...]
@@ -230,7 +239,11 @@ def _decide(read: CleanRead, situation: Situation, condemned: _Condemned, memory
     policy = situation.policy
     if reason := exceeds(condemned.undecided, len(situation.known), policy):
         return _held(read, situation, condemned, memory._replace(hold=_hold(reason, condemned.undecided)))
-    due = tuple(tenant for tenant in condemned.settled if _is_due(tenant, read.at))
+    due = tuple(
+        tenant
+        for tenant in condemned.settled
+        if _is_due(tenant, read.at) and _is_confirmed(tenant, read, situation, memory)
+    )
     return Verdict(
         memory,
         delete=_names(due if policy.grace else (*due, *condemned.confirmed)),
@@ -274,7 +287,7 @@ def judge_departure(leaving: Iterable[Known], situation: Situation) -> Hold | No
     reason = exceeds(leaving, len(situation.known), situation.policy)
     if reason is None or names_exactly(situation.approval, _names(leaving)):
         return None
-    return _hold(reason, leaving)
+    return _hold(reason, leaving)._replace(undo="Leave it held")
 
 
 def _hold(reason: HoldReason, tenants: Iterable[Known]) -> Hold:
@@ -298,7 +311,7 @@ def _marks(tenants: Iterable[Known], read: CleanRead, policy: Policy) -> tuple[M
 
 
 def _next_look(read: CleanRead, policy: Policy, condemned: _Condemned, memory: Memory) -> float | None:
-    known_since = (_unwanted_since(tenant, memory) for tenant in condemned.waiting)
+    known_since = (_unwanted_since(tenant, memory) for tenant in (*condemned.waiting, *condemned.settled))
     confirmations = (since + policy.confirm_after for since in known_since if since is not None)
     marks = (tenant.delete_after for tenant in condemned.settled if tenant.delete_after is not None)
     new_marks = [read.at + policy.grace] if policy.grace and condemned.confirmed else []

@@ -69,6 +69,11 @@ def kinds_of(resources: Iterable[TResource]) -> frozenset[Kind]:
     return frozenset(kind_of(resource.spec) for resource in resources)
 
 
+def kinds_with_a_rule(resources: Iterable[TResource]) -> frozenset[Kind]:
+    """Those of which a resource says itself when they are ready."""
+    return frozenset(kind_of(resource.spec) for resource in resources if resource.has_own_rule)
+
+
 class Scope(NamedTuple):
     """What it takes to turn resources into objects, beyond themselves."""
 
@@ -120,13 +125,14 @@ def may_own(resource: TResource, metadata: Mapping[str, Any], owner: Owner) -> b
 
 
 def owner_reference(owner: Owner) -> dict[str, Any]:
+    """It does not block the owner's deletion: where the server checks who may do that, the account of each template
+    would need a right on Tenants, and our own finalizer holds the Tenant as long as it must."""
     return {
         "apiVersion": API_VERSION,
         "kind": "Tenant",
         "name": owner.name,
         "uid": owner.uid,
         "controller": True,
-        "blockOwnerDeletion": True,
     }
 
 

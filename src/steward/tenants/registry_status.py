@@ -13,7 +13,16 @@ from steward.tenants import approval, reasons
 from steward.tenants.api.registry import SHOWN
 from steward.tenants.fleet import DEGRADED, Counts
 from steward.tenants.rows.row import Rejected
-from steward.tenants.telling import DELETION_HELD, Said, conditions_of, has_turned, held, say, told_together
+from steward.tenants.telling import (
+    DELETION_HELD,
+    Said,
+    conditions_of,
+    has_turned,
+    held,
+    released,
+    say,
+    told_together,
+)
 from steward.tenants.validation import Problem
 
 READY = "Ready"
@@ -35,6 +44,8 @@ class RegistryState(NamedTuple):
     rejected: Sequence[Rejected] = ()
     rejected_rows: int = 0
     hold: approval.Hold | None = None
+    is_released: bool = False
+    """It was held, and may leave with its Tenants."""
     problems: tuple[Problem, ...] = ()
     """What is wrong with the spec."""
     source_problem: str = ""
@@ -124,9 +135,11 @@ def _reachable(state: RegistryState) -> Said:
 
 
 def _deletion(state: RegistryState) -> Said:
-    if state.hold is None:
-        return Said(DELETION_HELD, False, reasons.NOTHING_HELD, "no deletion waits for approval")
-    return held(state.hold)
+    if state.hold is not None:
+        return held(state.hold)
+    if state.is_released:
+        return released()
+    return Said(DELETION_HELD, False, reasons.NOTHING_HELD, "no deletion waits for approval")
 
 
 def _degraded(state: RegistryState) -> Said:

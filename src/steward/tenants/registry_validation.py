@@ -4,6 +4,8 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
+import msgspec
+
 from steward.tenants.api.registry import TenantRegistrySpec
 from steward.tenants.api.scalars import UNSET
 from steward.tenants.errors import BadSource
@@ -11,6 +13,7 @@ from steward.tenants.intervals import seconds_of
 from steward.tenants.rows.identifiers import MYSQL, POSTGRES, SQLITE, check_identifier
 from steward.tenants.validation import Problem
 from steward.tenants.variables import BUILT_IN
+from steward.tenants.views import Registry
 
 _DIALECTS: Final = {"mysql": MYSQL, "postgres": POSTGRES, "sqlite": SQLITE}
 _VARIABLE: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*", re.ASCII)
@@ -74,3 +77,13 @@ def _variable(name: str) -> Iterator[Problem]:
         yield Problem(field, f'is no word: templates reach it only as {{{{ index . "{name}" }}}}')
     if name in BUILT_IN:
         yield Problem(field, f"takes the place of the built-in variable .{name}")
+
+
+def typed(registry: Registry) -> tuple[TenantRegistrySpec | None, tuple[Problem, ...]]:
+    """The spec, or what is wrong with it."""
+    try:
+        spec = msgspec.convert(registry.spec, TenantRegistrySpec)
+    except msgspec.ValidationError as error:
+        return None, (Problem("spec", str(error)),)
+    problems = tuple(validate_registry(spec))
+    return (None, problems) if problems else (spec, ())

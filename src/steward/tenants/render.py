@@ -19,7 +19,7 @@ from steward.tenants.api.template import TenantTemplateSpec
 from steward.tenants.body import Node, Place, Variables, prepare, prepare_object
 from steward.tenants.errors import RenderError, TooLarge
 from steward.tenants.marks import CREATED_ONCE, DELETION_POLICY, TENANT, TENANT_NAMESPACE
-from steward.tenants.names import NAME_LENGTH
+from steward.tenants.names import NAME_LENGTH, values_secret
 from steward.tenants.payload import Payload, split
 from steward.tenants.shape import check_object
 
@@ -144,7 +144,15 @@ def _render(
         **_policies(resource.origin),
     }
     made = {**body, "metadata": metadata}
-    return with_folded_data(made) if kind_of(made) == SECRET else made
+    return _secret(made, identity) if kind_of(made) == SECRET else made
+
+
+def _secret(made: dict[str, Any], identity: TenantIdentity) -> dict[str, Any]:
+    metadata = made["metadata"]
+    if (metadata["name"], metadata["namespace"]) == (values_secret(identity.name), identity.namespace):
+        told = f"gives {metadata['name']}, which is the Secret with the values of the Tenant: choose another name"
+        raise RenderError("nameTemplate", told)
+    return with_folded_data(made)
 
 
 def _name(resource: PreparedResource, metadata: Mapping[str, Any], variables: Variables) -> str:

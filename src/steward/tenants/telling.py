@@ -14,6 +14,7 @@ from steward.kube.conditions import (
     set_conditions,
     write_conditions,
 )
+from steward.tenants import reasons
 from steward.tenants.approval import Hold
 from steward.tenants.validation import Problem
 
@@ -70,6 +71,11 @@ def has_turned(before: Conditions, said: Said) -> bool:
     """Whether this is news: what an event is for."""
     known = find_condition(before, said.type)
     return known is None or (known.status == TRUE) != said.holds or known.message != said.message
+
+
+def released() -> Said:
+    """Of what leaves with its Tenants: somebody has named them."""
+    return Said(DELETION_HELD, False, reasons.DELETION_RELEASED, "approved: its Tenants are being deleted")
 
 
 def held(hold: Hold) -> Said:

@@ -10,7 +10,7 @@ from steward.tenants import reasons
 from steward.tenants.api.template import RolloutStatus
 from steward.tenants.approval import Hold
 from steward.tenants.fleet import Counts
-from steward.tenants.telling import Said, conditions_of, held, say, told_together
+from steward.tenants.telling import Said, conditions_of, held, released, say, told_together
 from steward.tenants.validation import Problem
 
 VALID = "Valid"
@@ -27,6 +27,8 @@ class TemplateState(NamedTuple):
     counts: Counts = Counts()
     rollout: RolloutStatus | None = None
     hold: Hold | None = None
+    is_released: bool = False
+    """It was held, and may leave with its Tenants."""
 
 
 def template_status(state: TemplateState, before: dict[str, Any], now: str) -> dict[str, Any]:
@@ -46,6 +48,8 @@ def said_of(state: TemplateState) -> list[Said]:
     said = [valid(state), applied(state.counts)]
     if state.hold is not None:
         said.append(held(state.hold))
+    elif state.is_released:
+        said.append(released())
     if state.counts.ready < state.counts.total:
         said.append(Said(RECONCILING, True, reasons.NOT_ALL_TENANTS_READY, applied(state.counts).message))
     if stall := _stall(state):

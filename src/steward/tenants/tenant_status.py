@@ -34,6 +34,7 @@ DEGRADED: Final = "Degraded"
 NAMED: Final = 3
 LISTED: Final = 100
 MESSAGE_LENGTH: Final = 2000
+_WHILE_TRUE: Final = (RECONCILING, STALLED)
 _TROUBLES: Final = (State.FAILED, State.DENIED, State.CONFLICTED, State.LINGERING)
 
 
@@ -189,6 +190,24 @@ def troubled(before: Before, trouble: Trouble) -> dict[str, Any]:
     }
 
 
+def leaving(before: Before, message: str) -> dict[str, Any]:
+    """Its objects go one after the other, which takes its time and is no failure."""
+    told = message[:MESSAGE_LENGTH]
+    said = (
+        Condition(READY, FALSE, reasons.TENANT_DELETING, told),
+        Condition(DEGRADED, FALSE, reasons.HEALTHY, "nothing has failed"),
+        Condition(PROGRESSING, TRUE, reasons.TENANT_DELETING, told),
+        Condition(RECONCILING, TRUE, reasons.TENANT_DELETING, told),
+    )
+    kept = without_condition(before.conditions, STALLED)
+    conditions = set_conditions(kept, _stamped(said, before), before.now)
+    return {
+        **written(before.status),
+        "observedGeneration": before.generation,
+        "conditions": write_conditions(conditions),
+    }
+
+
 def _conditions(before: Before, progress: Sequence[Progress], count: Tally) -> Conditions:
     message = message_of(progress, count)
     conflict = _named([each for each in progress if each.state is State.CONFLICTED])
@@ -213,8 +232,11 @@ def _conditions(before: Before, progress: Sequence[Progress], count: Tally) -> C
             message if count.is_degraded else "nothing has failed",
         ),
     )
-    kept = without_condition(without_condition(before.conditions, RECONCILING), STALLED)
-    return set_conditions(kept, _stamped((*main, *_kstatus(count, message, progress)), before), before.now)
+    said = (*main, *_kstatus(count, message, progress))
+    types = {each.type for each in said}
+    # What goes on keeps its time: what stays as it is must not differ from one look to the next.
+    kept = tuple(each for each in before.conditions if each.type in types or each.type not in _WHILE_TRUE)
+    return set_conditions(kept, _stamped(said, before), before.now)
 
 
 def _kstatus(count: Tally, message: str, progress: Sequence[Progress]) -> tuple[Condition, ...]:

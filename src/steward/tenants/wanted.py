@@ -136,5 +136,11 @@ def values_manifest(tenant: ObjectMeta, rendered: Rendered) -> Manifest:
     }
 
 
+def holds_values_of(secret: ObjectMeta, tenant: ObjectMeta) -> bool:
+    """Whether it is the Secret that we made beside the Tenant. One that a Tenant applies has a policy for its end."""
+    tracked = (secret.labels.get(marks.TENANT), secret.labels.get(marks.TENANT_NAMESPACE))
+    return tracked == (tenant.name, tenant.namespace) and marks.DELETION_POLICY not in secret.annotations
+
+
 def identity_of(wanted: WantedTenant, registry: ObjectMeta) -> TenantIdentity:
     return TenantIdentity(wanted.name, registry.namespace)

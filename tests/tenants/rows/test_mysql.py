@@ -14,9 +14,7 @@ from steward.tenants.rows.row import Columns, Row
 from steward.tenants.rows.source import Credentials
 from tests.database_servers import DatabaseServer
 from tests.tenants.rows.cutting_proxy import cutting_proxy
-from tests.tenants.rows.tables import COLUMNS
-
-DISABLED = Tls(mode="disable")
+from tests.tenants.rows.tables import COLUMNS, long_rows, reached
 
 
 class Database:
@@ -34,20 +32,11 @@ class Database:
 
     async def many(self, count: int) -> None:
         cursor = self._connection.cursor()
-        rows = [(f"t{number}", f"https://t{number}.example/{'x' * 40}", 1, "gold") for number in range(count)]
-        await cursor.executemany("INSERT INTO customers VALUES (%s, %s, %s, %s)", rows)
+        await cursor.executemany("INSERT INTO customers VALUES (%s, %s, %s, %s)", long_rows(count, 1))
 
     def source(self, **changes: Any) -> MySql:
-        fields = {
-            "host": "127.0.0.1",
-            "port": self.server.port,
-            "username": self.server.user,
-            "database": self.name,
-            "table": "customers",
-            "tls": DISABLED,
-            **changes,
-        }
-        return MySql(MySqlSource(**fields), Credentials(self.server.password))
+        fields = {"database": self.name, "table": "customers", **changes}
+        return MySql(MySqlSource(**reached(self.server, **fields)), Credentials(self.server.password))
 
 
 @pytest.fixture

@@ -14,9 +14,7 @@ from steward.tenants.rows.row import Columns, Row
 from steward.tenants.rows.source import Credentials
 from tests.database_servers import DatabaseServer
 from tests.tenants.rows.cutting_proxy import cutting_proxy
-from tests.tenants.rows.tables import COLUMNS
-
-DISABLED = Tls(mode="disable")
+from tests.tenants.rows.tables import COLUMNS, long_rows, reached
 
 
 class Schema:
@@ -32,22 +30,13 @@ class Schema:
             await self.connection.execute(statement)
 
     async def many(self, count: int) -> None:
-        rows = [
-            (f"t{number}", f"https://t{number}.example/{'x' * 40}", True, "gold") for number in range(count)
-        ]
-        await self.connection.executemany("INSERT INTO customers VALUES ($1, $2, $3, $4)", rows)
+        await self.connection.executemany(
+            "INSERT INTO customers VALUES ($1, $2, $3, $4)", long_rows(count, True)
+        )
 
     def source(self, **changes: Any) -> Postgres:
-        fields = {
-            "host": "127.0.0.1",
-            "port": self.server.port,
-            "username": self.server.user,
-            "database": "postgres",
-            "table": f"{self.name}.customers",
-            "tls": DISABLED,
-            **changes,
-        }
-        return Postgres(PostgresSource(**fields), Credentials(self.server.password))
+        fields = {"database": "postgres", "table": f"{self.name}.customers", **changes}
+        return Postgres(PostgresSource(**reached(self.server, **fields)), Credentials(self.server.password))
 
 
 @pytest.fixture

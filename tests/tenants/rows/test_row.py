@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from steward.tenants.rows.row import Columns, Rejected, Row, sort_rows
+from steward.tenants.rows.row import Columns, Rejected, Row, digest_of, sort_rows
 
 COLUMNS = Columns("id", "url", "active", (("planId", "plan"),))
 
@@ -75,3 +75,11 @@ def test_every_uid_is_in_exactly_one_place(table: list[tuple[Any, Any]]) -> None
     assert not set(active) & rows.inactive
     assert not rejected & (set(active) | rows.inactive)
     assert {uid or "" for uid, _ in table} == {*active, *rows.inactive, *rejected}
+
+
+def test_the_digest_tells_tables_apart_and_knows_the_same_one_again() -> None:
+    rows = [row("acme"), row("bob", 0), row(None)]
+    tables = [rows, rows[:2], rows[:1], [row("acme", plan="pro"), *rows[1:]], [*rows, row("acme")]]
+    digests = [digest_of(sort_rows(COLUMNS, table)) for table in tables]
+    assert len(set(digests)) == len(tables)
+    assert digest_of(sort_rows(COLUMNS, rows)) == digests[0]

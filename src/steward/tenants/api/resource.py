@@ -70,6 +70,11 @@ class TResource(Part):
     skip_on_dependency_failure: Annotated[bool, Meta(extra_json_schema={"default": True})] = True
     """Whether this resource is left out while something that it depends on has failed."""
 
+    @property
+    def has_own_rule(self) -> bool:
+        """Whether it says itself when it is ready, and somebody waits for that."""
+        return self.ready_when is not UNSET and bool(self.ready_when) and self.wait_for_ready
+
 
 LISTS: tuple[tuple[str, str], ...] = (
     ("service_accounts", "ServiceAccount"),

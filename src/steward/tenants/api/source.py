@@ -66,54 +66,45 @@ class Tls(Part):
     )
 
 
-class MySqlSource(Part, kw_only=True):
-    """A table or view on a MySQL or MariaDB server."""
+class Server(Part, kw_only=True):
+    """What MySQL and PostgreSQL have in common: a server, and somebody who may read there."""
 
     host: Host
     """Where the server is."""
+    username: Identifier
+    """As whom to read. The right to SELECT from the table is enough."""
+    password_ref: SecretKeyRef | Unset = UNSET
+    """The password. Read again whenever the Secret changes."""
+    database: Identifier
+    """The database that holds the table."""
+    tls: Tls | Unset = UNSET
+    """Encryption of the connection. `prefer` when left out."""
+    connect_timeout: ConnectTimeout = DEFAULT_CONNECT_TIMEOUT
+    """How long connecting may take."""
+    query_timeout: QueryTimeout = DEFAULT_QUERY_TIMEOUT
+    """How long the query may take. A slower one is stopped and counts as a failed read."""
+
+
+class MySqlSource(Server, kw_only=True):
+    """A table or view on a MySQL or MariaDB server."""
+
     port: Annotated[
         int, Meta(ge=1, le=65535, extra_json_schema={"default": MYSQL_PORT, "format": "int32"})
     ] = MYSQL_PORT
     """On which port it listens."""
-    username: Identifier
-    """As whom to read. The right to SELECT from the table is enough."""
-    password_ref: SecretKeyRef | Unset = UNSET
-    """The password. Read again whenever the Secret changes."""
-    database: Identifier
-    """The database that holds the table."""
     table: TableName
     """A table or a view, `name` or `database.name`."""
-    tls: Tls | Unset = UNSET
-    """Encryption of the connection. `prefer` when left out."""
-    connect_timeout: ConnectTimeout = DEFAULT_CONNECT_TIMEOUT
-    """How long connecting may take."""
-    query_timeout: QueryTimeout = DEFAULT_QUERY_TIMEOUT
-    """How long the query may take. A slower one is stopped and counts as a failed read."""
 
 
-class PostgresSource(Part, kw_only=True):
+class PostgresSource(Server, kw_only=True):
     """A table or view on a PostgreSQL server."""
 
-    host: Host
-    """Where the server is."""
     port: Annotated[
         int, Meta(ge=1, le=65535, extra_json_schema={"default": POSTGRES_PORT, "format": "int32"})
     ] = POSTGRES_PORT
     """On which port it listens."""
-    username: Identifier
-    """As whom to read. The right to SELECT from the table is enough."""
-    password_ref: SecretKeyRef | Unset = UNSET
-    """The password. Read again whenever the Secret changes."""
-    database: Identifier
-    """The database that holds the table."""
     table: TableName
     """A table or a view, `name` or `schema.name`."""
-    tls: Tls | Unset = UNSET
-    """Encryption of the connection. `prefer` when left out."""
-    connect_timeout: ConnectTimeout = DEFAULT_CONNECT_TIMEOUT
-    """How long connecting may take."""
-    query_timeout: QueryTimeout = DEFAULT_QUERY_TIMEOUT
-    """How long the query may take. A slower one is stopped and counts as a failed read."""
 
 
 class SqliteSource(Part):

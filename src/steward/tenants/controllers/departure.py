@@ -1,7 +1,9 @@
 """A template or a registry that goes with its Tenants: no read of a table, but as deadly, and guarded alike.
 
 What may go is deleted, and the finalizer falls when nothing of it is left. Tenants that are being deleted already, by
-somebody else or with their namespace, are nobody's decision any more.
+somebody else or with their namespace, are nobody's decision any more. An approval names the whole set, and a crash may
+leave a part of it: so it is written down as used before the first Tenant goes. No Tenant joins what is on its way out,
+and what is left of an approved set is approved.
 """
 
 from collections.abc import Iterable, Sequence
@@ -17,7 +19,7 @@ from steward.tenants.api.registry import DeletionGuard
 from steward.tenants.fleet import is_staying, known
 from steward.tenants.guard import Policy, Situation, judge_departure, policy_of
 from steward.tenants.rules import TENANT_KIND
-from steward.tenants.telling import has_turned, held
+from steward.tenants.telling import DELETION_HELD, has_turned, held
 from steward.tenants.views import Tenant
 
 
@@ -36,6 +38,8 @@ class Departure(NamedTuple):
 class Leaving(NamedTuple):
     plan: Plan
     hold: approval.Hold | None
+    is_released: bool = False
+    """It was held, and somebody has named its Tenants: to be written down before the plan is carried out."""
 
 
 def hold_of(departure: Departure) -> approval.Hold | None:
@@ -49,12 +53,18 @@ def hold_of(departure: Departure) -> approval.Hold | None:
 
 
 def departing(departure: Departure) -> Leaving:
-    hold = hold_of(departure)
+    unapproved = hold_of(departure._replace(approval=""))
+    is_released = was_released(departure.before)
+    hold = None if is_released else hold_of(departure)
     if hold is None:
-        return Leaving(tuple(_deletions(departure)), None)
+        return Leaving(tuple(_deletions(departure)), None, is_released or unapproved is not None)
     news = (Emit(departure.ref, reasons.DELETION_HELD, hold.message, EventType.WARNING),)
     told = news if has_turned(departure.before, held(hold)) else ()
     return Leaving((Hold(hold.size, hold.reason.value, hold.message), *told), hold)
+
+
+def was_released(before: Conditions) -> bool:
+    return any(each.type == DELETION_HELD and each.reason == reasons.DELETION_RELEASED for each in before)
 
 
 def _deletions(departure: Departure) -> Iterable[Delete]:

@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
+from functools import cached_property
 from typing import TypeVar
 
 from steward.kube.kinds import Key
@@ -14,14 +15,12 @@ from steward.runtime.manager import Manager
 from steward.runtime.settings import Settings
 from steward.tenants.api.scalars import UNSET
 from steward.tenants.api.template import RolloutStatus
+from steward.tenants.controllers.fleets import Fleets
 from steward.tenants.controllers.tenant_shelf import Shelf
-from steward.tenants.fleet import registry_of, registry_value
 from steward.tenants.marks import FIELD_MANAGER
 from steward.tenants.rules import Rules
-from steward.tenants.views import Tenant
 
 T = TypeVar("T", bound=HasMetadata)
-OF_REGISTRY = "tenants of a registry"
 
 
 class Ground:
@@ -41,15 +40,10 @@ class Ground:
     def store(self, rule: CacheRule[T]) -> Store[T]:
         return self.manager.store(rule)
 
-    def watch_fleets(self) -> Store[Tenant]:
-        """Every Tenant, to be found by its registry."""
-        tenants = self.store(self.rules.every_tenant)
-        tenants.add_index(OF_REGISTRY, registry_of)
-        return tenants
-
-    def fleet_of(self, namespace: str, registry: str) -> list[Tenant]:
-        tenants = self.store(self.rules.every_tenant)
-        return tenants.by_index(OF_REGISTRY, registry_value(namespace, registry))
+    @cached_property
+    def fleets(self) -> Fleets:
+        """Every Tenant, to be found by its registry. Only part 0 of a fleet that is split asks for them."""
+        return Fleets(self.store(self.rules.every_tenant), self.store(self.rules.secret))
 
     @contextmanager
     def writing(self, templates: Iterable[Key]) -> Iterator[None]:

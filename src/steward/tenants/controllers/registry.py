@@ -9,15 +9,13 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Final
 
-import msgspec
-
 from steward.kube.errors import KubeError
 from steward.kube.kinds import Key, Ref
-from steward.kube.meta import ObjectMeta
+from steward.kube.meta import Metadata, ObjectMeta
 from steward.runtime.controller import Controller, ControllerLoop
 from steward.runtime.forwards import Redirect
 from steward.runtime.plan import Emit, EventType, Plan, Status
-from steward.runtime.predicates import own_object
+from steward.runtime.predicates import child, own_object
 from steward.runtime.queue import Lane
 from steward.runtime.reconcile import DONE, RequeueAfter, Result
 from steward.runtime.triggers import For, Watches
@@ -34,15 +32,14 @@ from steward.tenants.controllers.registry_memory import RegistryMemory, recalled
 from steward.tenants.controllers.syncing import Syncs
 from steward.tenants.controllers.templates_in_use import TemplatesInUse
 from steward.tenants.controllers.writing import FleetWriter
-from steward.tenants.fleet import counted, registry_of, registry_value, template_sizes
+from steward.tenants.fleet import registry_of, registry_value
 from steward.tenants.registry_status import RegistryState, registry_status, warnings
-from steward.tenants.registry_validation import validate_registry
+from steward.tenants.registry_validation import typed
 from steward.tenants.rows.opening import open_source
 from steward.tenants.rows.row import Rows, columns_of
 from steward.tenants.rows.source import Surroundings
 from steward.tenants.rules import REGISTRY
 from steward.tenants.telling import conditions_of
-from steward.tenants.validation import Problem
 from steward.tenants.views import Registry, Revision, Template, Tenant
 
 log = logging.getLogger(__name__)
@@ -58,7 +55,8 @@ class RegistryReconciler:
         self.ground = ground
         self.registries = ground.store(ground.rules.registry)
         self.registries.add_index(LABEL, _label_of)
-        self.tenants = ground.watch_fleets()
+        self.fleets = ground.fleets
+        self.tenants = self.fleets.tenants
         self.templates = TemplatesInUse(ground)
         self.readings = Readings(ground.clock, self._wake)
         self.credentials = CredentialWatches(ground.client, self._wake)
@@ -79,6 +77,7 @@ class RegistryReconciler:
                 Watches(rules.template, to=_registry_of_template),
                 Watches(rules.revision, to=self._registry_of_revision),
                 Watches(rules.every_tenant, to=self._registry_of_tenant),
+                Watches(rules.secret, to=self._registry_of_values, when=child),
             ),
             workers=self.ground.settings.registry_concurrency,
         )
@@ -102,6 +101,10 @@ class RegistryReconciler:
             registry for value in registry_of(tenant) for registry in self.registries.by_index(LABEL, value)
         ]
         return [Key(registry.metadata.namespace, registry.metadata.name) for registry in found]
+
+    def _registry_of_values(self, secret: Metadata) -> Iterable[Key]:
+        tenant = self.fleets.tenant_with(secret)
+        return () if tenant is None else self._registry_of_tenant(tenant)
 
     async def reconcile(self, key: Key) -> Result:
         registry = self.registries.get(key)
@@ -133,7 +136,7 @@ class RegistryReconciler:
 
     async def _disown(self, key: Key) -> None:
         """Each by itself: a Tenant that cannot be written keeps no other from its rows. It is tried at every look."""
-        for step in without_former_owner(self.ground.fleet_of(*key)):
+        for step in without_former_owner(self.fleets.of(key)):
             try:
                 await self._carry_out((step,), key)
             except KubeError as error:
@@ -192,10 +195,11 @@ class RegistryReconciler:
     ) -> None:
         key = Key(registry.metadata.namespace, registry.metadata.name)
         await self.credentials.use(key, secrets_of(spec.source, key.namespace))
-        if self._is_due(registry, memory) or (
-            memory.writer.has_drifted() and not self.readings.is_under_way(key)
-        ):
+        if self._is_due(registry, memory) or self._has_drifted(key, memory):
             self.readings.begin(key, self._inputs(registry), lambda: self._read(spec, key, memory))
+
+    def _has_drifted(self, key: Key, memory: RegistryMemory) -> bool:
+        return not self.readings.is_under_way(key) and memory.writer.has_drifted(self.fleets.version(key))
 
     async def _read(self, spec: TenantRegistrySpec, key: Key, memory: RegistryMemory) -> Rows:
         try:
@@ -211,15 +215,14 @@ class RegistryReconciler:
     def _state(self, registry: Registry, memory: RegistryMemory) -> RegistryState:
         meta = registry.metadata
         staying = [each for each in self._referencing(meta) if each.metadata.deletion_timestamp is None]
-        fleet = self.ground.fleet_of(meta.namespace, meta.name)
-        sizes = template_sizes(fleet)
-        missing = self.templates.missing(meta.namespace, sizes)
+        sizes = self.fleets.sizes(Key(meta.namespace, meta.name))
+        missing = self.templates.missing(meta.namespace, sizes.by_template)
         return RegistryState(
             meta,
             templates=len(staying),
             active_rows=memory.active_rows,
-            counts=counted(fleet),
-            waiting={name: count for name, count in sizes.items() if name in missing},
+            counts=sizes.counts,
+            waiting={name: count for name, count in sizes.by_template.items() if name in missing},
             rejected=memory.rejected,
             rejected_rows=len(memory.rejected),
             hold=memory.guard.hold,
@@ -265,7 +268,7 @@ class RegistryReconciler:
         self.readings.forget(key)
         if marks.REGISTRY_FINALIZER not in meta.finalizers:
             return DONE
-        fleet = self.ground.fleet_of(meta.namespace, meta.name)
+        fleet = self.fleets.of(key)
         if not fleet:
             await self._carry_out(let_go(Ref(REGISTRY, key), meta, marks.REGISTRY_FINALIZER), key)
             return DONE
@@ -274,19 +277,10 @@ class RegistryReconciler:
         leaving = departing(Departure(Ref(REGISTRY, key), fleet, fleet, registry.spec, approval, before))
         memory = self._memory(registry)
         memory.guard = memory.guard._replace(hold=leaving.hold)
+        state = self._state(registry, memory)._replace(is_released=leaving.is_released)
+        await self._report(registry, state)
         await self._carry_out(leaving.plan, key)
-        await self._report(registry, self._state(registry, memory))
         return DONE
-
-
-def typed(registry: Registry) -> tuple[TenantRegistrySpec | None, tuple[Problem, ...]]:
-    """The spec, or what is wrong with it."""
-    try:
-        spec = msgspec.convert(registry.spec, TenantRegistrySpec)
-    except msgspec.ValidationError as error:
-        return None, (Problem("spec", str(error)),)
-    problems = tuple(validate_registry(spec))
-    return (None, problems) if problems else (spec, ())
 
 
 def _label_of(registry: Registry) -> list[str]:

@@ -1,7 +1,7 @@
 """What is known of a registry between two looks at it. Lost without harm: the status says the rest again."""
 
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 import msgspec
 
@@ -17,6 +17,17 @@ from steward.tenants.telling import conditions_of
 from steward.tenants.views import Registry
 
 NOTHING_REMEMBERED = Memory()
+
+
+class Rest(NamedTuple):
+    """What a sync was made from that found and left everything as it should be: from the same, another one would do
+    nothing."""
+
+    rows: bytes
+    """Their digest."""
+    inputs: Inputs
+    fleet: int
+    """The version of the fleet."""
 
 
 @dataclass
@@ -40,6 +51,7 @@ class RegistryMemory:
     pending: Rows | None = None
     """Rows that are not all written yet: a rollout goes on, or a write failed. Kept no longer than that."""
     look_again_at: float | None = None
+    rest: Rest | None = None
     deleting: set[str] = field(default_factory=set)
     """Tenants that we deleted and that are not gone yet."""
 

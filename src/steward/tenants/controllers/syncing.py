@@ -16,7 +16,7 @@ from steward.tenants.api.scalars import UNSET
 from steward.tenants.api.template import RolloutStatus
 from steward.tenants.controllers.ground import Ground
 from steward.tenants.controllers.reading import Finished
-from steward.tenants.controllers.registry_memory import RegistryMemory
+from steward.tenants.controllers.registry_memory import RegistryMemory, Rest
 from steward.tenants.controllers.rollouts import Rollouts
 from steward.tenants.controllers.template import rollout_of
 from steward.tenants.controllers.templates_in_use import TemplatesInUse
@@ -26,7 +26,7 @@ from steward.tenants.guard import CleanRead, Policy, Situation, Verdict, judge, 
 from steward.tenants.intervals import sync_seconds
 from steward.tenants.names import TenantKey, name_tenants
 from steward.tenants.rows.opening import identity_of
-from steward.tenants.rows.row import Rejected, Rows, columns_of
+from steward.tenants.rows.row import Rejected, Rows, columns_of, digest_of
 from steward.tenants.rules import REGISTRY
 from steward.tenants.telling import conditions_of
 from steward.tenants.views import Registry
@@ -42,7 +42,7 @@ class Syncs:
         self._ground = ground
         self._templates = templates
         self._rollouts = Rollouts(ground)
-        self._tenants = ground.watch_fleets()
+        self._fleets = ground.fleets
 
     async def take_in(
         self, registry: Registry, spec: TenantRegistrySpec, memory: RegistryMemory, finished: Finished
@@ -57,11 +57,27 @@ class Syncs:
         memory.failures, memory.source_problem = 0, ""
         memory.last_sync = self._ground.now()
         memory.active_rows = len(finished.rows.active)
+        look_again_at = await self._sync(registry, spec, memory, finished)
+        next_sync = self._ground.clock.now() + interval * (1.0 + JITTER * random.uniform(-1.0, 1.0))
+        memory.next_sync = min(next_sync, look_again_at or next_sync)
+
+    async def _sync(
+        self, registry: Registry, spec: TenantRegistrySpec, memory: RegistryMemory, finished: Finished
+    ) -> float | None:
+        """Judges and writes, unless both were done from the very same before and had nothing to do."""
+        assert finished.rows is not None
+        key = Key(registry.metadata.namespace, registry.metadata.name)
+        now = Rest(digest_of(finished.rows), finished.inputs, self._fleets.version(key))
+        if memory.rest == now:
+            return None
+        memory.rest = None
         read = _clean(finished.rows, finished.began_at, spec)
         verdict = await self._judge(registry, spec, memory, read)
-        await self.converge(registry, spec, memory, finished.rows)
-        next_sync = self._ground.clock.now() + interval * (1.0 + JITTER * random.uniform(-1.0, 1.0))
-        memory.next_sync = min(next_sync, verdict.look_again_at or next_sync)
+        is_settled = await self.converge(registry, spec, memory, finished.rows)
+        # Whatever came between, our own writes included, has moved the fleet's version on: then the next sync looks.
+        if verdict.is_calm and is_settled:
+            memory.rest = now
+        return verdict.look_again_at
 
     def _failed(self, memory: RegistryMemory, problem: str, interval: float) -> None:
         """Soon again at first: a database that was only restarted is not waited for longer than it takes."""
@@ -75,7 +91,7 @@ class Syncs:
     ) -> Verdict:
         meta = registry.metadata
         key = Key(meta.namespace, meta.name)
-        fleet = self._ground.fleet_of(meta.namespace, meta.name)
+        fleet = self._fleets.of(key)
         situation = Situation(
             known=known(fleet),
             policy=policy(spec),
@@ -105,16 +121,18 @@ class Syncs:
 
     async def converge(
         self, registry: Registry, spec: TenantRegistrySpec, memory: RegistryMemory, rows: Rows
-    ) -> None:
+    ) -> bool:
+        """Whether all is written, and nothing of it would turn out otherwise the next time."""
         meta = registry.metadata
         memory.pending = rows
         wanted = self._wanted(meta, spec, rows)
         with self._ground.writing({Key(meta.namespace, each.template.name) for each in wanted}):
-            await self._write(registry, memory, rows, wanted)
+            is_written = await self._write(registry, memory, rows, wanted)
+        return is_written and all(each.template.is_repeatable for each in wanted)
 
     async def _write(
         self, registry: Registry, memory: RegistryMemory, rows: Rows, wanted: list[WantedTenant]
-    ) -> None:
+    ) -> bool:
         meta = registry.metadata
         key = Key(meta.namespace, meta.name)
         memory.writer.keep_only(Key(meta.namespace, each.name) for each in wanted)
@@ -124,8 +142,10 @@ class Syncs:
         memory.rejected = (*rows.rejected, *written.rejected)
         memory.look_again_at = turn.look_again_at
         memory.write_failure = next(iter(written.failures), None)
-        memory.pending = rows if turn.waits or written.failures else None
+        goes_on = turn.waits or bool(written.failures)
+        memory.pending = rows if goes_on else None
         await self._carry_out((*turn.news, *news), key)
+        return not goes_on and not written.rejected
 
     def _before(self, registry: Key) -> dict[str, RolloutStatus | None]:
         """How far each rollout was; after a restart as the template's status has it."""
@@ -142,7 +162,7 @@ class Syncs:
         usable = self._templates.usable(Key(meta.namespace, meta.name), spec.template_profile)
         existing = {
             TenantKey(tenant.spec.uid, tenant.spec.template_ref): tenant
-            for tenant in self._tenants.list(meta.namespace)
+            for tenant in self._fleets.tenants.list(meta.namespace)
         }
         keys = [TenantKey(row.uid, template.name) for template in usable for row in rows.active]
         names = name_tenants(keys, {key: tenant.metadata.name for key, tenant in existing.items()})

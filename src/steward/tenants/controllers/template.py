@@ -43,7 +43,7 @@ class TemplateReconciler:
         self.templates.add_index(OF_REGISTRY, lambda template: [_registry_key(template)])
         self.registries = ground.store(rules.registry)
         self.revisions = ground.store(rules.revision)
-        self.tenants = ground.watch_fleets()
+        self.tenants = ground.fleets.tenants
         self.tenants.add_index(OF_TEMPLATE, template_of)
         self._pace = Pace(ground.clock)
         self._validated: dict[Key, tuple[object, tuple[Problem, ...]]] = {}
@@ -114,15 +114,14 @@ class TemplateReconciler:
         if marks.TEMPLATE_FINALIZER not in meta.finalizers:
             return ()
         tenants = self._tenants(template)
-        if not tenants:
-            is_busy = self.ground.is_written(ref.key)
-            return (Requeue(WRITES_END),) if is_busy else let_go(ref, meta, marks.TEMPLATE_FINALIZER)
         leaving = departing(self._departure(template, tenants))
-        state = self._state(template)._replace(hold=leaving.hold)
-        return (
-            *leaving.plan,
-            Status(ref, template_status(state, template.status, self.ground.now())),
-        )
+        # What is still being written belongs to the set that goes, and was not in the one that was named.
+        if (leaving.is_released or not tenants) and self.ground.is_written(ref.key):
+            return (Requeue(WRITES_END),)
+        if not tenants:
+            return let_go(ref, meta, marks.TEMPLATE_FINALIZER)
+        state = self._state(template)._replace(hold=leaving.hold, is_released=leaving.is_released)
+        return (Status(ref, template_status(state, template.status, self.ground.now())), *leaving.plan)
 
     def _departure(self, template: Template, tenants: list[Tenant]) -> Departure:
         meta = template.metadata
@@ -130,7 +129,7 @@ class TemplateReconciler:
         return Departure(
             Ref(TEMPLATE, Key(meta.namespace, meta.name)),
             tenants,
-            self.ground.fleet_of(meta.namespace, _registry_id(template)),
+            self.ground.fleets.of(Key(meta.namespace, _registry_id(template))),
             {} if registry is None else registry.spec,
             meta.annotations.get(marks.APPROVE_DELETION, ""),
             conditions_of(template.status),

@@ -37,7 +37,14 @@ from steward.tenants.graph import edges_of, find_cycle
 from steward.tenants.marks import FORCE_DELETE, REMOVED_FROM_TEMPLATE, TENANT_FINALIZER
 from steward.tenants.metrics import ERROR, PARTIAL_FAILURE, SUCCESS, Counts, TenantsCollector
 from steward.tenants.names import bucket
-from steward.tenants.objects import Scope, doubled, kinds_of, resources_of, wanted_objects
+from steward.tenants.objects import (
+    Scope,
+    doubled,
+    kinds_of,
+    kinds_with_a_rule,
+    resources_of,
+    wanted_objects,
+)
 from steward.tenants.orphans import Applied, Owner, find_orphans
 from steward.tenants.permissions import is_refused, missing_account, permissions_of
 from steward.tenants.rules import TENANT_KIND
@@ -136,6 +143,7 @@ class TenantReconciler:
         """Read, write down, let go, bring up, report."""
         resources = resources_of(document.spec)
         self.children.watch(kind for kind in kinds_of(resources) if not is_refused(kind, self._permissions))
+        self.children.follow(kinds_with_a_rule(resources))
         scopes, unserved = await self._scopes(resources)
         payload = await self._ground.shelf.payload(document)
         wanted = wanted_objects(resources, Scope(self._owner(document), scopes, payload))

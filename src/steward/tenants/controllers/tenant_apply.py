@@ -56,6 +56,7 @@ from steward.tenants.waiting import Look, Progress, State, progress_of
 log = logging.getLogger(__name__)
 
 LOOK_AGAIN_SECONDS: Final = 5.0
+MOST_PATIENCE_SECONDS: Final = 60.0
 SOON: Final = 1.0
 _NOT_APPLIED: Final = (reasons.APPLY_FAILED, reasons.PERMISSION_DENIED, reasons.RESOURCE_CONFLICT)
 
@@ -101,9 +102,19 @@ class Hand:
                 raise
             progress = _failed(wanted, error)
         self._count_conflict(wanted, job, progress)
+        progress = self._paced(progress, job)
         result = ERROR if progress.event in _NOT_APPLIED else SUCCESS
         self._counts.attempted(wanted.ref.kind.kind, result, wanted.resource.conflict_policy)
         return progress
+
+    def _paced(self, progress: Progress, job: Job) -> Progress:
+        """What has failed for long is looked at less often: a fleet of it would keep the server busy for nothing."""
+        since = job.memory.failing_since
+        if not progress.state.has_failed:
+            since.pop(progress.id, None)
+            return progress
+        elapsed = self._clock.monotonic() - since.setdefault(progress.id, self._clock.monotonic())
+        return progress._replace(look_again_after=patience(progress.look_again_after, elapsed))
 
     def _hindrance(self, wanted: Wanted, job: Job) -> Progress | None:
         """What forbids to touch the object at all."""
@@ -180,8 +191,8 @@ class Hand:
         return self._watched(wanted, progress)
 
     def _watched(self, wanted: Wanted, progress: Progress) -> Progress:
-        """What depends on fields that no cache keeps is looked at again now and then."""
-        if wanted.resource.ready_when is UNSET or not wanted.resource.wait_for_ready:
+        """What a rule of the user's reads is in no cache: without a watch it is looked at again now and then."""
+        if not wanted.resource.has_own_rule or self.eyes.hears_of(wanted.ref.kind):
             return progress
         after = progress.look_again_after
         return progress._replace(look_again_after=min(LOOK_AGAIN_SECONDS, after or LOOK_AGAIN_SECONDS))
@@ -260,6 +271,13 @@ class Hand:
 
     def _now(self) -> str:
         return to_timestamp(self._clock.now())
+
+
+def patience(look_again_after: float | None, elapsed: float) -> float | None:
+    """How long until the next look at what has failed for so long."""
+    if look_again_after is None:
+        return None
+    return max(look_again_after, min(elapsed / 4, MOST_PATIENCE_SECONDS))
 
 
 def may_have_met_strangers(wanted: Wanted, job: Job) -> bool:

@@ -1,5 +1,7 @@
 """A Tenant that is being deleted: its objects go in order, and only then its finalizer. What goes wrong shows."""
 
+from typing import NoReturn
+
 from steward.kube.conditions import READY, find_condition
 from steward.kube.errors import KubeError
 from steward.runtime.plan import Emit, EventType, Status
@@ -13,7 +15,7 @@ from steward.tenants.controllers.tenant_memory import TenantMemory
 from steward.tenants.controllers.tenant_report import REPORT_SECONDS, Reporter
 from steward.tenants.controllers.tenant_rights import Rights
 from steward.tenants.marks import TENANT_DELETED, TENANT_FINALIZER
-from steward.tenants.tenant_status import Trouble, troubled
+from steward.tenants.tenant_status import Trouble, leaving, troubled
 
 
 class DeletionFailed(KubeError):
@@ -34,8 +36,8 @@ class Leaver:
             deleting = Emit(document.ref, reasons.TENANT_DELETING, "its objects are being deleted")
             await self._carrier.carry_out((deleting,), document.ref)
         carrier, _ = self._rights.of(document)
-        leaving = Leaving(document.ref, document.owner, carrier, TENANT_DELETED)
-        departure = await depart(self._cleaner, document, leaving)
+        why = Leaving(document.ref, document.owner, carrier, TENANT_DELETED)
+        departure = await depart(self._cleaner, document, why)
         if not departure.is_over:
             return await self._linger(document, memory, departure)
         gone = Emit(document.ref, reasons.TENANT_DELETED, "its objects are gone, or kept as they say")
@@ -54,12 +56,15 @@ class Leaver:
         if not departure.problems and now - memory.reported_at < REPORT_SECONDS:
             return RequeueAfter(WAIT_SECONDS)
         memory.reported_at = now
-        reason = reasons.TENANT_DELETION_FAILED if departure.problems else reasons.TENANT_DELETING
-        trouble = Trouble(reason, departure.message)
-        status = Status(document.ref, troubled(self._reporter.before(document), trouble))
-        failed = (Emit(document.ref, reason, departure.message, EventType.WARNING),)
-        plan = (*(failed if departure.problems else ()), status)
-        await self._carrier.carry_out(plan, document.ref)
         if departure.problems:
-            raise DeletionFailed(departure.message)
+            await self._fail(document, departure.message)
+        status = leaving(self._reporter.before(document), departure.message)
+        await self._carrier.carry_out((Status(document.ref, status),), document.ref)
         return RequeueAfter(WAIT_SECONDS)
+
+    async def _fail(self, document: Document, message: str) -> NoReturn:
+        failed = Emit(document.ref, reasons.TENANT_DELETION_FAILED, message, EventType.WARNING)
+        trouble = Trouble(reasons.TENANT_DELETION_FAILED, message)
+        status = Status(document.ref, troubled(self._reporter.before(document), trouble))
+        await self._carrier.carry_out((failed, status), document.ref)
+        raise DeletionFailed(message)

@@ -10,7 +10,7 @@ from steward.gotemplate import TemplateError, parse
 from steward.kube.client import Client
 from steward.kube.conditions import READY, is_true
 from steward.kube.errors import NotFound
-from steward.kube.kinds import INGRESS, Manifest, Ref
+from steward.kube.kinds import INGRESS, Kind, Manifest, Ref
 from steward.kube.meta import HasMetadata, Metadata, ObjectMeta
 from steward.kube.observed import CustomObserved, Observed, observed_view
 from steward.kube.readiness import READY_NOW, NotYet, Readiness, readiness
@@ -41,6 +41,10 @@ class Eyes:
         """Whether an object of this name is ours already, as far as the caches know; True before they know anything."""
         return not self._children.knows(ref.kind) or self._children.get(*ref) is not None
 
+    def hears_of(self, kind: Kind) -> bool:
+        """Whether a change of such an object wakes its Tenant."""
+        return self._children.knows(kind)
+
     def cached(self, ref: Ref) -> Seen | None:
         """Without asking the server: for what it told us a moment ago."""
         known = self._children.get(*ref)
@@ -61,7 +65,7 @@ class Eyes:
 
     async def readiness_by(self, resource: TResource, ref: Ref, seen: Seen) -> Readiness:
         """By the resource's own rule where it has one."""
-        if resource.ready_when is UNSET or not resource.ready_when or not resource.wait_for_ready:
+        if resource.ready_when is UNSET or not resource.has_own_rule:
             return seen.readiness
         if seen.meta.deletion_timestamp is not None:
             return seen.readiness

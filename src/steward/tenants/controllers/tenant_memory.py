@@ -29,6 +29,8 @@ class TenantMemory(Struct):
     """None after a start: what the status already says was told by an earlier life."""
     conflicted: set[str] = set()
     """The resources that are in conflict, by id."""
+    failing_since: dict[str, float] = {}
+    """By id, since when a resource has failed, on the clock that only goes forward."""
     reported_at: float = float("-inf")
     is_recalled: bool | None = None
     """Whether objects were recorded when we first saw it: an earlier life of ours knew more than the status tells."""

@@ -11,14 +11,14 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Final, NamedTuple
 
-from steward.kube.errors import BadRequest, Invalid, KubeError, RequestTooLarge
-from steward.kube.kinds import SECRET, Key, Ref
-from steward.kube.meta import ObjectMeta
+from steward.kube.errors import AlreadyExists, BadRequest, Invalid, KubeError, RequestTooLarge
+from steward.kube.kinds import SECRET, Key, Manifest, Ref, ref_of
+from steward.kube.meta import Metadata, ObjectMeta
 from steward.runtime.plan import Apply, Delete, Emit, EventType, Plan
 from steward.tenants import reasons
 from steward.tenants.controllers.former import without_former_content
 from steward.tenants.controllers.ground import Ground
-from steward.tenants.errors import RenderError, TooLarge
+from steward.tenants.errors import RenderError, TooLarge, ValuesTaken
 from steward.tenants.names import values_secret
 from steward.tenants.render import Rendered, render
 from steward.tenants.rows.row import Rejected
@@ -27,6 +27,7 @@ from steward.tenants.variables import masked, variables_of
 from steward.tenants.wanted import (
     WantedTenant,
     failed_manifest,
+    holds_values_of,
     identity_of,
     tenant_manifest,
     values_manifest,
@@ -34,7 +35,8 @@ from steward.tenants.wanted import (
 
 log = logging.getLogger(__name__)
 
-TOGETHER: Final = 32
+TOGETHER: Final = 16
+"""Tenants that are written side by side: as many as keep a server busy, beside the objects of those that are there."""
 NO_SECRETS_LEFT: Final = "the Tenant has no Secrets any more"
 _SERVER_WORDS: Final = 300
 
@@ -44,6 +46,8 @@ class Settled(NamedTuple):
 
     fingerprint: bytes
     owned: object
+    values: object
+    """What we own of the Secret beside it."""
 
 
 @dataclass
@@ -62,10 +66,22 @@ class FleetWriter:
         self._tenants = ground.store(ground.rules.every_tenant)
         self._secrets = ground.store(ground.rules.secret)
         self._settled: dict[Key, Settled] = {}
+        self._looked_at = -1
 
-    def has_drifted(self) -> bool:
-        """Whether a Tenant that we wrote is gone, or is not what we wrote."""
-        return any(self._tenants.owned(key) != settled.owned for key, settled in self._settled.items())
+    def has_drifted(self, version: int) -> bool:
+        """Whether a Tenant that we wrote, or its values, is gone or is not what we wrote. Found out once for each
+        version of the fleet."""
+        if self._looked_at == version:
+            return False
+        has_drifted = any(not self._is_as_written(key, settled) for key, settled in self._settled.items())
+        self._looked_at = -1 if has_drifted else version
+        return has_drifted
+
+    def _is_as_written(self, key: Key, settled: Settled) -> bool:
+        return bool(self._tenants.owned(key) == settled.owned and self._owned_values(key) == settled.values)
+
+    def _owned_values(self, key: Key) -> object:
+        return self._secrets.owned(Key(key.namespace, values_secret(key.name)))
 
     def forget(self, keys: Iterable[Key]) -> None:
         for key in keys:
@@ -98,14 +114,12 @@ class FleetWriter:
         settled = self._settled.get(key)
         if settled is None or not wanted.template.is_repeatable:
             return False
-        if settled.fingerprint != wanted.fingerprint(registry):
-            return False
-        return bool(self._tenants.owned(key) == settled.owned)
+        return settled.fingerprint == wanted.fingerprint(registry) and self._is_as_written(key, settled)
 
     async def _write(self, wanted: WantedTenant, registry: ObjectMeta, written: Written) -> None:
         try:
             await self._settle(wanted, registry)
-        except TooLarge as error:
+        except (TooLarge, ValuesTaken) as error:
             written.rejected.append(Rejected(wanted.row.uid, str(error)))
         except (Invalid, BadRequest, RequestTooLarge) as error:
             told = f"the API server refuses its Tenant: {str(error)[:_SERVER_WORDS]}"
@@ -115,6 +129,8 @@ class FleetWriter:
 
     async def _settle(self, wanted: WantedTenant, registry: ObjectMeta) -> None:
         key = Key(registry.namespace, wanted.name)
+        # One that cannot be written is tried at the next sync, and is no drift that calls for another read at once.
+        self.forget([key])
         variables = variables_of(wanted.row, registry.name, wanted.template.name)
         if log.isEnabledFor(logging.DEBUG):
             log.debug("rendering Tenant %s", key, extra={"inputs": masked(variables)})
@@ -130,7 +146,8 @@ class FleetWriter:
             applied = Apply(tenant_manifest(wanted, registry, rendered))
             await self._carry_out((*self._former(key), applied), key)
             await self._write_values(key, rendered)
-        self._settled[key] = Settled(wanted.fingerprint(registry), self._tenants.owned(key))
+        fingerprint = wanted.fingerprint(registry)
+        self._settled[key] = Settled(fingerprint, self._tenants.owned(key), self._owned_values(key))
 
     def _former(self, key: Key) -> Plan:
         tenant = self._tenants.get(key)
@@ -140,11 +157,31 @@ class FleetWriter:
         tenant = self._tenants.get(key)
         if tenant is None:
             return
+        ref = Ref(SECRET, Key(key.namespace, values_secret(key.name)))
+        known = self._secrets.get(ref.key)
         if rendered.payload.entries:
-            await self._carry_out((Apply(values_manifest(tenant.metadata, rendered)),), key)
-        elif left := self._secrets.get(Key(key.namespace, values_secret(key.name))):
-            ref = Ref(SECRET, Key(key.namespace, left.metadata.name))
-            await self._carry_out((Delete(ref, left.metadata.uid, NO_SECRETS_LEFT),), key)
+            await self._apply_values(tenant.metadata, known, values_manifest(tenant.metadata, rendered))
+        elif known is not None and holds_values_of(known.metadata, tenant.metadata):
+            await self._carry_out((Delete(ref, known.metadata.uid, NO_SECRETS_LEFT),), key)
+
+    async def _apply_values(self, tenant: ObjectMeta, known: Metadata | None, manifest: Manifest) -> None:
+        """Never over a Secret of somebody else: it would be changed, and go with the Tenant."""
+        key = Key(tenant.namespace, tenant.name)
+        if known is None:
+            known = await self._made_or_met(manifest, key)
+        if known is None:
+            return
+        if not holds_values_of(known.metadata, tenant):
+            raise ValuesTaken(known.metadata.name)
+        await self._carry_out((Apply(manifest),), key)
+
+    async def _made_or_met(self, manifest: Manifest, key: Key) -> Metadata | None:
+        """Makes it, or returns what stands there."""
+        try:
+            await self._carry_out((Apply(manifest, only_if_absent=True),), key)
+        except AlreadyExists:
+            return await self._ground.client.get(*ref_of(manifest), Metadata)
+        return None
 
     async def _carry_out(self, plan: Plan, key: Key) -> None:
         await self._ground.carrier.carry_out(plan, Ref(TENANT_KIND, key))

@@ -5,7 +5,10 @@ tell which of them is meant.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from hashlib import blake2b
 from typing import Any, Final, NamedTuple
+
+import msgspec
 
 from steward.tenants.api.registry import TenantRegistrySpec
 from steward.tenants.api.scalars import UID_LENGTH, UNSET
@@ -57,6 +60,14 @@ class Rows(NamedTuple):
     rejected: tuple[Rejected, ...]
 
 
+def digest_of(rows: Rows) -> bytes:
+    """Of all that was read, row by row: a large table is not spelled out a second time."""
+    digest = blake2b(digest_size=16)
+    for part in (rows.total, *rows.active, *sorted(rows.inactive), *rows.rejected):
+        digest.update(msgspec.json.encode(part))
+    return digest.digest()
+
+
 def columns_of(spec: TenantRegistrySpec) -> Columns:
     mapped = spec.value_mappings
     extra = {} if spec.extra_value_mappings is UNSET else spec.extra_value_mappings
@@ -105,18 +116,21 @@ class Sorter:
 
     def _read(self, values: Sequence[Any]) -> Row | Rejected:
         try:
+            texts = list(map(text_of, values))
+        except UnreadableValue:
+            return self._spoiled(values)
+        if problem := uid_problem(values[0]):
+            return Rejected(texts[0], problem)
+        extra = {variable: text for (variable, _), text in zip(self._columns.extra, texts[3:], strict=True)}
+        return Row(texts[0], texts[1], texts[2], extra)
+
+    def _spoiled(self, values: Sequence[Any]) -> Rejected:
+        """By its uid, if at least that can be read."""
+        try:
             problem = uid_problem(values[0])
         except UnreadableValue as error:
             return Rejected(NAMELESS, f"its uid {error}: correct it")
-        uid = "" if values[0] is None else text_of(values[0])
-        if problem:
-            return Rejected(uid, problem)
-        try:
-            texts = list(map(text_of, values))
-        except UnreadableValue:
-            return Rejected(uid, "; ".join(self._unreadable(values)))
-        extra = {variable: text for (variable, _), text in zip(self._columns.extra, texts[3:], strict=True)}
-        return Row(texts[0], texts[1], texts[2], extra)
+        return Rejected(text_of(values[0]), problem or "; ".join(self._unreadable(values)))
 
     def _unreadable(self, values: Sequence[Any]) -> Iterator[str]:
         for column, value in zip(self._columns.names, values, strict=True):
