@@ -101,3 +101,23 @@ def test_a_foreign_edit_of_what_we_own_is_worth_a_look_although_no_view_shows_it
 
 def test_every_field_of_the_metadata_but_the_version_counts_as_read() -> None:
     assert set(predicates._STEADY_METADATA) == set(ObjectMeta.__struct_fields__) - {"resource_version"}
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "owned_changed", "goes", "needs_repair"),
+    [
+        (None, Part(meta()), True, False, False),
+        (Part(meta()), None, True, True, True),
+        (Part(meta()), Part(meta(uid="another")), True, True, True),
+        (Part(meta()), Part(meta(deletion_timestamp="now")), False, True, True),
+        (Part(meta()), Part(meta(), phase="running"), False, False, False),
+        (Part(meta()), Part(meta()), True, False, True),
+    ],
+    ids=["made", "gone", "replaced", "going", "moves on", "edited"],
+)
+def test_what_is_to_be_put_back(
+    old: Part | None, new: Part | None, owned_changed: bool, goes: bool, needs_repair: bool
+) -> None:
+    seen = change(old, new, owned_changed)
+    assert predicates.goes(seen) is goes
+    assert predicates.needs_repair(seen) is needs_repair

@@ -235,6 +235,62 @@ async def test_preempted_waits_do_not_pile_up(queue: WorkQueue) -> None:
     assert len(queue._heap) <= STALE_WAITS_KEPT + 2
 
 
+async def test_gathered_news_are_one_look_and_count_from_the_first(
+    queue: WorkQueue, clock: FakeClock
+) -> None:
+    for _ in range(4):
+        queue.add_after(A, 1)
+        await clock.pass_time(0.25)
+    assert take_all(queue) == [A]
+    await clock.pass_time(5)
+    assert take_all(queue) == []
+
+
+async def test_what_is_urgent_overtakes_what_is_gathered(queue: WorkQueue, clock: FakeClock) -> None:
+    queue.add_after(A, 1)
+    queue.add(A)
+    assert take_all(queue) == [A]
+    await clock.pass_time(5)
+    assert take_all(queue) == []
+
+
+async def test_news_gathered_while_a_key_is_worked_on_are_looked_at_after_it(
+    queue: WorkQueue, clock: FakeClock
+) -> None:
+    queue.add(A)
+    queue.take()
+    queue.add_after(A, 1)
+    await clock.pass_time(2)
+    assert queue.take() is None
+    queue.done_for(A, 300)
+    assert queue.take() == A
+
+
+async def test_news_wait_for_nothing_of_their_own_when_the_key_comes_again_anyway(
+    queue: WorkQueue, clock: FakeClock
+) -> None:
+    queue.add(A)
+    queue.take()
+    queue.add(A)
+    queue.add_after(A, 1)
+    queue.done(A)
+    assert take_all(queue) == [A]
+    await clock.pass_time(5)
+    assert take_all(queue) == []
+
+
+async def test_gathered_news_come_before_a_later_requeue_and_keep_the_count_of_failures(
+    queue: WorkQueue, clock: FakeClock
+) -> None:
+    queue.add(A)
+    queue.take()
+    queue.retry(A, at_least=300)
+    queue.add_after(A, 1)
+    await clock.pass_time(1)
+    assert queue.take() == A
+    assert queue.failures(A) == 1
+
+
 async def test_an_idle_worker_wakes_for_a_key(queue: WorkQueue) -> None:
     worker = asyncio.create_task(queue.get())
     await let_others_run()

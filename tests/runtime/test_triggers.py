@@ -7,7 +7,7 @@ import pytest
 from steward.kube.kinds import Key, Kind
 from steward.runtime.predicates import anything, own_object
 from steward.runtime.queue import Lane
-from steward.runtime.triggers import For, Listener, Owns, Trigger, Watches
+from steward.runtime.triggers import For, Listener, Owns, Patience, Trigger, Watches
 from tests.runtime.views import PARTS, THING, THINGS, FilledCaches, Part, key, owned_by
 
 Heard = list[tuple[str, Lane]]
@@ -18,12 +18,14 @@ class Ears:
 
     def __init__(self, trigger: Trigger, caches: FilledCaches) -> None:
         self.heard: Heard = []
+        self.gathered: list[float] = []
         self.failures = 0
-        listener = Listener(trigger, THING, self._enqueue, self._failed)
+        listener = Listener(trigger, THING, self._wake, self._failed)
         caches.store(trigger.rule).subscribe(listener.hear)
 
-    def _enqueue(self, key: Key, lane: Lane) -> None:
+    def _wake(self, key: Key, lane: Lane, gather: float) -> None:
         self.heard.append((key.name, lane))
+        self.gathered.append(gather)
 
     def _failed(self) -> None:
         self.failures += 1
@@ -119,3 +121,37 @@ def test_what_is_deleted_is_looked_at(caches: FilledCaches) -> None:
     stored: Any = caches.store(PARTS).get(key("part"))
     caches.store(PARTS).remove(0, stored.metadata)
     assert ears.heard == [("thing", Lane.FAST)]
+
+
+PATIENT = Owns(PARTS, patience=Patience(0.5))
+
+
+def test_a_trigger_without_patience_looks_at_once(caches: FilledCaches) -> None:
+    caches.synced(PARTS)
+    ears = Ears(Owns(PARTS), caches)
+    caches.put(PARTS, "part", 1, metadata=owned_by("thing"))
+    assert ears.gathered == [0.0]
+
+
+def test_news_that_can_wait_are_gathered(caches: FilledCaches) -> None:
+    caches.synced(PARTS)
+    ears = Ears(PATIENT, caches)
+    caches.put(PARTS, "part", 1, metadata=owned_by("thing"))
+    caches.put(PARTS, "part", 2, metadata=owned_by("thing"), phase="running")
+    assert set(ears.gathered) == {0.5}
+
+
+def test_what_goes_waits_for_nobody(caches: FilledCaches) -> None:
+    caches.put(PARTS, "part", 1, metadata=owned_by("thing"))
+    caches.synced(PARTS)
+    ears = Ears(PATIENT, caches)
+    ears.gathered.clear()
+    caches.store(PARTS).forget(key("part"), "uid-part")
+    assert ears.gathered == [0.0]
+
+
+def test_the_first_list_is_not_gathered(caches: FilledCaches) -> None:
+    ears = Ears(PATIENT, caches)
+    caches.put(PARTS, "part", 1, metadata=owned_by("thing"))
+    assert ears.heard == [("thing", Lane.SLOW)]
+    assert ears.gathered == [0.0]

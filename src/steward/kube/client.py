@@ -7,12 +7,13 @@ body of the answer, and the caller decodes what it needs of it.
 
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
-from typing import TypeVar, Unpack, overload
+from typing import TYPE_CHECKING, TypeVar, Unpack, overload
 
 import msgspec
 from msgspec.structs import replace as changed
 
 from steward.kube import decode, kinds
+from steward.kube.clock import Clock
 from steward.kube.connection import ConnectionSettings, Impersonation
 from steward.kube.decode import Listing, Page
 from steward.kube.discovery import Discovery
@@ -29,12 +30,14 @@ from steward.kube.options import (
     write_params,
 )
 from steward.kube.patches import APPLY, JsonPatch, MergePatch, Patch, StrategicPatch
-from steward.kube.request import Effect, Request, Terms
+from steward.kube.request import Effect, Messenger, Request, Terms
 from steward.kube.retry import RetryPolicy
 from steward.kube.reviews import Access, AccessAnswer, AccessReviewed, Subject, TokenAnswer, TokenReviewed
 from steward.kube.scale import Scale
 from steward.kube.status import is_about_the_path
-from steward.kube.transport import Transport, TransportOptions
+
+if TYPE_CHECKING:
+    from steward.kube.transport import TransportOptions
 
 __all__ = [
     "Access",
@@ -71,7 +74,7 @@ _encode = msgspec.json.encode
 
 
 class Client:
-    def __init__(self, transport: Transport, discovery: Discovery, terms: Terms | None = None) -> None:
+    def __init__(self, transport: Messenger, discovery: Discovery, terms: Terms | None = None) -> None:
         self._transport = transport
         self._terms = terms or Terms()
         self.discovery = discovery
@@ -304,13 +307,19 @@ class Client:
         return Client(self._transport, self.discovery, terms)
 
 
-async def connect(settings: ConnectionSettings, options: TransportOptions | None = None) -> Client:
+async def connect(settings: ConnectionSettings, options: "TransportOptions | None" = None) -> Client:
     """A client of the cluster that the settings name; nothing is sent before the first call."""
+    # Not at the top: who asks a few questions and ends (`brief`) need not wait for an HTTP client.
+    from steward.kube.transport import Transport, TransportOptions
+
     options = options or TransportOptions()
-    transport = Transport(settings, options)
+    return client_over(Transport(settings, options), settings, options.clock)
+
+
+def client_over(messenger: Messenger, settings: ConnectionSettings, clock: Clock) -> Client:
     who = settings.impersonation
     terms = Terms(headers=impersonation_headers(who)) if who else Terms()
-    return Client(transport, Discovery(transport, options.clock), terms)
+    return Client(messenger, Discovery(messenger, clock), terms)
 
 
 def _effect(dry_run: bool) -> Effect:

@@ -8,9 +8,10 @@ no `$ref`, no `anyOf` beyond int-or-string, and a type at every node.
 from __future__ import annotations
 
 import ast
+import copy
 import inspect
 import itertools
-import textwrap
+import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
@@ -156,11 +157,12 @@ def _schema(kind: types.Type, where: str) -> Schema:
 
 
 def _annotated(kind: types.Metadata, where: str) -> Schema:
-    extra = kind.extra_json_schema or {}
+    # A copy for each place: YAML would write what is one object in two places as an anchor.
+    extra = copy.deepcopy(kind.extra_json_schema or {})
     if extra.get(INT_OR_STRING):
         return {"anyOf": [{"type": "integer"}, {"type": "string"}], **extra}
     if extra.get("x-kubernetes-preserve-unknown-fields"):
-        return dict(extra)
+        return extra
     return {**_schema(kind.type, where), **extra}
 
 
@@ -233,6 +235,7 @@ def _field(struct: type[msgspec.Struct], field: types.Field, doc: str) -> Schema
     return {**schema, "description": doc} if doc else schema
 
 
+@cache
 def _fields(struct: type[msgspec.Struct]) -> tuple[types.Field, ...]:
     kind = types.type_info(struct)
     assert isinstance(kind, types.StructType)
@@ -266,13 +269,30 @@ def field_docs(struct: type[msgspec.Struct]) -> dict[str, str]:
 
 
 def _own_field_docs(struct: type[msgspec.Struct]) -> Iterator[tuple[str, str]]:
-    tree = ast.parse(textwrap.dedent(inspect.getsource(struct)))
-    body = tree.body[0].body  # type: ignore[attr-defined]
-    for statement, following in itertools.pairwise(body):
+    written = _classes(struct.__module__)[struct.__qualname__]
+    for statement, following in itertools.pairwise(written.body):
         if isinstance(statement, ast.AnnAssign) and isinstance(statement.target, ast.Name):
             text = _literal(following)
             if text:
                 yield statement.target.id, " ".join(text.split())
+
+
+@cache
+def _classes(module: str) -> dict[str, ast.ClassDef]:
+    """By qualified name. `inspect.getsource` of a class would parse its module anew for each."""
+    return dict(_classes_in(ast.parse(inspect.getsource(sys.modules[module])), ""))
+
+
+def _classes_in(scope: ast.AST, prefix: str) -> Iterator[tuple[str, ast.ClassDef]]:
+    for node in ast.iter_child_nodes(scope):
+        below = prefix
+        if isinstance(node, ast.ClassDef):
+            yield prefix + node.name, node
+            below = f"{prefix}{node.name}."
+        elif isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+            below = f"{prefix}{node.name}.<locals>."
+        if isinstance(node, ast.stmt):
+            yield from _classes_in(node, below)
 
 
 def _literal(statement: ast.stmt) -> str:

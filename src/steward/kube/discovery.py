@@ -17,8 +17,7 @@ from steward.kube import decode
 from steward.kube.clock import Clock, SystemClock
 from steward.kube.errors import NoSuchKind, NotFound
 from steward.kube.kinds import Key, Kind
-from steward.kube.request import Request, Response
-from steward.kube.transport import Transport
+from steward.kube.request import Messenger, Request, Response
 
 REFRESH_SECONDS = 3.0
 
@@ -107,7 +106,7 @@ class _ResourceList(Struct):
 
 
 class Discovery:
-    def __init__(self, transport: Transport, clock: Clock | None = None) -> None:
+    def __init__(self, transport: Messenger, clock: Clock | None = None) -> None:
         self._transport = transport
         self._clock = clock or SystemClock()
         self._known: dict[Kind, Resource] = {}

@@ -1,7 +1,9 @@
 """A call as a value: what is asked, what it may do to the cluster, and whether asking twice is harmless."""
 
-from collections.abc import Mapping
+from collections.abc import AsyncIterator, Mapping
+from contextlib import AbstractAsyncContextManager
 from enum import Enum
+from typing import Protocol
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -72,3 +74,15 @@ class Response(Struct, frozen=True):
 
     def __repr__(self) -> str:
         return f"Response({self.status}, {len(self.body)} bytes)"
+
+
+class Messenger(Protocol):
+    """Carries requests to one API server."""
+
+    async def request(self, request: Request) -> Response:
+        """The answer, always of 2xx; anything else is raised, after the attempts that are harmless."""
+
+    def stream(self, request: Request) -> AbstractAsyncContextManager[AsyncIterator[bytes]]:
+        """The answer's lines as they come."""
+
+    async def close(self) -> None: ...

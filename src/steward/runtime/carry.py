@@ -31,6 +31,8 @@ from steward.kube.kinds import Kind, Manifest, Ref, kind_of, ref_of
 from steward.kube.options import ApplyOptions, DeleteOptions
 from steward.kube.store import Store
 from steward.runtime.events import EventRecorder, Note
+from steward.runtime.logs import writer_at_work
+from steward.runtime.narrows import Narrows
 from steward.runtime.plan import (
     Apply,
     Create,
@@ -127,6 +129,7 @@ class Reach:
     caches: Caches
     events: EventRecorder
     turns: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(WRITES_OF_A_PROCESS))
+    narrows: Narrows = field(default_factory=Narrows)
 
     def acting_as(self, who: Impersonation) -> Reach:
         """The same world, reached with somebody else's rights."""
@@ -166,10 +169,9 @@ class Carrier:
 
     async def _carry_group(self, group: Plan, cause: Ref) -> list[Effect]:
         if len(group) == 1:
-            found: list[Effect | BaseException] = [await _caught(self._carry(group[0]))]
-        else:
-            turns = asyncio.Semaphore(WRITES_OF_A_PLAN)
-            found = await asyncio.gather(*(_caught(self._in_turn(step, turns)) for step in group))
+            return [await self._carry_alone(group[0], cause)]
+        turns = asyncio.Semaphore(WRITES_OF_A_PLAN)
+        found = await asyncio.gather(*(_caught(self._in_turn(step, turns)) for step in group))
         failures = [
             (step, error) for step, error in zip(group, found, strict=True) if isinstance(error, Exception)
         ]
@@ -177,8 +179,15 @@ class Carrier:
             raise _named(failures, cause)
         return [effect for effect in found if isinstance(effect, Effect)]
 
+    async def _carry_alone(self, step: Step, cause: Ref) -> Effect:
+        try:
+            return await self._carry(step)
+        except Exception as error:
+            _named([(step, error)], cause)
+            raise
+
     async def _in_turn(self, step: Step, turns: asyncio.Semaphore) -> Effect:
-        async with turns:
+        async with self._reach.narrows.of(step), turns:
             return await self._carry(step)
 
     async def _carry(self, step: Step) -> Effect:
@@ -188,18 +197,32 @@ class Carrier:
             self._hooks.after(step)
         return effect
 
+    async def _under_our_name(self, ref: Ref, write: Awaitable[Effect]) -> Effect:
+        """Stores that discern writers know whose write this is, from its beginning to its end."""
+        stores = [store for store in self._reach.stores_of(ref.kind) if store.discerns_writers]
+        if not stores:
+            return await write
+        writer = writer_at_work()
+        for store in stores:
+            store.begin_write(ref.key, writer)
+        try:
+            return await write
+        finally:
+            for store in stores:
+                store.end_write(ref.key)
+
     async def _perform(self, step: Step) -> Effect:
         match step:
             case Apply():
-                return await self._apply(step)
+                return await self._under_our_name(step.ref, self._apply(step))
             case Create():
-                return await self._create(step)
+                return await self._under_our_name(step.ref, self._create(step))
             case Patch():
-                return await self._patch(step)
+                return await self._under_our_name(step.ref, self._patch(step))
             case Delete():
                 return await self._delete(step)
             case Status():
-                return await self._status(step)
+                return await self._under_our_name(step.ref, self._status(step))
             case Emit():
                 return self._emit(step)
             case Hold():

@@ -123,7 +123,13 @@ class ControllerLoop:
     def _new_listeners(self) -> list[Listener]:
         failed = self._around.metrics.trigger_errors.labels(self.controller.name).inc
         kind = self.controller.kind
-        return [Listener(trigger, kind, self._enqueue, failed) for trigger in self.controller.triggers]
+        return [Listener(trigger, kind, self._wake, failed) for trigger in self.controller.triggers]
+
+    def _wake(self, key: Key, lane: Lane, gather: float) -> None:
+        if gather:
+            self.queue.add_after(key, gather, lane)
+        else:
+            self.queue.add(key, lane)
 
     def _enqueue(self, key: Key, lane: Lane) -> None:
         self.queue.add(key, lane)
@@ -134,7 +140,7 @@ class ControllerLoop:
             if self._is_listening:
                 listener.hear_all(store)
             else:
-                store.subscribe(listener.hear)
+                listener.listen_to(store, self.controller.name)
         self._is_listening = True
 
     def stop_taking(self) -> None:

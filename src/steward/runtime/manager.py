@@ -30,7 +30,6 @@ from steward.runtime.connection import Connection
 from steward.runtime.controller import Controller, ControllerLoop, Surroundings
 from steward.runtime.election import Election, LeaderLost
 from steward.runtime.events import EventRecorder, Reporter
-from steward.runtime.listeners import metrics_listener, probes_listener
 from steward.runtime.probes import Check, Probes
 from steward.runtime.settings import Settings
 
@@ -178,6 +177,9 @@ class Manager:
         return ", ".join(store.problem or f"{store.kind.kind} is being listed" for store in behind)
 
     async def _listen(self) -> None:
+        # Not at the top: a preview carries no plan out and listens to nobody, and need not wait for a web server.
+        from steward.runtime.listeners import metrics_listener, probes_listener
+
         for listener in (
             probes_listener(self.settings, self.probes),
             metrics_listener(self.settings, self.connection),

@@ -66,6 +66,19 @@ def owned_fields(change: Change[Any]) -> bool:
     return is_new_object(change) or change.owned_changed
 
 
+def goes(change: Change[Any]) -> bool:
+    """It is gone, another one of its name took its place, or its end has begun."""
+    old, new = change.old, change.new
+    if old is None or new is None or old.metadata.uid != new.metadata.uid:
+        return old is not None
+    return bool(old.metadata.deletion_timestamp != new.metadata.deletion_timestamp)
+
+
+def needs_repair(change: Change[Any]) -> bool:
+    """It goes, or a field that our manager owns is not as it was: what is to be put back at once, if it was not us."""
+    return goes(change) or (change.old is not None and change.owned_changed)
+
+
 def what_we_read(change: Change[Any]) -> bool:
     """Any field that the view declares changed, but for the version, which moves with everything."""
     old, new = change.old, change.new

@@ -5,6 +5,10 @@ is queued again the moment its worker is done with it, so no change is lost and 
 A key that is added while it waits (for a requeue or after a failure) is queued at once: the reconcile that follows
 decides anew whether there is anything to wait for.
 
+A burst of news that nobody is in a hurry for is gathered: `add_after` counts from the first of them, so those that
+follow neither hurry nor delay the look, and whatever is urgent comes by `add` and overtakes them. To count from the
+last one was rejected: who is told something every tenth of a second would never look.
+
 Two lanes, because six thousand keys of a first list are not urgent and one new object is. The fast lane goes first,
 yet after `FAST_IN_A_ROW` keys of it the slow lane gets one, so neither waits for the other to run dry. A priority heap
 was rejected: it costs a logarithm a key, and the slow end of it starves.
@@ -198,7 +202,8 @@ class WorkQueue:
 
     def add_after(self, key: Key, seconds: float, lane: Lane = Lane.FAST) -> None:
         """Queue the key later, unless it is queued already or due earlier."""
-        self._wait(key, seconds, lane)
+        if key not in self._again:
+            self._wait(key, seconds, lane)
 
     def _wait(self, key: Key, seconds: float, lane: Lane) -> None:
         if self._closed or key in self._queued:

@@ -239,7 +239,11 @@ class Settings(Struct, frozen=True, kw_only=True):
     ] = "auto"
     webhook_bind_address: Annotated[str, _text("Where admission reviews are answered.", _ADDRESS)] = ":9443"
     webhook_cert_path: Annotated[
-        str, _text("Directory of the webhooks' certificate. With a webhook-url: written there.")
+        str,
+        _text(
+            "Directory where the webhooks' certificate is mounted; where none is, a copy is kept. With a webhook-url: "
+            "written there."
+        ),
     ] = "/var/run/secrets/webhook"
     webhook_service: Annotated[
         str, _text("Service by which the API server reaches the webhooks. Default: the operator's own.")

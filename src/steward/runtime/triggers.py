@@ -6,6 +6,15 @@
 
 A trigger says which key to look at, never what happened to it: a reconcile that depended on the event would be wrong
 after every restart. Both sides of a change are mapped, so that an object that changes hands wakes both owners.
+
+A trigger may say that its news can be gathered for a moment, so that the twenty changes which a pod goes through while
+it starts are a few looks and not twenty:
+
+    Owns(rule, patience=Patience(0.1, unless=needs_repair))
+
+And it may say that a reconcile need not look again at what it has itself just written:
+
+    Owns(rule, heeds=Heeds.OTHERS)
 """
 
 from __future__ import annotations
@@ -13,20 +22,50 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from enum import Enum
 from typing import Any, Generic, TypeVar
 
 from steward.kube.kinds import Key, Kind
 from steward.kube.meta import HasMetadata, controller_of, key_of
 from steward.kube.selectors import CacheRule
 from steward.kube.store import Change, Store
-from steward.runtime.predicates import Predicate, child, own_spec, what_we_read
+from steward.runtime.logs import Writer
+from steward.runtime.predicates import Predicate, child, needs_repair, own_spec, what_we_read
 from steward.runtime.queue import Lane
 
 log = logging.getLogger(__name__)
 
 T = TypeVar("T", bound=HasMetadata)
 Enqueue = Callable[[Key, Lane], None]
+Wake = Callable[[Key, Lane, float], None]
+"""As `Enqueue`, with the seconds for which the news may be gathered; none means at once."""
 Mapping = Callable[[T], Iterable[Key]]
+
+
+@dataclass(frozen=True)
+class Patience:
+    """For how long news may be gathered into one look, except for changes that cannot wait."""
+
+    seconds: float
+    unless: Predicate = needs_repair
+
+    def of(self, change: Change[Any]) -> float:
+        # What the first list shows waits in the slow lane already.
+        if not self.seconds or change.initial or self.unless(change):
+            return 0.0
+        return self.seconds
+
+
+AT_ONCE = Patience(0.0)
+
+
+class Heeds(Enum):
+    """Whose writes are news. Only of writes that go through the carrier is it known whose they are."""
+
+    EVERYBODY = "everybody"
+    OTHERS = "others"
+    """Not those that the reconcile of the same key makes. Only for a reconcile that derives nothing from what it
+    writes: a status that counts children must look at the answer, which is the first that it sees of them."""
 
 
 @dataclass(frozen=True)
@@ -45,6 +84,8 @@ class Owns(Generic[T]):
     rule: CacheRule[T]
     when: Predicate = child
     lane: Lane = Lane.FAST
+    patience: Patience = AT_ONCE
+    heeds: Heeds = Heeds.EVERYBODY
 
 
 @dataclass(frozen=True)
@@ -55,6 +96,8 @@ class Watches(Generic[T]):
     to: Mapping[T]
     when: Predicate = what_we_read
     lane: Lane = Lane.FAST
+    patience: Patience = AT_ONCE
+    heeds: Heeds = Heeds.EVERYBODY
 
 
 Trigger = For[Any] | Owns[Any] | Watches[Any]
@@ -97,14 +140,26 @@ def _owner(seen: HasMetadata, about: Kind) -> tuple[Key, ...]:
 class Listener:
     """One trigger at work: turns the changes of a store into keys of a queue."""
 
-    def __init__(self, trigger: Trigger, about: Kind, enqueue: Enqueue, failed: Callable[[], None]) -> None:
+    def __init__(self, trigger: Trigger, about: Kind, wake: Wake, failed: Callable[[], None]) -> None:
         self._trigger = trigger
         self._mapping = mapping_of(trigger, about)
-        self._enqueue = enqueue
+        self._patience = AT_ONCE if isinstance(trigger, For) else trigger.patience
+        self._heeds = Heeds.EVERYBODY if isinstance(trigger, For) else trigger.heeds
+        self._controller = ""
+        self._wake = wake
         self._failed = failed
+
+    def listen_to(self, store: Store[Any], controller: str) -> None:
+        """From now on, and for all that the store already holds, on behalf of this controller."""
+        self._controller = controller
+        if self._heeds is Heeds.OTHERS:
+            store.discern_writers()
+        store.subscribe(self.hear)
 
     def hear(self, change: Change[Any]) -> None:
         try:
+            if change.is_repeated and self._heeds is Heeds.EVERYBODY:
+                return
             if self._trigger.when(change):
                 self._tell(change)
         except Exception:
@@ -119,9 +174,16 @@ class Listener:
 
     def _tell(self, change: Change[Any]) -> None:
         lane = Lane.SLOW if change.initial else self._trigger.lane
+        gather = self._patience.of(change)
         for seen in self._sides(change):
             for key in self._mapping(seen):
-                self._enqueue(key, lane)
+                if not self._is_own_write(change, key):
+                    self._wake(key, lane, gather)
+
+    def _is_own_write(self, change: Change[Any], key: Key) -> bool:
+        if change.writer is None or self._heeds is Heeds.EVERYBODY:
+            return False
+        return change.writer == Writer(self._controller, key)
 
     def _sides(self, change: Change[Any]) -> Iterable[Any]:
         if change.old is None or change.new is None or isinstance(self._trigger, For):
