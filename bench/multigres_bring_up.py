@@ -25,6 +25,8 @@ from bench.measuring.replay import DEPTH, Replayed, replay, what_was_written
 from bench.measuring.report import Report, progress
 from bench.measuring.running import run
 from bench.measuring.sight import Seen, sight
+from steward.multigres.controllers.topology import QUIET_SECONDS
+from steward.multigres.deletion import Grace
 
 DEFAULT = Options(objects=1, rounds=1, seconds=120.0, sizes=(1, 10, 40))
 OPERATOR = ("multigres",)
@@ -35,11 +37,14 @@ MEMORY_MB = {10: 75.0, 40: 100.0}
 CPU_SECONDS_EACH = at_most(0.4)
 REST_CPU_SECONDS = 0.3
 REST_SECONDS = 120.0
-DELETE_SECONDS = {10: 8.0}
+DELETE_SECONDS = {10: 8.0 + Grace().default_seconds}
+"""Gateways and servers that serve are given their grace first."""
 NONE = at_most(0)
 _KIND = "/apis/multigres.com/v1alpha1"
 _POLL_SECONDS = 0.25
 _RESTART_SECONDS = 30.0
+_SETTLED_SECONDS = 2 * QUIET_SECONDS
+"""A cluster this young says nothing yet of a topology server that does not answer, and here none does."""
 
 
 def main(argv: Sequence[str]) -> int:
@@ -115,7 +120,7 @@ async def measure_size(report: Report, on: Ground, size: int) -> None:
         async with watched.phase(running) as up:
             seconds = await running.during(fleet.bring_up())
             progress(f"all Healthy after {seconds:.1f} s; waiting for quiet")
-            await watched.until_quiet()
+            await watched.until_quiet(_SETTLED_SECONDS)
         written = await what_was_written(on.bare, up.calls, MANAGER, namespace)
         rest = await at_rest(watched, running, report.options.seconds)
     restart, deleted = await measure_restart(on, fleet, watched, report.options.seconds)

@@ -92,10 +92,10 @@ class Watched:
         phase.after = running.usage()
         phase.calls = await self.since(mark)
 
-    async def until_quiet(self) -> None:
+    async def until_quiet(self, seconds: float = _QUIET_SECONDS) -> None:
         """Until nothing but the lease was written for a while: what a start or a storm set off is over."""
         while True:
             mark = await self.mark()
-            await asyncio.sleep(_QUIET_SECONDS)
+            await asyncio.sleep(seconds)
             if not Phase(await self.since(mark)).writes:
                 return

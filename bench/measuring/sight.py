@@ -42,6 +42,7 @@ class SeenStatus(Struct, rename="camel", frozen=True):
     phase: str = ""
     ready_replicas: int = 0
     conditions: list[SeenCondition] = []
+    applied_template_generations: dict[str, int] = {}
 
 
 class Seen(Struct, frozen=True):

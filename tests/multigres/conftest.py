@@ -71,8 +71,6 @@ def operator_with_webhooks(
         "webhook_bind_address": "127.0.0.1:0",
         "webhook_cert_path": str(log.parent / "webhook-certificate"),
         "namespace": namespace,
-        # Outside a cluster it registers its webhooks itself, which the shipped rights do not allow.
-        "kubeconfig": str(control_plane.kubeconfig),
     }
     try:
         with running_operator(control_plane, namespace, log, **reached, **settings) as process:

@@ -9,9 +9,16 @@ from steward.kube.kinds import Key
 from steward.kube.meta import ObjectMeta
 from steward.multigres.api.compute import Pool
 from steward.multigres.api.shard import ShardSpec
-from steward.multigres.controllers.primaries import FRESH_SECONDS, Primaries, Sighting
+from steward.multigres.controllers.primaries import (
+    CLOSE_SECONDS,
+    FRESH_SECONDS,
+    SILENT_SECONDS,
+    Primaries,
+    Sighting,
+)
 from steward.multigres.controllers.rolling import Rolling, RollingChanges
 from steward.multigres.rollout import REVISION
+from steward.multigres.succession import Word
 from steward.multigres.topology import PoolerRecord
 from steward.multigres.views import (
     PodCondition,
@@ -30,31 +37,66 @@ LEADER = PoolerRecord("z1", "a-0", "a-0.a.shop.svc", "db", "tg", "0", True, 2)
 
 
 def test_nobody_is_known_to_lead_a_shard_that_was_never_looked_at() -> None:
-    assert Primaries(FakeClock()).seen_since(SHARD, 0.0) is None
+    assert Primaries(FakeClock()).sighting_since(SHARD, 0.0) is None
 
 
 def test_the_last_look_is_believed_for_a_while() -> None:
     clock = FakeClock()
     primaries = Primaries(clock)
-    primaries.saw(SHARD, Sighting(LEADER, clock.monotonic()))
-    assert primaries.seen_since(SHARD, clock.monotonic()) == LEADER
+    seen = Sighting(LEADER, clock.monotonic())
+    primaries.saw(SHARD, seen)
+    assert primaries.sighting_since(SHARD, clock.monotonic()) == seen
     clock.advance(FRESH_SECONDS + 1)
-    assert primaries.seen_since(SHARD, 0.0) is None
+    assert primaries.sighting_since(SHARD, 0.0) is None
 
 
 def test_a_look_that_began_before_the_moment_in_question_does_not_count() -> None:
     clock = FakeClock()
     primaries = Primaries(clock)
     primaries.saw(SHARD, Sighting(LEADER, clock.monotonic()))
-    assert primaries.seen_since(SHARD, clock.monotonic() + 0.1) is None
+    assert primaries.sighting_since(SHARD, clock.monotonic() + 0.1) is None
 
 
 def test_a_look_that_found_nobody_takes_the_place_of_one_that_did() -> None:
     clock = FakeClock()
     primaries = Primaries(clock)
     primaries.saw(SHARD, Sighting(LEADER, clock.monotonic()))
-    primaries.saw(SHARD, Sighting(None, clock.monotonic()))
-    assert primaries.seen_since(SHARD, 0.0) is None
+    nobody = Sighting(None, clock.monotonic())
+    primaries.saw(SHARD, nobody)
+    assert primaries.sighting_since(SHARD, 0.0) == nobody
+
+
+@pytest.mark.parametrize(
+    ("age", "is_answered", "is_asked"),
+    [
+        (CLOSE_SECONDS / 2, True, False),
+        (CLOSE_SECONDS * 2, True, True),
+        (CLOSE_SECONDS * 2, False, False),
+        (SILENT_SECONDS * 2, False, True),
+    ],
+)
+def test_the_topology_is_asked_again_once_the_last_look_is_not_of_just_now(
+    age: float, is_answered: bool, is_asked: bool
+) -> None:
+    clock = FakeClock()
+    primaries = Primaries(clock)
+    asked: list[Key] = []
+    primaries.asked.connect(lambda key, lane: asked.append(key))
+    primaries.saw(SHARD, Sighting(None, clock.monotonic(), is_answered=is_answered))
+    clock.advance(age)
+    primaries.ask(SHARD, "mini", moment=0.0)
+    assert asked == [Key("shop", "mini")] * is_asked
+
+
+def test_a_look_from_before_the_moment_in_question_is_asked_for_again_at_once() -> None:
+    clock = FakeClock()
+    primaries = Primaries(clock)
+    asked: list[Key] = []
+    primaries.asked.connect(lambda key, lane: asked.append(key))
+    primaries.ask(SHARD, "mini", moment=clock.monotonic())
+    primaries.saw(SHARD, Sighting(LEADER, clock.monotonic()))
+    primaries.ask(SHARD, "mini", moment=clock.monotonic() + 0.1)
+    assert asked == [Key("shop", "mini")] * 2
 
 
 class Shop:
@@ -142,3 +184,18 @@ def test_an_eviction_that_a_budget_forbade_is_told(shop: Shop) -> None:
     assert (told.reason, told.replace) == ("DisruptionBudgetForbids", rolling.verdict.replace)
     shop.changes.remember(SHARD, ())
     assert shop.look(*OLD).verdict.reason == "Rolling"
+
+
+def test_what_the_topology_said_of_the_pods_is_handed_on(shop: Shop) -> None:
+    assert shop.look(*OLD).succession.word is None
+    shop.clock.advance(1)
+    shop.primaries.saw(SHARD, Sighting(LEADER, shop.clock.monotonic(), [LEADER]))
+    assert shop.look(*OLD).succession.word == Word(True, frozenset({"a-0"}))
+    shop.primaries.saw(SHARD, Sighting(None, shop.clock.monotonic(), is_answered=False))
+    assert shop.look(*OLD).succession.word == Word(is_answered=False)
+
+
+@pytest.mark.parametrize(("revision", "matters"), [("old", True), ("new", False)])
+def test_who_leads_matters_while_pods_are_to_go(shop: Shop, revision: str, matters: bool) -> None:
+    pods = (server("a-0", revision=revision), server("a-1", revision=revision))
+    assert shop.look(*pods).must_know is matters

@@ -244,3 +244,9 @@ def test_pods_are_told_apart_from_those_of_a_set_with_a_longer_name() -> None:
     seen = stateful_set("a", 1)
     found = members_of("a", seen, [pod("a-0"), pod("a-b-0"), pod("a-00")], NOW)
     assert found == (Member("a-0", "uid of a-0", 0, True, True, False),)
+
+
+def test_the_only_server_stays_while_nobody_knows_who_leads_and_another_pool_is_to_take_over() -> None:
+    old, new = pool("a", pod("a-0"), wanted=0), Pool("b", 1, None, may_lead=True)
+    held = scale(old, Scene((old, new), None))
+    assert (held.replicas, held.reason) == (1, reasons.PRIMARY_UNKNOWN)

@@ -74,6 +74,11 @@ class Subject(World):
         leading = [pooler for pooler in self.poolers() if pooler.is_primary and pooler.lifecycle == 2]
         return leading[0].name if len(leading) == 1 else ""
 
+    def give(self, period: str) -> None:
+        """So much time to whatever is to end."""
+        period = f"multigres.com/graceful-shutdown-period={period}"
+        self.kubectl("annotate", "--overwrite", "mgc", self.name, "-n", self.namespace, period)
+
     def wait_settled(self, image: str, servers: int) -> None:
         eventually(lambda: self.images() == [image] * servers, f"every pod of {self.name} to run {image}")
         self.wait_told("RollingUpdate", "PodsUpToDate")
@@ -249,3 +254,24 @@ def test_scaling_down_waits_until_the_highest_pod_no_longer_leads(
     eventually(lambda: sorted(smaller.servers()) == [lowest], "the pod to go once another leads")
     smaller.wait_settled(GOOD, 1)
     assert smaller.told("ScaleDownPending") is None
+
+
+def test_a_pool_that_leaves_the_spec_gives_its_primary_time_to_be_switched_and_then_another_one_leads(
+    kubectl: Kubectl, long_namespace: str, forwards: Path
+) -> None:
+    pools = {name: {**TWO_POOLS[name], "replicasPerCell": 1} for name in TWO_POOLS}
+    parting = subject(kubectl, long_namespace, forwards, "parting", pools)
+    primary = parting.primary()
+    leaving, staying = sorted(pools, key=lambda name: f"-pool-{name}-" not in primary)
+    parting.give("300s")  # longer than anybody here waits for anything: it goes when the test says so
+    parting.run_on(GOOD, {staying: pools[staying]})
+    told = parting.wait_told("ScaleDownPending", "PrimaryWouldGo")
+    assert f"{primary} is the primary" in told["message"]
+    assert primary in parting.servers()
+    parting.give("1s")
+    eventually(
+        lambda: all(f"-pool-{staying}-" in name for name in parting.servers()), f"pool {leaving} to go"
+    )
+    parting.wait_settled(GOOD, 1)
+    assert f"-pool-{staying}-" in parting.wait_primary()
+    assert parting.told("ScaleDownPending") is None

@@ -20,6 +20,7 @@ from steward.multigres.status import (
     certificates_piece,
     child_piece,
     common_status,
+    is_bad_news,
     is_urgent,
     transitions,
 )
@@ -57,6 +58,19 @@ def test_one_sentence_says_how_it_is(
     told = status(assess(pieces, stall))
     assert told["phase"] == phase
     assert told["message"].startswith(message)
+
+
+def test_what_was_never_ready_has_not_been_so_since_it_was_made() -> None:
+    made = replace(META, creation_timestamp="2025-12-31T23:59:00Z")
+    told = common_status(Report(made, msgspec.UNSET, "2026-01-01T00:00:00Z"), assess([WAITING]))
+    assert told["message"].endswith("(since 2025-12-31T23:59:00Z)")
+
+
+def test_what_is_ready_at_first_sight_is_so_since_then() -> None:
+    made = replace(META, creation_timestamp="2025-12-31T23:59:00Z")
+    told = common_status(Report(made, msgspec.UNSET, "2026-01-01T00:00:00Z"), assess([READY]))
+    assert told["conditions"][0]["type"] == "Ready"
+    assert told["conditions"][0]["lastTransitionTime"] == "2026-01-01T00:00:00Z"
 
 
 def test_what_holds_a_child_up_is_told_by_its_parents() -> None:
@@ -136,6 +150,21 @@ CERTIFICATES = Condition("BackupCertificatesReady", "False", "Missing", "", 2, "
 )
 def test_what_a_status_must_tell_at_once(before: Health, after: Health, urgent: bool) -> None:
     assert is_urgent(told_by(before), 2, status(after)) is urgent
+
+
+@pytest.mark.parametrize(
+    ("health", "bad"),
+    [
+        (assess([WAITING]), False),
+        (assess([UNBOUND]), False),
+        (assess([READY]), False),
+        (assess([BROKEN]), True),
+        (assess([READY], STALL), True),
+    ],
+    ids=["waits", "is held up", "ready", "trouble", "stalled"],
+)
+def test_a_first_word_that_is_bad_news(health: Health, bad: bool) -> None:
+    assert is_bad_news(msgspec.UNSET, status(health)) is bad
 
 
 def test_what_speaks_of_an_older_generation_is_replaced_at_once() -> None:

@@ -3,11 +3,17 @@
 import pytest
 
 from steward.kube.kinds import DEPLOYMENT, STATEFUL_SET, Key, Ref
+from steward.kube.meta import ObjectMeta
 from steward.kube.timestamps import to_timestamp
 from steward.multigres import reasons
+from steward.multigres.api.shard import ShardSpec
+from steward.multigres.controllers.ground import Surplus
+from steward.multigres.controllers.shard_removal import forced_removal
 from steward.multigres.deletion import ASKED
 from steward.multigres.rollout import Member, Pool
-from steward.multigres.succession import Leaver, Succession, Waiting, holds_back, succession
+from steward.multigres.succession import Leaver, Succession, Waiting, Word, holds_back, succession
+from steward.multigres.views import ShardView
+from steward.runtime.plan import Emit, EventType
 
 NOW, PATIENCE = 1_000_000.0, 60.0
 SET = Ref(STATEFUL_SET, Key("shop", "old"))
@@ -47,23 +53,69 @@ def test_the_primary_never_goes_while_no_server_that_stays_is_ready() -> None:
     assert waiting.told.endswith("old-1 is the primary, and no server that stays is ready")
 
 
+SILENT, STRANGE, JOINED = (
+    Word(is_answered=False),
+    Word(True, frozenset({"new-0"})),
+    Word(True, frozenset({"old-0"})),
+)
+
+
 def test_while_nobody_knows_who_leads_it_waits_and_notes_since_when() -> None:
     waiting = held(Succession(None, has_heir=True))
     assert waiting is not None
     assert waiting.reason == reasons.PRIMARY_UNKNOWN
-    assert waiting.told == (
-        "removing old waits until the topology says which pod is the primary, at most 1m0s"
-    )
+    assert waiting.told == "removing old waits until the topology says which pod is the primary"
     [note] = waiting.steps
     assert note.patch.changes == {"metadata": {"annotations": {ASKED: to_timestamp(NOW)}}}  # type: ignore[union-attr]
 
 
+@pytest.mark.parametrize("word", [None, JOINED], ids=["not asked yet", "it is a member"])
+def test_what_may_lead_never_goes_while_nobody_knows_who_does(word: Word | None) -> None:
+    noted = OLD._replace(annotations={ASKED: to_timestamp(NOW - 3600)})
+    waiting = held(Succession(None, has_heir=True, is_heir_ready=True, word=word), noted)
+    assert waiting is not None
+    assert waiting.steps == ()
+
+
+@pytest.mark.parametrize("word", [SILENT, STRANGE], ids=["it is silent", "it has never heard of the pool"])
 @pytest.mark.parametrize(("seconds", "stays"), [(59, True), (60, False)])
-def test_it_does_not_wait_for_ever_for_a_topology_that_is_gone(seconds: float, stays: bool) -> None:
+def test_it_does_not_wait_for_ever_for_a_topology_that_cannot_tell(
+    word: Word, seconds: float, stays: bool
+) -> None:
     noted = OLD._replace(annotations={ASKED: to_timestamp(NOW - seconds)})
-    waiting = held(Succession(None, has_heir=True), noted)
+    waiting = held(Succession(None, has_heir=True, is_heir_ready=True, word=word), noted)
     assert (waiting is not None) is stays
     assert waiting is None or waiting.steps == ()
+
+
+@pytest.mark.parametrize("word", [SILENT, STRANGE], ids=["it is silent", "it has never heard of the pool"])
+def test_a_topology_that_cannot_tell_is_no_reason_to_go_while_nobody_could_take_over(word: Word) -> None:
+    noted = OLD._replace(annotations={ASKED: to_timestamp(NOW - 3600)})
+    assert held(Succession(None, has_heir=True, is_heir_ready=False, word=word), noted) is not None
+
+
+@pytest.mark.parametrize(
+    ("word", "is_heir_ready", "hint"),
+    [
+        (None, True, "primary"),
+        (JOINED, True, 'primary; with multigres.com/force-delete: "true" on its Shard it goes nevertheless'),
+        (SILENT, True, "primary, at most 1m0s: it cannot tell"),
+        (SILENT, False, "primary, and no server that stays is ready"),
+    ],
+)
+def test_it_says_what_ends_the_wait(word: Word | None, is_heir_ready: bool, hint: str) -> None:
+    waiting = held(Succession(None, has_heir=True, is_heir_ready=is_heir_ready, word=word))
+    assert waiting is not None
+    assert waiting.told == f"removing old waits until the topology says which pod is the {hint}"
+
+
+def test_a_replica_stays_as_well_until_a_server_that_stays_is_ready() -> None:
+    waiting = held(Succession("elsewhere-0", has_heir=True, is_heir_ready=False))
+    assert waiting is not None
+    assert waiting.reason == reasons.NO_OTHER_READY
+    assert waiting.told == (
+        "removing old waits until a server that stays is ready: until then its copy of the data is needed"
+    )
 
 
 def test_nonsense_in_the_note_starts_the_wait_anew() -> None:
@@ -107,3 +159,14 @@ def test_an_heir_is_ready_when_a_server_of_it_is_and_stays(
     server = Member("new-0", "uid", 0, is_outdated=False, is_ready=is_ready, is_leaving=is_leaving)
     pool = Pool("new", 1, None, may_lead=True, members=(server,))
     assert succession([pool], "old-0") == Succession("old-0", True, could)
+
+
+def test_a_removal_by_force_says_what_it_skipped_and_nothing_where_nothing_goes() -> None:
+    shard = ShardView(ObjectMeta(name="s", namespace="shop", uid="u"), ShardSpec(shard_name="0"))
+    [told] = forced_removal(shard, [Surplus(SET, None)])
+    assert isinstance(told, Emit)
+    assert (told.reason, told.type) == (reasons.FORCE_DELETED, EventType.WARNING)
+    assert told.message == (
+        "Deleted by force: old; skipped: the grace period of orchestrators and pools, and the question who leads"
+    )
+    assert forced_removal(shard, []) == ()

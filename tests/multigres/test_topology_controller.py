@@ -5,7 +5,7 @@ from typing import Any, cast
 import msgspec
 import pytest
 
-from steward.kube.kinds import Kind, Ref
+from steward.kube.kinds import Key, Kind, Ref
 from steward.kube.meta import key_of
 from steward.kube.selectors import CacheRule
 from steward.kube.store import Change, Store
@@ -14,22 +14,19 @@ from steward.local import ports
 from steward.multigres import names
 from steward.multigres.controllers.cell import NO_RECORD, without_record
 from steward.multigres.controllers.ground import Ground
+from steward.multigres.controllers.primaries import Primaries
 from steward.multigres.controllers.remarks import RemarkCarrier
 from steward.multigres.controllers.topology import (
-    CLOSE_SECONDS,
     FORGET_SECONDS,
-    LOOK_AGAIN_SECONDS,
     QUIET_SECONDS,
-    SEEK_SECONDS,
     TopologyReconciler,
     _goes,
-    _pause,
 )
 from steward.multigres.names import ShardPath
 from steward.multigres.objects.metadata import CLUSTER
 from steward.multigres.rules import Rules
 from steward.multigres.status import Look
-from steward.multigres.views import PodView, ShardView
+from steward.multigres.views import PodView
 from steward.runtime.carry import Carried, Effect, Outcome
 from steward.runtime.forwards import Forward
 from steward.runtime.plan import Plan, Requeue, Status
@@ -48,6 +45,7 @@ class StoresAndClock:
         self.rules = Rules("")
         self.client = None
         self.clock = clock
+        self.primaries = Primaries(clock)
         self.version = 1
         self._stores: dict[Kind, Store[Any]] = {}
 
@@ -190,22 +188,14 @@ def test_a_cell_says_that_its_gateways_need_its_record() -> None:
     )
 
 
-@pytest.mark.parametrize(
-    ("conditions", "seconds"),
-    [
-        ({}, LOOK_AGAIN_SECONDS),
-        ({"RollingUpdate": ("False", "PodsUpToDate")}, LOOK_AGAIN_SECONDS),
-        ({"RollingUpdate": ("True", "PrimaryUnknown")}, CLOSE_SECONDS),
-        ({"RollingUpdate": ("True", "RolloutStopped")}, LOOK_AGAIN_SECONDS),
-        ({"ScaleDownPending": ("True", "PrimaryWouldGo")}, SEEK_SECONDS),
-    ],
-)
-def test_one_looks_more_often_while_pods_are_to_go(
-    conditions: dict[str, tuple[str, str]], seconds: float
-) -> None:
-    told = [
-        {"type": name, "status": status, "reason": reason, "message": "", "lastTransitionTime": "t"}
-        for name, (status, reason) in conditions.items()
-    ]
-    shard = {"metadata": {}, "spec": {"shardName": "0"}, "status": {"conditions": told}}
-    assert _pause(msgspec.convert(shard, ShardView)) == seconds
+async def test_a_server_that_was_asked_and_did_not_say_is_known_to_be_silent(stage: Stage) -> None:
+    shard = Key("shop", SHARD)
+    await stage.reconcile()
+    starting = stage.ground.primaries.sighting_since(shard, 0.0)
+    assert starting is not None
+    stage.hold_server(ready=1)
+    stage.clock.advance(1)
+    await stage.reconcile()
+    silent = stage.ground.primaries.sighting_since(shard, starting.at + 1)
+    assert silent is not None
+    assert (starting.is_answered, silent.is_answered) == (False, False)

@@ -16,7 +16,7 @@ from steward.multigres.controllers.cluster_removal import ClusterRemoval
 from steward.multigres.controllers.ground import Ground
 from steward.multigres.controllers.remarks import Remarks
 from steward.multigres.rules import CELL_TEMPLATE, CLUSTER, Rules
-from steward.runtime.queue import WorkQueue
+from steward.runtime.queue import Lane, WorkQueue
 from steward.runtime.triggers import Listener
 
 HERD = 100
@@ -47,8 +47,12 @@ class Scene:
         ground = SimpleNamespace(rules=self.rules, store=self.store, clock=self.clock, remarks=Remarks())
         reconciler = ClusterReconciler(cast(Ground, ground), cast(ClusterRemoval, None))
         for trigger in reconciler.controller().triggers:
-            listener = Listener(trigger, CLUSTER, self.queue.add, _fail)
+            listener = Listener(trigger, CLUSTER, self._wake, _fail)
             self.store(trigger.rule).subscribe(listener.hear)
+
+    def _wake(self, key: Key, lane: Lane, gather: float) -> None:
+        assert not gather, "neither a template nor a cluster waits for more news"
+        self.queue.add(key, lane)
 
     def store(self, rule: CacheRule[Any]) -> Store[Any]:
         if rule.kind not in self.stores:

@@ -91,12 +91,47 @@ def test_all_errors_come_at_once() -> None:
     [
         ({"cron": "not cron"}, "write five fields"),
         ({"cron": "0 2 * * SUN", "timeZone": "Mars/Base"}, "not in the time zone database"),
+        ({"cron": "* * * * * *"}, "five fields"),
+        ({"cron": "0 2 * * *", "duration": "0s"}, "1s to 8784h"),
+        ({"cron": "0 2 * * *", "duration": "99999999h"}, "1s to 8784h"),
+        ({"cron": "0 2 * * *", "duration": "999999999999999s"}, "1s to 8784h"),
     ],
 )
 def test_a_window_that_cannot_be_read_says_how_to_write_it(window: dict[str, str], words: str) -> None:
     [(field, message)] = errors(updatePolicy={"templateChanges": "Window", "window": window})
     assert field == "spec.updatePolicy.window"
     assert words in message
+
+
+@pytest.mark.parametrize("size", ["0", "-5Gi"])
+@pytest.mark.parametrize(
+    ("spec", "field"),
+    [
+        (lambda size: shard(spec={"pools": {"main": {"storage": {"size": size}}}}), f"{SHARD}.pools[main]"),
+        (
+            lambda size: {"globalTopoServer": {"etcd": {"storage": {"size": size}}}},
+            "spec.globalTopoServer.etcd",
+        ),
+        (
+            lambda size: {"backup": {"type": "filesystem", "filesystem": {"storage": {"size": size}}}},
+            f"{SHARD}.backup.filesystem",
+        ),
+    ],
+    ids=["pool", "etcd", "backup"],
+)
+def test_a_volume_of_no_size_is_refused(spec: Any, field: str, size: str) -> None:
+    [(where, told)] = errors(**spec(size))
+    assert where == f"{field}.storage.size"
+    assert told == f"{size} is no size of a volume; write more than 0, such as 10Gi"
+
+
+def test_less_than_nothing_is_refused() -> None:
+    resources = {"requests": {"cpu": "-1"}, "limits": {"memory": "-1Gi"}}
+    found = errors(multiadmin={"spec": {"resources": resources}})
+    assert [field for field, _ in found] == [
+        "spec.multiadmin.spec.resources.requests.cpu",
+        "spec.multiadmin.spec.resources.limits.memory",
+    ]
 
 
 def local_topo(size: str) -> dict[str, Any]:
@@ -146,6 +181,16 @@ def test_an_entry_that_leaves_a_list_does_not_make_its_neighbour_look_smaller() 
     assert validate_update(resolved(typed(**before)), resolved(typed(**after))) == []
 
 
+def test_a_backup_volume_that_shrinks_is_refused() -> None:
+    def backups(size: str) -> ResolvedCluster:
+        return resolved(typed(backup={"type": "filesystem", "filesystem": {"storage": {"size": size}}}))
+
+    [problem] = validate_update(backups("10Gi"), backups("5Gi"))
+    assert problem.field == f"{SHARD}.backup.filesystem.storage.size"
+    assert problem.message == "cannot shrink from 10Gi to 5Gi: a volume only grows"
+    assert validate_update(backups("5Gi"), backups("10Gi")) == []
+
+
 def test_a_template_that_shrinks_a_volume_is_seen_like_the_cluster_itself() -> None:
     large = templates(shard={"default": {"pools": {"main": {"storage": {"size": "10Gi"}}}}})
     small = templates(shard={"default": {"pools": {"main": {"storage": {"size": "1Gi"}}}}})
@@ -156,6 +201,7 @@ def test_a_template_that_shrinks_a_volume_is_seen_like_the_cluster_itself() -> N
 @pytest.mark.parametrize(
     ("spec", "words"),
     [
+        (shard(spec={"pools": {"copies": {"type": "readOnly"}}}), "no server can lead; make one readWrite"),
         ({"globalTopoServer": {"etcd": {"replicas": 1}}}, "one member is no quorum"),
         ({"globalTopoServer": {"etcd": {"replicas": 4}}}, "survive no more losses than 3"),
         ({"pvcDeletionPolicy": {"whenDeleted": "Delete"}}, "loses all data when the cluster is deleted"),

@@ -114,3 +114,15 @@ async def test_a_log_that_stays_silent_is_an_error_with_the_cure(stand_in, log, 
     monkeypatch.setattr(audit, "PATIENCE", 0.05)
     with pytest.raises(AuditSilentError, match="does the audit policy log gets of namespaces"):
         await AuditLog(log, stand_in.kubeconfig).mark()
+
+
+def test_a_call_tells_in_whose_place_it_was_made_and_whether_it_was_allowed():
+    denied = msgspec.json.decode(line("get"))
+    denied["impersonatedUser"] = {"username": "anna"}
+    denied["annotations"] = {"authorization.k8s.io/decision": "forbid", "other": "x"}
+    allowed = {**denied, "annotations": {"authorization.k8s.io/decision": "allow"}}
+    told = audited([msgspec.json.encode(each) for each in (denied, allowed)])
+    assert [(each.user, each.acting_as, each.is_allowed) for each in told] == [
+        ("admin", "anna", False),
+        ("admin", "anna", True),
+    ]

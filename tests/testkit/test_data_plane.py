@@ -36,6 +36,7 @@ DATABASES = [
         "tablegroups": [{"name": "default", "default": True, "shards": SHARDS}],
     }
 ]
+SHARD = Kind("multigres.com/v1alpha1", "Shard")
 TOPO_SERVER = Kind("multigres.com/v1alpha1", "TopoServer")
 APPLY = ApplyOptions(manager="data-plane-test")
 AT_ONCE = DeleteOptions(grace_seconds=0)
@@ -149,12 +150,18 @@ def stand_in_settings(control_plane: ControlPlane, namespace: str, directory: Pa
 
 
 async def until_served(client: Client, namespace: str) -> None:
-    while True:
-        try:
-            await client.list(TOPO_SERVER, ListQuery(namespace=namespace))
-            return
-        except (NotFound, NoSuchKind):
+    """Both kinds: the server begins to serve new ones one after the other."""
+    for kind in (TOPO_SERVER, SHARD):
+        while not await is_served(client, kind, namespace):
             await asyncio.sleep(0.05)
+
+
+async def is_served(client: Client, kind: Kind, namespace: str) -> bool:
+    try:
+        await client.list(kind, ListQuery(namespace=namespace))
+    except (NotFound, NoSuchKind):
+        return False
+    return True
 
 
 async def test_pods_register_themselves_once_their_cell_and_database_are_known(scenery: Scenery) -> None:

@@ -14,6 +14,7 @@ from steward.multigres.resolved import ResolvedCluster, ShardInPlace
 
 KNOWN_IMAGES = "ghcr.io/multigres/"
 MANY_NODES = "ReadWriteMany"
+READ_ONLY = "readOnly"
 
 
 def advice(spec: MultigresClusterSpec, resolved: ResolvedCluster) -> list[str]:
@@ -22,6 +23,7 @@ def advice(spec: MultigresClusterSpec, resolved: ResolvedCluster) -> list[str]:
         *_lost_volumes(spec),
         *_skipped(resolved),
         *_spellings(spec),
+        *_leaderless(resolved),
         *_durability(resolved),
         *_shared_backups(resolved),
         *_unknown_to_the_data_plane(resolved),
@@ -87,6 +89,12 @@ def _shard_entries(spec: MultigresClusterSpec) -> Iterator[tuple[str, ShardEntry
         for group in given(database.tablegroups, []):
             for shard in given(group.shards, []):
                 yield f"spec.databases[{database.name}].tablegroups[{group.name}].shards[{shard.name}]", shard
+
+
+def _leaderless(resolved: ResolvedCluster) -> Iterator[str]:
+    for known in resolved.shards():
+        if known.pools and all(pool.type == READ_ONLY for pool in known.pools.values()):
+            yield f"{known}: every pool is {READ_ONLY}, so that no server can lead; make one readWrite"
 
 
 def _durability(resolved: ResolvedCluster) -> Iterator[str]:

@@ -45,6 +45,7 @@ ROLLOUT_STOPPED = "RolloutStopped"
 BUDGET_FORBIDS = "DisruptionBudgetForbids"
 PRIMARY_UNKNOWN = "PrimaryUnknown"
 PRIMARY_WOULD_GO = "PrimaryWouldGo"
+NO_OTHER_READY = "NoOtherServerReady"
 SCALING_DOWN = "ScalingDown"
 VOLUMES_AS_ASKED = "VolumesAsAsked"
 VOLUMES_CHANGING = "VolumesChanging"
@@ -108,6 +109,7 @@ MEANINGS = {
     ROLLOUT_STOPPED: "A pod that was replaced does not become ready, so no other is; correct the spec.",
     BUDGET_FORBIDS: "A disruption budget keeps the next pod where it is; it is tried again.",
     PRIMARY_UNKNOWN: "The topology does not say which pod is the primary, so no pod may go.",
+    NO_OTHER_READY: "A pool is to go, and none of the servers that stay is ready; it goes once one is.",
     PRIMARY_WOULD_GO: "The pod that would go is the primary; another one must take over first.",
     SCALING_DOWN: "A pool is scaled down by one pod at a time.",
     VOLUMES_AS_ASKED: "Every volume is as large as the spec asks for.",

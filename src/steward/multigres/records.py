@@ -104,18 +104,19 @@ def shard_path(cluster: ResolvedCluster, known: ShardInPlace) -> ShardPath:
     return ShardPath(cluster.identity.name, known.database.name, known.group.name, known.shard.name)
 
 
-def primaries(cluster: ResolvedCluster, poolers: Iterable[PoolerRecord]) -> dict[str, PoolerRecord | None]:
-    """The primary of each shard, by the name of the Shard; None where it is not known."""
+def poolers_by_shard(
+    cluster: ResolvedCluster, poolers: Iterable[PoolerRecord]
+) -> dict[str, list[PoolerRecord]]:
+    """The poolers of each shard, by the name of the Shard."""
     known = list(poolers)
     found = {}
     for each in cluster.shards():
         path = shard_path(cluster, each)
-        own = [
+        found[names.shard(path)] = [
             p
             for p in known
             if (p.database, p.table_group, p.shard) == (path.database, path.table_group, path.shard)
         ]
-        found[names.shard(path)] = primary(own)
     return found
 
 
@@ -128,6 +129,6 @@ class Leader(NamedTuple):
 
 def leaders(cluster: ResolvedCluster, poolers: Iterable[PoolerRecord]) -> list[Leader]:
     return [
-        Leader(shard, "" if leading is None else leading.cell)
-        for shard, leading in primaries(cluster, poolers).items()
+        Leader(shard, "" if (leading := primary(own)) is None else leading.cell)
+        for shard, own in poolers_by_shard(cluster, poolers).items()
     ]

@@ -206,6 +206,12 @@ class Scale(NamedTuple):
     waiting: str = ""
 
 
+def _has_heir(pool: Pool, scene: Scene) -> bool:
+    """Even the only server may lead: others are asked for, and may have nothing yet of what it holds."""
+    others = (each for each in scene.pools if each.may_lead and each.name != pool.name)
+    return bool(pool.members) and any(each.wanted for each in others)
+
+
 def scale(pool: Pool, scene: Scene) -> Scale:
     """Down by one at a time, from the top, and never past the primary while another one can take over."""
     now = pool.replicas
@@ -216,7 +222,7 @@ def scale(pool: Pool, scene: Scene) -> Scale:
     ):
         return Scale(pool.wanted)
     going = f"scaling {pool.name} down from {now} to {pool.wanted} waits"
-    if scene.primary is None and scene.has_choice:
+    if scene.primary is None and (scene.has_choice or _has_heir(pool, scene)):
         told = f"{going} until the topology says which pod is the primary"
         return Scale(now, reasons.PRIMARY_UNKNOWN, told)
     if scene.primary == f"{pool.name}-{now - 1}":

@@ -192,8 +192,16 @@ def _conditions(report: Report, health: Health, more: Iterable[Condition]) -> Co
         wanted.append(condition(RECONCILING, True, health.reason, health.message))
     wanted += more
     over = PASSING - {each.type for each in wanted}
-    conditions = set_conditions(read_conditions(report.before), wanted, report.now)
+    conditions = set_conditions(_known(report), wanted, report.now)
     return tuple(each for each in conditions if each.type not in over)
+
+
+def _known(report: Report) -> Conditions:
+    """An object of which nothing was said yet has been neither ready nor available since it was made."""
+    known, made = read_conditions(report.before), report.meta.creation_timestamp
+    if known or not made:
+        return known
+    return tuple(Condition(never, FALSE, last_transition_time=made) for never in (READY, AVAILABLE))
 
 
 class Transition(NamedTuple):
@@ -242,12 +250,19 @@ def is_urgent(before: api.Conditions | Unset, observed: int | Unset, after: dict
     status for every pod that comes up would be more writing than making the pods."""
     if given(observed, 0) != after["observedGeneration"]:
         return True
+    old = find_condition(read_conditions(before), READY)
+    new = next(known["status"] for known in after["conditions"] if known["type"] == READY)
+    return (old is None or old.status != new) or is_bad_news(before, after)
+
+
+def is_bad_news(before: api.Conditions | Unset, after: dict[str, Any]) -> bool:
+    """Whether trouble came, or turned, or something was lost."""
     old = {known.type: known.status for known in read_conditions(before)}
     new = {known["type"]: known["status"] for known in after["conditions"]}
     turned = any((new.get(bad) == TRUE) != (old.get(bad) == TRUE) for bad in (DEGRADED, STALLED))
     lost = any(old.get(good) == TRUE and new.get(good) != TRUE for good in (AVAILABLE, TOPOLOGY_REGISTERED))
     lacking = old.get(CERTIFICATES_READY) != FALSE and new.get(CERTIFICATES_READY) == FALSE
-    return turned or lost or lacking or old.get(READY) != new.get(READY)
+    return turned or lost or lacking
 
 
 def read_conditions(conditions: api.Conditions | Unset) -> Conditions:

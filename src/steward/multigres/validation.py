@@ -12,6 +12,7 @@ from typing import NamedTuple
 from msgspec import UNSET
 
 from steward.kube.quantity import parse_quantity
+from steward.multigres import constants
 from steward.multigres.api.cluster import MultigresClusterSpec
 from steward.multigres.api.compute import Resources, Storage
 from steward.multigres.api.scalars import Unset, is_cell_name
@@ -30,6 +31,7 @@ def validate(spec: MultigresClusterSpec, resolved: ResolvedCluster) -> list[Prob
         *_names_twice(spec),
         *collisions(resolved),
         *_limits_below_requests(resolved),
+        *_empty_volumes(resolved),
         *_windows(spec),
     ]
 
@@ -79,10 +81,20 @@ def _all_resources(resolved: ResolvedCluster) -> Iterator[tuple[str, Resources |
 
 def _below(field: str, resources: Resources) -> Iterator[Problem]:
     limits = given(resources.limits, {})
+    for part, amounts in (("requests", given(resources.requests, {})), ("limits", limits)):
+        for name, amount in amounts.items():
+            if parse_quantity(amount) < 0:
+                yield Problem(f"{field}.{part}.{name}", f"{amount} is less than nothing; write 0 or more")
     for name, request in given(resources.requests, {}).items():
         if name in limits and parse_quantity(limits[name]) < parse_quantity(request):
             told = f"the limit {limits[name]} is below the request {request}; raise the limit or lower the request"
             yield Problem(f"{field}.limits.{name}", told)
+
+
+def _empty_volumes(resolved: ResolvedCluster) -> Iterator[Problem]:
+    for _, field, size in _sizes(resolved):
+        if parse_quantity(size) <= 0:
+            yield Problem(field, f"{size} is no size of a volume; write more than 0, such as 10Gi")
 
 
 def _windows(spec: MultigresClusterSpec) -> Iterator[Problem]:
@@ -135,4 +147,7 @@ def _storages(resolved: ResolvedCluster) -> Iterator[tuple[tuple[str, ...], str,
     for known in resolved.shards():
         path = (known.database.name, known.group.name, known.shard.name)
         for name, pool in known.pools.items():
-            yield (*path, name), f"{known.field}.pools[{name}]", pool.storage
+            yield (*path, "pool", name), f"{known.field}.pools[{name}]", pool.storage
+        backup = given(known.shard.backup, constants.BACKUP)
+        if backup.type == "filesystem" and backup.filesystem is not UNSET:
+            yield (*path, "backup"), f"{known.field}.backup.filesystem", backup.filesystem.storage

@@ -15,6 +15,8 @@ from steward.multigres.layers import given
 
 ONE_HOUR = "1h"
 UNITS = {"s": 1, "m": 60, "h": 3600}
+CRON_FIELDS = 5
+LONGEST_SECONDS = 366 * 24 * 3600
 
 
 def window_problem(window: UpdateWindow) -> str:
@@ -23,11 +25,23 @@ def window_problem(window: UpdateWindow) -> str:
         zone = _zone(window)
     except (KeyError, ValueError, OSError):
         return f"timeZone {given(window.time_zone, '')!r} is not in the time zone database; write Europe/Zurich or UTC"
+    return _cron_problem(window, zone) or _duration_problem(window)
+
+
+def _cron_problem(window: UpdateWindow, zone: ZoneInfo) -> str:
     try:
         CronSim(window.cron, datetime.datetime(2026, 1, 1, tzinfo=zone))
+        # A sixth field would be seconds: no other cron of Kubernetes has them, and the field is a slip.
+        why = "" if len(window.cron.split()) == CRON_FIELDS else "Wrong number of fields"
     except CronSimError as error:
-        return f"cron {window.cron!r} cannot be read ({error}); write five fields, such as `0 2 * * SUN`"
-    return ""
+        why = str(error)
+    return why and f"cron {window.cron!r} cannot be read ({why}); write five fields, such as `0 2 * * SUN`"
+
+
+def _duration_problem(window: UpdateWindow) -> str:
+    if 0 < duration_seconds(window) <= LONGEST_SECONDS:
+        return ""
+    return f"duration {given(window.duration, ONE_HOUR)} is no time that a window is open; write 1s to 8784h"
 
 
 def duration_seconds(window: UpdateWindow) -> int:

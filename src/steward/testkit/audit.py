@@ -60,23 +60,31 @@ class _User(msgspec.Struct):
     username: str = ""
 
 
+class _Annotations(msgspec.Struct):
+    decision: str = msgspec.field(name="authorization.k8s.io/decision", default="")
+
+
 class _Line(msgspec.Struct, rename="camel"):
     audit_id: str = msgspec.field(name="auditID", default="")
     request_uri: str = msgspec.field(name="requestURI", default="")
     stage: str = ""
     verb: str = ""
     user: _User = msgspec.field(default_factory=_User)
+    impersonated_user: _User = msgspec.field(default_factory=_User)
     user_agent: str = ""
     object_ref: _ObjectRef = msgspec.field(default_factory=_ObjectRef)
     response_status: _Status = msgspec.field(default_factory=_Status)
+    annotations: _Annotations = msgspec.field(default_factory=_Annotations)
 
 
 class Audited(msgspec.Struct, frozen=True):
-    """One call, who made it, and how it was answered."""
+    """One call, who made it, in whose place, how it was answered, and whether its authorization was the reason."""
 
     call: Call
     code: int
     user: str
+    acting_as: str = ""
+    is_allowed: bool = False
 
 
 class Mark(NamedTuple):
@@ -225,7 +233,9 @@ def _audited(line: _Line) -> Audited:
         user_agent=line.user_agent,
         dry_run="dryRun" in parse_qs(uri.query),
     )
-    return Audited(call, line.response_status.code, line.user.username)
+    is_allowed = line.annotations.decision == "allow"
+    user, acting_as = line.user.username, line.impersonated_user.username
+    return Audited(call, line.response_status.code, user, acting_as, is_allowed)
 
 
 def _hold(lines: list[bytes], text: str) -> bool:

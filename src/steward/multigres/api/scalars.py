@@ -15,7 +15,7 @@ LABEL_PATTERN = r"^[a-z0-9]([-a-z0-9]*[a-z0-9])?$"
 LABEL_VALUE_PATTERN = r"^[A-Za-z0-9]([-._A-Za-z0-9]*[A-Za-z0-9])?$"
 QUANTITY_PATTERN = r"^[+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([KMGTPE]i|[numkMGTPE]|[eE][+-]?[0-9]+)?$"
 
-ClusterName = Annotated[str, Meta(min_length=1, max_length=30)]
+ClusterName = Annotated[str, Meta(min_length=1, max_length=30, pattern=LABEL_PATTERN)]
 DatabaseName = Annotated[str, Meta(min_length=1, max_length=30, pattern=NAME_PATTERN)]
 TableGroupName = Annotated[str, Meta(min_length=1, max_length=25, pattern=NAME_PATTERN)]
 ShardName = Annotated[str, Meta(min_length=1, max_length=25, pattern=NAME_PATTERN)]

@@ -3,11 +3,12 @@
 It goes gateways first, then what the shards have in it, then its record, and its own topology server last.
 """
 
-from steward.kube.conditions import is_true
+from steward.kube.conditions import FALSE, find_condition
 from steward.kube.kinds import DEPLOYMENT, Key, Manifest, Ref
 from steward.multigres import names
 from steward.multigres.controllers.cell_removal import CellRemoval
 from steward.multigres.controllers.ground import Ground, stall_of
+from steward.multigres.controllers.patience import PODS, owned
 from steward.multigres.deletion import STEERING, held
 from steward.multigres.layers import given
 from steward.multigres.objects import children, gateway
@@ -29,7 +30,7 @@ from steward.multigres.views import CellView, ClusterView, PodView, TopoServerVi
 from steward.runtime.controller import Controller
 from steward.runtime.predicates import annotations, own_object
 from steward.runtime.reconcile import DONE, Result
-from steward.runtime.triggers import For, Owns, Watches
+from steward.runtime.triggers import For, Watches
 
 GATEWAYS = "gateways"
 NO_RECORD = "the topology server does not hold the cell's record yet"
@@ -57,8 +58,8 @@ class CellReconciler:
             self,
             (
                 For(rules.cell, when=own_object(*STEERING)),
-                *(Owns(rule) for rule in self.kept),
-                Watches(rules.pod, to=_cell_of),
+                *owned(self.kept),
+                Watches(rules.pod, to=_cell_of, patience=PODS),
                 Watches(rules.cluster, to=self._cells_of, when=annotations(*STEERING)),
             ),
         )
@@ -77,7 +78,8 @@ class CellReconciler:
         if cell.metadata.deletion_timestamp is not None:
             pods = self.pods.by_index(GATEWAYS, str(_gateway_key(cell)))
             return await self.removal.farewell.carry_out(await self.removal.leave(cell, pods), Ref(KIND, key))
-        desired = _objects(cell)
+        inputs = (cell.metadata.uid, cell.metadata.labels, cell.spec)
+        desired = self.ground.drafts.of(Ref(KIND, key), inputs, lambda: _objects(cell))
         strangers = await self.ground.strangers(desired)
         kept = () if strangers else self.ground.keep(cell.metadata, desired, self.kept)
         first = held(Ref(KIND, key), cell.metadata)
@@ -114,15 +116,17 @@ class CellReconciler:
         deployment = next(manifest for manifest in desired if manifest["kind"] == DEPLOYMENT.kind)
         name = deployment["metadata"]["name"]
         seen = self.deployments.get(Key(cell.metadata.namespace, name))
-        if not self._is_registered(cell):
+        if self._lacks_record(cell):
             look = without_record(look)
         return workload_piece(f"gateways {name}", deployment["spec"]["replicas"], seen, look)
 
-    def _is_registered(self, cell: CellView) -> bool:
+    def _lacks_record(self, cell: CellView) -> bool:
+        """Whether the cluster says so: a young one, whose topology server comes up beside it, says nothing yet."""
         cluster = self.clusters.get(Key(cell.metadata.namespace, cell.metadata.labels.get(CLUSTER, "")))
-        return cluster is not None and is_true(
-            read_conditions(cluster.status.conditions), TOPOLOGY_REGISTERED
-        )
+        if cluster is None:
+            return False
+        told = find_condition(read_conditions(cluster.status.conditions), TOPOLOGY_REGISTERED)
+        return told is not None and told.status == FALSE
 
     def _local_topo(self, cell: CellView, desired: list[Manifest]) -> list[Piece]:
         servers = [manifest["metadata"]["name"] for manifest in desired if manifest["kind"] == "TopoServer"]

@@ -17,6 +17,7 @@ from steward.multigres.api.cluster import MultigresClusterSpec
 from steward.multigres.controllers.cell import server_piece
 from steward.multigres.controllers.cluster_removal import ClusterRemoval
 from steward.multigres.controllers.ground import Ground, delete_surplus, stall_of
+from steward.multigres.controllers.patience import PODS, owned
 from steward.multigres.controllers.references import References
 from steward.multigres.controllers.updating import recorded, settled, update_condition, update_status
 from steward.multigres.controllers.wanted import Resolution, Wanted, concerns
@@ -85,12 +86,12 @@ class ClusterReconciler:
             self,
             (
                 For(rules.cluster, when=own_object(*STEERING, APPLY_NOW, ROLL_BACK)),
-                *(Owns(rule) for rule in self.kept),
+                *owned(self.kept),
                 Owns(rules.revision),
                 self._follows(rules.core_template),
                 self._follows(rules.cell_template),
                 self._follows(rules.shard_template),
-                Watches(rules.pod, to=_admin_cluster_of),
+                Watches(rules.pod, to=_admin_cluster_of, patience=PODS),
                 Watches(rules.storage_class, to=self._unready, lane=Lane.SLOW),
             ),
             bridge=tracing.Bridge(),
@@ -136,22 +137,12 @@ class ClusterReconciler:
             await self.ground.carrier.carry_out(plan, Ref(KIND, key_of(cluster)))
 
     async def _desired(self, cluster: ClusterView, wanted: Wanted) -> list[Manifest]:
-        owner = _owner(cluster)
-        resolved = wanted.resolved
+        owner, spec, resolved = _owner(cluster), wanted.spec, wanted.resolved
         assert resolved is not None
-        spec = wanted.spec
-        server = children.global_topo_server(owner, resolved)
-        external = None if spec.external_gateway is UNSET else spec.external_gateway
-        levels = given(spec.log_levels, constants.LOG_LEVELS)
-        return [
-            *([] if server is None else [server]),
-            *children.cells(owner, resolved, spec),
-            *children.table_groups(owner, resolved, spec),
-            *multiadmin.multiadmin_objects(owner, resolved, levels, spec.observability),
-            *multiadmin.web_objects(owner, resolved),
-            gateway.cluster_service(owner, external),
-            *await self._connection(owner, spec),
-        ]
+        tree = self.ground.drafts.of(
+            Ref(KIND, key_of(cluster)), (owner, spec, resolved), lambda: _tree(owner, spec, resolved)
+        )
+        return [*tree, *await self._connection(owner, spec)]
 
     async def _connection(self, owner: Owner, spec: MultigresClusterSpec) -> list[Manifest]:
         """What an application mounts: there as soon as the password is."""
@@ -281,6 +272,21 @@ class ClusterReconciler:
         if seen is None or given(seen.status.observed_generation, 0) < seen.metadata.generation:
             return 0
         return int(given(seen.status.ready_shards, 0))
+
+
+def _tree(owner: Owner, spec: MultigresClusterSpec, resolved: ResolvedCluster) -> list[Manifest]:
+    """All that follows from the spec alone."""
+    server = children.global_topo_server(owner, resolved)
+    external = None if spec.external_gateway is UNSET else spec.external_gateway
+    levels = given(spec.log_levels, constants.LOG_LEVELS)
+    return [
+        *([] if server is None else [server]),
+        *children.cells(owner, resolved, spec),
+        *children.table_groups(owner, resolved, spec),
+        *multiadmin.multiadmin_objects(owner, resolved, levels, spec.observability),
+        *multiadmin.web_objects(owner, resolved),
+        gateway.cluster_service(owner, external),
+    ]
 
 
 def _owner(cluster: ClusterView) -> Owner:

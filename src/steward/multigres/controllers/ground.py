@@ -18,20 +18,24 @@ from steward.kube.store import Change, Store
 from steward.multigres import reasons
 from steward.multigres.api.scalars import Unset
 from steward.multigres.api.status import Conditions
+from steward.multigres.controllers.drafts import Drafts
 from steward.multigres.controllers.neighbours import Neighbours
 from steward.multigres.controllers.nodes import Nodes
-from steward.multigres.controllers.pace import Pace
+from steward.multigres.controllers.pace import still_seconds
 from steward.multigres.controllers.primaries import Primaries
 from steward.multigres.controllers.remarks import Remarks
+from steward.multigres.controllers.sparing import SparingCarrier
 from steward.multigres.deletion import ENABLED, Grace
 from steward.multigres.deletion_metrics import DeletionFigures
 from steward.multigres.draining import Connections, unknown_connections
+from steward.multigres.layers import given
 from steward.multigres.objects.metadata import FIELD_MANAGER, MANAGED_BY
 from steward.multigres.rules import CELL, CLUSTER, SHARD, TABLE_GROUP, TOPO_SERVER, Rules
-from steward.multigres.status import Look, Stall, is_urgent, transitions, was_in_trouble
+from steward.multigres.status import Look, Stall, is_bad_news, is_urgent, transitions, was_in_trouble
 from steward.multigres.trouble import first_hint, first_trouble
 from steward.multigres.views import ClaimView, PodView
 from steward.runtime.manager import Manager
+from steward.runtime.pace import Pace, content_of
 from steward.runtime.plan import Apply, Delete, Emit, EventType, Plan, Requeue, Status
 from steward.runtime.settings import Settings
 
@@ -67,7 +71,9 @@ class Ground:
     def __init__(self, manager: Manager, settings: Settings) -> None:
         self.rules = Rules(settings.namespace, settings.namespaces)
         self.client = manager.client
-        self.carrier = manager.carrier(FIELD_MANAGER)
+        self._stores: dict[Kind, Store[Any]] = {}
+        self.carrier = SparingCarrier(manager.carrier(FIELD_MANAGER), self._stores.get)
+        self.drafts = Drafts()
         self.clock = manager.connection.clock
         self.figures = DeletionFigures(manager.metrics.registry)
         self.connections: Connections = unknown_connections
@@ -79,7 +85,6 @@ class Ground:
         self.primaries = Primaries(self.clock)
         self.nodes = Nodes(self.client, self.clock)
         self._manager = manager
-        self._stores: dict[Kind, Store[Any]] = {}
         self.remarks = Remarks()
         self.neighbours = Neighbours(self.client, self.clock)
         self._pace = Pace(self.clock)
@@ -95,7 +100,13 @@ class Ground:
     def _forget_gone(self, change: Change[Any]) -> None:
         if change.new is None:
             self.remarks.forget(Ref(change.kind, change.key))
-            self._pace.forget(Ref(change.kind, change.key))
+            self._settled(Ref(change.kind, change.key))
+
+    def _settled(self, ref: Ref) -> None:
+        """What is remembered only for the time in which an object is looked at again and again."""
+        self._pace.forget(ref)
+        self.drafts.forget(ref)
+        self.carrier.forget(ref)
 
     def of_kind(self, kind: Kind) -> Store[Any]:
         return self._stores[kind]
@@ -114,13 +125,13 @@ class Ground:
         status = self.remarks.added(ref, before, status, self.now())
         told = (Status(ref, status), *_events(ref, before.conditions, status))
         if any(c["type"] == READY and c["status"] == TRUE for c in status["conditions"]):
-            self._pace.forget(ref)
+            self._settled(ref)
             return told
-        if not is_urgent(before.conditions, before.observed_generation, status):
-            wait = self._pace.seconds_to_wait(ref, status)
+        if not _is_urgent(ref, before, status):
+            wait = self._pace.seconds_to_wait(ref, content_of(status), still_seconds(ref.kind, status))
             if wait:
                 return (Requeue(wait),)
-        self._pace.told(ref, status)
+        self._pace.told(ref, content_of(status))
         return (*told, Requeue(PROGRESS_SECONDS))
 
     async def strangers(self, desired: Sequence[Manifest]) -> frozenset[Ref]:
@@ -178,6 +189,13 @@ class Ground:
             for seen in sorted(self.store(rule).by_owner(owner.uid), key=lambda known: known.metadata.name)
             if Ref(rule.kind, key_of(seen)) not in wanted and goes_with_its_owner(seen, owner)
         ]
+
+
+def _is_urgent(ref: Ref, before: ReportedStatus, status: Manifest) -> bool:
+    """That a part of a new cluster comes up is told by the cluster: the first word on the part itself can wait."""
+    if ref.kind != CLUSTER and not given(before.observed_generation, 0):
+        return is_bad_news(before.conditions, status)
+    return is_urgent(before.conditions, before.observed_generation, status)
 
 
 def _events(ref: Ref, before: Conditions | Unset, status: Manifest) -> Plan:

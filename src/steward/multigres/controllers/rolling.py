@@ -12,8 +12,9 @@ from steward.kube.kinds import POD, Key, Manifest, Ref
 from steward.kube.meta import key_of
 from steward.multigres import reasons
 from steward.multigres.controllers.ground import Ground
+from steward.multigres.controllers.primaries import Sighting
 from steward.multigres.layers import given
-from steward.multigres.objects.metadata import POOL
+from steward.multigres.objects.metadata import CLUSTER, POOL
 from steward.multigres.rollout import (
     UNKNOWN_YET,
     Pool,
@@ -26,7 +27,7 @@ from steward.multigres.rollout import (
     scale,
 )
 from steward.multigres.status import ROLLING_UPDATE, SCALE_DOWN_PENDING, Piece
-from steward.multigres.succession import Succession, succession
+from steward.multigres.succession import Succession, Word, succession
 from steward.multigres.views import PodView, ShardView
 from steward.multigres.volumes import sets_in
 from steward.runtime.plan import Delete, Plan, Requeue
@@ -51,10 +52,15 @@ class Rolling(NamedTuple):
     def _is_moving(self) -> bool:
         return self.verdict.is_rolling and self.verdict.reason != reasons.ROLLOUT_STOPPED
 
+    @property
+    def must_know(self) -> bool:
+        """Whether it matters now who leads."""
+        return self._is_moving or self.held is not None
+
     def steps(self, namespace: str) -> Plan:
         """One eviction at most, and another look soon while there is something to do."""
         member = self.verdict.replace
-        again = (Requeue(LOOK_AGAIN_SECONDS),) if self._is_moving or self.held else ()
+        again = (Requeue(LOOK_AGAIN_SECONDS),) if self.must_know else ()
         if member is None:
             return again
         reason = "the rolling change of its shard replaces it"
@@ -103,7 +109,7 @@ class RollingChanges:
         scene = self._scene(shard, desired, pods)
         scales = {pool.name: scale(pool, scene) for pool in scene.pools}
         verdict = self._told(key, judge(scene))
-        after = succession(scene.pools, scene.primary)
+        after = succession(scene.pools, scene.primary)._replace(word=self._word(key, pods))
         return Rolling(_scaled(desired, scales), verdict, tuple(scales.values()), after)
 
     def _told(self, shard: Key, verdict: Verdict) -> Verdict:
@@ -125,11 +131,29 @@ class RollingChanges:
             pools.append(Pool(name, manifest["spec"]["replicas"], seen, may_lead, members))
         return Scene(tuple(pools), self._primary(key_of(shard), pods))
 
+    def ask(self, shard: ShardView, pods: Sequence[PodView]) -> None:
+        """Who leads, of the topology: pods may go as soon as it is known."""
+        cluster = shard.metadata.labels.get(CLUSTER, "")
+        self.ground.primaries.ask(key_of(shard), cluster, self._steady_since(key_of(shard), pods))
+
+    def _sighting(self, shard: Key, pods: Sequence[PodView]) -> Sighting | None:
+        return self.ground.primaries.sighting_since(shard, self._steady_since(shard, pods))
+
     def _primary(self, shard: Key, pods: Sequence[PodView]) -> str | None:
-        leading = self.ground.primaries.seen_since(shard, self._steady_since(shard, pods))
+        sighting = self._sighting(shard, pods)
+        leading = None if sighting is None else sighting.primary
         if leading is None:
             return None
         return next((pod.metadata.name for pod in pods if leading.is_of_pod(pod.metadata.name)), None)
+
+    def _word(self, shard: Key, pods: Sequence[PodView]) -> Word | None:
+        """Of the topology, about the pods."""
+        sighting = self._sighting(shard, pods)
+        if sighting is None:
+            return None
+        names = (pod.metadata.name for pod in pods)
+        known = frozenset(name for name in names if any(each.is_of_pod(name) for each in sighting.poolers))
+        return Word(sighting.is_answered, known)
 
     def _steady_since(self, shard: Key, pods: Sequence[PodView]) -> float:
         now = self.ground.clock.monotonic()

@@ -10,6 +10,7 @@ from steward.kube.kinds import DEPLOYMENT, STATEFUL_SET, Key, Manifest, Ref, ref
 from steward.kube.meta import HasMetadata, key_of
 from steward.multigres import constants, names
 from steward.multigres.controllers.ground import Ground, stall_of
+from steward.multigres.controllers.patience import PODS, owned
 from steward.multigres.controllers.rolling import Rolling, RollingChanges
 from steward.multigres.controllers.shard_removal import Retiring, ShardRemoval
 from steward.multigres.controllers.volumes import Around, VolumeKeeper, Volumes
@@ -47,7 +48,7 @@ from steward.runtime.controller import Controller
 from steward.runtime.plan import Plan, about
 from steward.runtime.predicates import annotations, chosen, own_object
 from steward.runtime.reconcile import DONE, Result
-from steward.runtime.triggers import For, Owns, Watches
+from steward.runtime.triggers import For, Watches
 
 OF_SHARD = "shard"
 CONFIG_USERS = "config users"
@@ -112,9 +113,9 @@ class ShardReconciler:
             self,
             (
                 For(rules.shard, when=own_object(GRACE, *STEERING)),
-                *(Owns(rule) for rule in self.kept),
-                Watches(rules.pod, to=_shard_of),
-                Watches(rules.claim, to=_shard_of),
+                *owned(self.kept),
+                Watches(rules.pod, to=_shard_of, patience=PODS),
+                Watches(rules.claim, to=_shard_of, patience=PODS),
                 Watches(rules.cluster, to=self._shards_of, when=annotations(GRACE, *STEERING)),
                 Watches(rules.config_map, to=self._users_of),
                 Watches(rules.shard, to=lambda shard: [key_of(shard)], when=chosen(_certificates)),
@@ -141,7 +142,8 @@ class ShardReconciler:
         if shard is None or shard.metadata.deletion_timestamp is not None:
             self.rolling.forget(key)
             return DONE if shard is None else await self._leave(shard)
-        desired = shard_objects(shard_build(shard, self._config_digest(shard)))
+        build = shard_build(shard, self._config_digest(shard))
+        desired = self.ground.drafts.of(Ref(KIND, key), build, lambda: shard_objects(build))
         strangers = await self.ground.strangers(desired)
         if strangers:
             still = Change(Rolling(desired, UP_TO_DATE), Volumes(desired))
@@ -156,6 +158,8 @@ class ShardReconciler:
         around = Around(shard.metadata, self.claims.by_index(OF_SHARD, key), pods)
         surplus = self.ground.surplus(shard.metadata, desired, self.kept)
         retiring = self.removal.retire(shard, surplus, self.pods.by_index(OF_SHARD, key), rolling.succession)
+        if rolling.must_know or retiring.held is not None:
+            self.rolling.ask(shard, pods)
         return Change(rolling, await self.volumes.settle(rolling.desired, around), retiring)
 
     async def _carry_out(self, shard: ShardView, change: Change) -> Result:

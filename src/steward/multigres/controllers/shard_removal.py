@@ -108,7 +108,8 @@ class ShardRemoval:
         terms = self.farewell.terms(shard.metadata)
         if is_forced(terms.annotations):
             gone_at_once = tuple(delete_surplus(each) for each in surplus)
-            return Retiring(gone_at_once, conditions=tuple(_conditions(shard, "")))
+            told = forced_removal(shard, workloads)
+            return Retiring((*told, *gone_at_once), conditions=tuple(_conditions(shard, "")))
         left = [each.seen.metadata.labels for each in workloads]
         others = [each for each in surplus if each.ref.kind not in WORKLOADS]
         gone = [delete_surplus(each) for each in others if each.seen.metadata.labels not in left]
@@ -187,6 +188,16 @@ class ShardRemoval:
             for ref, seen in found
             if seen is not None and not {STARTED, ASKED}.isdisjoint(seen.metadata.annotations)
         )
+
+
+def forced_removal(shard: ShardView, workloads: Sequence[Surplus]) -> Plan:
+    """What a living Shard says of workloads that it takes away by force."""
+    if not workloads:
+        return ()
+    names = ", ".join(each.ref.key.name for each in workloads)
+    told = f"Deleted by force: {names}; skipped: {SKIPPED}, and the question who leads"
+    ref = Ref(KIND, Key(shard.metadata.namespace, shard.metadata.name))
+    return (Emit(ref, reasons.FORCE_DELETED, told, EventType.WARNING, shard.metadata.uid),)
 
 
 def _begins(workload: Ref, terms: Terms) -> str:

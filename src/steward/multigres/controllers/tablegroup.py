@@ -2,6 +2,7 @@
 
 from steward.kube.kinds import Key, Manifest, Ref
 from steward.multigres.controllers.ground import Ground, stall_of
+from steward.multigres.controllers.patience import owned
 from steward.multigres.objects import children
 from steward.multigres.objects.metadata import CLUSTER, Owner
 from steward.multigres.rules import TABLE_GROUP as KIND
@@ -9,7 +10,7 @@ from steward.multigres.status import Piece, Report, Stall, assess, child_piece, 
 from steward.multigres.views import ShardView, TableGroupView
 from steward.runtime.controller import Controller
 from steward.runtime.reconcile import DONE, Result
-from steward.runtime.triggers import For, Owns
+from steward.runtime.triggers import For
 
 
 class TableGroupReconciler:
@@ -20,13 +21,14 @@ class TableGroupReconciler:
 
     def controller(self) -> Controller:
         rules = self.ground.rules
-        return Controller("tablegroup", self, (For(rules.table_group), Owns(rules.shard)))
+        return Controller("tablegroup", self, (For(rules.table_group), *owned((rules.shard,))))
 
     async def reconcile(self, key: Key) -> Result:
         group = self.groups.get(key)
         if group is None or group.metadata.deletion_timestamp is not None:
             return DONE
-        desired = _shards(group)
+        inputs = (group.metadata.uid, group.metadata.labels, group.spec)
+        desired = self.ground.drafts.of(Ref(KIND, key), inputs, lambda: _shards(group))
         strangers = await self.ground.strangers(desired)
         kept = () if strangers else self.ground.keep(group.metadata, desired, (self.ground.rules.shard,))
         await self.ground.carrier.carry_out(kept, Ref(KIND, key))

@@ -15,11 +15,12 @@ from steward.multigres import reasons
 from steward.multigres.controllers.ground import Ground
 from steward.multigres.objects.needed import IncompleteError
 from steward.multigres.status import Report, Stall, assess, common_status, serves
-from steward.runtime.reconcile import Reconciler, Result
+from steward.runtime.reconcile import Reconciler, RequeueAfter, Result
 
 LASTING = (Invalid, BadRequest, Forbidden, RequestTooLarge, Unreadable)
 ENDING = "is being terminated"
-"""What the server says of a namespace that goes: nothing that anybody has to mend."""
+"""What the server says of a namespace that goes: nothing that anybody has to mend, and no error of anybody."""
+ENDING_SECONDS = 5.0
 
 
 class Telling:
@@ -38,8 +39,9 @@ class Telling:
         except IncompleteError as error:
             return await self._tell(key, Stall(reasons.INVALID_SPEC, str(error)))
         except LASTING as error:
-            if ENDING not in str(error):
-                await self._tell(key, Stall(reasons.REFUSED, _told(error)))
+            if ENDING in str(error):
+                return RequeueAfter(ENDING_SECONDS)
+            await self._tell(key, Stall(reasons.REFUSED, _told(error)))
             raise
 
     async def _tell(self, key: Key, stall: Stall) -> Result:

@@ -4,12 +4,12 @@ A server that does not answer holds up nothing but its own records: this control
 condition. It writes nothing but records: what it has to say in a status it hands to the controller that writes it.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from steward.etcd.client import EtcdClient
 from steward.etcd.errors import EtcdError
-from steward.kube.conditions import FALSE, TRUE, Condition, find_condition, is_true
+from steward.kube.conditions import FALSE, TRUE, Condition, find_condition
 from steward.kube.kinds import Key, Ref
 from steward.kube.meta import key_of
 from steward.kube.store import Change
@@ -22,6 +22,7 @@ from steward.multigres.controllers.registration import living_poolers, register
 from steward.multigres.controllers.remarks import RemarkCarrier
 from steward.multigres.controllers.topology_access import SecretUnusable, TopologyAccess
 from steward.multigres.controllers.wanted import Resolution
+from steward.multigres.controllers.wording import Wording
 from steward.multigres.layers import given
 from steward.multigres.objects import pool
 from steward.multigres.objects.metadata import CLUSTER, COMPONENT
@@ -33,19 +34,18 @@ from steward.multigres.records import (
     expected_pods,
     leaders,
     local_server,
-    primaries,
+    poolers_by_shard,
 )
 from steward.multigres.resolved import ResolvedCluster
 from steward.multigres.rules import CLUSTER as KIND
 from steward.multigres.rules import SHARD
-from steward.multigres.status import ROLLING_UPDATE, SCALE_DOWN_PENDING, TOPOLOGY_REGISTERED, read_conditions
-from steward.multigres.topology import PoolerRecord, cell_key, database_key
+from steward.multigres.status import TOPOLOGY_REGISTERED, read_conditions
+from steward.multigres.topology import PoolerRecord, cell_key, database_key, primary
 from steward.multigres.views import CellView, ClusterView, PodView, ShardView, TopoServerView
 from steward.runtime.backoff import Backoff
 from steward.runtime.controller import Controller
 from steward.runtime.forwards import Redirect
 from steward.runtime.plan import Plan, Requeue, Status
-from steward.runtime.predicates import chosen
 from steward.runtime.reconcile import DONE, Result
 from steward.runtime.settings import Settings
 from steward.runtime.triggers import For, Watches
@@ -53,8 +53,6 @@ from steward.runtime.triggers import For, Watches
 LOOK_AGAIN_SECONDS = 15.0
 SEEK_SECONDS = 3.0
 """How often a primary is looked for while none is known."""
-CLOSE_SECONDS = 1.0
-"""How often one looks while pods of a shard may go only if their role is known."""
 RETRY = Backoff(first=0.5, cap=15.0, jitter=0.0)
 QUIET_SECONDS = 5.0
 """A cluster this young need not say yet that it is not registered: it comes up together with its server."""
@@ -83,6 +81,7 @@ class TopologyReconciler:
         self.resolution = Resolution(ground)
         self.access = TopologyAccess(ground.client, Redirect(settings.connect_to))
         self._failures: dict[Key, int] = {}
+        self._wording = Wording()
         self._registered: dict[Key, frozenset[str]] = {}
 
     def controller(self) -> Controller:
@@ -94,14 +93,15 @@ class TopologyReconciler:
                 For(rules.cluster),
                 Watches(rules.topo_server, to=_cluster_of_server),
                 Watches(rules.pod, to=_cluster_of_pooler, when=_goes),
-                Watches(rules.shard, to=_cluster_of_server, when=chosen(_pause)),
             ),
+            channel=self.ground.primaries.asked,
         )
 
     async def reconcile(self, key: Key) -> Result:
         cluster = self.clusters.get(key)
         if cluster is None or cluster.metadata.deletion_timestamp is not None:
             self._failures.pop(key, None)
+            self._wording.forget(key)
             self._registered.pop(key, None)
             return DONE
         resolved = self.resolution.of(cluster).resolved
@@ -114,6 +114,7 @@ class TopologyReconciler:
         if resolved.topo.etcd is not None and not self._is_up(
             cluster, names.global_topo(resolved.identity.name)
         ):
+            self._saw_nothing(cluster, resolved)
             return self._unregistered(cluster, _waiting(names.global_topo(resolved.identity.name)))
         began = self.ground.clock.monotonic()
         try:
@@ -121,32 +122,38 @@ class TopologyReconciler:
         except (EtcdError, MalformedRecord, SecretUnusable, OSError, ValueError) as error:
             return self._failed(cluster, resolved, _explained(error))
         self._failures.pop(key_of(cluster), None)
+        self._wording.forget(key_of(cluster))
         starting = [
             name
             for cell in resolved.cells
             if (name := local_server(resolved, cell)) and not self._is_up(cluster, name)
         ]
         if starting:
+            self._saw_nothing(cluster, resolved)
             return self._unregistered(cluster, _waiting(starting[0]))
-        self._saw(cluster, primaries(resolved, poolers), began)
+        self._saw(cluster, poolers_by_shard(resolved, poolers), began)
         found = leaders(resolved, poolers)
-        again = self._pause(cluster, found)
+        again = LOOK_AGAIN_SECONDS if all(leader.cell for leader in found) else SEEK_SECONDS
         told = self._told(cluster, TRUE, reasons.REGISTERED, REGISTERED)
         return (*told, *self._leading(cluster, found), Requeue(again))
 
-    def _saw(self, cluster: ClusterView, found: Mapping[str, PoolerRecord | None], began: float) -> None:
-        for shard, leading in found.items():
-            self.ground.primaries.saw(Key(cluster.metadata.namespace, shard), Sighting(leading, began))
+    def _saw(self, cluster: ClusterView, found: Mapping[str, Sequence[PoolerRecord]], began: float) -> None:
+        for shard, poolers in found.items():
+            sighting = Sighting(primary(poolers), began, poolers)
+            self.ground.primaries.saw(Key(cluster.metadata.namespace, shard), sighting)
 
-    def _pause(self, cluster: ClusterView, found: list[Leader]) -> float:
-        shards = [self.shards.get(Key(cluster.metadata.namespace, leader.shard)) for leader in found]
-        pauses = [_pause(shard) for shard in shards if shard is not None]
-        return min([*pauses, LOOK_AGAIN_SECONDS if all(leader.cell for leader in found) else SEEK_SECONDS])
+    def _saw_nothing(self, cluster: ClusterView, resolved: ResolvedCluster) -> None:
+        """The server was asked, and did not say."""
+        silence = Sighting(None, self.ground.clock.monotonic(), is_answered=False)
+        for shard in poolers_by_shard(resolved, ()):
+            self.ground.primaries.saw(Key(cluster.metadata.namespace, shard), silence)
 
     def _failed(self, cluster: ClusterView, resolved: ResolvedCluster, why: Unregistered) -> Plan:
         key = key_of(cluster)
         failures = self._failures[key] = self._failures.get(key, 0) + 1
         again = Requeue(RETRY.delay(failures, 0.0))
+        why = why._replace(message=self._wording.of(key, _standing(cluster, why.reason), why.message))
+        self._saw_nothing(cluster, resolved)
         return (*self._unregistered(cluster, why), *self._forgotten(cluster, resolved), again)
 
     def _unregistered(self, cluster: ClusterView, why: Unregistered) -> Plan:
@@ -234,6 +241,12 @@ def _before(cluster: ClusterView) -> Condition | None:
     return find_condition(read_conditions(cluster.status.conditions), TOPOLOGY_REGISTERED)
 
 
+def _standing(cluster: ClusterView, reason: str) -> str:
+    """What the status says already about the same thing."""
+    before = _before(cluster)
+    return before.message if before is not None and before.reason == reason else ""
+
+
 def _is_shared(resolved: ResolvedCluster) -> bool:
     """Whether other clusters may keep records below the same root: then only what we wrote ourselves may go."""
     external = resolved.topo.external
@@ -267,15 +280,6 @@ def _cluster_of_pooler(pod: PodView) -> list[Key]:
     return [Key(pod.metadata.namespace, labels[CLUSTER])]
 
 
-def _pause(shard: ShardView) -> float:
-    """Pods that are about to go want one to know which of them leads; a rollout that has stopped does not."""
-    known = read_conditions(shard.status.conditions)
-    rolling = find_condition(known, ROLLING_UPDATE)
-    if rolling is not None and rolling.status == TRUE and rolling.reason != reasons.ROLLOUT_STOPPED:
-        return CLOSE_SECONDS
-    return SEEK_SECONDS if is_true(known, SCALE_DOWN_PENDING) else LOOK_AGAIN_SECONDS
-
-
-def _cluster_of_server(server: TopoServerView | ShardView) -> list[Key]:
+def _cluster_of_server(server: TopoServerView) -> list[Key]:
     name = server.metadata.labels.get(CLUSTER)
     return [Key(server.metadata.namespace, name)] if name else []

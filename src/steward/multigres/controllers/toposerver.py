@@ -10,6 +10,7 @@ from steward.kube.kinds import STATEFUL_SET, Key, Manifest, Ref
 from steward.multigres import reasons
 from steward.multigres.controllers.farewell import DRAINING, Farewell, Leaving, emit
 from steward.multigres.controllers.ground import Ground, stall_of
+from steward.multigres.controllers.patience import CHILDREN, PODS, owned
 from steward.multigres.controllers.volumes import Around, VolumeKeeper, Volumes
 from steward.multigres.deletion import STEERING, held, holds, is_forced, is_protected
 from steward.multigres.dependents import (
@@ -53,7 +54,7 @@ from steward.runtime.controller import Controller
 from steward.runtime.plan import EventType, Plan, Status
 from steward.runtime.predicates import annotations, any_of, generation, lifetime, own_object
 from steward.runtime.reconcile import DONE, Result
-from steward.runtime.triggers import For, Owns, Watches
+from steward.runtime.triggers import For, Watches
 
 PLACE = (CELL, ZONE, REGION)
 
@@ -85,12 +86,12 @@ class TopoServerReconciler:
             self,
             (
                 For(rules.topo_server, when=own_object(*STEERING)),
-                *(Owns(rule) for rule in self.kept),
-                Watches(rules.pod, to=_server_of),
-                Watches(rules.claim, to=_server_of),
-                Watches(rules.cell, to=_servers_below, when=stands_on_it),
-                Watches(rules.table_group, to=_servers_below, when=stands_on_it),
-                Watches(rules.shard, to=_servers_below, when=stands_on_it),
+                *owned(self.kept),
+                Watches(rules.pod, to=_server_of, patience=PODS),
+                Watches(rules.claim, to=_server_of, patience=PODS),
+                Watches(rules.cell, to=_servers_below, when=stands_on_it, patience=CHILDREN),
+                Watches(rules.table_group, to=_servers_below, when=stands_on_it, patience=CHILDREN),
+                Watches(rules.shard, to=_servers_below, when=stands_on_it, patience=CHILDREN),
                 Watches(rules.cluster, to=self._servers_of, when=annotations(*STEERING)),
             ),
         )
@@ -106,7 +107,8 @@ class TopoServerReconciler:
             return DONE
         if server.metadata.deletion_timestamp is not None:
             return await self.farewell.carry_out(self._leave(server), Ref(KIND, key))
-        desired = _objects(server)
+        inputs = (server.metadata.uid, server.metadata.labels, server.spec)
+        desired = self.ground.drafts.of(Ref(KIND, key), inputs, lambda: _objects(server))
         strangers = await self.ground.strangers(desired)
         volumes = Volumes(desired) if strangers else await self._settled(server, desired)
         kept = () if strangers else self.ground.keep(server.metadata, volumes.desired, self.kept)

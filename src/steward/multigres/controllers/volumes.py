@@ -74,7 +74,9 @@ class Volumes(NamedTuple):
 
     def around(self, kept: Plan) -> Plan:
         """The plan that keeps the children, with what must happen before and after, and without what must wait."""
-        return (*self.before, *(step for step in kept if not self._is_withheld(step)), *self.after)
+        if self.withheld:
+            kept = tuple(step for step in kept if not self._is_withheld(step))
+        return (*self.before, *kept, *self.after)
 
     def _is_withheld(self, step: Step) -> bool:
         return isinstance(step, Apply) and step.ref in self.withheld

@@ -69,6 +69,7 @@ class DataPlane:
         self._told: dict[Key, Misbehaviours] = {}
         self._not_understood: dict[Key, list[str]] = {}
         self._registries: dict[Key, ClusterRegistry] = {}
+        self._types: dict[tuple[Key, str], str] = {}
         self._due: dict[Key, float] = {}
         self._syncs: dict[Key, asyncio.Task[None]] = {}
         self._changed = asyncio.Event()
@@ -216,7 +217,10 @@ class DataPlane:
         name = names.shard(ShardPath(cluster.name, *program.shard))
         shard = self._shards.get(Key(cluster.namespace, name))
         pool = None if shard is None else shard.spec.pools.get(program.pool)
-        return pool is not None and pool.type != READ_ONLY
+        if pool is not None:
+            self._types[Key(cluster.namespace, name), program.pool] = pool.type
+        # The real ones read no spec: whoever leads goes on leading although its pool was taken out of it.
+        return self._types.get((Key(cluster.namespace, name), program.pool), READ_ONLY) != READ_ONLY
 
 
 def _cluster_of(seen: HasMetadata) -> list[Key]:
