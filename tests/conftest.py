@@ -25,7 +25,7 @@ from steward.local.processes import Lifetime
 from steward.local.programs import PROGRAMS
 from steward.local.progress import Silent
 from steward.local.settings import ControlPlaneSettings
-from tests import namespaces
+from tests import namespaces, rights
 from tests.api_server import ApiServer
 from tests.database_servers import DatabaseServer, mariadb_server, postgres_server
 from tests.scheduling import FileByFile, longest_first
@@ -67,6 +67,12 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 
 _IN_USE = pytest.StashKey[ExitStack]()
+_RIGHTS = pytest.StashKey[rights.Comparison]()
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    config.stash[_RIGHTS] = rights.Comparison(config)
+    config.pluginmanager.register(config.stash[_RIGHTS])
 
 
 def pytest_sessionstart(session: pytest.Session) -> None:
@@ -88,30 +94,43 @@ def control_plane(
     if kept := namespaces.kept_plane():
         return _found(kept)
     in_use = request.config.stash[_IN_USE]
-    return _found(Path(in_use.enter_context(shared(run_directory(tmp_path_factory), _running_plane))))
+    record = request.config.stash[_RIGHTS].record
+    plane = shared(run_directory(tmp_path_factory), lambda: running_plane(record))
+    return _found(Path(in_use.enter_context(plane)))
+
+
+@pytest.fixture(scope="session")
+def rights_record(request: pytest.FixtureRequest) -> rights.Record:
+    """What was seen of the operators' rights."""
+    return request.config.stash[_RIGHTS].record
 
 
 @contextmanager
-def _running_plane() -> Iterator[str]:
+def running_plane(record: rights.Record, *admission_plugins: str) -> Iterator[str]:
+    """The directory of a control plane that is thrown away afterwards; what it tells of rights stays."""
     directory = Path(tempfile.mkdtemp(prefix="steward-test-"))
     # A loop of its own: asyncio.run would take away the one that pytest-asyncio has set.
     loop = asyncio.new_event_loop()
     try:
-        loop.run_until_complete(_started(directory))
+        settings = ControlPlaneSettings(
+            directory, lifetime=Lifetime.PARENT, admission_plugins=admission_plugins
+        )
+        loop.run_until_complete(_started(settings))
         yield str(directory)
     finally:
         loop.run_until_complete(local.stop(directory))
         loop.close()
+        record.read(directory)
         shutil.rmtree(directory, ignore_errors=True)
 
 
-async def _started(directory: Path) -> None:
+async def _started(settings: ControlPlaneSettings) -> None:
     if not all(map(binaries.is_built, PROGRAMS.values())):
         pytest.fail(
             "the control plane is not built yet: run `make binaries`, which shows how far it is (minutes)"
         )
     try:
-        await local.start(ControlPlaneSettings(directory, lifetime=Lifetime.PARENT), Silent())
+        await local.start(settings, Silent())
     except LocalError as error:
         pytest.fail(f"the tests need a control plane: {error}")
 

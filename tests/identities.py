@@ -7,12 +7,35 @@ import tempfile
 from functools import cache
 from pathlib import Path
 
+from steward.kube.kinds import Manifest
 from steward.local.control_plane import ControlPlane
 from steward.local.identities import account_objects, kubeconfig
-from steward.shipping.operators import Shipped
+from steward.shipping.access import RBAC, databases_for_tenants
+from steward.shipping.operators import TENANTS, Shipped
 from steward.shipping.values import Values
 from tests.kubectl import Kubectl
 from tests.shared import exclusive
+
+
+def _registering(operator: Shipped) -> list[Manifest]:
+    """Outside a cluster an operator registers its webhooks itself: rights that it never needs inside one."""
+    name = f"{operator.name}-outside"
+    resources = ["mutatingwebhookconfigurations", "validatingwebhookconfigurations"]
+    policies = ["validatingadmissionpolicies", "validatingadmissionpolicybindings"]
+    rule = {
+        "apiGroups": ["admissionregistration.k8s.io"],
+        "resources": [*resources, *policies],
+        "verbs": ["get", "create", "patch", "delete"],
+    }
+    role = {"apiVersion": RBAC, "kind": "ClusterRole", "metadata": {"name": name}, "rules": [rule]}
+    binding = {
+        "apiVersion": RBAC,
+        "kind": "ClusterRoleBinding",
+        "metadata": {"name": name},
+        "roleRef": {"apiGroup": "rbac.authorization.k8s.io", "kind": "ClusterRole", "name": name},
+        "subjects": [{"kind": "ServiceAccount", "name": operator.name, "namespace": Values().namespace}],
+    }
+    return [role, binding]
 
 
 @cache
@@ -20,12 +43,17 @@ def kubeconfig_of(operator: Shipped, control_plane: ControlPlane) -> Path:
     """A kubeconfig of the operator, with a token that outlives the run."""
     kubectl = Kubectl(control_plane.kubeconfig)
     needed = account_objects(operator)
+    needed += [databases_for_tenants()] if operator == TENANTS else []
+    needed += _registering(operator)
     # One worker at a time: two kubectls that both see nothing both create, and one of them fails.
     with exclusive(control_plane.directory / "tests.lock"):
         kubectl("apply", "-f", "-", document={"apiVersion": "v1", "kind": "List", "items": needed})
-    where = ("-n", Values().namespace, "--duration=24h")
-    token = kubectl("create", "token", operator.name, *where).strip()
+    token = token_of(operator, kubectl)
     file = Path(tempfile.mkdtemp(prefix="steward-identity-")) / f"{operator.word}.kubeconfig"
     file.write_text(kubeconfig(control_plane, operator, token))
     file.chmod(0o600)
     return file
+
+
+def token_of(operator: Shipped, kubectl: Kubectl) -> str:
+    return kubectl("create", "token", operator.name, "-n", Values().namespace, "--duration=24h").strip()

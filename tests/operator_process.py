@@ -1,11 +1,12 @@
 """An operator as its own process, as in production, for the stories of both operators."""
 
+import asyncio
 import os
 import signal
 import subprocess
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager, contextmanager
 from pathlib import Path
 from typing import NamedTuple
 
@@ -49,3 +50,14 @@ def running(operator: Operator, **settings: str) -> Iterator[subprocess.Popen[by
     has_begun = code != -signal.SIGTERM or text != ""
     assert code == 0 or not has_begun, text
     assert "Traceback" not in text, text
+
+
+@asynccontextmanager
+async def running_aside(operator: Operator, **settings: str) -> AsyncIterator[None]:
+    """The same for an operator that speaks through a proxy of this very process, which must not stand still."""
+    process = running(operator, **settings)
+    await asyncio.to_thread(process.__enter__)
+    try:
+        yield
+    finally:
+        await asyncio.to_thread(process.__exit__, None, None, None)

@@ -18,6 +18,7 @@ LONGEST: tuple[str, ...] = (
     "tests/multigres/test_volumes_on_a_server.py",
     "tests/tenants/test_sources_on_a_server.py",
     "tests/shipping/test_installing.py",
+    "tests/shipping/test_as_installed.py",
     "tests/multigres/test_rollout_survives_crashes.py",
     "tests/multigres/test_updates_on_a_server.py",
     "tests/faults/test_sample_controller_lease.py",
@@ -37,7 +38,9 @@ LONGEST: tuple[str, ...] = (
 )
 
 # By what they share, the files that must not run at the same time.
-ALONE_WITH: dict[str, tuple[str, ...]] = {}
+ALONE_WITH: dict[str, tuple[str, ...]] = {
+    "an installation": ("tests/shipping/test_installing.py", "tests/shipping/test_as_installed.py"),
+}
 
 _PLACE = {file: place for place, file in enumerate(LONGEST)}
 _SHARED = {file: what for what, files in ALONE_WITH.items() for file in files}

@@ -2,6 +2,7 @@
 
 import re
 import shlex
+from functools import cache
 from pathlib import Path
 
 import click
@@ -10,6 +11,7 @@ import pytest
 from steward.cli.documents import read_documents
 from steward.cli.linting import lint
 from steward.cli.main import steward
+from steward.shipping.operators import SHIPPED
 
 ROOT = Path(__file__).parents[1]
 PLACES = ("*.md", "docs/**/*.md", "config/**/*.md", "chart/**/*.md")
@@ -52,11 +54,13 @@ def _headings(text: str) -> set[str]:
 
 
 def test_every_threat_names_a_test_that_exists() -> None:
-    named = re.findall(r"`(test_\w+)`", (ROOT / "SECURITY.md").read_text())
+    rows = [line for line in (ROOT / "SECURITY.md").read_text().splitlines() if line.startswith("| ")][1:]
+    named = [name for row in rows for name in re.findall(r"`(test_\w+)`", row)]
     code = "\n".join(path.read_text() for path in (ROOT / "tests").rglob("test_*.py"))
 
     missing = [name for name in named if f"def {name}(" not in code]
 
+    assert [row for row in rows if "`test_" not in row] == []
     assert named
     assert missing == []
 
@@ -96,17 +100,94 @@ def usage_error(line: str) -> str:
     words = shlex.split(re.sub(r"\[(--[^\]]*)\]", r"\1", line))[1:]
     if "VERB" in words or "…" in words or words[0] == "kubectl":
         return ""
-    context = click.Context(steward, info_name="steward")
+    context = click.Context(steward, info_name="steward", **steward.context_settings)
     try:
         name, command, rest = steward.resolve_command(context, words)
         assert command is not None
         while isinstance(command, click.Group) and rest and not rest[0].startswith("-"):
             name, command, rest = command.resolve_command(context, rest)
             assert command is not None
-        inner = click.Context(command, info_name=name, **command.context_settings)
+        inner = click.Context(command, parent=context, info_name=name, **command.context_settings)
         _, left, _ = command.make_parser(inner).parse_args(list(rest))
         if left and not inner.allow_extra_args:
             return f"too many words: {left}"
     except click.UsageError as error:
         return error.format_message()
     return ""
+
+
+@pytest.mark.parametrize("name", DOCUMENTS)
+def test_every_target_of_make_and_every_deployment_in_a_document_is_there(name: str) -> None:
+    text = (ROOT / name).read_text()
+    targets = set(re.findall(r"^([a-z]+):", (ROOT / "Makefile").read_text(), re.MULTILINE))
+    deployments = {operator.name for operator in SHIPPED}
+
+    made = {
+        word for line in re.findall(r"^ {4}make ([a-z ]+)", text, re.MULTILINE) for word in line.split()[:1]
+    }
+    named = set(re.findall(r"deploy(?:ment)?/([a-z-]+)", text))
+
+    assert made - targets == set()
+    assert named - deployments == set()
+
+
+def test_every_page_is_reached_from_the_first_one() -> None:
+    reached, rest = set[Path](), [ROOT / "README.md"]
+    while rest:
+        page = rest.pop()
+        if page in reached or page.suffix != ".md":
+            continue
+        reached.add(page)
+        links = (link.partition("#")[0] for link in _LINK.findall(_CODE.sub("", page.read_text())))
+        rest += [(page.parent / link).resolve() for link in links if link and "://" not in link]
+
+    pages = set((ROOT / "docs").rglob("*.md")) | {
+        ROOT / "SECURITY.md",
+        ROOT / "CONTRIBUTING.md",
+    }
+
+    assert {str(page.relative_to(ROOT)) for page in pages - reached} == set()
+
+
+def test_the_first_page_fits_one_screen_and_a_half() -> None:
+    assert len((ROOT / "README.md").read_text().splitlines()) <= 75
+
+
+# What is filled into a message, and where one sentence is put before another.
+_VALUES = re.compile(
+    r"…|: |'|=False|\d+ of \d+|[\d/]+ nodes are available|CrashLoopBackOff|ImagePullBackOff|postgres|a -> b -> a"
+    r"|topology\.kubernetes\.io/zone="
+)
+_MESSAGE_ROW = re.compile(r"^\| ((?:`[^`]+`[^|`]*)+)\|", re.MULTILINE)
+
+
+def quoted_messages() -> list[str]:
+    """In the first column of the tables of troubleshooting; `…` stands for what differs."""
+    rows = _MESSAGE_ROW.findall((ROOT / "docs/troubleshooting.md").read_text())
+    return [message for row in rows for message in re.findall(r"`([^`]+)`", row)]
+
+
+@pytest.mark.parametrize("message", quoted_messages())
+def test_every_message_that_troubleshooting_quotes_is_one_of_ours(message: str) -> None:
+    if message in SAID_BY_OTHERS:
+        return
+    pieces = [piece for piece in _VALUES.split(message) if piece.strip(" :,;/'")]
+
+    assert pieces
+    assert [piece for piece in pieces if _flat(piece) not in _code()] == []
+
+
+SAID_BY_OTHERS = {"failed calling webhook": "the API server"}
+
+
+@cache
+def _code() -> str:
+    """All of it, without what differs in a message and without the seams between two pieces of one."""
+    sources = (path.read_text() for path in sorted((ROOT / "src/steward").rglob("*.py")))
+    return _flat("\n".join(sources))
+
+
+def _flat(text: str) -> str:
+    text = re.sub(r"\{[^{}]*\}", "", text)
+    text = re.sub(r"\"\s*\n\s*f?\"", "", text)
+    return " ".join(text.split())

@@ -16,7 +16,9 @@ import pytest
 from steward.cli.main import ExitCode
 from steward.cli.next_steps import STEPS
 from steward.local.settings import RESIDENTS, Layout
-from tests.cli.test_up import Shell
+from tests.cli.pages import commands_of, pages, reason_not_to_run
+from tests.cli.shop import Shop
+from tests.cli.test_up import Shell, read_until
 from tests.local.test_control_plane import processes_of
 
 pytestmark = pytest.mark.timeout(1200)
@@ -24,6 +26,14 @@ pytestmark = pytest.mark.timeout(1200)
 ROOT = Path(__file__).parents[2]
 PAGES = ("docs/first-tenants.md", "docs/first-cluster.md")
 COMMAND = ".venv/bin/steward "
+
+
+def others_of(page: str) -> list[str]:
+    commands = (command for command in commands_of(page) if not reason_not_to_run(command))
+    return [command for command in commands if not command.startswith(COMMAND)]
+
+
+OTHER_PAGES = [page for page in pages() if others_of(page)]
 BROKEN_CLUSTER = {
     "apiVersion": "multigres.com/v1alpha1",
     "kind": "MultigresCluster",
@@ -47,14 +57,31 @@ def up(shell: Shell) -> str:
     return done.stdout
 
 
-def commands_of(page: str) -> list[str]:
-    lines = (ROOT / page).read_text().splitlines()
-    return [line.strip() for line in lines if line.startswith(f"    {COMMAND}")]
+@pytest.fixture(scope="module")
+def shop(up: str, shell: Shell, tmp_path_factory: pytest.TempPathFactory) -> Shop:
+    shop = Shop(tmp_path_factory.mktemp("shop") / "desk", shell.directory)
+    shop.open()
+    return shop
+
+
+@pytest.fixture(scope="module")
+def grown(shop: Shop) -> Shop:
+    shop.wait_until_grown()
+    return shop
 
 
 def pids(shell: Shell) -> dict[str, int]:
     services = Layout(shell.directory).everything()
     return {each.name: json.loads(each.pidfile.read_text())["pid"] for each in services}
+
+
+def run_by_the_pages_of_the_sample() -> list[str]:
+    return [command.removeprefix(COMMAND) for page in PAGES for command in commands_of(page)]
+
+
+def test_every_command_about_the_sample_is_on_a_page_that_is_run() -> None:
+    about = [command for page in pages() for command in commands_of(page) if command.startswith(COMMAND)]
+    assert {each.removeprefix(COMMAND) for each in about} <= set(run_by_the_pages_of_the_sample())
 
 
 def test_both_trees_grow_to_ready_with_times_and_without_a_terminal_in_lines(up: str) -> None:
@@ -66,7 +93,7 @@ def test_both_trees_grow_to_ready_with_times_and_without_a_terminal_in_lines(up:
 
 
 def test_five_commands_are_said_and_the_pages_run_each_of_them(up: str) -> None:
-    run = [command.removeprefix(COMMAND) for page in PAGES for command in commands_of(page)]
+    run = run_by_the_pages_of_the_sample()
     assert len(STEPS) == 5
     for step in STEPS:
         assert step.verb in up
@@ -83,7 +110,7 @@ def test_the_operators_act_under_their_own_accounts_alone(up: str, shell: Shell)
         assert who[operator] == {f"system:serviceaccount:steward-system:{operator}"}
 
 
-def test_the_webhooks_are_asked(up: str, shell: Shell) -> None:
+def test_the_webhooks_are_asked(shop: Shop, shell: Shell) -> None:
     done = subprocess.run(
         [*shell._command("kubectl"), "create", "--dry-run=server", "-f", "-"],
         env=shell.environment,
@@ -98,7 +125,7 @@ def test_the_webhooks_are_asked(up: str, shell: Shell) -> None:
 @pytest.mark.parametrize("page", PAGES)
 def test_every_command_of_the_page_works_when_pasted(up: str, shell: Shell, page: str) -> None:
     program = f"{shlex.quote(sys.executable)} -m steward.cli.main "
-    commands = commands_of(page)
+    commands = [command for command in commands_of(page) if command.startswith(COMMAND)]
     assert len(commands) > 5
     for command in commands:
         done = subprocess.run(
@@ -112,6 +139,12 @@ def test_every_command_of_the_page_works_when_pasted(up: str, shell: Shell, page
         assert done.returncode == 0, f"{command}\n{done.stdout}{done.stderr}"
 
 
+@pytest.mark.parametrize("page", OTHER_PAGES)
+def test_every_command_of_another_page_works_when_pasted(grown: Shop, page: str) -> None:
+    for command in others_of(page):
+        grown.paste(command)
+
+
 def test_a_second_up_leaves_all_as_it_is(up: str, shell: Shell) -> None:
     shell.run("sample", "deactivate", "cobalt")
     before = pids(shell)
@@ -121,10 +154,23 @@ def test_a_second_up_leaves_all_as_it_is(up: str, shell: Shell) -> None:
     assert re.search(r"^cobalt +basic +inactive", shell.run("sample", "list").stdout, re.MULTILINE)
 
 
-def test_down_ends_everything_and_bare_brings_back_kubernetes_alone(up: str, shell: Shell) -> None:
+def test_down_ends_everything(up: str, shell: Shell) -> None:
     down = shell.run("down")
     assert down.returncode == ExitCode.DONE
     assert processes_of(shell.directory) == set()
+
+
+def test_down_ends_an_up_that_is_not_done_yet(up: str, shell: Shell) -> None:
+    shell.run("down")
+    with shell.begin("up") as again:
+        read_until(again, "starting data-plane")
+        assert shell.run("down").returncode == ExitCode.DONE
+        read_until(again, "stopped by `steward down`")
+        assert again.wait() == ExitCode.DONE
+    assert processes_of(shell.directory) == set()
+
+
+def test_bare_brings_back_kubernetes_alone(up: str, shell: Shell) -> None:
     bare = shell.run("up", "--bare", "--detach")
     assert bare.returncode == ExitCode.DONE, bare.stderr
     assert "Try:" not in bare.stdout

@@ -1,11 +1,12 @@
 """Trees that grow: what is counted, what is timed, and what is told."""
 
 import asyncio
+import re
 
 import pytest
 
 from steward.cli.growing_screen import LineScreen, Picture, watch_growth
-from steward.cli.growth import Growth, parts
+from steward.cli.growth import Growth, Room, parts
 from steward.cli.looking.family import Branch, Health, families
 from tests.cli.test_looking import CLUSTER, READY, degraded, thing, waiting
 
@@ -37,7 +38,7 @@ def test_a_kind_is_told_once_with_the_time_at_which_it_was_complete() -> None:
     assert growth.see(world(3), 9.0) == []
     assert [line.text for line in growth.lines(9.0)] == [
         "✓ MultigresCluster shop/db                  4.5 s",
-        "✓ └─ Cell                         3 of 3    4.5 s",
+        "✓ └─ Cell                          3 of 3   4.5 s",
     ]
 
 
@@ -76,6 +77,41 @@ async def test_watching_does_not_wait_for_what_waits_for_a_person() -> None:
     assert not branch.is_well
 
 
+def text_of(growth: Growth, room: Room) -> list[str]:
+    return [line.text for line in growth.lines(2.0, room)]
+
+
+def test_a_narrow_terminal_still_shows_every_count_and_time() -> None:
+    growth = Growth()
+    growth.see(world(2), 2.0)
+    assert text_of(growth, Room(width=40, height=15)) == [
+        "… MultigresCluster shop/db         2.0 s",
+        "… └─ Cell                 2 of 3   2.0 s",
+    ]
+
+
+def test_a_name_too_long_is_cut_and_its_time_is_not() -> None:
+    growth = Growth()
+    growth.see(families([thing("MultigresCluster/a-name-that-is-long", conditions=READY)]), 2.0)
+    assert text_of(growth, Room(width=40, height=15)) == ["✓ MultigresCluster shop/a-name-…   2.0 s"]
+
+
+def test_on_a_low_terminal_what_is_complete_is_left_out_and_then_all_but_the_roots() -> None:
+    growth = Growth()
+    ready = thing("Shard/all", CLUSTER, conditions=READY)
+    cell = thing("Cell/a", CLUSTER, conditions=waiting("gateways"))
+    growth.see(families([thing(CLUSTER, conditions=waiting("a cell")), ready, cell]), 1.0)
+    kinds = {
+        height: [re.sub(r"[^A-Za-z ]", "", line).split()[0] for line in text_of(growth, Room(80, height))]
+        for height in (3, 2, 1)
+    }
+    assert kinds == {
+        3: ["MultigresCluster", "Cell", "Shard"],
+        2: ["MultigresCluster", "Cell"],
+        1: ["MultigresCluster"],
+    }
+
+
 @pytest.mark.parametrize("width", [20, 100])
 def test_the_picture_is_cut_to_the_terminal_and_never_wrapped(width: int) -> None:
     from rich.console import Console
@@ -85,7 +121,7 @@ def test_the_picture_is_cut_to_the_terminal_and_never_wrapped(width: int) -> Non
     picture.show(growth, [], 2.0)
     console = Console(width=width, force_terminal=True, no_color=True)
     with console.capture() as shown:
-        console.print(picture.render())
+        console.print(picture)
     lines = shown.get().rstrip().splitlines()
     assert len(lines) == 2
     assert all(len(line) <= width for line in lines)

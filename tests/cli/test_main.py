@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import importlib
+import re
 import subprocess
 import sys
 
@@ -9,6 +10,8 @@ import pytest
 
 from steward.cli import main as cli
 from steward.cli.main import VERBS, ExitCode, one_sentence
+from steward.cli.reaching import told_plainly
+from steward.kube.errors import Unreachable
 
 
 def run(code: str) -> subprocess.CompletedProcess[str]:
@@ -33,6 +36,32 @@ def test_help_names_every_verb_and_imports_none() -> None:
 def test_a_verb_is_a_command(name: str) -> None:
     verb = VERBS[name]
     assert isinstance(getattr(importlib.import_module(verb.module), verb.attribute), click.Command)
+
+
+HELPED = [name for name in VERBS if name != "kubectl"]  # kubectl's own help is passed on
+REACHING = ["run", "status", "tree", "why", "hold", "rows", "preview", "doctor", "updates"]
+REACHING += ["install", "uninstall", "explain"]
+
+
+def help_of(name: str) -> str:
+    verb = VERBS[name]
+    command = getattr(importlib.import_module(verb.module), verb.attribute)
+    parent = click.Context(
+        cli.steward, info_name="steward", max_content_width=120, **cli.steward.context_settings
+    )
+    return str(command.get_help(click.Context(command, parent=parent, info_name=name)))
+
+
+@pytest.mark.parametrize("name", HELPED)
+def test_a_verb_has_an_example_and_its_exit_codes_in_its_help(name: str) -> None:
+    told = help_of(name)
+    assert re.search(r"^ *Examples?:\n(?: +.*\n)* +.*\bsteward ", told, re.MULTILINE)
+    assert "Exit codes: 0 " in told
+
+
+@pytest.mark.parametrize("name", REACHING)
+def test_a_verb_that_reaches_a_cluster_says_which_rights_it_needs(name: str) -> None:
+    assert re.search(r"^ *Needs\b.*\b(rights?|to get)\b", help_of(name), re.MULTILINE)
 
 
 def test_an_unknown_verb_is_wrong_usage() -> None:
@@ -105,3 +134,11 @@ def test_a_fault_of_ours_is_not_hidden(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "argv", ["steward"])
     with pytest.raises(ZeroDivisionError):
         cli.main()
+
+
+def test_a_cluster_that_does_not_answer_is_one_sentence_with_what_to_check() -> None:
+    async def work() -> None:
+        raise Unreachable("cannot reach 127.0.0.1:9: refused")
+
+    with pytest.raises(click.ClickException, match="Does the cluster run, and is this the right --context"):
+        told_plainly(work())

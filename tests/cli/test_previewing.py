@@ -80,6 +80,15 @@ def test_nothing_is_nothing() -> None:
     assert not has_changes(outlook([SAME, TOLD]))
 
 
+def test_what_cannot_be_known_is_a_problem_unless_it_waits_for_a_change() -> None:
+    unknown = Outlook(Verdict.UNKNOWN, ref("a"), told="the server does not serve Tenant")
+    assert has_problems([unknown])
+    assert total([unknown]) == "Of 1 Tenant it cannot be known yet."
+    with_change = [unknown, *outlook([created("new")])]
+    assert not has_problems(with_change)
+    assert total(with_change) == "Would create 1 Tenant. Of 1 Tenant it cannot be known yet."
+
+
 def test_a_refusal_is_a_problem() -> None:
     found = outlook([REFUSED])
     assert texts(REFUSED)[0] == "✗ Tenant saas/bad: spec.uid: too long"

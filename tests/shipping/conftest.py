@@ -1,31 +1,21 @@
 """A control plane of its own: an installation is cluster-wide, and these tests take definitions away."""
 
-import asyncio
-import shutil
-import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from steward.local import control_plane as local
-from steward.local.processes import Lifetime
-from steward.local.progress import Silent
-from steward.local.settings import ControlPlaneSettings
+from tests.conftest import running_plane
 from tests.kubectl import Kubectl
+from tests.rights import Record
 
 
 @pytest.fixture(scope="package")
-def own_plane() -> Iterator[local.ControlPlane]:
-    directory = Path(tempfile.mkdtemp(prefix="steward-shipping-"))
-    loop = asyncio.new_event_loop()
-    try:
-        settings = ControlPlaneSettings(directory, lifetime=Lifetime.PARENT)
-        yield loop.run_until_complete(local.start(settings, Silent()))
-    finally:
-        loop.run_until_complete(local.stop(directory))
-        loop.close()
-        shutil.rmtree(directory, ignore_errors=True)
+def own_plane(rights_record: Record) -> Iterator[local.ControlPlane]:
+    # As some distributions have it: who makes an object that its owner waits for needs a right on the owner.
+    with running_plane(rights_record, "OwnerReferencesPermissionEnforcement") as directory:
+        yield local.find(Path(directory))
 
 
 @pytest.fixture(scope="package")

@@ -31,7 +31,14 @@ CHOICES = {
         image=Image("registry.example/steward", "9.9", "Always"),
         image_pull_secrets=[{"name": "pull"}],
         # Helm merges maps, so a value can be changed but not taken away.
-        multigres=OperatorValues(replicas=1, args=["--log-level=debug"], resources=LARGE),
+        multigres=OperatorValues(
+            replicas=1,
+            args=["--log-level=debug"],
+            env=[{"name": "OTEL_EXPORTER_OTLP_ENDPOINT", "value": "http://collector:4318"}],
+            resources=LARGE,
+            node_selector={"pool": "system"},
+            tolerations=[{"key": "system", "operator": "Exists", "effect": "NoSchedule"}],
+        ),
         tenants=OperatorValues(replicas=3, args=["--shard=0/2", "--no-cross-namespace"]),
         priority_class_name="system-cluster-critical",
         monitoring=Monitoring(service_monitor=True, alerts=True, dashboards=True),
@@ -61,11 +68,21 @@ def test_definitions_of_the_chart_stay_when_it_goes() -> None:
     assert all(annotations["helm.sh/resource-policy"] == "keep" for annotations in kept)
 
 
-def test_a_value_that_does_not_exist_is_refused_by_name() -> None:
-    done = _run("helm", "template", "steward", "chart", "--set", "multigres.replica=3")
+@pytest.mark.parametrize(
+    ("given", "told"),
+    [
+        ("multigres.replica=3", "additional properties 'replica' not allowed"),
+        ("multigres.replicas=two", "at '/multigres/replicas'"),
+        ("multigres.replicas=-1", "at '/multigres/replicas'"),
+        ("image.pullPolicy=Sometimes", "at '/image/pullPolicy'"),
+        ("webhooks=maybe", "at '/webhooks'"),
+    ],
+)
+def test_a_value_that_cannot_be_is_refused_by_name(given: str, told: str) -> None:
+    done = _run("helm", "template", "steward", "chart", "--set", given)
 
     assert done.returncode != 0
-    assert "replica" in done.stderr
+    assert told in done.stderr
 
 
 def test_kustomize_makes_what_install_makes() -> None:

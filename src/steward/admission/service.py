@@ -124,12 +124,18 @@ class WebhookService:
             self._temporary.cleanup()
 
     def _directory(self) -> Path:
+        """In a cluster, where nobody has mounted a Secret, we bring the certificate to a place of our own: the kubelet
+        takes a minute for a Secret that comes after the pod, and until then every write of our kinds is refused."""
         settings = self._host.settings
         chosen = Path(settings.webhook_cert_path)
-        if settings.webhook_url and not _is_usable(chosen):
-            self._temporary = tempfile.TemporaryDirectory(prefix="steward-webhooks-")
-            return Path(self._temporary.name)
-        return chosen
+        if _is_usable(chosen) if settings.webhook_url else chosen.is_dir():
+            return chosen
+        self._temporary = tempfile.TemporaryDirectory(prefix="steward-webhooks-")
+        return Path(self._temporary.name)
+
+    def _is_mounted(self) -> bool:
+        """Whether a kubelet brings the certificate to the directory."""
+        return not self._host.settings.webhook_url and self._temporary is None
 
     async def _keep_certificates(self, directory: Path) -> None:
         options = self._keeper_options(directory)
@@ -147,11 +153,9 @@ class WebhookService:
 
     def _keeper_options(self, directory: Path) -> KeeperOptions:
         names = self._registrations[0].certificates
-        outside = bool(self._host.settings.webhook_url)
-        leaf = Leaf(
-            names.server_secret, dns_names=self._dns_names(), directory=None if outside else directory
-        )
-        if outside:
+        place = directory if self._is_mounted() else None
+        leaf = Leaf(names.server_secret, dns_names=self._dns_names(), directory=place)
+        if self._host.settings.webhook_url:
             dns_names, addresses = host_names(self._host.settings.webhook_url)
             leaf = replace(leaf, dns_names=(*leaf.dns_names, *dns_names), ip_addresses=addresses)
         return KeeperOptions(
@@ -161,7 +165,7 @@ class WebhookService:
             organization=names.organization,
             component="webhook",
             manager=names.manager,
-            hooks=self._hooks_outside(directory) if outside else self._hooks_inside(),
+            hooks=self._hooks_of(directory),
         )
 
     def _dns_names(self) -> tuple[str, ...]:
@@ -171,6 +175,12 @@ class WebhookService:
 
     def _service(self, registration: Registration) -> str:
         return self._host.settings.webhook_service or registration.certificates.service
+
+    def _hooks_of(self, directory: Path) -> tuple[Hook, ...]:
+        writing = write_files(self._registrations[0].certificates.server_secret, directory)
+        if self._host.settings.webhook_url:
+            return (writing, self._hook_outside())
+        return self._hooks_inside() if self._is_mounted() else (writing, *self._hooks_inside())
 
     def _hooks_inside(self) -> tuple[Hook, ...]:
         """The installation made the configurations; we only say whom to trust."""
@@ -183,11 +193,10 @@ class WebhookService:
             for registration in self._registrations
         )
 
-    def _hooks_outside(self, directory: Path) -> tuple[Hook, ...]:
+    def _hook_outside(self) -> Hook:
         assert self._server is not None
         self._registering = SelfRegistration(self._host, self._server, tuple(self._registrations))
-        secret = self._registrations[0].certificates.server_secret
-        return (write_files(secret, directory), self._registering.hook)
+        return self._registering.hook
 
     async def _owner(self) -> Owner | None:
         """Our Deployment, so that the Secrets go when it goes; outside a cluster there is none."""

@@ -10,6 +10,8 @@ Examples:
   steward completion bash > ~/.local/share/bash-completion/completions/steward
   steward completion zsh > ~/.zfunc/_steward
   steward completion fish > ~/.config/fish/completions/steward.fish
+\b
+Exit codes: 0 done.
 """
 
 

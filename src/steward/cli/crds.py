@@ -11,6 +11,8 @@ from steward.shipping.operators import SHIPPED
 _EPILOG = """\b
 Example:
   steward crds | kubectl apply --server-side -f -
+\b
+Exit codes: 0 done.
 """
 
 

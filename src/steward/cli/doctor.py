@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import datetime
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import Awaitable, Iterator
 from typing import Any
 
 import click
@@ -14,14 +14,14 @@ from steward.cli import examining
 from steward.cli.examining import Finding, Grade
 from steward.cli.looking.options import namespace_options, where_of
 from steward.cli.printing import is_for_programs, output_option, print_value
-from steward.cli.reaching import told_plainly
+from steward.cli.reaching import messenger_to, told_plainly
 from steward.kube import kinds
-from steward.kube.client import Access, Client, Subject, connect
+from steward.kube.client import Access, Client, Subject, client_over
+from steward.kube.clock import SystemClock
 from steward.kube.config import ConfigSource, load_settings
 from steward.kube.errors import ApiError, BadRequest, Forbidden, InternalError, Invalid, NoSuchKind, NotFound
 from steward.kube.kinds import Key, Kind, Manifest
 from steward.kube.request import Request
-from steward.kube.transport import Transport, TransportOptions
 from steward.shipping import manifests
 from steward.shipping.operators import MULTIGRES, SHIPPED, Shipped
 from steward.shipping.rights import IN_OWN_NAMESPACE, RIGHTS, Right
@@ -86,35 +86,36 @@ def _show(found: list[Finding]) -> None:
 
 async def _examine(source: ConfigSource, places: Places) -> list[Finding]:
     settings = load_settings(source)
-    client, transport = await connect(settings), Transport(settings, TransportOptions())
+    messenger = messenger_to(settings)
     try:
-        answer = await transport.request(Request(method="GET", path="/version"))
-        return [
-            examining.server_version(msgspec.json.decode(answer.body)),
-            *[each async for each in _findings(client, places)],
-        ]
+        # First and alone: a server that cannot be reached is one sentence, not one for each line.
+        answer = await messenger.request(Request(method="GET", path="/version"))
+        client = client_over(messenger, settings, SystemClock())
+        lines = await asyncio.gather(*_lines(client, places))
+        version = examining.server_version(msgspec.json.decode(answer.body))
+        return [version, *lines, *await _sources(client)]
     finally:
-        await client.close()
-        await transport.close()
+        await messenger.close()
 
 
-async def _findings(client: Client, places: Places) -> AsyncIterator[Finding]:
-    yield await _told("definitions", _definitions(client))
+def _lines(client: Client, places: Places) -> Iterator[Awaitable[Finding]]:
+    yield _told("definitions", _definitions(client))
     for operator in SHIPPED:
-        yield await _told(f"{operator.name} webhooks", _trust(client, operator))
-        yield await _told(f"{operator.name} webhooks answer", _answer(client, operator, places.probed))
-        yield await _told(f"{operator.name} rights", _rights(client, operator, places.system))
-        yield await _told(f"{operator.name} leader", _leader(client, operator, places.system))
-        yield await _told(f"{operator.name} version", _version(client, operator, places.system))
+        yield _told(f"{operator.name} webhooks", _trust(client, operator))
+        yield _told(f"{operator.name} webhooks answer", _answer(client, operator, places.probed))
+        yield _told(f"{operator.name} rights", _rights(client, operator, places.system))
+        yield _told(f"{operator.name} leader", _leader(client, operator, places.system))
+        yield _told(f"{operator.name} version", _version(client, operator, places.system))
+
+
+async def _sources(client: Client) -> list[Finding]:
     try:
         registries = await client.list(Kind(_TENANTS, "TenantRegistry"))
     except (NoSuchKind, NotFound):
-        return
+        return []
     except Forbidden as error:
-        yield examining.unknown("sources", str(error), _ASK)
-        return
-    for finding in examining.sources(registries.items):
-        yield finding
+        return [examining.unknown("sources", str(error), _ASK)]
+    return list(examining.sources(registries.items))
 
 
 async def _told(subject: str, looking: Any) -> Finding:

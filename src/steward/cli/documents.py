@@ -36,11 +36,15 @@ class Document(NamedTuple):
 
     @property
     def name(self) -> str:
-        return str((self.manifest.get("metadata") or {}).get("name", ""))
+        return self._identified("name")
 
     @property
     def namespace(self) -> str:
-        return str((self.manifest.get("metadata") or {}).get("namespace", ""))
+        return self._identified("namespace")
+
+    def _identified(self, word: str) -> str:
+        metadata = self.manifest.get("metadata")
+        return str(metadata.get(word, "")) if isinstance(metadata, dict) else ""
 
     def position(self, field: str, line: int | None = None, column: int | None = None) -> Position:
         """Where a field stands; with a line and a column (bytes from 0) inside the text that it holds."""

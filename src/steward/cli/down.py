@@ -12,8 +12,16 @@ from steward.local import control_plane
 from steward.local.errors import LocalError
 from steward.local.places import default_directory
 
+_EPILOG = """\b
+Examples:
+  steward down
+  steward down --purge --dir /tmp/scratch
+\b
+Exit codes: 0 nothing runs any more, 1 it could not be stopped.
+"""
 
-@click.command(name="down")
+
+@click.command(name="down", epilog=_EPILOG)
 @click.option(
     "--dir",
     "directory",

@@ -6,17 +6,17 @@ Offline it reads files, as they would be applied; otherwise the cluster and the 
 from __future__ import annotations
 
 import json
-import sys
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import click
 import msgspec
-import yaml
 
+from steward.cli.files import NotReadable, documents_of
 from steward.cli.looking.options import namespace_options, where_of
 from steward.cli.main import one_sentence
+from steward.cli.naming import NameOf
+from steward.cli.printing import some_of
 from steward.cli.reaching import with_client
 from steward.kube.client import Client, ListQuery
 from steward.kube.config import ConfigSource
@@ -46,8 +46,19 @@ class NotExplained(ValueError):
     """There is nothing to explain, or no way to; the message says the cure."""
 
 
-@click.command(name="explain")
-@click.argument("name", required=False)
+_EPILOG = """\b
+Examples:
+  steward explain shop -n shop
+  steward explain -f shop.yaml -f templates.yaml
+\b
+Exit codes: 0 done, 1 the cluster is not there, is not valid, or its templates are missing.
+\b
+Needs, without -f: the right to get the cluster and to list coretemplates, celltemplates and shardtemplates.
+"""
+
+
+@click.command(name="explain", epilog=_EPILOG)
+@click.argument("name", required=False, type=NameOf("MultigresCluster"), metavar="[NAME]")
 @click.option(
     "-f", "--file", "files", type=_FILE, multiple=True, help="Manifests to explain offline; - for stdin."
 )
@@ -65,22 +76,15 @@ def command(
     With -f, NAME chooses one of several clusters in the files; without, it is read from the server with the
     templates beside it.
     """
-    with one_sentence(NotExplained, KubeError, yaml.YAMLError, OSError):
+    with one_sentence(NotExplained, NotReadable, KubeError, OSError):
         if files:
-            manifests = [manifest for file in files for manifest in _documents(file)]
+            manifests = [each.manifest for file in files for each in documents_of(file) if each.name]
         elif name:
             manifests = _live(name, *where_of(given))
         else:
             raise NotExplained("name a cluster, or give its manifest with -f")
         rows = explained(manifests, name)
     click.echo(as_json(rows) if output == "json" else as_text(rows))
-
-
-def _documents(file: Path) -> Iterator[Manifest]:
-    text = sys.stdin.read() if str(file) == "-" else file.read_text()
-    for document in yaml.safe_load_all(text):
-        if isinstance(document, dict):
-            yield from document.get("items") or [document]
 
 
 def _live(name: str, source: ConfigSource, namespace: str) -> list[Manifest]:
@@ -112,7 +116,7 @@ def _chosen(manifests: list[Manifest], name: str | None) -> Manifest:
     found = [each for each in clusters if name in (None, each["metadata"]["name"])]
     if len(found) == 1:
         return found[0]
-    names = ", ".join(each["metadata"]["name"] for each in clusters) or "none"
+    names = some_of([each["metadata"]["name"] for each in clusters])
     raise NotExplained(f"name one MultigresCluster; there are: {names}")
 
 

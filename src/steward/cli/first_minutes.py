@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import time
 from typing import NamedTuple
 
@@ -41,7 +42,7 @@ async def furnish(arrival: Arrival) -> bool:
     finally:
         await client.close()
     _sum_up(branches)
-    for line in told(arrival.call):
+    for line in told(arrival.call, shutil.get_terminal_size().columns):
         click.echo(line)
     return all(branch.is_well for branch in branches)
 

@@ -9,11 +9,12 @@ from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Protocol
 
-from steward.cli.growth import Growth
+from steward.cli.growth import Growth, Room
 from steward.cli.looking.family import Branch, Health
+from steward.cli.screen import can_redraw
 
 if TYPE_CHECKING:
-    from rich.console import Console, RenderableType
+    from rich.console import Console, ConsoleOptions, RenderResult
 
 _PERIOD_SECONDS = 0.5
 _STYLES = {Health.READY: "green", Health.WAITING: "yellow", Health.FAILED: "red"}
@@ -43,14 +44,13 @@ class Picture:
         self._growth = growth
         self._began = time.monotonic() - seconds
 
-    def render(self) -> RenderableType:
-        from rich.console import Group
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
         from rich.text import Text
 
-        lines = self._growth.lines(time.monotonic() - self._began)
-        return Group(
-            *(Text(line.text, _STYLES[line.health], no_wrap=True, overflow="ellipsis") for line in lines)
-        )
+        # One line less than there are: the cursor stands below the picture.
+        room = Room(options.max_width, console.height - 1)
+        for line in self._growth.lines(time.monotonic() - self._began, room):
+            yield Text(line.text, _STYLES[line.health], no_wrap=True, overflow="ellipsis")
 
 
 @contextmanager
@@ -62,14 +62,12 @@ def screen_for(console: Console | None) -> Iterator[Screen]:
     from rich.live import Live
 
     picture = Picture()
-    with Live(
-        get_renderable=picture.render, console=console, refresh_per_second=4, vertical_overflow="ellipsis"
-    ):
+    with Live(picture, console=console, refresh_per_second=4, vertical_overflow="ellipsis"):
         yield picture
 
 
 def terminal() -> Console | None:
-    if not sys.stdout.isatty():
+    if not can_redraw(sys.stdout):
         return None
     from rich.console import Console
 

@@ -1,6 +1,8 @@
 """Trees that grow: for each root, how many of each kind of its parts are ready, and how long that took. Pure.
 
 Times count from when the watching began. A kind that was complete and has grown since is not complete any more.
+Whatever the size of the terminal, each line shows its count and its time: columns are as wide as there is room, and
+what is complete is left out before anything is cut off.
 """
 
 from __future__ import annotations
@@ -14,7 +16,8 @@ from steward.cli.looking.family import KINDS, Branch, Health
 from steward.kube.kinds import Ref
 
 _HIDDEN: Final = ("ReplicaSet",)
-_NAME_WIDTH: Final = 22
+_WIDEST: Final = 49
+_NARROWEST: Final = 38
 
 
 class Part(NamedTuple):
@@ -33,6 +36,16 @@ class Part(NamedTuple):
 class GrowthLine(NamedTuple):
     health: Health
     text: str
+
+
+class Room(NamedTuple):
+    """How much of a picture can be seen."""
+
+    width: int
+    height: int
+
+
+UNLIMITED: Final = Room(width=1000, height=1000)
 
 
 def parts(branch: Branch) -> list[Part]:
@@ -71,22 +84,42 @@ class Growth:
                 news.append(f"{_seconds(seconds)}  {_told(part)}")
         return news
 
-    def lines(self, seconds: float) -> list[GrowthLine]:
-        return [line for tree in self._trees for line in self._tree(tree, seconds)]
+    def lines(self, seconds: float, room: Room = UNLIMITED) -> list[GrowthLine]:
+        """All parts; where they do not fit, those that are not complete; where even they do not, the roots."""
+        columns = min(max(room.width, _NARROWEST), _WIDEST)
+        shown = _fitting(self._trees, room.height)
+        return [line for tree in shown for line in self._tree(tree, seconds, columns)]
 
-    def _tree(self, tree: list[Part], seconds: float) -> Iterator[GrowthLine]:
+    def _tree(self, tree: list[Part], seconds: float, columns: int) -> Iterator[GrowthLine]:
         root, *below = tree
         name = f"{root.kind} {root.root.key}"
-        yield self._line(root, f"{name:<{_NAME_WIDTH + 16}}", seconds)
+        yield self._line(root, _row(name, "", columns), seconds)
         for number, part in enumerate(below):
             joint = "└─" if number == len(below) - 1 else "├─"
-            count = f"{part.ready} of {part.total}"
-            yield self._line(part, f"{joint} {part.kind:<{_NAME_WIDTH}} {count:>12}", seconds)
+            yield self._line(
+                part, _row(f"{joint} {part.kind}", f"{part.ready} of {part.total}", columns), seconds
+            )
 
     def _line(self, part: Part, text: str, seconds: float) -> GrowthLine:
         health = Health.READY if part.is_complete else Health.WAITING
         at = self.completed.get((part.root, part.kind), seconds)
-        return GrowthLine(health, f"{MARKS[health]} {text} {_seconds(at)}")
+        return GrowthLine(health, f"{MARKS[health]} {text}{_seconds(at)}")
+
+
+def _row(name: str, count: str, columns: int) -> str:
+    """As wide as leaves room for the mark and the time; the count stands at the right."""
+    width = columns - len("✓ ") - len(_seconds(0))
+    count = f" {count}" if count else ""
+    space = width - len(count)
+    return (name if len(name) <= space else f"{name[: space - 1]}…").ljust(space) + count
+
+
+def _fitting(trees: list[list[Part]], height: int) -> list[list[Part]]:
+    waiting = [[root, *(part for part in below if not part.is_complete)] for root, *below in trees]
+    for shown in (trees, waiting):
+        if sum(map(len, shown)) <= height:
+            return shown
+    return [tree[:1] for tree in trees]
 
 
 def _seconds(seconds: float) -> str:

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 import click
 
 from steward.cli.looking.options import looking_options, looks_in
+from steward.cli.naming import means
 from steward.cli.printing import TEXT, WIDE, is_for_programs, output_option, print_value, table
 from steward.cli.reaching import source_of, with_client
 from steward.kube.client import Client
@@ -112,9 +113,9 @@ def held_of(found: Manifest) -> Held | None:
 
 def _named(found: list[Held], name: str) -> Held:
     kind, slash, alone = name.rpartition("/")
-    wanted = kind.lower() if slash else "tenantregistry"
+    wanted = kind if slash else "TenantRegistry"
     for held in found:
-        if held.ref.key.name == alone and held.ref.kind.kind.lower() == wanted:
+        if held.ref.key.name == alone and means(wanted, held.ref.kind.kind):
             return held
     raise click.ClickException(f"nothing of {name} is held here; `steward hold -A` lists what is")
 

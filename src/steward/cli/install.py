@@ -24,6 +24,8 @@ Examples:
   steward install | kubectl apply --server-side -f -
   steward install --apply --values values.yaml
 \b
+Exit codes: 0 done, 1 a value is wrong, or the server refuses something.
+\b
 Needs, with --apply: the rights to create everything it prints (cluster-admin has them).
 """
 

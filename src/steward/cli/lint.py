@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import sys
 from pathlib import Path
 from typing import Any, Final
 
@@ -11,7 +10,8 @@ import click
 import yaml
 
 from steward.cli.documents import Document, read_documents
-from steward.cli.linting import SPECS, Finding, lint, unreadable
+from steward.cli.files import NotReadable, text_of
+from steward.cli.linting import SPECS, Finding, lint, misshapes, unreadable
 from steward.cli.main import ExitCode, one_sentence
 
 _EPILOG: Final = """\b
@@ -49,10 +49,11 @@ def _linted(files: tuple[Path, ...]) -> tuple[list[Finding], int]:
     documents: list[Document] = []
     broken: list[Finding] = []
     for file in files:
-        with one_sentence(OSError):
-            text = sys.stdin.read() if str(file) == "-" else file.read_text()
+        with one_sentence(OSError, NotReadable):
+            text = text_of(file)
         try:
             documents += read_documents(str(file), text)
+            broken += misshapes(str(file), text)
         except yaml.YAMLError as error:
             broken.append(unreadable(str(file), text.splitlines(), error))
     return [*broken, *lint(documents)], sum(document.kind in SPECS for document in documents)

@@ -15,15 +15,18 @@ import msgspec
 import yaml
 
 from steward.cli.documents import Document, Position
+from steward.cli.shape import misshapen
 from steward.kube.crd import schema_of
 from steward.multigres.advice import advice
 from steward.multigres.api.cell_template import CellTemplateSpec
 from steward.multigres.api.cluster import MultigresClusterSpec
 from steward.multigres.api.core_template import CoreTemplateSpec
+from steward.multigres.api.kinds import CUSTOM_KINDS as MULTIGRES_KINDS
 from steward.multigres.api.shard_template import ShardTemplateSpec
 from steward.multigres.resolve import resolve
 from steward.multigres.resolved import Identity, ResolvedCluster, Templates
 from steward.multigres.validation import validate
+from steward.tenants.api.kinds import CUSTOM_KINDS as TENANT_KINDS
 from steward.tenants.api.registry import TenantRegistrySpec
 from steward.tenants.api.template import TenantTemplateSpec
 from steward.tenants.registry_validation import validate_registry
@@ -36,6 +39,9 @@ SPECS: Final[dict[str, type[msgspec.Struct]]] = {
     "ShardTemplate": ShardTemplateSpec,
     "TenantRegistry": TenantRegistrySpec,
     "TenantTemplate": TenantTemplateSpec,
+}
+API_VERSIONS: Final = {
+    custom.kind: custom.api_version for custom in (*MULTIGRES_KINDS, *TENANT_KINDS) if custom.kind in SPECS
 }
 _AT: Final = re.compile(r"(?P<why>.*) - at `\$(?P<field>.*)`", re.DOTALL)
 
@@ -59,10 +65,18 @@ def unreadable(file: str, lines: list[str], error: yaml.YAMLError) -> Finding:
     return _finding(file, lines, position, "error", f"is no YAML: {getattr(error, 'problem', None) or error}")
 
 
+def misshapes(file: str, text: str) -> list[Finding]:
+    """What is wrong with a file whatever it holds."""
+    lines = text.splitlines()
+    return [_finding(file, lines, found.position, "error", found.message) for found in misshapen(text)]
+
+
 def lint(documents: Iterable[Document]) -> list[Finding]:
     """Everything that is wrong with them, in the order of the files."""
     known = [document for document in documents if document.kind in SPECS]
-    return [finding for document in known for finding in _in_order(_judged(document, known))]
+    # Clusters are held against templates, never against each other.
+    named = [document for document in known if document.kind != "MultigresCluster"]
+    return [finding for document in known for finding in _in_order(_judged(document, named))]
 
 
 def _in_order(findings: Iterable[Finding]) -> list[Finding]:
@@ -81,6 +95,7 @@ def _typed(document: Document) -> Any:
 
 
 def _judged(document: Document, known: list[Document]) -> Iterator[Finding]:
+    yield from (_told(document, problem, "error") for problem in _unidentified(document))
     for problem in _unknown(document.manifest.get("spec"), schema_of(SPECS[document.kind]), "spec"):
         yield _finding_of(document, problem, document.key_position(problem.field), "error")
     spec = _typed(document)
@@ -93,6 +108,18 @@ def _judged(document: Document, known: list[Document]) -> Iterator[Finding]:
         yield from _judged_template(document, spec, _beside(document, "TenantRegistry", known))
     elif document.kind == "TenantRegistry":
         yield from (_told(document, problem, "error") for problem in validate_registry(spec))
+
+
+def _unidentified(document: Document) -> Iterator[Problem]:
+    """What a server could not even file."""
+    version, expected = document.manifest.get("apiVersion"), API_VERSIONS[document.kind]
+    if version != expected:
+        said = "is missing" if version is None else f"is {version}"
+        yield Problem("apiVersion", f"{said}; that of a {document.kind} is {expected}")
+    metadata = document.manifest.get("metadata")
+    name = metadata.get("name") if isinstance(metadata, dict) else None
+    if not isinstance(name, str) or not name:
+        yield Problem("metadata.name", "is missing" if name is None else f"must be text, and is {name!r}")
 
 
 def _beside(document: Document, kind: str, known: Iterable[Document]) -> dict[str, Any]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from textwrap import wrap
 from typing import NamedTuple
 
 from steward.local import sample
@@ -39,14 +40,16 @@ LOOKING = (
 )
 
 
-def told(call: Call) -> list[str]:
+def told(call: Call, width: int) -> list[str]:
+    """Sentences are wrapped to the width; a command is one line, however long, so that it can be copied."""
     return [
         "Try:",
-        *(line for number, step in enumerate(STEPS, 1) for line in _lines(f"{number}. ", step, call)),
+        *(line for number, step in enumerate(STEPS, 1) for line in _lines(f"{number}. ", step, call, width)),
         "And look:",
-        *(line for step in LOOKING for line in _lines("", step, call)),
+        *(line for step in LOOKING for line in _lines("", step, call, width)),
     ]
 
 
-def _lines(mark: str, step: Step, call: Call) -> list[str]:
-    return [f"  {mark}{step.aim}", f"     {call(step.verb)}"]
+def _lines(mark: str, step: Step, call: Call, width: int) -> list[str]:
+    aim = wrap(step.aim, width, initial_indent=f"  {mark}", subsequent_indent="  " + " " * len(mark))
+    return [*aim, f"     {call(step.verb)}"]

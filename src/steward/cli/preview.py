@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import click
 import msgspec
-import yaml
 
-from steward.cli.documents import read_documents
+from steward.cli.files import NotReadable, documents_of
 from steward.cli.looking.options import namespace_options, where_of
 from steward.cli.main import one_sentence
+from steward.cli.naming import NameOf
 from steward.cli.previewing import Outlook, has_changes, has_problems, lines, outlook, plain
 from steward.cli.printing import WIDE, is_for_programs, output_option, print_value
 from steward.cli.reaching import told_plainly, with_client
@@ -50,7 +49,7 @@ and delete tenants, and what `steward rows` needs. For a file: to get and patch 
 
 
 @click.command("preview", epilog=_EPILOG)
-@click.argument("registry", required=False)
+@click.argument("registry", required=False, type=NameOf("TenantRegistry"), metavar="[REGISTRY]")
 @click.option("-f", "--file", "files", type=_INPUT, multiple=True, help="Manifests as they shall be.")
 @output_option
 @source_options
@@ -61,23 +60,20 @@ def command(registry: str | None, files: tuple[Path, ...], output: str, **given:
         raise click.UsageError("name a registry, or files with -f")
     around = surroundings_of(given)
     source, namespace = where_of(given)
-    with one_sentence(yaml.YAMLError, OSError):
-        changed = [_placed(each, namespace) for file in files for each in _manifests(file)]
+    with one_sentence(NotReadable, OSError):
+        changed = [_placed(each.manifest, namespace) for file in files for each in documents_of(file)]
     found = _foreseen(source, changed, [Key(namespace, registry)] if registry else [], around)
     _show(found, output)
     context = click.get_current_context()
     context.exit(1 if has_problems(found) else 2 if has_changes(found) else 0)
 
 
-def _manifests(file: Path) -> Iterator[Manifest]:
-    for document in read_documents(str(file), file.read_text()):
-        yield document.manifest
-
-
 def _placed(manifest: Manifest, namespace: str) -> Manifest:
-    metadata = manifest.get("metadata") or {}
-    if not manifest.get("kind") or not metadata.get("name"):
-        raise click.ClickException("a document without kind or metadata.name cannot be previewed")
+    metadata = manifest.get("metadata")
+    if not isinstance(metadata, dict) or not all(
+        (manifest.get("apiVersion"), manifest.get("kind"), metadata.get("name"))
+    ):
+        raise click.ClickException("a document without apiVersion, kind or metadata.name cannot be previewed")
     return {**manifest, "metadata": {"namespace": namespace, **metadata}}
 
 

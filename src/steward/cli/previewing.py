@@ -29,7 +29,6 @@ _WORDS: Final = {
     Verdict.CHANGE: "change",
     Verdict.DELETE: "delete",
     Verdict.REFUSED: "be refused",
-    Verdict.UNKNOWN: "not be known yet",
 }
 _CHANGES: Final = (Verdict.CREATE, Verdict.CHANGE, Verdict.DELETE, Verdict.HELD)
 _LISTED: Final = {Verdict.CREATE: 20, Verdict.DELETE: 20, Verdict.CHANGE: 3}
@@ -112,18 +111,21 @@ def _of_line(line: str) -> Verdict | None:
 
 
 def total(found: list[Outlook]) -> str:
-    """`Would delete 2 Tenant, create 1 Tenant, 1 ConfigMap; 24 deletions are held.`"""
-    parts = [part for verdict in _WORDS if (part := _counted(found, verdict))]
+    """`Would delete 2 Tenant, create 1 Tenant, 1 ConfigMap. 24 deletions are held.`"""
+    parts = [f"{word} {counts}" for verdict, word in _WORDS.items() if (counts := _counted(found, verdict))]
     held = sum(1 for each in found if each.verdict is Verdict.HELD)
-    told = f"Would {', '.join(parts)}." if parts else "Nothing would change."
-    return f"{told} {held} deletion{'s are' if held > 1 else ' is'} held." if held else told
+    unknown = _counted(found, Verdict.UNKNOWN)
+    sentences = [f"Would {', '.join(parts)}."] if parts else []
+    if held:
+        sentences.append(f"{held} deletion{'s are' if held > 1 else ' is'} held.")
+    if unknown:
+        sentences.append(f"Of {unknown} it cannot be known yet.")
+    return " ".join(sentences) or "Nothing would change."
 
 
 def _counted(found: list[Outlook], verdict: Verdict) -> str:
     counts = Counter(each.ref.kind.kind for each in found if each.verdict is verdict and each.ref is not None)
-    if not counts:
-        return ""
-    return f"{_WORDS[verdict]} {', '.join(f'{count} {kind}' for kind, count in sorted(counts.items()))}"
+    return ", ".join(f"{count} {kind}" for kind, count in sorted(counts.items()))
 
 
 def has_changes(found: list[Outlook]) -> bool:
@@ -131,7 +133,9 @@ def has_changes(found: list[Outlook]) -> bool:
 
 
 def has_problems(found: list[Outlook]) -> bool:
-    return any(each.verdict is Verdict.REFUSED for each in found)
+    """Something would be refused, or nothing is known but that something cannot be."""
+    verdicts = {each.verdict for each in found}
+    return Verdict.REFUSED in verdicts or (Verdict.UNKNOWN in verdicts and not has_changes(found))
 
 
 def plain(each: Outlook) -> dict[str, Any]:

@@ -36,6 +36,12 @@ def print_value(value: Any, output: str) -> None:
     click.echo(text, nl=False)
 
 
+def some_of(names: Sequence[str], most: int = 10) -> str:
+    """Names in a sentence; of many, the first and how many more there are."""
+    shown = ", ".join(names[:most])
+    return f"{shown} and {len(names) - most} more" if len(names) > most else shown or "none"
+
+
 def table(heads: Sequence[str], rows: Iterable[Sequence[str]]) -> list[str]:
     """Columns as wide as their widest text; the last one is as long as it is. Pure."""
     lines = [tuple(heads), *(tuple(row) for row in rows)]

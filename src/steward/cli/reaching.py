@@ -3,14 +3,20 @@
 from __future__ import annotations
 
 import asyncio
+import os
 from collections.abc import Awaitable, Callable, Coroutine
 from typing import Any, TypeVar
 
 import click
 
-from steward.kube.client import Client, connect
+from steward.kube.brief import BriefTransport
+from steward.kube.client import Client, client_over, connect
+from steward.kube.clock import SystemClock
 from steward.kube.config import ConfigSource, load_settings
-from steward.kube.errors import Forbidden, KubeError
+from steward.kube.connection import ConnectionSettings
+from steward.kube.errors import Forbidden, KubeError, Unreachable
+from steward.kube.proxy import choose_proxy
+from steward.kube.request import Messenger
 
 T = TypeVar("T")
 _Decorated = TypeVar("_Decorated", bound=Callable[..., object])
@@ -32,6 +38,20 @@ def with_client(source: ConfigSource, work: Callable[[Client], Awaitable[T]]) ->
     """What `work` finds out; what the cluster refuses is told in one sentence."""
 
     async def connected() -> T:
+        settings = load_settings(source)
+        client = client_over(messenger_to(settings), settings, SystemClock())
+        try:
+            return await work(client)
+        finally:
+            await client.close()
+
+    return told_plainly(connected())
+
+
+def with_watching_client(source: ConfigSource, work: Callable[[Client], Awaitable[T]]) -> T:
+    """As `with_client`, for work that watches something: what answers at once cannot wait for events."""
+
+    async def connected() -> T:
         client = await connect(load_settings(source))
         try:
             return await work(client)
@@ -41,12 +61,24 @@ def with_client(source: ConfigSource, work: Callable[[Client], Awaitable[T]]) ->
     return told_plainly(connected())
 
 
+def messenger_to(settings: ConnectionSettings) -> Messenger:
+    """For a verb: one that is there at once, or, where a proxy stands between, that of the operators."""
+    if not choose_proxy(settings.server.rstrip("/"), settings.proxy, os.environ):
+        return BriefTransport(settings)
+    from steward.kube.transport import Transport
+
+    return Transport(settings)
+
+
 def told_plainly(work: Coroutine[None, None, T]) -> T:
     """What `work` comes to; what the cluster refuses is told in one sentence."""
     try:
         return asyncio.run(work)
     except Forbidden as error:
         cure = "Ask an administrator of the cluster for that right, or use another --context."
+        raise click.ClickException(f"{error}. {cure}") from error
+    except Unreachable as error:
+        cure = "Does the cluster run, and is this the right --context?"
         raise click.ClickException(f"{error}. {cure}") from error
     except KubeError as error:
         raise click.ClickException(str(error)) from error

@@ -17,8 +17,8 @@ from steward.local.settings import Layout
 from steward.runtime.forwards import Redirect, parse_forwards
 from steward.tenants.api.registry import TenantRegistrySpec
 from steward.tenants.controllers.credentials import CredentialWatches, secrets_of
-from steward.tenants.controllers.registry import typed
 from steward.tenants.errors import SourceError
+from steward.tenants.registry_validation import typed
 from steward.tenants.rows.opening import open_source
 from steward.tenants.rows.row import Rows, columns_of
 from steward.tenants.rows.source import Surroundings
@@ -37,6 +37,8 @@ def source_options(verb: _Decorated) -> _Decorated:
     """What the operator has as flags of its own."""
     root = click.option(
         "--sqlite-root",
+        envvar="STEWARD_SQLITE_ROOT",
+        show_envvar=True,
         type=click.Path(path_type=Path, file_okay=False),
         help="Where files of type sqlite lie, as the operator's flag says. With --local: the sample's.",
     )

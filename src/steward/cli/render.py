@@ -8,7 +8,6 @@ from __future__ import annotations
 import csv
 import io
 import json
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Final, NamedTuple, TypeVar
@@ -17,9 +16,11 @@ import click
 import msgspec
 import yaml
 
-from steward.cli.documents import Document, read_documents
+from steward.cli.documents import Document
+from steward.cli.files import NotReadable, documents_of, text_of
 from steward.cli.installing import as_yaml
 from steward.cli.main import ExitCode, one_sentence
+from steward.cli.printing import some_of
 from steward.tenants.api.registry import TenantRegistrySpec
 from steward.tenants.api.template import TenantTemplateSpec
 from steward.tenants.errors import RenderError
@@ -70,8 +71,8 @@ def command(files: tuple[Path, ...], rows: Path | None, name: str | None, output
     are uid, hostOrUrl and activate, and every other column is a variable of its name. A cluster needs the templates
     that it names among the files; Secrets and owner references are left out.
     """
-    with one_sentence(NotRendered, RenderError, yaml.YAMLError, OSError):
-        documents = [document for file in files for document in _documents(file)]
+    with one_sentence(NotRendered, RenderError, NotReadable, yaml.YAMLError, OSError):
+        documents = [document for file in files for document in documents_of(file)]
         if rows is None:
             return _print(_of_cluster(documents, name), output)
         job = _job(documents, rows, name)
@@ -90,8 +91,10 @@ def _print(manifests: list[dict[str, Any]], output: str) -> None:
 def _chosen(documents: list[Document], kind: str, name: str | None) -> Document:
     found = [each for each in documents if each.kind == kind and name in (None, each.name)]
     if len(found) != 1:
-        names = ", ".join(each.name for each in documents if each.kind == kind) or "none"
+        names = some_of([each.name for each in documents if each.kind == kind])
         raise NotRendered(f"choose one {kind} with --name; the files hold: {names}")
+    if not found[0].name:
+        raise NotRendered(f"the {kind} in {found[0].file} has no metadata.name")
     return found[0]
 
 
@@ -108,14 +111,6 @@ def _of_cluster(documents: list[Document], name: str | None) -> list[dict[str, A
         told = "; ".join(f"{problem.field}: {problem.message}" for problem in problems)
         raise NotRendered(f"MultigresCluster/{cluster.name} in {cluster.file}: {told}")
     return list(grown(cluster.namespace or "default", cluster.name, spec, resolved))
-
-
-def _documents(file: Path) -> Iterator[Document]:
-    return read_documents(str(file), _text(file))
-
-
-def _text(file: Path) -> str:
-    return sys.stdin.read() if str(file) == "-" else file.read_text()
 
 
 def _job(documents: list[Document], rows: Path, name: str | None) -> _Job:
@@ -154,7 +149,7 @@ def _typed(document: Document, spec: type[_Spec]) -> _Spec:
 
 
 def _table(file: Path) -> list[dict[str, Any]]:
-    text = _text(file)
+    text = text_of(file)
     if file.suffix.lower() == ".csv":
         return list(csv.DictReader(io.StringIO(text)))
     table = yaml.safe_load(text)

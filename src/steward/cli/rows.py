@@ -8,8 +8,9 @@ from typing import Any
 import click
 
 from steward.cli.looking.options import namespace_options, where_of
+from steward.cli.naming import NameOf
 from steward.cli.printing import WIDE, is_for_programs, output_option, print_value, table
-from steward.cli.reaching import with_client
+from steward.cli.reaching import with_watching_client
 from steward.cli.registry_rows import NEEDS, read_registry, read_rows, source_options, surroundings_of
 from steward.kube.client import Client
 from steward.kube.kinds import Key
@@ -27,7 +28,7 @@ Exit codes: 0 every row can be used, 1 some rows are rejected, or the table cann
 
 
 @click.command("rows", epilog=_EPILOG)
-@click.argument("registry")
+@click.argument("registry", type=NameOf("TenantRegistry"), metavar="REGISTRY")
 @output_option
 @source_options
 @namespace_options
@@ -35,7 +36,8 @@ def command(registry: str, output: str, **given: Any) -> None:
     """Show a registry's table as the operator reads it: active, inactive and rejected rows."""
     around = surroundings_of(given)
     source, namespace = where_of(given)
-    rows = with_client(source, lambda client: _read(client, Key(namespace, registry), around))
+    # The Secrets that a source names are watched, as the operator does.
+    rows = with_watching_client(source, lambda client: _read(client, Key(namespace, registry), around))
     if is_for_programs(output):
         print_value(list(_plain(rows)), output)
     else:

@@ -28,6 +28,19 @@ OPERATORS: dict[str, Registered] = {
 """What `steward run` can start, by the name that a user types. An operator enters here with its set_up function."""
 
 
+_EPILOG = """\b
+Examples:
+  steward run                                        both, against the cluster of the kubeconfig
+  steward run tenants --shard 0/4 --log-format json
+  steward run multigres --namespaces shop --connect-to @connect-to.txt
+\b
+Exit codes: 0 after a stop that was asked for, 1 for an error told in one sentence (a lost lease is one), 2 wrong
+usage.
+\b
+Needs the rights that `steward install` gives the operators' service accounts.
+"""
+
+
 def _option(setting: Setting) -> click.Option:
     is_switch = isinstance(setting.default, bool)
     return click.Option(
@@ -90,5 +103,6 @@ command = click.Command(
     help="""Run the operators against a cluster, both unless one is named.
 
     Every flag can also be given by the environment variable in brackets; the flag wins.""",
+    epilog=_EPILOG,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110},
 )

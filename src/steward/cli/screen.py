@@ -6,22 +6,26 @@ the terminal, never wrapped, and leaves nothing behind.
 
 from __future__ import annotations
 
+import os
 import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TextIO
 
 from steward.local.progress import Lines, Progress, Share, describe
 
 if TYPE_CHECKING:
-    from rich.console import RenderableType
+    from rich.text import Text
+
+_FRAMES = "⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏"
+_FRAMES_A_SECOND = 8
 
 
 @contextmanager
 def progress_shown() -> Iterator[Progress]:
     """A place to report to; what is shown goes to standard error, so that standard output holds results only."""
-    if not (sys.stdout.isatty() and sys.stderr.isatty()):
+    if not (can_redraw(sys.stdout) and can_redraw(sys.stderr)):
         yield Lines(sys.stderr)
         return
     from rich.console import Console
@@ -31,6 +35,11 @@ def progress_shown() -> Iterator[Progress]:
     console = Console(stderr=True)
     with Live(get_renderable=line.render, console=console, refresh_per_second=8, transient=True):
         yield line
+
+
+def can_redraw(stream: TextIO) -> bool:
+    """Whether what was drawn there can be drawn over: a terminal, and one that has a cursor to move."""
+    return stream.isatty() and os.environ.get("TERM", "dumb") not in ("dumb", "unknown", "")
 
 
 class LiveLine:
@@ -46,16 +55,11 @@ class LiveLine:
             self._activity, self._began = activity, time.monotonic()
         self._share = share
 
-    def render(self) -> RenderableType:
-        from rich.spinner import Spinner
-        from rich.table import Table
+    def render(self) -> Text:
         from rich.text import Text
 
-        if not self._activity:
-            return Text()
-        row = Table.grid(padding=(0, 1))
-        row.add_column()
-        row.add_column(no_wrap=True, overflow="ellipsis")
-        text = describe(self._activity, self._share, time.monotonic() - self._began)
-        row.add_row(Spinner("dots"), Text(text, no_wrap=True, overflow="ellipsis"))
-        return row
+        now = time.monotonic()
+        frame = _FRAMES[int(now * _FRAMES_A_SECOND) % len(_FRAMES)]
+        text = describe(self._activity, self._share, now - self._began)
+        # Not a table with rich's own spinner: where it is narrow, that is left out.
+        return Text(f"{frame} {text}" if self._activity else "", no_wrap=True, overflow="ellipsis")

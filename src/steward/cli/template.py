@@ -29,6 +29,8 @@ Example:
   echo '{{ .name | upper }}-api' > name.tpl
   echo '{"name": "acme"}' | steward template -f name.tpl --data -
   echo '{"id": 1, "tpl": "{{ .n }}", "data": {"n": 1e6}}' | steward template --jsonl
+\b
+Exit codes: 0 rendered (with --jsonl: each line says how it went), 1 the template or its values are wrong.
 """
 
 

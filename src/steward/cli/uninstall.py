@@ -37,6 +37,9 @@ Examples:
   steward uninstall --keep-crds     leaves the definitions
   steward uninstall --release       lets go of what lives; databases and tenants' objects keep running
 \b
+Exit codes: 0 all of it is gone, or being deleted, 1 it was refused: by Steward because custom resources live, or by the
+server.
+\b
 Needs: the rights to delete what `steward install` applied, and to list custom resources (patch, with --release).
 """
 

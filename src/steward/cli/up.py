@@ -25,7 +25,7 @@ from steward.cli.screen import progress_shown
 from steward.kube.errors import KubeError
 from steward.local import control_plane
 from steward.local.control_plane import ControlPlane
-from steward.local.errors import ComponentFailed, LocalError
+from steward.local.errors import ComponentFailed, LocalError, StoppedMeanwhile
 from steward.local.places import default_directory
 from steward.local.processes import Lifetime
 from steward.local.programs import CONTROL_PLANE
@@ -41,7 +41,18 @@ def _zones(_: click.Context, __: click.Parameter, value: str | None) -> tuple[st
     return zones
 
 
-@click.command(name="up")
+_EPILOG = """\b
+Examples:
+  steward up                        stays until Ctrl-C
+  steward up --detach --nodes 6     returns when all is ready; `steward down` stops it
+  steward up --bare --detach --dir /tmp/scratch
+\b
+Exit codes: 0 all is ready, or it was stopped by `steward down`, 1 something failed or is not ready yet, 130 after
+Ctrl-C.
+"""
+
+
+@click.command(name="up", epilog=_EPILOG)
 @click.option("--detach", is_flag=True, help="Return when all is ready; `steward down` stops it.")
 @click.option("--bare", is_flag=True, help="Only Kubernetes: no operators and no sample.")
 @click.option(
@@ -118,7 +129,12 @@ async def _furnish(plane: ControlPlane, settings: ControlPlaneSettings, extent: 
     if extent is Extent.BARE:
         await leave_bare(plane)
         return ExitCode.DONE
-    is_ready = await furnish(Arrival(plane, settings, partial(_call, settings)))
+    try:
+        is_ready = await furnish(Arrival(plane, settings, partial(_call, settings)))
+    except (LocalError, KubeError):
+        if await control_plane.was_stopped(plane.directory):
+            raise StoppedMeanwhile("The control plane was stopped by `steward down`.") from None
+        raise
     return ExitCode.DONE if is_ready else ExitCode.FAILED
 
 
@@ -136,6 +152,8 @@ async def _stay(plane: ControlPlane, furnishing: Coroutine[None, None, int]) -> 
         await furnishing
         click.echo("Ctrl-C stops it.")
         dead = await control_plane.wait_for_end(plane.directory)
+    except StoppedMeanwhile:
+        dead = None
     except asyncio.CancelledError:
         click.echo("Stopping.", err=True)
         raise

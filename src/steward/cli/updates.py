@@ -7,6 +7,7 @@ from typing import Any
 import click
 
 from steward.cli.looking.options import looking_options, looks_in, namespace_options, where_of
+from steward.cli.naming import NameOf
 from steward.cli.printing import is_for_programs, output_option, print_value, table
 from steward.cli.reaching import with_client
 from steward.cli.template_updates import MANAGER, Standing, plain, read_one, read_standings
@@ -48,7 +49,7 @@ def command(output: str, **given: Any) -> None:
 
 
 @command.command("show", epilog=_EPILOG)
-@click.argument("cluster")
+@click.argument("cluster", type=NameOf("MultigresCluster"), metavar="CLUSTER")
 @output_option
 @namespace_options
 def show(cluster: str, output: str, **given: Any) -> None:
@@ -63,7 +64,7 @@ def show(cluster: str, output: str, **given: Any) -> None:
 
 
 @command.command("history", epilog=_EPILOG)
-@click.argument("cluster")
+@click.argument("cluster", type=NameOf("MultigresCluster"), metavar="CLUSTER")
 @output_option
 @namespace_options
 def history(cluster: str, output: str, **given: Any) -> None:
@@ -87,7 +88,7 @@ def history(cluster: str, output: str, **given: Any) -> None:
 
 
 @command.command("apply", epilog=_EPILOG)
-@click.argument("cluster")
+@click.argument("cluster", type=NameOf("MultigresCluster"), metavar="CLUSTER")
 @click.option("--yes", is_flag=True, help="Do not ask.")
 @namespace_options
 def apply(cluster: str, yes: bool, **given: Any) -> None:
@@ -104,7 +105,7 @@ def apply(cluster: str, yes: bool, **given: Any) -> None:
 
 
 @command.command("rollback", epilog=_EPILOG)
-@click.argument("cluster")
+@click.argument("cluster", type=NameOf("MultigresCluster"), metavar="CLUSTER")
 @click.argument("revision")
 @click.option("--yes", is_flag=True, help="Do not ask.")
 @namespace_options

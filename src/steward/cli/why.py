@@ -7,9 +7,10 @@ from typing import Any
 
 import click
 
-from steward.cli.looking.family import Branch
+from steward.cli.looking.family import KINDS, Branch
 from steward.cli.looking.options import NEEDS, found_families, looking_options
 from steward.cli.looking.sentence import why
+from steward.cli.naming import means
 
 _EPILOG = f"""\b
 Examples:
@@ -27,7 +28,10 @@ def command(what: str, **given: Any) -> None:
     """Say in one sentence what an object waits for, since when, and what would unblock it."""
     kind, slash, name = what.partition("/")
     if not slash or not kind or not name:
-        raise click.UsageError(f"{what} is not KIND/NAME: try multigrescluster/{what}")
+        raise click.UsageError(f"{what} is not KIND/NAME: try multigrescluster/{name or kind}")
+    if not any(means(kind, known.kind) for known in KINDS):
+        kinds = ", ".join(known.kind.lower() for known in KINDS)
+        raise click.UsageError(f"{kind} is no kind that grows here; there are: {kinds}")
     branch = found_in(found_families(given), kind, name)
     if branch is None:
         raise click.ClickException(f"there is no {kind} {name} here; `steward tree -A` shows what there is")
@@ -35,15 +39,10 @@ def command(what: str, **given: Any) -> None:
     click.get_current_context().exit(0 if branch.is_well else 1)
 
 
-_SHORT = {"mgc": "multigrescluster", "pvc": "persistentvolumeclaim"}
-
-
 def found_in(branches: tuple[Branch, ...], kind: str, name: str) -> Branch | None:
-    wanted = _SHORT.get(kind.lower(), kind.lower())
     for branch in branches:
         ref = branch.member.ref
-        own = ref.kind.kind.lower()
-        if wanted in (own, f"{own}s", f"{own.removesuffix('y')}ies") and ref.key.name == name:
+        if means(kind, ref.kind.kind) and ref.key.name == name:
             return branch
         found = found_in(branch.children, kind, name)
         if found is not None:

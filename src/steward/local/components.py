@@ -137,6 +137,7 @@ def _apiserver(assembly: Assembly) -> list[str]:
         f"--etcd-certfile={etcd_client.certificate}",
         f"--etcd-keyfile={etcd_client.key}",
         "--authorization-mode=RBAC",
+        *_admission_plugins(assembly.settings),
         "--allow-privileged=true",
         "--service-account-issuer=https://kubernetes.default.svc",
         f"--service-account-key-file={accounts.certificate}",
@@ -149,6 +150,11 @@ def _apiserver(assembly: Assembly) -> list[str]:
         f"--audit-log-maxsize={_AUDIT_MEGABYTES}",
         "--audit-log-maxbackup=1",
     ]
+
+
+def _admission_plugins(settings: ControlPlaneSettings) -> list[str]:
+    names = ",".join(settings.admission_plugins)
+    return [f"--enable-admission-plugins={names}"] if names else []
 
 
 def _controller_manager(assembly: Assembly) -> list[str]:

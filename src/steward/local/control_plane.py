@@ -125,6 +125,12 @@ def _dead(layout: Layout) -> list[Service]:
     return [service for service in layout.everything() if service.is_known() and not service.is_running()]
 
 
+async def was_stopped(directory: Path) -> bool:
+    """Whether nothing is left, once whoever starts or stops it just now is done."""
+    async with exclusive(Layout(directory.absolute()).lock, lambda pid: None):
+        return is_down(directory)
+
+
 def is_down(directory: Path) -> bool:
     return not any(service.is_known() for service in Layout(directory.absolute()).everything())
 

@@ -12,6 +12,7 @@ LocalError
 │   └── UnknownCustomer      nobody of that name is in its table
 └── ControlPlaneError
     ├── NotRunning           a verb needs a control plane and there is none
+    ├── StoppedMeanwhile     somebody stopped it while it was being furnished
     ├── PortTaken            the port that the user asked for is in use
     └── ComponentFailed      etcd, the API server ... ended or never became ready
 """
@@ -64,6 +65,10 @@ class ControlPlaneError(LocalError):
 
 
 class NotRunning(ControlPlaneError):
+    pass
+
+
+class StoppedMeanwhile(ControlPlaneError):
     pass
 
 

@@ -33,6 +33,7 @@ class ControlPlaneSettings:
     port: int | None = None  # of the API server; None takes a free one
     audit_level: str = "Metadata"  # of the audit log: None, Metadata, Request or RequestResponse
     lifetime: Lifetime = Lifetime.OWN
+    admission_plugins: tuple[str, ...] = ()  # beside those that every API server has on
 
 
 @dataclass(frozen=True)

@@ -4,6 +4,7 @@ The functions are called with values that stand for Helm's: tokens that go throu
 in what is written. So the chart cannot forget an object or a field that `steward install` has.
 """
 
+import json
 import re
 from typing import Any, cast
 
@@ -16,6 +17,7 @@ from steward.shipping.monitoring import DASHBOARDS, RULES
 from steward.shipping.network import network_policy, service_monitor
 from steward.shipping.operators import SHIPPED, Shipped
 from steward.shipping.values import Image, OperatorValues, Values
+from steward.shipping.workloads import OWN_NAMESPACE
 
 NOTE = "# Made by `make generate` from src/steward/shipping: edit there.\n"
 
@@ -73,7 +75,7 @@ def _of_operator(operator: Shipped) -> dict[str, str]:
     values = _values(operator, tokens)
     is_on = f".Values.{operator.word}.enabled"
     core = manifests.core(operator, values)
-    _with_args(core, operator, tokens)
+    _with_lists(core, operator, tokens)
     sections = {
         "rbac": (manifests.rbac(operator, values), is_on),
         "operator": (core, is_on),
@@ -95,6 +97,8 @@ def _values(operator: Shipped, tokens: Tokens) -> Values:
     chosen = OperatorValues(
         replicas=cast(int, tokens.value(f".Values.{word}.replicas")),
         resources=tokens.json(f".Values.{word}.resources"),
+        node_selector=tokens.optional(f".Values.{word}.nodeSelector"),
+        tolerations=tokens.optional(f".Values.{word}.tolerations"),
     )
     return Values(
         namespace=tokens.value(".Release.Namespace"),
@@ -110,12 +114,16 @@ def _values(operator: Shipped, tokens: Tokens) -> Values:
     )
 
 
-def _with_args(core: list[Manifest], operator: Shipped, tokens: Tokens) -> None:
+def _with_lists(core: list[Manifest], operator: Shipped, tokens: Tokens) -> None:
+    """Lists that hold something of ours beside what is chosen."""
     deployment = next(manifest for manifest in core if manifest["kind"] == "Deployment")
-    deployment["spec"]["template"]["spec"]["containers"][0]["args"] = tokens.json(
+    (container,) = deployment["spec"]["template"]["spec"]["containers"]
+    container["args"] = tokens.json(
         f'(concat (list "run" "{operator.word}") (ternary (list) (list "--webhooks=off") .Values.webhooks) '
         f".Values.{operator.word}.args)"
     )
+    own = json.dumps(json.dumps([OWN_NAMESPACE]))
+    container["env"] = tokens.json(f"(concat (fromJsonArray {own}) .Values.{operator.word}.env)")
 
 
 def _file(objects: list[Manifest], condition: str, tokens: Tokens) -> str:

@@ -11,7 +11,8 @@ from steward.multigres import server_rules as multigres_rules
 from steward.shipping.operators import MULTIGRES, TENANTS, Shipped
 from steward.tenants import server_rules as tenant_rules
 
-READ = ("get", "list", "watch")
+WATCH = ("list", "watch")
+READ = ("get", *WATCH)
 KEEP = (*READ, "create", "patch", "delete")
 
 
@@ -29,18 +30,22 @@ _REVIEWS = (
     Right("authorization.k8s.io", ("subjectaccessreviews",), ("create",)),
 )
 _EVENTS = (Right("events.k8s.io", ("events",), ("create", "patch")),)
-_CONFIGURATIONS = ("mutatingwebhookconfigurations", "validatingwebhookconfigurations")
 
 
-def _ca_bundles(*names: str) -> Right:
-    return Right("admissionregistration.k8s.io", _CONFIGURATIONS, ("get", "patch"), names)
+def _ca_bundles(mutating: str, validating: str) -> tuple[Right, ...]:
+    """A rule each: in one, each name would be granted for either kind."""
+    named = (("mutatingwebhookconfigurations", mutating), ("validatingwebhookconfigurations", validating))
+    return tuple(
+        Right("admissionregistration.k8s.io", (resource,), ("get", "patch"), (name,))
+        for resource, name in named
+    )
 
 
 _CHILDREN = ("toposervers", "cells", "tablegroups", "shards")
 _TEMPLATES = ("coretemplates", "celltemplates", "shardtemplates")
 
 _MULTIGRES = (
-    Right("multigres.com", ("multigresclusters", *_TEMPLATES), (*READ, "patch")),
+    Right("multigres.com", ("multigresclusters", *_TEMPLATES), (*WATCH, "patch")),
     Right("multigres.com", _CHILDREN, KEEP),
     Right("multigres.com", tuple(f"{name}/status" for name in ("multigresclusters", *_CHILDREN)), ("patch",)),
     # Where the server enforces it, an owner reference that blocks deletion needs this right on the owner.
@@ -51,18 +56,18 @@ _MULTIGRES = (
     ),
     Right("apps", ("deployments", "statefulsets", "controllerrevisions"), KEEP),
     Right("", ("services", "configmaps", "secrets", "persistentvolumeclaims"), KEEP),
-    Right("", ("pods",), ("list", "watch")),
+    # One that was evicted is looked at again; one that a new set could not find gets the set's labels.
+    Right("", ("pods",), (*READ, "patch")),
     Right("", ("pods/eviction",), ("create",)),
     Right("policy", ("poddisruptionbudgets",), KEEP),
     Right("storage.k8s.io", ("storageclasses",), READ),
     # Whether any node stands in the zone of a cell.
     Right("", ("nodes",), ("list",)),
-    _ca_bundles(multigres_rules.MUTATING, multigres_rules.VALIDATING),
+    *_ca_bundles(multigres_rules.MUTATING, multigres_rules.VALIDATING),
     *_EVENTS,
     *_REVIEWS,
 )
 
-_TENANT_KINDS = ("tenantregistries", "tenanttemplates", "tenants")
 _RENDERED = (
     Right(
         "",
@@ -79,17 +84,18 @@ _RENDERED = (
 
 GRANTS = "kubernetes-tenants.org/aggregate-to-tenant-operator"
 
+_OF_TENANTS = "operator.kubernetes-tenants.org"
 _TENANTS = (
-    Right("operator.kubernetes-tenants.org", _TENANT_KINDS, KEEP),
-    Right("operator.kubernetes-tenants.org", tuple(f"{name}/status" for name in _TENANT_KINDS), ("patch",)),
-    Right(
-        "operator.kubernetes-tenants.org", tuple(f"{name}/finalizers" for name in _TENANT_KINDS), ("update",)
-    ),
+    # The webhook of templates asks for the registry, which is often applied in the same breath.
+    Right(_OF_TENANTS, ("tenantregistries",), (*READ, "patch")),
+    Right(_OF_TENANTS, ("tenanttemplates",), (*WATCH, "patch")),
+    Right(_OF_TENANTS, ("tenants",), KEEP),
+    Right(_OF_TENANTS, ("tenantregistries/status", "tenanttemplates/status", "tenants/status"), ("patch",)),
     *_RENDERED,
     # The version of a template that is in force.
     Right("apps", ("controllerrevisions",), KEEP),
     Right("", ("serviceaccounts",), ("impersonate",)),
-    _ca_bundles(tenant_rules.MUTATING, tenant_rules.VALIDATING),
+    *_ca_bundles(tenant_rules.MUTATING, tenant_rules.VALIDATING),
     *_EVENTS,
     *_REVIEWS,
 )

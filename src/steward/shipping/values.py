@@ -1,6 +1,6 @@
 """What somebody who installs Steward can choose. The Helm chart's values file is made from here: the same words."""
 
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 from msgspec import Meta, Struct, field
 
@@ -15,7 +15,9 @@ def _says(text: str) -> Meta:
 class Image(Struct, frozen=True, rename="camel", forbid_unknown_fields=True):
     repository: Annotated[str, _says("Where the image is.")] = "steward"
     tag: Annotated[str, _says("Its version.")] = VERSION
-    pull_policy: Annotated[str, _says("Always, IfNotPresent or Never.")] = "IfNotPresent"
+    pull_policy: Annotated[
+        Literal["Always", "IfNotPresent", "Never"], _says("Always, IfNotPresent or Never.")
+    ] = "IfNotPresent"
 
 
 def _resources() -> dict[str, Any]:
@@ -27,13 +29,27 @@ class OperatorValues(Struct, frozen=True, rename="camel", forbid_unknown_fields=
 
     enabled: Annotated[bool, _says("Whether it is installed.")] = True
     replicas: Annotated[
-        int, _says("One leads and works; all of them serve webhooks. Two survive the loss of a node.")
+        int,
+        Meta(
+            ge=0,
+            description="One leads and works; all of them serve webhooks. Two survive the loss of a node.",
+        ),
     ] = 2
     args: Annotated[list[str], _says("More flags of `steward run`: see docs/run.md.")] = field(
         default_factory=list
     )
+    env: Annotated[
+        list[dict[str, Any]],
+        _says("More variables, as a container has them: OTEL_EXPORTER_OTLP_ENDPOINT turns tracing on."),
+    ] = field(default_factory=list)
     resources: Annotated[dict[str, Any], _says("Requests and limits of the container.")] = field(
         default_factory=_resources
+    )
+    node_selector: Annotated[dict[str, str], _says("Labels of the nodes that its pods may run on.")] = field(
+        default_factory=dict
+    )
+    tolerations: Annotated[list[dict[str, Any]], _says("Taints of nodes that its pods put up with.")] = field(
+        default_factory=list
     )
 
 

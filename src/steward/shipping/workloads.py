@@ -7,6 +7,7 @@ from steward.shipping.operators import METRICS_PORT, PROBES_PORT, WEBHOOK_PORT, 
 from steward.shipping.values import OperatorValues, Values
 
 USER = 65532
+OWN_NAMESPACE = {"name": "POD_NAMESPACE", "valueFrom": {"fieldRef": {"fieldPath": "metadata.namespace"}}}
 
 
 def workload(operator: Shipped, chosen: OperatorValues, values: Values) -> list[Manifest]:
@@ -59,6 +60,8 @@ def _pod(operator: Shipped, chosen: OperatorValues, values: Values) -> dict[str,
         "serviceAccountName": operator.name,
         **({"priorityClassName": values.priority_class_name} if values.priority_class_name else {}),
         **({"imagePullSecrets": values.image_pull_secrets} if values.image_pull_secrets else {}),
+        **({"nodeSelector": chosen.node_selector} if chosen.node_selector else {}),
+        **({"tolerations": chosen.tolerations} if chosen.tolerations else {}),
         "securityContext": {
             "runAsNonRoot": True,
             "runAsUser": USER,
@@ -86,7 +89,7 @@ def _container(operator: Shipped, chosen: OperatorValues, values: Values) -> dic
         "image": f"{image.repository}:{image.tag}",
         "imagePullPolicy": image.pull_policy,
         "args": ["run", operator.word, *_webhook_args(values), *chosen.args],
-        "env": [{"name": "POD_NAMESPACE", "valueFrom": {"fieldRef": {"fieldPath": "metadata.namespace"}}}],
+        "env": [OWN_NAMESPACE, *chosen.env],
         "ports": [
             {"name": "metrics", "containerPort": METRICS_PORT},
             {"name": "probes", "containerPort": PROBES_PORT},

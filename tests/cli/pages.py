@@ -1,0 +1,138 @@
+"""The commands that the documents print, page by page, and what stands for the placeholders in them.
+
+A command is a line of an indented or fenced block that begins with one of our programs; on a runbook, also what stands
+between backticks and says what to look at. Each is run, or is named below with the reason why it is not.
+"""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+ROOT = Path(__file__).parents[2]
+_PROGRAMS = r"(?:\.venv/bin/steward|steward|kubectl|helm|make|python)"
+_INDENTED = re.compile(rf"^ {{4,}}({_PROGRAMS} .*)$", re.MULTILINE)
+_FENCED = re.compile(r"^```sh\n(.*?)^```", re.DOTALL | re.MULTILINE)
+_INLINE = re.compile(rf"`({_PROGRAMS} [^`]+)`")
+
+OWN_PLANE = "needs a control plane without an installation: tests/shipping/test_installing.py runs it"
+NO_CONTAINERS = "no container runs on the local cluster, so there are no logs"
+NO_PROMETHEUS = (
+    "the Prometheus operator's kinds are not on the server: tests/shipping/test_one_source.py builds it"
+)
+WHOLE_RUN = "a run of its own: a test sees to it that the target is there"
+SYNOPSIS = "says what can be typed, not what to type"
+BY_HAND = "needs a second terminal: tests/testkit tests the stand-in itself"
+NO_SECRETS = "the webhooks of the local cluster have their certificate in files"
+
+# A command begins so, or is exactly that: why it is not run.
+NOT_RUN: dict[str, str] = {
+    "make ": WHOLE_RUN,
+    "helm ": OWN_PLANE,
+    "steward install": OWN_PLANE,
+    "steward uninstall": OWN_PLANE,
+    "kubectl apply --server-side -k config/default": OWN_PLANE,
+    "kubectl apply --server-side --force-conflicts -k config/default": OWN_PLANE,
+    "kubectl apply -k config/monitoring": NO_PROMETHEUS,
+    "kubectl apply -k config/webhook": OWN_PLANE,
+    "kubectl rollout restart -n steward-system": OWN_PLANE,
+    "kubectl logs ": NO_CONTAINERS,
+    "kubectl get secret multigres-webhook-certs": NO_SECRETS,
+    "steward up [": SYNOPSIS,
+    "steward down [": SYNOPSIS,
+    "steward kubectl ...": SYNOPSIS,
+    "python -m steward.testkit.data_plane": BY_HAND,
+    "steward run multigres --connect-to": BY_HAND,
+    "kubectl annotate toposerver mini-global-topo": BY_HAND,
+}
+
+
+def named(kind: str, selector: str) -> str:
+    """In a command: the name of the first such object."""
+    return f"$(kubectl get {kind} -l {selector} -o jsonpath='{{.items[0].metadata.name}}')"
+
+
+_REVISION = named("controllerrevisions", "multigres.com/cluster=demo,multigres.com/template=standard")
+_PLACEHOLDERS: dict[str, str] = {
+    "<namespace>": "shop",
+    "<cell>": named("cell", "multigres.com/cluster=shop"),
+    "<shard>": named("shard", "multigres.com/cluster=shop"),
+    "multigres.com/shard=<name>,multigres.com/pool=<pool>": "multigres.com/shard=0-inf,multigres.com/pool=main",
+    "<pool>": "main",
+    "mgc <name>": "mgc shop",
+    "<kind> <name>": "multigrescluster shop",
+    "NAMESPACE": "shop",
+    "REGISTRY": "prod",
+    "TENANT": "nova-web-app",
+    "KIND NAME": "configmap nova-page",
+    "demo-shardtemplate-standard-3-…": _REVISION,
+    "pgdata-shop-...-2": "pgdata-shop-spare-2",
+}
+
+# What must be so before a command makes sense; it is waited for.
+_HELD = "wait tenantregistry/prod --for=condition=DeletionHeld --timeout=300s"
+_PENDING = "wait mgc/demo --for=condition=TemplateUpdateAvailable --timeout=300s"
+_TAKEN = "wait mgc/demo --for=condition=TemplateUpdateAvailable=false --timeout=300s"
+
+
+def _taken_away(annotation: str) -> str:
+    """The operator has seen it; until then kubectl sets no other value."""
+    value = f"kubectl get mgc demo -o jsonpath='{{.metadata.annotations.multigres\\.com/{annotation}}}'"
+    return f'until [ -z "$({value})" ]; do sleep 0.2; done'
+
+
+_GONE = "kubectl wait tenant/atlas-web-app tenant/birch-web-app --for=delete --timeout=300s"
+_AT_REST = (_GONE, "kubectl wait tenantregistry/prod mgc/shop mgc/demo --for=condition=Ready --timeout=600s")
+BEFORE: dict[str, tuple[str, ...]] = {
+    "steward preview tenantregistry/prod": (_GONE,),
+    "steward status": _AT_REST,
+    "steward why multigrescluster/shop": _AT_REST,
+    "steward hold": (
+        """python -c 'import sqlite3, sys; c = sqlite3.connect(sys.argv[1]); c.execute("""
+        """"DELETE FROM customers WHERE id IN (?, ?)", sys.argv[2:]); c.commit()' "$ROWS" atlas birch""",
+        f"kubectl {_HELD}",
+    ),
+    "steward updates -A": (
+        "kubectl wait mgc/demo --for=condition=Ready --timeout=600s",
+        """kubectl patch shardtemplate standard --type merge -p '{"spec":{"multiorch":{"replicas":2}}}'""",
+        f"kubectl {_PENDING}",
+    ),
+    "kubectl annotate mgc demo multigres.com/apply-template-update=true": (
+        f"kubectl {_TAKEN}",
+        _taken_away("apply-template-update"),
+    ),
+    "steward updates rollback demo demo-shardtemplate-standard-3-… -n shop": (
+        _taken_away("apply-template-update"),
+    ),
+    "kubectl annotate mgc demo multigres.com/rollback-template-update=demo-shardtemplate-standard-3-…": (
+        _taken_away("rollback-template-update"),
+    ),
+    "kubectl delete pvc pgdata-shop-...-2": ("kubectl apply -f claim.yaml",),
+}
+# `hold` and `updates` say by their exit code that something waits.
+CODES: dict[str, int] = {"steward hold": 1, "steward updates -A": 1}
+
+
+def pages() -> list[str]:
+    found = [*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")]
+    names = sorted(str(path.relative_to(ROOT)) for path in found)
+    return [name for name in names if "reference/" not in name and commands_of(name)]
+
+
+def commands_of(page: str) -> list[str]:
+    text = (ROOT / page).read_text()
+    found = _INDENTED.findall(text)
+    found += [line for block in _FENCED.findall(text) for line in block.splitlines() if line]
+    if "runbooks/" in page:
+        found += _INLINE.findall(text)
+    return [re.sub(r" {2,}# .*$", "", line).strip() for line in found]
+
+
+def reason_not_to_run(command: str) -> str:
+    return next((reason for start, reason in NOT_RUN.items() if command.startswith(start)), "")
+
+
+def filled_in(command: str) -> str:
+    for placeholder, value in _PLACEHOLDERS.items():
+        command = command.replace(placeholder, value)
+    return command
