@@ -1,26 +1,30 @@
 """Writes the references, or with `--check` says which are out of date."""
 
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 from steward.multigres import reasons as multigres_reasons
 from steward.multigres.api.kinds import CUSTOM_KINDS as MULTIGRES_KINDS
-from steward.reference import api, commands, reasons
+from steward.reference import api, commands, metrics, reasons
 from steward.tenants import reasons as tenant_reasons
 from steward.tenants.api.kinds import CUSTOM_KINDS as TENANT_KINDS
 
 NOTE = "<!-- Made by `make generate` from the code: edit there. -->\n"
 
 
+REFERENCES: dict[str, Callable[[], str]] = {
+    "api-multigres.md": lambda: api.document("The API of multigres", MULTIGRES_KINDS),
+    "api-tenants.md": lambda: api.document("The API of tenants", TENANT_KINDS),
+    "commands.md": commands.document,
+    "metrics.md": metrics.document,
+    "reasons-multigres.md": lambda: reasons.document("Reasons of multigres", multigres_reasons.MEANINGS),
+    "reasons-tenants.md": lambda: reasons.document("Reasons of tenants", tenant_reasons.MEANINGS),
+}
+
+
 def files() -> dict[str, str]:
-    made = {
-        "api-multigres.md": api.document("The API of multigres", MULTIGRES_KINDS),
-        "api-tenants.md": api.document("The API of tenants", TENANT_KINDS),
-        "commands.md": commands.document(),
-        "reasons-multigres.md": reasons.document("Reasons of multigres", multigres_reasons.MEANINGS),
-        "reasons-tenants.md": reasons.document("Reasons of tenants", tenant_reasons.MEANINGS),
-    }
-    return {f"docs/reference/{name}": NOTE + text for name, text in made.items()}
+    return {f"docs/reference/{name}": NOTE + document() for name, document in REFERENCES.items()}
 
 
 def main(root: Path, arguments: list[str]) -> int:

@@ -1,5 +1,7 @@
 """The command line as a document: what `--help` says of every verb, word for word."""
 
+from copy import copy
+
 import click
 
 from steward.cli.main import steward
@@ -8,7 +10,8 @@ WIDTH = 100
 
 
 def document() -> str:
-    context = click.Context(steward, info_name="steward", terminal_width=WIDTH, max_content_width=WIDTH)
+    settings = {**steward.context_settings, "terminal_width": WIDTH, "max_content_width": WIDTH}
+    context = click.Context(steward, info_name="steward", **settings)
     return "# The command line\n\n" + _told(steward, context) + "".join(_below(steward, context))
 
 
@@ -27,4 +30,7 @@ def _below(group: click.Group, context: click.Context) -> list[str]:
 
 
 def _told(command: click.Command, context: click.Context) -> str:
-    return f"```text\n{command.get_help(context).rstrip()}\n```\n"
+    # click remembers the option for help of the first context that it saw: whoever called the command before us.
+    fresh = copy(command)
+    fresh._help_option = None
+    return f"```text\n{fresh.get_help(context).rstrip()}\n```\n"
