@@ -365,13 +365,13 @@ def test_hostile_values_spoil_their_own_rows_and_nobody_elses(mariadb_stage: Sta
     stage = mariadb_stage
     stage.database.run(
         "ALTER TABLE customers MODIFY plan MEDIUMBLOB",
-        "INSERT INTO customers VALUES ('curly', 'x', '1', '{{ .uid }}'), ('bytes', 'x', '1', X'C328'), "
-        "('n\\0ul', 'x', '1', ''), ('large', 'x', '1', REPEAT('x', 1100000))",
+        "INSERT INTO customers VALUES ('curly', 'odd', '1', '{{ .uid }}'), ('bytes', 'odd', '1', X'C328'), "
+        "('n\\0ul', 'odd', '1', ''), ('large', 'odd', '1', REPEAT('x', 1100000))",
     )
     until(lambda: stage.world.staying() == tenants([*stage.uids, "curly"]), stage.world.status)
     until(lambda: stage.world.status()["rejectedRows"] == 3, stage.world.status)
     assert "'plan': '{{ .uid }}'" in str(stage.world.tenants()["curly-web-app"]["spec"])
-    stage.database.run("DELETE FROM customers WHERE url = 'x'", "ALTER TABLE customers MODIFY plan TEXT")
+    stage.database.run("DELETE FROM customers WHERE url = 'odd'", "ALTER TABLE customers MODIFY plan TEXT")
     until(stage.has_kept_all, stage.world.status)
     until(lambda: stage.world.status()["rejectedRows"] == 0, stage.world.status)
 
