@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import gc
+import warnings
 from collections.abc import Callable
 from typing import Any
 
@@ -150,6 +152,21 @@ async def test_all_plans_of_a_process_share_one_bound(server: Server) -> None:
     plans = [tuple(Apply(manifest(f"p{one}-{two}")) for two in range(5)) for one in range(5)]
     await asyncio.gather(*(carrier.carry_out(plan, CAUSE) for plan in plans))
     assert server.most_at_once == 3
+
+
+async def test_a_plan_cancelled_before_its_steps_begin_forgets_none_of_them(server: Server) -> None:
+    """A step that was a coroutine in the hands of another was never awaited, and Python said so at the end."""
+    carrying = asyncio.create_task(
+        server.carrier().carry_out((Apply(manifest("a")), Apply(manifest("b"))), CAUSE)
+    )
+    await asyncio.sleep(0)
+    carrying.cancel()
+    with warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always")
+        await asyncio.wait((carrying,))
+        gc.collect()
+    assert [str(warning.message) for warning in told] == []
+    assert server.said == []
 
 
 async def test_the_first_error_stops_later_steps_but_not_its_own_group(server: Server) -> None:

@@ -171,7 +171,7 @@ class Carrier:
         if len(group) == 1:
             return [await self._carry_alone(group[0], cause)]
         turns = asyncio.Semaphore(WRITES_OF_A_PLAN)
-        found = await asyncio.gather(*(_caught(self._in_turn(step, turns)) for step in group))
+        found = await asyncio.gather(*(self._in_turn(step, turns) for step in group))
         failures = [
             (step, error) for step, error in zip(group, found, strict=True) if isinstance(error, Exception)
         ]
@@ -181,14 +181,19 @@ class Carrier:
 
     async def _carry_alone(self, step: Step, cause: Ref) -> Effect:
         try:
-            return await self._carry(step)
+            async with self._reach.narrows.of(step):
+                return await self._carry(step)
         except Exception as error:
             _named([(step, error)], cause)
             raise
 
-    async def _in_turn(self, step: Step, turns: asyncio.Semaphore) -> Effect:
-        async with self._reach.narrows.of(step), turns:
-            return await self._carry(step)
+    async def _in_turn(self, step: Step, turns: asyncio.Semaphore) -> Effect | Exception:
+        """What fails is handed back: the rest of its group finishes."""
+        try:
+            async with self._reach.narrows.of(step), turns:
+                return await self._carry(step)
+        except Exception as error:
+            return error
 
     async def _carry(self, step: Step) -> Effect:
         async with self._reach.turns:
@@ -354,13 +359,6 @@ def is_still_there(body: bytes) -> bool:
     if left.kind == "Status" or left.metadata.deletion_timestamp is None:
         return False
     return bool(left.metadata.finalizers or left.metadata.deletion_grace_period_seconds)
-
-
-async def _caught(work: Awaitable[Effect]) -> Effect | BaseException:
-    try:
-        return await work
-    except Exception as error:
-        return error
 
 
 _VERBS: dict[type[Any], str] = {
