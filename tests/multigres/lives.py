@@ -33,9 +33,9 @@ OPERATORS = (Operator(NAME, set_up),)
 
 OF_LIVES = [
     pytest.mark.timeout(1800),
-    # A life that is cut off may leave a socket behind, as a killed process does: the collector takes it.
+    # A life that is cut off may leave a socket or a coroutine behind, as a killed process does: the collector takes it.
     pytest.mark.filterwarnings(
-        r"ignore:Exception ignored in. <(function _(Selector|SSLProtocol)Transport.__del__|socket.socket)"
+        r"ignore:Exception ignored in. <(function _(Selector|SSLProtocol)Transport.__del__|socket.socket|coroutine)"
         ":pytest.PytestUnraisableExceptionWarning"
     ),
 ]
