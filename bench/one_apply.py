@@ -3,10 +3,9 @@
 Two floors: the bare client, and the bare client beside a bare watch of what it writes. A controller watches what it
 writes, so the server has the same work under the second; what the first has less is the price of having a cache.
 
-The whole wheel turns: keys in the queue, workers, a plan, the carrier, the server, read-your-writes, and the watch that
-shows the write again. Two controllers: one says that its own writes are no news to it (`heeds=Heeds.OTHERS`), the other
-says nothing and looks a second time, to find nothing to do. As many workers as the bare client has requests in flight.
-In every round each side makes its share of the ConfigMaps, new ones.
+The whole wheel turns: keys in the queue, workers, a plan, the carrier, the server, read-your-writes, the watch that
+shows the write again, and the second look that finds nothing to do. As many workers as the bare client has requests
+in flight. In every round each side makes its share of the ConfigMaps, new ones.
 """
 
 from __future__ import annotations
@@ -34,11 +33,10 @@ from steward.runtime.controller import Controller, ControllerLoop
 from steward.runtime.plan import Apply
 from steward.runtime.queue import Lane
 from steward.runtime.reconcile import Result
-from steward.runtime.triggers import For, Heeds, Owns
+from steward.runtime.triggers import For, Owns
 
 DEFAULT = Options(objects=5_000, rounds=20, depths=(16,))
 TARGET = at_least_of_floor(0.9)
-CONTROLLERS = {"heeds-others": Heeds.OTHERS, "heeds-everybody": Heeds.EVERYBODY}
 _STILL_SECONDS = 0.25
 
 
@@ -48,16 +46,16 @@ def main(argv: Sequence[str]) -> int:
 
 async def measure(report: Report) -> None:
     for depth in report.options.depths:
-        for name, heeds in CONTROLLERS.items():
-            async with ground() as on, engine(on.plane) as running:
-                progress(f"{report.options.objects:,} sources")
-                await make_sources(on, report.options.objects)
-                await measure_controller(report, Turning.by(Copier(on, running, name, heeds), depth), depth)
+        async with ground() as on, engine(on.plane) as running:
+            progress(f"{report.options.objects:,} sources")
+            sources = await make_sources(on, report.options.objects)
+            await measure_depth(report, on, running, sources, depth)
 
 
-async def make_sources(on: Ground, objects: int) -> None:
+async def make_sources(on: Ground, objects: int) -> int:
     """Secrets, one for each ConfigMap that is to come."""
     await at_depth(32, on.bare.apply, (_source(on.namespace, number) for number in range(objects)))
+    return objects
 
 
 def _source(namespace: str, number: int) -> Manifest:
@@ -65,43 +63,44 @@ def _source(namespace: str, number: int) -> Manifest:
     return {"apiVersion": "v1", "kind": "Secret", "metadata": metadata}
 
 
-async def measure_controller(report: Report, wheel: Turning, depth: int) -> None:
-    copier = wheel.copier
-    progress(f"depth {depth}, a controller that {copier.name.replace('-', ' ')}")
-    await copier.running.sync()
-    wheel.loop.start()
-    await wheel.until_still()
-    keys = sorted(key_of(source) for source in copier.sources.list())
+async def measure_depth(report: Report, on: Ground, running: Engine, sources: int, depth: int) -> None:
+    progress(f"depth {depth}")
     rounds = report.options.rounds
-    share = max(1, len(keys) // (rounds + 1))
-    copies = partial(bare_copies, copier, depth)
+    copier = Copier(on, running)
+    turning = Turning(copier, ControllerLoop(copier.controller(depth), running.around))
+    await running.sync()
+    turning.loop.start()
+    await turning.until_still()
+    keys = sorted(key_of(source) for source in copier.sources.list())
+    share = max(1, sources // (rounds + 1))
+    copies = partial(bare_copies, on, copier, depth)
     contestants = {
         "bare": lambda number: copies("bare", keys[number * share :][:share]),
         "bare with a watch": lambda number: copies("watched", keys[number * share :][:share]),
-        copier.name: lambda number: wheel.copies(keys[number * share :][:share]),
+        "controller": lambda number: turning.copies(keys[number * share :][:share]),
     }
     try:
-        async with watched(copier.on):
-            found = await contest(contestants, rounds, copier.on.server_cpu)
+        async with watched(on):
+            found = await contest(contestants, rounds, on.server_cpu)
     finally:
-        await wheel.stop()
-    report_wheel(report, wheel, found, depth)
-
-
-def report_wheel(report: Report, wheel: Turning, found: dict[str, list[Cost]], depth: int) -> None:
-    name, ours = wheel.copier.name, found[wheel.copier.name]
-    for floor in ("bare", "bare with a watch"):
-        title = f"one-apply reconciles ({name}), depth {depth}, by {floor}"
+        turning.loop.stop_taking()
+        await turning.loop.finish(grace=5.0)
+    ours = found.pop("controller")
+    for name, floor in found.items():
         report.add(
-            paired(title, "/s", rates(ours), rates(found[floor]), TARGET),
-            paired("… processor", "µs each", cpu(ours), cpu(found[floor])),
-            paired("… with the server's", "µs each", all_cpu(ours), all_cpu(found[floor])),
+            paired(
+                f"one-apply reconciles, depth {depth}, by {name}", "/s", rates(ours), rates(floor), TARGET
+            ),
+            paired("… processor", "µs each", cpu(ours), cpu(floor)),
+            paired("… with the server's", "µs each", all_cpu(ours), all_cpu(floor)),
         )
-    report.add(beside(f"… looks for each object ({name}), depth {depth}", wheel.looks_each, "", 1))
+    report.add(
+        beside(f"… looks for each object, depth {depth}", turning.looks_each, "", 1),
+    )
 
 
-async def bare_copies(copier: Copier, depth: int, by: str, keys: Sequence[Key]) -> Cost:
-    return await at_depth(depth, copier.on.bare.apply, [copier.copy_of(key, by) for key in keys])
+async def bare_copies(on: Ground, copier: Copier, depth: int, by: str, keys: Sequence[Key]) -> Cost:
+    return await at_depth(depth, on.bare.apply, [copier.copy_of(key, by) for key in keys])
 
 
 @dataclass
@@ -110,9 +109,6 @@ class Copier:
 
     on: Ground
     running: Engine
-    name: str
-    """Of the controller, and the label of what it makes."""
-    heeds: Heeds
     asked: set[Key] = field(default_factory=set)
     written: set[Key] = field(default_factory=set)
     looks: int = 0
@@ -121,17 +117,14 @@ class Copier:
     def __post_init__(self) -> None:
         where = self.on.namespace
         self.source_rule = CacheRule(SECRET, Metadata, {where: "bench=source"})
-        self.copy_rule = CacheRule(
-            CONFIG_MAP, Metadata, {where: f"bench={self.name}"}, owned_by=FIELD_MANAGER
-        )
+        self.copy_rule = CacheRule(CONFIG_MAP, Metadata, {where: "bench=controller"}, owned_by=FIELD_MANAGER)
         self.sources: Store[Metadata] = self.running.caches.store(self.source_rule)
 
     def controller(self, workers: int) -> Controller:
-        triggers = (For(self.source_rule), Owns(self.copy_rule, heeds=self.heeds))
-        return Controller(self.name, self, triggers, workers=workers)
+        return Controller("copier", self, (For(self.source_rule), Owns(self.copy_rule)), workers=workers)
 
     async def reconcile(self, key: Key) -> Result:
-        plan = (Apply(self.copy_of(key, self.name)),) if key in self.asked else ()
+        plan = (Apply(self.copy_of(key, "controller")),) if key in self.asked else ()
         outcome = await self.running.carrier.carry_out(plan, Ref(SECRET, key))
         self._count(key)
         return outcome.result
@@ -156,14 +149,6 @@ class Copier:
 class Turning:
     copier: Copier
     loop: ControllerLoop
-
-    @classmethod
-    def by(cls, copier: Copier, depth: int) -> Turning:
-        return cls(copier, ControllerLoop(copier.controller(depth), copier.running.around))
-
-    async def stop(self) -> None:
-        self.loop.stop_taking()
-        await self.loop.finish(grace=5.0)
 
     async def copies(self, keys: Sequence[Key]) -> Cost:
         """All keys are queued at once, as when a template changes; the wall's time ends with the last copy."""

@@ -162,7 +162,6 @@ class Applier:
         if owned is None or self._settled.shape(owned.fields) is not Shape.PLAIN:
             return False
         comparison.learn_same(owned)
-        store.claim(comparison.ref.key, answer.managed.resource_version)
         return True
 
     def _learn(self, answer: Answer, options: ApplyOptions, comparison: Comparison) -> dict[str, OwnedFields]:

@@ -193,7 +193,6 @@ class Reflector:
     def _begin_list(self) -> None:
         self._listed = set()
         self._epoch = self._store.epoch
-        self._store.begin_list(self._source)
 
     def _finish_list(self, version: str) -> None:
         listed, self._listed = self._listed or set(), None

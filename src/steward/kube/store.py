@@ -3,9 +3,6 @@
 Invariants: an object never goes back to an older version than the store has held; an object is present as long as at
 least one watch of the rule sees it; a subscriber is called after the store and its indexes hold the change, in the
 same call. Writes of our own enter by `observe` and `forget` before any watch can report them.
-
-A store that is asked to discern writers says of a change who of this process is writing it, and tells a change once
-more when it turns out that somebody else may have been at the object too (see `own_writes`).
 """
 
 import asyncio
@@ -19,7 +16,6 @@ from msgspec import Struct
 from steward.kube.index import NAMESPACE, OWNER, Index, IndexFunction, by_label, by_namespace, by_owner
 from steward.kube.kinds import Key, Kind
 from steward.kube.meta import HasMetadata, ObjectMeta, is_after, is_newer, key_of
-from steward.kube.own_writes import Before, OwnWrites
 from steward.kube.owned import NOT_OURS, OwnedFields, Ownership
 from steward.kube.selectors import CacheRule
 from steward.kube.view import Body, ViewDecoder
@@ -41,11 +37,6 @@ class Change(Struct, Generic[T], frozen=True, gc=False):
     initial: bool
     owned_changed: bool
     """Whether the fields that we own, or their values, differ: always False without `owned_by` in the rule."""
-    writer: object = None
-    """Who of this process is writing the object, where the store discerns writers: the change is that write, or the
-    store will tell it once more."""
-    is_repeated: bool = False
-    """Told before, as a write of somebody who need not look at it; not all of it was that write."""
 
 
 class Entry(Struct, Generic[T], gc=False):
@@ -74,8 +65,7 @@ class Store(Generic[T]):
         self._entries: dict[Key, Entry[T]] = {}
         self._indexes: dict[str, Index[T]] = {NAMESPACE: Index(by_namespace), OWNER: Index(by_owner)}
         self._subscribers: list[Subscriber[T]] = []
-        self._keepers: list[Callable[[T, Body], None]] = []
-        self._own: OwnWrites[T] | None = None
+        self._shown: list[Callable[[T, Body], None]] = []
         # The uid of what is gone, and the version of which the watch said so: "" when only our own delete did.
         self._gone: dict[str, str] = {}
         self._unlisted = set(range(len(self.sources)))
@@ -144,31 +134,7 @@ class Store(Generic[T]):
 
     def show_bodies(self, keeper: Callable[[T, Body], None]) -> None:
         """Shows every version that comes from now on, whole, to one who keeps more of it than the view has."""
-        self._keepers.append(keeper)
-
-    def discern_writers(self) -> None:
-        """From now on `Change.writer` is told."""
-        if self._own is None:
-            self._own = OwnWrites()
-
-    @property
-    def discerns_writers(self) -> bool:
-        return self._own is not None
-
-    def begin_write(self, key: Key, writer: object) -> None:
-        """The writer is about to write the object. Every beginning has its `end_write`, whatever happens between."""
-        if self._own is not None:
-            entry = self._entries.get(key)
-            self._own.begin(key, writer, Before() if entry is None else Before(entry.obj, entry.ownership))
-
-    def end_write(self, key: Key) -> None:
-        if self._own is not None:
-            self._tell_again(key, self._own.end(key))
-
-    def claim(self, key: Key, version: str) -> None:
-        """This version is the answer to a write that is under way."""
-        if self._own is not None:
-            self._own.answered(key, version)
+        self._shown.append(keeper)
 
     def observe(self, body: bytes, ownership: Ownership | None = None) -> T | None:
         """Takes in the answer of a write, unless something newer is here or the rule does not select it.
@@ -181,10 +147,8 @@ class Store(Generic[T]):
             log.warning("an answer about %s does not fit the cache: %s", self.kind, error)
             return None
         seen = self._seen_by(obj.metadata)
-        if seen and not self._is_buried(obj.metadata):
-            self.claim(key_of(obj), obj.metadata.resource_version)
-            if not self._is_older(obj.metadata):
-                self._put(body, obj, seen, ownership)
+        if seen and not self._is_stale(obj.metadata):
+            self._put(body, obj, seen, ownership)
         return obj
 
     def forget(self, key: Key, uid: str) -> None:
@@ -201,7 +165,6 @@ class Store(Generic[T]):
             self._put(body, obj, 1 << source)
         elif entry := self._entries.get(key_of(obj)):
             entry.seen |= 1 << source
-        self._note(obj.metadata)
         return obj.metadata
 
     def remove(self, source: int, meta: ObjectMeta) -> None:
@@ -212,12 +175,6 @@ class Store(Generic[T]):
             self._unsee(source, key, entry)
         if key not in self._entries:
             self._bury(meta.uid, meta.resource_version)
-        self._note(meta)
-
-    def begin_list(self, source: int) -> None:
-        """What one watch shows from now on is a list: each object as it is, without what came before."""
-        for key, before in self._own.list_begins(source) if self._own is not None else ():
-            self._tell_again(key, before)
 
     def finish_list(self, source: int, listed: set[Key], version: str) -> None:
         """The list of one watch is complete: what it does not show is gone, except what we wrote after it was taken."""
@@ -228,8 +185,6 @@ class Store(Generic[T]):
         for key, entry in missing:
             if not is_after(entry.obj.metadata.resource_version, version):
                 self._unsee(source, key, entry)
-        if self._own is not None:
-            self._own.list_ends(source)
         self._unlisted.discard(source)
         self.available = True
         if self.synced:
@@ -246,8 +201,6 @@ class Store(Generic[T]):
         """What is held is worth nothing: every watch must list again, into an empty store."""
         self.epoch += 1
         self._gone.clear()
-        if self._own is not None:
-            self._own.clear()
         for key, entry in list(self._entries.items()):
             self._remove(key, entry)
         self._unlisted = set(range(len(self.sources)))
@@ -263,10 +216,8 @@ class Store(Generic[T]):
         return sum(1 << number for number, source in enumerate(self.sources) if source.selects(meta))
 
     def _is_stale(self, meta: ObjectMeta) -> bool:
-        return self._is_buried(meta) or self._is_older(meta)
-
-    def _is_older(self, meta: ObjectMeta) -> bool:
-        """Or the same."""
+        if self._is_buried(meta):
+            return True
         entry = self._entries.get(Key(meta.namespace, meta.name))
         return entry is not None and not is_newer(meta.resource_version, entry.obj.metadata.resource_version)
 
@@ -291,7 +242,7 @@ class Store(Generic[T]):
             self._entries[key] = Entry(obj, after, seen)
         else:
             entry.obj, entry.ownership, entry.seen = obj, after, entry.seen | seen
-        for keeper in self._keepers:
+        for keeper in self._shown:
             self._show(keeper, obj, body)
         self._tell(key, old, obj, before != after)
 
@@ -307,30 +258,7 @@ class Store(Generic[T]):
     def _tell(self, key: Key, old: T | None, new: T | None, owned_changed: bool) -> None:
         for index in self._indexes.values():
             index.move(key, old, new)
-        # What goes is always news: whoever deletes says so by `forget`, and not as a writer.
-        writer = None if self._own is None or new is None else self._own.writer_of(key)
-        self._announce(Change(self.kind, key, old, new, bool(self._unlisted), owned_changed, writer))
-
-    def _note(self, meta: ObjectMeta) -> None:
-        """A watch has shown this version of the object."""
-        if self._own is not None:
-            key = Key(meta.namespace, meta.name)
-            self._tell_again(key, self._own.shown(key, meta.resource_version))
-
-    def _tell_again(self, key: Key, before: Before[T] | None) -> None:
-        """All that has become of the object since then, as nobody's write."""
-        if before is None:
-            return
-        entry = self._entries.get(key)
-        new, after = (None, NOT_OURS) if entry is None else (entry.obj, entry.ownership)
-        if before.obj is None and new is None:
-            return
-        owned_changed = before.ownership != after
-        self._announce(
-            Change(self.kind, key, before.obj, new, bool(self._unlisted), owned_changed, is_repeated=True)
-        )
-
-    def _announce(self, change: Change[T]) -> None:
+        change = Change(self.kind, key, old, new, bool(self._unlisted), owned_changed)
         for subscriber in self._subscribers:
             self._call(subscriber, change)
 

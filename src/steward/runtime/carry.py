@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from enum import Enum
 from typing import Any, NamedTuple
@@ -31,7 +31,6 @@ from steward.kube.kinds import Kind, Manifest, Ref, kind_of, ref_of
 from steward.kube.options import ApplyOptions, DeleteOptions
 from steward.kube.store import Store
 from steward.runtime.events import EventRecorder, Note
-from steward.runtime.logs import writer_at_work
 from steward.runtime.narrows import Narrows
 from steward.runtime.plan import (
     Apply,
@@ -202,32 +201,18 @@ class Carrier:
             self._hooks.after(step)
         return effect
 
-    async def _under_our_name(self, ref: Ref, write: Awaitable[Effect]) -> Effect:
-        """Stores that discern writers know whose write this is, from its beginning to its end."""
-        stores = [store for store in self._reach.stores_of(ref.kind) if store.discerns_writers]
-        if not stores:
-            return await write
-        writer = writer_at_work()
-        for store in stores:
-            store.begin_write(ref.key, writer)
-        try:
-            return await write
-        finally:
-            for store in stores:
-                store.end_write(ref.key)
-
     async def _perform(self, step: Step) -> Effect:
         match step:
             case Apply():
-                return await self._under_our_name(step.ref, self._apply(step))
+                return await self._apply(step)
             case Create():
-                return await self._under_our_name(step.ref, self._create(step))
+                return await self._create(step)
             case Patch():
-                return await self._under_our_name(step.ref, self._patch(step))
+                return await self._patch(step)
             case Delete():
                 return await self._delete(step)
             case Status():
-                return await self._under_our_name(step.ref, self._status(step))
+                return await self._status(step)
             case Emit():
                 return self._emit(step)
             case Hold():

@@ -140,7 +140,7 @@ class ControllerLoop:
             if self._is_listening:
                 listener.hear_all(store)
             else:
-                listener.listen_to(store, self.controller.name)
+                store.subscribe(listener.hear)
         self._is_listening = True
 
     def stop_taking(self) -> None:

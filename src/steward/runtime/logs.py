@@ -45,19 +45,6 @@ class Work(NamedTuple):
 
 work_in_hand: ContextVar[Work | None] = ContextVar("work_in_hand", default=None)
 
-
-class Writer(NamedTuple):
-    """Who writes: the controller, and the key for whose sake."""
-
-    controller: str
-    key: Key
-
-
-def writer_at_work() -> Writer | None:
-    work = work_in_hand.get()
-    return None if work is None else Writer(work.controller, work.key)
-
-
 # Tells reconciles of two lives of a process apart; made once, so that a reconcile pays for a counter only.
 _PROCESS = time.time_ns() & 0xFFFFFFFF
 

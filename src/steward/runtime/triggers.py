@@ -11,10 +11,6 @@ A trigger may say that its news can be gathered for a moment, so that the twenty
 it starts are a few looks and not twenty:
 
     Owns(rule, patience=Patience(0.1, unless=needs_repair))
-
-And it may say that a reconcile need not look again at what it has itself just written:
-
-    Owns(rule, heeds=Heeds.OTHERS)
 """
 
 from __future__ import annotations
@@ -22,14 +18,12 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from enum import Enum
 from typing import Any, Generic, TypeVar
 
 from steward.kube.kinds import Key, Kind
 from steward.kube.meta import HasMetadata, controller_of, key_of
 from steward.kube.selectors import CacheRule
 from steward.kube.store import Change, Store
-from steward.runtime.logs import Writer
 from steward.runtime.predicates import Predicate, child, needs_repair, own_spec, what_we_read
 from steward.runtime.queue import Lane
 
@@ -59,15 +53,6 @@ class Patience:
 AT_ONCE = Patience(0.0)
 
 
-class Heeds(Enum):
-    """Whose writes are news. Only of writes that go through the carrier is it known whose they are."""
-
-    EVERYBODY = "everybody"
-    OTHERS = "others"
-    """Not those that the reconcile of the same key makes. Only for a reconcile that derives nothing from what it
-    writes: a status that counts children must look at the answer, which is the first that it sees of them."""
-
-
 @dataclass(frozen=True)
 class For(Generic[T]):
     """The kind that the controller is about. A controller has exactly one of these."""
@@ -85,7 +70,6 @@ class Owns(Generic[T]):
     when: Predicate = child
     lane: Lane = Lane.FAST
     patience: Patience = AT_ONCE
-    heeds: Heeds = Heeds.EVERYBODY
 
 
 @dataclass(frozen=True)
@@ -97,7 +81,6 @@ class Watches(Generic[T]):
     when: Predicate = what_we_read
     lane: Lane = Lane.FAST
     patience: Patience = AT_ONCE
-    heeds: Heeds = Heeds.EVERYBODY
 
 
 Trigger = For[Any] | Owns[Any] | Watches[Any]
@@ -144,22 +127,11 @@ class Listener:
         self._trigger = trigger
         self._mapping = mapping_of(trigger, about)
         self._patience = AT_ONCE if isinstance(trigger, For) else trigger.patience
-        self._heeds = Heeds.EVERYBODY if isinstance(trigger, For) else trigger.heeds
-        self._controller = ""
         self._wake = wake
         self._failed = failed
 
-    def listen_to(self, store: Store[Any], controller: str) -> None:
-        """From now on, and for all that the store already holds, on behalf of this controller."""
-        self._controller = controller
-        if self._heeds is Heeds.OTHERS:
-            store.discern_writers()
-        store.subscribe(self.hear)
-
     def hear(self, change: Change[Any]) -> None:
         try:
-            if change.is_repeated and self._heeds is Heeds.EVERYBODY:
-                return
             if self._trigger.when(change):
                 self._tell(change)
         except Exception:
@@ -177,13 +149,7 @@ class Listener:
         gather = self._patience.of(change)
         for seen in self._sides(change):
             for key in self._mapping(seen):
-                if not self._is_own_write(change, key):
-                    self._wake(key, lane, gather)
-
-    def _is_own_write(self, change: Change[Any], key: Key) -> bool:
-        if change.writer is None or self._heeds is Heeds.EVERYBODY:
-            return False
-        return change.writer == Writer(self._controller, key)
+                self._wake(key, lane, gather)
 
     def _sides(self, change: Change[Any]) -> Iterable[Any]:
         if change.old is None or change.new is None or isinstance(self._trigger, For):
