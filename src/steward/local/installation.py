@@ -35,6 +35,8 @@ async def install(client: Client) -> None:
     for manifest in (*rights, databases_for_tenants()):
         await _apply(client, manifest)
     await asyncio.gather(*(_until_established(client, crd["metadata"]["name"]) for crd in definitions))
+    for crd in definitions:
+        await _until_served(client, crd)
 
 
 async def register(client: Client, plane: ControlPlane, operator: Shipped, port: int) -> None:
@@ -71,6 +73,22 @@ async def _until_established(client: Client, name: str) -> None:
                 f"The API server does not serve {name}: begin anew with `steward down --purge`."
             )
         await asyncio.sleep(_POLL_SECONDS)
+
+
+async def _until_served(client: Client, crd: Manifest) -> None:
+    """Until discovery tells of its kind: that comes after Established, by a second on a machine that has just begun."""
+    spec = crd["spec"]
+    kind = Kind(f"{spec['group']}/{spec['versions'][0]['name']}", spec["names"]["kind"])
+    deadline = time.monotonic() + _WAIT_SECONDS
+    while True:
+        try:
+            await client.discovery.resource(kind)
+        except NoSuchKind:
+            if time.monotonic() > deadline:
+                raise
+            await asyncio.sleep(_POLL_SECONDS)
+        else:
+            return
 
 
 def _is_established(crd: Manifest) -> bool:
