@@ -8,6 +8,7 @@ from prometheus_client import CollectorRegistry
 from steward.kube.conditions import find_condition
 from steward.kube.kinds import DEPLOYMENT, STATEFUL_SET, Key, Kind, Ref
 from steward.kube.meta import ObjectMeta, OwnerReference
+from steward.kube.patches import JsonPatch
 from steward.multigres import names
 from steward.multigres.api.cell import CellSpec, CellTopoServer, TopoServerRef
 from steward.multigres.api.compute import MultiOrch, Pool
@@ -32,10 +33,19 @@ from steward.multigres.deletion import (
 )
 from steward.multigres.deletion_metrics import DeletionFigures
 from steward.multigres.dependents import Beside, Dependent, blocked, dependents_of, servers_used, unblocked
-from steward.multigres.draining import Going, Stage, Terms, drain, pods_of
+from steward.multigres.draining import COUNT_AGAIN_SECONDS, Going, Stage, Terms, drain, pods_of
 from steward.multigres.durations import parse_duration, show_duration
 from steward.multigres.objects.metadata import CLUSTER, COMPONENT, FINALIZER
-from steward.multigres.removal import Present, Remains, Then, by_force, last_step, next_step
+from steward.multigres.removal import (
+    Present,
+    Remains,
+    Then,
+    by_force,
+    last_step,
+    let_go,
+    next_step,
+    was_orphaned,
+)
 from steward.multigres.views import (
     CellView,
     PodView,
@@ -56,13 +66,24 @@ GOING = "2027-01-15T08:00:00Z"
 
 @pytest.mark.parametrize(
     ("text", "seconds"),
-    [("30s", 30), ("1m30s", 90), ("500ms", 0.5), ("2h", 7200), ("0", 0), ("1.5s", 1.5), (" 5s ", 5)],
+    [
+        ("30s", 30),
+        ("1m30s", 90),
+        ("500ms", 0.5),
+        ("2h", 7200),
+        ("0", 0),
+        ("1.5s", 1.5),
+        (" 5s ", 5),
+        ("250us", 0.00025),
+        ("250µs", 0.00025),
+        ("1000000000ns", 1),
+    ],
 )
 def test_durations_are_read_as_go_writes_them(text: str, seconds: float) -> None:
-    assert parse_duration(text) == seconds
+    assert parse_duration(text) == pytest.approx(seconds)
 
 
-@pytest.mark.parametrize("text", ["", "soon", "30", "-5s", "5 s", "s", "1d"])
+@pytest.mark.parametrize("text", ["", "soon", "30", "-5s", "5 s", "s", "1d", "٣s", "1e3s", "infs"])
 def test_what_is_no_duration_is_refused(text: str) -> None:
     with pytest.raises(ValueError, match="no duration"):
         parse_duration(text)
@@ -147,6 +168,22 @@ def test_a_start_that_cannot_be_is_none(said: str | None, at: float | None, comp
     found = shutdown_start({} if said is None else {STARTED: said}, NOW)
     assert found.at == at
     assert bool(found.complaint) is complains
+
+
+@pytest.mark.parametrize(
+    ("said", "counts"),
+    [(NOW - 2, True), (NOW - 1800, True), (NOW - 2 * 3600, False), (NOW - 20 * 365 * 86_400, False)],
+)
+def test_a_start_from_long_before_the_deletion_was_another_one(said: float, counts: bool) -> None:
+    found = shutdown_start(started_note(said), NOW + 5, asked=NOW)
+    assert (found.at == said) is counts
+    assert ("long before the deletion" in found.complaint) is not counts
+
+
+def test_a_workload_with_the_stamp_of_another_life_drains_like_any_other() -> None:
+    old = going("gw", 2, 2, annotations=started_note(NOW - 86_400))
+    [step] = drain([Stage([old], 30.0)], terms(asked=NOW - 1)).steps
+    assert isinstance(step, Patch)
 
 
 def test_what_is_noted_is_read_back() -> None:
@@ -328,7 +365,17 @@ def test_a_shutdown_is_over_when_nobody_is_left_or_the_time_is(
     [step] = drain([Stage([found], 30.0)], terms(NOW + seconds, connections=lambda pod: connections)).steps
     assert isinstance(step, Delete) is is_deleted
     if not is_deleted:
-        assert step == Requeue(30 - seconds)
+        assert step == Requeue(30 - seconds if connections is None else COUNT_AGAIN_SECONDS)
+
+
+def test_of_several_pods_the_last_busy_one_is_waited_for() -> None:
+    found = going("pool", 0, 3, STATEFUL_SET, **STAMPED)
+    clients: dict[str, int | None] = {"pool-0": 0, "pool-1": None, "pool-2": 0}
+    counted = terms(NOW + 10, connections=lambda pod: clients[pod.metadata.name])
+    assert drain([Stage([found], 60.0)], counted).steps == (Requeue(COUNT_AGAIN_SECONDS),)
+    clients["pool-1"] = 0
+    [step] = drain([Stage([found], 60.0)], counted).steps
+    assert isinstance(step, Delete)
 
 
 def test_a_set_whose_controller_has_not_seen_the_zero_may_still_make_pods() -> None:
@@ -365,7 +412,10 @@ def test_pods_are_told_apart_by_what_their_workload_selects() -> None:
 def present(kind: str, name: str, going: bool = False, owned: bool = True) -> Present:
     owners = (OwnerReference(uid="o", controller=True),) if owned else ()
     stamp = GOING if going else None
-    known = WorkloadView(ObjectMeta(name=name, uid=name, deletion_timestamp=stamp, owner_references=owners))
+    meta = ObjectMeta(
+        name=name, uid=name, resource_version="7", deletion_timestamp=stamp, owner_references=owners
+    )
+    known = WorkloadView(meta)
     return Present(Ref(Kind("multigres.com/v1alpha1", kind), Key("ns", name)), known)
 
 
@@ -377,6 +427,7 @@ C, G, S, T, R = (
     present("Secret", "r"),
 )
 GW = present("Deployment", "gw")
+STRAY = present("Cell", "stray", owned=False)
 ALL = Remains([C], [GW], [G], [S], [T], [R])
 
 
@@ -410,6 +461,36 @@ def test_gateways_go_first_then_shards_then_cells_then_records(
     step = next_step(remains)
     assert (deleted(step.steps), step.then) == (asked, then)
     assert bool(step.waits_for) is (then is Then.WAIT)
+
+
+@pytest.mark.parametrize(
+    ("owned", "labelled", "is_through"),
+    [([], [C], False), ([], [STRAY], True), ([C], [C, STRAY], False), ([], [], False)],
+    ids=["another's", "let go", "a hand took one owner away", "nothing left"],
+)
+def test_a_cluster_whose_children_were_all_let_go_was_orphaned(
+    owned: list[Present], labelled: list[Present], is_through: bool
+) -> None:
+    assert was_orphaned(owned, [each.seen for each in labelled]) is is_through
+
+
+def test_whom_a_cluster_lets_go_keeps_its_other_owners_and_only_as_it_was_seen() -> None:
+    [step] = let_go("o", [C])
+    assert isinstance(step, Patch)
+    assert step.patch == JsonPatch(
+        [
+            {"op": "replace", "path": "/metadata/resourceVersion", "value": "7"},
+            {"op": "add", "path": "/metadata/ownerReferences", "value": []},
+        ]
+    )
+    [step] = let_go("another", [C])
+    assert isinstance(step, Patch)
+    assert [owner["uid"] for owner in step.patch.operations[1]["value"]] == ["o"]
+
+
+def test_nobody_is_asked_to_go_but_as_it_was_seen() -> None:
+    """The garbage collector takes the owners away before anybody hears of it: a stale look must not delete."""
+    assert [step.resource_version for step in by_force(ALL).steps if isinstance(step, Delete)] == ["7"] * 5
 
 
 def test_the_topology_server_goes_after_the_records_and_the_rest_after_it() -> None:

@@ -59,7 +59,8 @@ def test_a_rolling_change_survives_a_kill_at_every_write(rolled: Rolled) -> None
     made = counted(run(rolled.audit.calls_since(mark)), rolled.namespace, "pods", "statefulsets")
     assert sorted(made["- pods"]) == sorted(before)
     assert made["- pods"][-1] == primary
-    assert len(made["+ pods"]) == 3
+    # Each came back; not "three times": kwok ends pods by name, now and then the namesake that has just come, too.
+    assert set(made["+ pods"]) == set(before)
     assert made["+ statefulsets"] == made["- statefulsets"] == []
     assert not set(rolled.uids().values()) & set(before.values())
 

@@ -31,8 +31,10 @@ from steward.kube.patches import Patch as PatchBody
 from steward.kube.selectors import CacheRule
 from steward.kube.store import Store
 from steward.runtime.carry import WRITES_OF_A_PLAN, Carrier, Effect, Reach, StepHooks, is_still_there
+from steward.runtime.echoes import lane_in_hand
 from steward.runtime.events import Note
 from steward.runtime.plan import Apply, Create, Delete, Emit, Hold, Patch, Requeue, Status, Step
+from steward.runtime.queue import Lane
 from steward.runtime.reconcile import DONE, RequeueAfter
 
 CAUSE = Ref(CONFIG_MAP, Key("shop", "cause"))
@@ -219,6 +221,12 @@ async def test_what_is_already_as_it_should_be_is_no_error(
     assert outcome.writes == 0
 
 
+async def test_what_may_go_only_as_it_was_seen_stays_when_it_has_changed(server: Server) -> None:
+    server.errors["x"] = refusal(Conflict)
+    with pytest.raises(Conflict):
+        await server.carrier().carry_out((Delete(ref("x"), "uid-x", "test", resource_version="7"),), CAUSE)
+
+
 async def test_a_patch_of_what_is_gone_is_an_error(server: Server) -> None:
     server.errors["x"] = refusal(NotFound)
     with pytest.raises(NotFound):
@@ -231,6 +239,17 @@ async def test_a_patch_of_what_is_gone_is_an_error(server: Server) -> None:
 async def test_the_answer_of_a_write_is_in_the_cache_at_once(server: Server, step: Step) -> None:
     await server.carrier().carry_out((step,), CAUSE)
     assert server.store.get(Key("shop", "x")) is not None
+
+
+async def test_whoever_hears_of_a_write_of_the_slow_lane_can_tell_that_it_is_one(server: Server) -> None:
+    reach = Reach(server, server, server, server)  # type: ignore[arg-type]
+    heard = []
+    server.store.subscribe(lambda change: heard.append(reach.echoes.is_slow(Ref(change.kind, change.key))))
+    lane_in_hand.set(Lane.SLOW)
+    await Carrier(reach, "us").carry_out((Apply(manifest("a")), Apply(manifest("b"))), CAUSE)
+    lane_in_hand.set(Lane.FAST)
+    await Carrier(reach, "us").carry_out((Apply(manifest("c")),), CAUSE)
+    assert heard == [True, True, False]
 
 
 async def test_of_two_caches_that_keep_what_we_own_the_one_is_asked_that_holds_the_object(

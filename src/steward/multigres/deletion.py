@@ -29,6 +29,8 @@ ENABLED, DISABLED = "enabled", "disabled"
 POOLER_FACTOR = 2.0
 """Poolers wait twice as long as everything else: sessions outlive requests."""
 SKEW_SECONDS = 5.0
+LONG_BEFORE_SECONDS = 3600.0
+"""More than clocks ever differ: what began so long before the deletion was asked for was another shutdown."""
 
 
 class Grace(NamedTuple):
@@ -88,16 +90,19 @@ class Start(NamedTuple):
     complaint: str = ""
 
 
-def shutdown_start(annotations: Mapping[str, str], now: float) -> Start:
+def shutdown_start(annotations: Mapping[str, str], now: float, asked: float = 0.0) -> Start:
+    """`asked` is when the deletion was asked for, where that is known."""
     text = annotations.get(STARTED)
     if text is None:
         return Start(None)
     try:
         at = from_timestamp(text)
-    except ValueError:
+    except (ValueError, OverflowError):
         return Start(None, f"{STARTED}: {text!r} is no time; the shutdown starts anew")
     if at > now + SKEW_SECONDS:
         return Start(None, f"{STARTED}: {text} is yet to come; the shutdown starts anew")
+    if at < asked - LONG_BEFORE_SECONDS:
+        return Start(None, f"{STARTED}: {text} is long before the deletion; the shutdown starts anew")
     return Start(at)
 
 
@@ -122,6 +127,11 @@ def holds(meta: ObjectMeta) -> bool:
 
 def hold(ref: Ref, meta: ObjectMeta) -> Patch:
     return _finalizers(ref, meta, (*meta.finalizers, FINALIZER))
+
+
+def leaves_orphans(meta: ObjectMeta) -> bool:
+    """Whether what belongs to it is to stay: the garbage collector is taking the owner references away."""
+    return ORPHAN_FINALIZER in meta.finalizers
 
 
 def held(ref: Ref, meta: ObjectMeta) -> tuple[Patch, ...]:

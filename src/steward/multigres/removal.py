@@ -2,16 +2,20 @@
 
     gateways -> orchestrators and pools -> records -> topology server -> the rest
 
-Asked by force, everything is asked at once, and only the end is waited for.
+Asked by force, everything is asked at once, and only the end is waited for. Nobody is asked but as it was seen: the
+garbage collector may be taking owners away at this moment, and what it lets go stays.
 """
 
 from collections.abc import Sequence
 from enum import Enum
 from typing import NamedTuple
 
+from msgspec import to_builtins
+
 from steward.kube.kinds import Ref
-from steward.kube.meta import HasMetadata
-from steward.runtime.plan import Delete, Plan
+from steward.kube.meta import HasMetadata, controller_of
+from steward.kube.patches import JsonPatch
+from steward.runtime.plan import Delete, Patch, Plan
 
 REASON = "its cluster is going"
 FEW = 5
@@ -33,6 +37,11 @@ class Remains(NamedTuple):
     shards: Sequence[Present]
     servers: Sequence[Present]
     rest: Sequence[Present]
+
+    @property
+    def owned(self) -> list[Present]:
+        """What the cluster itself owns; gateways and shards belong to its children."""
+        return [*self.cells, *self.groups, *self.servers, *self.rest]
 
 
 class Then(Enum):
@@ -82,10 +91,33 @@ def by_force(remains: Remains) -> Next:
 
 def ask(present: Sequence[Present]) -> Plan:
     return tuple(
-        Delete(each.ref, each.seen.metadata.uid, REASON)
+        Delete(each.ref, each.seen.metadata.uid, REASON, resource_version=each.seen.metadata.resource_version)
         for each in present
         if each.seen.metadata.deletion_timestamp is None
     )
+
+
+def let_go(owner_uid: str, present: Sequence[Present]) -> Plan:
+    """Everybody stays, without an owner. Not left to the garbage collector alone: it overlooks what belongs to a kind
+    that was defined within its last half minute, and deletes that for its missing owner soon after."""
+    return tuple(_without_owner(owner_uid, each) for each in present)
+
+
+def _without_owner(owner_uid: str, each: Present) -> Patch:
+    meta = each.seen.metadata
+    others = [to_builtins(owner) for owner in meta.owner_references if owner.uid != owner_uid]
+    seen = {"op": "replace", "path": "/metadata/resourceVersion", "value": meta.resource_version}
+    return Patch(
+        each.ref, JsonPatch([seen, {"op": "add", "path": "/metadata/ownerReferences", "value": others}])
+    )
+
+
+def was_orphaned(owned: Sequence[Present], labelled: Sequence[HasMetadata]) -> bool:
+    """Whether a deletion with `--cascade=orphan` is already through: its mark is gone, and so are all owners.
+
+    Nothing else takes the owner from every child: an owner that a hand took from one leaves the others.
+    """
+    return not owned and any(controller_of(each.metadata) is None for each in labelled)
 
 
 def _told(present: Sequence[Present]) -> str:

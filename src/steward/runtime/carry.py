@@ -30,6 +30,7 @@ from steward.kube.errors import AlreadyExists, Conflict, DisruptionBudget, Inter
 from steward.kube.kinds import Kind, Manifest, Ref, kind_of, ref_of
 from steward.kube.options import ApplyOptions, DeleteOptions
 from steward.kube.store import Store
+from steward.runtime.echoes import Echoes
 from steward.runtime.events import EventRecorder, Note
 from steward.runtime.narrows import Narrows
 from steward.runtime.plan import (
@@ -129,6 +130,7 @@ class Reach:
     events: EventRecorder
     turns: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(WRITES_OF_A_PROCESS))
     narrows: Narrows = field(default_factory=Narrows)
+    echoes: Echoes = field(default_factory=Echoes)
 
     def acting_as(self, who: Impersonation) -> Reach:
         """The same world, reached with somebody else's rights."""
@@ -197,7 +199,8 @@ class Carrier:
     async def _carry(self, step: Step) -> Effect:
         async with self._reach.turns:
             self._hooks.before(step)
-            effect = await self._perform(step)
+            with self._reach.echoes.of(step):
+                effect = await self._perform(step)
             self._hooks.after(step)
         return effect
 
@@ -259,13 +262,20 @@ class Carrier:
         return Effect.CHANGED
 
     async def _delete(self, step: Delete) -> Effect:
-        options = DeleteOptions(uid=step.uid, propagation=step.propagation, grace_seconds=step.grace_seconds)
+        options = DeleteOptions(
+            uid=step.uid,
+            resource_version=step.resource_version,
+            propagation=step.propagation,
+            grace_seconds=step.grace_seconds,
+        )
         if step.by == "eviction":
             return await self._evict(step, options)
         log.info("deleting %s: %s", step.ref, step.reason)
         try:
             body = await self._reach.client.delete(step.ref, options)
-        except (NotFound, Conflict):
+        except (NotFound, Conflict) as error:
+            if isinstance(error, Conflict) and step.resource_version:
+                raise
             # Gone, or a namesake with another uid stands there: this very object does not exist any more.
             self._forget(step)
             return Effect.GONE

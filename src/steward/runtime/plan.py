@@ -70,6 +70,8 @@ class Delete(Struct, frozen=True):
     """Exactly this object, never a namesake; the reason goes into the log.
 
     A pod may go by eviction: then a disruption budget may say no, which is no error but leaves it where it is.
+    With a `resource_version` it goes only as it was seen, for what others may be letting go at this moment: changed
+    since, it is a Conflict, and the next reconcile looks again.
     """
 
     ref: Ref
@@ -78,6 +80,7 @@ class Delete(Struct, frozen=True):
     propagation: Propagation = "Background"
     grace_seconds: int | None = None
     by: Way = "deletion"
+    resource_version: str = ""
 
     def __post_init__(self) -> None:
         if not self.uid:

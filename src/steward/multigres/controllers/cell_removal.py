@@ -12,7 +12,7 @@ from steward.multigres.controllers.deregistration import Attempt, Deregistration
 from steward.multigres.controllers.farewell import Farewell, Leaving
 from steward.multigres.controllers.ground import Ground
 from steward.multigres.controllers.wanted import Resolution
-from steward.multigres.deletion import holds, is_forced
+from steward.multigres.deletion import holds, is_forced, leaves_orphans, release
 from steward.multigres.dependents import own_server
 from steward.multigres.draining import Stage, Terms
 from steward.multigres.objects import orchestrator, pool
@@ -46,6 +46,8 @@ class CellRemoval:
         terms, seconds = self.farewell.terms(meta), self.ground.grace.default_seconds
         stages = [Stage(self.farewell.going(DEPLOYMENT, meta, pods), seconds)]
         leaving = Leaving(Ref(KIND, Key(meta.namespace, meta.name)), meta, cell.status, seconds, stages)
+        if leaves_orphans(meta):
+            return (release(leaving.ref, meta),)
         if is_forced(terms.annotations):
             return self.farewell.by_force(leaving, SKIPPED)
         course = self.farewell.course(leaving, terms)

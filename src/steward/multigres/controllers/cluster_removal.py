@@ -24,12 +24,23 @@ from steward.multigres.controllers.farewell import LOOK_AGAIN_SECONDS, Farewell,
 from steward.multigres.controllers.ground import Ground
 from steward.multigres.controllers.kept_claims import kept_claims
 from steward.multigres.controllers.wanted import Resolution
-from steward.multigres.deletion import ORPHAN_FINALIZER, holds, is_forced, release
+from steward.multigres.deletion import holds, is_forced, leaves_orphans, release
 from steward.multigres.draining import Terms
 from steward.multigres.layers import given
 from steward.multigres.objects import gateway
 from steward.multigres.objects.metadata import CLUSTER, COMPONENT
-from steward.multigres.removal import REASON, Next, Present, Remains, Then, by_force, last_step, next_step
+from steward.multigres.removal import (
+    REASON,
+    Next,
+    Present,
+    Remains,
+    Then,
+    by_force,
+    last_step,
+    let_go,
+    next_step,
+    was_orphaned,
+)
 from steward.multigres.resolved import ResolvedCluster
 from steward.multigres.rules import CELL, SHARD, TABLE_GROUP, TOPO_SERVER
 from steward.multigres.rules import CLUSTER as KIND
@@ -61,9 +72,9 @@ class ClusterRemoval:
         leaving = Leaving(
             Ref(KIND, key_of(cluster)), meta, cluster.status, self.ground.grace.default_seconds, ()
         )
-        if ORPHAN_FINALIZER in meta.finalizers:
-            return (release(leaving.ref, meta),)
         remains = self._remains(cluster)
+        if leaves_orphans(meta) or self._was_orphaned(cluster, remains):
+            return (*let_go(meta.uid, remains.owned), release(leaving.ref, meta))
         if is_forced(terms.annotations):
             return await self._by_force(cluster, leaving, terms, remains)
         step = next_step(remains)
@@ -121,6 +132,11 @@ class ClusterRemoval:
             own(cluster, TOPO_SERVER),
             rest,
         )
+
+    def _was_orphaned(self, cluster: ClusterView, remains: Remains) -> bool:
+        kinds = (CELL, TABLE_GROUP, TOPO_SERVER)
+        labelled = [each.seen for kind in kinds for each in self._labelled(cluster, kind)]
+        return was_orphaned(remains.owned, labelled)
 
     def _owned(self, cluster: ClusterView, kind: Kind) -> list[Present]:
         owned = self._stores[kind].by_owner(cluster.metadata.uid)
