@@ -16,8 +16,9 @@ from steward.multigres.controllers.cluster_removal import ClusterRemoval
 from steward.multigres.controllers.ground import Ground
 from steward.multigres.controllers.remarks import Remarks
 from steward.multigres.rules import CELL_TEMPLATE, CLUSTER, Rules
+from steward.runtime.echoes import Echoes
 from steward.runtime.queue import Lane, WorkQueue
-from steward.runtime.triggers import Listener
+from steward.runtime.triggers import Bell, Listener
 
 HERD = 100
 WORKERS = 20
@@ -47,7 +48,7 @@ class Scene:
         ground = SimpleNamespace(rules=self.rules, store=self.store, clock=self.clock, remarks=Remarks())
         reconciler = ClusterReconciler(cast(Ground, ground), cast(ClusterRemoval, None))
         for trigger in reconciler.controller().triggers:
-            listener = Listener(trigger, CLUSTER, self._wake, _fail)
+            listener = Listener(trigger, CLUSTER, Bell(self._wake, _fail, Echoes()))
             self.store(trigger.rule).subscribe(listener.hear)
 
     def _wake(self, key: Key, lane: Lane, gather: float) -> None:

@@ -10,9 +10,17 @@ import pytest
 
 from steward.kube.errors import Conflict, TooManyRequests
 from steward.kube.kinds import Key
-from steward.runtime.controller import Controller, ControllerError, ControllerLoop, Surroundings
+from steward.runtime.controller import (
+    Controller,
+    ControllerError,
+    ControllerLoop,
+    Surroundings,
+    slow_workers,
+)
+from steward.runtime.echoes import lane_in_hand
 from steward.runtime.logs import work_in_hand
 from steward.runtime.metrics import Metrics
+from steward.runtime.queue import Lane
 from steward.runtime.reconcile import DONE, RequeueAfter, Result
 from steward.runtime.triggers import For, Owns
 from steward.testkit.clock import FakeClock, let_others_run
@@ -195,6 +203,7 @@ async def test_one_key_is_never_in_two_hands_and_workers_bound_the_rest() -> Non
         return DONE
 
     async with turning(answer, workers=3) as wheel:
+        wheel.caches.synced(THINGS)
         for number in range(10):
             wheel.caches.put(THINGS, f"n{number}", 10 + number)
             wheel.caches.put(THINGS, "a", 100 + number, metadata={"generation": number})
@@ -205,6 +214,46 @@ async def test_one_key_is_never_in_two_hands_and_workers_bound_the_rest() -> Non
         await let_others_run(100)
         assert most == 3
         assert wheel.reconciler.seen.count("a") == 2
+
+
+@pytest.mark.parametrize(("workers", "at_once"), [(1, 1), (2, 1), (3, 2), (20, 10)])
+def test_the_slow_lane_has_half_of_the_workers_and_never_none(workers: int, at_once: int) -> None:
+    assert slow_workers(workers) == at_once
+
+
+async def test_news_are_served_while_the_first_list_is_still_in_hand() -> None:
+    gate = asyncio.Event()
+
+    async def answer(key: Key) -> Result:
+        if key.name != "new":
+            await gate.wait()
+        return DONE
+
+    async with turning(answer, workers=4) as wheel:
+        for number in range(10):
+            wheel.caches.put(THINGS, f"n{number}", 10 + number)
+        await let_others_run()
+        wheel.caches.synced(THINGS)
+        wheel.caches.put(THINGS, "new", 100)
+        await let_others_run()
+        assert wheel.reconciler.seen == ["a", "n0", "new"]
+        gate.set()
+        await let_others_run(100)
+        assert len(wheel.reconciler.seen) == 12
+
+
+async def test_a_worker_knows_the_lane_of_what_it_has_in_hand() -> None:
+    lanes = []
+
+    async def answer(key: Key) -> Result:
+        lanes.append((key.name, lane_in_hand.get()))
+        return DONE
+
+    async with turning(answer, workers=1) as wheel:
+        wheel.caches.synced(THINGS)
+        wheel.caches.put(THINGS, "b", 2)
+        await let_others_run()
+    assert lanes == [("a", Lane.SLOW), ("b", Lane.FAST)]
 
 
 async def test_what_is_in_hand_ends_within_the_grace_and_nothing_else_is_begun() -> None:

@@ -1,5 +1,6 @@
 import asyncio
 from collections import Counter
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -108,6 +109,81 @@ async def test_the_slow_lane_is_served_while_the_fast_one_never_runs_dry(queue: 
         taken[key.namespace] += 1
         queue.done(key)
     assert taken["slow"] == 80 // (FAST_IN_A_ROW + 1)
+
+
+@pytest.fixture
+def bounded(clock: FakeClock, recorder: Recorder) -> WorkQueue:
+    """A queue of which at most two keys of the slow lane are in hand."""
+    return WorkQueue(clock, lambda: 0.0, recorder, slow_at_once=2)
+
+
+async def test_the_slow_lane_leaves_workers_to_the_fast_one(bounded: WorkQueue) -> None:
+    for number in range(5):
+        bounded.add(Key("slow", str(number)), Lane.SLOW)
+    assert [bounded.take() for _ in range(3)] == [Key("slow", "0"), Key("slow", "1"), None]
+    bounded.add(A)
+    assert bounded.take() == A
+    bounded.done(Key("slow", "0"))
+    assert bounded.take() == Key("slow", "2")
+
+
+ENDS: dict[str, Callable[[WorkQueue], object]] = {
+    "done": lambda queue: queue.done(A),
+    "retry": lambda queue: queue.retry(A),
+    "requeue": lambda queue: queue.done_for(A, 1.0),
+}
+
+
+@pytest.mark.parametrize("end", ENDS.values(), ids=ENDS)
+async def test_however_a_slow_key_ends_its_place_is_free_again(
+    bounded: WorkQueue, end: Callable[[WorkQueue], object]
+) -> None:
+    for _ in range(10):
+        bounded.add(A, Lane.SLOW)
+        assert bounded.take() == A
+        end(bounded)
+    bounded.close()
+
+
+async def test_fast_keys_beyond_the_turn_of_the_slow_lane_go_on_while_it_is_at_its_limit(
+    bounded: WorkQueue,
+) -> None:
+    for number in range(3):
+        bounded.add(Key("slow", str(number)), Lane.SLOW)
+    bounded.take(), bounded.take()
+    for number in range(3 * FAST_IN_A_ROW):
+        bounded.add(Key("fast", str(number)))
+    taken = [bounded.take() for _ in range(3 * FAST_IN_A_ROW)]
+    assert all(key is not None and key.namespace == "fast" for key in taken)
+    assert bounded.take() is None
+
+
+async def test_a_sleeping_worker_takes_the_slow_key_when_the_one_that_is_done_goes_on_with_a_fast_one(
+    bounded: WorkQueue,
+) -> None:
+    for key in (A, B, C):
+        bounded.add(key, Lane.SLOW)
+    bounded.take(), bounded.take()
+    sleeper = asyncio.create_task(bounded.get())
+    await let_others_run()
+    assert not sleeper.done()
+    fast = Key("fast", "1")
+    bounded.add(fast)
+    bounded.done(A)
+    assert bounded.take() == fast
+    await let_others_run()
+    assert sleeper.result() == C
+
+
+async def test_a_key_promoted_at_the_limit_wakes_a_sleeping_worker(bounded: WorkQueue) -> None:
+    for key in (A, B, C):
+        bounded.add(key, Lane.SLOW)
+    bounded.take(), bounded.take()
+    sleeper = asyncio.create_task(bounded.get())
+    await let_others_run()
+    bounded.add(C, Lane.FAST)
+    await let_others_run()
+    assert sleeper.result() == C
 
 
 async def test_a_change_promotes_a_key_of_the_first_list(queue: WorkQueue) -> None:
@@ -417,7 +493,7 @@ _ACTIONS = st.one_of(
 @given(st.lists(_ACTIONS, max_size=40))
 async def test_whatever_happens_nothing_is_forgotten_and_no_key_is_in_two_hands(actions: list[Any]) -> None:
     clock = FakeClock()
-    model = Model(WorkQueue(clock, lambda: 0.0, Recorder()), clock)
+    model = Model(WorkQueue(clock, lambda: 0.0, Recorder(), slow_at_once=2), clock)
     for name, *arguments in actions:
         if name == "wait":
             await clock.pass_time(*arguments)

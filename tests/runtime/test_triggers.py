@@ -4,10 +4,12 @@ from typing import Any
 
 import pytest
 
-from steward.kube.kinds import Key, Kind
+from steward.kube.kinds import Key, Kind, Ref
+from steward.runtime.echoes import Echoes, lane_in_hand
+from steward.runtime.plan import Delete
 from steward.runtime.predicates import anything, own_object
 from steward.runtime.queue import Lane
-from steward.runtime.triggers import For, Listener, Owns, Patience, Trigger, Watches
+from steward.runtime.triggers import Bell, For, Listener, Owns, Patience, Trigger, Watches
 from tests.runtime.views import PARTS, THING, THINGS, FilledCaches, Part, key, owned_by
 
 Heard = list[tuple[str, Lane]]
@@ -20,7 +22,8 @@ class Ears:
         self.heard: Heard = []
         self.gathered: list[float] = []
         self.failures = 0
-        listener = Listener(trigger, THING, self._wake, self._failed)
+        self.echoes = Echoes()
+        listener = Listener(trigger, THING, Bell(self._wake, self._failed, self.echoes))
         caches.store(trigger.rule).subscribe(listener.hear)
 
     def _wake(self, key: Key, lane: Lane, gather: float) -> None:
@@ -94,6 +97,18 @@ def test_a_herd_takes_the_slow_lane_that_its_trigger_names(caches: FilledCaches)
     ears = Ears(Watches(PARTS, to=lambda part: [key("x"), key("y")], lane=Lane.SLOW), caches)
     caches.put(PARTS, "template", 1)
     assert ears.heard == [("x", Lane.SLOW), ("y", Lane.SLOW)]
+
+
+def test_what_the_slow_lane_writes_wakes_in_the_slow_lane_whoever_tells_of_it(caches: FilledCaches) -> None:
+    caches.synced(THINGS)
+    ears = Ears(For(THINGS), caches)
+    lane_in_hand.set(Lane.SLOW)
+    with ears.echoes.of(Delete(Ref(THING, key("a")), "uid-a", "it is time")):
+        caches.put(THINGS, "a", 1)
+        caches.put(THINGS, "b", 2)
+    lane_in_hand.set(Lane.FAST)
+    caches.put(THINGS, "a", 3, metadata={"generation": 2})
+    assert ears.heard == [("a", Lane.SLOW), ("b", Lane.FAST), ("a", Lane.FAST)]
 
 
 def test_a_mapping_that_fails_is_counted_and_stops_nothing(

@@ -22,11 +22,12 @@ from steward.kube.errors import KubeError, ServerError, TooManyRequests
 from steward.kube.kinds import Key, Kind
 from steward.kube.store import Store
 from steward.runtime import tracing
+from steward.runtime.echoes import Echoes, lane_in_hand
 from steward.runtime.logs import Work, work_in_hand
 from steward.runtime.metrics import Metrics
 from steward.runtime.queue import Lane, WorkQueue
 from steward.runtime.reconcile import Reconciler, RequeueAfter, Result
-from steward.runtime.triggers import Channel, For, Listener, Trigger
+from steward.runtime.triggers import Bell, Channel, For, Listener, Trigger
 
 log = logging.getLogger(__name__)
 
@@ -79,6 +80,7 @@ class Surroundings:
     metrics: Metrics
     clock: Clock = field(default_factory=SystemClock)
     random: Random = random.random
+    echoes: Echoes = field(default_factory=Echoes)
 
 
 class ControllerLoop:
@@ -104,7 +106,8 @@ class ControllerLoop:
 
     def _new_queue(self) -> WorkQueue:
         around, name = self._around, self.controller.name
-        queue = WorkQueue(around.clock, around.random, around.metrics.of_queue(name))
+        watcher = around.metrics.of_queue(name)
+        queue = WorkQueue(around.clock, around.random, watcher, slow_workers(self.controller.workers))
         around.metrics.read_at_scrape(name, queue)
         return queue
 
@@ -122,8 +125,8 @@ class ControllerLoop:
 
     def _new_listeners(self) -> list[Listener]:
         failed = self._around.metrics.trigger_errors.labels(self.controller.name).inc
-        kind = self.controller.kind
-        return [Listener(trigger, kind, self._wake, failed) for trigger in self.controller.triggers]
+        bell = Bell(self._wake, failed, self._around.echoes)
+        return [Listener(trigger, self.controller.kind, bell) for trigger in self.controller.triggers]
 
     def _wake(self, key: Key, lane: Lane, gather: float) -> None:
         if gather:
@@ -171,6 +174,7 @@ class ControllerLoop:
 
     async def _reconcile(self, key: Key) -> None:
         work_in_hand.set(Work(self.controller.name, self._kind_name, key, next(_numbers)))
+        lane_in_hand.set(self.queue.lane_in_hand(key))
         started = time.perf_counter()
         try:
             result = await (self._traced(key) if tracing.is_on() else self._reconcile_key(key))
@@ -223,6 +227,11 @@ class ControllerLoop:
             await self._around.clock.sleep(self.controller.resync_seconds * (1.0 - early))
             for seen in self.store.list():
                 self.queue.add(Key(seen.metadata.namespace, seen.metadata.name), Lane.SLOW)
+
+
+def slow_workers(workers: int) -> int:
+    """How many workers may have a key of the slow lane in hand: the others are there for what somebody waits for."""
+    return (workers + 1) // 2
 
 
 def describe(error: BaseException) -> str:

@@ -74,8 +74,11 @@ class Manager:
         self.events = EventRecorder(
             connection.client, Reporter(who.name, who.instance), connection.metrics, connection.clock
         )
-        self._reach = Reach(connection.client, Applier(connection.client), self.caches, self.events)
-        self._around = Surroundings(self.caches, connection.metrics, connection.clock)
+        applier = Applier(connection.client)
+        self._reach = Reach(connection.client, applier, self.caches, self.events)
+        self._around = Surroundings(
+            self.caches, connection.metrics, connection.clock, echoes=self._reach.echoes
+        )
         self._election = Election(connection, settings)
         self._loops: list[ControllerLoop] = []
         self._services: list[Service] = []

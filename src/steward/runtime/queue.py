@@ -11,7 +11,8 @@ last one was rejected: who is told something every tenth of a second would never
 
 Two lanes, because six thousand keys of a first list are not urgent and one new object is. The fast lane goes first,
 yet after `FAST_IN_A_ROW` keys of it the slow lane gets one, so neither waits for the other to run dry. A priority heap
-was rejected: it costs a logarithm a key, and the slow end of it starves.
+was rejected: it costs a logarithm a key, and the slow end of it starves. To go first helps nobody when every worker has
+a slow key in hand: the queue may be told how many keys of the slow lane are in hand at most.
 
 Every operation is O(1) but the waits, which share one heap and one timer.
 """
@@ -20,6 +21,7 @@ from __future__ import annotations
 
 import asyncio
 import heapq
+import sys
 from collections import deque
 from collections.abc import Callable
 from enum import IntEnum
@@ -70,12 +72,14 @@ class Waiting(NamedTuple):
 
 class WorkQueue:
     def __init__(
-        self, clock: Clock, random: Random, watcher: QueueWatcher, backoff: Backoff | None = None
+        self, clock: Clock, random: Random, watcher: QueueWatcher, slow_at_once: int = sys.maxsize
     ) -> None:
         self._clock = clock
         self._random = random
         self._watcher = watcher
-        self._backoff = backoff or Backoff()
+        self._slow_at_once = slow_at_once
+        self._slow_in_hand = 0
+        self._backoff = Backoff()
         # Bound once: these two are called several times a key.
         self._now: Callable[[], float] = clock.monotonic
         self._lanes: tuple[deque[Key], deque[Key]] = (deque(), deque())
@@ -108,6 +112,10 @@ class WorkQueue:
         now = self._now()
         return [now - held.since for held in self._working.values()]
 
+    def lane_in_hand(self, key: Key) -> Lane:
+        """The lane by which a key came that is being worked on."""
+        return self._working[key].lane
+
     def failures(self, key: Key) -> int:
         return self._failures.get(key, 0)
 
@@ -126,6 +134,7 @@ class WorkQueue:
             # Its old place in the slow lane stays behind as a ghost that `take` steps over.
             self._queued[key] = Held(lane, queued.since)
             self._lanes[lane].append(key)
+            self._wake_one()  # whoever it woke before may have found the slow lane at its limit
 
     def _enqueue(self, key: Key, lane: Lane) -> None:
         self._queued[key] = Held(lane, self._now())
@@ -146,6 +155,8 @@ class WorkQueue:
         """The next key if there is one now. Whoever takes it ends with `done`, `done_for` or `retry`."""
         while self._queued:
             lane = self._next_lane()
+            if lane is None:
+                return None
             key = self._lanes[lane].popleft()
             held = self._queued.get(key)
             if held is not None and held.lane == lane:
@@ -154,10 +165,10 @@ class WorkQueue:
             ghosts.clear()
         return None
 
-    def _next_lane(self) -> Lane:
+    def _next_lane(self) -> Lane | None:
         fast, slow = self._lanes
-        if not slow:
-            return Lane.FAST
+        if not slow or self._slow_in_hand >= self._slow_at_once:
+            return Lane.FAST if fast else None
         if fast and self._fast_in_a_row < FAST_IN_A_ROW:
             return Lane.FAST
         return Lane.SLOW
@@ -165,6 +176,7 @@ class WorkQueue:
     def _start(self, key: Key, held: Held) -> Key:
         del self._queued[key]
         self._fast_in_a_row = self._fast_in_a_row + 1 if held.lane is Lane.FAST else 0
+        self._slow_in_hand += held.lane
         now = self._now()
         self._working[key] = Held(held.lane, now)
         self._watcher.taken(now - held.since)
@@ -194,11 +206,18 @@ class WorkQueue:
     def _finish(self, key: Key) -> Lane:
         held = self._working.pop(key)
         self._watcher.finished(self._now() - held.since)
+        self._leave(held.lane)
         if self._again:
             again = self._again.pop(key, None)
             if again is not None and not self._closed:
                 self._enqueue(key, again)
         return held.lane
+
+    def _leave(self, lane: Lane) -> None:
+        if lane is Lane.SLOW:
+            self._slow_in_hand -= 1
+            if self._lanes[lane]:
+                self._wake_one()  # the worker that is done may go on with the fast lane
 
     def add_after(self, key: Key, seconds: float, lane: Lane = Lane.FAST) -> None:
         """Queue the key later, unless it is queued already or due earlier."""

@@ -18,12 +18,13 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, NamedTuple, TypeVar
 
-from steward.kube.kinds import Key, Kind
+from steward.kube.kinds import Key, Kind, Ref
 from steward.kube.meta import HasMetadata, controller_of, key_of
 from steward.kube.selectors import CacheRule
 from steward.kube.store import Change, Store
+from steward.runtime.echoes import Echoes
 from steward.runtime.predicates import Predicate, child, needs_repair, own_spec, what_we_read
 from steward.runtime.queue import Lane
 
@@ -120,15 +121,22 @@ def _owner(seen: HasMetadata, about: Kind) -> tuple[Key, ...]:
     return (Key(seen.metadata.namespace, owner.name),)
 
 
+class Bell(NamedTuple):
+    """How the listeners of a controller reach it, and what they need not hurry for."""
+
+    wake: Wake
+    failed: Callable[[], None]
+    echoes: Echoes
+
+
 class Listener:
     """One trigger at work: turns the changes of a store into keys of a queue."""
 
-    def __init__(self, trigger: Trigger, about: Kind, wake: Wake, failed: Callable[[], None]) -> None:
+    def __init__(self, trigger: Trigger, about: Kind, bell: Bell) -> None:
         self._trigger = trigger
         self._mapping = mapping_of(trigger, about)
         self._patience = AT_ONCE if isinstance(trigger, For) else trigger.patience
-        self._wake = wake
-        self._failed = failed
+        self._bell = bell
 
     def hear(self, change: Change[Any]) -> None:
         try:
@@ -136,7 +144,7 @@ class Listener:
                 self._tell(change)
         except Exception:
             # A mapping is an operator's code: a fault in it must not end the watch that all controllers share.
-            self._failed()
+            self._bell.failed()
             log.exception("%s %s: its change could not be mapped to keys", change.kind.kind, change.key)
 
     def hear_all(self, store: Store[Any]) -> None:
@@ -145,11 +153,15 @@ class Listener:
             self.hear(Change(store.kind, key_of(seen), None, seen, initial=True, owned_changed=False))
 
     def _tell(self, change: Change[Any]) -> None:
-        lane = Lane.SLOW if change.initial else self._trigger.lane
-        gather = self._patience.of(change)
+        lane, gather = self._lane(change), self._patience.of(change)
         for seen in self._sides(change):
             for key in self._mapping(seen):
-                self._wake(key, lane, gather)
+                self._bell.wake(key, lane, gather)
+
+    def _lane(self, change: Change[Any]) -> Lane:
+        if change.initial or self._bell.echoes.is_slow(Ref(change.kind, change.key)):
+            return Lane.SLOW
+        return self._trigger.lane
 
     def _sides(self, change: Change[Any]) -> Iterable[Any]:
         if change.old is None or change.new is None or isinstance(self._trigger, For):
