@@ -206,7 +206,9 @@ async def test_a_deleted_secret_comes_back(scene: Scene, name: str) -> None:
     assert await scene.data(name)
 
 
-@pytest.mark.parametrize(("name", "key"), [(CA, "ca.key"), (LEAF, "tls.crt"), (LEAF, "tls.key")])
+@pytest.mark.parametrize(
+    ("name", "key"), [(CA, "ca.key"), (CA, "ca.crt"), (LEAF, "tls.crt"), (LEAF, "tls.key"), (LEAF, "ca.crt")]
+)
 async def test_a_corrupted_secret_heals(scene: Scene, name: str, key: str) -> None:
     await scene.look()
     broken = MergePatch({"data": {key: base64.b64encode(b"rubbish").decode()}})

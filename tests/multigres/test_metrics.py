@@ -6,7 +6,7 @@ from typing import Any, cast
 import pytest
 from prometheus_client import CollectorRegistry
 
-from steward.kube.kinds import STATEFUL_SET, Key, Kind
+from steward.kube.kinds import DEPLOYMENT, STATEFUL_SET, Key, Kind
 from steward.kube.selectors import CacheRule
 from steward.kube.store import Store
 from steward.multigres.controllers.ground import Ground
@@ -75,12 +75,16 @@ def test_cells_and_shards_are_counted_by_cluster(stores: Stores, registry: Colle
     assert value(registry, "cluster_shards_total", cluster="demo") == 5
 
 
+OURS = {"app.kubernetes.io/managed-by": "multigres-operator"}
 CELL_SPEC = {"name": "z1", "globalTopoServer": {"address": "a", "rootPath": "/r", "implementation": "etcd"}}
 
 
 def test_gateways_are_shown_as_asked_for_and_as_ready(stores: Stores, registry: CollectorRegistry) -> None:
     spec = {**CELL_SPEC, "multiGateway": {"replicas": 3}}
-    stores.put(CELL, "demo-z1", spec=spec, status={"gatewayReadyReplicas": 2})
+    stores.put(CELL, "demo-z1", spec=spec)
+    owner = {"apiVersion": "multigres.com/v1alpha1", "kind": "Cell", "name": "demo-z1", "uid": "uid-demo-z1"}
+    metadata = {"labels": OURS, "ownerReferences": [{**owner, "controller": True}]}
+    stores.put(DEPLOYMENT, "gateways", metadata=metadata, status={"readyReplicas": 2})
     assert value(registry, "cell_gateway_replicas", cell="demo-z1", state="desired") == 3
     assert value(registry, "cell_gateway_replicas", cell="demo-z1", state="ready") == 2
 
@@ -97,7 +101,7 @@ def test_servers_of_a_pool_are_summed_over_its_cells(stores: Stores, registry: C
     stores.put(SHARD, "s", spec=spec)
     owner = {"apiVersion": "multigres.com/v1alpha1", "kind": "Shard", "name": "s", "uid": "uid-s"}
     for name, ready in (("a", 2), ("b", 1)):
-        labels = {"app.kubernetes.io/managed-by": "multigres-operator", "multigres.com/pool": "main"}
+        labels = {**OURS, "multigres.com/pool": "main"}
         metadata = {"labels": labels, "ownerReferences": [{**owner, "controller": True}]}
         stores.put(STATEFUL_SET, name, metadata=metadata, status={"readyReplicas": ready})
     assert value(registry, "shard_pool_replicas", shard="s", pool="main", state="desired") == 4

@@ -16,9 +16,12 @@ from steward.multigres.controllers.cell import NO_RECORD, without_record
 from steward.multigres.controllers.ground import Ground
 from steward.multigres.controllers.primaries import Primaries
 from steward.multigres.controllers.remarks import RemarkCarrier
+from steward.multigres.controllers.rounds import until_next_round
 from steward.multigres.controllers.topology import (
     FORGET_SECONDS,
+    LOOK_AGAIN_SECONDS,
     QUIET_SECONDS,
+    TOLD_AFTER,
     TopologyReconciler,
     _goes,
 )
@@ -102,7 +105,7 @@ class Stage:
     def hold_server(self, ready: int) -> None:
         metadata = {"name": "mini-global-topo", "labels": {CLUSTER: "mini"}}
         manifest = {"metadata": metadata, "spec": {}, "status": {"readyReplicas": ready}}
-        self.ground.hold(self.ground.rules.topo_server, manifest)
+        self.ground.hold(self.ground.rules.stateful_set, manifest)
 
     def hold_shard(self, primary_cell: str) -> None:
         spec = {"shardName": "0-inf"}
@@ -149,16 +152,48 @@ async def test_a_server_that_does_not_answer_is_tried_again_ever_more_slowly(sta
     waits = [(await stage.reconcile()).waits for _ in range(7)]
     assert waits == [0.5, 1.0, 2.0, 4.0, 5.0, 5.0, 5.0]
     stage.clock.advance(QUIET_SECONDS)
-    assert (await stage.reconcile()).waits == 15.0
+    await stage.reconcile()
+    assert stage.plans.waits == until_next_round(stage.clock.monotonic(), LOOK_AGAIN_SECONDS)
     assert stage.told["reason"] == "TopologyUnreachable"
     assert stage.told["message"].endswith("; it is tried again by itself")
+
+
+async def test_another_ready_member_is_a_reason_to_try_anew(stage: Stage) -> None:
+    stage.hold_server(ready=1)
+    stage.clock.advance(QUIET_SECONDS)
+    waits = [(await stage.reconcile()).waits for _ in range(4)]
+    assert waits == [0.5, 1.0, 2.0, 4.0]
+    stage.hold_server(ready=2)
+    assert (await stage.reconcile()).waits == 0.5
+    assert (await stage.reconcile()).waits == 1.0
+
+
+async def test_a_server_that_has_just_come_up_is_given_some_tries(stage: Stage) -> None:
+    stage.clock.advance(QUIET_SECONDS)
+    await stage.reconcile()
+    stage.hold_cluster(stage.told)
+    stage.hold_server(ready=1)
+    for _ in range(TOLD_AFTER - 1):
+        assert (await stage.reconcile()).statuses == {}
+    await stage.reconcile()
+    assert stage.told["reason"] == "TopologyUnreachable"
+
+
+async def test_a_server_that_is_lost_is_told_at_once(stage: Stage) -> None:
+    stage.hold_server(ready=1)
+    stage.clock.advance(QUIET_SECONDS)
+    registered = {"type": "TopologyRegistered", "status": "True", "reason": "Registered", "message": ""}
+    stage.hold_cluster({**registered, "lastTransitionTime": stage.born})
+    await stage.reconcile()
+    assert stage.told["reason"] == "TopologyUnreachable"
 
 
 async def test_a_primary_that_was_seen_is_told_for_a_while_and_then_forgotten(stage: Stage) -> None:
     stage.hold_server(ready=1)
     stage.hold_shard("z1")
     stage.clock.advance(QUIET_SECONDS)
-    await stage.reconcile()
+    for _ in range(TOLD_AFTER):
+        await stage.reconcile()
     stage.hold_cluster(stage.told)
     assert "Shard" not in (await stage.reconcile()).statuses
     stage.clock.advance(FORGET_SECONDS)

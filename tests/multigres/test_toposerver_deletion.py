@@ -39,6 +39,19 @@ class Servers(Clusters):
         )
         eventually(lambda: self.is_held("cell", name), "the cell to be held")
 
+    def shard(self, name: str, orchestrators: Mapping[str, str]) -> None:
+        self.make(
+            "Shard",
+            name,
+            databaseName="postgres",
+            tableGroupName="default",
+            shardName="0-inf",
+            globalTopoServer=TOPO,
+            multiorch={"cells": ["z1"], "replicas": 1, "podAnnotations": dict(orchestrators)},
+            pools={"main": {"cells": ["z1"], "replicasPerCell": 1}},
+        )
+        eventually(lambda: self.is_held("shard", name), "the shard to be held")
+
     def is_held(self, kind: str, name: str) -> bool:
         found = self.get(kind, name)
         return found is not None and "multigres.com/cleanup" in found["metadata"].get("finalizers", [])
@@ -152,6 +165,18 @@ def test_a_server_and_its_dependents_deleted_at_once_all_go(servers: Servers) ->
     servers.wait_gone("cell", "my-gateway")
 
 
+def test_a_server_whose_members_were_taken_away_has_nothing_left_to_protect(servers: Servers) -> None:
+    """Foreground deletion does not ask our finalizer before it deletes the set: to stay would help nobody."""
+    servers.server()
+    servers.gateway("my-gateway")
+    servers.kubectl(
+        "delete", "toposerver", "my-etcd", "-n", servers.namespace, "--cascade=foreground", "--wait=false"
+    )
+    servers.wait_gone("toposerver", "my-etcd")
+    servers.wait_event("ProtectionOff", "nothing is left to protect; skipped: the wait for 1 components")
+    assert servers.get("cell", "my-gateway")["metadata"].get("deletionTimestamp") is None
+
+
 def test_a_gateway_scaled_to_zero_is_ready_and_still_counts(servers: Servers) -> None:
     servers.server()
     servers.gateway("my-gateway", replicas=0)
@@ -187,6 +212,28 @@ def test_a_cell_drains_for_its_period_and_no_longer(servers: Servers) -> None:
     assert servers.all("pod"), "the pod was not waited for"
     servers.wait_event("ShutdownStarted", "Graceful shutdown started, waiting 20s")
     servers.wait_event("Draining", "Waiting for connections to close")
+
+
+def test_a_shard_says_that_its_connections_drain_and_for_how_long(servers: Servers) -> None:
+    """Its orchestrator would take ten minutes to end, and somebody asks for an hour."""
+    servers.shard("my-pooler", orchestrators={"steward.local/delete-after": "10m"})
+    servers.kubectl(
+        "wait", "shard/my-pooler", "-n", servers.namespace, "--for=condition=Ready", "--timeout=90s"
+    )
+    servers.annotate("shard", "my-pooler", "multigres.com/graceful-shutdown-period=1h")
+    servers.delete("shard", "my-pooler")
+    for type_ in ("Draining", "ConnectionDraining"):
+
+        def draining(type_: str = type_) -> Any:
+            found = servers.condition(type_, "shard", "my-pooler")
+            return found if found is not None and found["status"] == "True" else None
+
+        assert "Waiting for connections to close" in eventually(draining, f"{type_}")["message"]
+    servers.wait_event("AnnotationIgnored", "1h is more than allowed; 5m0s is used instead")
+    servers.wait_event("ShutdownStarted", "Graceful shutdown started, waiting 5m0s")
+    servers.annotate("shard", "my-pooler", "multigres.com/force-delete=true")
+    servers.wait_gone("shard", "my-pooler")
+    servers.wait_event("ForceDeleted", "skipped: the grace period of orchestrators and pools")
 
 
 def test_nonsense_in_an_annotation_is_told_and_the_default_holds(servers: Servers) -> None:

@@ -5,7 +5,14 @@ from typing import Any
 import msgspec
 import pytest
 
-from steward.multigres.trouble import first_hint, first_trouble
+from steward.multigres.trouble import (
+    VOLUME_PATIENCE,
+    VOLUME_SECONDS,
+    Moment,
+    first_hint,
+    first_trouble,
+    has_ended,
+)
 from steward.multigres.views import ClaimView, PodView
 
 CREATED = "2026-01-01T00:00:00Z"
@@ -110,4 +117,31 @@ WITHOUT_VOLUME = unscheduled("0/3 nodes are available: pod has unbound immediate
 def test_what_may_pass_is_told_once_it_has_not_passed_for_seconds(
     pods: list[PodView], claims: list[ClaimView], now: float, told: str
 ) -> None:
-    assert first_hint(pods, claims, now) == told
+    assert first_hint(pods, claims, Moment(now)) == told
+
+
+@pytest.mark.parametrize("waiting", [([WITHOUT_VOLUME], []), ([], [claim("Pending")])], ids=["pod", "claim"])
+def test_a_volume_is_not_missed_while_others_are_bound_unless_that_takes_long(
+    waiting: tuple[list[PodView], list[ClaimView]],
+) -> None:
+    assert not first_hint(*waiting, Moment(LATER, LATER - 1))
+    assert first_hint(*waiting, Moment(LATER, LATER - VOLUME_PATIENCE - 1))
+    much_later = LATER + VOLUME_SECONDS
+    assert first_hint(*waiting, Moment(much_later, much_later - 1))
+
+
+def test_what_keeps_a_pod_off_every_node_is_told_whatever_is_bound() -> None:
+    assert first_hint([UNSCHEDULED], [], Moment(LATER, LATER - 1))
+
+
+@pytest.mark.parametrize(
+    ("container", "ended"),
+    [
+        ({"name": "gateway", "ready": True}, False),
+        ({"name": "gateway", "state": {"waiting": {"reason": "ContainerCreating"}}}, False),
+        ({"name": "gateway", "state": {"terminated": {"exitCode": 1}}}, True),
+        ({"name": "gateway", "ready": True, "restartCount": 1}, True),
+    ],
+)
+def test_a_pod_has_ended_once_its_container_ran_to_an_end(container: dict[str, Any], ended: bool) -> None:
+    assert has_ended([pod(containerStatuses=[container])]) is ended

@@ -123,6 +123,28 @@ def test_what_the_server_cannot_read_is_told_in_its_words(home: str, kubectl: Ku
     eventually(lambda: "affinity.nodeAffinity" in told(), "the field to be named")
 
 
+def test_a_topology_server_that_is_being_deleted_is_told_with_what_it_waits_for(
+    home: str, kubectl: Kubectl
+) -> None:
+    kubectl("create", "-f", "-", document=small(home, "doomed"))
+    look = ("get", "cells,toposervers", "-n", home, "-l", "multigres.com/cluster=doomed")
+
+    def held() -> bool:
+        finalizers = [each["metadata"].get("finalizers") for each in kubectl.json(*look)["items"]]
+        return len(finalizers) == 2 and all(finalizers)
+
+    eventually(held, "the cell and its server to be held")
+    kubectl("delete", "toposerver", "doomed-global-topo", "-n", home, "--wait=false")
+
+    def degraded() -> str:
+        found = kubectl.json("get", "mgc", "doomed", "-n", home).get("status", {})
+        return str(found.get("message", "")) if found.get("phase") == "Degraded" else ""
+
+    wanted = "TopoServer doomed-global-topo: it is being deleted since "
+    eventually(lambda: wanted in degraded() and "Cannot delete: " in degraded(), "the server to be told")
+    assert conditions(kubectl, home, "doomed")["Ready"]["status"] == "False"
+
+
 def test_becoming_ready_and_being_stalled_are_told_once_as_events(home: str, kubectl: Kubectl) -> None:
     kubectl("create", "-f", "-", document=small(home, "eventful"))
     kubectl("wait", "mgc", "eventful", "-n", home, "--for=condition=Ready", "--timeout=120s")

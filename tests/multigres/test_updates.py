@@ -133,9 +133,59 @@ def test_choosing_another_template_takes_its_content_at_once() -> None:
     assert [known.template for known in decision.surplus] == [SHARD]
 
 
-def test_a_template_chosen_again_is_taken_as_it_is_now() -> None:
-    decision = decide(manual(live={SHARD: NEW}, revisions=(), reported={"ShardTemplate/other": 1}))
+LEFT = {"ShardTemplate/other": 1}
+"""What was reported while the cluster used another template."""
+
+
+def test_the_contents_of_a_template_that_is_left_are_kept_as_long_as_it_is_there() -> None:
+    spec = {"updatePolicy": MANUAL, "templateDefaults": {"shardTemplate": "other"}}
+    other = TemplateKey("ShardTemplate", "other")
+    live = {other: Content("uid-9", 1, {}), SHARD: NEW}
+    revisions = (*kept(OLD), *kept(live[other], template=other))
+    decision = decide(situation(spec=spec, live=live, revisions=revisions, reported=LEFT))
+    assert (decision.surplus, decision.notice.is_available) == ((), False)
+    made_anew = {**live, SHARD: NEW._replace(uid="uid-8")}
+    decision = decide(situation(spec=spec, live=made_anew, revisions=revisions, reported=LEFT))
+    assert [known.template for known in decision.surplus] == [SHARD]
+
+
+def test_a_template_that_the_cluster_turns_back_to_is_as_it_was_when_it_left() -> None:
+    decision = decide(manual(live={SHARD: NEW}, revisions=kept(OLD), reported=LEFT))
+    assert cpu(decision) == "100m"
+    assert decision.applied == {"ShardTemplate/std": 3}
+    assert "generation 3 → 5" in decision.notice.message
+    assert cpu(decide(situation(live={SHARD: NEW}, revisions=kept(OLD), reported=LEFT))) == "500m"
+
+
+def test_turning_back_to_a_template_keeps_in_mind_that_the_cluster_went_back_in_it() -> None:
+    revisions = (*kept(OLD, NEW), kept(OLD, NEW, OLD)[2])
+    decision = decide(situation(live={SHARD: NEW}, revisions=revisions, reported=LEFT))
+    assert cpu(decision) == "100m"
+    assert decision.notice.reason == reasons.ROLLED_BACK
+
+
+@pytest.mark.parametrize("live", [{SHARD: NEW._replace(uid="uid-8")}, {}], ids=["made anew", "gone"])
+def test_what_a_template_said_that_is_gone_does_not_come_back_with_its_name(live: Any) -> None:
+    decision = decide(manual(live=live, revisions=kept(OLD), reported=LEFT))
+    if live:
+        assert cpu(decision) == "500m"
+    else:
+        assert decision.attempt.problems
+
+
+def test_a_template_chosen_again_of_which_nothing_is_kept_is_taken_as_it_is_now() -> None:
+    decision = decide(manual(live={SHARD: NEW}, revisions=(), reported=LEFT))
     assert cpu(decision) == "500m"
+
+
+def test_a_cluster_cannot_go_back_in_a_template_that_it_does_not_use() -> None:
+    spec = {"templateDefaults": {"shardTemplate": "other"}}
+    other = TemplateKey("ShardTemplate", "other")
+    live = {other: Content("uid-9", 1, {}), SHARD: NEW}
+    revisions = kept(OLD, NEW)
+    asked = {ROLL_BACK: revisions[0].name}
+    at = situation(spec=spec, live=live, revisions=revisions, reported=LEFT, annotations=asked)
+    assert [news.reason for news in decide(at).news] == [reasons.NO_SUCH_REVISION]
 
 
 def test_the_annotation_takes_what_waits_and_is_then_taken_away() -> None:
@@ -173,7 +223,8 @@ def test_an_accepted_revision_is_taken_and_the_next_change_waits_again() -> None
 def test_clusters_that_wait_for_the_same_content_show_the_same_revision() -> None:
     first = decide(manual(live={SHARD: NEW}, revisions=kept(OLD))).available
     elsewhere = Content("another-uid", 9, NEW.spec)
-    assert decide(manual(live={SHARD: elsewhere}, revisions=kept(OLD))).available == first
+    reported = {"ShardTemplate/std": 3}
+    assert decide(manual(live={SHARD: elsewhere}, revisions=kept(OLD), reported=reported)).available == first
 
 
 @pytest.mark.parametrize(("now", "expected"), [(SUNDAY, [("ShardTemplate/std", 5)]), (MONDAY, [])])
@@ -273,7 +324,7 @@ def test_a_default_template_that_appears_does_not_slip_into_a_settled_cluster() 
 
 
 def test_a_template_that_is_gone_stays_in_force() -> None:
-    decision = decide(situation(live={}, revisions=kept(OLD)))
+    decision = decide(situation(live={}, revisions=kept(OLD), reported={"ShardTemplate/std": 3}))
     assert cpu(decision) == "100m"
     assert decision.attempt.problems == []
 
@@ -285,7 +336,8 @@ def test_a_template_that_is_being_deleted_is_refused_as_a_new_reference() -> Non
 
 
 def test_a_template_that_is_being_deleted_serves_those_who_use_it() -> None:
-    decision = decide(situation(leaving=frozenset({SHARD}), revisions=kept(OLD)))
+    reported = {"ShardTemplate/std": 3}
+    decision = decide(situation(leaving=frozenset({SHARD}), revisions=kept(OLD), reported=reported))
     assert cpu(decision) == "100m"
 
 

@@ -1,19 +1,28 @@
-"""Progress is told when it stands still, or has waited long enough; what says nothing new costs no wait."""
+"""A first word soon; another when progress stops or takes long; what says nothing new costs no wait."""
 
 from typing import Any
 
 import pytest
 
 from steward.kube.kinds import Key, Kind, Ref
-from steward.runtime.pace import LONGEST_SECONDS, SLOWEST, Pace, content_of
+from steward.runtime.pace import (
+    FIRST_WORD_SECONDS,
+    HELD_UP_SECONDS,
+    LONGEST_SECONDS,
+    STILL_SECONDS,
+    News,
+    Pace,
+    content_of,
+)
 from steward.testkit import FakeClock
 
 REF = Ref(Kind("example.com/v1", "Thing"), Key("shop", "x"))
-STILL = 5.0
 
 
-def status(message: str, since: str = "t") -> dict[str, Any]:
-    return {"message": message, "conditions": [{"type": "Ready", "lastTransitionTime": since}]}
+def news(message: str, since: str = "t", /, *, held_up: bool = False) -> News:
+    conditions = [{"type": "Ready", "lastTransitionTime": since}]
+    status: dict[str, Any] = {"message": message, "conditions": conditions}
+    return News(content_of(status), held_up)
 
 
 class Scene:
@@ -21,12 +30,11 @@ class Scene:
         self.clock = FakeClock()
         self.pace = Pace(self.clock)
 
-    def wait(self, message: str, since: str = "t", still: float = STILL) -> float:
-        return self.pace.seconds_to_wait(REF, content_of(status(message, since)), still)
+    def wait(self, message: str, since: str = "t", /, *, held_up: bool = False) -> float:
+        return self.pace.seconds_to_wait(REF, news(message, since, held_up=held_up))
 
-    def told(self, *messages: str) -> None:
-        for message in messages:
-            self.pace.told(REF, content_of(status(message)))
+    def told(self, message: str, *, held_up: bool = False) -> None:
+        self.pace.told(REF, news(message, held_up=held_up))
 
 
 @pytest.fixture
@@ -34,10 +42,12 @@ def scene() -> Scene:
     return Scene()
 
 
-def test_the_first_word_stands_still_before_it_is_told(scene: Scene) -> None:
-    assert scene.wait("0 of 3") == STILL
-    scene.clock.advance(STILL)
-    assert scene.wait("0 of 3") == 0.0
+def test_the_first_word_is_told_soon_however_fast_progress_is(scene: Scene) -> None:
+    assert scene.wait("0 of 3") == FIRST_WORD_SECONDS
+    scene.clock.advance(FIRST_WORD_SECONDS - 1)
+    assert scene.wait("1 of 3") == 1.0
+    scene.clock.advance(1)
+    assert scene.wait("2 of 3") == 0.0
 
 
 def test_what_was_told_is_no_news_and_waits_for_nothing(scene: Scene) -> None:
@@ -47,46 +57,42 @@ def test_what_was_told_is_no_news_and_waits_for_nothing(scene: Scene) -> None:
 
 def test_a_time_alone_is_no_news(scene: Scene) -> None:
     scene.told("0 of 3")
-    assert scene.wait("0 of 3", since="later") == 0.0
+    assert scene.wait("0 of 3", "later") == 0.0
 
 
-def test_progress_is_told_once_it_stands_still(scene: Scene) -> None:
+def test_progress_is_told_once_it_has_stopped(scene: Scene) -> None:
     scene.told("0 of 3")
-    assert scene.wait("1 of 3") == 2 * STILL
-    scene.clock.advance(2 * STILL - 1)
+    assert scene.wait("1 of 3") == STILL_SECONDS
+    scene.clock.advance(STILL_SECONDS - 1)
     assert scene.wait("1 of 3") == 1.0
     scene.clock.advance(1)
     assert scene.wait("1 of 3") == 0.0
 
 
-def test_what_turns_out_to_matter_more_is_told_sooner(scene: Scene) -> None:
+def test_the_slower_progress_is_the_longer_it_must_stand_still_to_have_stopped(scene: Scene) -> None:
     scene.told("0 of 3")
-    scene.wait("1 of 3")
-    scene.clock.advance(1)
-    assert scene.wait("1 of 3", still=2.0) == 3.0
+    scene.clock.advance(20)
+    assert scene.wait("1 of 3") == 20.0
+    scene.clock.advance(10)
+    assert scene.wait("2 of 3") == 30.0
 
 
-def test_progress_that_moves_on_is_held_back(scene: Scene) -> None:
-    scene.told("0 of 3")
-    scene.wait("1 of 3")
-    scene.clock.advance(2 * STILL - 1)
-    assert scene.wait("2 of 3") == 2 * STILL
+def test_what_was_not_ready_before_the_first_look_counts_too(scene: Scene) -> None:
+    old = news("0 of 3")._replace(age=40.0)
+    assert scene.pace.seconds_to_wait(REF, old) == 0.0
+    scene.pace.told(REF, old)
+    assert scene.wait("1 of 3") == 40.0
 
 
-@pytest.mark.parametrize(("times", "slowness"), [(0, 1), (1, 2), (2, 4), (3, SLOWEST), (9, SLOWEST)])
-def test_the_more_was_told_the_longer_the_next_must_stand_still(
-    scene: Scene, times: int, slowness: int
-) -> None:
-    scene.told(*(f"{number} of 30" for number in range(times)))
-    assert scene.wait("30 of 30", still=2.0) == 2.0 * slowness
+def test_a_slow_start_at_an_even_pace_is_told_twice_in_all(scene: Scene) -> None:
+    """The first word, and then that it is ready, of which nobody asks here."""
+    scene.told("0 of 10")
+    for number in range(1, 10):
+        scene.clock.advance(6)
+        assert scene.wait(f"{number} of 10") > 0.0
 
 
-def test_the_same_told_again_slows_nothing(scene: Scene) -> None:
-    scene.told(*["0 of 3"] * 5)
-    assert scene.wait("1 of 3") == 2 * STILL
-
-
-def test_what_never_stands_still_is_told_at_last(scene: Scene) -> None:
+def test_what_never_stops_is_told_again_after_a_while(scene: Scene) -> None:
     scene.told("0")
     waited = 0.0
     while wait := scene.wait(f"{waited}"):
@@ -95,15 +101,56 @@ def test_what_never_stands_still_is_told_at_last(scene: Scene) -> None:
     assert waited == LONGEST_SECONDS
 
 
+def test_what_is_followed_closely_is_told_again_sooner(scene: Scene) -> None:
+    scene.told("0 of 9")
+    scene.clock.advance(25)
+    assert scene.pace.seconds_to_wait(REF, news("1 of 9")._replace(longest=30.0)) == 5.0
+
+
+def test_causes_that_take_turns_are_told_again_after_a_while(scene: Scene) -> None:
+    scene.told("no node for a", held_up=True)
+    scene.clock.advance(LONGEST_SECONDS - 1)
+    assert scene.wait("no node for b", held_up=True) == 1.0
+
+
 def test_going_back_to_what_was_told_ends_the_wait(scene: Scene) -> None:
     scene.told("0 of 3")
     scene.wait("1 of 3")
     assert scene.wait("0 of 3") == 0.0
-    scene.clock.advance(2 * STILL)
-    assert scene.wait("1 of 3") == 2 * STILL
+
+
+def test_a_cause_is_told_almost_at_once(scene: Scene) -> None:
+    scene.told("0 of 3")
+    scene.clock.advance(60)
+    assert scene.wait("0 of 3: no node", held_up=True) == HELD_UP_SECONDS
+    scene.clock.advance(HELD_UP_SECONDS)
+    assert scene.wait("0 of 3: no node", held_up=True) == 0.0
+
+
+def test_a_cause_is_not_held_back_because_its_words_change(scene: Scene) -> None:
+    scene.told("0 of 3")
+    scene.wait("0 of 3: no node for a", held_up=True)
+    scene.clock.advance(HELD_UP_SECONDS)
+    assert scene.wait("0 of 3: no node for b", held_up=True) == 0.0
+
+
+def test_a_cause_that_has_passed_at_once_is_not_told(scene: Scene) -> None:
+    scene.told("0 of 3")
+    scene.wait("0 of 3: no node", held_up=True)
+    scene.clock.advance(HELD_UP_SECONDS)
+    assert scene.wait("1 of 3") == STILL_SECONDS
+
+
+@pytest.mark.parametrize("held_up", [True, False], ids=["another cause", "none"])
+def test_what_takes_the_place_of_a_cause_is_told_after_some_seconds(scene: Scene, held_up: bool) -> None:
+    scene.told("0 of 3")
+    scene.clock.advance(30)
+    scene.told("0 of 3: no node", held_up=True)
+    scene.clock.advance(30)
+    assert scene.wait("1 of 3", held_up=held_up) == STILL_SECONDS
 
 
 def test_who_is_forgotten_begins_anew(scene: Scene) -> None:
-    scene.told("0 of 3", "1 of 3", "2 of 3")
+    scene.told("0 of 3")
     scene.pace.forget(REF)
-    assert scene.wait("0 of 3") == STILL
+    assert scene.wait("0 of 3") == FIRST_WORD_SECONDS

@@ -1,6 +1,7 @@
 """Reads beside the reconciles: one at a time for a registry, and none that fails harms anybody."""
 
 import asyncio
+from typing import Any
 
 import pytest
 
@@ -23,6 +24,24 @@ class Woken:
     def __call__(self, key: Key) -> None:
         self.keys.append(key)
         self.event.set()
+
+
+@pytest.mark.parametrize(
+    ("changed", "table", "tenants"),
+    [
+        ({"approval": "2-abc"}, True, True),
+        ({"templates": ("u-2", 1)}, True, False),
+        ({"generation": 2}, False, False),
+        ({"uid": "u-9"}, False, False),
+        ({"term": "another"}, False, False),
+    ],
+)
+def test_what_a_change_means_for_rows_and_tenants(
+    changed: dict[str, Any], table: bool, tenants: bool
+) -> None:
+    now = INPUTS._replace(**changed)
+    assert INPUTS.describes_the_table_of(now) == table
+    assert INPUTS.gives_the_tenants_of(now) == tenants
 
 
 async def test_a_read_that_ended_wakes_its_registry_once() -> None:

@@ -83,7 +83,8 @@ class Table:
         server.show(template())
         self._put_in_force()
         self.memory = RegistryMemory("r", FleetWriter(self.ground))
-        self.syncs = Syncs(self.ground, TemplatesInUse(self.ground))
+        self.is_edited = False
+        self.syncs = Syncs(self.ground, TemplatesInUse(self.ground), lambda *_: not self.is_edited)
         self._now = 0.0
 
     def _put_in_force(self) -> None:
@@ -159,3 +160,13 @@ async def test_a_table_whose_writes_failed_does_not_rest(table: Table) -> None:
     assert table.memory.rest is None
     table.server.is_down = False
     assert await table.sync("acme") == ["acme-web-app"]
+
+
+async def test_an_edit_cuts_the_writing_short_and_the_next_read_goes_on(table: Table) -> None:
+    table.is_edited = True
+    assert await table.sync("acme", "bob") == []
+    assert table.memory.rest is None
+    assert table.memory.pending is not None
+    table.is_edited = False
+    assert await table.sync("acme", "bob") == ["acme-web-app", "bob-web-app"]
+    assert table.memory.pending is None

@@ -137,3 +137,19 @@ async def test_what_cannot_be_put_back_calls_for_no_read_after_read(server: Serv
     assert writer.has_drifted(2)
     assert (await writer.write([wanted(secrets=[SECRET])], PROD)).rejected
     assert not writer.has_drifted(3)
+
+
+@pytest.mark.parametrize(("until", "made"), [(0, []), (1, ["acme-web-values"]), (9, ["acme-web-values"] * 3)])
+async def test_an_edit_does_not_wait_for_a_fleet_of_the_version_before_it(
+    server: Server, until: int, made: list[str]
+) -> None:
+    asked: list[bool] = []
+
+    def is_current() -> bool:
+        asked.append(len(asked) < until)
+        return asked[-1]
+
+    fleet = [wanted(secrets=[SECRET])] * 3
+    written = await FleetWriter(server.ground).write(fleet, PROD, is_current)
+    assert written.is_cut_short == (until < len(fleet))
+    assert server.done == [f"apply {name}" for name in made]

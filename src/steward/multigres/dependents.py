@@ -110,7 +110,7 @@ def blocked(meta: ObjectMeta, dependents: Sequence[Dependent]) -> list[Condition
 def unblocked(meta: ObjectMeta, skipped: Sequence[Dependent] = ()) -> list[Condition]:
     """Nobody stands on it, or `skipped` do and somebody decided against them."""
     if skipped:
-        told = f"{blocked_message(skipped).partition(': ')[2]}, and its protection is off"
+        told = f"{blocked_message(skipped).partition(': ')[2]}, and nothing protects it"
         safe = Condition(SAFE_TO_DELETE, FALSE, reasons.PROTECTION_OFF, told, meta.generation)
     else:
         safe = Condition(SAFE_TO_DELETE, TRUE, reasons.NO_DEPENDENTS, NONE_LEFT, meta.generation)

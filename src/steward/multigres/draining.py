@@ -10,6 +10,7 @@ remain are known to hold no connection, or when its period is. What is unknown c
 Only when a stage is gone does the next one begin.
 """
 
+import math
 from collections.abc import Callable, Iterable, Sequence
 from typing import NamedTuple
 
@@ -24,15 +25,17 @@ from steward.runtime.plan import Delete, Patch, Plan, Requeue
 
 IT_IS_GOING = "its graceful shutdown is over"
 LEAST_WAIT = 0.2
+COUNT_AGAIN_SECONDS = 2.0
 FEW = 5
 
 Workload = WorkloadView | StatefulSetView
 Connections = Callable[[PodView], int | None]
-"""How many clients a pod serves; None when nobody can tell."""
+"""How many clients a pod serves; None when nobody can tell. It is asked at every look, and answers from memory."""
 
 
 def unknown_connections(pod: PodView) -> int | None:
-    """Nobody asks the poolers yet: each counts as busy until it is gone or its time is over."""
+    """No component of the data plane tells how many clients it has: each counts as busy until it is gone or its time
+    is over. Whoever can count them hands a source of their own to `operator.set_up`."""
     return None
 
 
@@ -64,6 +67,8 @@ class Terms(NamedTuple):
     grace: Grace
     now: float
     connections: Connections = unknown_connections
+    asked: float = 0.0
+    """When the deletion was asked for, where that is known."""
 
 
 class Draining(NamedTuple):
@@ -88,13 +93,19 @@ def drain(stages: Sequence[Stage], terms: Terms) -> Draining:
 def _move(going: Going, period: Said, terms: Terms) -> Plan:
     if going.seen.metadata.deletion_timestamp is not None:
         return ()
-    start = shutdown_start(going.seen.metadata.annotations, terms.now)
+    start = shutdown_start(going.seen.metadata.annotations, terms.now, terms.asked)
     if start.at is None:
         return (*going.services, scale_to_zero(going, period.seconds, terms.now))
     left = start.at + period.seconds - terms.now
     if is_over(going, left, terms.connections):
         return (Delete(going.ref, going.seen.metadata.uid, IT_IS_GOING),)
-    return (Requeue(max(left, LEAST_WAIT)),)
+    return (Requeue(max(min(left, _patience(going, terms.connections)), LEAST_WAIT)),)
+
+
+def _patience(going: Going, connections: Connections) -> float:
+    """That the last client left is told by no event: where clients are counted, they are counted again soon."""
+    counted = any(connections(pod) is not None for pod in going.pods)
+    return COUNT_AGAIN_SECONDS if counted else math.inf
 
 
 def is_over(going: Going, seconds_left: float, connections: Connections) -> bool:

@@ -31,6 +31,7 @@ class ClusterFigures(Collector):
         self._shards = ground.store(rules.shard)
         self._servers = ground.store(rules.topo_server)
         self._stateful_sets = ground.store(rules.stateful_set)
+        self._deployments = ground.store(rules.deployment)
 
     def collect(self) -> Iterator[GaugeMetricFamily]:
         yield from self._of_clusters(self._clusters.list())
@@ -56,7 +57,9 @@ class ClusterFigures(Collector):
         gauge = _gauge("cell_gateway_replicas", "Gateways of a cell.", "cell", "namespace", "state")
         for cell in cells:
             wanted = given(given(cell.spec.multi_gateway, constants.GATEWAY).replicas, 1)
-            ready = given(cell.status.gateway_ready_replicas, 0)
+            # From those who count them: what a status says of progress may be held back.
+            owned = self._deployments.by_owner(cell.metadata.uid)
+            ready = sum(seen.status.ready_replicas for seen in owned)
             _add(gauge, [cell.metadata.name, cell.metadata.namespace], wanted, ready)
         return gauge
 

@@ -24,6 +24,7 @@ from steward.multigres.controllers.templates import TemplateReconciler
 from steward.multigres.controllers.topology import TopologyReconciler
 from steward.multigres.controllers.topology_access import TopologyAccess
 from steward.multigres.controllers.toposerver import TopoServerReconciler
+from steward.multigres.draining import Connections, unknown_connections
 from steward.multigres.metrics import ClusterFigures
 from steward.multigres.rules import (
     CELL,
@@ -53,8 +54,9 @@ CERTIFICATE_NAMES = CertificateNames(
 )
 
 
-def set_up(manager: Manager, settings: Settings) -> None:
+def set_up(manager: Manager, settings: Settings, connections: Connections = unknown_connections) -> None:
     ground = Ground(manager, settings)
+    ground.connections = connections
     notary = manager.shared_service(SharedNotary, SharedNotary)
     records = Deregistration(ground, TopologyAccess(ground.client, Redirect(settings.connect_to)))
     reconcilers = (

@@ -91,7 +91,7 @@ MEANINGS = {
     DEPENDENTS_EXIST: "Its deletion waits for the components that the message names.",
     HAS_DEPENDENTS: "Components still depend on it; remove or update them first.",
     NO_DEPENDENTS: "Nothing depends on it.",
-    PROTECTION_OFF: "Components depend on it, and an annotation or a setting says that this is no reason to wait.",
+    PROTECTION_OFF: "Components depend on it, but it is not protected, or its members are gone already.",
     DRAINING: "It is going: pods end, and clients have until the end of the period to leave.",
     DRAINED: "What was to end has ended.",
     DELETION_BLOCKED: "It was to be deleted and stays for the components that depend on it.",

@@ -5,7 +5,7 @@ old one are therefore one write each, of one object, and no crash can leave two 
 follows from what the revision holds: writing it twice makes one object.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from steward.kube.kinds import CONTROLLER_REVISION, Manifest
@@ -53,6 +53,10 @@ class Revision(NamedTuple):
     template: TemplateKey
     content: Content
 
+    def is_of(self, live: Content | None) -> bool:
+        """Whether it holds what this very template once said, and not a namesake of it."""
+        return live is not None and live.uid == self.content.uid
+
 
 class Record(NamedTuple):
     """A revision to be written: this content is in force from then on."""
@@ -82,17 +86,18 @@ def next_number(revisions: Iterable[Revision], template: TemplateKey) -> int:
 
 
 def surplus(
-    revisions: Iterable[Revision],
+    revisions: Sequence[Revision],
     used: Iterable[TemplateKey],
     live: Mapping[TemplateKey, Content],
     records: Iterable[Record],
 ) -> list[Revision]:
-    """What is no longer worth keeping, once `records` are written: all but the last ten of each template in use.
+    """What is no longer worth keeping, once `records` are written: all but the last ten of each template.
 
-    The one that the template holds now is kept however old it is: it tells that the cluster went back from it.
+    The one that the template holds now is kept however old it is: it tells that the cluster went back from it. Those of
+    a template that is no longer used stay as long as it is there: the cluster may turn back to it.
     """
     coming = {(record.template, record.content.uid, record.content.generation) for record in records}
-    kept = set(used)
+    kept = {*used, *(known.template for known in revisions if known.is_of(live.get(known.template)))}
     going = [known for known in revisions if known.template not in kept]
     for template in sorted(kept):
         waiting = [known for known in revisions if known.template == template and not _is(known, coming)]

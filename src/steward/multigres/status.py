@@ -24,6 +24,7 @@ from steward.kube.conditions import (
     write_conditions,
 )
 from steward.kube.meta import ObjectMeta
+from steward.kube.timestamps import from_timestamp
 from steward.multigres import reasons
 from steward.multigres.api import status as api
 from steward.multigres.api.scalars import Phase, Unset
@@ -105,11 +106,11 @@ def workload_piece(
 def child_piece(
     what: str, meta: ObjectMeta | None, conditions: api.Conditions | Unset, observed: int | Unset
 ) -> Piece:
-    """A child custom resource: ready when it says so of its present generation."""
+    """A child custom resource: ready when it says so of its present generation, and stays."""
     if meta is None:
         return Piece(what, 1, 0, is_current=False)
     known = read_conditions(conditions)
-    is_current = given(observed, 0) >= meta.generation
+    is_current = given(observed, 0) >= meta.generation and meta.deletion_timestamp is None
     ready = find_condition(known, READY)
     degraded = find_condition(known, DEGRADED)
     trouble = degraded.message if degraded is not None and degraded.status == TRUE and is_current else ""
@@ -150,6 +151,12 @@ def _waiting_message(waiting: Sequence[Piece]) -> str:
     more = f", and {len(waiting) - 1} more" if len(waiting) > 1 else ""
     hint = next((f" ({piece.hint})" for piece in waiting if piece.hint), "")
     return f"waiting for {first.what}{count}{more}{hint}"
+
+
+def unregistered(server: str) -> Condition:
+    """What a cluster says of its records until somebody has looked: it comes up together with its server."""
+    told = f"waiting for a ready member of {server}"
+    return Condition(TOPOLOGY_REGISTERED, FALSE, reasons.TOPOLOGY_WAITING, told)
 
 
 class Report(NamedTuple):
@@ -263,6 +270,17 @@ def is_bad_news(before: api.Conditions | Unset, after: dict[str, Any]) -> bool:
     lost = any(old.get(good) == TRUE and new.get(good) != TRUE for good in (AVAILABLE, TOPOLOGY_REGISTERED))
     lacking = old.get(CERTIFICATES_READY) != FALSE and new.get(CERTIFICATES_READY) == FALSE
     return turned or lost or lacking
+
+
+def unready_since(status: dict[str, Any]) -> float:
+    [since] = (known["lastTransitionTime"] for known in status["conditions"] if known["type"] == READY)
+    return from_timestamp(since)
+
+
+def is_held_up(status: dict[str, Any]) -> bool:
+    """Whether it names a cause that somebody may have to look at."""
+    causes = (reasons.HELD_UP, reasons.TROUBLE)
+    return any(known["reason"] in causes for known in status["conditions"])
 
 
 def read_conditions(conditions: api.Conditions | Unset) -> Conditions:

@@ -3,12 +3,11 @@
 Only what will not pass by itself is trouble: not a container that is being made, but one that crashes again and again.
 """
 
-import calendar
-import time
 from collections.abc import Iterable
-from typing import TypeVar
+from typing import NamedTuple, TypeVar
 
 from steward.kube.meta import HasMetadata
+from steward.kube.timestamps import from_timestamp
 from steward.multigres.views import ClaimView, ContainerStatus, PodView
 
 STUCK_REASONS = frozenset(
@@ -29,6 +28,10 @@ STUCK_REASONS = frozenset(
 )
 OFTEN = 3
 PATIENCE = 5.0
+VOLUME_PATIENCE = 10.0
+"""Where volumes are waited for: so long after the last one was bound. Whoever makes them takes one after another."""
+VOLUME_SECONDS = 60.0
+"""However many others are bound meanwhile."""
 CLAIM = "PersistentVolumeClaim"
 """What the scheduler says where a volume is the reason."""
 
@@ -61,31 +64,54 @@ def _told(container: ContainerStatus, reason: str, message: str) -> str:
     return f"{words} ({message})" if message else words
 
 
-def first_hint(pods: Iterable[PodView], claims: Iterable[ClaimView], now: float) -> str:
+class Moment(NamedTuple):
+    """Now, and when a volume was last bound to a claim, whosever it is."""
+
+    now: float
+    last_bound: float = float("-inf")
+
+
+def has_ended(pods: Iterable[PodView]) -> bool:
+    """Whether a container of theirs ran and came to an end, however often it was started again."""
+    return any(container.restart_count or container.state.terminated for container in _containers(pods))
+
+
+def _containers(pods: Iterable[PodView]) -> Iterable[ContainerStatus]:
+    return (container for pod in pods for container in pod.status.container_statuses)
+
+
+def first_hint(pods: Iterable[PodView], claims: Iterable[ClaimView], at: Moment) -> str:
     """What may well pass by itself and has not for a while: worth a word, not an alarm."""
-    unscheduled = next((told for pod in _by_name(pods) if (told := _unscheduled(pod, now))), "")
-    unbound = next((told for claim in _by_name(claims) if (told := _unbound(claim, now))), "")
+    unscheduled = next((told for pod in _by_name(pods) if (told := _unscheduled(pod, at))), "")
+    unbound = next((told for claim in _by_name(claims) if (told := _unbound(claim, at))), "")
     # A volume that waits for its pod is no news beside a pod that finds no node; one that keeps it off every node is.
     if not unscheduled or CLAIM in unscheduled:
         return "; ".join(filter(None, (unbound, unscheduled)))
     return unscheduled
 
 
-def _unbound(claim: ClaimView, now: float) -> str:
-    is_waiting = claim.status.phase == "Pending" and _age(claim, now) > PATIENCE
+def _unbound(claim: ClaimView, at: Moment) -> str:
+    is_waiting = claim.status.phase == "Pending" and _lacks_a_volume_for_long(claim, at)
     return f"volume claim {claim.metadata.name} is not bound" if is_waiting else ""
 
 
-def _unscheduled(pod: PodView, now: float) -> str:
+def _unscheduled(pod: PodView, at: Moment) -> str:
     for condition in pod.status.conditions:
-        if condition.type == "PodScheduled" and condition.status == "False" and _age(pod, now) > PATIENCE:
-            return f"pod {pod.metadata.name} cannot be scheduled: {condition.message}"
+        if condition.type == "PodScheduled" and condition.status == "False":
+            lacks_volumes = CLAIM in condition.message
+            is_long = _lacks_a_volume_for_long(pod, at) if lacks_volumes else _age(pod, at.now) > PATIENCE
+            return f"pod {pod.metadata.name} cannot be scheduled: {condition.message}" if is_long else ""
     return ""
+
+
+def _lacks_a_volume_for_long(seen: HasMetadata, at: Moment) -> bool:
+    age = _age(seen, at.now)
+    return age > VOLUME_SECONDS or min(age, at.now - at.last_bound) > VOLUME_PATIENCE
 
 
 def _age(seen: HasMetadata, now: float) -> float:
     created = seen.metadata.creation_timestamp
-    return 0.0 if created is None else now - calendar.timegm(time.strptime(created, "%Y-%m-%dT%H:%M:%SZ"))
+    return 0.0 if created is None else now - from_timestamp(created)
 
 
 def _by_name(seen: Iterable[T]) -> list[T]:

@@ -2,9 +2,10 @@
 
 A cluster stands on contents that were written down, never on templates as they happen to be: an edit of the cluster
 takes effect on the contents in force and smuggles nothing in. A template that the cluster did not use before is taken
-as it is, since choosing it is an edit of the cluster. A newer content is taken when the policy says so and the cluster
-can be carried out with it; one that would break the cluster is refused, whatever the policy, and what was in force
-stays. A content that the cluster went back from is taken again only on request.
+as it is, since choosing it is an edit of the cluster; one that it used before and turns back to is taken as it was when
+the cluster left it, so that an edit which is taken back leaves no trace. A newer content is taken when the policy says
+so and the cluster can be carried out with it; one that would break the cluster is refused, whatever the policy, and
+what was in force stays. A content that the cluster went back from is taken again only on request.
 """
 
 import datetime
@@ -53,7 +54,7 @@ class _Deciding:
 
     def __init__(self, at: Situation) -> None:
         self.at = at
-        self.in_force = in_force(at.revisions)
+        self.in_force = in_force(known for known in at.revisions if self._counts(known))
         self.news: list[News] = []
         self.attempts: dict[frozenset[tuple[TemplateKey, str, int]], Attempt] = {}
         self.named = mentioned(at.spec)
@@ -93,6 +94,11 @@ class _Deciding:
 
     # What is in force
 
+    def _counts(self, known: Revision) -> bool:
+        """What a template said that the cluster left counts as long as that template is there."""
+        is_left = self.at.reported is not None and str(known.template) not in self.at.reported
+        return not is_left or known.is_of(self.at.live.get(known.template))
+
     def _base(self) -> dict[TemplateKey, Content]:
         """The contents in force, those of templates that this cluster has only now chosen among them."""
         contents = {key: known.content for key, known in self.in_force.items()}
@@ -117,10 +123,11 @@ class _Deciding:
     def _rolled_back(self, contents: Contents) -> dict[TemplateKey, Content]:
         if not self._is_asked(ROLL_BACK):
             return {}
-        name = self.at.annotations[ROLL_BACK]
-        found = next((known for known in self.at.revisions if known.name == name), None)
+        name, used = self.at.annotations[ROLL_BACK], used_templates(self._attempt(contents).resolved)
+        known = [each for each in self.at.revisions if each.template in used]
+        found = next((each for each in known if each.name == name), None)
         if found is None:
-            names = ", ".join(sorted(each.name for each in self.at.revisions)) or "none"
+            names = ", ".join(sorted(each.name for each in known)) or "none"
             self._note(reasons.NO_SUCH_REVISION, f"no revision {name!r} is kept; there are: {names}")
             return {}
         back, what = {found.template: found.content}, found.template.told

@@ -26,6 +26,7 @@ from steward.multigres.status import (
     read_conditions,
     workload_piece,
 )
+from steward.multigres.trouble import has_ended
 from steward.multigres.views import CellView, ClusterView, PodView, TopoServerView
 from steward.runtime.controller import Controller
 from steward.runtime.predicates import annotations, own_object
@@ -76,8 +77,8 @@ class CellReconciler:
         if cell is None:
             return DONE
         if cell.metadata.deletion_timestamp is not None:
-            pods = self.pods.by_index(GATEWAYS, str(_gateway_key(cell)))
-            return await self.removal.farewell.carry_out(await self.removal.leave(cell, pods), Ref(KIND, key))
+            plan = await self.removal.leave(cell, self._gateway_pods(cell))
+            return await self.removal.farewell.carry_out(plan, Ref(KIND, key))
         inputs = (cell.metadata.uid, cell.metadata.labels, cell.spec)
         desired = self.ground.drafts.of(Ref(KIND, key), inputs, lambda: _objects(cell))
         strangers = await self.ground.strangers(desired)
@@ -89,9 +90,12 @@ class CellReconciler:
         told = self.ground.report(Ref(KIND, key), cell, status)
         return (await self.ground.carrier.carry_out(told, Ref(KIND, key))).result
 
+    def _gateway_pods(self, cell: CellView) -> list[PodView]:
+        return self.pods.by_index(GATEWAYS, str(_gateway_key(cell)))
+
     async def _look(self, cell: CellView) -> Look:
         """What the gateways' pods tell; and while they wait, whether any node stands where they are meant to be."""
-        look = self.ground.look(self.pods.by_index(GATEWAYS, str(_gateway_key(cell))))
+        look = self.ground.look(self._gateway_pods(cell))
         if not look.hint:
             return look
         label = await self.ground.nodes.lacking(given(cell.spec.zone, ""), given(cell.spec.region, ""))
@@ -99,7 +103,11 @@ class CellReconciler:
 
     def _pieces(self, cell: CellView, desired: list[Manifest], look: Look) -> list[Piece]:
         """The gateways first."""
-        return [self._gateways(cell, desired, look), *self._local_topo(cell, desired)]
+        return [
+            self._gateways(cell, desired, look),
+            *self._local_topo(cell, desired),
+            *self.ground.going(desired),
+        ]
 
     def _status(self, cell: CellView, pieces: list[Piece], stall: Stall | None) -> Manifest:
         gateways, health = pieces[0], assess(pieces, stall)
@@ -116,7 +124,7 @@ class CellReconciler:
         deployment = next(manifest for manifest in desired if manifest["kind"] == DEPLOYMENT.kind)
         name = deployment["metadata"]["name"]
         seen = self.deployments.get(Key(cell.metadata.namespace, name))
-        if self._lacks_record(cell):
+        if self._lacks_record(cell) and has_ended(self._gateway_pods(cell)):
             look = without_record(look)
         return workload_piece(f"gateways {name}", deployment["spec"]["replicas"], seen, look)
 

@@ -8,7 +8,9 @@ from typing import Any
 
 import msgspec
 from msgspec import UNSET
+from msgspec.structs import replace
 
+from steward.kube.conditions import Condition, find_condition
 from steward.kube.kinds import Key, Manifest, Ref
 from steward.kube.meta import HasMetadata, key_of
 from steward.kube.selectors import CacheRule
@@ -30,13 +32,16 @@ from steward.multigres.resolved import ResolvedCluster
 from steward.multigres.rules import CELL
 from steward.multigres.rules import CLUSTER as KIND
 from steward.multigres.status import (
+    TOPOLOGY_REGISTERED,
     Piece,
     Report,
     Stall,
     assess,
     child_piece,
     common_status,
+    read_conditions,
     serves,
+    unregistered,
     workload_piece,
 )
 from steward.multigres.update_notices import APPLY_NOW
@@ -126,9 +131,20 @@ class ClusterReconciler:
         await self._record(cluster, wanted)
         wanted = wanted._replace(missing=await self.references.missing(cluster, wanted.spec, wanted.resolved))
         desired = await self._desired(cluster, wanted)
-        strangers = await self.ground.strangers(desired)
-        kept = () if strangers else self._keep(cluster, desired)
-        return await self._report(cluster, kept, wanted, stall_of(strangers))
+        stall = stall_of(await self.ground.strangers(desired))
+        wanted = wanted._replace(going=tuple(self.ground.going(desired)))
+        cluster = await self._first_word(cluster, wanted, stall)
+        kept = () if stall else self._keep(cluster, desired)
+        return await self._report(cluster, kept, wanted, stall)
+
+    async def _first_word(self, cluster: ClusterView, wanted: Wanted, stall: Stall | None) -> ClusterView:
+        """Whoever has just applied a cluster looks at it now, and among many it takes a while to make its parts."""
+        if given(cluster.status.observed_generation, 0):
+            return cluster
+        ref = Ref(KIND, key_of(cluster))
+        told = self.ground.report(ref, cluster, self._status(cluster, wanted, stall))
+        await self.ground.carrier.carry_out(told, ref)
+        return self.clusters.get(ref.key) or cluster
 
     async def _record(self, cluster: ClusterView, wanted: Wanted) -> None:
         """Before anything is built on it: who takes over after a crash must find the content that is in force."""
@@ -186,7 +202,8 @@ class ClusterReconciler:
             return {**before, **common_status(report, health, more)}
         resolved = wanted.resolved
         more = (*more, *reference_conditions(resolved, wanted.missing, cluster.metadata.generation))
-        pieces = [*self._pieces(cluster, resolved), *missing_piece(wanted.missing)]
+        more = (*more, *_not_yet_registered(cluster, resolved))
+        pieces = [*wanted.going, *self._pieces(cluster, resolved), *missing_piece(wanted.missing)]
         name = cluster.metadata.name
         return {
             **common_status(report, assess(pieces, stall), more),
@@ -308,6 +325,15 @@ def _topo_services(cluster: str, resolved: ResolvedCluster) -> dict[str, str]:
         return {}
     name = names.global_topo(cluster)
     return {"clientService": name, "peerService": names.headless(name)}
+
+
+def _not_yet_registered(cluster: ClusterView, resolved: ResolvedCluster) -> tuple[Condition, ...]:
+    """In the first word already: said a little later, it would be a status more."""
+    known = find_condition(read_conditions(cluster.status.conditions), TOPOLOGY_REGISTERED)
+    if known is not None or resolved.topo.etcd is None:
+        return ()
+    waiting = unregistered(names.global_topo(cluster.metadata.name))
+    return (replace(waiting, observed_generation=cluster.metadata.generation),)
 
 
 def _admin_cluster_of(pod: PodView) -> list[Key]:

@@ -19,7 +19,6 @@ from steward.multigres.controllers.ground import Ground
 from steward.multigres.controllers.topology_access import SecretUnusable, TopologyAccess
 from steward.multigres.deletion import STARTED, shutdown_period
 from steward.multigres.draining import Terms
-from steward.multigres.layers import given
 from steward.multigres.protobuf import MalformedRecord
 from steward.multigres.topology import cell_key, decode_pooler, pooler_prefix
 from steward.runtime.plan import EventType, Plan
@@ -57,6 +56,7 @@ class Deregistration:
         self.ground = ground
         self.access = access
         self.servers = ground.store(ground.rules.topo_server)
+        self.sets = ground.store(ground.rules.stateful_set)
 
     async def attempt(self, leaving: Leaving, terms: Terms, server: Server, removal: Removal) -> Attempt:
         namespace, reference = leaving.meta.namespace, server.reference
@@ -70,10 +70,10 @@ class Deregistration:
         return Attempt()
 
     def _is_up(self, key: Key) -> bool:
-        seen = self.servers.get(key)
-        if seen is None or STARTED in seen.metadata.annotations:
+        server, members = self.servers.get(key), self.sets.get(key)
+        if server is None or members is None or STARTED in server.metadata.annotations:
             return False
-        return bool(given(seen.status.ready_replicas, 0))
+        return bool(members.status.ready_replicas)
 
     def _failed(self, leaving: Leaving, terms: Terms, server: Server, error: Exception) -> Attempt:
         asked = from_timestamp(leaving.meta.deletion_timestamp or "1970-01-01T00:00:00Z")

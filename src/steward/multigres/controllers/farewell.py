@@ -15,6 +15,7 @@ from steward.kube.conditions import FALSE, TRUE, Condition, is_true
 from steward.kube.errors import Conflict, NotFound
 from steward.kube.kinds import DEPLOYMENT, SERVICE, Key, Kind, Ref
 from steward.kube.meta import HasMetadata, ObjectMeta, controller_of, key_of
+from steward.kube.timestamps import from_timestamp
 from steward.multigres import reasons
 from steward.multigres.controllers.ground import Ground, ReportedStatus
 from steward.multigres.deletion import (
@@ -77,7 +78,8 @@ class Farewell:
         cluster = self._clusters.get(Key(meta.namespace, meta.labels.get(CLUSTER, "")))
         inherited = {} if cluster is None else cluster.metadata.annotations
         annotations = steering(meta.annotations, inherited)
-        return Terms(annotations, self.ground.grace, self.ground.clock.now(), self.ground.connections)
+        asked = 0.0 if meta.deletion_timestamp is None else from_timestamp(meta.deletion_timestamp)
+        return Terms(annotations, self.ground.grace, self.ground.clock.now(), self.ground.connections, asked)
 
     def going(self, kind: Kind, owner: ObjectMeta, pods: Iterable[PodView]) -> list[Going]:
         """The workloads of one kind that belong to an object, with their pods."""
@@ -118,7 +120,7 @@ class Farewell:
 
     def begin(self, leaving: Leaving, terms: Terms) -> Plan:
         """Notes the start on the object itself, once."""
-        start = shutdown_start(leaving.meta.annotations, terms.now)
+        start = shutdown_start(leaving.meta.annotations, terms.now, terms.asked)
         if start.at is not None:
             return ()
         period = shutdown_period(terms.annotations, leaving.default_seconds, terms.grace)
@@ -145,7 +147,7 @@ class Farewell:
         return (*self.report(leaving, drained, told), Requeue(LOOK_AGAIN_SECONDS))
 
     def complete(self, leaving: Leaving, terms: Terms) -> Plan:
-        start = shutdown_start(leaving.meta.annotations, terms.now)
+        start = shutdown_start(leaving.meta.annotations, terms.now, terms.asked)
         if start.at is not None:
             self.ground.figures.ended(leaving.ref.kind.kind, max(0.0, terms.now - start.at))
         return (emit(leaving, reasons.SHUTDOWN_COMPLETE, COMPLETE), release(leaving.ref, leaving.meta))

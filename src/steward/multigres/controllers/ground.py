@@ -9,38 +9,54 @@ import time
 from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple, Protocol
 
+from msgspec import UNSET
+
 from steward.kube.conditions import READY, TRUE
 from steward.kube.errors import NotFound
-from steward.kube.kinds import SECRET, Kind, Manifest, Ref, ref_of
+from steward.kube.kinds import PERSISTENT_VOLUME_CLAIM, SECRET, Kind, Manifest, Ref, ref_of
 from steward.kube.meta import HasMetadata, Metadata, ObjectMeta, controller_of, key_of
 from steward.kube.selectors import CacheRule
 from steward.kube.store import Change, Store
 from steward.multigres import reasons
 from steward.multigres.api.scalars import Unset
 from steward.multigres.api.status import Conditions
+from steward.multigres.controllers.bindings import Bindings
 from steward.multigres.controllers.drafts import Drafts
 from steward.multigres.controllers.neighbours import Neighbours
 from steward.multigres.controllers.nodes import Nodes
-from steward.multigres.controllers.pace import still_seconds
 from steward.multigres.controllers.primaries import Primaries
 from steward.multigres.controllers.remarks import Remarks
 from steward.multigres.controllers.sparing import SparingCarrier
 from steward.multigres.deletion import ENABLED, Grace
 from steward.multigres.deletion_metrics import DeletionFigures
 from steward.multigres.draining import Connections, unknown_connections
+from steward.multigres.going import going_piece
 from steward.multigres.layers import given
 from steward.multigres.objects.metadata import FIELD_MANAGER, MANAGED_BY
 from steward.multigres.rules import CELL, CLUSTER, SHARD, TABLE_GROUP, TOPO_SERVER, Rules
-from steward.multigres.status import Look, Stall, is_bad_news, is_urgent, transitions, was_in_trouble
+from steward.multigres.status import (
+    Look,
+    Piece,
+    Stall,
+    is_bad_news,
+    is_held_up,
+    is_urgent,
+    serves,
+    transitions,
+    unready_since,
+    was_in_trouble,
+)
 from steward.multigres.trouble import first_hint, first_trouble
 from steward.multigres.views import ClaimView, PodView
 from steward.runtime.manager import Manager
-from steward.runtime.pace import Pace, content_of
+from steward.runtime.pace import LONGEST_SECONDS, News, Pace, content_of
 from steward.runtime.plan import Apply, Delete, Emit, EventType, Plan, Requeue, Status
 from steward.runtime.settings import Settings
 
 NO_LONGER_ASKED_FOR = "it is no longer asked for"
 PROGRESS_SECONDS = 5.0
+UPDATE_SECONDS = 30.0
+"""How often the progress of what serves already is told: somebody changed it and looks on."""
 REPORTED = frozenset({CLUSTER, TOPO_SERVER, CELL, TABLE_GROUP, SHARD})
 """Kinds with a status of ours."""
 
@@ -88,6 +104,7 @@ class Ground:
         self.remarks = Remarks()
         self.neighbours = Neighbours(self.client, self.clock)
         self._pace = Pace(self.clock)
+        self._bindings = Bindings(self.clock)
 
     def store(self, rule: CacheRule[Any]) -> Store[Any]:
         found = self._stores.get(rule.kind)
@@ -95,6 +112,8 @@ class Ground:
             found = self._stores[rule.kind] = self._manager.store(rule)
             if rule.kind in REPORTED:
                 found.subscribe(self._forget_gone)
+            elif rule.kind == PERSISTENT_VOLUME_CLAIM:
+                found.subscribe(self._bindings.hear)
         return found
 
     def _forget_gone(self, change: Change[Any]) -> None:
@@ -117,7 +136,7 @@ class Ground:
     def look(self, pods: Iterable[PodView], claims: Iterable[ClaimView] = ()) -> Look:
         """What the pods and volumes of a component tell beyond their numbers."""
         seen, volumes = list(pods), list(claims)
-        return Look(first_trouble(seen, volumes), first_hint(seen, volumes, self.clock.now()))
+        return Look(first_trouble(seen, volumes), first_hint(seen, volumes, self._bindings.moment()))
 
     def report(self, ref: Ref, seen: Reported, status: Manifest) -> Plan:
         """Writes what is urgent, and of what is ready, at once; progress when it is due. The unready is seen again."""
@@ -127,12 +146,18 @@ class Ground:
         if any(c["type"] == READY and c["status"] == TRUE for c in status["conditions"]):
             self._settled(ref)
             return told
+        news = self._news(before, status)
         if not _is_urgent(ref, before, status):
-            wait = self._pace.seconds_to_wait(ref, content_of(status), still_seconds(ref.kind, status))
+            wait = self._pace.seconds_to_wait(ref, news)
             if wait:
-                return (Requeue(wait),)
-        self._pace.told(ref, content_of(status))
+                return (Requeue(min(wait, PROGRESS_SECONDS)),)
+        self._pace.told(ref, news)
         return (*told, Requeue(PROGRESS_SECONDS))
+
+    def _news(self, before: ReportedStatus, status: Manifest) -> News:
+        age = max(0.0, self.clock.now() - unready_since(status))
+        longest = UPDATE_SECONDS if serves(before.conditions) else LONGEST_SECONDS
+        return News(content_of(status), is_held_up(status), age, longest)
 
     async def strangers(self, desired: Sequence[Manifest]) -> frozenset[Ref]:
         """Objects of others under names that we need. Asked of the server only for what our caches do not hold."""
@@ -177,6 +202,16 @@ class Ground:
     def _is_going(self, ref: Ref) -> bool:
         seen = self.of_kind(ref.kind).get(ref.key)
         return seen is not None and seen.metadata.deletion_timestamp is not None
+
+    def going(self, desired: Iterable[Manifest]) -> list[Piece]:
+        """What is asked for and being deleted all the same."""
+        return [piece for manifest in desired if (piece := self._going(ref_of(manifest))) is not None]
+
+    def _going(self, ref: Ref) -> Piece | None:
+        seen = self.of_kind(ref.kind).get(ref.key)
+        if seen is None:
+            return None
+        return going_piece(ref, seen.metadata, seen.status.conditions if ref.kind in REPORTED else UNSET)
 
     def surplus(
         self, owner: ObjectMeta, desired: Sequence[Manifest], rules: Iterable[CacheRule[Any]]

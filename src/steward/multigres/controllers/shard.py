@@ -199,7 +199,8 @@ class ShardReconciler:
         orchestrators = self._pieces(desired, DEPLOYMENT.kind, "orchestrators")
         pools = self._pieces(desired, STATEFUL_SET.kind, "pool")
         certificates = certificates_piece(shard.status.conditions)
-        pieces = [*_with_look([*pools, *orchestrators], look), *change.pieces(), *certificates]
+        going = self.ground.going(desired)
+        pieces = [*going, *_with_look([*pools, *orchestrators], look), *change.pieces(), *certificates]
         report = Report(shard.metadata, shard.status.conditions, self.ground.now())
         return {
             **common_status(report, assess(pieces, stall), change.conditions(shard.metadata.generation)),

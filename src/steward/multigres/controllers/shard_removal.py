@@ -24,7 +24,16 @@ from steward.multigres.controllers.farewell import (
 )
 from steward.multigres.controllers.ground import Ground, Surplus, delete_surplus
 from steward.multigres.controllers.kept_claims import kept_claims
-from steward.multigres.deletion import ASKED, STARTED, forget_started, holds, is_forced, shutdown_period
+from steward.multigres.deletion import (
+    ASKED,
+    STARTED,
+    forget_started,
+    holds,
+    is_forced,
+    leaves_orphans,
+    release,
+    shutdown_period,
+)
 from steward.multigres.draining import Draining, Going, Stage, Terms, drain
 from steward.multigres.durations import show_duration
 from steward.multigres.objects.metadata import CELL, CLUSTER, DATABASE, SHARD, TABLE_GROUP
@@ -66,6 +75,8 @@ class ShardRemoval:
             return ()
         terms = self.farewell.terms(meta)
         leaving = self._leaving(shard, pods)
+        if leaves_orphans(meta):
+            return (release(leaving.ref, meta),)
         if is_forced(terms.annotations):
             return self.farewell.by_force(leaving, SKIPPED)
         course = self.farewell.course(leaving, terms)

@@ -41,7 +41,7 @@ class TableGroupReconciler:
         pieces = [shard_piece(name, self.shards.get(Key(group.metadata.namespace, name))) for name in names]
         report = Report(group.metadata, group.status.conditions, self.ground.now())
         return {
-            **common_status(report, assess(pieces, stall)),
+            **common_status(report, assess([*self.ground.going(desired), *pieces], stall)),
             "readyShards": sum(piece.is_ready for piece in pieces),
             "totalShards": len(pieces),
         }

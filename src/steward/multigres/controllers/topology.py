@@ -20,12 +20,13 @@ from steward.multigres.controllers.ground import Ground
 from steward.multigres.controllers.primaries import Sighting
 from steward.multigres.controllers.registration import living_poolers, register
 from steward.multigres.controllers.remarks import RemarkCarrier
+from steward.multigres.controllers.rounds import until_next_round
 from steward.multigres.controllers.topology_access import SecretUnusable, TopologyAccess
 from steward.multigres.controllers.wanted import Resolution
 from steward.multigres.controllers.wording import Wording
 from steward.multigres.layers import given
 from steward.multigres.objects import pool
-from steward.multigres.objects.metadata import CLUSTER, COMPONENT
+from steward.multigres.objects.metadata import CLUSTER, COMPONENT, TOPO_SERVER
 from steward.multigres.protobuf import MalformedRecord
 from steward.multigres.records import (
     Leader,
@@ -39,23 +40,30 @@ from steward.multigres.records import (
 from steward.multigres.resolved import ResolvedCluster
 from steward.multigres.rules import CLUSTER as KIND
 from steward.multigres.rules import SHARD
-from steward.multigres.status import TOPOLOGY_REGISTERED, read_conditions
+from steward.multigres.status import TOPOLOGY_REGISTERED, read_conditions, unregistered
 from steward.multigres.topology import PoolerRecord, cell_key, database_key, primary
-from steward.multigres.views import CellView, ClusterView, PodView, ShardView, TopoServerView
+from steward.multigres.views import CellView, ClusterView, PodView, ShardView, StatefulSetView
 from steward.runtime.backoff import Backoff
 from steward.runtime.controller import Controller
 from steward.runtime.forwards import Redirect
 from steward.runtime.plan import Plan, Requeue, Status
+from steward.runtime.predicates import chosen
 from steward.runtime.reconcile import DONE, Result
 from steward.runtime.settings import Settings
 from steward.runtime.triggers import For, Watches
 
 LOOK_AGAIN_SECONDS = 15.0
+"""How often the records are looked at when there is no other reason to: in common rounds, to wake once for all."""
 SEEK_SECONDS = 3.0
 """How often a primary is looked for while none is known."""
-RETRY = Backoff(first=0.5, cap=15.0, jitter=0.0)
+RETRY = Backoff(first=0.5, cap=LOOK_AGAIN_SECONDS, jitter=0.0)
+"""Anew from the first step whenever a member becomes ready. The cap is how late a record may be when the way to a
+server opens and nothing in the cluster tells of it. A gateway ends after 10 s without the record of its cell, and by
+its second end the kubelet puts it off for longer than this."""
 QUIET_SECONDS = 5.0
 """A cluster this young need not say yet that it is not registered: it comes up together with its server."""
+TOLD_AFTER = 4
+"""So many tries in vain, which take some seconds, before a server that comes up is said not to answer."""
 FORGET_SECONDS = 30.0
 """After so long without an answer the primaries that were seen last are no longer told."""
 REGISTERED = "the topology server holds the records of all cells and databases"
@@ -68,19 +76,26 @@ class Unregistered(NamedTuple):
     message: str
 
 
+class Failing(NamedTuple):
+    """How often in a row a server was asked in vain, while so many of its members were ready."""
+
+    times: int
+    ready: int
+
+
 class TopologyReconciler:
     def __init__(self, ground: Ground, carrier: RemarkCarrier, settings: Settings) -> None:
         self.ground = ground
         self.carrier = carrier
         self.clusters = ground.store(ground.rules.cluster)
-        self.servers = ground.store(ground.rules.topo_server)
+        self.sets = ground.store(ground.rules.stateful_set)
         self.shards = ground.store(ground.rules.shard)
         self.cells = ground.store(ground.rules.cell)
         self.pods = ground.store(ground.rules.pod)
         self.pods.add_label_index(CLUSTER)
         self.resolution = Resolution(ground)
         self.access = TopologyAccess(ground.client, Redirect(settings.connect_to))
-        self._failures: dict[Key, int] = {}
+        self._failures: dict[Key, Failing] = {}
         self._wording = Wording()
         self._registered: dict[Key, frozenset[str]] = {}
 
@@ -91,7 +106,7 @@ class TopologyReconciler:
             self,
             (
                 For(rules.cluster),
-                Watches(rules.topo_server, to=_cluster_of_server),
+                Watches(rules.stateful_set, to=_cluster_of_server, when=chosen(_ready_members)),
                 Watches(rules.pod, to=_cluster_of_pooler, when=_goes),
             ),
             channel=self.ground.primaries.asked,
@@ -133,7 +148,7 @@ class TopologyReconciler:
             return self._unregistered(cluster, _waiting(starting[0]))
         self._saw(cluster, poolers_by_shard(resolved, poolers), began)
         found = leaders(resolved, poolers)
-        again = LOOK_AGAIN_SECONDS if all(leader.cell for leader in found) else SEEK_SECONDS
+        again = self._next_round() if all(leader.cell for leader in found) else SEEK_SECONDS
         told = self._told(cluster, TRUE, reasons.REGISTERED, REGISTERED)
         return (*told, *self._leading(cluster, found), Requeue(again))
 
@@ -150,11 +165,24 @@ class TopologyReconciler:
 
     def _failed(self, cluster: ClusterView, resolved: ResolvedCluster, why: Unregistered) -> Plan:
         key = key_of(cluster)
-        failures = self._failures[key] = self._failures.get(key, 0) + 1
-        again = Requeue(RETRY.delay(failures, 0.0))
+        again = Requeue(self._retry_after(key, resolved))
         why = why._replace(message=self._wording.of(key, _standing(cluster, why.reason), why.message))
         self._saw_nothing(cluster, resolved)
+        if why.reason == reasons.TOPOLOGY_UNREACHABLE and _has_just_come_up(cluster, self._failures[key]):
+            return (again,)
         return (*self._unregistered(cluster, why), *self._forgotten(cluster, resolved), again)
+
+    def _retry_after(self, key: Key, resolved: ResolvedCluster) -> float:
+        """What failed while fewer members were ready counts for nothing."""
+        ready = sum(self._ready(key.namespace, name) for name in _servers(resolved))
+        before = self._failures.get(key)
+        times = before.times + 1 if before is not None and before.ready == ready else 1
+        self._failures[key] = Failing(times, ready)
+        delay = RETRY.delay(times, 0.0)
+        return delay if delay < RETRY.cap else self._next_round()
+
+    def _next_round(self) -> float:
+        return until_next_round(self.ground.clock.monotonic(), LOOK_AGAIN_SECONDS)
 
     def _unregistered(self, cluster: ClusterView, why: Unregistered) -> Plan:
         age = self._seconds_since(cluster.metadata.creation_timestamp)
@@ -174,8 +202,12 @@ class TopologyReconciler:
         return self.ground.clock.now() - (from_timestamp(stamp) if stamp else 0.0)
 
     def _is_up(self, cluster: ClusterView, name: str) -> bool:
-        server: TopoServerView | None = self.servers.get(Key(cluster.metadata.namespace, name))
-        return server is not None and given(server.status.ready_replicas, 0) > 0
+        return self._ready(cluster.metadata.namespace, name) > 0
+
+    def _ready(self, namespace: str, server: str) -> int:
+        """Members that are ready, by the set that counts them: what a TopoServer says of them may be held back."""
+        members: StatefulSetView | None = self.sets.get(Key(namespace, server))
+        return 0 if members is None else members.status.ready_replicas
 
     async def _look(self, cluster: ClusterView, resolved: ResolvedCluster) -> list[PoolerRecord]:
         """Registers what there is to register first: nothing of that may wait for a cell's own server."""
@@ -241,6 +273,13 @@ def _before(cluster: ClusterView) -> Condition | None:
     return find_condition(read_conditions(cluster.status.conditions), TOPOLOGY_REGISTERED)
 
 
+def _has_just_come_up(cluster: ClusterView, failing: Failing) -> bool:
+    """Nobody knows the way to a server in the moment in which its first member is ready: that is no news yet."""
+    before = _before(cluster)
+    is_new = before is None or before.reason == reasons.TOPOLOGY_WAITING
+    return is_new and failing.ready > 0 and failing.times < TOLD_AFTER
+
+
 def _standing(cluster: ClusterView, reason: str) -> str:
     """What the status says already about the same thing."""
     before = _before(cluster)
@@ -254,7 +293,8 @@ def _is_shared(resolved: ResolvedCluster) -> bool:
 
 
 def _waiting(server: str) -> Unregistered:
-    return Unregistered(reasons.TOPOLOGY_WAITING, f"waiting for a ready member of {server}")
+    waiting = unregistered(server)
+    return Unregistered(waiting.reason, waiting.message)
 
 
 def _explained(error: Exception) -> Unregistered:
@@ -280,6 +320,18 @@ def _cluster_of_pooler(pod: PodView) -> list[Key]:
     return [Key(pod.metadata.namespace, labels[CLUSTER])]
 
 
-def _cluster_of_server(server: TopoServerView) -> list[Key]:
-    name = server.metadata.labels.get(CLUSTER)
-    return [Key(server.metadata.namespace, name)] if name else []
+def _servers(resolved: ResolvedCluster) -> list[str]:
+    """The servers that Steward runs for the cluster."""
+    own = [name for cell in resolved.cells if (name := local_server(resolved, cell))]
+    return own if resolved.topo.etcd is None else [names.global_topo(resolved.identity.name), *own]
+
+
+def _ready_members(members: StatefulSetView) -> int:
+    return members.status.ready_replicas
+
+
+def _cluster_of_server(members: StatefulSetView) -> list[Key]:
+    labels = members.metadata.labels
+    if TOPO_SERVER not in labels or CLUSTER not in labels:
+        return []
+    return [Key(members.metadata.namespace, labels[CLUSTER])]

@@ -7,12 +7,21 @@ from collections.abc import Iterable, Sequence
 
 from steward.kube.conditions import Condition, find_condition, is_true
 from steward.kube.kinds import STATEFUL_SET, Key, Manifest, Ref
+from steward.kube.meta import key_of
 from steward.multigres import reasons
 from steward.multigres.controllers.farewell import DRAINING, Farewell, Leaving, emit
 from steward.multigres.controllers.ground import Ground, stall_of
 from steward.multigres.controllers.patience import CHILDREN, PODS, owned
 from steward.multigres.controllers.volumes import Around, VolumeKeeper, Volumes
-from steward.multigres.deletion import STEERING, held, holds, is_forced, is_protected
+from steward.multigres.deletion import (
+    STEERING,
+    held,
+    holds,
+    is_forced,
+    is_protected,
+    leaves_orphans,
+    release,
+)
 from steward.multigres.dependents import (
     DELETION_BLOCKED,
     NONE_LEFT,
@@ -57,6 +66,8 @@ from steward.runtime.reconcile import DONE, Result
 from steward.runtime.triggers import For, Watches
 
 PLACE = (CELL, ZONE, REGION)
+UNPROTECTED = "Protection is off"
+MEMBERS_GONE = "Its members are gone, and nothing is left to protect"
 
 
 class TopoServerReconciler:
@@ -123,7 +134,8 @@ class TopoServerReconciler:
         outcome = await self.ground.carrier.carry_out(plan, ref)
         # What was just applied is already in the caches: no status calls it ready before it is.
         more = (volumes.condition(meta.generation),)
-        told = self.ground.report(ref, server, self._status(server, stall, more, volumes.pieces()))
+        pieces = [*self.ground.going(volumes.desired), *volumes.pieces()]
+        told = self.ground.report(ref, server, self._status(server, stall, more, pieces))
         events = news(ref, server.status.conditions, more)
         reported = await self.ground.carrier.carry_out((*told, *events), ref)
         return Outcome([*outcome.carried, *reported.carried]).result
@@ -143,13 +155,21 @@ class TopoServerReconciler:
         dependents = dependents_of(server, self._beside(meta.namespace))
         if is_forced(terms.annotations):
             return self.farewell.by_force(leaving, _skipped(dependents))
-        if dependents and is_protected(terms.annotations, terms.grace):
+        if dependents and is_protected(terms.annotations, terms.grace) and self._has_members(server):
             return self._blocked(server, leaving, dependents)
+        if leaves_orphans(meta):
+            return (release(leaving.ref, meta),)
         leaving = leaving._replace(more=tuple(unblocked(meta, dependents)))
         course = self.farewell.course(leaving, terms)
         if course is None:
             return self.farewell.complete(leaving, terms)
-        return (*self._freed(leaving, dependents), *course)
+        why = UNPROTECTED if self._has_members(server) else MEMBERS_GONE
+        return (*self._freed(leaving, dependents, why), *course)
+
+    def _has_members(self, server: TopoServerView) -> bool:
+        """Whether there is anything to protect: foreground deletion takes the members away whoever depends on them,
+        and then only a new server in the place of this one helps those who do."""
+        return self.sets.get(key_of(server)) is not None or bool(self._pods(server))
 
     def _beside(self, namespace: str) -> Beside:
         return Beside(self.cells.list(namespace), self.groups.list(namespace), self.shards.list(namespace))
@@ -168,13 +188,13 @@ class TopoServerReconciler:
             emit(leaving, reasons.DELETION_BLOCKED, told, EventType.WARNING),
         )
 
-    def _freed(self, leaving: Leaving, dependents: Sequence[Dependent]) -> Plan:
+    def _freed(self, leaving: Leaving, dependents: Sequence[Dependent], why: str) -> Plan:
         """The moment from which nothing, or nothing that counts, stands in the way."""
         known = read_conditions(leaving.status.conditions)
         if is_true(known, SAFE_TO_DELETE) or find_condition(known, DRAINING) is not None:
             return ()
         if dependents:
-            told = f"Protection is off; skipped: {_skipped(dependents)}"
+            told = f"{why}; skipped: {_skipped(dependents)}"
             return (emit(leaving, reasons.PROTECTION_OFF, told, EventType.WARNING),)
         return (emit(leaving, reasons.SAFE_TO_DELETE, NONE_LEFT),)
 

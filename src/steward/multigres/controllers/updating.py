@@ -20,7 +20,7 @@ from steward.multigres.views import ClusterView
 from steward.runtime.plan import Apply, Delete, Emit, EventType, Patch, Plan, Requeue
 
 UPDATE_AVAILABLE = "TemplateUpdateAvailable"
-OUT_OF_USE = "its template is no longer used, or ten later contents are kept"
+OUT_OF_USE = "its template is gone, or ten later contents are kept"
 WARNINGS = frozenset({reasons.UPDATE_REFUSED, reasons.NO_SUCH_REVISION})
 # Wall clocks are set and time zones change their rules: a window far away is asked for again.
 LOOK_AGAIN_SECONDS = 3600.0

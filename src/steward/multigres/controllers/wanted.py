@@ -18,7 +18,7 @@ from steward.multigres.mentions import mentioned
 from steward.multigres.references import Missing
 from steward.multigres.resolved import Identity, ResolvedCluster
 from steward.multigres.revisions import Content, TemplateKey, read_revision
-from steward.multigres.status import Stall
+from steward.multigres.status import Piece, Stall
 from steward.multigres.updates import Decision, decide
 from steward.multigres.views import ClusterView, TemplateView
 
@@ -33,6 +33,8 @@ class Wanted(NamedTuple):
     stall: Stall | None
     decision: Decision | None = None
     missing: tuple[Missing, ...] = ()
+    going: tuple[Piece, ...] = ()
+    """What is asked for and being deleted all the same."""
 
 
 class Resolution:
@@ -70,22 +72,24 @@ class Resolution:
 
     def _situation(self, cluster: ClusterView, spec: MultigresClusterSpec) -> Situation:
         namespace, name = cluster.metadata.namespace, cluster.metadata.name
-        beside = self._beside(namespace, spec)
+        revisions = tuple(read_revision(each) for each in self._revisions.by_owner(cluster.metadata.uid))
+        used_once = (known.template for known in revisions)
+        beside = self._beside(namespace, {*mentioned(spec), *used_once})
         reported = cluster.status.applied_template_generations
         return Situation(
             identity=Identity(namespace, name),
             spec=spec,
             live={key: _content(seen) for key, seen in beside.items() if not _is_leaving(seen)},
             leaving=frozenset(key for key, seen in beside.items() if _is_leaving(seen)),
-            revisions=tuple(read_revision(each) for each in self._revisions.by_owner(cluster.metadata.uid)),
+            revisions=revisions,
             reported=None if reported is UNSET else reported,
             annotations=cluster.metadata.annotations,
             now=datetime.datetime.fromtimestamp(self._clock.now(), datetime.UTC),
         )
 
-    def _beside(self, namespace: str, spec: MultigresClusterSpec) -> dict[TemplateKey, TemplateView]:
-        """The templates that can matter: those that the spec names, and those called `default`."""
-        keys = {*mentioned(spec), *(TemplateKey(kind, DEFAULT_TEMPLATE) for kind in SPECS)}
+    def _beside(self, namespace: str, known: set[TemplateKey]) -> dict[TemplateKey, TemplateView]:
+        """The templates that can matter: those that the spec names or once named, and those called `default`."""
+        keys = {*known, *(TemplateKey(kind, DEFAULT_TEMPLATE) for kind in SPECS)}
         found = {key: self._templates[key.kind].get(Key(namespace, key.name)) for key in sorted(keys)}
         return {key: seen for key, seen in found.items() if seen is not None}
 

@@ -110,6 +110,9 @@ def _environment(owner: Owner, replicas: int) -> list[Manifest]:
         "ETCD_INITIAL_ADVERTISE_PEER_URLS": f"{this}:{PEER.number}",
         "ETCD_INITIAL_CLUSTER_STATE": "new",
         "ETCD_INITIAL_CLUSTER_TOKEN": owner.name,
+        # Poolers write their records again and again: without it the history fills the server until it takes no write.
+        "ETCD_AUTO_COMPACTION_MODE": "periodic",
+        "ETCD_AUTO_COMPACTION_RETENTION": "1h",
         "ETCD_INITIAL_CLUSTER": ",".join(
             f"{owner.name}-{index}=http://{owner.name}-{index}.{domain}:{PEER.number}"
             for index in range(replicas)

@@ -13,7 +13,7 @@ from steward.multigres.api.compute import MultiOrch, Pool, Resources, Stateless
 from steward.multigres.api.images import Images
 from steward.multigres.api.observability import Observability
 from steward.multigres.layers import given
-from steward.multigres.objects.metadata import NODE_NAME, Manifest, selector
+from steward.multigres.objects.metadata import NODE_NAME, NODE_ZONE, Manifest, selector
 
 NOBODY = 65532
 SAMPLING_DIRECTORY = "/etc/otel"
@@ -70,17 +70,19 @@ def resources(of: Resources | Any) -> Manifest:
 
 
 def spread(of: Mapping[str, str], shape: Stateless | MultiOrch | Pool) -> Manifest:
-    """Where pods go: as the user says, else apart from each other where the nodes allow it."""
+    """Where pods go: as the user says, else to as many zones and nodes as there are, where that is possible."""
     placement: Manifest = {}
     if shape.tolerations is not UNSET:
         placement["tolerations"] = shape.tolerations
     if shape.affinity is not UNSET:
         return {**placement, "affinity": shape.affinity}
-    term = {"labelSelector": {"matchLabels": selector(of)}, "topologyKey": NODE_NAME}
-    preferred = [{"weight": 100, "podAffinityTerm": term}]
+    alike = {"labelSelector": {"matchLabels": selector(of)}}
+    preferred = [{"weight": 100, "podAffinityTerm": {**alike, "topologyKey": NODE_NAME}}]
+    zones = {"maxSkew": 1, "topologyKey": NODE_ZONE, "whenUnsatisfiable": "ScheduleAnyway", **alike}
     return {
         **placement,
         "affinity": {"podAntiAffinity": {"preferredDuringSchedulingIgnoredDuringExecution": preferred}},
+        "topologySpreadConstraints": [zones],
     }
 
 

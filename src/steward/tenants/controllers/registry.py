@@ -26,7 +26,8 @@ from steward.tenants.controllers.departure import Departure, departing
 from steward.tenants.controllers.finalizers import held_by, let_go
 from steward.tenants.controllers.former import without_former_owner
 from steward.tenants.controllers.ground import Ground
-from steward.tenants.controllers.pace import Pace
+from steward.tenants.controllers.meanwhile import telling_meanwhile
+from steward.tenants.controllers.moments import Moments
 from steward.tenants.controllers.reading import Inputs, Readings
 from steward.tenants.controllers.registry_memory import RegistryMemory, recalled
 from steward.tenants.controllers.syncing import Syncs
@@ -44,9 +45,9 @@ from steward.tenants.views import Registry, Revision, Template, Tenant
 
 log = logging.getLogger(__name__)
 
-JITTER: Final = 0.1
-SHOWN_EVENTS: Final = 20
 LABEL: Final = "label of a registry"
+TELL_SECONDS: Final = 5.0
+"""How often counts are told while Tenants are being written: for a table of thousands that takes minutes."""
 
 
 class RegistryReconciler:
@@ -60,10 +61,10 @@ class RegistryReconciler:
         self.templates = TemplatesInUse(ground)
         self.readings = Readings(ground.clock, self._wake)
         self.credentials = CredentialWatches(ground.client, self._wake)
-        self.syncs = Syncs(ground, self.templates)
+        self.syncs = Syncs(ground, self.templates, self._is_current)
         root = Path(settings.sqlite_root) if settings.sqlite_root else None
         self.surroundings = Surroundings(root, Redirect(settings.connect_to))
-        self._pace = Pace(ground.clock)
+        self._moments = Moments(ground.clock)
         self._memories: dict[Key, RegistryMemory] = {}
         self._loop: ControllerLoop | None = None
 
@@ -113,7 +114,7 @@ class RegistryReconciler:
         if registry.metadata.deletion_timestamp is not None:
             return await self._farewell(registry)
         memory = self._memory(registry)
-        wait = self._pace.wait(key, (registry.metadata.uid, registry.metadata.generation))
+        wait = self._moments.wait(key, (registry.metadata.uid, registry.metadata.generation))
         if wait and not self._is_urgent(registry, memory):
             return RequeueAfter(wait)
         return await self._look(registry, memory)
@@ -127,7 +128,8 @@ class RegistryReconciler:
             await self._report(registry, self._state(registry, memory)._replace(problems=problems))
             return DONE
         await self._carry_out(held_by(Ref(REGISTRY, key), meta, marks.REGISTRY_FINALIZER), key)
-        await self._go_on(registry, spec, memory)
+        work = self._go_on(registry, spec, memory)
+        await telling_meanwhile(work, lambda: self._tell_counts(key, memory), TELL_SECONDS)
         await self._begin_if_due(registry, spec, memory)
         await self._report(registry, self._state(registry, memory))
         if memory.write_failure is not None:
@@ -153,6 +155,22 @@ class RegistryReconciler:
         elif memory.pending is not None:
             await self.syncs.converge(registry, spec, memory, memory.pending)
 
+    async def _tell_counts(self, key: Key, memory: RegistryMemory) -> None:
+        registry = self.registries.get(key)
+        if registry is None or registry.metadata.deletion_timestamp is not None:
+            return
+        try:
+            await self._report(registry, self._state(registry, memory))
+        except KubeError as error:
+            log.warning("the counts of a registry could not be told: %s", error)
+
+    def _is_current(self, key: Key, memory: RegistryMemory) -> bool:
+        """Whether what the last read was begun with still holds."""
+        registry, used = self.registries.get(key), memory.inputs
+        if registry is None or used is None:
+            return False
+        return used.gives_the_tenants_of(self._inputs(registry))
+
     def _memory(self, registry: Registry) -> RegistryMemory:
         key = Key(registry.metadata.namespace, registry.metadata.name)
         found = self._memories.get(key)
@@ -162,7 +180,7 @@ class RegistryReconciler:
 
     async def _forget(self, key: Key) -> Result:
         self._memories.pop(key, None)
-        self._pace.forget(key)
+        self._moments.forget(key)
         self.readings.forget(key)
         await self.credentials.use(key, frozenset())
         return DONE

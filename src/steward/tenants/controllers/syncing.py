@@ -4,6 +4,7 @@ Rows are dropped as soon as all of them are written; only a rollout that goes on
 """
 
 import random
+from collections.abc import Callable
 from typing import Final
 
 from steward.kube.errors import KubeError
@@ -36,11 +37,19 @@ JITTER: Final = 0.1
 SHOWN_EVENTS: Final = 20
 MOST_FAILURES: Final = 16
 
+IsCurrent = Callable[[Key, RegistryMemory], bool]
+"""Whether the registry, its templates and its table are those that the last read was begun with."""
+
+
+def _always(registry: Key, memory: RegistryMemory) -> bool:
+    return True
+
 
 class Syncs:
-    def __init__(self, ground: Ground, templates: TemplatesInUse) -> None:
+    def __init__(self, ground: Ground, templates: TemplatesInUse, is_current: IsCurrent = _always) -> None:
         self._ground = ground
         self._templates = templates
+        self._is_current = is_current
         self._rollouts = Rollouts(ground)
         self._fleets = ground.fleets
 
@@ -137,12 +146,12 @@ class Syncs:
         key = Key(meta.namespace, meta.name)
         memory.writer.keep_only(Key(meta.namespace, each.name) for each in wanted)
         turn = await self._rollouts.turn(wanted, meta, self._before(key))
-        written = await memory.writer.write(turn.write, meta)
+        written = await memory.writer.write(turn.write, meta, lambda: self._is_current(key, memory))
         news = rejections(registry, memory.rejected, (*rows.rejected, *written.rejected))
         memory.rejected = (*rows.rejected, *written.rejected)
         memory.look_again_at = turn.look_again_at
         memory.write_failure = next(iter(written.failures), None)
-        goes_on = turn.waits or bool(written.failures)
+        goes_on = turn.waits or bool(written.failures) or written.is_cut_short
         memory.pending = rows if goes_on else None
         await self._carry_out((*turn.news, *news), key)
         return not goes_on and not written.rejected

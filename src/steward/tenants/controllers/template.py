@@ -21,7 +21,7 @@ from steward.tenants.controllers.departure import Departure, departing
 from steward.tenants.controllers.finalizers import held_by, let_go
 from steward.tenants.controllers.ground import Ground
 from steward.tenants.controllers.in_force import in_force, put_in_force
-from steward.tenants.controllers.pace import Pace
+from steward.tenants.controllers.moments import Moments
 from steward.tenants.fleet import counted, template_of
 from steward.tenants.rules import TEMPLATE
 from steward.tenants.telling import conditions_of, has_turned
@@ -45,7 +45,7 @@ class TemplateReconciler:
         self.revisions = ground.store(rules.revision)
         self.tenants = ground.fleets.tenants
         self.tenants.add_index(OF_TEMPLATE, template_of)
-        self._pace = Pace(ground.clock)
+        self._moments = Moments(ground.clock)
         self._validated: dict[Key, tuple[object, tuple[Problem, ...]]] = {}
 
     def controller(self) -> Controller:
@@ -70,11 +70,11 @@ class TemplateReconciler:
     async def reconcile(self, key: Key) -> Result:
         template = self.templates.get(key)
         if template is None:
-            self._pace.forget(key)
+            self._moments.forget(key)
             self._validated.pop(key, None)
             self.ground.rollouts.pop(key, None)
             return DONE
-        wait = self._pace.wait(key, self._inputs(template))
+        wait = self._moments.wait(key, self._inputs(template))
         if wait:
             return RequeueAfter(wait)
         leaves = template.metadata.deletion_timestamp is not None

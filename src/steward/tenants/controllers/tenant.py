@@ -2,7 +2,7 @@
 
 What is to be applied is written down before it is, so a crash at any moment leaves nothing that the next life does not
 know of. A look writes one status before it makes objects for the first time and one when the Tenant is ready; while
-objects come up, one every few seconds at the most; at rest none.
+objects come up, one when they have stood still for a while; at rest none.
 """
 
 import logging
@@ -97,15 +97,19 @@ class TenantReconciler:
     async def _look(self, key: Key) -> tuple[Result, str]:
         document = await self._ground.shelf.document(key)
         if document is None:
-            self._memories.forget(key)
-            self.counts.forget(key)
+            self._forget(key)
             return DONE, SUCCESS
         if isinstance(document, Unreadable):
             return await self._unreadable(key, document)
         memory = self._memories.of(key, document.metadata.uid)
         if document.is_leaving:
-            return await self._leaver.leave(document, memory), SUCCESS
+            return await self._leaver.leave(document), SUCCESS
         return await self._keep(document, memory)
+
+    def _forget(self, key: Key) -> None:
+        self._memories.forget(key)
+        self.counts.forget(key)
+        self._reporter.forget(Ref(TENANT_KIND, key))
 
     async def _unreadable(self, key: Key, found: Unreadable) -> tuple[Result, str]:
         trouble = Trouble(reasons.UNREADABLE_SPEC, f"the spec cannot be read: {found.why}")

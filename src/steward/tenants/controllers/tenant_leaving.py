@@ -11,8 +11,7 @@ from steward.tenants.controllers.finalizers import let_go
 from steward.tenants.controllers.tenant_cleanup import Cleaner, Leaving
 from steward.tenants.controllers.tenant_deletion import WAIT_SECONDS, Departure, depart
 from steward.tenants.controllers.tenant_document import Document
-from steward.tenants.controllers.tenant_memory import TenantMemory
-from steward.tenants.controllers.tenant_report import REPORT_SECONDS, Reporter
+from steward.tenants.controllers.tenant_report import Reporter
 from steward.tenants.controllers.tenant_rights import Rights
 from steward.tenants.marks import TENANT_DELETED, TENANT_FINALIZER
 from steward.tenants.tenant_status import Trouble, leaving, troubled
@@ -29,7 +28,7 @@ class Leaver:
         self._cleaner = cleaner
         self._rights = rights
 
-    async def leave(self, document: Document, memory: TenantMemory) -> Result:
+    async def leave(self, document: Document) -> Result:
         if not document.is_held:
             return DONE
         if not self._is_known_to_leave(document):
@@ -39,7 +38,7 @@ class Leaver:
         why = Leaving(document.ref, document.owner, carrier, TENANT_DELETED)
         departure = await depart(self._cleaner, document, why)
         if not departure.is_over:
-            return await self._linger(document, memory, departure)
+            return await self._linger(document, departure)
         gone = Emit(document.ref, reasons.TENANT_DELETED, "its objects are gone, or kept as they say")
         plan = (gone, *let_go(document.ref, document.metadata, TENANT_FINALIZER))
         await self._carrier.carry_out(plan, document.ref)
@@ -50,16 +49,14 @@ class Leaver:
         told = find_condition(self._reporter.before(document).conditions, READY)
         return told is not None and told.reason in (reasons.TENANT_DELETING, reasons.TENANT_DELETION_FAILED)
 
-    async def _linger(self, document: Document, memory: TenantMemory, departure: Departure) -> Result:
-        """Told at once when something fails, and when it merely takes its time, only after a while."""
-        now = self._reporter.clock.monotonic()
-        if not departure.problems and now - memory.reported_at < REPORT_SECONDS:
-            return RequeueAfter(WAIT_SECONDS)
-        memory.reported_at = now
+    async def _linger(self, document: Document, departure: Departure) -> Result:
+        """That it leaves is told at once, and what fails; what merely takes its time, only after a while."""
         if departure.problems:
             await self._fail(document, departure.message)
         status = leaving(self._reporter.before(document), departure.message)
-        await self._carrier.carry_out((Status(document.ref, status),), document.ref)
+        is_known = self._is_known_to_leave(document)
+        if not is_known or not self._reporter.seconds_to_wait(document.ref, status):
+            await self._carrier.carry_out((Status(document.ref, status),), document.ref)
         return RequeueAfter(WAIT_SECONDS)
 
     async def _fail(self, document: Document, message: str) -> NoReturn:

@@ -1,7 +1,7 @@
 """What the Tenant controller remembers between two looks at a Tenant. Losing it costs a write or an event, never truth.
 
 Everything that must survive a restart is in the Tenant's status; what is here only spares the server: how far objects
-were brought before the status says so, when the status was last written, and what events have been told.
+were brought before the status says so, and what events have been told.
 """
 
 from collections.abc import Sequence
@@ -31,7 +31,6 @@ class TenantMemory(Struct):
     """The resources that are in conflict, by id."""
     failing_since: dict[str, float] = {}
     """By id, since when a resource has failed, on the clock that only goes forward."""
-    reported_at: float = float("-inf")
     is_recalled: bool | None = None
     """Whether objects were recorded when we first saw it: an earlier life of ours knew more than the status tells."""
 

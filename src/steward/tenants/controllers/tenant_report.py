@@ -1,12 +1,14 @@
 """Writes a Tenant's status and events: what is about to be made, how far it is, and why it goes no further.
 
-While objects come up a status is written every few seconds at the most; whatever ends the waiting, good or bad, is
-written at once.
+While objects come up a status is written when they have stopped to (see `runtime.pace`); whatever ends the waiting,
+good or bad, is written at once.
 """
 
 from collections.abc import Iterable
 from typing import Final, NamedTuple
 
+from steward.kube.kinds import Manifest, Ref
+from steward.runtime.pace import News, Pace, content_of
 from steward.runtime.plan import Plan, Status
 from steward.runtime.reconcile import DONE, RequeueAfter, Result
 from steward.tenants import reasons
@@ -35,7 +37,6 @@ from steward.tenants.tenant_status import (
 )
 from steward.tenants.waiting import Progress, State
 
-REPORT_SECONDS: Final = 10.0
 LEFT_SECONDS: Final = 5.0
 
 
@@ -50,8 +51,8 @@ class Work(NamedTuple):
 class Reporter:
     def __init__(self, ground: Ground) -> None:
         self.carrier = ground.carrier
-        self.clock = ground.clock
         self._now = ground.now
+        self._pace = Pace(ground.clock)
 
     def before(self, document: Document) -> Before:
         return Before(document.status, document.metadata.generation, self._now())
@@ -65,6 +66,7 @@ class Reporter:
         records = [*_records(work), *_records_of(orphans, document)]
         status = announced(self.before(document), len(work.wanted), records)
         await self.carrier.carry_out((Status(document.ref, status),), document.ref)
+        self._pace.told(document.ref, _news(status))
         return work._replace(document=document.saying(status))
 
     async def stall(self, document: Document, memory: TenantMemory, trouble: Trouble) -> None:
@@ -81,9 +83,8 @@ class Reporter:
         status = status_of(before, progress, [*_records(work), *remaining])
         events = _events(document, memory, before, troubles_of(progress))
         steps: Plan = (*events, *became_ready(document.ref, before.conditions, progress))
-        wait = 0.0 if is_urgent(before, status) else self._wait(memory, progress)
+        wait = self._wait(document.ref, before, status, progress)
         if not wait:
-            memory.reported_at = self.clock.monotonic()
             steps = (*steps, Status(document.ref, status))
         await self.carrier.carry_out(steps, document.ref)
         if not wait:
@@ -92,14 +93,30 @@ class Reporter:
         again += [LEFT_SECONDS] * bool(remaining) + [wait] * bool(wait)
         return RequeueAfter(min(again)) if again else DONE
 
-    def _wait(self, memory: TenantMemory, progress: list[Progress]) -> float:
-        """How long a status that only tells of progress has to wait for its turn."""
-        now = self.clock.monotonic()
-        if memory.reported_at == float("-inf"):
-            memory.reported_at = now
+    def _wait(self, ref: Ref, before: Before, status: Manifest, progress: list[Progress]) -> float:
         if not tally(progress).under_way:
+            self.forget(ref)
             return 0.0
-        return max(0.0, REPORT_SECONDS - (now - memory.reported_at))
+        if is_urgent(before, status):
+            self._pace.told(ref, _news(status))
+            return 0.0
+        return self.seconds_to_wait(ref, status)
+
+    def seconds_to_wait(self, ref: Ref, status: Manifest) -> float:
+        """How long a status that only tells of progress has to wait for its turn; when it has come, it is taken."""
+        news = _news(status)
+        wait = self._pace.seconds_to_wait(ref, news)
+        if not wait:
+            self._pace.told(ref, news)
+        return wait
+
+    def forget(self, ref: Ref) -> None:
+        """It is ready, in trouble, or gone: nothing of it waits to be told."""
+        self._pace.forget(ref)
+
+
+def _news(status: Manifest) -> News:
+    return News(content_of(status))
 
 
 def _lingering(left: Left) -> Progress:

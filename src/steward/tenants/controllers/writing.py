@@ -7,7 +7,7 @@ a table at rest costs neither rendering nor writing.
 
 import asyncio
 import logging
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Final, NamedTuple
 
@@ -56,6 +56,12 @@ class Written:
 
     rejected: list[Rejected] = field(default_factory=list)
     failures: list[KubeError] = field(default_factory=list)
+    is_cut_short: bool = False
+    """Something that it was made from has changed: the rest would be written for nothing."""
+
+
+def _always() -> bool:
+    return True
 
 
 class FleetWriter:
@@ -92,12 +98,15 @@ class FleetWriter:
         wanted = set(keys)
         self.forget([key for key in self._settled if key not in wanted])
 
-    async def write(self, wanted: Sequence[WantedTenant], registry: ObjectMeta) -> Written:
-        """New rows first: after a start every Tenant is compared once, and nobody new has to wait for that."""
+    async def write(
+        self, wanted: Sequence[WantedTenant], registry: ObjectMeta, is_current: Callable[[], bool] = _always
+    ) -> Written:
+        """New rows first: after a start every Tenant is compared once, and nobody new has to wait for that. An edit of
+        the template or the registry, or its end, does not wait for a fleet of the version before it."""
         written = Written()
         pending = [each for each in wanted if not self._is_settled(each, registry)]
         pending.sort(key=lambda each: self._tenants.get(Key(registry.namespace, each.name)) is not None)
-        left = iter(pending)
+        left = _while_current(pending, is_current, written)
         await asyncio.gather(*(self._write_each(left, registry, written) for _ in range(TOGETHER)))
         return written
 
@@ -190,3 +199,13 @@ class FleetWriter:
 def _told(registry: ObjectMeta, error: RenderError) -> Plan:
     ref = Ref(REGISTRY, Key(registry.namespace, registry.name))
     return (Emit(ref, reasons.TEMPLATE_RENDER_FAILED, str(error), EventType.WARNING),)
+
+
+def _while_current(
+    pending: Iterable[WantedTenant], is_current: Callable[[], bool], written: Written
+) -> Iterator[WantedTenant]:
+    for each in pending:
+        if not is_current():
+            written.is_cut_short = True
+            return
+        yield each

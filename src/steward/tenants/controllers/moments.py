@@ -11,7 +11,7 @@ from steward.kube.kinds import Key
 MOMENT: Final = 1.0
 
 
-class Pace:
+class Moments:
     def __init__(self, clock: Clock, moment: float = MOMENT) -> None:
         self._clock = clock
         self._moment = moment
