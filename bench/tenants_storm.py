@@ -3,7 +3,9 @@
 The operator runs as a process of its own, and every call is counted from the API server's audit log. The clock of a
 storm runs from the moment the template is there to the moment the last Tenant says Ready. The floor is the bare client
 of `measuring.replay`: it writes what the operator wrote, 16 at once, in the same run, and its clock stops when all pods
-are ready. Sizes by `--sizes 100,1000,5000`, the rest that is watched by `--seconds 120`.
+are ready. What a size leaves behind goes after its floor was measured and before the next begins: to delete a fleet
+keeps a control plane as busy as to make it. Sizes by `--sizes 100,1000,5000`, the rest that is watched by
+`--seconds 120`.
 """
 
 from __future__ import annotations
@@ -77,6 +79,7 @@ async def measure_size(report: Report, on: Ground, table: Customers, size: int) 
     space = Space(on.bare, f"{on.namespace}-{size}", table, INTERVAL)
     watched = Watched(on, AGENT)
     progress(f"{size} rows")
+    await space.until_alone()
     await space.make()
     await table.clear()
     await table.add(range(size))
@@ -90,9 +93,9 @@ async def measure_size(report: Report, on: Ground, table: Customers, size: int) 
         async with watched.phase(running) as rest:
             await asyncio.sleep(report.options.seconds)
     restart = await measure_restart(on, space, watched, size)
-    await space.leave()
     progress("the bare client writes the same")
     floor = await replay(on.bare, written, f"{space.namespace}-bare")
+    await space.leave()
     await on.bare.delete(f"/api/v1/namespaces/{space.namespace}-bare")
     report.add(*figures(Found(size, seconds, storm, rest, restart, floor)))
     report.note(f"{size}: writes were {storm.sorted_writes()}")

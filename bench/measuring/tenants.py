@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import base64
 import json
 from collections.abc import AsyncIterator, Iterable
@@ -20,6 +21,7 @@ REGISTRY, TEMPLATE, DATABASE = "customers", "web", "saas"
 OBJECTS_EACH = 5
 _KIND = f"/apis/{API_VERSION}"
 _INSERT_AT_ONCE = 1_000
+_LOOK_SECONDS = 1.0
 
 
 class Customers:
@@ -173,6 +175,16 @@ class Space:
 
     def apps(self, plural: str) -> str:
         return f"/apis/apps/v1/namespaces/{self.namespace}/{plural}"
+
+    async def until_alone(self) -> None:
+        """Until no namespace of the same run is on its way out."""
+        while await self._leaving():  # noqa: ASYNC110 - another process decides
+            await asyncio.sleep(_LOOK_SECONDS)
+
+    async def _leaving(self) -> list[str]:
+        found = json.loads(await self.bare.get("/api/v1/namespaces"))["items"]
+        leaving = (each["metadata"]["name"] for each in found if each["status"]["phase"] == "Terminating")
+        return [name for name in leaving if name.startswith(self.namespace.rpartition("-")[0] + "-")]
 
     async def make(self) -> None:
         await self.bare.create("/api/v1/namespaces", {"metadata": {"name": self.namespace}})

@@ -70,3 +70,18 @@ def test_memory_forgets_what_was_longest_unused() -> None:
     memory.put("c", 3)
 
     assert (memory.get("a"), memory.get("b"), memory.get("c")) == (1, None, 3)
+
+
+def test_what_the_server_left_as_it_was_is_known_and_not_kept() -> None:
+    settled = Settled()
+    settled.learn_values(CONFIG_MAP, [("a",)], [[{"image": "app:1"}]], [[{"image": "app:1"}]])
+    asked = [{"image": "app:1"}]
+    became = settled.became(CONFIG_MAP, ("a",), asked)
+    assert became is not None
+    assert became[0] is asked
+
+
+def test_a_number_that_the_server_spelt_otherwise_is_not_left_as_it_was() -> None:
+    settled = Settled()
+    settled.learn_values(CONFIG_MAP, [("a",)], [[1.0]], [[1]])
+    assert str(settled.became(CONFIG_MAP, ("a",), [1.0])) == "([1],)"

@@ -294,6 +294,15 @@ def test_the_answer_of_a_delete_tells_whether_the_object_lives_on(answer: bytes,
     assert is_still_there(answer) is there
 
 
+async def test_who_loses_its_last_finalizer_is_gone_from_the_cache_at_once(server: Server) -> None:
+    leaving = {"deletionTimestamp": "2026-01-01T00:00:00Z", "deletionGracePeriodSeconds": 0}
+    server.store.put(0, body("x", 3, **leaving, finalizers=["a/b"]))
+    server.answers["x"] = body("x", 3, **leaving)
+    patch = JsonPatch([{"op": "remove", "path": "/metadata/finalizers"}])
+    await server.carrier().carry_out((Patch(ref("x"), patch),), CAUSE)
+    assert server.store.get(Key("shop", "x")) is None
+
+
 async def test_a_delete_is_bound_to_the_uid(server: Server) -> None:
     step = Delete(ref("x"), "uid-x", "test", propagation="Orphan", grace_seconds=5)
     await server.carrier().carry_out((step,), CAUSE)

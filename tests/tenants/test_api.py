@@ -8,7 +8,7 @@ import pytest
 
 from steward.kube.crd import CustomKind, definition
 from steward.tenants.api.kinds import CUSTOM_KINDS
-from steward.tenants.api.resource import LISTS, field_name
+from steward.tenants.api.lists import LISTS, field_name
 from steward.tenants.api.template import TenantTemplateSpec
 from steward.tenants.api.tenant import TenantSpec
 from tests.kubectl import Kubectl

@@ -3,8 +3,11 @@ from steward.kube.kinds import CONFIG_MAP, Key, Ref
 from steward.kube.meta import ObjectMeta, OwnerReference
 from steward.tenants.conflicts import (
     PEACE_SECONDS,
+    WHOLE,
     Contests,
+    Taken,
     contest,
+    contested_object,
     field_conflict,
     may_touch,
     object_conflict,
@@ -42,6 +45,12 @@ def test_a_conflict_says_with_whom_and_the_cure() -> None:
     assert "belongs to Helm x" in owned
 
 
+def test_whom_nobody_beats_by_force_is_named() -> None:
+    told = contested_object(REF, meta({TENANT: "other", TENANT_NAMESPACE: "else"}))
+    assert "Tenant else/other takes ConfigMap saas/config again and again" in told
+    assert told.endswith("leave conflictPolicy: Force to one of them")
+
+
 def conflict(*managers: tuple[str, str]) -> FieldConflict:
     error = FieldConflict(409, "Conflict", "conflict")
     error.managers = managers
@@ -63,7 +72,21 @@ def test_three_times_in_a_minute_is_a_contest() -> None:
         True,
         True,
     ]
-    assert "kubectl takes .spec.replicas again and again" in contest(REF, contests.note(REF, TAKER, 50.0))
+    told = contest(REF, contests.note(REF, TAKER, 50.0))
+    assert "kubectl takes .spec.replicas again and again" in told
+    assert "Force" not in told
+
+
+def test_what_was_taken_three_times_in_a_minute_is_lost_for_a_while() -> None:
+    contests = Contests()
+    taken = Taken(REF, "Tenant saas/other", WHOLE)
+    found = []
+    for now in (0.0, 1.0, 2.0):
+        found.append(contests.is_lost(taken, now))
+        contests.note(REF, [(taken.manager, taken.field)], now)
+    assert found == [False, False, False]
+    assert contests.is_lost(taken, 3.0)
+    assert not contests.is_lost(taken, PEACE_SECONDS + 3.0)
 
 
 def test_slow_edits_different_fields_and_other_objects_are_no_contest() -> None:

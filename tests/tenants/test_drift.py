@@ -8,7 +8,8 @@ from steward.kube.selectors import CacheRule
 from steward.kube.store import Store
 from steward.runtime.manager import Manager
 from steward.runtime.settings import Settings, Shard
-from steward.tenants.drift import BUILT_IN, Children, child_rule
+from steward.tenants.api.lists import KINDS
+from steward.tenants.drift import Children, child_rule
 from steward.tenants.marks import BUCKET, TENANT, TENANT_NAMESPACE
 
 DATABASE = Kind("example.org/v1", "Database")
@@ -100,10 +101,10 @@ def test_an_object_that_changes_hands_wakes_both(
 def test_a_custom_kind_is_watched_from_its_first_use_and_only_once(
     stores: Stores, children: Children, woken: list[Key]
 ) -> None:
-    assert len(stores.known) == len(BUILT_IN)
+    assert len(stores.known) == len(KINDS)
     children.watch([DATABASE, CONFIG_MAP])
     children.watch([DATABASE])
-    assert len(stores.known) == len(BUILT_IN) + 1
+    assert len(stores.known) == len(KINDS) + 1
     put(stores, DATABASE, 1, status={"phase": "up"})
     assert woken == [Key("saas", "acme")]
 

@@ -13,7 +13,7 @@ import pytest
 from steward.local.control_plane import ControlPlane
 from steward.multigres.api.kinds import CUSTOM_KINDS as MULTIGRES_KINDS
 from steward.shipping.operators import TENANTS
-from steward.tenants.api.resource import LISTS, field_name
+from steward.tenants.api.lists import LISTS, field_name
 from steward.tenants.marks import TENANT as TENANT_LABEL
 from steward.tenants.payload import Payload
 from steward.testkit import Answer, FaultProxy, Match, Rule

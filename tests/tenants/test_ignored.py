@@ -30,6 +30,29 @@ def test_each_match_is_a_place_by_itself(path: str, places: list[Any]) -> None:
     assert list(ignored_places(APP, [path])) == places
 
 
+MARKED = {
+    "labels": {"kubernetes-tenants.org/tenant": "acme", "kubernetes-tenants.org/tenant-namespace": "saas"},
+    "annotations": {"kubernetes-tenants.org/deletion-policy": "Delete", "theirs": "1"},
+    "ownerReferences": [{"uid": "1"}],
+}
+
+
+@pytest.mark.parametrize(
+    ("path", "places"),
+    [
+        ("$.metadata", []),
+        ("$.metadata.*", [("metadata", "annotations", "theirs")]),
+        ("$.metadata.namespace", []),
+        ("$.metadata.ownerReferences[0].uid", []),
+        ("$.metadata.labels['kubernetes-tenants.org/tenant']", []),
+        ("$.metadata.annotations", [("metadata", "annotations", "theirs")]),
+    ],
+)
+def test_who_an_object_is_and_whose_is_never_ignored(path: str, places: list[Any]) -> None:
+    app = {**APP, "metadata": {"name": "app", "namespace": "saas", **MARKED}}
+    assert list(ignored_places(app, [path])) == places
+
+
 def test_inside_a_list_without_keys_the_whole_list_is_ignored() -> None:
     ingress = {
         "apiVersion": "networking.k8s.io/v1",

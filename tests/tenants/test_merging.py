@@ -1,8 +1,14 @@
 from typing import Any
 
 from steward.kube.patches import JsonPatch, MergePatch, StrategicPatch
-from steward.tenants.merging import is_same, merge_patch, replace_patch
-from tests.tenants.fleet import config_map
+from steward.tenants.merging import (
+    is_same,
+    merge_patch,
+    plain_merge_patch,
+    replace_patch,
+    with_what_is_there,
+)
+from tests.tenants.fleet import config_map, service
 
 
 def live(**metadata: Any) -> dict[str, Any]:
@@ -38,6 +44,24 @@ def test_replace_sets_all_and_takes_away_the_rest_but_what_the_cluster_keeps() -
     assert by_path["/metadata/annotations"]["value"] == {"deployment.kubernetes.io/revision": "3"}
     assert "/status" not in by_path
     assert "/metadata/finalizers" not in by_path
+
+
+def test_what_the_server_refuses_is_merged_with_whole_lists() -> None:
+    patch = plain_merge_patch(service("a", 81), live())
+    assert isinstance(patch, MergePatch)
+    assert patch.guarded
+
+
+def test_what_the_server_has_written_stays_where_nothing_is_said_of_it() -> None:
+    claim = {"kind": "PersistentVolumeClaim", "metadata": {"name": "a"}, "spec": {"resources": {"x": 1}}}
+    found = {
+        **claim,
+        "spec": {"resources": {"x": 0, "y": 2}, "volumeName": "v"},
+        "status": {"phase": "Bound"},
+    }
+    kept = with_what_is_there(claim, found)
+    assert kept["spec"] == {"resources": {"x": 1, "y": 2}, "volumeName": "v"}
+    assert "status" not in kept
 
 
 def test_bookkeeping_is_no_difference() -> None:

@@ -46,7 +46,7 @@ def error(columns: dict[str, str] | None = None, **fields: Any) -> RenderError:
 
 
 def test_an_object_comes_out_as_it_will_be_applied() -> None:
-    [made] = rendered(configMaps=[resource(readyWhen="{{ .x }}")]).lists["config_maps"]
+    [made] = rendered(configMaps=[resource(readyWhen="{{ .x }}")]).lists["configMaps"]
     assert msgspec.to_builtins(made) == {
         "id": "config",
         "readyWhen": "{{ .x }}",
@@ -272,7 +272,7 @@ def test_lists_keep_their_order_and_names() -> None:
     found = rendered(services=[resource("s")], configMaps=[resource("b"), resource("a")])
     assert {name: [made.id for made in made_list] for name, made_list in found.lists.items()} == {
         "services": ["s"],
-        "config_maps": ["b", "a"],
+        "configMaps": ["b", "a"],
     }
 
 

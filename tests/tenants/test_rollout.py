@@ -51,6 +51,7 @@ def test_without_a_limit_all_go_at_once_and_nothing_is_said() -> None:
         ([*under_way("a", "b", "c"), *old("d")], ()),
         ([*done("a", "b"), *old("c")], ("c",)),
         ([*under_way("a"), Progress("new", 0), *old("z")], ("new",)),
+        ([*old("a", "b"), Progress("y", OLD), Progress("z", OLD)], ("y", "z")),
     ],
 )
 def test_no_more_than_the_limit_are_under_way(tenants: list[Progress], write: tuple[str, ...]) -> None:
@@ -119,6 +120,35 @@ def test_time_alone_does_not_stop_what_has_not_begun() -> None:
         phase="InProgress", target_generation=NEW, last_progress_time="1970-01-01T00:00:00Z"
     )
     assert phase(step(*old("a"), before=waiting, now=9999.0)) == "InProgress"
+
+
+def test_what_has_reached_everybody_does_not_fail_because_a_tenant_does_later() -> None:
+    complete = step(*done("a", "b"), now=1000.0).status
+    found = step(*done("a"), *under_way("b"), before=complete, now=9000.0)
+    assert found.status == complete
+
+
+def newcomer(name: str, made_at: float) -> Progress:
+    return Progress(name, NEW, False, made_at)
+
+
+def test_newcomers_of_a_version_that_reached_everybody_come_a_few_at_a_time_and_it_does_not_fail() -> None:
+    complete = step(*done("a", "b"), skew=1, now=1000.0).status
+    waiting = [Progress("c", 0), Progress("d", 0)]
+    first = step(*done("a", "b"), *waiting, skew=1, before=complete, now=9000.0)
+    assert (first.write, phase(first)) == (("c",), "InProgress")
+
+    tenants = [*done("a", "b"), newcomer("c", 9000.0), Progress("d", 0)]
+    second = step(*tenants, skew=1, before=first.status, now=9059.0)
+    assert (second.write, phase(second), second.look_again_at) == ((), "InProgress", 9060.0)
+
+    third = step(*tenants, skew=1, before=second.status, now=9060.0)
+    assert (third.write, phase(third)) == (("d",), "InProgress")
+    tenants = [*done("a", "b"), newcomer("c", 9000.0), Progress("d", NEW, True, 9060.0)]
+    last = step(*tenants, skew=1, before=third.status, now=9061.0)
+    assert phase(last) == "Complete"
+    assert last.status is not None
+    assert last.status.completion_time == "1970-01-01T02:31:01Z"
 
 
 TENANTS = st.lists(

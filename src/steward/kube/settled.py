@@ -24,6 +24,9 @@ V = TypeVar("V")
 
 REMEMBERED: Final = 20_000
 
+# What the server left as it was is not kept: a fleet of objects with atomic lists would be held whole a second time.
+_AS_SENT: Final = ()
+
 # Of all atomic values only those of metadata are the same for every kind, and the server adds nothing to them.
 _NEVER_DEFAULTED: Final = "metadata"
 
@@ -68,7 +71,7 @@ class Shape(Enum):
 class Settled:
     def __init__(self, size: int = REMEMBERED) -> None:
         self._schema: Memory[tuple[Kind, Doubt], bool] = Memory(size)
-        self._became: Memory[tuple[Kind, Path, bytes], tuple[Any]] = Memory(size)
+        self._became: Memory[tuple[Kind, Path, bytes], tuple[Any, ...]] = Memory(size)
         self._same: Memory[bytes, bool] = Memory(size)
         self._shapes: Memory[FieldSet, Shape] = Memory(size)
 
@@ -92,11 +95,12 @@ class Settled:
     def learn_shape(self, owned: FieldSet, shape: Shape) -> None:
         self._shapes.put(owned, shape)
 
-    def became(self, kind: Kind, path: Path, value: Any) -> tuple[Any] | None:
+    def became(self, kind: Kind, path: Path, value: Any) -> tuple[Any, ...] | None:
         """What the server made of an atomic value, in a tuple since that may be nothing at all."""
         if path[0] == _NEVER_DEFAULTED:
             return (value,)
-        return self._became.get((kind, path, _digest(value)))
+        found = self._became.get((kind, path, _digest(value)))
+        return (value,) if found == _AS_SENT else found
 
     def learn_values(
         self, kind: Kind, paths: list[Path], sent: list[Any], answered: list[Any]
@@ -106,7 +110,9 @@ class Settled:
         for path, mine, theirs in zip(paths, sent, answered, strict=True):
             may_grow = is_deep(mine) or (mine is None and is_deep(theirs))
             if may_grow and path[0] != _NEVER_DEFAULTED:
-                self._became.put((kind, path, _digest(mine)), (theirs,))
+                sent_as = _digest(mine)
+                is_left = sent_as == _digest(theirs)  # to Python 1, 1.0 and True are all the same
+                self._became.put((kind, path, sent_as), _AS_SENT if is_left else (theirs,))
                 learned.append(path)
         return learned
 

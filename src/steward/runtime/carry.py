@@ -257,7 +257,9 @@ class Carrier:
         body = await self._reach.client.patch(
             step.ref, step.patch, step.subresource, manager=self._field_manager
         )
-        if not step.subresource or step.subresource == "status":
+        if uid := ended_uid(body):
+            self._forget(step.ref, uid)
+        elif not step.subresource or step.subresource == "status":
             self._tell_stores(step.ref.kind, body)
         return Effect.CHANGED
 
@@ -277,12 +279,12 @@ class Carrier:
             if isinstance(error, Conflict) and step.resource_version:
                 raise
             # Gone, or a namesake with another uid stands there: this very object does not exist any more.
-            self._forget(step)
+            self._forget(step.ref, step.uid)
             return Effect.GONE
         if is_still_there(body):
             self._tell_stores(step.ref.kind, body)
         else:
-            self._forget(step)
+            self._forget(step.ref, step.uid)
         return Effect.DELETED
 
     async def _evict(self, step: Delete, options: DeleteOptions) -> Effect:
@@ -295,7 +297,7 @@ class Carrier:
             log.info("%s stays: %s", step.ref, error)
             return Effect.FORBIDDEN
         except (NotFound, Conflict):
-            self._forget(step)
+            self._forget(step.ref, step.uid)
             return Effect.GONE
         await self._look_again(step)
         return Effect.DELETED
@@ -305,10 +307,10 @@ class Carrier:
         try:
             left = await self._reach.client.get(step.ref.kind, step.ref.key)
         except NotFound:
-            self._forget(step)
+            self._forget(step.ref, step.uid)
             return
         if left["metadata"]["uid"] != step.uid:
-            self._forget(step)
+            self._forget(step.ref, step.uid)
         self._tell_stores(step.ref.kind, msgspec.json.encode(left))
 
     def _emit(self, step: Emit) -> Effect:
@@ -327,9 +329,9 @@ class Carrier:
             if store is not besides:
                 store.observe(body)
 
-    def _forget(self, step: Delete) -> None:
-        for store in self._reach.stores_of(step.ref.kind):
-            store.forget(step.ref.key, step.uid)
+    def _forget(self, ref: Ref, uid: str) -> None:
+        for store in self._reach.stores_of(ref.kind):
+            store.forget(ref.key, uid)
 
 
 def _is_of_budgets(error: Exception) -> bool:
@@ -338,6 +340,7 @@ def _is_of_budgets(error: Exception) -> bool:
 
 
 class _RemainingMeta(msgspec.Struct, frozen=True, rename="camel"):
+    uid: str = ""
     deletion_timestamp: str | None = None
     deletion_grace_period_seconds: int | None = None
     finalizers: tuple[str, ...] = ()
@@ -354,6 +357,13 @@ def is_still_there(body: bytes) -> bool:
     if left.kind == "Status" or left.metadata.deletion_timestamp is None:
         return False
     return bool(left.metadata.finalizers or left.metadata.deletion_grace_period_seconds)
+
+
+def ended_uid(body: bytes) -> str:
+    """Of an object that a patch has taken the last finalizer from: with the answer it is gone."""
+    left = msgspec.json.decode(body, type=_Remaining)
+    is_ended = left.metadata.deletion_timestamp is not None and not is_still_there(body)
+    return left.metadata.uid if is_ended else ""
 
 
 _VERBS: dict[type[Any], str] = {

@@ -2,7 +2,8 @@
 
 Ours: our tracking labels, an owner reference to this Tenant, or the mark of an orphan, which waits to be adopted. On an
 object of ours a field that we apply is taken back from whoever changed it. Who takes the same field again and again,
-an autoscaler say, means it: after three times in a minute it is a conflict, and we stop.
+an autoscaler say, means it: after three times in a minute it is a conflict, and we stop. So does a Tenant that takes
+the whole object by force.
 """
 
 from collections import OrderedDict
@@ -19,10 +20,13 @@ TAKES: Final = 3
 TAKES_SECONDS: Final = 60.0
 PEACE_SECONDS: Final = 600.0
 REMEMBERED: Final = 10_000
+WHOLE: Final = "the object"
+"""What is taken where an owner and not a field is contested."""
 CURE: Final = "Check the namespace, review nameTemplate, or set conflictPolicy: Force"
 CURE_OF_FIELDS: Final = (
     "List the field in ignoreFields, take it out of the template, or set conflictPolicy: Force"
 )
+CURE_OF_CONTESTS: Final = "List the field in ignoreFields, or take it out of the template"
 _OUR_MANAGERS: Final = frozenset((FIELD_MANAGER, SEEDING_MANAGER, f"{FIELD_MANAGER}-heal"))
 
 
@@ -48,6 +52,13 @@ def object_conflict(ref: Ref, meta: ObjectMeta) -> str:
     return f"Resource {ref.key.name} exists with different owner: {ref} belongs to {holder(meta)}. {CURE}"
 
 
+def contested_object(ref: Ref, meta: ObjectMeta) -> str:
+    return (
+        f"Resource {ref.key.name} exists with different owner: {holder(meta)} takes {ref} again and again. "
+        "Check the namespace, review nameTemplate, or leave conflictPolicy: Force to one of them"
+    )
+
+
 def doubled_conflict(ref: Ref, earlier: str) -> str:
     return (
         f"Resource {ref.key.name} exists with different owner: {ref} is resource {earlier!r} already. {CURE}"
@@ -61,7 +72,7 @@ def field_conflict(ref: Ref, error: FieldConflict) -> str:
 
 def contest(ref: Ref, taken: "Iterable[Taken]") -> str:
     held = [f"{found.manager} takes {found.field} again and again" for found in taken]
-    return f"{ref}: {_some(held)}. {CURE_OF_FIELDS}"
+    return f"{ref}: {_some(held)}. {CURE_OF_CONTESTS}"
 
 
 def _some(sentences: list[str], most: int = 3) -> str:
@@ -93,11 +104,16 @@ class Contests:
         found = [Taken(ref, manager, field) for manager, field in managers]
         return tuple(taken for taken in found if self._is_contested(taken, now))
 
+    def is_lost(self, taken: Taken, now: float) -> bool:
+        """Whether we no longer fight for it, as far as is known so far."""
+        times = self._taken.get(taken, ())
+        return len(times) >= TAKES and now - times[-1] < PEACE_SECONDS
+
     def _is_contested(self, taken: Taken, now: float) -> bool:
+        if self.is_lost(taken, now):
+            return True
         times = self._taken.get(taken, ())
         if len(times) >= TAKES:
-            if now - times[-1] < PEACE_SECONDS:
-                return True
             times = ()
         times = (*(time for time in times if now - time < TAKES_SECONDS), now)
         self._taken[taken] = times

@@ -3,7 +3,8 @@
 from typing import Any, Final
 
 from steward.kube.kinds import Manifest
-from steward.tenants.api.resource import DEFAULT_TIMEOUT_SECONDS, LISTS, field_name
+from steward.tenants.api.lists import LISTS
+from steward.tenants.api.resource import DEFAULT_TIMEOUT_SECONDS
 from steward.tenants.api.source import DEFAULT_INTERVAL, MYSQL_PORT, POSTGRES_PORT
 
 _RESOURCE: Final = {
@@ -15,7 +16,7 @@ _RESOURCE: Final = {
     "patchStrategy": "apply",
 }
 _PORTS: Final = {"mysql": MYSQL_PORT, "postgres": POSTGRES_PORT}
-_LISTS: Final = frozenset(field_name(attribute) for attribute, _ in LISTS)
+_LISTS: Final = frozenset(each.field for each in LISTS)
 
 
 def default_registry(spec: Manifest) -> Manifest:

@@ -20,26 +20,10 @@ from steward.runtime.predicates import any_of, child, generation
 from steward.runtime.queue import Lane
 from steward.runtime.settings import Settings
 from steward.runtime.triggers import Channel
+from steward.tenants.api.lists import KINDS
 from steward.tenants.marks import FIELD_MANAGER, TENANT, TENANT_NAMESPACE
 from steward.tenants.rules import bucket_selector
 
-BUILT_IN: Final = (
-    kinds.SERVICE_ACCOUNT,
-    kinds.DEPLOYMENT,
-    kinds.STATEFUL_SET,
-    kinds.DAEMON_SET,
-    kinds.SERVICE,
-    kinds.INGRESS,
-    kinds.CONFIG_MAP,
-    kinds.SECRET,
-    kinds.PERSISTENT_VOLUME_CLAIM,
-    kinds.JOB,
-    kinds.CRON_JOB,
-    kinds.POD_DISRUPTION_BUDGET,
-    kinds.NETWORK_POLICY,
-    kinds.HORIZONTAL_POD_AUTOSCALER,
-    kinds.NAMESPACE,
-)
 _READY_BY_BEING_THERE: Final = (kinds.SECRET, kinds.CONFIG_MAP, kinds.SERVICE_ACCOUNT)
 
 # What has no generation may have changed in a part that nobody keeps: any new version of it is worth a look.
@@ -77,7 +61,7 @@ class Children:
         self._settings = settings
         self._stores: dict[Kind, Store[Any]] = {}
         self._followed: set[Kind] = set()
-        self.watch(BUILT_IN)
+        self.watch(KINDS)
 
     def watch(self, wanted: Iterable[Kind]) -> None:
         for kind in wanted:

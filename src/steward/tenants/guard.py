@@ -18,6 +18,8 @@ back just when the process ends, before the mark is taken away: so one that is m
 start, marked or not.
 
 Tenants are compared with rows, never with what was rendered from them: a row that fails to render is still a row.
+
+"At once" means in one read, or two that follow each other. What goes in many small steps is told: see `attrition`.
 """
 
 from collections.abc import Iterable, Mapping
@@ -27,6 +29,7 @@ from typing import Final, NamedTuple
 from steward.tenants.api.registry import DeletionGuard
 from steward.tenants.api.scalars import Unset
 from steward.tenants.approval import Hold, HoldReason, names_exactly
+from steward.tenants.attrition import Attrition
 from steward.tenants.intervals import seconds_of
 from steward.tenants.rows.row import Rows
 
@@ -102,6 +105,7 @@ class Memory(NamedTuple):
     """Uids that were missed when more rows had lost theirs: one of those may be meant, and their Tenants stay. With the
     number of such rows at which the doubt ends."""
     hold: Hold | None = None
+    attrition: Attrition = Attrition()
 
 
 class Situation(NamedTuple):
@@ -139,6 +143,8 @@ class Verdict(NamedTuple):
     """When something can change without anybody's doing."""
     approval_is_spent: bool = False
     """Used, or nothing is held any more: take it away, but only once all marks are written."""
+    gone_lately: int = 0
+    """How many went within an hour, if that has just become a larger share than may go at once."""
 
     @property
     def hold(self) -> Hold | None:
@@ -199,7 +205,7 @@ def _remember(read: CleanRead, situation: Situation) -> Memory:
         for tenant in situation.known
         if tenant.template in situation.elsewhere
     }
-    return Memory(read.source, missing, read.nameless, strayed, doubted)
+    return Memory(read.source, missing, read.nameless, strayed, doubted, attrition=situation.memory.attrition)
 
 
 def _condemn(read: CleanRead, situation: Situation, memory: Memory) -> _Condemned:
@@ -244,13 +250,27 @@ def _decide(read: CleanRead, situation: Situation, condemned: _Condemned, memory
         for tenant in condemned.settled
         if _is_due(tenant, read.at) and _is_confirmed(tenant, read, situation, memory)
     )
+    memory = memory._replace(attrition=_attrition(read, situation, condemned))
     return Verdict(
         memory,
         delete=_names(due if policy.grace else (*due, *condemned.confirmed)),
         mark=_marks(condemned.confirmed, read, policy) if policy.grace else (),
         waiting=_names(condemned.waiting),
         look_again_at=_next_look(read, policy, condemned, memory),
+        gone_lately=_gone_lately(situation.memory.attrition, memory.attrition),
     )
+
+
+def _attrition(read: CleanRead, situation: Situation, condemned: _Condemned) -> Attrition:
+    """What was let go counts when that is decided, unless its row returns before its time: no loss then."""
+    going = len(condemned.confirmed)
+    staying = len(situation.known) - going - len(condemned.settled)
+    found = situation.memory.attrition.after(going - len(_returned(read, situation)), read.at)
+    return found.told_if(staying, situation.policy.max_percent)
+
+
+def _gone_lately(before: Attrition, now: Attrition) -> int:
+    return now.gone if now.is_told and not before.is_told else 0
 
 
 def _held(read: CleanRead, situation: Situation, condemned: _Condemned, memory: Memory) -> Verdict:

@@ -18,6 +18,7 @@ import msgspec
 from steward.kube.canonical import is_built_in
 from steward.kube.kinds import Kind, Manifest, kind_of
 from steward.tenants.jsonpath import Concrete, find, parse_path
+from steward.tenants.marks import BUCKET, CREATED_ONCE, DELETION_POLICY, TENANT, TENANT_NAMESPACE
 
 # Lists of built-in kinds whose items have an identity, with what it is made of.
 _KEYED: Final[Mapping[str, tuple[str, ...]]] = {
@@ -35,6 +36,8 @@ _KEYED: Final[Mapping[str, tuple[str, ...]]] = {
     "volumes": ("name",),
 }
 _IDENTITY: Final = frozenset({"apiVersion", "kind"})
+_MARKED: Final = (("metadata", "labels"), ("metadata", "annotations"))
+_OURS: Final = frozenset({TENANT, TENANT_NAMESPACE, BUCKET, DELETION_POLICY, CREATED_ONCE})
 Fields = Mapping[str, Any]
 """An entry of managedFields, decoded."""
 
@@ -44,7 +47,8 @@ def ignored_places(manifest: Manifest, expressions: Iterable[str]) -> tuple[Conc
     kind = kind_of(manifest)
     found = (place for text in expressions for place in find(manifest, parse_path(text)))
     whole = {_with_identity(place, kind) for place in found}
-    return tuple(sorted((place for place in whole if _may_be_ignored(place)), key=_order))
+    single = {each for place in whole for each in _one_by_one(manifest, place)}
+    return tuple(sorted((place for place in single if _may_be_ignored(place)), key=_order))
 
 
 def widened(manifest: Manifest, expression: str) -> tuple[str, ...]:
@@ -67,9 +71,16 @@ def _is_keyed(place: Concrete, kind: Kind) -> bool:
     return is_built_in(kind) and bool(place) and place[-1] in _KEYED
 
 
+def _one_by_one(manifest: Manifest, place: Concrete) -> Iterable[Concrete]:
+    """All labels and all annotations are each of them: some of those are ours."""
+    return [(*place, name) for name in manifest["metadata"][place[1]]] if place in _MARKED else (place,)
+
+
 def _may_be_ignored(place: Concrete) -> bool:
-    """Who the object is cannot be left to others."""
-    return bool(place) and place[0] not in _IDENTITY and place not in (("metadata",), ("metadata", "name"))
+    """Who the object is, and whose, cannot be left to others."""
+    if place[:1] != ("metadata",):
+        return bool(place) and place[0] not in _IDENTITY
+    return place[:2] in _MARKED and place[2] not in _OURS
 
 
 def _order(place: Concrete) -> tuple[tuple[bool, str | int], ...]:

@@ -2,6 +2,10 @@
 
 Both become patches that hold the version that they were made for. Whether one would change anything is asked of the
 server by a dry run, because only it knows its defaults; the answer is compared with what is there.
+
+For each there is a second patch, for what the server refuses. A strategic merge can only add to a list: a port that has
+changed its number would stand beside the old one, and so the whole list is set. And what the server has written into a
+field that cannot change, the volume of a claim or the selector of a Job, stays in an object that is replaced.
 """
 
 from typing import Any, Final
@@ -18,9 +22,18 @@ _BOOKKEEPING: Final = frozenset({"managedFields", "resourceVersion", "generation
 
 def merge_patch(manifest: Manifest, live: Manifest) -> Patch:
     """Strategic where the server knows how to merge the kind, plain JSON for custom kinds."""
-    version = live["metadata"]["resourceVersion"]
-    changes = {**manifest, "metadata": {**manifest["metadata"], "resourceVersion": version}}
+    changes = _guarded(manifest, live)
     return StrategicPatch(changes) if is_built_in(kind_of(manifest)) else MergePatch(changes)
+
+
+def plain_merge_patch(manifest: Manifest, live: Manifest) -> Patch:
+    """Sets lists whole."""
+    return MergePatch(_guarded(manifest, live))
+
+
+def _guarded(manifest: Manifest, live: Manifest) -> Manifest:
+    version = live["metadata"]["resourceVersion"]
+    return {**manifest, "metadata": {**manifest["metadata"], "resourceVersion": version}}
 
 
 def replace_patch(manifest: Manifest, live: Manifest) -> Patch:
@@ -38,6 +51,18 @@ def replace_patch(manifest: Manifest, live: Manifest) -> Patch:
     owners = manifest["metadata"].get("ownerReferences") or []
     operations.append({"op": "add", "path": "/metadata/ownerReferences", "value": owners})
     return JsonPatch(operations)
+
+
+def with_what_is_there(manifest: Manifest, live: Manifest) -> Manifest:
+    """The manifest over the living object: what it does not mention stays."""
+    body = {name: _over(live.get(name), value) for name, value in manifest.items() if name not in _IDENTITY}
+    return {**manifest, **body}
+
+
+def _over(below: Any, above: Any) -> Any:
+    if not isinstance(below, dict) or not isinstance(above, dict):
+        return above
+    return {**below, **{name: _over(below.get(name), value) for name, value in above.items()}}
 
 
 def _of_the_cluster(live: Manifest, field: str) -> dict[str, str]:

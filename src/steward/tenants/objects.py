@@ -10,13 +10,13 @@ from typing import Any, NamedTuple
 
 from steward.kube.kinds import Kind, Manifest, Ref, kind_of, ref_of
 from steward.tenants.api.group import API_VERSION
-from steward.tenants.api.resource import LISTS, TResource
+from steward.tenants.api.lists import listed
+from steward.tenants.api.resource import TResource
 from steward.tenants.api.scalars import UNSET
 from steward.tenants.api.tenant import AppliedObject, TenantSpec
 from steward.tenants.marks import BUCKET, CREATED_ONCE, DELETION_POLICY, RECREATE, TENANT, TENANT_NAMESPACE
 from steward.tenants.orphans import Applied, Owner
 from steward.tenants.payload import Payload, joined
-from steward.tenants.render import listed
 
 
 class Wanted(NamedTuple):
@@ -24,16 +24,14 @@ class Wanted(NamedTuple):
 
     resource: TResource
     manifest: Manifest
+    ref: Ref
+    """Which object that is; asked for many times in one look."""
     is_whole: bool = True
     """False while the payload of a Secret is not there yet: then there is nothing to apply."""
 
     @property
     def id(self) -> str:
         return self.resource.id
-
-    @property
-    def ref(self) -> Ref:
-        return ref_of(self.manifest)
 
     @property
     def is_once(self) -> bool:
@@ -62,7 +60,7 @@ class Wanted(NamedTuple):
 
 def resources_of(spec: TenantSpec) -> list[TResource]:
     """In the order in which the sixteen lists are read."""
-    return [resource for attribute, _ in LISTS for resource in listed(spec, attribute)]
+    return [each.resource for each in listed(spec)]
 
 
 def kinds_of(resources: Iterable[TResource]) -> frozenset[Kind]:
@@ -90,10 +88,11 @@ def wanted_objects(resources: Iterable[TResource], scope: Scope) -> tuple[Wanted
 
 def _wanted(resource: TResource, scope: Scope) -> Wanted:
     body = _assembled(resource, scope)
+    ref = ref_of(body)
     try:
-        return Wanted(resource, joined(body, resource.id, scope.payload or Payload()))
+        return Wanted(resource, joined(body, resource.id, scope.payload or Payload()), ref)
     except KeyError:
-        return Wanted(resource, body, is_whole=False)
+        return Wanted(resource, body, ref, is_whole=False)
 
 
 def _assembled(resource: TResource, scope: Scope) -> Manifest:

@@ -13,6 +13,7 @@ from steward.kube import kinds
 from steward.kube.kinds import Kind
 from steward.kube.meta import ObjectMeta
 from steward.kube.timestamps import to_timestamp
+from steward.tenants.api.lists import KINDS
 from steward.tenants.api.tenant import AppliedObject
 from steward.tenants.marks import (
     DELETION_POLICY,
@@ -23,13 +24,7 @@ from steward.tenants.marks import (
     TENANT_NAMESPACE,
 )
 
-_KNOWN_KINDS: Final = (
-    kinds.CONFIG_MAP, kinds.CRON_JOB, kinds.DAEMON_SET, kinds.DEPLOYMENT, kinds.HORIZONTAL_POD_AUTOSCALER,
-    kinds.INGRESS, kinds.JOB, kinds.NAMESPACE, kinds.NETWORK_POLICY, kinds.PERSISTENT_VOLUME_CLAIM,
-    kinds.POD_DISRUPTION_BUDGET, kinds.ROLE, kinds.ROLE_BINDING, kinds.SECRET, kinds.SERVICE,
-    kinds.SERVICE_ACCOUNT, kinds.STATEFUL_SET,
-)  # fmt: skip
-_API_VERSIONS: Final = {kind.kind: kind.api_version for kind in _KNOWN_KINDS}
+_API_VERSIONS: Final = {kind.kind: kind.api_version for kind in (*KINDS, kinds.ROLE, kinds.ROLE_BINDING)}
 
 
 class Owner(NamedTuple):

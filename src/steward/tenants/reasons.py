@@ -15,6 +15,7 @@ SECRET_MISSING = "SecretMissing"
 NOTHING_HELD = "NothingHeld"
 DELETION_HELD = "DeletionHeld"
 DELETION_RELEASED = "DeletionReleased"
+MANY_DELETED = "ManyTenantsDeleted"
 ROW_REJECTED = "RowRejected"
 TENANTS_FAILED = "TenantsFailed"
 TEMPLATE_MISSING = "TemplateMissing"
@@ -77,6 +78,7 @@ MEANINGS = {
     NOTHING_HELD: "No deletion waits for approval.",
     DELETION_HELD: "More Tenants would be deleted than the guard allows; the message names them and the approval.",
     DELETION_RELEASED: "A held deletion was approved, or its rows came back.",
+    MANY_DELETED: "Within an hour more Tenants went, a few at a time, than the guard lets go at once. Nothing is held.",
     ROW_REJECTED: "A row cannot become a Tenant; the message says why. Its Tenant stays as it is.",
     TENANTS_FAILED: "Some Tenants have failed; look at them.",
     TEMPLATE_MISSING: "There are Tenants of a template that does not exist; they stay as they are.",

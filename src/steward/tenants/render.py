@@ -9,11 +9,11 @@ from contextlib import contextmanager
 from typing import Any, Final, NamedTuple
 
 import msgspec
-from msgspec import UnsetType
 
 from steward.kube.folded import with_folded_data
 from steward.kube.kinds import SECRET, kind_of
-from steward.tenants.api.resource import LISTS, TResource
+from steward.tenants.api.lists import Listed, listed
+from steward.tenants.api.resource import TResource
 from steward.tenants.api.scalars import UNSET
 from steward.tenants.api.template import TenantTemplateSpec
 from steward.tenants.body import Node, Place, Variables, prepare, prepare_object
@@ -37,7 +37,7 @@ class PreparedResource(NamedTuple):
 
     origin: TResource
     collection: str
-    """The list that it stands in, as Python spells it."""
+    """The list that it stands in, as the manifest spells it."""
     body: Node
     name: Node | None
     namespace: Node | None
@@ -59,16 +59,7 @@ class Rendered(NamedTuple):
 
 def prepare_template(spec: TenantTemplateSpec, profile: str = "hermetic") -> tuple[PreparedResource, ...]:
     """Parses every text once; RenderError names the first that is no template."""
-    return tuple(
-        _prepare_resource(resource, attribute, profile)
-        for attribute, _ in LISTS
-        for resource in listed(spec, attribute)
-    )
-
-
-def listed(spec: Any, attribute: str) -> list[TResource]:
-    found: list[TResource] | UnsetType = getattr(spec, attribute)
-    return [] if found is UNSET else found
+    return tuple(_prepare_resource(each, profile) for each in listed(spec))
 
 
 @contextmanager
@@ -81,13 +72,14 @@ def _naming(resource: TResource) -> Iterator[None]:
         raise
 
 
-def _prepare_resource(resource: TResource, attribute: str, profile: str) -> PreparedResource:
+def _prepare_resource(each: Listed, profile: str) -> PreparedResource:
+    resource = each.resource
     place = Place("", profile)
     text = place.as_text()
     with _naming(resource):
         return PreparedResource(
             origin=resource,
-            collection=attribute,
+            collection=each.list.field,
             body=prepare_object(resource.spec, place.below("spec")),
             name=_optional(resource.name_template, text.below("nameTemplate")),
             namespace=_optional(resource.target_namespace, text.below("targetNamespace")),

@@ -2,13 +2,16 @@
 
 A Tenant is under way from the moment it is written until its objects are rolled out, new Tenants included. The states
 come from the API server, read after our own last write: counted from a cache that lags, two would go at once.
+
+A version that has reached every Tenant works, and cannot fail any more. A Tenant that is not ready later on has a
+trouble of its own, and so has a newcomer that takes longer than the deadline: neither keeps the next one waiting.
 """
 
 from collections.abc import Iterable
 from typing import NamedTuple
 
 from steward.kube.timestamps import from_timestamp, to_timestamp
-from steward.tenants.api.scalars import UNSET, RolloutPhase
+from steward.tenants.api.scalars import UNSET, RolloutPhase, Unset
 from steward.tenants.api.template import Rollout, RolloutStatus
 
 
@@ -20,6 +23,7 @@ class Progress(NamedTuple):
     """The generation of the template that it was rendered from."""
     is_rolled_out: bool = False
     """Observed, ready, and with all its workloads on the new version."""
+    made_at: float = 0.0
 
 
 class Target(NamedTuple):
@@ -49,17 +53,37 @@ class _Count(NamedTuple):
 
 
 def next_step(tenants: Iterable[Progress], target: Target, before: RolloutStatus | None, now: float) -> Step:
-    """Which Tenants get the target generation next, in the order of their names."""
-    tenants = sorted(tenants)
-    pending = [tenant.name for tenant in tenants if tenant.generation != target.generation]
+    """Which Tenants get the target generation next: first those that are not ready, as an earlier version may have left
+    them, so that one edit after another does not take more down than one; then in the order of their names."""
+    same = before if before is not None and before.target_generation == target.generation else None
+    tenants = [_with_its_past(tenant, target, same, now) for tenant in sorted(tenants)]
+    waiting = [tenant for tenant in tenants if tenant.generation != target.generation]
+    pending = [tenant.name for tenant in sorted(waiting, key=lambda each: each.is_rolled_out)]
     if target.rollout.max_skew == 0:
         return Step(tuple(pending), None)
     count = _counted(tenants, target.generation)
-    status = _status(count, target, before, now)
-    if status.phase == "Failed" or not pending:
-        return Step((), status, _deadline(status, target.rollout))
-    free = max(0, target.rollout.max_skew - count.under_way)
-    return Step(tuple(pending[:free]), status, _deadline(status, target.rollout))
+    status = _status(count, target, same, now)
+    free = 0 if status.phase == "Failed" else max(0, target.rollout.max_skew - count.under_way)
+    return Step(tuple(pending[:free]), status, _deadline(status, tenants, target))
+
+
+def _with_its_past(tenant: Progress, target: Target, same: RolloutStatus | None, now: float) -> Progress:
+    reached_at = _reached_at(same)
+    if reached_at is None or tenant.generation != target.generation:
+        return tenant
+    is_past = tenant.made_at <= reached_at or _expiry(tenant, target) <= now
+    return tenant._replace(is_rolled_out=tenant.is_rolled_out or is_past)
+
+
+def _reached_at(same: RolloutStatus | None) -> float | None:
+    """When the version had last reached every Tenant, if it ever had."""
+    if same is None or same.phase == "Failed" or same.completion_time is UNSET:
+        return None
+    return from_timestamp(same.completion_time)
+
+
+def _expiry(newcomer: Progress, target: Target) -> float:
+    return newcomer.made_at + target.rollout.progress_deadline_seconds
 
 
 def _counted(tenants: list[Progress], generation: int) -> _Count:
@@ -68,13 +92,12 @@ def _counted(tenants: list[Progress], generation: int) -> _Count:
     return _Count(len(tenants), len(updated), under_way)
 
 
-def _status(count: _Count, target: Target, before: RolloutStatus | None, now: float) -> RolloutStatus:
-    same = before if before is not None and before.target_generation == target.generation else None
+def _status(count: _Count, target: Target, same: RolloutStatus | None, now: float) -> RolloutStatus:
     started = _kept(same, "start_time", now)
     has_moved = same is None or count.ready > (same.ready_updated_nodes or 0)
     progressed = to_timestamp(now) if has_moved else _kept(same, "last_progress_time", now)
     phase = _phase(count, target.rollout, same, now - from_timestamp(progressed))
-    status = RolloutStatus(
+    return RolloutStatus(
         phase=phase,
         target_generation=target.generation,
         total_nodes=count.total,
@@ -83,11 +106,16 @@ def _status(count: _Count, target: Target, before: RolloutStatus | None, now: fl
         ready_updated_nodes=count.ready,
         start_time=started,
         last_progress_time=progressed,
+        completion_time=_ended(phase, same, now),
         message=_message(phase, count, target),
     )
-    if phase in ("Complete", "Failed"):
-        status.completion_time = _kept(same, "completion_time", now)
-    return status
+
+
+def _ended(phase: RolloutPhase, same: RolloutStatus | None, now: float) -> str | Unset:
+    """Newcomers do not undo that it had ended before they came."""
+    if phase in ("Complete", "Failed") and (same is None or same.phase != phase):
+        return to_timestamp(now)
+    return UNSET if same is None else same.completion_time
 
 
 def _kept(same: RolloutStatus | None, field: str, now: float) -> str:
@@ -100,6 +128,8 @@ def _phase(count: _Count, rollout: Rollout, same: RolloutStatus | None, waited: 
         return "Idle"
     if count.ready == count.total:
         return "Complete"
+    if _reached_at(same) is not None:
+        return "InProgress"
     # Once failed it stays so, whatever recovers: only an edit says that the template is meant to go on.
     if same is not None and same.phase == "Failed":
         return "Failed"
@@ -118,7 +148,11 @@ def _message(phase: RolloutPhase, count: _Count, target: Target) -> str:
     return f"{done}, {count.under_way} are under way"
 
 
-def _deadline(status: RolloutStatus, rollout: Rollout) -> float | None:
+def _deadline(status: RolloutStatus, tenants: list[Progress], target: Target) -> float | None:
+    """When time alone changes something."""
     if status.phase != "InProgress" or not status.updating_nodes or status.last_progress_time is UNSET:
         return None
-    return from_timestamp(status.last_progress_time) + rollout.progress_deadline_seconds
+    if _reached_at(status) is None:
+        return from_timestamp(status.last_progress_time) + target.rollout.progress_deadline_seconds
+    newcomers = (each for each in tenants if each.generation == target.generation and not each.is_rolled_out)
+    return min(_expiry(each, target) for each in newcomers)

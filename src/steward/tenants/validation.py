@@ -9,14 +9,14 @@ from contextlib import suppress
 from typing import Any, Final, NamedTuple
 
 from steward.gotemplate import TemplateError, check, explain
-from steward.tenants.api.resource import LISTS, TResource, field_name
+from steward.tenants.api.lists import field_name, listed
+from steward.tenants.api.resource import TResource
 from steward.tenants.api.scalars import UNSET
 from steward.tenants.api.template import TenantTemplateSpec
 from steward.tenants.errors import RenderError
 from steward.tenants.graph import edges_of, find_cycle, repeated, unknown_dependencies
 from steward.tenants.ignored import widened
 from steward.tenants.jsonpath import JsonPathError, parse_path
-from steward.tenants.render import listed
 from steward.tenants.shape import check_object
 from steward.tenants.variables import BUILT_IN
 
@@ -50,9 +50,8 @@ class TemplateText(NamedTuple):
 
 def places(spec: TenantTemplateSpec) -> list[Place]:
     return [
-        Place(f"spec.{field_name(attribute)}[{resource.id}]", resource, kind)
-        for attribute, kind in LISTS
-        for resource in listed(spec, attribute)
+        Place(f"spec.{where.field}[{resource.id}]", resource, where.kind.kind if where.kind else "")
+        for where, resource in listed(spec)
     ]
 
 

@@ -14,7 +14,7 @@ from msgspec import structs
 from steward.kube.kinds import SECRET, Manifest
 from steward.kube.meta import ObjectMeta
 from steward.tenants import marks
-from steward.tenants.api.resource import TResource, field_name
+from steward.tenants.api.resource import TResource
 from steward.tenants.api.scalars import UNSET
 from steward.tenants.api.template import TenantTemplateSpec
 from steward.tenants.errors import RenderError
@@ -58,7 +58,7 @@ class WantedTenant(NamedTuple):
 
 
 def tenant_manifest(wanted: WantedTenant, registry: ObjectMeta, rendered: Rendered) -> Manifest:
-    lists: dict[str, Any] = {field_name(name): listed(found) for name, found in rendered.lists.items()}
+    lists: dict[str, Any] = {name: listed(found) for name, found in rendered.lists.items()}
     if rendered.payload.entries:
         lists["values"] = {"secretName": values_secret(wanted.name), "digest": rendered.payload.digest}
     return _manifest(wanted, registry, lists)

@@ -1,4 +1,4 @@
-"""TResource: one object of a template, and how to deal with it. And the sixteen lists that hold such resources."""
+"""TResource: one object of a template, and how to deal with it."""
 
 from typing import Annotated
 
@@ -74,30 +74,3 @@ class TResource(Part):
     def has_own_rule(self) -> bool:
         """Whether it says itself when it is ready, and somebody waits for that."""
         return self.ready_when is not UNSET and bool(self.ready_when) and self.wait_for_ready
-
-
-LISTS: tuple[tuple[str, str], ...] = (
-    ("service_accounts", "ServiceAccount"),
-    ("deployments", "Deployment"),
-    ("stateful_sets", "StatefulSet"),
-    ("daemon_sets", "DaemonSet"),
-    ("services", "Service"),
-    ("ingresses", "Ingress"),
-    ("config_maps", "ConfigMap"),
-    ("secrets", "Secret"),
-    ("persistent_volume_claims", "PersistentVolumeClaim"),
-    ("jobs", "Job"),
-    ("cron_jobs", "CronJob"),
-    ("pod_disruption_budgets", "PodDisruptionBudget"),
-    ("network_policies", "NetworkPolicy"),
-    ("horizontal_pod_autoscalers", "HorizontalPodAutoscaler"),
-    ("namespaces", "Namespace"),
-    ("manifests", ""),
-)
-"""The sixteen lists with the kind that each is meant for, in the order in which resources are read."""
-
-
-def field_name(attribute: str) -> str:
-    """`config_maps` as the manifest has it: `configMaps`."""
-    first, *rest = attribute.split("_")
-    return first + "".join(word.capitalize() for word in rest)

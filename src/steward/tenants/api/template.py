@@ -35,7 +35,7 @@ class Rollout(Part):
         Meta(ge=60, le=3600, extra_json_schema={"default": DEFAULT_PROGRESS_DEADLINE, "format": "int32"}),
     ] = DEFAULT_PROGRESS_DEADLINE
     """How long a rollout may go without a Tenant becoming ready. Then it stops: the others keep the old version until
-    the template is edited again."""
+    the template is edited again. A version that has reached every Tenant cannot fail any more."""
 
 
 class TenantTemplateSpec(Part):
@@ -104,13 +104,13 @@ class RolloutStatus(Part):
     updating_nodes: Count | Unset = UNSET
     """How many of those are not rolled out yet."""
     ready_updated_nodes: Count | Unset = UNSET
-    """How many of those are ready."""
+    """How many of those are rolled out. What was so once stays so: the other counts tell who is ready now."""
     start_time: Timestamp | Unset = UNSET
     """When it began."""
     last_progress_time: Timestamp | Unset = UNSET
     """When a Tenant last became ready with the new version. The deadline counts from here."""
     completion_time: Timestamp | Unset = UNSET
-    """When it ended."""
+    """When it ended: when the version had last reached every Tenant, or when it failed."""
     message: str | Unset = UNSET
     """All in one sentence."""
 

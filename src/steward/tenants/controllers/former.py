@@ -16,7 +16,7 @@ from steward.kube.meta import key_of
 from steward.kube.patches import MergePatch
 from steward.runtime.plan import Patch, Plan
 from steward.tenants import marks
-from steward.tenants.api.resource import LISTS, field_name
+from steward.tenants.api.lists import LISTS
 from steward.tenants.rules import REGISTRY, TENANT_KIND
 from steward.tenants.views import Tenant
 
@@ -36,7 +36,7 @@ def _disowned(tenant: Tenant) -> Plan:
 def without_former_content(tenant: Tenant) -> Plan:
     values = dict.fromkeys(name for name in marks.FORMER_ROW_VALUES if name in tenant.metadata.annotations)
     metadata = {"annotations": values} if values else {}
-    bodies = {} if tenant.spec.template_generation else dict.fromkeys(field_name(name) for name, _ in LISTS)
+    bodies = {} if tenant.spec.template_generation else dict.fromkeys(each.field for each in LISTS)
     return _patched(tenant, metadata, bodies) if values or bodies else ()
 
 

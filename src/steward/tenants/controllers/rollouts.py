@@ -10,6 +10,7 @@ from typing import NamedTuple
 from steward.kube.kinds import Key, Ref
 from steward.kube.meta import ObjectMeta
 from steward.kube.options import ListQuery
+from steward.kube.timestamps import from_timestamp
 from steward.runtime.plan import Emit, EventType, Plan
 from steward.tenants import marks, reasons
 from steward.tenants.api.scalars import UNSET
@@ -118,7 +119,9 @@ def _progress(wanted: WantedTenant, live: Mapping[str, Tenant]) -> Progress:
     tenant = live.get(wanted.name)
     if tenant is None:
         return Progress(wanted.name, 0)
-    return Progress(wanted.name, tenant.spec.template_generation, is_ready(tenant))
+    made = tenant.metadata.creation_timestamp
+    made_at = from_timestamp(made) if made else 0.0
+    return Progress(wanted.name, tenant.spec.template_generation, is_ready(tenant), made_at)
 
 
 def _rollout(template: TemplateInUse) -> Rollout:

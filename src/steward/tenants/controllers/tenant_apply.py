@@ -30,10 +30,14 @@ from steward.runtime.plan import Apply, Create, Delete, Emit, EventType, Patch, 
 from steward.tenants import reasons
 from steward.tenants.api.scalars import UNSET
 from steward.tenants.conflicts import (
+    WHOLE,
     Contests,
+    Taken,
     contest,
+    contested_object,
     doubled_conflict,
     field_conflict,
+    holder,
     is_orphan,
     may_touch,
     object_conflict,
@@ -176,6 +180,7 @@ class Hand:
             if seen is None or not immutable_fields(error) or not wanted.may_be_recreated:
                 raise
             return await self._recreated(wanted, job, seen, error)
+        await self._tell_taken(wanted, job, seen)
         now_seen = self.eyes.cached(wanted.ref) or await self.eyes.find(wanted.ref)
         if now_seen is None:
             return Progress(wanted.id, State.WAITING, "is gone again", SOON)
@@ -202,14 +207,26 @@ class Hand:
         if seen is None:
             return
         if not may_touch(seen.meta, job.owner):
-            if wanted.resource.conflict_policy != "Force":
-                raise ConflictFound(object_conflict(wanted.ref, seen.meta))
-            message = f"{wanted.ref} was taken over, as conflictPolicy: Force says"
-            await self._carry(Emit(job.tenant, reasons.FORCE_APPLIED, message, EventType.WARNING), job)
+            self._claim(wanted, seen)
         marks = adoption_patch(seen.meta)
         if marks is not None and is_orphan(seen.meta):
             marks["metadata"].setdefault("labels", {}).update(tracking(job.owner))
             await self._carry(Patch(wanted.ref, MergePatch(marks)), job)
+
+    def _claim(self, wanted: Wanted, seen: Seen) -> None:
+        """Raises unless the object may be taken from its owner. Two who both take by force would never come to rest."""
+        if wanted.resource.conflict_policy != "Force":
+            raise ConflictFound(object_conflict(wanted.ref, seen.meta))
+        if self._contests.is_lost(Taken(wanted.ref, holder(seen.meta), WHOLE), self._clock.monotonic()):
+            raise ConflictFound(contested_object(wanted.ref, seen.meta))
+
+    async def _tell_taken(self, wanted: Wanted, job: Job, seen: Seen | None) -> None:
+        """Once it is done: somebody else's object is ours now."""
+        if seen is None or may_touch(seen.meta, job.owner):
+            return
+        self._contests.note(wanted.ref, [(holder(seen.meta), WHOLE)], self._clock.monotonic())
+        message = f"{wanted.ref} was taken over, as conflictPolicy: Force says"
+        await self._carry(Emit(job.tenant, reasons.FORCE_APPLIED, message, EventType.WARNING), job)
 
     async def _told_in_log(self, wanted: Wanted, write: Callable[[], Awaitable[Effect]]) -> Effect:
         """For those who look closely, which fields an apply changed: their paths, never their values."""

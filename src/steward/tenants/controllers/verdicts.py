@@ -38,6 +38,7 @@ def plan_of(sentence: Sentence) -> Plan:
         *(_spent(sentence) if verdict.approval_is_spent else ()),
         *(step for name in verdict.delete for step in _deletion(sentence, name)),
         *_news(sentence),
+        *_attrition(sentence),
     )
 
 
@@ -78,3 +79,15 @@ def _news(sentence: Sentence) -> Plan:
         Hold(hold.size, hold.reason.value, hold.message),
         *(news if has_turned(sentence.before, said) else ()),
     )
+
+
+def _attrition(sentence: Sentence) -> Plan:
+    gone = sentence.verdict.gone_lately
+    if not gone:
+        return ()
+    told = (
+        f"{gone} Tenants went within the last hour, a few at a time: together a larger share than "
+        "deletionGuard.maxPercent lets go at once, and nothing was held. Find out who deletes or deactivates the rows; "
+        "with deletionGuard.gracePeriod there is time to bring them back"
+    )
+    return (Emit(sentence.registry, reasons.MANY_DELETED, told, EventType.WARNING),)

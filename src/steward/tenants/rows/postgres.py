@@ -4,7 +4,9 @@ As with MySQL: one SELECT, one snapshot, a transaction that cannot write, limits
 """
 
 import asyncio
+import re
 import ssl
+from collections.abc import Callable
 from typing import Any, Final
 
 import asyncpg
@@ -37,7 +39,12 @@ _WRONG_TABLE: Final = (
     asyncpg.UndefinedColumnError,
 )
 _FAILURES: Final = (asyncpg.PostgresError, asyncpg.InterfaceError, asyncpg.InternalClientError, OSError)
-_GARBLED: Final = (AssertionError, IndexError, KeyError, RuntimeError, TypeError, ValueError)
+_SESSION: Final = "SET LOCAL statement_timeout = {}; SET LOCAL TIME ZONE 'UTC'; SET LOCAL datestyle = 'ISO'"
+_TIMES: Final = frozenset({"date", "timestamp", "timestamptz"})
+_UTC: Final = re.compile(r"(?P<day>\d+-\d\d-\d\d) (?P<clock>\d\d:\d\d:\d\d(\.\d+)?)(\+00)?", re.ASCII)
+_PADDED: Final = "bpchar"
+"""CHAR(n): the server fills it up with spaces that mean nothing."""
+_GARBLED: Final = (ArithmeticError, AssertionError, IndexError, KeyError, RuntimeError, TypeError, ValueError)
 
 
 class Postgres:
@@ -93,11 +100,13 @@ class Postgres:
         # Begun and ended by hand: the context manager would roll back a broken connection, and wait for its answer.
         transaction = connection.transaction(isolation="repeatable_read", readonly=True)
         await transaction.start()
-        await connection.execute(f"SET LOCAL statement_timeout = {milliseconds}; SET LOCAL TIME ZONE 'UTC'")
-        async for row in connection.cursor(query, prefetch=PAUSE_EVERY):
+        await connection.execute(_SESSION.format(milliseconds))
+        statement = await _prepared(connection, query)
+        spellings = [_spelling(attribute.type.name) for attribute in statement.get_attributes()]
+        async for row in statement.cursor(prefetch=PAUSE_EVERY):
             if len(row) != len(columns.names):
                 raise BrokenRead(f"{self._name}: the answer has other columns than were asked for")
-            sorter.add([_plain(value) for value in row])
+            sorter.add([spell(value) for spell, value in zip(spellings, row, strict=True)])
         await transaction.commit()
         return sorter.sorted()
 
@@ -127,6 +136,32 @@ class Postgres:
         return BrokenRead(
             f"{self._name}: the query took longer than {self._source.query_timeout}; raise queryTimeout or read a view"
         )
+
+
+async def _prepared(connection: Any, query: str) -> Any:
+    """With times as the server prints them: Python's calendar ends where PostgreSQL's goes on, and one such time would
+    end the whole read."""
+    statement = await connection.prepare(query)
+    times = {attribute.type.name for attribute in statement.get_attributes()} & _TIMES
+    if not times:
+        return statement
+    for name in sorted(times):
+        await connection.set_type_codec(name, schema="pg_catalog", encoder=str, decoder=_time, format="text")
+    return await connection.prepare(query)
+
+
+def _time(text: str) -> str:
+    """RFC 3339 where it is one: not for infinity, nor before Christ."""
+    found = _UTC.fullmatch(text)
+    return f"{found['day']}T{found['clock']}Z" if found else text
+
+
+def _spelling(type_name: str) -> Callable[[Any], Any]:
+    return _trimmed if type_name == _PADDED else _plain
+
+
+def _trimmed(value: Any) -> Any:
+    return None if value is None else value.rstrip(" ")
 
 
 def _plain(value: Any) -> Any:

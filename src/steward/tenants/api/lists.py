@@ -1,0 +1,70 @@
+"""The sixteen lists of resources, once: their names, the kinds that they are meant for, and the order of reading.
+
+Both specs declare them as fields, since a field is where its description stands; whoever deals with all of them asks
+here.
+"""
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from steward.kube import kinds
+from steward.kube.kinds import Kind
+from steward.tenants.api.resource import TResource
+from steward.tenants.api.scalars import UNSET, Unset
+
+if TYPE_CHECKING:
+    from steward.tenants.api.template import TenantTemplateSpec
+    from steward.tenants.api.tenant import TenantSpec
+
+
+class ResourceList(NamedTuple):
+    attribute: str
+    kind: Kind | None
+    """What the list is meant for; any kind where there is none."""
+
+    @property
+    def field(self) -> str:
+        """As the manifest has it."""
+        return field_name(self.attribute)
+
+
+def field_name(attribute: str) -> str:
+    """`config_maps` as the manifest has it: `configMaps`."""
+    first, *rest = attribute.split("_")
+    return first + "".join(word.capitalize() for word in rest)
+
+
+LISTS: Final = (
+    ResourceList("service_accounts", kinds.SERVICE_ACCOUNT),
+    ResourceList("deployments", kinds.DEPLOYMENT),
+    ResourceList("stateful_sets", kinds.STATEFUL_SET),
+    ResourceList("daemon_sets", kinds.DAEMON_SET),
+    ResourceList("services", kinds.SERVICE),
+    ResourceList("ingresses", kinds.INGRESS),
+    ResourceList("config_maps", kinds.CONFIG_MAP),
+    ResourceList("secrets", kinds.SECRET),
+    ResourceList("persistent_volume_claims", kinds.PERSISTENT_VOLUME_CLAIM),
+    ResourceList("jobs", kinds.JOB),
+    ResourceList("cron_jobs", kinds.CRON_JOB),
+    ResourceList("pod_disruption_budgets", kinds.POD_DISRUPTION_BUDGET),
+    ResourceList("network_policies", kinds.NETWORK_POLICY),
+    ResourceList("horizontal_pod_autoscalers", kinds.HORIZONTAL_POD_AUTOSCALER),
+    ResourceList("namespaces", kinds.NAMESPACE),
+    ResourceList("manifests", None),
+)
+KINDS: Final = tuple(each.kind for each in LISTS if each.kind is not None)
+
+
+class Listed(NamedTuple):
+    """A resource, and the list that it stands in."""
+
+    list: ResourceList
+    resource: TResource
+
+
+def listed(spec: "TenantTemplateSpec | TenantSpec") -> Iterator[Listed]:
+    """All resources of a spec, in the order in which the lists are read."""
+    for each in LISTS:
+        found: list[TResource] | Unset = getattr(spec, each.attribute)
+        for resource in () if found is UNSET else found:
+            yield Listed(each, resource)
