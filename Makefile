@@ -83,8 +83,9 @@ setup: $(READY)
 $(READY): pyproject.toml requirements/dev.txt requirements/uv.txt
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { \
 	  echo "Steward needs Python 3.11 or newer and '$(PYTHON)' is not: install one and name it, as in: make PYTHON=python3.12 up" >&2; exit 1; }
-	@if [ -x $(BIN)/python ]; then :; \
-	elif [ $(UV) != $(BIN)/uv ]; then $(UV) venv --quiet --clear --python $(PYTHON) $(VENV); \
+	@# One that was interrupted has a python and no pip: it is made anew.
+	@if [ $(UV) != $(BIN)/uv ]; then [ -x $(BIN)/python ] || $(UV) venv --quiet --clear --python $(PYTHON) $(VENV); \
+	elif [ -x $(UV) ] || $(BIN)/python -m pip --version >/dev/null 2>&1; then :; \
 	else $(PYTHON) -c 'import ensurepip' 2>/dev/null || { \
 	    echo "This Python cannot make environments: run 'apt-get install python3-venv' (Debian, Ubuntu), or install uv, then again." >&2; exit 1; }; \
 	  echo "making $(VENV)"; $(PYTHON) -m venv --clear $(VENV); fi

@@ -15,7 +15,7 @@ _INDENTED = re.compile(rf"^ {{4,}}({_PROGRAMS} .*)$", re.MULTILINE)
 _FENCED = re.compile(r"^```sh\n(.*?)^```", re.DOTALL | re.MULTILINE)
 _INLINE = re.compile(rf"`({_PROGRAMS} [^`]+)`")
 
-OWN_PLANE = "needs a control plane without an installation: tests/shipping/test_installing.py runs it"
+OWN_PLANE = "needs a control plane without an installation: tests/shipping/test_installing.py types it there"
 NO_CONTAINERS = "no container runs on the local cluster, so there are no logs"
 NO_PROMETHEUS = (
     "the Prometheus operator's kinds are not on the server: tests/shipping/test_one_source.py builds it"
@@ -23,11 +23,13 @@ NO_PROMETHEUS = (
 WHOLE_RUN = "a run of its own: a test sees to it that the target is there"
 SYNOPSIS = "says what can be typed, not what to type"
 BY_HAND = "needs a second terminal: tests/testkit tests the stand-in itself"
+NO_ENGINE = "no container engine is here: tests/shipping/test_image.py takes the same steps without one"
 NO_SECRETS = "the webhooks of the local cluster have their certificate in files"
 
 # A command begins so, or is exactly that: why it is not run.
 NOT_RUN: dict[str, str] = {
     "make ": WHOLE_RUN,
+    "docker build": NO_ENGINE,
     "helm ": OWN_PLANE,
     "steward install": OWN_PLANE,
     "steward uninstall": OWN_PLANE,
@@ -85,6 +87,9 @@ _GONE = "kubectl wait tenant/atlas-web-app tenant/birch-web-app --for=delete --t
 _AT_REST = (_GONE, "kubectl wait tenantregistry/prod mgc/shop mgc/demo --for=condition=Ready --timeout=600s")
 BEFORE: dict[str, tuple[str, ...]] = {
     "steward preview tenantregistry/prod": (_GONE,),
+    "steward render -f tenants.yaml --rows rows.csv": (
+        r"printf 'id,url,active\nnova,https://nova.example.com,1\n' > rows.csv",
+    ),
     "steward status": _AT_REST,
     "steward why multigrescluster/shop": _AT_REST,
     "steward hold": (

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from steward.cli.cluster_foresight import compared
+from steward.cli.cluster_foresight import Held, compared, kept_contents
 from steward.cli.previewing import (
     Outlook,
     difference,
@@ -137,3 +137,26 @@ def test_a_claim_that_nobody_uses_is_not_said_to_go() -> None:
     [found] = compared({claim: {"kind": "PersistentVolumeClaim"}}, {})
     assert found == Outlook(Verdict.UNKNOWN, claim, told=found.told)
     assert "pvcDeletionPolicy" in found.told
+
+
+TEMPLATE = Ref(Kind("multigres.com/v1alpha1", "ShardTemplate"), Key("shop", "standard"))
+IN_FORCE: dict[Ref, Manifest] = {TEMPLATE: {"kind": "ShardTemplate"}}
+
+
+@pytest.mark.parametrize(
+    ("policy", "held", "changed", "kept"),
+    [
+        ({}, Held(IN_FORCE), (), {}),
+        ({"templateChanges": "Manual"}, Held(IN_FORCE, "4b1d"), (TEMPLATE,), IN_FORCE),
+        ({"templateChanges": "Window"}, Held(IN_FORCE), (TEMPLATE,), IN_FORCE),
+        ({"templateChanges": "Manual", "acceptedRevision": "4b1d"}, Held(IN_FORCE, "4b1d"), (), {}),
+        ({"templateChanges": "Manual", "acceptedRevision": "0000"}, Held(IN_FORCE, "4b1d"), (), IN_FORCE),
+        ({"templateChanges": "Auto"}, Held(IN_FORCE, is_rolled_back=True), (), IN_FORCE),
+        ({"templateChanges": "Auto"}, Held(IN_FORCE, is_rolled_back=True), (TEMPLATE,), {}),
+    ],
+    ids=["auto", "manual", "window", "accepted", "another accepted", "rolled back", "and changed again"],
+)
+def test_a_cluster_is_foreseen_on_the_template_contents_that_are_in_force(
+    policy: dict[str, str], held: Held, changed: tuple[Ref, ...], kept: dict[Ref, Manifest]
+) -> None:
+    assert kept_contents({"spec": {"updatePolicy": policy}}, held, changed) == kept

@@ -50,6 +50,13 @@ def test_templates_of_another_namespace_and_revisions_of_another_cluster_do_not_
     assert (found.is_waiting, found.changes, found.revisions) == (False, (), ())
 
 
+def test_the_contents_of_a_template_that_the_cluster_has_left_neither_wait_nor_are_in_force() -> None:
+    left = cluster(status="False", reason="UpToDate")
+    left["status"]["appliedTemplateGenerations"] = {"CellTemplate/other": 1}
+    found = standing(left, Beside({"shop": {GATE: NEW}}, {"c": [KEPT]}))
+    assert (found.changes, found.revisions) == ((), ())
+
+
 def test_a_cluster_without_a_status_waits_for_nothing() -> None:
     assert not standing({**cluster(), "status": {}}, Beside({}, {})).is_waiting
 

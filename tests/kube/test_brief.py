@@ -2,17 +2,20 @@
 
 import asyncio
 import gzip
+import threading
 
 import pytest
 from aiohttp import web
 from msgspec.structs import replace
 
+from steward.kube import brief as brief_transport
 from steward.kube import errors
 from steward.kube.brief import BriefTransport
 from steward.kube.client import Client, client_over
 from steward.kube.clock import SystemClock
 from steward.kube.connection import ConnectionSettings, Impersonation, TlsSettings
 from steward.kube.kinds import NAMESPACE, Key
+from steward.kube.plain_http import PlainConnection
 from steward.kube.request import Effect, Request
 from steward.kube.retry import RetryPolicy
 from tests.kube.scripted_server import Server, in_turn, ok, serving, status
@@ -113,6 +116,68 @@ async def test_a_server_that_is_not_there_is_a_sentence() -> None:
         pass
     with pytest.raises(errors.Unreachable, match=r"cannot reach 127\.0\.0\.1"):
         await asked(server, once)
+
+
+async def test_a_server_that_nobody_answers_for_is_given_up_soon(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Once: whoever waits for a verb is told within seconds."""
+    gone, attempts = threading.Event(), []
+
+    def reach(connection: PlainConnection, seconds: float) -> None:
+        attempts.append(seconds)
+        gone.wait()
+
+    monkeypatch.setattr(brief_transport, "REACH_SECONDS", 0.05)
+    monkeypatch.setattr(PlainConnection, "reach", reach)
+    async with serving(in_turn(ok())) as server:
+        with pytest.raises(errors.Unreachable, match="nobody answers there"):
+            await asked(server, READ)
+    gone.set()
+    assert len(attempts) == 1
+
+
+async def test_a_stream_that_is_refused_is_raised() -> None:
+    async with serving(in_turn(status(403))) as server:
+        transport = BriefTransport(server.settings)
+        with pytest.raises(errors.Forbidden):
+            async with transport.stream(READ):
+                pass
+        await transport.close()
+
+
+async def test_a_stream_can_be_left_while_it_is_silent() -> None:
+    left = asyncio.Event()
+
+    async def first_line_and_silence(request: web.Request) -> web.StreamResponse:
+        answer = web.StreamResponse()
+        await answer.prepare(request)
+        await answer.write(b"one\n")
+        await left.wait()
+        return answer
+
+    async with serving(first_line_and_silence) as server:
+        transport = BriefTransport(server.settings)
+        async with transport.stream(READ) as lines:
+            assert await anext(lines) == b"one"
+            reading = asyncio.ensure_future(anext(lines))
+            await asyncio.sleep(0)
+            reading.cancel()
+            with pytest.raises(asyncio.CancelledError):
+                await reading
+        left.set()
+        await transport.close()
+
+
+async def test_a_write_is_asked_about_before_the_socket() -> None:
+    def refuse(request: Request) -> None:
+        raise errors.LeaseLost(request.path)
+
+    async with serving(in_turn(ok())) as server:
+        transport = BriefTransport(server.settings, refuse)
+        with pytest.raises(errors.LeaseLost):
+            await transport.request(CREATE)
+        await transport.request(READ)
+        await transport.close()
+    assert [seen.method for seen in server.seen] == ["GET"]
 
 
 @pytest.fixture

@@ -13,7 +13,16 @@ from steward.kube import errors
 from steward.kube.client import Client, MergePatch, connect
 from steward.kube.connection import ConnectionSettings
 from steward.kube.kinds import LEASE, Key, Ref
-from steward.kube.lease import LeaseHolder, LeaseSettings, Observed, held_by_us, is_free, observe
+from steward.kube.lease import (
+    LeaseHolder,
+    LeaseSettings,
+    Observed,
+    first_lease,
+    held_by_us,
+    is_free,
+    observe,
+)
+from steward.kube.meta import OwnerReference
 from steward.kube.request import Request
 from steward.kube.transport import Hooks, TransportOptions
 from steward.testkit.clock import FakeClock
@@ -62,6 +71,16 @@ def test_taking_over_counts_a_transition_and_renewing_does_not() -> None:
     assert (taken["spec"]["leaseTransitions"], taken["spec"]["acquireTime"]) == (5, "now")
     assert (kept["spec"]["leaseTransitions"], kept["spec"]["acquireTime"]) == (4, "old")
     assert taken["spec"]["holderIdentity"] == kept["spec"]["holderIdentity"] == "me"
+
+
+def test_every_lease_that_is_written_belongs_to_its_owner() -> None:
+    owner = OwnerReference("apps/v1", "Deployment", "operator", "uid-1", controller=True)
+    owned = replace(SETTINGS, owner=owner)
+    before = Observed(lease("other"), 0.0)
+    for written in (first_lease(owned, "now"), held_by_us(before, owned, "now")):
+        (reference,) = written["metadata"]["ownerReferences"]
+        assert (reference["kind"], reference["uid"]) == ("Deployment", "uid-1")
+    assert "ownerReferences" not in held_by_us(before, SETTINGS, "now")["metadata"]
 
 
 @pytest.mark.parametrize(

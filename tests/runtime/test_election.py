@@ -1,10 +1,16 @@
+from types import SimpleNamespace
+from typing import Any
+
 import pytest
 from msgspec.structs import replace
 
-from steward.kube.errors import LeaseLost
+from steward.kube.errors import LeaseLost, Unreachable
+from steward.kube.meta import ObjectMeta
 from steward.kube.request import Effect, Request
-from steward.runtime.election import lease_name
+from steward.runtime import election
+from steward.runtime.election import lease_name, own_deployment
 from steward.runtime.guard import WriteGuard
+from steward.runtime.identity import Identity
 from steward.runtime.settings import Settings, Shard
 
 WRITE = Request(method="PATCH", path="/api/v1/x", effect=Effect.WRITE)
@@ -35,3 +41,34 @@ def test_the_guard_asks_anew_for_every_write() -> None:
 )
 def test_each_shard_has_a_lease_of_its_own(settings: Settings, name: str) -> None:
     assert lease_name("tenant-operator", settings) == name
+
+
+OURS = ObjectMeta(name="tenant-operator", uid="uid-1")
+CONNECTION: Any = SimpleNamespace(
+    client=None, namespace="steward-system", identity=Identity("tenant-operator", "1", "pod_1")
+)
+
+
+@pytest.mark.parametrize(
+    ("found", "owner"),
+    [([], None), ([OURS], "uid-1"), ([OURS, ObjectMeta(name="another", uid="uid-2")], None)],
+    ids=["outside a cluster", "installed", "nobody knows which"],
+)
+async def test_a_lease_belongs_to_the_one_deployment_of_its_operator(
+    found: list[ObjectMeta], owner: str | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def deployments_with(client: object, namespace: str, labels: dict[str, str]) -> list[ObjectMeta]:
+        assert (namespace, labels) == ("steward-system", {"app.kubernetes.io/name": "tenant-operator"})
+        return found
+
+    monkeypatch.setattr(election, "deployments_with", deployments_with)
+    reference = await own_deployment(CONNECTION)
+    assert (reference.uid if reference else None) == owner
+
+
+async def test_a_lease_without_an_owner_is_better_than_none(monkeypatch: pytest.MonkeyPatch) -> None:
+    async def deployments_with(*_: object) -> list[ObjectMeta]:
+        raise Unreachable("cannot reach it")
+
+    monkeypatch.setattr(election, "deployments_with", deployments_with)
+    assert await own_deployment(CONNECTION) is None

@@ -73,6 +73,7 @@ async def test_an_installed_operator_needs_no_right_beyond_the_shipped_ones(
     async with running_aside(Operator(operator.word, config, "", tmp_path / "log"), **settings):
         await _until(lambda: _lists(old_server) >= listed & watched, "every list to be read by pages")
         await _until(lambda: _leader(installed, operator), "the operator to lead")
+        assert _owner_of_lease(installed, operator) == f"Deployment {operator.name}"
         await _until(lambda: _trusts(installed, operator, webhooks), "the API server to trust the webhooks")
         assert await asyncio.to_thread(_scraped, port, _token(installed, SCRAPER)) == 200
         assert await asyncio.to_thread(_scraped, port, _token(installed, operator.name)) == 403
@@ -127,6 +128,15 @@ def _leader(kubectl: Kubectl, operator: Shipped) -> bool:
     return any(
         lease["metadata"]["name"] == operator.name and lease["spec"].get("holderIdentity") for lease in leases
     )
+
+
+def _owner_of_lease(kubectl: Kubectl, operator: Shipped) -> str:
+    """With which it goes when the operator is uninstalled."""
+    lease = kubectl.json("get", "lease", operator.name, "-n", NAMESPACE)
+    (owner,) = lease["metadata"]["ownerReferences"]
+    deployment = kubectl.json("get", "deployment", owner["name"], "-n", NAMESPACE)
+    assert deployment["metadata"]["uid"] == owner["uid"]
+    return f"{owner['kind']} {owner['name']}"
 
 
 def _trusts(kubectl: Kubectl, operator: Shipped, port: int) -> bool:

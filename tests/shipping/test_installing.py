@@ -1,18 +1,27 @@
 """Installing, upgrading and uninstalling on a real server, by each of the ways that users have."""
 
+import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
+import yaml
 
+from steward.kube.kinds import Manifest
 from steward.local.control_plane import ControlPlane
+from steward.shipping.values import VERSION
 from tests.kubectl import Kubectl
-from tests.programs import program
+from tests.shipping.desk import Desk, printed
 
 ROOT = Path(__file__).parents[2]
 OURS = "namespaces,clusterroles,clusterrolebindings,validatingadmissionpolicies,mutatingwebhookconfigurations"
+HELM = "steward-helm"
+EARLIER = "0.0.9"
+ADDED = "multiadminWeb"
+"""What the earlier version does not know yet."""
 CLUSTER = {
     "apiVersion": "multigres.com/v1alpha1",
     "kind": "MultigresCluster",
@@ -64,16 +73,9 @@ def wait_until_gone(kubectl: Kubectl) -> None:
         kubectl("wait", "--for=delete", "namespace/steward-system", "--timeout=120s")
 
 
-def test_installing_twice_changes_nothing(steward: Steward) -> None:
-    first = steward("install", "--apply")
-    second = steward("install", "--apply")
-
-    assert [line for line in first.splitlines()[:-1] if not line.endswith(" created")] == []
-    assert [line for line in second.splitlines()[:-1] if not line.endswith(" unchanged")] == []
-
-
 def test_the_operators_run_in_a_restricted_namespace(steward: Steward, own_kubectl: Kubectl) -> None:
-    steward("install", "--apply", "--only", "multigres")
+    told = steward("install", "--apply", "--only", "multigres")
+    assert [line for line in told.splitlines()[:-1] if not line.endswith(" created")] == []
 
     own_kubectl(
         "rollout", "status", "deployment/multigres-operator", "-n", "steward-system", "--timeout=120s"
@@ -84,11 +86,26 @@ def test_the_operators_run_in_a_restricted_namespace(steward: Steward, own_kubec
     ]
 
 
-def test_uninstalling_leaves_nothing(steward: Steward, own_kubectl: Kubectl) -> None:
-    steward("install", "--apply")
+@pytest.fixture
+def desk(own_plane: ControlPlane, tmp_path: Path) -> Desk:
+    return Desk(tmp_path / "desk", own_plane)
 
-    steward("uninstall")
 
+def test_what_the_pages_install_once_and_again_the_pages_uninstall_whole(
+    steward: Steward, own_kubectl: Kubectl, desk: Desk
+) -> None:
+    *going, release = printed("steward uninstall")
+    for words in ("kubectl apply", "steward install", "kubectl rollout"):
+        for command in printed(words):
+            desk.type(command)
+    assert len(own_kubectl.json("get", "deployments", "-n", "steward-system")["items"]) == 2
+    again = steward("install", "--apply")
+    assert [line for line in again.splitlines()[:-1] if not line.endswith(" unchanged")] == []
+
+    for command in going:
+        desk.type(command)
+
+    assert release.endswith("--release")
     wait_until_gone(own_kubectl)
     left = own_kubectl("get", OURS, "-l", "app.kubernetes.io/part-of=steward", "-o", "name")
     assert left == ""
@@ -125,24 +142,55 @@ def test_released_clusters_live_on_without_our_finalizer(
     assert _has_definitions(own_kubectl)
 
 
-def test_helm_installs_upgrades_and_leaves_only_the_definitions(
-    own_plane: ControlPlane, own_kubectl: Kubectl
+@pytest.fixture
+def earlier_chart(tmp_path: Path) -> Path:
+    """As a version before this one might have been: another image, and a definition with a field less."""
+    chart = tmp_path / "chart"
+    shutil.copytree(ROOT / "chart", chart)
+    for name in ("Chart.yaml", "values.yaml"):
+        file = chart / name
+        file.write_text(file.read_text().replace(VERSION, EARLIER))
+    definition = chart / "files" / "crd" / "multigres.com_multigresclusters.yaml"
+    manifest = yaml.load(definition.read_text(), yaml.CSafeLoader)
+    del _fields(manifest)[ADDED]
+    definition.write_text(yaml.dump(manifest, Dumper=yaml.CSafeDumper))
+    return chart
+
+
+def _fields(crd: Manifest) -> dict[str, Any]:
+    """Of the spec of a MultigresCluster."""
+    fields: dict[str, Any] = crd["spec"]["versions"][0]["schema"]["openAPIV3Schema"]["properties"]["spec"]
+    return fields["properties"]
+
+
+def _versions(kubectl: Kubectl) -> list[str]:
+    """The images of both operators, and what tells of any write to a living cluster."""
+    found = kubectl.json("get", "deployments", "-n", HELM)["items"]
+    images = [each["spec"]["template"]["spec"]["containers"][0]["image"] for each in found]
+    alive = kubectl.json("get", "multigrescluster", "alive")["metadata"]
+    return [*images, str(alive["generation"]), alive["resourceVersion"]]
+
+
+def test_helm_upgrades_an_earlier_version_and_leaves_only_the_definitions(
+    own_kubectl: Kubectl, desk: Desk, earlier_chart: Path
 ) -> None:
-    helm = [str(program("helm")), "--kubeconfig", str(own_plane.kubeconfig), "-n", "steward-helm"]
+    install, uninstall, upgrade = (command.replace("steward-system", HELM) for command in printed("helm "))
+    held = {"name": "alive", "namespace": "default"}
 
-    def run(*args: str) -> None:
-        done = subprocess.run(
-            [*helm, *args], cwd=ROOT, capture_output=True, text=True, check=False, timeout=300
-        )
-        assert done.returncode == 0, done.stderr
+    desk.type(f"{install.replace('./chart', str(earlier_chart))} --values values.yaml")
+    own_kubectl("apply", "-f", "-", document={**CLUSTER, "metadata": held})
+    *images, generation, version = _versions(own_kubectl)
+    assert images == [f"steward:{EARLIER}"] * 2
+    assert ADDED not in _fields(own_kubectl.json("get", "crd", "multigresclusters.multigres.com"))
 
-    run("install", "steward", "chart", "--create-namespace")
-    run("upgrade", "steward", "chart", "--set", "multigres.replicas=3")
-    replicas = own_kubectl.json("get", "deployment", "multigres-operator", "-n", "steward-helm")
-    assert replicas["spec"]["replicas"] == 3
+    desk.type(f"{upgrade} --values values.yaml --set multigres.replicas=3")
+    assert _versions(own_kubectl) == [f"steward:{VERSION}"] * 2 + [generation, version]
+    assert ADDED in _fields(own_kubectl.json("get", "crd", "multigresclusters.multigres.com"))
+    operator = own_kubectl.json("get", "deployment", "multigres-operator", "-n", HELM)
+    assert operator["spec"]["replicas"] == 3
 
-    run("uninstall", "steward")
-
+    own_kubectl("delete", "multigrescluster", "alive")
+    desk.type(uninstall)
     left = own_kubectl("get", OURS, "-l", "app.kubernetes.io/part-of=steward", "-o", "name")
     assert left == ""
     assert _has_definitions(own_kubectl)

@@ -7,9 +7,8 @@ import msgspec
 from steward.admission.errors import OwnerNotFoundError
 from steward.admission.keeper_options import Owner
 from steward.kube.client import Client
+from steward.kube.deployments import deployments_with, selector_of
 from steward.kube.kinds import DEPLOYMENT
-from steward.kube.meta import Metadata
-from steward.kube.options import ListQuery
 
 
 class OwnerQuery(msgspec.Struct, frozen=True):
@@ -22,15 +21,12 @@ class OwnerQuery(msgspec.Struct, frozen=True):
 
 async def find_deployment(client: Client, query: OwnerQuery) -> Owner:
     """The one Deployment with the labels; none, or several without a name to choose by, is an error."""
-    selector = ",".join(f"{key}={value}" for key, value in sorted(query.labels.items()))
-    listing = await client.list(
-        DEPLOYMENT, ListQuery(namespace=query.namespace, label_selector=selector), Metadata
-    )
-    found = [item.metadata for item in listing.items if query.name in ("", item.metadata.name)]
+    labelled = await deployments_with(client, query.namespace, query.labels)
+    found = [each for each in labelled if query.name in ("", each.name)]
     if len(found) != 1:
-        names = ", ".join(sorted(item.metadata.name for item in listing.items)) or "none"
+        names = ", ".join(sorted(each.name for each in labelled)) or "none"
         raise OwnerNotFoundError(
-            f"expected one Deployment {query.name} with the labels {selector} in namespace {query.namespace}, "
-            f"found: {names}"
+            f"expected one Deployment {query.name} with the labels {selector_of(query.labels)} "
+            f"in namespace {query.namespace}, found: {names}"
         )
     return Owner(DEPLOYMENT.api_version, DEPLOYMENT.kind, found[0].name, found[0].uid)

@@ -30,10 +30,10 @@ from steward.admission.server import Hooks, Reviewed, ServerSettings, Webhook, W
 from steward.admission.serving_certificate import ServingCertificate
 from steward.admission.strategy import Strategy, find_strategy
 from steward.admission.webhook_bundle import publish_bundle
+from steward.kube.deployments import NAME_LABEL
 from steward.kube.kinds import Manifest, ref_of
 
 IN_CLUSTER_VARIABLE = "KUBERNETES_SERVICE_HOST"
-NAME_LABEL = "app.kubernetes.io/name"
 OFF = ("", "0")
 
 log = logging.getLogger(__name__)

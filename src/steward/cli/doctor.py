@@ -14,11 +14,11 @@ from steward.cli import examining
 from steward.cli.examining import Finding, Grade
 from steward.cli.looking.options import namespace_options, where_of
 from steward.cli.printing import is_for_programs, output_option, print_value
-from steward.cli.reaching import messenger_to, told_plainly
+from steward.cli.reaching import messenger_to, settings_for, told_plainly
 from steward.kube import kinds
 from steward.kube.client import Access, Client, Subject, client_over
 from steward.kube.clock import SystemClock
-from steward.kube.config import ConfigSource, load_settings
+from steward.kube.config import ConfigSource
 from steward.kube.errors import ApiError, BadRequest, Forbidden, InternalError, Invalid, NoSuchKind, NotFound
 from steward.kube.kinds import Key, Kind, Manifest
 from steward.kube.request import Request
@@ -39,8 +39,9 @@ Examples:
 Exit codes: 0 all is well, 1 something is broken.
 \b
 Needs, for all of its lines: to get customresourcedefinitions, roles and bindings, webhook configurations, and the
-leases and deployments of the operators' namespace; to create subjectaccessreviews; to create multigresclusters and
-tenanttemplates (as a dry run) in the namespace -n; to list tenantregistries. A line that it may not look at says so.
+leases, deployments and serviceaccounts of the operators' namespace; to create subjectaccessreviews; to create
+multigresclusters and tenanttemplates (as a dry run) in the namespace -n; to list tenantregistries. A line that it may
+not look at says so.
 """
 
 
@@ -85,7 +86,7 @@ def _show(found: list[Finding]) -> None:
 
 
 async def _examine(source: ConfigSource, places: Places) -> list[Finding]:
-    settings = load_settings(source)
+    settings = settings_for(source)
     messenger = messenger_to(settings)
     try:
         # First and alone: a server that cannot be reached is one sentence, not one for each line.
@@ -130,11 +131,12 @@ async def _told(subject: str, looking: Any) -> Finding:
 
 
 async def _definitions(client: Client) -> Finding:
-    wanted = [crd for operator in SHIPPED for crd in manifests.crds(operator)]
-    names = [crd["metadata"]["name"] for crd in wanted]
+    names = [custom.name for operator in SHIPPED for custom in manifests.CUSTOM_KINDS[operator]]
     found = await asyncio.gather(
         *(_get(client, kinds.CUSTOM_RESOURCE_DEFINITION, Key("", name)) for name in names)
     )
+    # Not before the questions: to make them takes longer than most answers, and all the others are on their way.
+    wanted = [crd for operator in SHIPPED for crd in manifests.crds(operator)]
     return examining.definitions(wanted, dict(zip(names, found, strict=True)))
 
 
@@ -195,6 +197,9 @@ async def _rights(client: Client, operator: Shipped, system: str) -> Finding:
     living = await asyncio.gather(*(_get(client, ref.kind, ref.key) for ref in refs))
     if all(examining.contains(live, each) for live, each in zip(living, shipped, strict=True)):
         return examining.fine(subject, "the shipped roles are there and bound")
+    if await _get(client, kinds.SERVICE_ACCOUNT, Key(system, operator.name)) is None:
+        told = f"there is no ServiceAccount {system}/{operator.name} that could have any"
+        return examining.broken(subject, told, "steward install --apply; or --system-namespace, where it is")
     asked = [
         *(each for right in RIGHTS[operator] for each in _accesses(right, "")),
         *(each for right in IN_OWN_NAMESPACE for each in _accesses(right, system)),

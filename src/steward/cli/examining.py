@@ -9,8 +9,6 @@ from collections.abc import Iterable, Mapping
 from enum import Enum
 from typing import Any, Final, NamedTuple
 
-from cryptography import x509
-
 from steward.kube.kinds import Manifest
 
 OLDEST: Final = (1, 30)
@@ -121,6 +119,9 @@ def webhook_trust(operator: str, configurations: list[Manifest], now: datetime.d
 
 def _ends(bundle: str) -> list[datetime.datetime]:
     """The last one of the bundle counts: while an authority is replaced, both are there."""
+    # Not at the top: its library takes as long to load as most answers take to come.
+    from cryptography import x509
+
     found = x509.load_pem_x509_certificates(base64.b64decode(bundle))
     return [max(each.not_valid_after_utc for each in found)]
 

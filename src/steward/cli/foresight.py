@@ -13,15 +13,20 @@ from typing import Any, NamedTuple
 
 import msgspec
 
+from steward.cli.reaching import messenger_to, settings_for
 from steward.cli.registry_rows import read_registry, read_rows
+from steward.kube.client import client_over
+from steward.kube.clock import SystemClock
 from steward.kube.config import ConfigSource
 from steward.kube.kinds import CONTROLLER_REVISION, Key, Manifest, Ref
 from steward.kube.meta import ObjectMeta
 from steward.runtime.carry import Carrier, Outcome, StepHooks
-from steward.runtime.connection import Connection, open_connection
+from steward.runtime.connection import Connection
 from steward.runtime.dry_run import DryRunCarrier, Foreseen
+from steward.runtime.guard import WriteGuard
 from steward.runtime.identity import identity
 from steward.runtime.manager import Manager
+from steward.runtime.metrics import Metrics
 from steward.runtime.plan import Plan
 from steward.runtime.settings import Settings
 from steward.tenants.controllers.ground import Ground
@@ -71,16 +76,21 @@ class AskingManager(Manager):
 
 
 async def foreseen_sync(source: ConfigSource, sync: Sync) -> list[Foreseen]:
-    settings = Settings(
-        kubeconfig=source.kubeconfig, context=source.context, namespaces=(sync.registry.namespace,)
-    )
-    connection = await open_connection(settings, identity(NAME))
+    settings = Settings(namespaces=(sync.registry.namespace,))
+    connection = _connection(source)
     manager = AskingManager(connection, settings)
     try:
         return await _foresee(manager, settings, sync)
     finally:
         await manager.caches.stop()
         await connection.close()
+
+
+def _connection(source: ConfigSource) -> Connection:
+    """As the operator's, but for what carries its requests: that of verbs, which is there at once."""
+    found, guard, clock = settings_for(source), WriteGuard(), SystemClock()
+    client = client_over(messenger_to(found, guard.check), found, clock)
+    return Connection(client, client, guard, Metrics(), identity(NAME), found.namespace, clock)
 
 
 async def _foresee(manager: AskingManager, settings: Settings, sync: Sync) -> list[Foreseen]:

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-import asyncio
 import os
 
 import click
 
 from steward.cli.main import one_sentence
 from steward.cli.screen import progress_shown
-from steward.local import binaries, control_plane
+from steward.local import binaries, interruption
 from steward.local.errors import LocalError
 from steward.local.places import default_directory
 from steward.local.programs import CONTROL_PLANE
+from steward.local.running import kubeconfig_in
 
 # Calls that need no cluster.
 _OFFLINE = {"-h", "--help", "help", "completion", "--client", "options"}
@@ -32,9 +32,15 @@ def command(arguments: list[str]) -> None:
     environment = dict(os.environ)
     with one_sentence(LocalError, OSError):
         if arguments and not _OFFLINE.intersection(arguments):
-            environment["KUBECONFIG"] = str(control_plane.find(default_directory()).kubeconfig)
-        kubectl = str(asyncio.run(_kubectl()))
-        os.execve(kubectl, ["kubectl", *arguments], environment)
+            environment["KUBECONFIG"] = str(kubeconfig_in(default_directory()))
+        os.execve(_built(), ["kubectl", *arguments], environment)
+
+
+def _built() -> str:
+    try:
+        return str(interruption.run(_kubectl()))
+    except interruption.Interrupted:
+        raise click.Abort from None
 
 
 async def _kubectl() -> os.PathLike[str]:

@@ -44,7 +44,8 @@ be known.
 \b
 Needs the rights that the change itself needs, since the server is asked about every step by a dry run. For a sync:
 to get, list and watch tenantregistries, tenanttemplates, tenants, Secrets and controllerrevisions, to create, patch
-and delete tenants, and what `steward rows` needs. For a file: to get and patch what it holds.
+and delete tenants, and what `steward rows` needs. For a file: to get and patch what it holds; with a cluster or its
+template, to list these and controllerrevisions.
 """
 
 

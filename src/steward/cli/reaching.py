@@ -10,13 +10,13 @@ from typing import Any, TypeVar
 import click
 
 from steward.kube.brief import BriefTransport
-from steward.kube.client import Client, client_over, connect
+from steward.kube.client import Client, client_over
 from steward.kube.clock import SystemClock
 from steward.kube.config import ConfigSource, load_settings
 from steward.kube.connection import ConnectionSettings
-from steward.kube.errors import Forbidden, KubeError, Unreachable
+from steward.kube.errors import Forbidden, KubeError, NoCluster, Unreachable
 from steward.kube.proxy import choose_proxy
-from steward.kube.request import Messenger
+from steward.kube.request import BeforeWrite, Messenger, permit
 
 T = TypeVar("T")
 _Decorated = TypeVar("_Decorated", bound=Callable[..., object])
@@ -38,7 +38,7 @@ def with_client(source: ConfigSource, work: Callable[[Client], Awaitable[T]]) ->
     """What `work` finds out; what the cluster refuses is told in one sentence."""
 
     async def connected() -> T:
-        settings = load_settings(source)
+        settings = settings_for(source)
         client = client_over(messenger_to(settings), settings, SystemClock())
         try:
             return await work(client)
@@ -48,26 +48,31 @@ def with_client(source: ConfigSource, work: Callable[[Client], Awaitable[T]]) ->
     return told_plainly(connected())
 
 
-def with_watching_client(source: ConfigSource, work: Callable[[Client], Awaitable[T]]) -> T:
-    """As `with_client`, for work that watches something: what answers at once cannot wait for events."""
-
-    async def connected() -> T:
-        client = await connect(load_settings(source))
-        try:
-            return await work(client)
-        finally:
-            await client.close()
-
-    return told_plainly(connected())
+def settings_for(source: ConfigSource) -> ConnectionSettings:
+    """Whoever names no cluster while `steward up` runs one on this machine likely means that one: the cure says how."""
+    try:
+        return load_settings(source)
+    except NoCluster as error:
+        if _is_local_running():
+            raise NoCluster(f"{error}, or --local for the cluster of `steward up`") from None
+        raise
 
 
-def messenger_to(settings: ConnectionSettings) -> Messenger:
+def _is_local_running() -> bool:
+    try:
+        _local_kubeconfig()
+    except (click.ClickException, OSError):
+        return False
+    return True
+
+
+def messenger_to(settings: ConnectionSettings, before_write: BeforeWrite = permit) -> Messenger:
     """For a verb: one that is there at once, or, where a proxy stands between, that of the operators."""
     if not choose_proxy(settings.server.rstrip("/"), settings.proxy, os.environ):
-        return BriefTransport(settings)
-    from steward.kube.transport import Transport
+        return BriefTransport(settings, before_write)
+    from steward.kube.transport import Hooks, Transport, TransportOptions
 
-    return Transport(settings)
+    return Transport(settings, TransportOptions(hooks=Hooks(before_write=before_write)))
 
 
 def told_plainly(work: Coroutine[None, None, T]) -> T:
@@ -95,11 +100,11 @@ def source_of(given: dict[str, Any]) -> ConfigSource:
 
 
 def _local_kubeconfig() -> str:
-    from steward.local import control_plane
     from steward.local.errors import LocalError
     from steward.local.places import default_directory
+    from steward.local.running import kubeconfig_in
 
     try:
-        return str(control_plane.find(default_directory()).kubeconfig)
+        return str(kubeconfig_in(default_directory()))
     except LocalError as error:
         raise click.ClickException(str(error)) from error

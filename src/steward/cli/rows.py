@@ -10,7 +10,7 @@ import click
 from steward.cli.looking.options import namespace_options, where_of
 from steward.cli.naming import NameOf
 from steward.cli.printing import WIDE, is_for_programs, output_option, print_value, table
-from steward.cli.reaching import with_watching_client
+from steward.cli.reaching import with_client
 from steward.cli.registry_rows import NEEDS, read_registry, read_rows, source_options, surroundings_of
 from steward.kube.client import Client
 from steward.kube.kinds import Key
@@ -37,7 +37,7 @@ def command(registry: str, output: str, **given: Any) -> None:
     around = surroundings_of(given)
     source, namespace = where_of(given)
     # The Secrets that a source names are watched, as the operator does.
-    rows = with_watching_client(source, lambda client: _read(client, Key(namespace, registry), around))
+    rows = with_client(source, lambda client: _read(client, Key(namespace, registry), around))
     if is_for_programs(output):
         print_value(list(_plain(rows)), output)
     else:

@@ -64,7 +64,10 @@ def standing(cluster: Manifest, beside: Beside) -> Standing:
     meta, status = cluster["metadata"], cluster.get("status") or {}
     conditions = status.get("conditions") or ()
     told: dict[str, Any] = next((each for each in conditions if each["type"] == _CONDITION), {})
-    revisions = tuple(beside.revisions.get(meta["uid"], ()))
+    used = status.get("appliedTemplateGenerations")
+    kept_ones = beside.revisions.get(meta["uid"], ())
+    # Contents of templates that the cluster has left are kept for its return, and are neither in force nor waiting.
+    revisions = tuple(each for each in kept_ones if used is None or str(each.template) in used)
     return Standing(
         ref_of(cluster),
         meta["resourceVersion"],

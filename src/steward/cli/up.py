@@ -10,7 +10,6 @@ from __future__ import annotations
 import asyncio
 import shlex
 import shutil
-import signal
 import sys
 import time
 from collections.abc import Coroutine
@@ -23,9 +22,10 @@ import click
 from steward.cli.main import ExitCode, one_sentence
 from steward.cli.screen import progress_shown
 from steward.kube.errors import KubeError
-from steward.local import control_plane
+from steward.local import control_plane, interruption
 from steward.local.control_plane import ControlPlane
 from steward.local.errors import ComponentFailed, LocalError, StoppedMeanwhile
+from steward.local.interruption import Interrupted
 from steward.local.places import default_directory
 from steward.local.processes import Lifetime
 from steward.local.programs import CONTROL_PLANE
@@ -91,7 +91,7 @@ def command(
         lifetime=Lifetime.OWN if detach else Lifetime.PARENT,
     )
     with one_sentence(LocalError, KubeError, OSError):
-        context.exit(asyncio.run(_until_interrupted(_up(settings, Extent.BARE if bare else Extent.WHOLE))))
+        context.exit(_to_the_end(_up(settings, Extent.BARE if bare else Extent.WHOLE)))
 
 
 class Extent(Enum):
@@ -101,14 +101,10 @@ class Extent(Enum):
     WHOLE = "the operators and the sample too"
 
 
-async def _until_interrupted(coming_up: Coroutine[None, None, int]) -> int:
-    """The exit code. The first signal ends the work in order; later ones change nothing, the end is on its way."""
-    work = asyncio.ensure_future(coming_up)
-    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
-        asyncio.get_running_loop().add_signal_handler(number, work.cancel)
+def _to_the_end(coming_up: Coroutine[None, None, int]) -> int:
     try:
-        return await work
-    except asyncio.CancelledError:
+        return interruption.run(coming_up)
+    except Interrupted:
         return ExitCode.INTERRUPTED
 
 

@@ -21,7 +21,7 @@ from steward.kube.connection import (
     Pem,
     TlsSettings,
 )
-from steward.kube.errors import ConfigError
+from steward.kube.errors import ConfigError, NoCluster
 from steward.kube.in_cluster import MOUNT, in_cluster_settings, is_in_cluster
 from steward.kube.kubeconfig import Cluster, Exec, Kubeconfig, User, read_kubeconfigs
 from steward.kube.proxy import choose_proxy
@@ -48,7 +48,7 @@ def load_settings(source: ConfigSource | None = None) -> ConnectionSettings:
     if config.is_empty and not source.context:
         if is_in_cluster(source.environ, source.service_account):
             return in_cluster_settings(source.environ, source.service_account)
-        raise ConfigError(_nothing_found(paths))
+        raise NoCluster(_nothing_found(paths))
     return settings_of(config, source.context)
 
 

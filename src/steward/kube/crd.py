@@ -61,6 +61,11 @@ class CustomKind:
     def api_version(self) -> str:
         return f"{self.group}/{self.version}"
 
+    @property
+    def name(self) -> str:
+        """Of its definition."""
+        return f"{self.plural}.{self.group}"
+
 
 class SchemaError(TypeError):
     """A struct holds a type that no structural schema can say; the message names struct and field."""
@@ -78,7 +83,7 @@ def definition(custom: CustomKind) -> dict[str, Any]:
     return {
         "apiVersion": "apiextensions.k8s.io/v1",
         "kind": "CustomResourceDefinition",
-        "metadata": {"name": f"{custom.plural}.{custom.group}"},
+        "metadata": {"name": custom.name},
         "spec": {
             "group": custom.group,
             "names": names,
@@ -145,7 +150,7 @@ def _schema(kind: types.Type, where: str) -> Schema:
     if isinstance(kind, types.Metadata):
         return _annotated(kind, where)
     if isinstance(kind, types.StructType):
-        return _struct(kind.cls)
+        return _struct(kind)
     if isinstance(kind, types.UnionType):
         return _union(kind, where)
     if isinstance(kind, types.ListType | types.VarTupleType | types.SetType):
@@ -214,15 +219,16 @@ def _ranged(schema: Schema, kind: types.IntType | types.FloatType) -> Schema:
     return schema
 
 
-def _struct(struct: type[msgspec.Struct]) -> Schema:
+def _struct(kind: types.StructType) -> Schema:
+    struct = kind.cls
     docs = field_docs(struct)
     schema: Schema = {"type": "object"}
     if description := class_doc(struct):
         schema["description"] = description
     schema["properties"] = {
-        field.encode_name: _field(struct, field, docs.get(field.name, "")) for field in _fields(struct)
+        field.encode_name: _field(struct, field, docs.get(field.name, "")) for field in kind.fields
     }
-    required = [field.encode_name for field in _fields(struct) if field.required]
+    required = [field.encode_name for field in kind.fields if field.required]
     if required:
         schema["required"] = required
     if rules := getattr(struct, "rules", ()):
@@ -233,13 +239,6 @@ def _struct(struct: type[msgspec.Struct]) -> Schema:
 def _field(struct: type[msgspec.Struct], field: types.Field, doc: str) -> Schema:
     schema = _schema(field.type, f"{struct.__name__}.{field.name}")
     return {**schema, "description": doc} if doc else schema
-
-
-@cache
-def _fields(struct: type[msgspec.Struct]) -> tuple[types.Field, ...]:
-    kind = types.type_info(struct)
-    assert isinstance(kind, types.StructType)
-    return kind.fields
 
 
 def _cel(rule: Cel) -> dict[str, Any]:

@@ -2,6 +2,7 @@
 
     KubeError
     ├── ConfigError              kubeconfig, service account or credential plugin: which file, which entry, the cure
+    │   └── NoCluster            nothing says which cluster to talk to
     ├── TransportError           no answer came
     │   ├── Unreachable          the request never reached the server: safe to repeat
     │   ├── Timeout              .ambiguous: the server may have done it
@@ -39,6 +40,10 @@ class KubeError(Exception):
 
 
 class ConfigError(KubeError):
+    pass
+
+
+class NoCluster(ConfigError):
     pass
 
 

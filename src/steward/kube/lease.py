@@ -13,13 +13,15 @@ from collections.abc import Callable
 from datetime import UTC, datetime
 from typing import Any, NamedTuple
 
-from msgspec import Struct
+from msgspec import Struct, to_builtins
+from msgspec.structs import replace
 
 from steward.kube import decode
 from steward.kube.client import Client
 from steward.kube.clock import Clock, Random, SystemClock
 from steward.kube.errors import Conflict, KubeError, NotFound
 from steward.kube.kinds import LEASE, Key, Manifest
+from steward.kube.meta import OwnerReference
 from steward.kube.retry import NEVER
 
 log = logging.getLogger(__name__)
@@ -35,6 +37,8 @@ class LeaseSettings(Struct, frozen=True, kw_only=True):
     renew_deadline: float = 10.0
     retry_period: float = 2.0
     labels: dict[str, str] = {}
+    owner: OwnerReference | None = None
+    """With whom the lease goes."""
 
     def __post_init__(self) -> None:
         if not self.duration > self.renew_deadline > JITTER * self.retry_period > 0:
@@ -79,7 +83,8 @@ def held_by_us(before: Observed, settings: LeaseSettings, stamp: str) -> Manifes
     if before.holder != settings.identity:
         spec["acquireTime"] = stamp
         spec["leaseTransitions"] = (spec.get("leaseTransitions") or 0) + 1
-    return {**before.lease, "spec": {**spec, **_claim(settings, stamp)}}
+    metadata = {**before.lease["metadata"], **_belonging(settings)}
+    return {**before.lease, "metadata": metadata, "spec": {**spec, **_claim(settings, stamp)}}
 
 
 def first_lease(settings: LeaseSettings, stamp: str) -> Manifest:
@@ -87,6 +92,7 @@ def first_lease(settings: LeaseSettings, stamp: str) -> Manifest:
         "name": settings.key.name,
         "namespace": settings.key.namespace,
         "labels": dict(settings.labels),
+        **_belonging(settings),
     }
     spec = {"acquireTime": stamp, "leaseTransitions": 0, **_claim(settings, stamp)}
     return {"apiVersion": LEASE.api_version, "kind": LEASE.kind, "metadata": metadata, "spec": spec}
@@ -95,6 +101,11 @@ def first_lease(settings: LeaseSettings, stamp: str) -> Manifest:
 def given_up(lease: Manifest, stamp: str) -> Manifest:
     spec = {**lease["spec"], "holderIdentity": "", "leaseDurationSeconds": 1, "renewTime": stamp}
     return {**lease, "spec": spec}
+
+
+def _belonging(settings: LeaseSettings) -> dict[str, Any]:
+    """Written with every renewal: a lease from before its owner was known, or was made anew, belongs to it too."""
+    return {} if settings.owner is None else {"ownerReferences": [to_builtins(settings.owner)]}
 
 
 def _claim(settings: LeaseSettings, stamp: str) -> dict[str, Any]:
@@ -133,6 +144,10 @@ class LeaseHolder:
     def holds(self) -> bool:
         return self._clock.monotonic() < self._deadline
 
+    def belongs_to(self, owner: OwnerReference | None) -> None:
+        """Who takes the lease along when it goes; nobody leaves what is there as it is."""
+        self._settings = replace(self._settings, owner=owner)
+
     async def run(self, on_started: Callable[[], None], on_stopped: Callable[[], None]) -> None:
         """Waits for the lease, keeps it, and returns when it is lost. Cancelled, it gives the lease up."""
         try:
@@ -156,6 +171,8 @@ class LeaseHolder:
             lease = await self._client.get(LEASE, self._settings.key)
             if (lease.get("spec") or {}).get("holderIdentity") == self.identity:
                 await self._client.replace(given_up(lease, self._stamp()))
+        except NotFound:
+            log.debug("the lease %s is gone: nobody waits for it", self._settings.key)
         except KubeError as error:
             log.warning("the lease %s was not given up and will run out: %s", self._settings.key, error)
 

@@ -1,6 +1,6 @@
 """A call as a value: what is asked, what it may do to the cluster, and whether asking twice is harmless."""
 
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import AbstractAsyncContextManager
 from enum import Enum
 from typing import Protocol
@@ -47,6 +47,14 @@ class Request(Struct, frozen=True, kw_only=True):
     def __repr__(self) -> str:
         # A body may be a Secret.
         return f"Request({self.method} {self.path})"
+
+
+BeforeWrite = Callable[[Request], None]
+"""Called synchronously as the last step before the socket; raises to stop the write."""
+
+
+def permit(request: Request) -> None:
+    """Lets every write pass."""
 
 
 class Terms(Struct, frozen=True, kw_only=True):

@@ -26,7 +26,7 @@ from steward.kube.failures import FAILURES, cut_stream, failure_of
 from steward.kube.limits import Limiter
 from steward.kube.lines import LineSplitter
 from steward.kube.proxy import choose_proxy
-from steward.kube.request import Effect, Request, Response
+from steward.kube.request import BeforeWrite, Effect, Request, Response, permit
 from steward.kube.retry import RetryPolicy, may_repeat, wait_before
 from steward.kube.status import Asked, refusal
 from steward.kube.tls import TlsContexts
@@ -37,11 +37,7 @@ SILENCE_SECONDS = 35.0
 _IN_ONE_PIECE = frozenset(("PATCH", "POST", "PUT"))
 _UNHURRIED = Limits(whole=SILENCE_SECONDS)
 
-BeforeWrite = Callable[[Request], None]
 OnRequest = Callable[[str, str, str, float], None]
-
-
-def _permit(request: Request) -> None: ...
 
 
 def _ignore(method: str, host: str, code: str, seconds: float) -> None: ...
@@ -52,8 +48,7 @@ def _no_headers() -> Mapping[str, str]:
 
 
 class Hooks(Struct, frozen=True, kw_only=True):
-    before_write: BeforeWrite = _permit
-    """Called synchronously as the last step before the socket; raises to stop the write."""
+    before_write: BeforeWrite = permit
     on_request: OnRequest = _ignore
     """Called after each answer with method, host, code (or "<error>") and seconds."""
     headers_for: Callable[[], Mapping[str, str]] = _no_headers

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-import asyncio
 import sys
 
-from steward.local import binaries
+from steward.local import binaries, interruption
 from steward.local.errors import LocalError
 from steward.local.programs import PROGRAMS
 from steward.local.progress import Lines
 
 if __name__ == "__main__":
     try:
-        asyncio.run(binaries.ensure(PROGRAMS.values(), Lines(sys.stderr)))
+        interruption.run(binaries.ensure(PROGRAMS.values(), Lines(sys.stderr)))
     except (LocalError, OSError) as error:
         sys.exit(f"Error: {error}")
-    except KeyboardInterrupt:
+    except interruption.Interrupted:
         sys.exit(130)

@@ -18,12 +18,13 @@ from steward.local import binaries, certificates, components, disk, ports, state
 from steward.local.api import Api, connect
 from steward.local.components import Assembly
 from steward.local.disk import Need
-from steward.local.errors import ComponentFailed, NotRunning
+from steward.local.errors import ComponentFailed
 from steward.local.health import AddressInUse, health_urls, wait_until_ready
 from steward.local.locks import exclusive
 from steward.local.processes import Service
 from steward.local.programs import CONTROL_PLANE, KWOK
 from steward.local.progress import Progress
+from steward.local.running import port_in
 from steward.local.set_up import set_up
 from steward.local.settings import COMPONENTS, ControlPlaneSettings, Layout, Topology
 
@@ -95,11 +96,7 @@ async def purge(directory: Path) -> None:
 
 def find(directory: Path) -> ControlPlane:
     """The control plane that runs in `directory`."""
-    layout = Layout(directory.absolute())
-    remembered = state.read(layout.state)
-    if not layout.service("kube-apiserver").is_running() or "kube-apiserver" not in remembered.ports:
-        raise NotRunning(f"No control plane runs in {directory}: start it with `steward up --detach`.")
-    return ControlPlane(layout.directory, f"https://127.0.0.1:{remembered.ports['kube-apiserver']}")
+    return ControlPlane(directory.absolute(), f"https://127.0.0.1:{port_in(directory)}")
 
 
 def topology(directory: Path) -> Topology:

@@ -17,7 +17,6 @@ from steward.kube.client import Client, connect
 from steward.kube.clock import Clock, SystemClock
 from steward.kube.config import ConfigSource, load_settings
 from steward.kube.connection import ConnectionSettings
-from steward.kube.transport import Hooks, TransportOptions
 from steward.runtime import tracing
 from steward.runtime.guard import WriteGuard
 from steward.runtime.identity import Identity
@@ -69,6 +68,9 @@ class _Opener:
     metrics: Metrics
 
     async def __call__(self, guard: WriteGuard | None) -> Client:
+        # Not at the top: `steward preview` has a connection of its own, and need not wait for an HTTP client.
+        from steward.kube.transport import Hooks, TransportOptions
+
         hooks = Hooks(on_request=self.metrics.request_answered, headers_for=tracing.headers)
         if guard is not None:
             hooks = replace(hooks, before_write=guard.check)

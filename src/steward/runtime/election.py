@@ -7,11 +7,17 @@ monotonic deadline for every write. Without election this process always leads.
 from __future__ import annotations
 
 import asyncio
+import logging
 
-from steward.kube.kinds import Key
+from steward.kube.deployments import NAME_LABEL, deployments_with
+from steward.kube.errors import KubeError
+from steward.kube.kinds import DEPLOYMENT, Key
 from steward.kube.lease import LeaseHolder, LeaseSettings
+from steward.kube.meta import ObjectMeta, OwnerReference
 from steward.runtime.connection import Connection
 from steward.runtime.settings import Settings
+
+log = logging.getLogger(__name__)
 
 
 class LeaderLost(RuntimeError):
@@ -20,6 +26,7 @@ class LeaderLost(RuntimeError):
 
 class Election:
     def __init__(self, connection: Connection, settings: Settings) -> None:
+        self._connection = connection
         self._key = Key(connection.namespace, lease_name(connection.identity.name, settings))
         self._gauge = connection.metrics.leader.labels(self._key.name)
         self._holder = _holder(self._key, connection, settings) if settings.leader_elect else None
@@ -41,6 +48,7 @@ class Election:
         if self._holder is not None:
             self._leading.clear()
             self._ended.clear()
+            self._holder.belongs_to(await own_deployment(self._connection))
             self._task = asyncio.create_task(
                 self._holder.run(self._leading.set, self._ended.set), name=f"lease {self._key}"
             )
@@ -82,6 +90,23 @@ def lease_name(operator: str, settings: Settings) -> str:
     """Each part of a sharded operator leads by itself, so each has a lease of its own."""
     name = settings.lease_name or operator
     return name if settings.shard.of == 1 else f"{name}-{settings.shard.number}-of-{settings.shard.of}"
+
+
+async def own_deployment(connection: Connection) -> OwnerReference | None:
+    """That of this operator, so that an uninstallation takes the lease along; outside a cluster there is none."""
+    labels = {NAME_LABEL: connection.identity.name}
+    try:
+        found = await deployments_with(connection.client, connection.namespace, labels)
+    except KubeError as error:
+        log.warning("the lease gets no owner, and stays when the operator is uninstalled: %s", error)
+        return None
+    return _reference(found[0]) if len(found) == 1 else None
+
+
+def _reference(deployment: ObjectMeta) -> OwnerReference:
+    return OwnerReference(
+        DEPLOYMENT.api_version, DEPLOYMENT.kind, deployment.name, deployment.uid, controller=True
+    )
 
 
 def _holder(key: Key, connection: Connection, settings: Settings) -> LeaseHolder:

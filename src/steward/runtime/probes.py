@@ -7,10 +7,12 @@ replica is ready, for it serves webhooks; who leads is shown in the body, becaus
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
-from aiohttp import web
-from aiohttp.typedefs import Handler
+if TYPE_CHECKING:
+    # Whoever only declares checks, as `steward preview` does, need not wait for a web server.
+    from aiohttp import web
+    from aiohttp.typedefs import Handler
 
 
 class Check(NamedTuple):
@@ -53,6 +55,8 @@ class Probes:
         found = [(check.name, check.problem()) for check in checks]
         lines = [f"[-] {name}: {problem}" if problem else f"[+] {name}: ok" for name, problem in found]
         lines += [f"[ ] {note.name}: {note.problem()}" for note in self._notes]
+        from aiohttp import web
+
         failed = any(problem for _, problem in found)
         lines.append("not ok" if failed else "ok")
         return web.Response(text="\n".join(lines) + "\n", status=500 if failed else 200)

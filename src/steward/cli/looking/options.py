@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from steward.cli.looking.digging import dug_families
-from steward.cli.looking.family import Branch
 from steward.cli.main import one_sentence
-from steward.cli.reaching import cluster_options, source_of, with_client
-from steward.kube.config import ConfigSource, load_settings
+from steward.cli.reaching import cluster_options, settings_for, source_of, with_client
+from steward.kube.config import ConfigSource
 from steward.kube.errors import KubeError
+
+if TYPE_CHECKING:
+    from steward.cli.looking.family import Branch
 
 _Decorated = TypeVar("_Decorated", bound=Callable[..., object])
 
@@ -42,10 +43,13 @@ def looks_in(given: dict[str, Any]) -> tuple[ConfigSource, str]:
     """Which cluster and which namespace; "" is all of them."""
     source = source_of(given)
     with one_sentence(KubeError):
-        own = load_settings(source).namespace
+        own = settings_for(source).namespace
     return source, "" if given["all_namespaces"] else given["namespace"] or own
 
 
 def found_families(given: dict[str, Any]) -> tuple[Branch, ...]:
+    # Only here: verbs about one object need none of it.
+    from steward.cli.looking.digging import dug_families
+
     source, namespace = looks_in(given)
     return with_client(source, lambda client: dug_families(client, namespace))
