@@ -132,6 +132,7 @@ def test_certificates_that_are_missing_are_trouble_and_do_not_make_unready(
 
 
 TOPOLOGY = Condition("TopologyRegistered", "True", "Registered", "", 2, "2026-01-01T00:00:00Z")
+PODS_ROLL = Condition("RollingUpdate", "True", "Rolling", "1 of 3")
 CERTIFICATES = Condition("BackupCertificatesReady", "False", "Missing", "", 2, "2026-01-01T00:00:00Z")
 
 
@@ -179,8 +180,18 @@ def test_what_speaks_of_an_older_generation_is_replaced_at_once() -> None:
         ((), (replace(TOPOLOGY, status="False"),), False),
         ((), (CERTIFICATES,), True),
         ((CERTIFICATES,), (replace(CERTIFICATES, status="True"),), False),
+        ((PODS_ROLL,), (replace(PODS_ROLL, reason="PrimaryUnknown"),), True),
+        ((PODS_ROLL,), (replace(PODS_ROLL, message="2 of 3"),), False),
     ],
-    ids=["registered", "lost", "not yet registered", "no certificates", "certificates at last"],
+    ids=[
+        "registered",
+        "lost",
+        "not yet registered",
+        "no certificates",
+        "certificates at last",
+        "nobody knows the primary",
+        "the next pod",
+    ],
 )
 def test_bad_news_of_other_controllers_is_urgent_and_good_news_is_not(
     old: tuple[Condition, ...], new: tuple[Condition, ...], urgent: bool

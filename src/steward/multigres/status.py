@@ -39,6 +39,7 @@ VOLUMES_READY = "VolumesReady"
 ROLLING_UPDATE = "RollingUpdate"
 SCALE_DOWN_PENDING = "ScaleDownPending"
 PLACEMENTS_SKIPPED = "PlacementsSkipped"
+COURSES = (ROLLING_UPDATE, SCALE_DOWN_PENDING)
 PASSING = frozenset({RECONCILING, STALLED, PLACEMENTS_SKIPPED, SCALE_DOWN_PENDING})
 """Conditions that are there only while they hold."""
 
@@ -254,12 +255,20 @@ def serves(conditions: api.Conditions | Unset) -> bool:
 
 def is_urgent(before: api.Conditions | Unset, observed: int | Unset, after: dict[str, Any]) -> bool:
     """Whether a status must go out at once. News of progress, and good news short of Ready, can wait a little: a
-    status for every pod that comes up would be more writing than making the pods."""
+    status for every pod that comes up would be more writing than making the pods. Why pods are not replaced, or not
+    taken away, is no progress: somebody may have to act."""
     if given(observed, 0) != after["observedGeneration"]:
         return True
     old = find_condition(read_conditions(before), READY)
     new = next(known["status"] for known in after["conditions"] if known["type"] == READY)
-    return (old is None or old.status != new) or is_bad_news(before, after)
+    return (old is None or old.status != new) or is_bad_news(before, after) or _has_turned(before, after)
+
+
+def _has_turned(before: api.Conditions | Unset, after: dict[str, Any]) -> bool:
+    """Whether a change of pods goes on, stops or ends for another reason."""
+    old = {known.type: known.reason for known in read_conditions(before)}
+    new = {known["type"]: known["reason"] for known in after["conditions"]}
+    return any(old.get(course) != new.get(course) for course in COURSES)
 
 
 def is_bad_news(before: api.Conditions | Unset, after: dict[str, Any]) -> bool:
