@@ -132,7 +132,7 @@ def test_certificates_that_are_missing_are_trouble_and_do_not_make_unready(
 
 
 TOPOLOGY = Condition("TopologyRegistered", "True", "Registered", "", 2, "2026-01-01T00:00:00Z")
-PODS_ROLL = Condition("RollingUpdate", "True", "Rolling", "1 of 3")
+PODS_ROLL = Condition("RollingUpdate", "True", "Rolling", "1 of 3", 2, "2026-01-01T00:00:00Z")
 CERTIFICATES = Condition("BackupCertificatesReady", "False", "Missing", "", 2, "2026-01-01T00:00:00Z")
 
 
