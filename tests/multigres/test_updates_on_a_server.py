@@ -98,6 +98,11 @@ def test_templates_in_use_are_held_until_use_ends_however_it_ends(story: Story) 
     story.cluster({}, templateDefaults={"cellTemplate": "other", "shardTemplate": "std"})
     story.until_finalizers("celltemplate", "other", HELD)
     story.until_finalizers("celltemplate", "gate")
+    assert story.revisions("gate"), "as long as the template is there, the cluster may turn back to it"
+    story.kubectl("delete", "celltemplate", "gate", "-n", story.namespace)
+    defaults = {"cellTemplate": "other", "shardTemplate": "std"}
+    story.cluster({}, templateDefaults=defaults, logLevels={"multiadmin": "debug"})
+    eventually(lambda: not story.revisions("gate"), "what was kept of a template that is gone to go, too")
 
     story.kubectl("delete", "celltemplate", "other", "-n", story.namespace, "--wait=false")
     assert story.found("celltemplate", "other")["metadata"]["deletionTimestamp"]
