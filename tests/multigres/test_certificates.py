@@ -62,11 +62,11 @@ class Told:
 class Scene:
     """One shard, its certificate controller and the Secrets that it keeps."""
 
-    def __init__(self, client: Client, shard: ShardView) -> None:
+    def __init__(self, client: Client, shard: ShardView, clock: FakeClock | None = None) -> None:
         self.key = key_of(shard)
         self.namespace = self.key.namespace
         self.shards = shards = {self.key: shard}
-        self.client, self.clock, self.told = client, FakeClock(), Told(shards)
+        self.client, self.clock, self.told = client, clock or FakeClock(), Told(shards)
         ground = SimpleNamespace(
             client=client,
             clock=self.clock,
