@@ -129,6 +129,7 @@ async def test_nothing_is_written_while_nothing_changes_and_a_foreign_edit_is_pu
     world: World, proxy: FaultProxy, start_sample: StartSample, control_plane: ControlPlane
 ) -> None:
     audit = AuditLog(control_plane.audit_log, control_plane.kubeconfig)
+    here = world.key("hello").namespace
     await world.greet("hello", replicas=2)
     async with start_sample(proxy, **NO_ELECTION):
         await world.until_greeted("hello", replicas=2)
@@ -137,9 +138,9 @@ async def test_nothing_is_written_while_nothing_changes_and_a_foreign_edit_is_pu
         await world.greet("marker")
         await world.until_greeted("marker")
         calls = (await audit.calls_since(mark)).writes_of(NAME)
-        assert not calls.matching(Match(name="hello"))
+        assert not calls.matching(Match(name="hello", namespace=here))
         edit = MergePatch({"spec": {"replicas": 5}})
         await world.client.patch(Ref(DEPLOYMENT, world.key("hello")), edit)
         await world.until_greeted("hello", replicas=2)
         calls = (await audit.calls_since(mark)).writes_of(NAME)
-        assert len(calls.matching(Match(name="hello", resource="deployments"))) == 1
+        assert len(calls.matching(Match(name="hello", namespace=here, resource="deployments"))) == 1

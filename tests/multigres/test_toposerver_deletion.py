@@ -8,6 +8,8 @@ from typing import Any
 import pytest
 
 from steward.local.control_plane import ControlPlane
+from steward.multigres import names
+from steward.multigres.names import ShardPath
 from tests.kubectl import Kubectl
 from tests.multigres.conftest import running_operator
 from tests.multigres.scraping import free_port, sample
@@ -39,18 +41,26 @@ class Servers(Clusters):
         )
         eventually(lambda: self.is_held("cell", name), "the cell to be held")
 
-    def shard(self, name: str, orchestrators: Mapping[str, str]) -> None:
-        self.make(
-            "Shard",
-            name,
-            databaseName="postgres",
-            tableGroupName="default",
-            shardName="0-inf",
-            globalTopoServer=TOPO,
-            multiorch={"cells": ["z1"], "replicas": 1, "podAnnotations": dict(orchestrators)},
-            pools={"main": {"cells": ["z1"], "replicasPerCell": 1}},
-        )
+    def shard(self, orchestrators: Mapping[str, str]) -> str:
+        """Named as those of a cluster are: by its name the pods find it."""
+        path = ShardPath("mine", "postgres", "default", "0-inf")
+        name = names.shard(path)
+        metadata = {
+            "name": name,
+            "namespace": self.namespace,
+            "labels": {"multigres.com/cluster": path.cluster},
+        }
+        spec = {
+            "databaseName": path.database,
+            "tableGroupName": path.table_group,
+            "shardName": path.shard,
+            "globalTopoServer": TOPO,
+            "multiorch": {"cells": ["z1"], "replicas": 1, "podAnnotations": dict(orchestrators)},
+            "pools": {"main": {"cells": ["z1"], "replicasPerCell": 1}},
+        }
+        self.apply({"apiVersion": API, "kind": "Shard", "metadata": metadata, "spec": spec})
         eventually(lambda: self.is_held("shard", name), "the shard to be held")
+        return name
 
     def is_held(self, kind: str, name: str) -> bool:
         found = self.get(kind, name)
@@ -216,23 +226,23 @@ def test_a_cell_drains_for_its_period_and_no_longer(servers: Servers) -> None:
 
 def test_a_shard_says_that_its_connections_drain_and_for_how_long(servers: Servers) -> None:
     """Its orchestrator would take ten minutes to end, and somebody asks for an hour."""
-    servers.shard("my-pooler", orchestrators={"steward.local/delete-after": "10m"})
+    shard = servers.shard({"steward.local/delete-after": "10m"})
     servers.kubectl(
-        "wait", "shard/my-pooler", "-n", servers.namespace, "--for=condition=Ready", "--timeout=90s"
+        "wait", f"shard/{shard}", "-n", servers.namespace, "--for=condition=Ready", "--timeout=90s"
     )
-    servers.annotate("shard", "my-pooler", "multigres.com/graceful-shutdown-period=1h")
-    servers.delete("shard", "my-pooler")
+    servers.annotate("shard", shard, "multigres.com/graceful-shutdown-period=1h")
+    servers.delete("shard", shard)
     for type_ in ("Draining", "ConnectionDraining"):
 
         def draining(type_: str = type_) -> Any:
-            found = servers.condition(type_, "shard", "my-pooler")
+            found = servers.condition(type_, "shard", shard)
             return found if found is not None and found["status"] == "True" else None
 
         assert "Waiting for connections to close" in eventually(draining, f"{type_}")["message"]
     servers.wait_event("AnnotationIgnored", "1h is more than allowed; 5m0s is used instead")
     servers.wait_event("ShutdownStarted", "Graceful shutdown started, waiting 5m0s")
-    servers.annotate("shard", "my-pooler", "multigres.com/force-delete=true")
-    servers.wait_gone("shard", "my-pooler")
+    servers.annotate("shard", shard, "multigres.com/force-delete=true")
+    servers.wait_gone("shard", shard)
     servers.wait_event("ForceDeleted", "skipped: the grace period of orchestrators and pools")
 
 
