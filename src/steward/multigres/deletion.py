@@ -6,7 +6,7 @@ told.
 """
 
 from collections.abc import Mapping
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from steward.kube.kinds import Ref
 from steward.kube.meta import ObjectMeta
@@ -144,7 +144,11 @@ def release(ref: Ref, meta: ObjectMeta) -> Patch:
 
 
 def _finalizers(ref: Ref, meta: ObjectMeta, names: tuple[str, ...]) -> Patch:
+    return set_as_seen(ref, meta, "finalizers", list(names))
+
+
+def set_as_seen(ref: Ref, meta: ObjectMeta, field: str, value: list[Any]) -> Patch:
+    """Sets a list of the metadata, unless the object has changed since it was seen."""
     # Not "test": a test that fails is a 422 like any bad request, this is a 409 that says what happened.
     seen = {"op": "replace", "path": "/metadata/resourceVersion", "value": meta.resource_version}
-    written = {"op": "add", "path": "/metadata/finalizers", "value": list(names)}
-    return Patch(ref, JsonPatch([seen, written]))
+    return Patch(ref, JsonPatch([seen, {"op": "add", "path": f"/metadata/{field}", "value": value}]))

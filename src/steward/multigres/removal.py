@@ -14,7 +14,7 @@ from msgspec import to_builtins
 
 from steward.kube.kinds import Ref
 from steward.kube.meta import HasMetadata, controller_of
-from steward.kube.patches import JsonPatch
+from steward.multigres.deletion import set_as_seen
 from steward.runtime.plan import Delete, Patch, Plan
 
 REASON = "its cluster is going"
@@ -106,10 +106,7 @@ def let_go(owner_uid: str, present: Sequence[Present]) -> Plan:
 def _without_owner(owner_uid: str, each: Present) -> Patch:
     meta = each.seen.metadata
     others = [to_builtins(owner) for owner in meta.owner_references if owner.uid != owner_uid]
-    seen = {"op": "replace", "path": "/metadata/resourceVersion", "value": meta.resource_version}
-    return Patch(
-        each.ref, JsonPatch([seen, {"op": "add", "path": "/metadata/ownerReferences", "value": others}])
-    )
+    return set_as_seen(each.ref, meta, "ownerReferences", others)
 
 
 def was_orphaned(owned: Sequence[Present], labelled: Sequence[HasMetadata]) -> bool:
