@@ -8,7 +8,7 @@ from msgspec import Struct
 
 from steward.kube.kinds import CONFIG_MAP, DEPLOYMENT, Key, Kind, Ref
 from steward.kube.meta import Metadata, ObjectMeta
-from steward.kube.patches import JsonPatch
+from steward.kube.patches import MergePatch
 from steward.kube.selectors import CacheRule
 from steward.runtime.controller import Controller
 from steward.runtime.manager import Manager
@@ -92,10 +92,7 @@ def ref(meta: ObjectMeta) -> Ref:
 
 
 def finalizers(meta: ObjectMeta, names: tuple[str, ...]) -> Patch:
-    at = {"op": "test", "path": "/metadata/resourceVersion", "value": meta.resource_version}
-    return Patch(
-        ref(meta), JsonPatch([at, {"op": "add", "path": "/metadata/finalizers", "value": list(names)}])
-    )
+    return Patch(ref(meta), MergePatch.metadata_as_seen(meta.resource_version, finalizers=list(names)))
 
 
 def child(meta: ObjectMeta, kind: Kind, **content: Any) -> dict[str, Any]:

@@ -184,9 +184,13 @@ async def test_a_patch_that_expects_another_version_is_refused(client: Client, n
     ref = Ref(CONFIG_MAP, Key(namespace, "a"))
     with pytest.raises(errors.Conflict, match="the object has been modified"):
         await client.patch(ref, MergePatch({"metadata": {"resourceVersion": "1"}, "data": {"x": "1"}}))
+    add = {"op": "add", "path": "/data", "value": {"x": "1"}}
+    with pytest.raises(errors.Conflict, match="the object has been modified"):
+        await client.patch(ref, JsonPatch.as_seen("1", [add]))
     test = {"op": "test", "path": "/metadata/resourceVersion", "value": "1"}
+    # The word for what stays wrong, which is why no patch of ours tests the version.
     with pytest.raises(errors.Invalid):
-        await client.patch(ref, JsonPatch([test, {"op": "add", "path": "/data", "value": {"x": "1"}}]))
+        await client.patch(ref, JsonPatch([test, add]))
 
 
 async def test_replace_needs_the_version_it_read(client: Client, namespace: str) -> None:

@@ -8,7 +8,9 @@ GUARDED = [
     JsonPatch(
         [{"op": "test", "path": "/metadata/resourceVersion", "value": "7"}, {"op": "remove", "path": "/a"}]
     ),
+    JsonPatch.as_seen("7", [{"op": "remove", "path": "/a"}]),
     MergePatch({"metadata": {"resourceVersion": "7"}, "spec": {}}),
+    MergePatch.metadata_as_seen("7", finalizers=[]),
     StrategicPatch({"metadata": {"resourceVersion": "7"}}),
 ]
 UNGUARDED = [

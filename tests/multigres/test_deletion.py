@@ -5,6 +5,7 @@ from prometheus_client import CollectorRegistry
 
 from steward.kube.kinds import Key, Kind, Ref
 from steward.kube.meta import ObjectMeta
+from steward.kube.patches import MergePatch
 from steward.multigres.deletion import (
     FORCE,
     PERIOD,
@@ -121,12 +122,11 @@ def test_what_is_noted_is_read_back() -> None:
 def test_the_finalizer_is_put_beside_others_and_taken_from_among_them() -> None:
     ref = Ref(CELL_KIND, Key("ns", "c"))
     meta = ObjectMeta(name="c", resource_version="7", finalizers=("a/b",))
-    [patch] = held(ref, meta)
-    assert patch.patch.guarded
-    assert patch.patch.operations[1]["value"] == ["a/b", FINALIZER]  # type: ignore[union-attr]
+    [step] = held(ref, meta)
+    assert step.patch == MergePatch.metadata_as_seen("7", finalizers=["a/b", FINALIZER])
     both = ObjectMeta(name="c", resource_version="8", finalizers=("a/b", FINALIZER, "z/y"))
     assert held(ref, both) == ()
-    assert release(ref, both).patch.operations[1]["value"] == ["a/b", "z/y"]  # type: ignore[union-attr]
+    assert release(ref, both).patch == MergePatch.metadata_as_seen("8", finalizers=["a/b", "z/y"])
 
 
 def test_the_figures_have_the_names_labels_and_buckets_that_dashboards_know() -> None:

@@ -6,7 +6,7 @@ from typing import Any, cast
 import pytest
 
 from steward.kube.meta import ObjectMeta
-from steward.kube.patches import JsonPatch
+from steward.kube.patches import MergePatch
 from steward.kube.store import Store
 from steward.multigres.api.cell import CellSpec
 from steward.multigres.api.shard import ShardSpec
@@ -50,8 +50,8 @@ def ground() -> Ground:
 def is_let_go(plan: Plan) -> bool:
     [step] = plan
     assert isinstance(step, Patch)
-    assert isinstance(step.patch, JsonPatch)
-    return bool(step.patch.operations[1]["value"] == ["orphan"])
+    assert isinstance(step.patch, MergePatch)
+    return bool(step.patch.changes["metadata"]["finalizers"] == ["orphan"])
 
 
 async def test_a_cell_leaves_its_gateways(ground: Ground) -> None:

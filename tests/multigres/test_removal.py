@@ -6,7 +6,7 @@ import pytest
 
 from steward.kube.kinds import Key, Kind, Ref
 from steward.kube.meta import ObjectMeta, OwnerReference
-from steward.kube.patches import JsonPatch
+from steward.kube.patches import MergePatch
 from steward.multigres.removal import (
     Present,
     Remains,
@@ -93,15 +93,11 @@ def test_a_cluster_whose_children_were_all_let_go_was_orphaned(
 def test_whom_a_cluster_lets_go_keeps_its_other_owners_and_only_as_it_was_seen() -> None:
     [step] = let_go("o", [C])
     assert isinstance(step, Patch)
-    assert step.patch == JsonPatch(
-        [
-            {"op": "replace", "path": "/metadata/resourceVersion", "value": "7"},
-            {"op": "add", "path": "/metadata/ownerReferences", "value": []},
-        ]
-    )
+    assert step.patch == MergePatch.metadata_as_seen("7", ownerReferences=[])
     [step] = let_go("another", [C])
     assert isinstance(step, Patch)
-    assert [owner["uid"] for owner in step.patch.operations[1]["value"]] == ["o"]
+    assert isinstance(step.patch, MergePatch)
+    assert [owner["uid"] for owner in step.patch.changes["metadata"]["ownerReferences"]] == ["o"]
 
 
 def test_nobody_is_asked_to_go_but_as_it_was_seen() -> None:

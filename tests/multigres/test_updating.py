@@ -7,7 +7,7 @@ import msgspec
 
 from steward.kube.kinds import CONTROLLER_REVISION
 from steward.kube.meta import ObjectMeta
-from steward.kube.patches import JsonPatch
+from steward.kube.patches import MergePatch
 from steward.multigres import reasons
 from steward.multigres.api.cluster import MultigresClusterSpec
 from steward.multigres.attempts import Situation
@@ -66,12 +66,7 @@ def test_a_content_is_written_down_as_a_revision_of_the_cluster() -> None:
 def test_the_annotation_is_taken_from_the_very_object_that_was_seen() -> None:
     steps = settled(CLUSTER, decision({"templateChanges": "Manual"}, {APPLY_NOW: "true"}), NOW.timestamp())
     [patch] = [step for step in steps if isinstance(step, Patch)]
-    assert isinstance(patch.patch, JsonPatch)
-    assert patch.patch.operations == [
-        {"op": "test", "path": "/metadata/resourceVersion", "value": "42"},
-        {"op": "test", "path": "/metadata/annotations/multigres.com~1apply-template-update", "value": "true"},
-        {"op": "remove", "path": "/metadata/annotations/multigres.com~1apply-template-update"},
-    ]
+    assert patch.patch == MergePatch.metadata_as_seen("42", annotations={APPLY_NOW: None})
 
 
 def test_what_is_no_longer_used_goes_and_what_happened_is_told() -> None:

@@ -34,11 +34,8 @@ def test_replace_sets_all_and_takes_away_the_rest_but_what_the_cluster_keeps() -
     patch = replace_patch(config_map("a", ours="y"), found)
     assert isinstance(patch, JsonPatch)
     by_path = {each["path"]: each for each in patch.operations}
-    assert by_path["/metadata/resourceVersion"] == {
-        "op": "test",
-        "path": "/metadata/resourceVersion",
-        "value": "7",
-    }
+    assert patch.guarded
+    assert by_path["/metadata/resourceVersion"]["value"] == "7"
     assert by_path["/data"]["value"] == {"ours": "y"}
     assert by_path["/binaryData"]["op"] == "remove"
     assert by_path["/metadata/annotations"]["value"] == {"deployment.kubernetes.io/revision": "3"}

@@ -149,20 +149,9 @@ def _changes(before: KeptSecret, data: Data, options: KeeperOptions) -> JsonPatc
     to replace the object whole would need one more."""
     wanted = owned(before.metadata, options)
     changed = {field: value for field, value in wanted.items() if before.metadata.get(field) != value}
-    return JsonPatch(
-        [
-            {
-                "op": "replace",
-                "path": "/metadata/resourceVersion",
-                "value": before.metadata["resourceVersion"],
-            },
-            *(
-                {"op": "add", "path": f"/metadata/{field}", "value": value}
-                for field, value in changed.items()
-            ),
-            {"op": "add", "path": "/data", "value": _encoded(data)},
-        ]
-    )
+    marks = [{"op": "add", "path": f"/metadata/{field}", "value": value} for field, value in changed.items()]
+    content = {"op": "add", "path": "/data", "value": _encoded(data)}
+    return JsonPatch.as_seen(before.metadata["resourceVersion"], [*marks, content])
 
 
 def _encoded(data: Data) -> dict[str, str]:

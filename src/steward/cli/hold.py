@@ -122,8 +122,8 @@ def _named(found: list[Held], name: str) -> Held:
 
 async def _approve(client: Client, held: Held) -> None:
     # On that version alone: what was shown is what is approved.
-    changes = {"annotations": {APPROVAL: held.approve_with}, "resourceVersion": held.version}
-    await client.patch(held.ref, MergePatch({"metadata": changes}), manager=MANAGER)
+    patch = MergePatch.metadata_as_seen(held.version, annotations={APPROVAL: held.approve_with})
+    await client.patch(held.ref, patch, manager=MANAGER)
 
 
 def _plain(held: Held) -> dict[str, Any]:

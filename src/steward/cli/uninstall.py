@@ -15,17 +15,21 @@ import click
 from steward.cli.installing import chosen_values, value_options
 from steward.cli.reaching import cluster_options, source_of, with_client
 from steward.kube.client import Client
-from steward.kube.errors import NoSuchKind, NotFound
+from steward.kube.errors import Conflict, NoSuchKind, NotFound
 from steward.kube.kinds import Kind, Manifest, Ref, kind_of, ref_of
 from steward.kube.options import DeleteOptions, ListQuery
-from steward.kube.patches import JsonPatch
+from steward.kube.patches import MergePatch
 from steward.shipping.manifests import crds, enabled, manifests
 from steward.shipping.values import Values
 
 OUR_FINALIZERS = ("multigres.com/", "kubernetes-tenants.org/", "tenant.operator.kubernetes-tenants.org/")
 _SHOWN = 10
-_FIRST = (
+# Others write to a custom resource too, and each write makes what was read outdated.
+_ATTEMPTS = 10
+FIRST = (
     "Deployment",
+    "ClusterRoleBinding",
+    "RoleBinding",
     "MutatingWebhookConfiguration",
     "ValidatingWebhookConfiguration",
     "ValidatingAdmissionPolicyBinding",
@@ -72,7 +76,7 @@ def command(
         raise click.ClickException(_refusal(found))
     kept = keep_crds or bool(found)
     objects = [m for m in manifests(values) if not (kept and m["kind"] == "CustomResourceDefinition")]
-    with_client(source_of(given), lambda client: _remove(client, objects, found))
+    with_client(source_of(given), lambda client: _remove(client, objects, values))
 
 
 def _refusal(found: list[Living]) -> str:
@@ -102,41 +106,51 @@ async def _of_kind(client: Client, kind: Kind) -> list[Living]:
         listing = await client.list(kind, ListQuery())
     except (NoSuchKind, NotFound):
         return []
-    return [
-        Living(
-            ref_of({"apiVersion": kind.api_version, "kind": kind.kind, "metadata": item["metadata"]}),
-            item["metadata"]["resourceVersion"],
-            tuple(item["metadata"].get("finalizers") or ()),
-        )
-        for item in listing.items
-    ]
+    return [_living(kind, item) for item in listing.items]
 
 
-async def _remove(client: Client, objects: list[Manifest], found: list[Living]) -> None:
-    """The operators go first, as one that still runs would put its finalizers back; then what asks them, as a webhook
-    that nobody answers would refuse to let a finalizer go."""
-    first = [manifest for kind in _FIRST for manifest in objects if manifest["kind"] == kind]
-    for manifest in first:
+def _living(kind: Kind, item: Manifest) -> Living:
+    meta = item["metadata"]
+    ref = ref_of({"apiVersion": kind.api_version, "kind": kind.kind, "metadata": meta})
+    return Living(ref, meta["resourceVersion"], tuple(meta.get("finalizers") or ()))
+
+
+async def _remove(client: Client, objects: list[Manifest], values: Values) -> None:
+    """The operators go first, and their rights with them: the process of a deleted Deployment lives on for a while, and
+    would put its finalizers back. Then what asks them, as a webhook that nobody answers would refuse to let a finalizer
+    go. Only then is what lives looked up for good: until their end the operators made children."""
+    for manifest in first_to_go(objects):
         await _delete(client, manifest)
-    for one in found:
-        await _release(client, one)
+    for one in await living(client, values):
+        await release(client, one)
     for manifest in reversed(objects):
-        if manifest["kind"] not in _FIRST:
+        if manifest["kind"] not in FIRST:
             await _delete(client, manifest)
 
 
-async def _release(client: Client, one: Living) -> None:
-    left = [name for name in one.finalizers if not name.startswith(OUR_FINALIZERS)]
-    if len(left) == len(one.finalizers):
-        return
-    patch = JsonPatch(
-        [
-            {"op": "test", "path": "/metadata/resourceVersion", "value": one.version},
-            {"op": "replace", "path": "/metadata/finalizers", "value": left},
-        ]
+def first_to_go(objects: list[Manifest]) -> list[Manifest]:
+    return [manifest for kind in FIRST for manifest in objects if manifest["kind"] == kind]
+
+
+async def release(client: Client, one: Living) -> None:
+    """Takes our finalizers off and leaves those of others, also those that came in meanwhile."""
+    for _ in range(_ATTEMPTS):
+        left = [name for name in one.finalizers if not name.startswith(OUR_FINALIZERS)]
+        if len(left) == len(one.finalizers):
+            return
+        try:
+            await client.patch(one.ref, MergePatch.metadata_as_seen(one.version, finalizers=left))
+        except Conflict:
+            one = _living(one.ref.kind, await client.get(one.ref.kind, one.ref.key))
+        except NotFound:
+            return
+        else:
+            click.echo(f"{one.ref.kind.kind} {one.ref.key} released")
+            return
+    raise click.ClickException(
+        f"{one.ref.kind.kind} {one.ref.key} is changed again and again, so it still has our finalizer: find out who "
+        "writes to it (`kubectl get -o yaml --show-managed-fields`), then run this once more"
     )
-    await client.patch(one.ref, patch)
-    click.echo(f"{one.ref.kind.kind} {one.ref.key} released")
 
 
 async def _delete(client: Client, manifest: Manifest) -> None:

@@ -77,8 +77,7 @@ class Healer:
     async def _patch(
         self, ref: Ref, version: str, operations: list[Operation], options: ApplyOptions
     ) -> bytes:
-        guard: Operation = {"op": "test", "path": "/metadata/resourceVersion", "value": version}
-        patch = JsonPatch([guard, *operations])
+        patch = JsonPatch.as_seen(version, operations)
         return await self._client.patch(ref, patch, manager=options.manager + _SUFFIX)
 
 

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 from steward.kube.kinds import Ref
 from steward.kube.meta import ObjectMeta
-from steward.kube.patches import JsonPatch, MergePatch
+from steward.kube.patches import MergePatch
 from steward.kube.timestamps import from_timestamp, to_timestamp
 from steward.multigres.durations import parse_duration, show_duration
 from steward.multigres.objects.metadata import FINALIZER
@@ -149,6 +149,4 @@ def _finalizers(ref: Ref, meta: ObjectMeta, names: tuple[str, ...]) -> Patch:
 
 def set_as_seen(ref: Ref, meta: ObjectMeta, field: str, value: list[Any]) -> Patch:
     """Sets a list of the metadata, unless the object has changed since it was seen."""
-    # Not "test": a test that fails is a 422 like any bad request, this is a 409 that says what happened.
-    seen = {"op": "replace", "path": "/metadata/resourceVersion", "value": meta.resource_version}
-    return Patch(ref, JsonPatch([seen, {"op": "add", "path": f"/metadata/{field}", "value": value}]))
+    return Patch(ref, MergePatch.metadata_as_seen(meta.resource_version, **{field: value}))

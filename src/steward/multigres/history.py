@@ -96,4 +96,4 @@ def going_back(version: str, revision: str) -> MergePatch:
 
 
 def _annotated(version: str, name: str, value: str) -> MergePatch:
-    return MergePatch({"metadata": {"annotations": {name: value}, "resourceVersion": version}})
+    return MergePatch.metadata_as_seen(version, annotations={name: value})

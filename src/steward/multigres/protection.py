@@ -8,7 +8,7 @@ from collections.abc import Collection
 
 from steward.kube.kinds import Ref
 from steward.kube.meta import ObjectMeta
-from steward.kube.patches import JsonPatch
+from steward.kube.patches import MergePatch
 from steward.runtime.plan import Patch
 
 PREFIX = "multigres.com/in-use-by-"
@@ -30,6 +30,4 @@ def protect(ref: Ref, meta: ObjectMeta, users: Collection[str]) -> tuple[Patch, 
     wanted = wanted_finalizers(meta, users)
     if wanted == meta.finalizers:
         return ()
-    seen = {"op": "test", "path": "/metadata/resourceVersion", "value": meta.resource_version}
-    written = {"op": "add", "path": "/metadata/finalizers", "value": list(wanted)}
-    return (Patch(ref, JsonPatch([seen, written])),)
+    return (Patch(ref, MergePatch.metadata_as_seen(meta.resource_version, finalizers=list(wanted))),)

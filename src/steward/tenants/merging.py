@@ -38,11 +38,8 @@ def _guarded(manifest: Manifest, live: Manifest) -> Manifest:
 
 def replace_patch(manifest: Manifest, live: Manifest) -> Patch:
     """Everything but who the object is, its status, its finalizers, and what the cluster itself keeps on it."""
-    operations: list[dict[str, Any]] = [
-        {"op": "test", "path": "/metadata/resourceVersion", "value": live["metadata"]["resourceVersion"]}
-    ]
     body = {name: value for name, value in manifest.items() if name not in _IDENTITY}
-    operations += [{"op": "add", "path": f"/{_escaped(name)}", "value": body[name]} for name in body]
+    operations = [{"op": "add", "path": f"/{_escaped(name)}", "value": body[name]} for name in body]
     surplus = [name for name in live if name not in body and name not in _IDENTITY]
     operations += [{"op": "remove", "path": f"/{_escaped(name)}"} for name in surplus]
     for field in ("labels", "annotations"):
@@ -50,7 +47,7 @@ def replace_patch(manifest: Manifest, live: Manifest) -> Patch:
         operations.append({"op": "add", "path": f"/metadata/{field}", "value": marks})
     owners = manifest["metadata"].get("ownerReferences") or []
     operations.append({"op": "add", "path": "/metadata/ownerReferences", "value": owners})
-    return JsonPatch(operations)
+    return JsonPatch.as_seen(live["metadata"]["resourceVersion"], operations)
 
 
 def with_what_is_there(manifest: Manifest, live: Manifest) -> Manifest:

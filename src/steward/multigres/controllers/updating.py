@@ -9,7 +9,7 @@ from typing import Any
 
 from steward.kube.conditions import FALSE, TRUE, Condition
 from steward.kube.kinds import CONTROLLER_REVISION, Key, Ref
-from steward.kube.patches import JsonPatch
+from steward.kube.patches import MergePatch
 from steward.multigres import reasons
 from steward.multigres.objects.metadata import Owner
 from steward.multigres.revisions import revision_manifest
@@ -42,18 +42,8 @@ def settled(cluster: ClusterView, decision: Decision, now: float) -> Plan:
 
 def _taken_away(ref: Ref, cluster: ClusterView, annotation: str) -> Patch:
     """Only the annotation that was seen, from the object that was seen: what came in meanwhile is not lost."""
-    path = f"/metadata/annotations/{annotation.replace('~', '~0').replace('/', '~1')}"
-    seen = cluster.metadata
-    return Patch(
-        ref,
-        JsonPatch(
-            [
-                {"op": "test", "path": "/metadata/resourceVersion", "value": seen.resource_version},
-                {"op": "test", "path": path, "value": seen.annotations[annotation]},
-                {"op": "remove", "path": path},
-            ]
-        ),
-    )
+    version = cluster.metadata.resource_version
+    return Patch(ref, MergePatch.metadata_as_seen(version, annotations={annotation: None}))
 
 
 def _pruned(cluster: ClusterView, decision: Decision) -> Plan:

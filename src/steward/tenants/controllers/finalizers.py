@@ -2,7 +2,7 @@
 
 from steward.kube.kinds import Ref
 from steward.kube.meta import ObjectMeta
-from steward.kube.patches import JsonPatch
+from steward.kube.patches import MergePatch
 from steward.runtime.plan import Patch, Plan
 
 
@@ -20,7 +20,4 @@ def let_go(ref: Ref, meta: ObjectMeta, finalizer: str) -> Plan:
 
 
 def _with(ref: Ref, meta: ObjectMeta, names: tuple[str, ...]) -> Patch:
-    version = {"op": "test", "path": "/metadata/resourceVersion", "value": meta.resource_version}
-    return Patch(
-        ref, JsonPatch([version, {"op": "add", "path": "/metadata/finalizers", "value": list(names)}])
-    )
+    return Patch(ref, MergePatch.metadata_as_seen(meta.resource_version, finalizers=list(names)))
