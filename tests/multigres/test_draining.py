@@ -70,6 +70,14 @@ def test_the_first_look_scales_to_zero_and_notes_the_start() -> None:
     assert draining.waits_for == "gw"
 
 
+def test_what_the_garbage_collector_lets_go_meanwhile_is_not_drained() -> None:
+    """It takes the owner away for `--cascade=orphan`, and with it goes the version that was seen."""
+    [patch] = drain([Stage([going("gw", 2, 2, resource_version="7")], 30.0)], terms()).steps
+    assert isinstance(patch, Patch)
+    assert patch.patch.guarded
+    assert patch.patch.changes["metadata"]["resourceVersion"] == "7"  # type: ignore[union-attr]
+
+
 def test_a_service_is_left_before_the_pods_end() -> None:
     leaves = Delete(Ref(Kind("v1", "Service"), Key("ns", "gw")), "u", "r")
     draining = drain([Stage([going("gw", 1, 1)._replace(services=(leaves,))], 30.0)], terms())

@@ -128,8 +128,9 @@ def scale_to_zero(going: Going, period: float, now: float) -> Patch:
     if going.kind == STATEFUL_SET:
         # It is removed, not scaled: what becomes of its claims is a matter of whenDeleted alone.
         spec["persistentVolumeClaimRetentionPolicy"] = {"whenScaled": "Retain"}
-    written = {"metadata": {"annotations": started_note(now, period)}, "spec": spec}
-    return Patch(going.ref, MergePatch(written))
+    # As it was seen: one that the garbage collector has let go meanwhile (--cascade=orphan) is nobody's to drain.
+    seen = {"resourceVersion": going.seen.metadata.resource_version, "annotations": started_note(now, period)}
+    return Patch(going.ref, MergePatch({"metadata": seen, "spec": spec}))
 
 
 def _waits_for(workloads: Iterable[Going]) -> str:

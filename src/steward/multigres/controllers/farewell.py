@@ -14,7 +14,7 @@ from msgspec import to_builtins
 from steward.kube.conditions import FALSE, TRUE, Condition, is_true
 from steward.kube.errors import Conflict, NotFound
 from steward.kube.kinds import DEPLOYMENT, SERVICE, Key, Kind, Ref
-from steward.kube.meta import HasMetadata, ObjectMeta, controller_of, key_of
+from steward.kube.meta import HasMetadata, ObjectMeta, controller_of
 from steward.kube.timestamps import from_timestamp
 from steward.multigres import reasons
 from steward.multigres.controllers.ground import Ground, ReportedStatus
@@ -97,9 +97,7 @@ class Farewell:
         owner = controller_of(workload.metadata)
         beside = [] if owner is None else self._services.by_owner(owner.uid)
         return tuple(
-            Delete(Ref(SERVICE, key_of(seen)), seen.metadata.uid, LEAVES_SERVICE)
-            for seen in beside
-            if seen.metadata.labels == workload.metadata.labels
+            _service(seen.metadata) for seen in beside if seen.metadata.labels == workload.metadata.labels
         )
 
     def course(self, leaving: Leaving, terms: Terms) -> Plan | None:
@@ -161,6 +159,11 @@ class Farewell:
 
 def emit(leaving: Leaving, reason: str, told: str, type_: EventType = EventType.NORMAL) -> Emit:
     return Emit(leaving.ref, reason, told, type_, leaving.meta.uid)
+
+
+def _service(meta: ObjectMeta) -> Delete:
+    ref = Ref(SERVICE, Key(meta.namespace, meta.name))
+    return Delete(ref, meta.uid, LEAVES_SERVICE, resource_version=meta.resource_version)
 
 
 def _draining(leaving: Leaving, status: str, told: str) -> list[Condition]:
