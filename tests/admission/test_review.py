@@ -3,7 +3,7 @@ import base64
 import msgspec
 import pytest
 
-from steward.admission.errors import MalformedReviewError
+from steward.admission.errors import MalformedReviewError, ReviewTooDeepError
 from steward.admission.review import (
     Allowed,
     Cause,
@@ -78,6 +78,12 @@ def test_a_handler_may_decode_only_what_it_reads():
 def test_what_is_no_review_is_refused_with_a_sentence(body, sentence):
     with pytest.raises(MalformedReviewError, match=sentence):
         decode_review(body)
+
+
+def test_a_review_that_is_too_deep_to_be_read_is_told_to_be_flattened():
+    deep = b'{"a":' * 5000 + b"1" + b"}" * 5000
+    with pytest.raises(ReviewTooDeepError, match="flatten it"):
+        decode_review(b'{"request":' + deep + b"}")
 
 
 def test_a_plain_yes_has_no_patch():

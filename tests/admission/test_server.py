@@ -74,6 +74,14 @@ async def test_a_handler_that_returns_no_verdict_is_a_500_too(serve, session, ca
     assert (status, "Basket shop/b" in text) == (500, True)
 
 
+async def test_an_object_that_nobody_can_walk_is_told_to_be_flattened(serve, session):
+    async def walk(review):
+        return await walk(review)
+
+    status, text, _ = await ask(session, await serve(Webhook("/check", walk)))
+    assert (status, text) == (500, "Basket shop/b is nested too deeply: flatten it")
+
+
 async def test_a_hanging_handler_is_answered_before_the_api_server_gives_up(serve, session):
     server = await serve(Webhook("/check", hang))
     status, text, _ = await ask(session, server, "/check?timeout=100ms")

@@ -3,7 +3,7 @@
 AdmissionError
   ReviewError                 a review that gets no verdict: HTTP status `code`, so that failurePolicy decides
     MalformedReviewError 400, NotAWebhookError 404, WrongMethodError 405, ReviewTooLargeError 413,
-    BusyError 429 (Retry-After), HandlerFailedError 500, DeadlineError 500
+    BusyError 429 (Retry-After), HandlerFailedError 500, DeadlineError 500, ReviewTooDeepError 500
   CertificateError
     UnusableCertificateError  files or Secrets that hold no usable certificate
     ProjectionError           the kubelet did not bring a new certificate to disk in time
@@ -51,6 +51,16 @@ class HandlerFailedError(ReviewError):
 class DeadlineError(ReviewError):
     # Not 504: the API server replaces the text of that one by a sentence of its own.
     code = 500
+
+
+class ReviewTooDeepError(ReviewError):
+    """Objects nested so deeply that nobody can walk them."""
+
+    # Not 400: the API server shows the text of 500 alone.
+    code = 500
+
+    def __init__(self, what: str) -> None:
+        super().__init__(f"{what} is nested too deeply: flatten it")
 
 
 class ListenError(AdmissionError, OSError):

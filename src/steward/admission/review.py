@@ -12,7 +12,7 @@ from typing import Any
 
 import msgspec
 
-from steward.admission.errors import MalformedReviewError
+from steward.admission.errors import MalformedReviewError, ReviewTooDeepError
 from steward.admission.jsonpatch import diff
 from steward.kube.kinds import Manifest
 
@@ -134,6 +134,8 @@ def decode_review(body: bytes) -> Review:
         envelope = _decoder.decode(body)
     except msgspec.DecodeError as error:
         raise MalformedReviewError(f"the body is no AdmissionReview: {error}") from None
+    except RecursionError:
+        raise ReviewTooDeepError("the object") from None
     if envelope.kind != "AdmissionReview" or envelope.api_version != API_VERSION:
         raise MalformedReviewError(
             f"expected an AdmissionReview of {API_VERSION}, got {envelope.kind or 'no kind'!r} of "

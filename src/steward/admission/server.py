@@ -28,6 +28,7 @@ from steward.admission.errors import (
     ListenError,
     NotAWebhookError,
     ReviewError,
+    ReviewTooDeepError,
     ReviewTooLargeError,
     UnusableCertificateError,
     WrongMethodError,
@@ -244,6 +245,8 @@ class WebhookServer:
                 verdict = await webhook.handler(review)
             result = Result.DENIED if isinstance(verdict, Denied) else Result.ALLOWED
             return Answer(result, encode_verdict(review, verdict))
+        except RecursionError:
+            raise ReviewTooDeepError(f"{review.kind.kind} {review.namespace}/{review.name}") from None
         except Exception as error:
             log.exception("a webhook failed", extra={"webhook": webhook.path, "object": str(review)})
             # The text of an unforeseen error may quote the object, Secrets included: it stays in the log.

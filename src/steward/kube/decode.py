@@ -10,8 +10,9 @@ from typing import Any, Generic, TypeVar, cast
 import msgspec
 from msgspec import Struct
 
-from steward.kube.errors import ApiError
+from steward.kube.errors import ApiError, TooDeep
 from steward.kube.kinds import Kind
+from steward.kube.nesting import IN_LIST, shallow
 
 T = TypeVar("T")
 
@@ -43,7 +44,13 @@ def one(body: bytes, view: type[T]) -> T:
 
 
 def page(body: bytes, kind: Kind, view: type[T]) -> Page[T]:
-    answer: _Answer[T] = _read(_page_decoder(cast(Hashable, view)), body)
+    decoder = _page_decoder(cast(Hashable, view))
+    try:
+        answer: _Answer[T] = _read(decoder, body)
+    except TooDeep:
+        if view is not msgspec.Raw:
+            raise
+        answer = _read(decoder, shallow(body, IN_LIST))
     items = answer.items or []
     if view is dict:
         _name_kinds(cast(list[dict[str, Any]], items), kind)
@@ -55,6 +62,8 @@ def _read(decoder: msgspec.json.Decoder[Any], body: bytes) -> Any:
         return decoder.decode(body)
     except (msgspec.DecodeError, UnicodeDecodeError) as error:
         raise ApiError(200, "UnreadableAnswer", f"the answer is not what was asked for: {error}") from error
+    except RecursionError:
+        raise TooDeep(200, "UnreadableAnswer", "the answer holds what is nested too deeply") from None
 
 
 def _name_kinds(items: list[dict[str, Any]], kind: Kind) -> None:

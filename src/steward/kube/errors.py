@@ -8,6 +8,7 @@
     │   ├── Timeout              .ambiguous: the server may have done it
     │   └── TlsError             the handshake failed
     ├── ApiError                 the server answered and refused: status, reason, message, details
+    │   ├── TooDeep              200  an answer that is nested deeper than we can read
     │   ├── BadRequest           400
     │   ├── Unauthorized         401
     │   ├── Forbidden            403  .verb .resource .user
@@ -74,6 +75,10 @@ class ApiError(KubeError):
         self.reason = reason
         self.message = message
         self.details: Mapping[str, Any] = details or {}
+
+
+class TooDeep(ApiError):
+    pass
 
 
 class BadRequest(ApiError):

@@ -20,6 +20,7 @@ from steward.kube.clock import Clock, Random, SystemClock
 from steward.kube.errors import BadRequest, Gone, Invalid, KubeError, NoSuchKind
 from steward.kube.kinds import Key
 from steward.kube.meta import ObjectMeta, is_after
+from steward.kube.nesting import CUT
 from steward.kube.status import refusal_in_stream
 from steward.kube.store import Store
 from steward.kube.watch import BadLine, Happened, WatchEvent, ends_list, read_event, read_metadata
@@ -180,8 +181,9 @@ class Reflector:
         except Exception as error:
             # One object that does not fit its view must not hide all others: its last good version stays.
             meta = read_metadata(body)
+            why = "it is nested too deeply" if CUT in bytes(body) else error
             log.warning(
-                "%s %s/%s is left out of the cache: %s", self._store.kind, meta.namespace, meta.name, error
+                "%s %s/%s is left out of the cache: %s", self._store.kind, meta.namespace, meta.name, why
             )
         if self._listed is not None:
             self._listed.add(Key(meta.namespace, meta.name))

@@ -8,6 +8,7 @@ from msgspec import Struct
 
 from steward.kube.errors import KubeError
 from steward.kube.meta import Metadata, ObjectMeta
+from steward.kube.nesting import IN_EVENT, shallow
 
 _END_OF_LIST: Final = "k8s.io/initial-events-end"
 
@@ -36,6 +37,8 @@ _metadata = msgspec.json.Decoder(Metadata)
 def read_event(line: bytes) -> WatchEvent:
     try:
         return _event.decode(line)
+    except RecursionError:
+        return read_event(shallow(line, IN_EVENT))
     except (msgspec.DecodeError, UnicodeDecodeError) as error:
         raise BadLine(f"a line of the watch is no event: {error}") from error
 
