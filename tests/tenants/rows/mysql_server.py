@@ -33,11 +33,16 @@ class MySqlServer:
     is_cached: bool = False
     """Whether the server remembers the login and needs no password."""
     answer: str = "rows"
-    """`rows`; `file` asks for a file of the client; `short` ends in the middle of a row."""
+    """`rows`; `file` asks for a file of the client; `short` ends in the middle of a row; `narrow` leaves a column out
+    of a row, `few` out of all; `again` sends a packet twice; `error` ends with one, `changed` with what is none."""
+    asks_for: bytes = b""
+    """Another way to log in, named once the client has answered in the one that was offered."""
+    refuses_with: int = 0
+    """The number of the error that a login ends with."""
     port: int = 0
     statements: list[str] = field(default_factory=list)
     received: list[bytes] = field(default_factory=list)
-    """What came after a query that was none."""
+    """What came after a query that was none, or for `asks_for`."""
     connections: list[socket.socket] = field(default_factory=list)
     login: str = ""
     """How the password came: fast, rsa or tls."""
@@ -84,6 +89,12 @@ class _Session:
             self.connection = self.server.tls.wrap_socket(self.connection, server_side=True)
             self.server.connections.append(self.connection)
             reply = self.receive()
+        if self.server.refuses_with:
+            self.send(b"\xff" + struct.pack("<H", self.server.refuses_with) + b"#08004Too many connections")
+            return False
+        if self.server.asks_for:
+            self.send(b"\xfe" + self.server.asks_for + b"\0" + self.nonce + b"\0")
+            self.server.received.append(self.receive())
         scramble = reply[reply.index(b"\0", 32) + 2 :][:32]
         if scramble != self.scramble() or not self.has_password():
             self.send(b"\xff" + struct.pack("<H", 1045) + b"#28000Access denied")
@@ -147,8 +158,9 @@ class _Session:
             self.rows()
 
     def rows(self) -> None:
-        self.send(b"\x03")
-        for name in (b"id", b"url", b"active"):
+        names = (b"id", b"url", b"active")[: 2 if self.server.answer == "few" else 3]
+        self.send(bytes([len(names)]))
+        for name in names:
             self.send(
                 _texts(b"def", b"", b"", b"", name, name)
                 + b"\x0c"
@@ -157,11 +169,19 @@ class _Session:
             )
         self.send(END)
         self.send(_texts(b"a", b"https://a", b"1"))
-        self.send(_texts(b"b", b"https://b", b"1"))
-        if self.server.answer == "short":
+        self.last_row()
+
+    def last_row(self) -> None:
+        answer = self.server.answer
+        self.send(_texts(b"b", b"https://b", *([] if answer == "narrow" else [b"1"])))
+        if answer == "again":
+            self.sequence -= 1
+            self.send(_texts(b"b", b"https://b", b"1"))
+        if answer == "short":
             self.connection.close()
             return
-        self.send(END)
+        endings = {"error": b"\xff" + struct.pack("<H", 1317) + b"#70100Interrupted", "changed": b"\xfd\x00"}
+        self.send(endings.get(answer, END))
 
 
 def _texts(*texts: bytes) -> bytes:

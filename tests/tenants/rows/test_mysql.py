@@ -2,6 +2,7 @@
 
 import secrets
 from collections.abc import AsyncIterator
+from functools import partial
 from typing import Any
 
 import asyncmy
@@ -117,6 +118,17 @@ async def test_bytes_that_are_no_text_spoil_their_own_row(database: Database) ->
     rows = await database.source(table="raw").read(Columns("id", "url", "active"))
     assert [row.uid for row in rows.active] == ["b"]
     assert sorted(row.uid for row in rows.rejected) == ["", "", "a", "a\0b"]
+
+
+async def test_what_every_session_is_told_leaves_out_no_row_and_spells_none_otherwise(
+    database: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await database.run("INSERT INTO customers VALUES ('a', 'https://ä', 1, 'b'), ('b', 'https://b', 1, 'b')")
+    # What an administrator would set as `init_connect`, here for our own connection alone.
+    told = partial(asyncmy.connect, init_command="SET NAMES latin1, SESSION sql_select_limit = 1")
+    monkeypatch.setattr(asyncmy, "connect", told)
+    rows = await database.source().read(COLUMNS)
+    assert [row.host_or_url for row in rows.active] == ["https://ä", "https://b"]
 
 
 async def test_a_value_of_a_megabyte_arrives(database: Database) -> None:

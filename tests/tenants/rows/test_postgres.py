@@ -89,12 +89,46 @@ async def test_rows_are_read_as_text(schema: Schema) -> None:
         ("TEXT[]", "ARRAY['a', 'b']", '["a","b"]'),
         ("INET", "'10.0.0.1'", "10.0.0.1"),
         ("BYTEA", "'raw'", "raw"),
+        ("TEXT", r"E'a\tb\nc\\d'", "a\tb\nc\\d"),
+        ("INT[]", "'{{1,2},{3,NULL}}'", "[[1,2],[3,null]]"),
+        ("INT4RANGE", "'[1,5)'", "[1,5)"),
+        ("information_schema.yes_or_no", "'YES'", "YES"),
+        ("information_schema.time_stamp", "'2026-01-02 03:04:05+00'", "2026-01-02T03:04:05Z"),
     ],
 )
 async def test_every_type_has_a_text(schema: Schema, kind: str, value: str, text: str) -> None:
     await schema.run(f"CREATE TABLE typed (id INT, v {kind})", f"INSERT INTO typed VALUES (1, {value})")
     rows = await schema.source(table=f"{schema.name}.typed").read(Columns("id", "v", "id"))
     assert rows.active[0].host_or_url == text
+
+
+async def test_types_of_the_users_own_have_a_text(schema: Schema) -> None:
+    await schema.run(
+        "CREATE TYPE plan AS ENUM ('gold', 'silver')",
+        "CREATE TYPE place AS (city TEXT, zip INT)",
+        "CREATE DOMAIN flag AS BOOLEAN",
+        "CREATE DOMAIN live AS flag",
+        "CREATE TABLE typed (id INT, v plan, w place, active live)",
+        "INSERT INTO typed VALUES (1, 'gold', ROW('Ulm', 89073), true)",
+    )
+    rows = await schema.source(table=f"{schema.name}.typed").read(Columns("id", "v", "active", (("w", "w"),)))
+    assert (rows.active[0].host_or_url, rows.active[0].extra["w"]) == ("gold", '{"city":"Ulm","zip":89073}')
+
+
+async def test_names_that_the_server_cuts_are_of_their_type_all_the_same(schema: Schema) -> None:
+    long = "ü" * 40
+    await schema.run(f'CREATE TABLE typed (id INT, "{long}" BOOLEAN)', "INSERT INTO typed VALUES (1, true)")
+    rows = await schema.source(table=f"{schema.name}.typed").read(Columns("id", "id", long))
+    assert rows.active[0].activate == "true"
+
+
+async def test_a_table_that_is_too_large_ends_the_read(
+    schema: Schema, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("steward.tenants.rows.row.MOST_BYTES", 100_000)
+    await schema.many(2000)
+    with pytest.raises(BrokenRead, match="read a view"):
+        await schema.source().read(COLUMNS)
 
 
 async def test_a_view_is_as_good(schema: Schema) -> None:

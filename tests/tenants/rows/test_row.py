@@ -1,14 +1,17 @@
 """Which rows become Tenants, and what is said about the others."""
 
+from itertools import count
 from typing import Any
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from steward.tenants.errors import BrokenRead
 from steward.tenants.rows.row import Columns, Rejected, Row, digest_of, sort_rows
 
 COLUMNS = Columns("id", "url", "active", (("planId", "plan"),))
+LONG = "x" * (1 << 20)
 
 
 def row(uid: Any, activate: Any = 1, plan: Any = "gold") -> tuple[Any, ...]:
@@ -52,6 +55,14 @@ def test_rows_of_one_uid_are_all_rejected(states: tuple[int, ...]) -> None:
     assert [found.uid for found in rows.active] == ["b"]
     assert rows.inactive == frozenset()
     assert rows.rejected == (Rejected("a", f"{len(states)} rows have this uid: leave one of them"),)
+
+
+def test_a_table_that_is_none_of_tenants_is_not_read_to_its_end(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("steward.tenants.rows.row.MOST_BYTES", 4 << 20)
+    with pytest.raises(BrokenRead, match="its first 4 rows take 4 MiB: read a view"):
+        sort_rows(COLUMNS, (row(f"t{number}", plan=LONG) for number in count()))
+    with pytest.raises(BrokenRead, match="its first 4 rows"):
+        sort_rows(COLUMNS, (row(LONG, activate=0) for _ in count()))
 
 
 def test_a_value_that_is_no_text_rejects_its_row_and_names_the_column() -> None:

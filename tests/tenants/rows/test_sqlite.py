@@ -125,6 +125,15 @@ def test_a_missing_file_and_a_missing_root_are_told_apart(tmp_path: Path) -> Non
         file_below(tmp_path, "a\0b")
 
 
+def test_a_path_that_cannot_be_looked_at_is_told(tmp_path: Path) -> None:
+    (tmp_path / "a").symlink_to("b")
+    (tmp_path / "b").symlink_to("a")
+    with pytest.raises(BadSource, match="in a circle"):
+        file_below(tmp_path, "a")
+    with pytest.raises(BadSource, match="too long"):
+        file_below(tmp_path, "x" * 300)
+
+
 async def test_reading_changes_nothing(database: Callable[[str], Path], tmp_path: Path) -> None:
     path = database(TABLE + "INSERT INTO customers VALUES ('a', 'b', 1, 'x')")
     before = path.read_bytes()

@@ -1,12 +1,16 @@
 """Rows of a MySQL or MariaDB server.
 
 The server gets one SELECT, in a read-only transaction on one snapshot, with a limit of time that the server keeps and a
-longer one that we keep ourselves. It never gets a file from us: `local_infile` is off, and asking for one is an error.
+longer one that we keep ourselves. What its administrator set for every session (a limit of rows, another character set)
+does not hold for this one: rows that were left out would look as if they were gone. It never gets a file from us:
+`local_infile` is off, and asking for one is an error. Nor does it get the password as it is over a wire that anybody
+can read.
 """
 
 import asyncio
 import socket
 import ssl
+import struct
 from collections.abc import Iterator, Sequence
 from typing import Any, Final
 
@@ -27,6 +31,7 @@ from steward.tenants.errors import (
 )
 from steward.tenants.intervals import seconds_of
 from steward.tenants.rows.identifiers import MYSQL
+from steward.tenants.rows.mysql_logins import NO_COMMON_LOGIN, refused_logins
 from steward.tenants.rows.row import Columns, Rows, Sorter
 from steward.tenants.rows.source import PAUSE_EVERY, Credentials, Redirect, directly
 from steward.tenants.rows.tls import Attempt, read_over
@@ -37,8 +42,13 @@ _DENIED: Final = frozenset({1044, 1045, 1130, 1142, 1143, 1227, 1698, 1820, 1862
 _WRONG_TABLE: Final = frozenset({1049, 1054, 1146})
 _TOO_SLOW: Final = frozenset({1317, 1969, 3024})
 _NOBODY_THERE: Final = (ConnectionRefusedError, socket.gaierror, TimeoutError)
-_GARBLED: Final = (AssertionError, IndexError, KeyError, RuntimeError, TypeError, ValueError)
-
+_GARBLED: Final = (
+    ArithmeticError, AssertionError, AttributeError, LookupError, RuntimeError, TypeError, ValueError, struct.error,
+)  # fmt: skip
+_WHOLE_AND_UTF8: Final = (
+    "SESSION sql_select_limit = 18446744073709551615, "
+    "SESSION character_set_client = utf8mb4, SESSION character_set_results = utf8mb4"
+)
 
 # All else stays as the server prints it.
 _CONVERSIONS: Final = dict.fromkeys((FIELD_TYPE.DATETIME, FIELD_TYPE.TIMESTAMP), convert_datetime)
@@ -90,6 +100,7 @@ class MySql:
                     use_unicode=False,
                     conv=_CONVERSIONS,
                     ssl=attempt,
+                    auth_plugin_map=refused_logins(attempt),
                 )
         except TimeoutError:
             raise Unreachable(f"{self._name}: no answer within {self._source.connect_timeout}") from None
@@ -118,7 +129,7 @@ class MySql:
         is_mariadb = "mariadb" in version.lower()
         clock = f"max_statement_time = {limit}" if is_mariadb else f"max_execution_time = {int(limit * 1000)}"
         return (
-            f"SET SESSION {clock}, SESSION time_zone = '+00:00'",
+            f"SET SESSION {clock}, SESSION time_zone = '+00:00', {_WHOLE_AND_UTF8}",
             "SET SESSION TRANSACTION ISOLATION LEVEL REPEATABLE READ",
             "START TRANSACTION WITH CONSISTENT SNAPSHOT, READ ONLY",
         )
@@ -138,18 +149,28 @@ class MySql:
         causes = list(_causes(error))
         if any(isinstance(cause, ssl.SSLError) for cause in causes):
             return TlsFailed(f"{self._name}: TLS failed ({_words(error)}); correct tls.mode or tls.caRef")
-        if _code(error) in _DENIED | _WRONG_TABLE:
+        code, said = _code(error), f"{self._name}: {_words(error)}"
+        if code in _DENIED | _WRONG_TABLE:
             return self._explain(error)
-        if attempt is not None and not any(isinstance(cause, _NOBODY_THERE) for cause in causes):
-            return TlsFailed(
-                f"{self._name}: the server ended the TLS handshake; does it speak TLS? See tls.mode"
+        if code == NO_COMMON_LOGIN:
+            return AccessDenied(
+                f"{said}; let the user log in by a scrambled password, or set tls.mode: require"
             )
-        return Unreachable(f"{self._name}: {_words(error)}; check host, port and network")
+        if _is_the_servers_word(code):
+            return Unreachable(f"{said}; the next sync tries again")
+        if attempt is not None and not any(isinstance(cause, _NOBODY_THERE) for cause in causes):
+            takes = (
+                "take the certificate of clientCertificateRef"
+                if self._credentials.certificate
+                else "speak TLS"
+            )
+            return TlsFailed(f"{self._name}: the server ended the TLS handshake; does it {takes}? See tls")
+        return Unreachable(f"{said}; check host, port and network")
 
     def _explain(self, error: Exception) -> SourceError:
         code, said = _code(error), f"{self._name}: {_words(error)}"
         if code in _DENIED:
-            return AccessDenied(f"{said}; check username and passwordRef, and grant SELECT on the table")
+            return AccessDenied(f"{said}; {self._credentials.cure}")
         if code in _WRONG_TABLE:
             return WrongTable(f"{said}; correct database, table or valueMappings, or bring it back")
         if code in _TOO_SLOW:
@@ -180,6 +201,11 @@ def _with_numbers(row: Sequence[Any], bits: tuple[int, ...]) -> Sequence[Any]:
 
 def _code(error: Exception) -> int:
     return error.args[0] if error.args and isinstance(error.args[0], int) else 0
+
+
+def _is_the_servers_word(code: int) -> bool:
+    """Numbers of the driver's own are between 2000 and 2999."""
+    return code >= 1000 and code // 1000 != 2
 
 
 def _causes(error: BaseException | None) -> Iterator[BaseException]:

@@ -1,12 +1,14 @@
 """Rows of a PostgreSQL server.
 
-As with MySQL: one SELECT, one snapshot, a transaction that cannot write, limits of time on both sides.
+As with MySQL: one SELECT, one snapshot, a transaction that cannot write, limits of time on both sides. The rows come by
+COPY, as text that we read ourselves: the driver would take whatever a hostile server says of types and lengths for
+true, and go down with the whole process.
 """
 
 import asyncio
-import re
 import ssl
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any, Final
 
 import asyncpg
@@ -21,13 +23,23 @@ from steward.tenants.errors import (
     WrongTable,
 )
 from steward.tenants.intervals import seconds_of
-from steward.tenants.rows.identifiers import POSTGRES
+from steward.tenants.rows.postgres_columns import (
+    Kind,
+    Spelling,
+    kind_of,
+    rows_query,
+    spelling_of,
+    types_query,
+)
+from steward.tenants.rows.postgres_copy import Lines, count_in, fields_of
+from steward.tenants.rows.postgres_frames import connect
 from steward.tenants.rows.row import Columns, Rows, Sorter
-from steward.tenants.rows.source import PAUSE_EVERY, Credentials, Redirect, directly
+from steward.tenants.rows.source import Credentials, Redirect, directly
 from steward.tenants.rows.tls import Attempt, read_over
 
 GRACE_SECONDS: Final = 5.0
 """How much longer than the server we wait ourselves."""
+MOST_COLUMNS: Final = 2000
 _DENIED: Final = (
     asyncpg.InvalidAuthorizationSpecificationError,
     asyncpg.InsufficientPrivilegeError,
@@ -39,12 +51,16 @@ _WRONG_TABLE: Final = (
     asyncpg.UndefinedColumnError,
 )
 _FAILURES: Final = (asyncpg.PostgresError, asyncpg.InterfaceError, asyncpg.InternalClientError, OSError)
-_SESSION: Final = "SET LOCAL statement_timeout = {}; SET LOCAL TIME ZONE 'UTC'; SET LOCAL datestyle = 'ISO'"
-_TIMES: Final = frozenset({"date", "timestamp", "timestamptz"})
-_UTC: Final = re.compile(r"(?P<day>\d+-\d\d-\d\d) (?P<clock>\d\d:\d\d:\d\d(\.\d+)?)(\+00)?", re.ASCII)
-_PADDED: Final = "bpchar"
-"""CHAR(n): the server fills it up with spaces that mean nothing."""
-_GARBLED: Final = (ArithmeticError, AssertionError, IndexError, KeyError, RuntimeError, TypeError, ValueError)
+_SESSION: Final = (
+    "SET LOCAL statement_timeout = {}; SET LOCAL TIME ZONE 'UTC'; "
+    "SET LOCAL datestyle = 'ISO'; SET LOCAL bytea_output = 'hex'"
+)
+_GARBLED: Final = (
+    ArithmeticError, AssertionError, AttributeError, LookupError, RuntimeError, TypeError, ValueError,
+)  # fmt: skip
+
+
+Fields = Sequence[bytes | None]
 
 
 class Postgres:
@@ -56,16 +72,16 @@ class Postgres:
         self._redirect = redirect
 
     async def read(self, columns: Columns) -> Rows:
-        query = POSTGRES.select(columns.names, self._source.table)
+        rows_query(columns, self._source.table, {})  # names that are none are told before anybody is asked
         return await read_over(
-            self._source.tls, self._credentials, lambda attempt: self._read(query, columns, attempt)
+            self._source.tls, self._credentials, lambda attempt: self._read(columns, attempt)
         )
 
-    async def _read(self, query: str, columns: Columns, attempt: Attempt) -> Rows:
+    async def _read(self, columns: Columns, attempt: Attempt) -> Rows:
         connection = await self._connect(attempt)
         try:
             async with asyncio.timeout(seconds_of(self._source.query_timeout) + GRACE_SECONDS):
-                return await self._rows(connection, query, columns)
+                return await self._rows(connection, columns)
         except (TimeoutError, asyncpg.QueryCanceledError):
             raise self._too_slow() from None
         except (*_FAILURES, *_GARBLED) as error:
@@ -77,7 +93,7 @@ class Postgres:
         host, port = self._redirect(self._source.host, self._source.port)
         limit = seconds_of(self._source.connect_timeout)
         try:
-            return await asyncpg.connect(
+            return await connect(
                 host=host,
                 port=port,
                 user=self._source.username,
@@ -94,21 +110,35 @@ class Postgres:
         except (*_FAILURES, *_GARBLED) as error:
             raise self._not_connected(error) from None
 
-    async def _rows(self, connection: Any, query: str, columns: Columns) -> Rows:
-        sorter = Sorter(columns)
+    async def _rows(self, connection: Any, columns: Columns) -> Rows:
         milliseconds = int(seconds_of(self._source.query_timeout) * 1000)
         # Begun and ended by hand: the context manager would roll back a broken connection, and wait for its answer.
         transaction = connection.transaction(isolation="repeatable_read", readonly=True)
         await transaction.start()
         await connection.execute(_SESSION.format(milliseconds))
-        statement = await _prepared(connection, query)
-        spellings = [_spelling(attribute.type.name) for attribute in statement.get_attributes()]
-        async for row in statement.cursor(prefetch=PAUSE_EVERY):
-            if len(row) != len(columns.names):
-                raise BrokenRead(f"{self._name}: the answer has other columns than were asked for")
-            sorter.add([spell(value) for spell, value in zip(spellings, row, strict=True)])
+        kinds: dict[bytes, Kind] = {}
+        await self._each(connection, types_query(self._source.table), partial(_note, kinds))
+        spellings = [spelling_of(kind_of(name, kinds)) for name in columns.names]
+        sorter = Sorter(columns)
+        query = rows_query(columns, self._source.table, kinds)
+        await self._each(connection, query, lambda fields: sorter.add(_spelled(fields, spellings)))
         await transaction.commit()
         return sorter.sorted()
+
+    async def _each(self, connection: Any, query: str, take: Callable[[Fields], None]) -> None:
+        """Hands out every row of a query; BrokenRead unless there are as many as the server says it sent."""
+        lines, read = Lines(), 0
+
+        async def arrived(piece: bytes) -> None:
+            nonlocal read
+            for line in lines.cut(piece):
+                take(fields_of(line))
+                read += 1
+            await asyncio.sleep(0)
+
+        status = await connection.copy_from_query(query, output=arrived)
+        if not lines.is_whole or count_in(status) != read:
+            raise BrokenRead(f"{self._name}: {read} rows came, and the server says {status[:40]!r}")
 
     @property
     def _name(self) -> str:
@@ -127,7 +157,7 @@ class Postgres:
     def _explain(self, error: Exception) -> SourceError:
         said = f"{self._name}: {error or type(error).__name__}"
         if isinstance(error, _DENIED):
-            return AccessDenied(f"{said}; check username and passwordRef, and grant SELECT on the table")
+            return AccessDenied(f"{said}; {self._credentials.cure}")
         if isinstance(error, _WRONG_TABLE):
             return WrongTable(f"{said}; correct database, table or valueMappings, or bring it back")
         return BrokenRead(f"{said}; the next sync tries again")
@@ -138,31 +168,15 @@ class Postgres:
         )
 
 
-async def _prepared(connection: Any, query: str) -> Any:
-    """With times as the server prints them: Python's calendar ends where PostgreSQL's goes on, and one such time would
-    end the whole read."""
-    statement = await connection.prepare(query)
-    times = {attribute.type.name for attribute in statement.get_attributes()} & _TIMES
-    if not times:
-        return statement
-    for name in sorted(times):
-        await connection.set_type_codec(name, schema="pg_catalog", encoder=str, decoder=_time, format="text")
-    return await connection.prepare(query)
+def _note(kinds: dict[bytes, Kind], fields: Fields) -> None:
+    """ValueError for more columns than any table has."""
+    name, category, type_name = (field or b"" for field in fields)
+    kinds[name] = Kind(category, type_name)
+    if len(kinds) > MOST_COLUMNS:
+        raise ValueError("the table has too many columns")
 
 
-def _time(text: str) -> str:
-    """RFC 3339 where it is one: not for infinity, nor before Christ."""
-    found = _UTC.fullmatch(text)
-    return f"{found['day']}T{found['clock']}Z" if found else text
-
-
-def _spelling(type_name: str) -> Callable[[Any], Any]:
-    return _trimmed if type_name == _PADDED else _plain
-
-
-def _trimmed(value: Any) -> Any:
-    return None if value is None else value.rstrip(" ")
-
-
-def _plain(value: Any) -> Any:
-    return value.as_string() if isinstance(value, asyncpg.BitString) else value
+def _spelled(fields: Fields, spellings: Sequence[Spelling]) -> list[bytes | str | None]:
+    """ValueError where a row has other columns than were asked for."""
+    pairs = zip(spellings, fields, strict=True)
+    return [None if field is None else spell(field) for spell, field in pairs]

@@ -1,7 +1,8 @@
 """Which rows become Tenants, and which cannot: by name, with the reason, and without harm to the others.
 
 A rejected row is there: its Tenant is neither changed nor gone. Two rows of one uid are both rejected, since nobody can
-tell which of them is meant.
+tell which of them is meant. A table that is far larger than any fleet is none of tenants, and is not read to its end:
+whoever points a registry at the wrong one takes no memory from the others.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -12,9 +13,14 @@ import msgspec
 
 from steward.tenants.api.registry import TenantRegistrySpec
 from steward.tenants.api.scalars import UID_LENGTH, UNSET
+from steward.tenants.errors import BrokenRead
 from steward.tenants.rows.values import UnreadableValue, is_active, text_of
 
 SHOWN_UID: Final = 60
+MOST_BYTES: Final = 256 * 1024 * 1024
+"""What a table may take in memory, about: 400,000 active rows, or five times as many that are not."""
+_ACTIVE_BYTES: Final = 600
+_OTHER_BYTES: Final = 120
 NAMELESS: Final = ""
 
 
@@ -94,15 +100,17 @@ class Sorter:
     def __init__(self, columns: Columns) -> None:
         self._columns = columns
         self._count = 0
+        self._bytes = 0
         self._found: dict[str, Row] = {}
         self._inactive: set[str] = set()
         self._rejected: list[Rejected] = []
         self._repeated: dict[str, int] = {}
 
     def add(self, values: Sequence[Any]) -> None:
-        """One row, with its values in the order of the columns."""
+        """One row, with its values in the order of the columns; BrokenRead when there are too many."""
         self._count += 1
         row = self._read(values)
+        self._weigh(row)
         if isinstance(row, Rejected):
             self._rejected.append(row)
         elif row.uid in self._repeated:
@@ -113,6 +121,16 @@ class Sorter:
             self._found[row.uid] = row
         else:
             self._inactive.add(row.uid)
+
+    def _weigh(self, row: Row | Rejected) -> None:
+        self._bytes += _OTHER_BYTES + len(row.uid)
+        if isinstance(row, Row) and is_active(row.activate):
+            self._bytes += _ACTIVE_BYTES + len(row.host_or_url) + sum(map(len, row.extra.values()))
+        if self._bytes > MOST_BYTES:
+            told = f"its first {self._count} rows take {MOST_BYTES >> 20} MiB"
+            raise BrokenRead(
+                f"the table is too large for tenants, {told}: read a view of fewer rows or columns"
+            )
 
     def _read(self, values: Sequence[Any]) -> Row | Rejected:
         try:

@@ -31,6 +31,12 @@ class Credentials(NamedTuple):
     def __repr__(self) -> str:
         return "Credentials(...)"
 
+    @property
+    def cure(self) -> str:
+        """What to do when they are denied. A Secret that was made from a file often holds more than the password."""
+        doubt = " (its value ends with a line break)" if self.password.endswith("\n") else ""
+        return f"check username and passwordRef{doubt}, and grant SELECT on the table"
+
 
 def directly(host: str, port: int) -> tuple[str, int]:
     return host, port

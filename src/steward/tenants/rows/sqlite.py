@@ -77,6 +77,14 @@ def file_below(root: Path | None, name: str) -> Path:
         raise BadSource("type sqlite is switched off: start the operator with --sqlite-root DIRECTORY")
     if "\0" in name:
         raise BadSource("sqlite.file holds a NUL character: correct the path")
+    try:
+        return _file_below(root, name)
+    except (OSError, RuntimeError) as error:
+        why = error.strerror if isinstance(error, OSError) else "its links lead in a circle"
+        raise BadSource(f"sqlite.file {name!r} cannot be looked at ({why}): correct the path") from None
+
+
+def _file_below(root: Path, name: str) -> Path:
     path = (root / name).resolve()
     if not path.is_relative_to(root.resolve()):
         raise BadSource(
