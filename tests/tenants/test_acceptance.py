@@ -1,5 +1,7 @@
 """The page of what must hold names tests that exist."""
 
+import re
+
 import pytest
 
 from tests.acceptance import Page, is_there
@@ -15,3 +17,8 @@ def test_a_test_that_the_page_names_is_there(file: str, name: str) -> None:
 def test_the_page_names_tests_in_every_line() -> None:
     assert len(PAGE.rows) > 40
     assert [line.split(".")[0] for line in PAGE.unheld] == ["| 18"]
+
+
+def test_every_fault_and_every_question_of_the_operator_before_us_has_its_line() -> None:
+    numbers = [int(number) for number in re.findall(r"^\| (\d+)\. ", PAGE.text, re.MULTILINE)]
+    assert numbers == [*range(1, 21), *range(1, 14)]

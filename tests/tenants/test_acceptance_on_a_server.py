@@ -109,6 +109,8 @@ def stage(
 def _leave(stage: Stage, kubectl: Kubectl) -> None:
     """On a control plane that somebody keeps all Tenants leave while the operator is there to see them off."""
     if namespaces.kept_plane():
+        unguarded = json.dumps({"spec": {"deletionGuard": {"maxPercent": 100}}})
+        stage.world.kubectl("patch", "tenantregistry", "walk", "--type=merge", "-p", unguarded)
         stage.world.kubectl("delete", "tenantregistries", "--all", "--wait=false")
         until(lambda: not stage.world.tenants(), stage.world.tenants)
     namespaces.leave(kubectl.server, stage.world.namespace)
@@ -460,9 +462,30 @@ def test_no_more_than_max_skew_are_made_until_others_are_ready_and_the_status_co
     until(lambda: _numbers(stage) == ("Complete", 1, 5, 5, 0, 5), lambda: _rollout(stage))
 
 
+WALKED = tuple("abcdefgh")
+
+
+def _begin_walk(stage: Stage) -> None:
+    stage.begin("walk", [(uid, "x", "1") for uid in WALKED])
+    registry = stage.manifests[-2]
+    registry["spec"]["deletionGuard"] = {"maxPercent": 50}
+
+
+def test_rows_that_go_a_few_at_a_time_are_believed_and_told_when_they_are_many(stage: Stage) -> None:
+    until(lambda: stage.tenants("walk") == set(WALKED), stage.world.tenants)
+    for gone in (WALKED[:4], WALKED[4:5]):
+        names = ", ".join(f"'{uid}'" for uid in gone)
+        stage.customers.run(f"UPDATE walk SET active = '0' WHERE id IN ({names})")
+        until(lambda gone=gone: not stage.tenants("walk") & set(gone), stage.world.tenants)
+    assert stage.tenants("walk") == set(WALKED[5:])
+    (told,) = until(lambda: stage.world.events("ManyTenantsDeleted"))
+    assert told.startswith("5 Tenants went within the last hour")
+
+
 STORIES = (
     _begin_kinds,
     _begin_skew,
+    _begin_walk,
     _begin_chain,
     _begin_force,
     _begin_diamond,

@@ -3,7 +3,7 @@ from typing import Any, cast
 
 import pytest
 
-from steward.kube.kinds import CONFIG_MAP, DEPLOYMENT, SECRET, Key, Kind
+from steward.kube.kinds import CONFIG_MAP, DEPLOYMENT, NAMESPACE, SECRET, Key, Kind
 from steward.kube.selectors import CacheRule
 from steward.kube.store import Store
 from steward.runtime.manager import Manager
@@ -107,6 +107,14 @@ def test_a_custom_kind_is_watched_from_its_first_use_and_only_once(
     assert len(stores.known) == len(KINDS) + 1
     put(stores, DATABASE, 1, status={"phase": "up"})
     assert woken == [Key("saas", "acme")]
+
+
+def test_a_fleet_that_is_kept_in_its_namespaces_watches_nothing_of_the_whole_cluster(stores: Stores) -> None:
+    children = Children(cast(Manager, stores), Settings(namespaces=("a", "b"), no_cross_namespace=True))
+    children.watch([NAMESPACE])
+    assert {rule.kind for rule in stores.known} == set(KINDS) - {NAMESPACE}
+    assert {namespace for rule in stores.known for namespace in rule.selectors} == {"a", "b"}
+    assert not children.knows(NAMESPACE)
 
 
 def test_what_no_cache_keeps_wakes_only_those_with_a_rule_of_their_own(

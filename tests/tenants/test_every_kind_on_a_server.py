@@ -16,7 +16,7 @@ from steward.shipping.operators import TENANTS
 from steward.tenants.api.lists import LISTS, field_name
 from steward.tenants.marks import TENANT as TENANT_LABEL
 from steward.tenants.payload import Payload
-from steward.testkit import Answer, FaultProxy, Match, Rule
+from steward.testkit import Answer, FaultProxy, Hold, Match, Rule
 from tests import definitions
 from tests.identities import kubeconfig_of, token_of
 from tests.kubectl import Kubectl
@@ -122,7 +122,7 @@ def test_every_kind_is_made_and_taken_away(fleet: Fleet) -> None:
     fleet.until(lambda: _ours(fleet, manifests) == set(), "every object to be gone")
 
 
-async def test_what_a_refused_write_met_is_looked_at_on_a_server_without_streaming_lists(
+async def test_without_streaming_lists_what_a_refused_write_met_is_looked_at_and_a_slow_write_is_told_of(
     control_plane: ControlPlane, fleet: Fleet, namespace: str, customers: Customers, tmp_path: Path
 ) -> None:
     """Fleet's operator knows nothing of this namespace; it has put the definitions of databases there."""
@@ -142,11 +142,32 @@ async def test_what_a_refused_write_met_is_looked_at_on_a_server_without_streami
             proxy.add(Rule(Match(verb="patch", resource="tenants", subresource=""), Answer(422), count=1))
             await asyncio.to_thread(world.apply, template(manifests=[DATABASE], configMaps=[OTHER]))
             await asyncio.to_thread(until, lambda: world.get("configmap", "acme-other"))
+            await _a_row_is_told_of_while_its_tenant_is_written(proxy, world, customers)
             lists = {seen.call.resource for seen in proxy.calls(Match(verb="list"))}
             gets = {seen.call.resource for seen in proxy.calls(Match(verb="get"))}
 
     assert lists >= {"multigresclusters"}
     assert gets >= {"tenants", "controllerrevisions"}
+
+
+async def _a_row_is_told_of_while_its_tenant_is_written(
+    proxy: FaultProxy, world: World, customers: Customers
+) -> None:
+    tenant = ("tenant", "bob-web-app")
+    held = proxy.add(Rule(Match(verb="patch", resource="tenants", name="bob-web-app"), Hold()))
+    customers.add("bob")
+
+    def told() -> Any:
+        status = world.status()
+        return status if status.get("activeRows") == 2 else None
+
+    status = await asyncio.to_thread(until, told, world.status)
+    # Once the write has failed it is told anyhow, together with the failure.
+    reasons = {each["type"]: each["reason"] for each in status["conditions"]}
+    assert reasons["Ready"] == "DatabaseConnected"
+    assert await asyncio.to_thread(world.get, *tenant) is None
+    proxy.remove(held)
+    await asyncio.to_thread(until, lambda: world.get(*tenant))
 
 
 def _ours(fleet: Fleet, manifests: dict[str, Manifest]) -> set[str]:

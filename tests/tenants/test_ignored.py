@@ -4,7 +4,7 @@ import msgspec
 import pytest
 
 from steward.tenants.api.template import TenantTemplateSpec
-from steward.tenants.ignored import filled, ignored_places, owned_places, seeded, without
+from steward.tenants.ignored import ignored_places, owned_places, seeded, without
 from steward.tenants.validation import advise_template
 from tests.tenants.fleet import deployment, resource
 
@@ -104,11 +104,6 @@ def test_owned_places_are_those_that_an_entry_names() -> None:
     assert owned_places(fields, APP, places) == ((*CONTAINERS, 1, "image"),)
     assert owned_places(None, APP, places) == ()
     assert owned_places({"f:spec": {}}, APP, places) == places
-
-
-def test_replace_keeps_living_values_at_ignored_places() -> None:
-    live = deployment("app", 9)
-    assert filled(APP, live, ignored_places(APP, ["$.spec.replicas"]))["spec"]["replicas"] == 9
 
 
 def test_advice_names_the_list_that_is_ignored_as_a_whole() -> None:

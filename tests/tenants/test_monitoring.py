@@ -28,6 +28,8 @@ DASHBOARD = ROOT / "config" / "prometheus" / "grafana-dashboard-tenants.json"
 RUNBOOKS = ROOT / "docs" / "monitoring" / "tenants"
 METRIC = re.compile(r"\b(?:tenant_|registry_|apply_|deletion_|workqueue_|rest_client_)[a-z_]+[a-z]\b")
 PARTS = re.compile(r"_(bucket|sum|count)$")
+GAUGE = re.compile(r"\b(?:tenant_(?:resources|condition|degraded)|registry|deletion|workqueue)_[a-z_]+")
+OF_ONE_REPLICA = re.compile(r"max by \([a-z, ]+\) \($")
 LABELS = {"tenant_namespace", "registry_id"}
 
 
@@ -99,6 +101,12 @@ def test_an_alert_has_a_severity_and_a_runbook_that_speaks_of_it(rule: dict[str,
 
 def test_there_is_no_runbook_without_an_alert() -> None:
     assert {path.stem for path in RUNBOOKS.glob("*.md")} == set(names())
+
+
+@pytest.mark.parametrize("query", sorted({query for query in queries() if GAUGE.search(query)}))
+def test_what_each_replica_tells_is_shown_once(query: str) -> None:
+    for found in GAUGE.finditer(query):
+        assert OF_ONE_REPLICA.search(query[: found.start()]), found[0]
 
 
 def test_every_metric_that_is_named_is_one_that_the_running_operator_serves(

@@ -1,6 +1,7 @@
 """From a row and a template to objects: rendered once, typed where asked, whole or not at all."""
 
 import base64
+import tracemalloc
 from typing import Any
 
 import msgspec
@@ -9,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from steward.tenants.api.template import TenantTemplateSpec
-from steward.tenants.errors import RenderError
+from steward.tenants.errors import RenderError, TooLarge
 from steward.tenants.payload import Payload, joined, payload_key
 from steward.tenants.render import Rendered, TenantIdentity, prepare_template, render
 from steward.tenants.rows.row import Row
@@ -266,6 +267,30 @@ def test_objects_that_no_server_would_take_are_an_error() -> None:
     found = error({"big": "x" * 1_000_001}, annotationsTemplate={"a": "{{ .big }}"})
     assert "shorten the row's values" in found.text
     assert len(str(found)) < 500
+
+
+def test_many_long_texts_are_not_all_written_before_they_are_too_many() -> None:
+    data = {f"k{number}": '{{ repeat 400000 "x" }}' for number in range(200)}
+    tracemalloc.start()
+    try:
+        found = error(spec={"apiVersion": "v1", "kind": "ConfigMap", "data": data})
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert isinstance(found, TooLarge)
+    assert (found.resource, found.field) == ("config", "spec.data.k2")
+    assert peak < 40_000_000
+
+
+@pytest.mark.parametrize(("texts", "turns", "is_too_much"), [(10, 20_000, False), (1000, 20_000, True)])
+def test_what_a_text_may_take_is_less_where_there_are_many(texts: int, turns: int, is_too_much: bool) -> None:
+    data = {f"k{number}": "{{ .uid }}" for number in range(texts)}
+    data["k0"] = f"{{{{ range until {turns} }}}}{{{{ end }}}}"
+    body = {"apiVersion": "v1", "kind": "ConfigMap", "data": data}
+    if is_too_much:
+        assert "steps that one rendering may take" in error(spec=body).text
+    else:
+        assert one(body)["data"]["k1"] == "acme"
 
 
 def test_lists_keep_their_order_and_names() -> None:

@@ -3,7 +3,10 @@
 from pathlib import Path
 
 from steward.local.control_plane import ControlPlane
+from steward.local.identities import kubeconfig
+from steward.shipping.operators import TENANTS
 from tests.kubectl import Kubectl
+from tests.operator_process import Operator, running
 from tests.tenants.conftest import running_operator
 from tests.tenants.customers import Customers, World, config_template, sqlite_registry, until
 from tests.tenants.manifests import resource
@@ -22,7 +25,20 @@ def _versions(world: World) -> dict[str, str]:
     return dict(line.split("=") for line in lines.split())
 
 
-def test_a_restart_writes_nothing_that_is_as_it_should_be(
+def _narrow(control_plane: ControlPlane, kubectl: Kubectl, namespace: str, directory: Path) -> Operator:
+    """An operator whose account has its rights in this namespace and nowhere else."""
+    where = ("-n", namespace)
+    kubectl("create", "serviceaccount", "narrow", *where)
+    bound = (f"--clusterrole={TENANTS.name}", f"--serviceaccount={namespace}:narrow")
+    kubectl("create", "rolebinding", "narrow", *bound, *where)
+    config = directory / "narrow.kubeconfig"
+    config.write_text(
+        kubeconfig(control_plane, TENANTS, kubectl("create", "token", "narrow", *where).strip())
+    )
+    return Operator("tenants", config, namespace, directory / "second.log")
+
+
+def test_a_restart_with_rights_in_the_namespace_alone_writes_nothing_that_is_as_it_should_be(
     control_plane: ControlPlane, kubectl: Kubectl, namespace: str, customers: Customers, tmp_path: Path
 ) -> None:
     world = World(kubectl, namespace)
@@ -34,7 +50,8 @@ def test_a_restart_writes_nothing_that_is_as_it_should_be(
     before = _versions(world)
 
     customers.add("late")
-    with running_operator(control_plane, namespace, tmp_path / "second.log"):
+    narrow = _narrow(control_plane, kubectl, namespace, tmp_path)
+    with running(narrow, sqlite_root=str(tmp_path), no_cross_namespace="true"):
         until(lambda: world.status().get("ready") == 3, world.status)
     after = _versions(world)
     assert {name: version for name, version in after.items() if name in before} == before

@@ -52,6 +52,11 @@ def test_without_a_limit_all_go_at_once_and_nothing_is_said() -> None:
         ([*done("a", "b"), *old("c")], ("c",)),
         ([*under_way("a"), Progress("new", 0), *old("z")], ("new",)),
         ([*old("a", "b"), Progress("y", OLD), Progress("z", OLD)], ("y", "z")),
+        (
+            [Progress("a", OLD, is_refused=True), Progress("b", 0, is_refused=True), *old("c", "d")],
+            ("c", "d"),
+        ),
+        ([Progress("a", OLD, is_refused=True), *under_way("b"), *done("c")], ("a",)),
     ],
 )
 def test_no_more_than_the_limit_are_under_way(tenants: list[Progress], write: tuple[str, ...]) -> None:

@@ -1,15 +1,15 @@
 """Which objects of a Tenant are brought up, and in which order, with a hand that only writes down what it is given."""
 
+import asyncio
 from types import SimpleNamespace
 from typing import Any, cast
 
 import msgspec
 
-from steward.kube.kinds import Ref
 from steward.runtime.carry import Carrier
 from steward.tenants.api.resource import TResource
 from steward.tenants.controllers.tenant_apply import Hand, Job
-from steward.tenants.controllers.tenant_levels import bring_up
+from steward.tenants.controllers.tenant_levels import AT_ONCE, bring_up
 from steward.tenants.controllers.tenant_memory import Brought, TenantMemory, brought_up
 from steward.tenants.objects import Scope, Wanted, wanted_objects
 from steward.tenants.orphans import Owner
@@ -25,17 +25,18 @@ class WritingHand:
 
     def __init__(self, states: dict[str, State], there: set[str] | None = None) -> None:
         self.brought: list[str] = []
+        self.at_once = self.most_at_once = 0
         self._states = states
         names = there or set()
         self.eyes = SimpleNamespace(cached=lambda ref: ref if ref.key.name in names else None)
 
     async def bring(self, wanted: Wanted, job: Job) -> Progress:
         self.brought.append(wanted.id)
+        self.at_once += 1
+        self.most_at_once = max(self.most_at_once, self.at_once)
+        await asyncio.sleep(0)
+        self.at_once -= 1
         return Progress(wanted.id, self._states.get(wanted.id, State.READY))
-
-
-class Silent:
-    async def carry_out(self, plan: Any, cause: Ref) -> None: ...
 
 
 CHAIN = [
@@ -55,7 +56,7 @@ def job(*settled: Wanted) -> Job:
         done = Brought("o", changed=True, generation=GENERATION, now="2026-01-01T00:00:00Z")
         memory.records[each.ref] = brought_up(each.record(), None, done)
     tenant = wanted(CHAIN)[0].ref
-    return Job(tenant, OWNER, GENERATION, cast(Carrier, Silent()), cast(Any, None), memory, {}, {})
+    return Job(tenant, OWNER, GENERATION, cast(Carrier, None), cast(Any, None), memory, {}, {})
 
 
 async def brought(hand: WritingHand, *settled: Wanted) -> list[State]:
@@ -68,6 +69,13 @@ async def test_objects_come_in_the_order_of_their_dependencies_and_are_told_in_t
     assert hand.brought == ["a", "b", "c"]
 
 
+async def test_no_more_than_so_many_objects_of_a_tenant_go_out_together() -> None:
+    hand = WritingHand({})
+    many = [resource(f"c{number}", config_map(f"c{number}")) for number in range(3 * AT_ONCE)]
+    assert len(await bring_up(cast(Hand, hand), wanted(many), job())) == len(many)
+    assert hand.most_at_once == AT_ONCE
+
+
 async def test_what_is_not_ready_holds_its_dependents_back() -> None:
     hand = WritingHand({"a": State.WAITING})
     assert await brought(hand) == [State.BLOCKED, State.WAITING, State.BLOCKED]
@@ -77,6 +85,21 @@ async def test_what_is_not_ready_holds_its_dependents_back() -> None:
 async def test_what_failed_skips_its_dependents() -> None:
     hand = WritingHand({"a": State.FAILED})
     assert await brought(hand) == [State.SKIPPED, State.FAILED, State.SKIPPED]
+
+
+async def test_who_goes_on_in_spite_of_a_failure_names_it() -> None:
+    parts = [
+        resource("a", config_map("a")),
+        resource("b", config_map("b"), dependIds=["a"], skipOnDependencyFailure=False),
+        resource("c", config_map("c"), dependIds=["b"]),
+    ]
+    hand = WritingHand({"a": State.FAILED})
+    found = await bring_up(cast(Hand, hand), wanted(parts), job())
+    assert [(each.state, each.despite) for each in found] == [
+        (State.FAILED, ()),
+        (State.READY, ("a",)),
+        (State.READY, ()),
+    ]
 
 
 async def test_a_dependent_that_is_there_in_this_version_is_kept_up_while_a_dependency_restarts() -> None:

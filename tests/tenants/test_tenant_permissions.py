@@ -93,9 +93,20 @@ def test_kinds_that_grant_rights_and_the_operators_own_namespace_are_refused(
     is_refused(
         record_property, Use("get", "rbac.authorization.k8s.io", "clusterroles", "", role["metadata"]["name"])
     )
+    theirs: dict[str, Any] = {"apiVersion": "v1", "kind": "ServiceAccount", "metadata": {"name": "theirs"}}
+    told = {"kubernetes-tenants.org/created-once": "true", "note": "hidden"}
+    whose = {
+        "kubernetes-tenants.org/tenant": "umbrella",
+        "kubernetes-tenants.org/tenant-namespace": fleet.namespace,
+    }
+    fleet.apply({**theirs, "metadata": {"name": "theirs", "annotations": told, "labels": whose}})
+    policies = {"creationPolicy": "Once", "conflictPolicy": "Force"}
     fleet.tenant(
         **ACCOUNT,
-        manifests=[resource("role", role)],
+        manifests=[
+            resource("role", role),
+            resource("peep", theirs, **policies, readyWhen="{{ .metadata.annotations.note }}"),
+        ],
         configMaps=[resource("inside", config_map("inside", own))],
         namespaces=[resource("home", space(own))],
     )
@@ -103,7 +114,9 @@ def test_kinds_that_grant_rights_and_the_operators_own_namespace_are_refused(
     assert "templates may not hold a ClusterRole" in degraded["message"]
     assert f"the operator's own namespace {own} can be no target" in degraded["message"]
     assert fleet.get("configmap", "inside", own) is None
-    assert fleet.status()["failedResources"] == 3
+    # What another may not touch is not read to it either, as a rule for readiness would.
+    assert fleet.status()["failedResources"] == 4
+    assert "hidden" not in str(fleet.status())
 
 
 def test_a_deletion_that_is_denied_keeps_the_tenant_until_somebody_forces_it(fleet: Fleet) -> None:

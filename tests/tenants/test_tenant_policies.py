@@ -15,7 +15,7 @@ from tests.kubectl import Kubectl
 from tests.tenants.fleet import TENANT, Fleet, config_map, deployment, fleets, resource, service
 
 pytestmark = pytest.mark.timeout(1200)
-COUNT = 10
+COUNT = 11
 
 
 @pytest.fixture(scope="module")
@@ -104,6 +104,22 @@ def test_merge_adds_replace_makes_exact_apply_keeps_what_others_own(fleet: Fleet
     fleet.kubectl("delete", "configmap", "apply", "-n", fleet.namespace)
     fleet.until(lambda: fleet.get("configmap", "apply"), "the next look at the Tenant")
     assert fleet.get("configmap", "replace")["metadata"]["resourceVersion"] == version
+
+
+def ports_of(fleet: Fleet, name: str) -> list[int]:
+    return [each["port"] for each in fleet.get("service", name)["spec"]["ports"]]
+
+
+def test_a_port_that_was_edited_by_hand_is_put_back_by_every_strategy(fleet: Fleet) -> None:
+    strategies = ("apply", "merge", "replace")
+    fleet.tenant(services=[resource(each, service(each, 80), patchStrategy=each) for each in strategies])
+    fleet.until_ready()
+    for name in strategies:
+        patch = '[{"op": "replace", "path": "/spec/ports/0/port", "value": 81}]'
+        fleet.kubectl("patch", "service", name, "--type=json", "-p", patch, "-n", fleet.namespace)
+    for name in strategies:
+        fleet.until(lambda name=name: ports_of(fleet, name) == [80], f"the port of {name} to be put back")
+    fleet.until_ready()
 
 
 def test_a_dependent_waits_and_is_skipped_when_what_it_needs_times_out_and_recovers(fleet: Fleet) -> None:

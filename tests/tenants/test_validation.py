@@ -6,7 +6,13 @@ import msgspec
 import pytest
 
 from steward.tenants.api.template import TenantTemplateSpec
-from steward.tenants.validation import Problem, advise_template, validate_template
+from steward.tenants.validation import (
+    MOST_PROBLEMS,
+    MOST_TEXTS,
+    Problem,
+    advise_template,
+    validate_template,
+)
 from tests.tenants.manifests import CONFIG_MAP, resource, template
 
 
@@ -35,6 +41,29 @@ def test_a_dependency_that_is_not_there_names_both() -> None:
     [found] = problems(resource("a", dependIds=["b"]))
     assert found.field == "spec.configMaps[a].dependIds"
     assert "'a' depends on 'b'" in found.message
+
+
+def test_what_is_nested_too_deeply_to_be_walked_is_told_and_hides_nothing_else() -> None:
+    deep: Any = "{{ .uid"
+    for _ in range(5000):
+        deep = {"a": [deep]}
+    shown = problems(
+        resource("deep", spec={**CONFIG_MAP, "data": deep}), resource("b", nameTemplate="{{ .uid")
+    )
+    assert [problem.field for problem in shown] == [
+        "spec.configMaps[deep].spec",
+        "spec.configMaps[b].nameTemplate",
+    ]
+    assert "flatten it" in shown[0].message
+
+
+def test_more_texts_than_can_be_parsed_in_time_are_one_problem() -> None:
+    data = {f"k{number}": "{{ .uid" for number in range(MOST_TEXTS - 1)}
+    bad = resource(spec={**CONFIG_MAP, "data": data})
+    assert len(problems(bad)) == MOST_PROBLEMS
+    data["one more"] = "{{ .uid }}"
+    [found] = problems(bad)
+    assert "make several templates of it" in found.message
 
 
 @pytest.mark.parametrize(

@@ -53,6 +53,8 @@ def test_it_says_whose_it_is_by_labels_and_has_no_owner() -> None:
     assert (labels[marks.REGISTRY], labels[marks.UID], labels[marks.TEMPLATE]) == ("prod", "acme", "web-app")
     assert labels[marks.BUCKET].isdigit()
     assert "ownerReferences" not in made["metadata"]
+    # And nothing of its row: annotations are read by many.
+    assert made["metadata"]["annotations"] == {"kubernetes-tenants.org/template-generation": "3"}
     assert (made["spec"]["templateGeneration"], made["spec"]["serviceAccountName"]) == (3, "applier")
 
 

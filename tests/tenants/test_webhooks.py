@@ -6,7 +6,7 @@ import msgspec
 import pytest
 
 from steward.admission.review import Allowed, Denied, Review, decode_review
-from steward.kube.errors import NotFound
+from steward.kube.errors import NotFound, Unreachable
 from steward.kube.kinds import Key, Kind
 from steward.kube.meta import ObjectMeta
 from steward.tenants.admission import TenantWebhooks
@@ -125,6 +125,23 @@ async def test_what_was_left_out_is_filled_in() -> None:
         **resource(), "creationPolicy": "WhenNeeded", "deletionPolicy": "Delete", "conflictPolicy": "Stuck",
         "waitForReady": False, "timeoutSeconds": 300, "patchStrategy": "apply",
     }  # fmt: skip
+
+
+@pytest.mark.parametrize("spec", [["a"], "text", 7])
+async def test_what_is_no_map_is_left_to_the_schema(spec: object) -> None:
+    for manifest, default in (
+        (registry(), webhooks().default_registry),
+        (template(), webhooks().default_template),
+    ):
+        assert await default(review({**manifest, "spec": spec})) == Allowed()
+
+
+async def test_a_deletion_passes_although_nobody_can_be_asked() -> None:
+    class Silent(Server):
+        async def get(self, kind: Kind, key: Key, view: Any) -> Any:
+            raise Unreachable("no answer")
+
+    assert await webhooks(Silent()).validate_template(review(template(), "DELETE")) == Allowed()
 
 
 @pytest.mark.parametrize("manifest", [registry(), template()], ids=["registry", "template"])

@@ -4,13 +4,15 @@ A deletion is never refused: one that is over the guard's limits waits by its fi
 with the words that let it go on.
 """
 
+from collections.abc import Callable
+
 import msgspec
 
 from steward.admission.review import Allowed, Cause, Denied, Operation, Review, Verdict, invalid
 from steward.admission.server import Webhook, Work
 from steward.kube.client import Client
 from steward.kube.errors import KubeError, NotFound
-from steward.kube.kinds import Key, Ref
+from steward.kube.kinds import Key, Manifest, Ref
 from steward.kube.options import ListQuery
 from steward.tenants import marks
 from steward.tenants.api.registry import TenantRegistrySpec
@@ -22,7 +24,7 @@ from steward.tenants.names import label_value
 from steward.tenants.registry_validation import advise_registry, validate_registry
 from steward.tenants.rules import REGISTRY, TENANT_KIND
 from steward.tenants.telling import told, told_together
-from steward.tenants.validation import Problem, advise_template, validate_template
+from steward.tenants.validation import MOST_PROBLEMS, Problem, advise_template, validate_template
 from steward.tenants.views import Registry, Tenant
 
 SHOWN_WARNINGS = 10
@@ -42,10 +44,10 @@ class TenantWebhooks:
         ]
 
     async def default_registry(self, review: Review) -> Verdict:
-        return Allowed({**review.object, "spec": default_registry(review.object.get("spec") or {})})
+        return _defaulted(review, default_registry)
 
     async def default_template(self, review: Review) -> Verdict:
-        return Allowed({**review.object, "spec": default_template(review.object.get("spec") or {})})
+        return _defaulted(review, default_template)
 
     async def validate_registry(self, review: Review) -> Verdict:
         if review.operation is Operation.DELETE:
@@ -61,8 +63,7 @@ class TenantWebhooks:
     async def validate_template(self, review: Review) -> Verdict:
         if review.operation is Operation.DELETE:
             name = str((review.old_object.get("spec") or {}).get("registryId", ""))
-            registry = await self._registry(review.namespace, name)
-            return await self._departure(review, {} if registry is None else registry.spec, name)
+            return await self._departure(review, None, name)
         try:
             spec = msgspec.convert(review.object.get("spec") or {}, TenantTemplateSpec)
         except msgspec.ValidationError as error:
@@ -79,18 +80,21 @@ class TenantWebhooks:
         except NotFound:
             return None
 
-    async def _departure(self, review: Review, registry: dict[str, object], name: str) -> Verdict:
+    async def _departure(self, review: Review, spec: dict[str, object] | None, name: str) -> Verdict:
+        """`spec` is that of the registry where the review holds it."""
         try:
+            registry = await self._registry(review.namespace, name) if spec is None else None
             fleet = await self._fleet(review.namespace, name)
         except KubeError:
             # A courtesy: whoever cannot count the Tenants now is told by the object's own status.
             return Allowed()
+        rules = spec or ({} if registry is None else registry.spec)
         is_template = review.kind.kind == "TenantTemplate"
         leaving = [each for each in fleet if not is_template or each.spec.template_ref == review.name]
         annotations = (review.old_object.get("metadata") or {}).get("annotations") or {}
         approval = annotations.get(marks.APPROVE_DELETION, "")
         ref = Ref(REGISTRY, Key(review.namespace, review.name))
-        hold = hold_of(Departure(ref, leaving, fleet, registry, approval, ()))
+        hold = hold_of(Departure(ref, leaving, fleet, rules, approval, ()))
         if hold is None:
             return Allowed()
         held = f"{review} waits: {hold.size} Tenants would go with it, more than deletionGuard allows."
@@ -101,6 +105,12 @@ class TenantWebhooks:
     async def _fleet(self, namespace: str, registry: str) -> list[Tenant]:
         query = ListQuery(namespace=namespace, label_selector=f"{marks.REGISTRY}={label_value(registry)}")
         return list((await self._client.list(TENANT_KIND, query, Tenant)).items)
+
+
+def _defaulted(review: Review, default: Callable[[Manifest], Manifest]) -> Verdict:
+    """Asked before the schema is: what is no map is left for it to refuse, in its own words."""
+    spec = review.object.get("spec") or {}
+    return Allowed({**review.object, "spec": default(spec)} if isinstance(spec, dict) else None)
 
 
 def _judged_alone(review: Review, spec: TenantTemplateSpec) -> Verdict:
@@ -128,7 +138,7 @@ def _mapped(registry: Registry) -> tuple[str, ...] | None:
 
 def refusal(review: Review, problems: list[Problem]) -> Denied:
     """Every error at once, each with its field; for a template with line, column, the line and a caret."""
-    causes = (Cause(problem.field, _placed(problem)) for problem in problems)
+    causes = (Cause(problem.field, _placed(problem)) for problem in problems[:MOST_PROBLEMS])
     return invalid(f"{review}: {told_together(problems)}", *causes)
 
 

@@ -8,7 +8,15 @@ wants text whatever it looks like: labels, annotations, selectors, and the data 
 from collections.abc import Mapping
 from typing import Any, Final, NamedTuple, Protocol
 
-from steward.gotemplate import BudgetExceeded, Template, TemplateError, explain, parse
+from steward.gotemplate import (
+    DEFAULT_LIMITS,
+    BudgetExceeded,
+    Limits,
+    Template,
+    TemplateError,
+    explain,
+    parse,
+)
 from steward.tenants.errors import RenderError, TooLarge
 
 Variables = Mapping[str, Any]
@@ -17,6 +25,8 @@ TEXT_FIELDS: Final = frozenset({"apiVersion", "kind"})
 TEXT_MAPS: Final = frozenset({"annotations", "labels", "matchLabels", "nodeSelector"})
 PAYLOADS: Final = frozenset({"data", "stringData", "binaryData"})
 PAYLOAD_KINDS: Final = frozenset({"ConfigMap", "Secret"})
+ALL_STEPS: Final = 3_000_000
+"""What all texts of a template may take together, about as many microseconds: nobody else gets a turn meanwhile."""
 _TYPED_WORDS: Final = ("int", "float", "bool")
 
 
@@ -26,6 +36,7 @@ class Place(NamedTuple):
     path: str
     profile: str
     text_only: bool = False
+    limits: Limits = DEFAULT_LIMITS
 
     def below(self, name: str) -> "Place":
         return self._replace(path=f"{self.path}.{name}" if self.path else name)
@@ -37,10 +48,43 @@ class Place(NamedTuple):
         return self._replace(text_only=True)
 
 
+class Filling:
+    """A row on its way into the objects of a Tenant, and how much of them may still be written."""
+
+    __slots__ = ("left", "most", "variables")
+
+    def __init__(self, variables: Variables, most: int) -> None:
+        self.variables = variables
+        self.most = most
+        self.left = most
+
+    def take(self, text: str, field: str) -> str:
+        """TooLarge before all the texts of a Tenant that nobody could write take up the memory of others."""
+        self.left -= len(text)
+        if self.left < 0:
+            told = f"the Tenant's objects are more than the {self.most} bytes that they may be together"
+            raise TooLarge(field, f"{told}; shorten the row's values")
+        return _checked(text, field)
+
+
+def texts_in(value: Any) -> int:
+    """How many texts hold a template."""
+    if isinstance(value, str):
+        return int("{{" in value)
+    inside = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
+    return sum(map(texts_in, inside))
+
+
+def limits_for(texts: int) -> Limits:
+    """What one of so many texts may take. Up to thirty, as much as any."""
+    steps = min(DEFAULT_LIMITS.steps, ALL_STEPS // max(1, texts))
+    return DEFAULT_LIMITS if steps == DEFAULT_LIMITS.steps else DEFAULT_LIMITS._replace(steps=steps)
+
+
 class Node(Protocol):
     """A part of an object that waits for its row."""
 
-    def fill(self, variables: Variables) -> Any: ...
+    def fill(self, filling: Filling) -> Any: ...
 
 
 class Text(NamedTuple):
@@ -48,11 +92,12 @@ class Text(NamedTuple):
 
     template: Template
 
-    def fill(self, variables: Variables) -> str:
+    def fill(self, filling: Filling) -> str:
         try:
-            return _checked(self.template.render(variables), self.template.name)
+            text = self.template.render(filling.variables)
         except TemplateError as error:
-            raise failed(self.template.name, error, variables) from None
+            raise failed(self.template.name, error, filling.variables) from None
+        return filling.take(text, self.template.name)
 
 
 class Typed(NamedTuple):
@@ -60,33 +105,33 @@ class Typed(NamedTuple):
 
     template: Template
 
-    def fill(self, variables: Variables) -> Any:
+    def fill(self, filling: Filling) -> Any:
         try:
-            value = self.template.render_value(variables)
+            value = self.template.render_value(filling.variables)
         except TemplateError as error:
-            raise failed(self.template.name, error, variables) from None
-        return _checked(value, self.template.name) if isinstance(value, str) else value
+            raise failed(self.template.name, error, filling.variables) from None
+        return filling.take(value, self.template.name) if isinstance(value, str) else value
 
 
 class Constant(NamedTuple):
     value: Any
 
-    def fill(self, variables: Variables) -> Any:
+    def fill(self, filling: Filling) -> Any:
         return self.value
 
 
 class Fields(NamedTuple):
     members: tuple[tuple[str, Node], ...]
 
-    def fill(self, variables: Variables) -> dict[str, Any]:
-        return {name: node.fill(variables) for name, node in self.members}
+    def fill(self, filling: Filling) -> dict[str, Any]:
+        return {name: node.fill(filling) for name, node in self.members}
 
 
 class Items(NamedTuple):
     members: tuple[Node, ...]
 
-    def fill(self, variables: Variables) -> list[Any]:
-        return [node.fill(variables) for node in self.members]
+    def fill(self, filling: Filling) -> list[Any]:
+        return [node.fill(filling) for node in self.members]
 
 
 def prepare(value: Any, place: Place) -> Node:
@@ -139,7 +184,14 @@ def _text(source: str, place: Place) -> Node:
 
 def parsed(source: str, place: Place) -> Template:
     try:
-        return parse(source, place.path, functions="tenants", profile=place.profile, missingkey="defaulted")
+        return parse(
+            source,
+            place.path,
+            functions="tenants",
+            profile=place.profile,
+            missingkey="defaulted",
+            limits=place.limits,
+        )
     except TemplateError as error:
         raise failed(place.path, error, {}) from None
 

@@ -27,7 +27,7 @@ CURE_OF_FIELDS: Final = (
     "List the field in ignoreFields, take it out of the template, or set conflictPolicy: Force"
 )
 CURE_OF_CONTESTS: Final = "List the field in ignoreFields, or take it out of the template"
-_OUR_MANAGERS: Final = frozenset((FIELD_MANAGER, SEEDING_MANAGER, f"{FIELD_MANAGER}-heal"))
+OUR_MANAGERS: Final = frozenset((FIELD_MANAGER, SEEDING_MANAGER, f"{FIELD_MANAGER}-heal"))
 
 
 def may_touch(meta: ObjectMeta, owner: Owner) -> bool:
@@ -70,6 +70,11 @@ def field_conflict(ref: Ref, error: FieldConflict) -> str:
     return f"{ref}: {_some(held)}. {CURE_OF_FIELDS}"
 
 
+def fields_taken(ref: Ref, held: Iterable[tuple[str, str]]) -> str:
+    taken = [f"{field} was taken from {manager}" for manager, field in held]
+    return f"{ref}: {_some(taken)}, as conflictPolicy: Force says"
+
+
 def contest(ref: Ref, taken: "Iterable[Taken]") -> str:
     held = [f"{found.manager} takes {found.field} again and again" for found in taken]
     return f"{ref}: {_some(held)}. {CURE_OF_CONTESTS}"
@@ -82,7 +87,7 @@ def _some(sentences: list[str], most: int = 3) -> str:
 
 def strangers(error: FieldConflict) -> tuple[tuple[str, str], ...]:
     """Without our own former selves: an operator before us, or the manager that seeds ignored fields."""
-    return tuple((manager, field) for manager, field in error.managers if manager not in _OUR_MANAGERS)
+    return tuple((manager, field) for manager, field in error.managers if manager not in OUR_MANAGERS)
 
 
 class Taken(NamedTuple):
@@ -104,19 +109,24 @@ class Contests:
         found = [Taken(ref, manager, field) for manager, field in managers]
         return tuple(taken for taken in found if self._is_contested(taken, now))
 
+    def foresee(self, ref: Ref, managers: Iterable[tuple[str, str]], now: float) -> bool:
+        """Whether to put these fields back once more would be once too often."""
+        found = [Taken(ref, manager, field) for manager, field in managers]
+        return any(self.is_lost(taken, now) or len(self._lately(taken, now)) + 1 >= TAKES for taken in found)
+
     def is_lost(self, taken: Taken, now: float) -> bool:
         """Whether we no longer fight for it, as far as is known so far."""
         times = self._taken.get(taken, ())
         return len(times) >= TAKES and now - times[-1] < PEACE_SECONDS
 
+    def _lately(self, taken: Taken, now: float) -> tuple[float, ...]:
+        times = self._taken.get(taken, ())
+        return () if len(times) >= TAKES else tuple(time for time in times if now - time < TAKES_SECONDS)
+
     def _is_contested(self, taken: Taken, now: float) -> bool:
         if self.is_lost(taken, now):
             return True
-        times = self._taken.get(taken, ())
-        if len(times) >= TAKES:
-            times = ()
-        times = (*(time for time in times if now - time < TAKES_SECONDS), now)
-        self._taken[taken] = times
+        times = self._taken[taken] = (*self._lately(taken, now), now)
         self._taken.move_to_end(taken)
         if len(self._taken) > REMEMBERED:
             self._taken.popitem(last=False)

@@ -65,10 +65,15 @@ class Children:
 
     def watch(self, wanted: Iterable[Kind]) -> None:
         for kind in wanted:
-            if kind not in self._stores:
+            if kind not in self._stores and self._may_have(kind):
                 store = self._manager.store(child_rule(kind, self._settings))
                 self._stores[kind] = store
                 store.subscribe(self._heard)
+
+    def _may_have(self, kind: Kind) -> bool:
+        """Where templates are kept in their namespaces they have no Namespaces, and the right to watch those is one on
+        the whole cluster."""
+        return kind != kinds.NAMESPACE or not self._settings.no_cross_namespace
 
     def follow(self, wanted: Iterable[Kind]) -> None:
         """From now on any change of these counts: a rule of the user's may read what no cache keeps."""

@@ -122,7 +122,7 @@ def value_at(live: Any, manifest: Any, place: Concrete) -> Any:
     """What the living object holds at a place of the manifest: items of lists are found by their keys."""
     for position, step in enumerate(place):
         if isinstance(step, int):
-            live = _twin(live, manifest[step], str(place[position - 1]))
+            live = twin(live, manifest[step], str(place[position - 1]))
         else:
             live = live.get(step) if isinstance(live, dict) else None
         if live is None:
@@ -131,7 +131,7 @@ def value_at(live: Any, manifest: Any, place: Concrete) -> Any:
     return live
 
 
-def _twin(items: Any, item: Any, name: str) -> Any:
+def twin(items: Any, item: Any, name: str) -> Any:
     """The item of a living list that has the same keys."""
     if not isinstance(items, list):
         return None
@@ -197,20 +197,3 @@ def _below(fields: Fields, item: Any, step: str | int) -> Fields | None:
 def _with_protocol(item: Mapping[str, Any]) -> dict[str, Any]:
     # The server's own default, which is part of a port's key.
     return {"protocol": "TCP", **item}
-
-
-def filled(manifest: Manifest, live: Manifest, places: Iterable[Concrete]) -> Manifest:
-    """For `replace`: the object with the living values at ignored places."""
-    whole = deepcopy(manifest)
-    for place in places:
-        value = value_at(live, manifest, place)
-        if value is not None:
-            _put(whole, place, value)
-    return whole
-
-
-def _put(document: Any, place: Concrete, value: Any) -> None:
-    *way, last = place
-    for step in way:
-        document = document[step]
-    document[last] = value

@@ -17,6 +17,9 @@ REFUSED_KINDS: Final[frozenset[tuple[str, str]]] = frozenset(
         ("rbac.authorization.k8s.io", "ClusterRole"),
         ("rbac.authorization.k8s.io", "ClusterRoleBinding"),
         ("rbac.authorization.k8s.io", "RoleBinding"),
+        ("authorization.openshift.io", "ClusterRole"),
+        ("authorization.openshift.io", "ClusterRoleBinding"),
+        ("authorization.openshift.io", "RoleBinding"),
         ("admissionregistration.k8s.io", "MutatingWebhookConfiguration"),
         ("admissionregistration.k8s.io", "ValidatingWebhookConfiguration"),
         ("admissionregistration.k8s.io", "MutatingAdmissionPolicy"),
@@ -58,12 +61,14 @@ def refusal(ref: Ref, tenant_namespace: str, allowed: Permissions) -> str:
         return (
             f"{ref}: templates may not hold a {kind.kind}, which grants rights; allow it with --allow-kinds"
         )
+    # The Namespace itself is not in the namespace: its labels bind whoever lives there, and its end takes all along.
+    is_at_home = kind != NAMESPACE and key.namespace == tenant_namespace
     target = key.name if kind == NAMESPACE else key.namespace
-    if allowed.own_namespace and target == allowed.own_namespace and target != tenant_namespace:
+    if allowed.own_namespace and target == allowed.own_namespace and not is_at_home:
         return f"{ref}: the operator's own namespace {target} can be no target; choose another"
-    if allowed.no_cross_namespace and target != tenant_namespace:
-        where = f"namespace {target}" if target else "no namespace"
-        return f"{ref}: is in {where}, and --no-cross-namespace keeps templates in {tenant_namespace}"
+    if allowed.no_cross_namespace and not is_at_home:
+        where = f"in namespace {key.namespace}" if key.namespace else "in no namespace"
+        return f"{ref}: is {where}, and --no-cross-namespace keeps templates in {tenant_namespace}"
     return ""
 
 

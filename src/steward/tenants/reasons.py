@@ -114,7 +114,7 @@ MEANINGS = {
     DEPENDENCY_CYCLE: "Resources wait for each other; the message shows the circle.",
     NO_SERVICE_ACCOUNT: "The template names no serviceAccountName, and a flag of the operator asks for one.",
     UNREADABLE_SPEC: "The Tenant's spec cannot be read; the message names the field.",
-    FORCE_APPLIED: "An object that belonged to somebody else was taken over, as conflictPolicy: Force says.",
+    FORCE_APPLIED: "An object or a field that belonged to somebody else was taken, as conflictPolicy: Force says.",
     READINESS_TIMEOUT: "An object was not ready within its timeoutSeconds.",
     RESOURCE_FAILED: "An object says itself that it has failed.",
     TENANT_READY: "All objects of the Tenant became ready.",

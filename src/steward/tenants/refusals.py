@@ -10,7 +10,7 @@ from steward.tenants.marks import RECREATE
 from steward.tenants.permissions import denial
 
 _IMMUTABLE: Final = re.compile(
-    r"immutable|may not (be )?change|cannot be changed|can ?not be updated|[Uu]pdates to .* are forbidden"
+    r"immutable|may not (be )?change|cannot (be )?change|can ?not be updated|[Uu]pdates to .* are forbidden"
     r"|[Uu]pdates to .* for fields other than",
 )
 

@@ -16,7 +16,16 @@ from steward.tenants.api.lists import Listed, listed
 from steward.tenants.api.resource import TResource
 from steward.tenants.api.scalars import UNSET
 from steward.tenants.api.template import TenantTemplateSpec
-from steward.tenants.body import Node, Place, Variables, prepare, prepare_object
+from steward.tenants.body import (
+    Filling,
+    Node,
+    Place,
+    Variables,
+    limits_for,
+    prepare,
+    prepare_object,
+    texts_in,
+)
 from steward.tenants.errors import RenderError, TooLarge
 from steward.tenants.marks import CREATED_ONCE, DELETION_POLICY, TENANT, TENANT_NAMESPACE
 from steward.tenants.names import NAME_LENGTH, values_secret
@@ -25,6 +34,11 @@ from steward.tenants.shape import check_object
 
 SIZE_LIMIT: Final = 1_000_000
 """What a Tenant or its payload may weigh in JSON: below what an API server takes, with room for metadata and status."""
+
+
+_TEMPLATES: Final = (
+    "spec", "name_template", "target_namespace", "labels_template", "annotations_template", "when",
+)  # fmt: skip
 
 
 class TenantIdentity(NamedTuple):
@@ -59,7 +73,13 @@ class Rendered(NamedTuple):
 
 def prepare_template(spec: TenantTemplateSpec, profile: str = "hermetic") -> tuple[PreparedResource, ...]:
     """Parses every text once; RenderError names the first that is no template."""
-    return tuple(_prepare_resource(each, profile) for each in listed(spec))
+    resources = tuple(listed(spec))
+    limits = limits_for(sum(_texts(each.resource) for each in resources))
+    return tuple(_prepare_resource(each, Place("", profile, limits=limits)) for each in resources)
+
+
+def _texts(resource: TResource) -> int:
+    return sum(texts_in(getattr(resource, name)) for name in _TEMPLATES)
 
 
 @contextmanager
@@ -72,9 +92,8 @@ def _naming(resource: TResource) -> Iterator[None]:
         raise
 
 
-def _prepare_resource(each: Listed, profile: str) -> PreparedResource:
+def _prepare_resource(each: Listed, place: Place) -> PreparedResource:
     resource = each.resource
-    place = Place("", profile)
     text = place.as_text()
     with _naming(resource):
         return PreparedResource(
@@ -101,9 +120,10 @@ def render(prepared: Iterable[PreparedResource], variables: Variables, identity:
     """The objects of one Tenant; RenderError if any of them fails, or if they are too large together."""
     lists: dict[str, list[TResource]] = {}
     payload = Payload()
+    filling = Filling(variables, SIZE_LIMIT)
     for resource in prepared:
         with _naming(resource.origin):
-            made = _render(resource, variables, identity)
+            made = _render(resource, filling, identity)
         if made is None:
             continue
         body, secret = split(made)
@@ -115,24 +135,22 @@ def render(prepared: Iterable[PreparedResource], variables: Variables, identity:
     return rendered
 
 
-def _render(
-    resource: PreparedResource, variables: Variables, identity: TenantIdentity
-) -> dict[str, Any] | None:
-    if resource.when is not None and resource.when.fill(variables).strip() != "true":
+def _render(resource: PreparedResource, filling: Filling, identity: TenantIdentity) -> dict[str, Any] | None:
+    if resource.when is not None and resource.when.fill(filling).strip() != "true":
         return None
-    body: dict[str, Any] = resource.body.fill(variables)
+    body: dict[str, Any] = resource.body.fill(filling)
     check_object(body)
     metadata = dict(body.get("metadata") or {})
-    metadata["name"] = _name(resource, metadata, variables)
-    metadata |= _namespace(resource, body, variables, identity)
+    metadata["name"] = _name(resource, metadata, filling)
+    metadata |= _namespace(resource, body, filling, identity)
     metadata["labels"] = {
         **(metadata.get("labels") or {}),
-        **resource.labels.fill(variables),
+        **resource.labels.fill(filling),
         **_tracking(identity),
     }
     metadata["annotations"] = {
         **(metadata.get("annotations") or {}),
-        **resource.annotations.fill(variables),
+        **resource.annotations.fill(filling),
         **_policies(resource.origin),
     }
     made = {**body, "metadata": metadata}
@@ -147,9 +165,9 @@ def _secret(made: dict[str, Any], identity: TenantIdentity) -> dict[str, Any]:
     return with_folded_data(made)
 
 
-def _name(resource: PreparedResource, metadata: Mapping[str, Any], variables: Variables) -> str:
+def _name(resource: PreparedResource, metadata: Mapping[str, Any], filling: Filling) -> str:
     field = "spec.metadata.name" if resource.name is None else "nameTemplate"
-    name = metadata.get("name") if resource.name is None else resource.name.fill(variables)
+    name = metadata.get("name") if resource.name is None else resource.name.fill(filling)
     if not isinstance(name, str) or not name.strip():
         raise RenderError(field, "gives no name: set nameTemplate, as in {{ .uid }}-api")
     length = len(name.encode())
@@ -165,14 +183,14 @@ def _is_template(resource: PreparedResource) -> bool:
 
 
 def _namespace(
-    resource: PreparedResource, body: Mapping[str, Any], variables: Variables, identity: TenantIdentity
+    resource: PreparedResource, body: Mapping[str, Any], filling: Filling, identity: TenantIdentity
 ) -> dict[str, str]:
     """The Tenant's own unless said otherwise. A Namespace is in none; of other kinds only the server knows."""
     if body["apiVersion"] == "v1" and body["kind"] == "Namespace":
         return {}
     if resource.namespace is None:
         return {"namespace": identity.namespace}
-    found: str = resource.namespace.fill(variables)
+    found: str = resource.namespace.fill(filling)
     if not found.strip():
         raise RenderError(
             "targetNamespace", "renders to nothing: leave it out for the Tenant's own namespace"

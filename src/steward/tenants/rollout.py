@@ -24,6 +24,8 @@ class Progress(NamedTuple):
     is_rolled_out: bool = False
     """Observed, ready, and with all its workloads on the new version."""
     made_at: float = 0.0
+    is_refused: bool = False
+    """Whether the last try to write it was refused, for a fault of its row."""
 
 
 class Target(NamedTuple):
@@ -54,11 +56,14 @@ class _Count(NamedTuple):
 
 def next_step(tenants: Iterable[Progress], target: Target, before: RolloutStatus | None, now: float) -> Step:
     """Which Tenants get the target generation next: first those that are not ready, as an earlier version may have left
-    them, so that one edit after another does not take more down than one; then in the order of their names."""
+    them, so that one edit after another does not take more down than one; then in the order of their names. Those that
+    could not be written are tried again when nobody else waits: a slot that they take is free again at once."""
     same = before if before is not None and before.target_generation == target.generation else None
     tenants = [_with_its_past(tenant, target, same, now) for tenant in sorted(tenants)]
     waiting = [tenant for tenant in tenants if tenant.generation != target.generation]
-    pending = [tenant.name for tenant in sorted(waiting, key=lambda each: each.is_rolled_out)]
+    pending = [
+        tenant.name for tenant in sorted(waiting, key=lambda each: (each.is_refused, each.is_rolled_out))
+    ]
     if target.rollout.max_skew == 0:
         return Step(tuple(pending), None)
     count = _counted(tenants, target.generation)

@@ -1,14 +1,18 @@
 """What every object is, whatever its kind: looked at before it is taken apart, with the field in the error."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
 from steward.tenants.errors import RenderError
 
+DEEPEST: Final = 100
+"""How many maps and lists may stand in each other. No kind comes near it; what goes far beyond cannot be walked."""
 _MAPS: Final = (("metadata",), ("metadata", "labels"), ("metadata", "annotations"))
 
 
 def check_object(body: Mapping[str, Any]) -> None:
+    if is_too_deep(body):
+        raise RenderError("spec", f"is nested deeper than {DEEPEST} levels: flatten it")
     for field in ("apiVersion", "kind"):
         if not isinstance(body.get(field), str) or not body[field]:
             raise RenderError(f"spec.{field}", f"is missing: spec is a whole object, with its {field}")
@@ -18,6 +22,21 @@ def check_object(body: Mapping[str, Any]) -> None:
         for field in ("data", "stringData"):
             _check_map(body, (field,))
             _check_texts(body, field)
+
+
+def is_too_deep(body: Any) -> bool:
+    """Level by level, since whoever goes down by recursion may not come back."""
+    level = [body]
+    for _ in range(DEEPEST):
+        level = [child for value in level for child in _children(value)]
+        if not level:
+            return False
+    return True
+
+
+def _children(value: Any) -> Iterable[Any]:
+    found = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
+    return (child for child in found if isinstance(child, dict | list))
 
 
 def _check_map(body: Mapping[str, Any], path: tuple[str, ...]) -> None:

@@ -6,6 +6,7 @@ an error: which columns a row has is known only when it is there.
 
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
+from itertools import islice
 from typing import Any, Final, NamedTuple
 
 from steward.gotemplate import TemplateError, check, explain
@@ -17,9 +18,13 @@ from steward.tenants.errors import RenderError
 from steward.tenants.graph import edges_of, find_cycle, repeated, unknown_dependencies
 from steward.tenants.ignored import widened
 from steward.tenants.jsonpath import JsonPathError, parse_path
-from steward.tenants.shape import check_object
+from steward.tenants.shape import check_object, is_too_deep
 from steward.tenants.variables import BUILT_IN
 
+MOST_TEXTS: Final = 5000
+"""How many texts of a template may hold templates: each is parsed in the time of all others."""
+MOST_PROBLEMS: Final = 100
+"""Of texts. Whoever has more of them has made one mistake."""
 _SHOWN_IDS: Final = 10
 
 
@@ -58,7 +63,8 @@ def places(spec: TenantTemplateSpec) -> list[Place]:
 def validate_template(spec: TenantTemplateSpec, profile: str = "hermetic") -> list[Problem]:
     """Everything that keeps a template from being used."""
     found = places(spec)
-    return [*_graph(found), *_objects(found), *_ignored(found), *_texts(found, profile)]
+    walkable = [place for place in found if not is_too_deep(place.resource.spec)]
+    return [*_graph(found), *_objects(found), *_ignored(found), *_texts(walkable, profile)]
 
 
 def _graph(found: list[Place]) -> Iterator[Problem]:
@@ -99,14 +105,19 @@ def _ignored(found: Iterable[Place]) -> Iterator[Problem]:
 
 
 def _texts(found: Iterable[Place], profile: str) -> Iterator[Problem]:
-    for place in found:
-        for text in template_texts(place):
-            report = check(
-                text.source, text.field, functions="tenants", profile=profile, missingkey="defaulted"
-            )
-            for problem in report.problems:
-                told = _explained(problem.text, problem.line, problem.column, text.source)
-                yield Problem(text.field, told, problem.line, problem.column)
+    texts = [text for place in found for text in template_texts(place)]
+    if len(texts) > MOST_TEXTS:
+        told = f"holds {len(texts)} texts with templates, and may hold {MOST_TEXTS}: make several templates of it"
+        yield Problem("spec", told)
+    else:
+        yield from islice((problem for text in texts for problem in _unparsed(text, profile)), MOST_PROBLEMS)
+
+
+def _unparsed(text: TemplateText, profile: str) -> Iterator[Problem]:
+    report = check(text.source, text.field, functions="tenants", profile=profile, missingkey="defaulted")
+    for problem in report.problems:
+        told = _explained(problem.text, problem.line, problem.column, text.source)
+        yield Problem(text.field, told, problem.line, problem.column)
 
 
 def _explained(text: str, line: int, column: int | None, source: str) -> str:

@@ -45,6 +45,8 @@ class Progress(NamedTuple):
     look_again_after: float | None = None
     event: str = ""
     """The reason of the event that tells about it, once."""
+    despite: tuple[str, ...] = ()
+    """What it depends on that has failed, and in spite of which it was applied."""
 
 
 class Gate(NamedTuple):

@@ -9,6 +9,7 @@ INTERVAL_PATTERN = r"^[0-9]+(s|m|h)$"
 UID_LENGTH = 253
 
 ObjectName = Annotated[str, Meta(min_length=1, max_length=253)]
+AccountName = Annotated[str, Meta(min_length=1, max_length=253, pattern=r"^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$")]
 KeyName = Annotated[str, Meta(min_length=1, max_length=253)]
 Host = Annotated[str, Meta(min_length=1, max_length=253)]
 Identifier = Annotated[str, Meta(min_length=1, max_length=128)]

@@ -10,6 +10,7 @@ from steward.tenants.api.resource import TResource
 from steward.tenants.api.scalars import (
     BY_ID,
     UNSET,
+    AccountName,
     Count,
     Generation,
     ObjectName,
@@ -44,7 +45,7 @@ class TenantTemplateSpec(Part):
 
     registry_id: ObjectName
     """The TenantRegistry of the same namespace whose rows become Tenants. Cannot change."""
-    service_account_name: ObjectName | Unset = UNSET
+    service_account_name: AccountName | Unset = UNSET
     """A ServiceAccount of the template's namespace with whose rights the objects are applied. The operator's own rights
     when left out."""
     rollout: Rollout | Unset = UNSET

@@ -10,6 +10,7 @@ from steward.tenants.api.resource import TResource
 from steward.tenants.api.scalars import (
     ATOMIC,
     UNSET,
+    AccountName,
     Count,
     Generation,
     ObjectName,
@@ -57,7 +58,7 @@ class TenantSpec(Part):
     template_generation: Generation | Unset = UNSET
     """The generation of the template that was rendered. While it is absent nothing is applied: the texts may still be
     templates."""
-    service_account_name: ObjectName | Unset = UNSET
+    service_account_name: AccountName | Unset = UNSET
     """With whose rights the objects are applied, as the template says."""
     values: SecretValues | Unset = UNSET
     """The payload of the Secrets."""

@@ -46,7 +46,7 @@ from steward.tenants.views import Registry, Revision, Template, Tenant
 log = logging.getLogger(__name__)
 
 LABEL: Final = "label of a registry"
-TELL_SECONDS: Final = 5.0
+TELL_SECONDS: Final = 2.0
 """How often counts are told while Tenants are being written: for a table of thousands that takes minutes."""
 
 
@@ -149,7 +149,7 @@ class RegistryReconciler:
         now = self._inputs(registry)
         finished = self.readings.take(Key(registry.metadata.namespace, registry.metadata.name))
         if memory.inputs is not None and not memory.inputs.describes_the_table_of(now):
-            memory.pending = memory.write_failure = None
+            memory.pending = memory.write_failure = memory.under_way = None
         if finished is not None and finished.inputs.describes_the_table_of(now):
             await self.syncs.take_in(registry, spec, memory, finished)
         elif memory.pending is not None:

@@ -50,6 +50,8 @@ class RegistryMemory:
     last_sync: str = ""
     pending: Rows | None = None
     """Rows that are not all written yet: a rollout goes on, or a write failed. Kept no longer than that."""
+    under_way: frozenset[str] | None = None
+    """The Tenants of throttled templates that were under way, or about to be, at the last turn of this term."""
     look_again_at: float | None = None
     rest: Rest | None = None
     deleting: set[str] = field(default_factory=set)

@@ -18,7 +18,7 @@ from steward.tenants.api.template import RolloutStatus
 from steward.tenants.controllers.ground import Ground
 from steward.tenants.controllers.reading import Finished
 from steward.tenants.controllers.registry_memory import RegistryMemory, Rest
-from steward.tenants.controllers.rollouts import Rollouts
+from steward.tenants.controllers.rollouts import Past, Rollouts
 from steward.tenants.controllers.template import rollout_of
 from steward.tenants.controllers.templates_in_use import TemplatesInUse
 from steward.tenants.controllers.verdicts import Sentence, plan_of
@@ -145,16 +145,22 @@ class Syncs:
         meta = registry.metadata
         key = Key(meta.namespace, meta.name)
         memory.writer.keep_only(Key(meta.namespace, each.name) for each in wanted)
-        turn = await self._rollouts.turn(wanted, meta, self._before(key))
+        refused = frozenset(memory.writer.refused)
+        turn = await self._rollouts.turn(wanted, meta, Past(self._before(key), memory.under_way, refused))
+        # Before anything is written: an answer may be lost on its way back.
+        memory.under_way = turn.under_way
         written = await memory.writer.write(turn.write, meta, lambda: self._is_current(key, memory))
-        news = rejections(registry, memory.rejected, (*rows.rejected, *written.rejected))
-        memory.rejected = (*rows.rejected, *written.rejected)
-        memory.look_again_at = turn.look_again_at
+        rejected = (*rows.rejected, *dict.fromkeys(memory.writer.refused.values()))
+        news = rejections(registry, memory.rejected, rejected)
+        memory.rejected = rejected
+        # The slots of those that are newly refused are for others, and no event of a Tenant would tell that.
+        is_passed_on = not refused.issuperset(memory.writer.refused)
+        memory.look_again_at = self._ground.clock.now() if is_passed_on else turn.look_again_at
         memory.write_failure = next(iter(written.failures), None)
         goes_on = turn.waits or bool(written.failures) or written.is_cut_short
         memory.pending = rows if goes_on else None
         await self._carry_out((*turn.news, *news), key)
-        return not goes_on and not written.rejected
+        return not goes_on and not memory.writer.refused
 
     def _before(self, registry: Key) -> dict[str, RolloutStatus | None]:
         """How far each rollout was; after a restart as the template's status has it."""

@@ -14,6 +14,7 @@ from steward.kube.clock import Clock
 from steward.kube.errors import (
     AlreadyExists,
     ApiError,
+    Conflict,
     FieldConflict,
     Forbidden,
     Invalid,
@@ -23,6 +24,7 @@ from steward.kube.errors import (
     Unauthorized,
 )
 from steward.kube.kinds import Kind, Manifest, Ref
+from steward.kube.meta import ObjectMeta
 from steward.kube.patches import MergePatch
 from steward.kube.timestamps import to_timestamp
 from steward.runtime.carry import WRITES, Carrier, Effect
@@ -30,19 +32,14 @@ from steward.runtime.plan import Apply, Create, Delete, Emit, EventType, Patch, 
 from steward.tenants import reasons
 from steward.tenants.api.scalars import UNSET
 from steward.tenants.conflicts import (
-    WHOLE,
-    Contests,
-    Taken,
-    contest,
-    contested_object,
     doubled_conflict,
     field_conflict,
-    holder,
+    fields_taken,
     is_orphan,
     may_touch,
-    object_conflict,
     strangers,
 )
+from steward.tenants.controllers.tenant_claims import Claims, ConflictFound, Held
 from steward.tenants.controllers.tenant_look import Eyes, Seen
 from steward.tenants.controllers.tenant_memory import Brought, TenantMemory, brought_up
 from steward.tenants.controllers.tenant_patch import Patching, Writing
@@ -55,6 +52,7 @@ from steward.tenants.objects import Wanted, tracking
 from steward.tenants.orphans import Owner, adoption_patch
 from steward.tenants.permissions import Permissions, denial, refusal
 from steward.tenants.refusals import immutable_fields, told
+from steward.tenants.takers import takers
 from steward.tenants.waiting import Look, Progress, State, progress_of
 
 log = logging.getLogger(__name__)
@@ -63,10 +61,6 @@ LOOK_AGAIN_SECONDS: Final = 5.0
 MOST_PATIENCE_SECONDS: Final = 60.0
 SOON: Final = 1.0
 _NOT_APPLIED: Final = (reasons.APPLY_FAILED, reasons.PERMISSION_DENIED, reasons.RESOURCE_CONFLICT)
-
-
-class ConflictFound(Exception):
-    """The object, or a field of it, belongs to somebody else."""
 
 
 class Job(NamedTuple):
@@ -90,7 +84,7 @@ class Hand:
         self._clock = clock
         self._permissions = permissions
         self._counts = counts
-        self._contests = Contests()
+        self._claims = Claims(clock)
         self._patching = Patching(eyes)
 
     async def bring(self, wanted: Wanted, job: Job) -> Progress:
@@ -101,6 +95,8 @@ class Hand:
             progress = await self._brought(wanted, job)
         except ConflictFound as conflict:
             progress = _conflicted(wanted, str(conflict))
+        except Conflict:
+            progress = Progress(wanted.id, State.WAITING, "was changed by another in the same moment", SOON)
         except (ApiError, NoSuchKind) as error:
             if isinstance(error, TooManyRequests | Unauthorized):
                 raise
@@ -172,7 +168,7 @@ class Hand:
         if seen is not None and seen.meta.deletion_timestamp is not None and may_touch(seen.meta, job.owner):
             return Progress(wanted.id, State.WAITING, "is being deleted, and made anew when it is gone", SOON)
         await self._take_over(wanted, job, seen)
-        if seen is not None and wanted.is_once and seen.meta.annotations.get(CREATED_ONCE) == "true":
+        if seen is not None and wanted.is_once and is_made(seen.meta, job.owner):
             return await self._told(wanted, job, seen, changed=False)
         try:
             effect = await self._told_in_log(wanted, lambda: self._written(wanted, job, seen))
@@ -207,25 +203,20 @@ class Hand:
         if seen is None:
             return
         if not may_touch(seen.meta, job.owner):
-            self._claim(wanted, seen)
+            self._claims.claim(wanted, seen)
         marks = adoption_patch(seen.meta)
         if marks is not None and is_orphan(seen.meta):
             marks["metadata"].setdefault("labels", {}).update(tracking(job.owner))
             await self._carry(Patch(wanted.ref, MergePatch(marks)), job)
 
-    def _claim(self, wanted: Wanted, seen: Seen) -> None:
-        """Raises unless the object may be taken from its owner. Two who both take by force would never come to rest."""
-        if wanted.resource.conflict_policy != "Force":
-            raise ConflictFound(object_conflict(wanted.ref, seen.meta))
-        if self._contests.is_lost(Taken(wanted.ref, holder(seen.meta), WHOLE), self._clock.monotonic()):
-            raise ConflictFound(contested_object(wanted.ref, seen.meta))
-
     async def _tell_taken(self, wanted: Wanted, job: Job, seen: Seen | None) -> None:
         """Once it is done: somebody else's object is ours now."""
         if seen is None or may_touch(seen.meta, job.owner):
             return
-        self._contests.note(wanted.ref, [(holder(seen.meta), WHOLE)], self._clock.monotonic())
-        message = f"{wanted.ref} was taken over, as conflictPolicy: Force says"
+        self._claims.took(wanted, seen)
+        await self._tell_forced(f"{wanted.ref} was taken over, as conflictPolicy: Force says", job)
+
+    async def _tell_forced(self, message: str, job: Job) -> None:
         await self._carry(Emit(job.tenant, reasons.FORCE_APPLIED, message, EventType.WARNING), job)
 
     async def _told_in_log(self, wanted: Wanted, write: Callable[[], Awaitable[Effect]]) -> Effect:
@@ -241,39 +232,50 @@ class Hand:
 
     async def _written(self, wanted: Wanted, job: Job, seen: Seen | None) -> Effect:
         if wanted.resource.patch_strategy != "apply":
-            steps = Writing(job.client, lambda step: self._carry(step, job))
-            return await self._patching.patched(wanted, seen, steps)
+            return await self._patched(wanted, job, seen)
         expressions = wanted.resource.ignore_fields
         places = () if expressions is UNSET else ignored_places(wanted.manifest, expressions)
         if not places or wanted.is_once:
-            return await self._applied(wanted.manifest, wanted, job)
+            return await self._applied(wanted.manifest, wanted, job, seen)
         seeding = Seeding(self.eyes, lambda step: self._carry(step, job))
         first = await seeding.before(wanted.manifest, places)
-        own = await self._applied(without(wanted.manifest, places), wanted, job)
+        own = await self._applied(without(wanted.manifest, places), wanted, job, seen)
         await seeding.after(wanted.manifest, places)
         return first if first in WRITES else own
 
-    async def _applied(self, manifest: Manifest, wanted: Wanted, job: Job) -> Effect:
+    async def _patched(self, wanted: Wanted, job: Job, seen: Seen | None) -> Effect:
+        def contend(live: Manifest, answer: Manifest) -> Held:
+            held = takers(live, changed_paths(live, answer)) if is_settled(wanted, job) else ()
+            return self._claims.contend(wanted.ref, held)
+
+        def put_back(held: Held) -> None:
+            self._claims.put_back(wanted.ref, held)
+
+        writing = Writing(job.client, lambda step: self._carry(step, job), contend, put_back)
+        return await self._patching.patched(wanted, seen, writing)
+
+    async def _applied(self, manifest: Manifest, wanted: Wanted, job: Job, seen: Seen | None) -> Effect:
+        forced: Held = ()
         try:
             return await self._carry(Apply(manifest, force=False), job)
         except FieldConflict as error:
-            self._decide(wanted, job, error)
+            forced = self._claimed(wanted, job, error)
         except Invalid:
             if not is_settled(wanted, job):
                 raise
         # Only a forced apply is healed where the server cannot get over what others have left.
         effect = await self._carry(Apply(manifest, force=True), job)
         log.debug("took back fields of %s", wanted.ref)
+        if forced and seen is not None and may_touch(seen.meta, job.owner):
+            await self._tell_forced(fields_taken(wanted.ref, forced), job)
         return effect
 
-    def _decide(self, wanted: Wanted, job: Job, error: FieldConflict) -> None:
-        """Raises unless the fields are ours to take."""
-        held = strangers(error)
-        if held and not is_settled(wanted, job) and wanted.resource.conflict_policy != "Force":
-            raise error
-        contested = self._contests.note(wanted.ref, held, self._clock.monotonic())
-        if contested:
-            raise ConflictFound(contest(wanted.ref, contested))
+    def _claimed(self, wanted: Wanted, job: Job, error: FieldConflict) -> Held:
+        """Raises unless the fields are ours to take; those that only the policy lets us take."""
+        if not is_settled(wanted, job):
+            return self._claims.claim_fields(wanted, error)
+        self._claims.fight(wanted.ref, strangers(error))
+        return ()
 
     async def _recreated(self, wanted: Wanted, job: Job, seen: Seen, error: Invalid) -> Progress:
         fields = ", ".join(immutable_fields(error))
@@ -309,6 +311,12 @@ def is_settled(wanted: Wanted, job: Job) -> bool:
     """Whether this very version was applied to the object before: then every field in it was ours."""
     record = job.memory.records.get(wanted.ref)
     return record is not None and record.generation == job.generation
+
+
+def is_made(meta: ObjectMeta, owner: Owner) -> bool:
+    """Whether it was made once for this Tenant. What was made for another is not ours to look at before we have taken
+    it, and whether we may do that only the server knows."""
+    return meta.annotations.get(CREATED_ONCE) == "true" and may_touch(meta, owner)
 
 
 def _conflicted(wanted: Wanted, message: str) -> Progress:

@@ -8,8 +8,6 @@ import asyncio
 from collections.abc import Coroutine, Mapping, Sequence
 from typing import Final
 
-from steward.runtime.plan import Emit, EventType
-from steward.tenants import reasons
 from steward.tenants.controllers.tenant_apply import Hand, Job, is_settled
 from steward.tenants.controllers.together import together
 from steward.tenants.graph import edges_of, levels
@@ -48,8 +46,4 @@ async def _bring(hand: Hand, wanted: Wanted, job: Job, done: Mapping[str, Progre
     found = gate(wanted.resource, states)
     if found.progress is not None and not _is_kept_up(hand, found.progress, wanted, job):
         return found.progress
-    if found.despite:
-        message = f"{wanted.id} is applied although {', '.join(found.despite)} failed"
-        told = Emit(job.tenant, reasons.DEPENDENCY_FAILED_BUT_PROCEEDING, message, EventType.WARNING)
-        await job.carrier.carry_out((told,), job.tenant)
-    return await hand.bring(wanted, job)
+    return (await hand.bring(wanted, job))._replace(despite=found.despite)

@@ -17,9 +17,10 @@ from steward.kube.patches import Patch as AnyPatch
 from steward.runtime.carry import Effect
 from steward.runtime.plan import Create, Patch, Step
 from steward.tenants.api.scalars import UNSET
+from steward.tenants.controllers.tenant_claims import Held
 from steward.tenants.controllers.tenant_look import Eyes, Seen
-from steward.tenants.ignored import filled, ignored_places, without
-from steward.tenants.jsonpath import Concrete
+from steward.tenants.ignored import ignored_places, without
+from steward.tenants.living import with_living
 from steward.tenants.merging import (
     is_same,
     merge_patch,
@@ -33,7 +34,6 @@ from steward.tenants.refusals import immutable_fields
 REMEMBERED: Final = 20_000
 
 _Memory = tuple[str, str, bytes]
-Places = tuple[Concrete, ...]
 
 
 class Writing(NamedTuple):
@@ -41,6 +41,10 @@ class Writing(NamedTuple):
 
     client: Client
     carry: Callable[[Step], Awaitable[Effect]]
+    contend: Callable[[Manifest, Manifest], Held]
+    """Given what is there and what would be: in whose hands that is. It raises where somebody means what is there."""
+    put_back: Callable[[Held], None]
+    """Called once it is written."""
 
 
 class Patching:
@@ -59,7 +63,10 @@ class Patching:
             return await writing.carry(Create(wanted.manifest))
         patch, answer = await _accepted(wanted, live, writing.client)
         if not is_same(live, answer):
-            return await writing.carry(Patch(wanted.ref, patch))
+            held = writing.contend(live, answer)
+            effect = await writing.carry(Patch(wanted.ref, patch))
+            writing.put_back(held)
+            return effect
         self._remember((live["metadata"]["uid"], live["metadata"]["resourceVersion"], digest))
         return Effect.UNCHANGED
 
@@ -71,13 +78,12 @@ class Patching:
 
 async def _accepted(wanted: Wanted, live: Manifest, client: Client) -> tuple[AnyPatch, Manifest]:
     """A patch that the server would take, and what it would make of the object."""
-    expressions = wanted.resource.ignore_fields
-    places = () if expressions is UNSET else ignored_places(wanted.manifest, expressions)
-    first = _first(wanted, live, places)
+    manifest = _unignored(wanted, live)
+    first = _first(wanted, manifest, live)
     try:
         return first, await _tried(wanted, first, client)
     except Invalid as error:
-        second = _second(wanted, live, places, error)
+        second = _second(wanted, manifest, live, error)
         if second is None:
             raise
         try:
@@ -91,15 +97,24 @@ async def _tried(wanted: Wanted, patch: AnyPatch, client: Client) -> Manifest:
     return answer
 
 
-def _first(wanted: Wanted, live: Manifest, places: Places) -> AnyPatch:
+def _unignored(wanted: Wanted, live: Manifest) -> Manifest:
+    """A merge does not mention what is ignored, a replacement has it as it lives."""
+    expressions = wanted.resource.ignore_fields
+    if expressions is UNSET or not expressions:
+        return wanted.manifest
     if wanted.resource.patch_strategy == "merge":
-        return merge_patch(without(wanted.manifest, places), live)
-    return replace_patch(filled(wanted.manifest, live, places), live)
+        return without(wanted.manifest, ignored_places(wanted.manifest, expressions))
+    return with_living(wanted.manifest, live, expressions)
 
 
-def _second(wanted: Wanted, live: Manifest, places: Places, error: Invalid) -> AnyPatch | None:
+def _first(wanted: Wanted, manifest: Manifest, live: Manifest) -> AnyPatch:
+    is_merged = wanted.resource.patch_strategy == "merge"
+    return merge_patch(manifest, live) if is_merged else replace_patch(manifest, live)
+
+
+def _second(wanted: Wanted, manifest: Manifest, live: Manifest, error: Invalid) -> AnyPatch | None:
     if wanted.resource.patch_strategy == "merge":
-        return plain_merge_patch(without(wanted.manifest, places), live)
+        return plain_merge_patch(manifest, live)
     if not immutable_fields(error):
         return None
-    return replace_patch(with_what_is_there(filled(wanted.manifest, live, places), live), live)
+    return replace_patch(with_what_is_there(manifest, live), live)

@@ -12,7 +12,15 @@ from steward.tenants.waiting import Progress, State
 
 
 def troubles_of(progress: Sequence[Progress]) -> frozenset[Told]:
-    return frozenset(Told(each.event, f"{each.id}: {each.why}") for each in progress if each.event)
+    troubles = [Told(each.event, f"{each.id}: {each.why}") for each in progress if each.event]
+    return frozenset([*troubles, *(_despite(each) for each in progress if each.despite)])
+
+
+def _despite(progress: Progress) -> Told:
+    failed = ", ".join(progress.despite)
+    return Told(
+        reasons.DEPENDENCY_FAILED_BUT_PROCEEDING, f"{progress.id} is applied although {failed} failed"
+    )
 
 
 def trouble_told(trouble: Trouble) -> frozenset[Told]:

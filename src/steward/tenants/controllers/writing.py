@@ -54,7 +54,6 @@ class Settled(NamedTuple):
 class Written:
     """What came of writing a fleet."""
 
-    rejected: list[Rejected] = field(default_factory=list)
     failures: list[KubeError] = field(default_factory=list)
     is_cut_short: bool = False
     """Something that it was made from has changed: the rest would be written for nothing."""
@@ -72,6 +71,8 @@ class FleetWriter:
         self._tenants = ground.store(ground.rules.every_tenant)
         self._secrets = ground.store(ground.rules.secret)
         self._settled: dict[Key, Settled] = {}
+        self.refused: dict[str, Rejected] = {}
+        """By the name of their Tenant, the rows that could not be written for a fault of their own, until they are."""
         self._looked_at = -1
 
     def has_drifted(self, version: int) -> bool:
@@ -97,6 +98,8 @@ class FleetWriter:
         """What is not wanted any more is not looked after any more."""
         wanted = set(keys)
         self.forget([key for key in self._settled if key not in wanted])
+        names = {key.name for key in wanted}
+        self.refused = {name: row for name, row in self.refused.items() if name in names}
 
     async def write(
         self, wanted: Sequence[WantedTenant], registry: ObjectMeta, is_current: Callable[[], bool] = _always
@@ -129,12 +132,14 @@ class FleetWriter:
         try:
             await self._settle(wanted, registry)
         except (TooLarge, ValuesTaken) as error:
-            written.rejected.append(Rejected(wanted.row.uid, str(error)))
+            self.refused[wanted.name] = Rejected(wanted.row.uid, str(error))
         except (Invalid, BadRequest, RequestTooLarge) as error:
             told = f"the API server refuses its Tenant: {str(error)[:_SERVER_WORDS]}"
-            written.rejected.append(Rejected(wanted.row.uid, told))
+            self.refused[wanted.name] = Rejected(wanted.row.uid, told)
         except KubeError as error:
             written.failures.append(error)
+        else:
+            self.refused.pop(wanted.name, None)
 
     async def _settle(self, wanted: WantedTenant, registry: ObjectMeta) -> None:
         key = Key(registry.namespace, wanted.name)
