@@ -20,6 +20,7 @@ class Operator(NamedTuple):
     kubeconfig: Path
     namespace: str
     log: Path
+    flags: tuple[str, ...] = ()
 
 
 @contextmanager
@@ -35,7 +36,7 @@ def running(operator: Operator, **settings: str) -> Iterator[subprocess.Popen[by
     }
     with operator.log.open("wb") as output:
         process = subprocess.Popen(
-            [str(Path(sys.executable).parent / "steward"), "run", operator.word],
+            [str(Path(sys.executable).parent / "steward"), "run", operator.word, *operator.flags],
             env=environment,
             stdout=output,
             stderr=output,

@@ -1,7 +1,8 @@
 """The commands that the documents print, page by page, and what stands for the placeholders in them.
 
 A command is a line of an indented or fenced block that begins with one of our programs; on a runbook, also what stands
-between backticks and says what to look at. Each is run, or is named below with the reason why it is not.
+between backticks and says what to look at. Each is run beside the sample of the first five minutes, or is named below
+with the test that runs it elsewhere, or with the reason why none does.
 """
 
 from __future__ import annotations
@@ -15,37 +16,38 @@ _INDENTED = re.compile(rf"^ {{4,}}({_PROGRAMS} .*)$", re.MULTILINE)
 _FENCED = re.compile(r"^```sh\n(.*?)^```", re.DOTALL | re.MULTILINE)
 _INLINE = re.compile(rf"`({_PROGRAMS} [^`]+)`")
 
-OWN_PLANE = "needs a control plane without an installation: tests/shipping/test_installing.py types it there"
-NO_CONTAINERS = "no container runs on the local cluster, so there are no logs"
-NO_PROMETHEUS = (
-    "the Prometheus operator's kinds are not on the server: tests/shipping/test_one_source.py builds it"
-)
+INSTALLING = "tests/shipping/test_installing.py"
+AS_INSTALLED = "tests/shipping/test_as_installed.py"
+STAND_IN = "tests/multigres/test_topology_on_a_server.py"
+
+# A command begins so: which other test types it, on another control plane than the sample's.
+ELSEWHERE: dict[str, str] = {
+    "helm ": INSTALLING,
+    "steward install": INSTALLING,
+    "steward uninstall": INSTALLING,
+    "kubectl apply --server-side -k config/default": INSTALLING,
+    "kubectl apply --server-side --force-conflicts -k config/default": INSTALLING,
+    "kubectl apply -k config/monitoring": INSTALLING,
+    "kubectl apply -k config/webhook": INSTALLING,
+    "kubectl rollout restart -n steward-system": INSTALLING,
+    "kubectl logs -n steward-system": AS_INSTALLED,
+    "kubectl get secret multigres-webhook-certs": AS_INSTALLED,
+    "python -m steward.testkit.data_plane": STAND_IN,
+    "steward run multigres --connect-to": STAND_IN,
+    "kubectl annotate toposerver mini-global-topo": STAND_IN,
+}
+
 WHOLE_RUN = "a run of its own: a test sees to it that the target is there"
 SYNOPSIS = "says what can be typed, not what to type"
-BY_HAND = "needs a second terminal: tests/testkit tests the stand-in itself"
 NO_ENGINE = "no container engine is here: tests/shipping/test_image.py takes the same steps without one"
-NO_SECRETS = "the webhooks of the local cluster have their certificate in files"
 
-# A command begins so, or is exactly that: why it is not run.
+# A command begins so: why no test types it.
 NOT_RUN: dict[str, str] = {
     "make ": WHOLE_RUN,
     "docker build": NO_ENGINE,
-    "helm ": OWN_PLANE,
-    "steward install": OWN_PLANE,
-    "steward uninstall": OWN_PLANE,
-    "kubectl apply --server-side -k config/default": OWN_PLANE,
-    "kubectl apply --server-side --force-conflicts -k config/default": OWN_PLANE,
-    "kubectl apply -k config/monitoring": NO_PROMETHEUS,
-    "kubectl apply -k config/webhook": OWN_PLANE,
-    "kubectl rollout restart -n steward-system": OWN_PLANE,
-    "kubectl logs ": NO_CONTAINERS,
-    "kubectl get secret multigres-webhook-certs": NO_SECRETS,
     "steward up [": SYNOPSIS,
     "steward down [": SYNOPSIS,
     "steward kubectl ...": SYNOPSIS,
-    "python -m steward.testkit.data_plane": BY_HAND,
-    "steward run multigres --connect-to": BY_HAND,
-    "kubectl annotate toposerver mini-global-topo": BY_HAND,
 }
 
 
@@ -63,6 +65,8 @@ _PLACEHOLDERS: dict[str, str] = {
     "<pool>": "main",
     "mgc <name>": "mgc shop",
     "<kind> <name>": "multigrescluster shop",
+    "<pod>": named("pod", "multigres.com/cluster=shop,multigres.com/pool=main"),
+    "<container>": "multipooler",
     "NAMESPACE": "shop",
     "REGISTRY": "prod",
     "TENANT": "nova-web-app",
@@ -114,8 +118,12 @@ BEFORE: dict[str, tuple[str, ...]] = {
     ),
     "kubectl delete pvc pgdata-shop-...-2": ("kubectl apply -f claim.yaml",),
 }
-# `hold` and `updates` say by their exit code that something waits.
-CODES: dict[str, int] = {"steward hold": 1, "steward updates -A": 1}
+# `hold` and `updates` say by their exit code that something waits, `preview` that something would change.
+CODES: dict[str, int] = {
+    "steward hold": 1,
+    "steward updates -A": 1,
+    "steward preview -f template.yaml -n shop": 2,
+}
 
 
 def pages() -> list[str]:
@@ -133,8 +141,16 @@ def commands_of(page: str) -> list[str]:
     return [re.sub(r" {2,}# .*$", "", line).strip() for line in found]
 
 
-def reason_not_to_run(command: str) -> str:
-    return next((reason for start, reason in NOT_RUN.items() if command.startswith(start)), "")
+def about_the_logs() -> list[tuple[str, str]]:
+    """The commands that show what an operator has logged, each with the one that looks for something in it."""
+    commands = (command for page in pages() for command in commands_of(page))
+    pairs = (each.split(" | ") for each in commands if each.startswith("kubectl logs -n steward-system"))
+    return [(shows, searches) for shows, searches in pairs]
+
+
+def is_for_the_sample(command: str) -> bool:
+    """Whether it is typed on the cluster of the first five minutes."""
+    return not command.startswith((*ELSEWHERE, *NOT_RUN))
 
 
 def filled_in(command: str) -> str:

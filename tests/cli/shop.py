@@ -34,6 +34,9 @@ POOL = {"type": "readWrite", "replicasPerCell": 1, "storage": {"size": "1Gi"}}
 STANDARD = thing(
     MULTIGRES, "ShardTemplate", "standard", {"multiorch": {"replicas": 1}, "pools": {"main": POOL}}
 )
+CHANGED = thing(
+    MULTIGRES, "ShardTemplate", "standard", {"multiorch": {"replicas": 2}, "pools": {"main": POOL}}
+)
 PROD = thing(
     TENANTS,
     "TenantRegistry",
@@ -66,6 +69,7 @@ CLAIM = thing(
 FILES: dict[str, list[dict[str, Any]]] = {
     "shop.yaml": [cluster("shop")],
     "templates.yaml": [STANDARD],
+    "template.yaml": [CHANGED],
     "demo.yaml": [cluster("demo", updatePolicy={"templateChanges": "Manual"})],
     "tenants.yaml": [PROD, WEB_APP],
     "claim.yaml": [CLAIM],

@@ -7,13 +7,14 @@ from typing import Any
 import pytest
 
 from steward.cli import examining
-from steward.cli.examining import Grade
+from steward.cli.examining import Examined, Grade
 from steward.kube.kinds import Manifest
 from steward.local import certificates
 from steward.shipping import manifests
 from steward.shipping.operators import SHIPPED
 
 NOW = datetime.datetime(2026, 6, 1, tzinfo=datetime.UTC)
+TENANTS, MULTIGRES = (Examined(name, "system") for name in ("tenant-operator", "multigres-operator"))
 
 
 @pytest.mark.parametrize(
@@ -62,14 +63,12 @@ def bundle(tmp_path_factory: pytest.TempPathFactory) -> str:
 
 def test_a_trusted_certificate_is_told_with_its_end(bundle: str) -> None:
     now = datetime.datetime.now(datetime.UTC)
-    found = examining.webhook_trust("tenant-operator", [configuration(bundle)], now)
+    found = examining.webhook_trust(TENANTS, [configuration(bundle)], now)
     assert found.grade is Grade.FINE
     later = now + datetime.timedelta(days=3650 - 3)
-    assert examining.webhook_trust("tenant-operator", [configuration(bundle)], later).grade is Grade.WARNING
+    assert examining.webhook_trust(TENANTS, [configuration(bundle)], later).grade is Grade.WARNING
     much_later = now + datetime.timedelta(days=3651)
-    assert (
-        examining.webhook_trust("tenant-operator", [configuration(bundle)], much_later).grade is Grade.BROKEN
-    )
+    assert examining.webhook_trust(TENANTS, [configuration(bundle)], much_later).grade is Grade.BROKEN
 
 
 @pytest.mark.parametrize(
@@ -81,9 +80,20 @@ def test_a_trusted_certificate_is_told_with_its_end(bundle: str) -> None:
     ],
 )
 def test_webhooks_that_nobody_can_trust_have_a_cure(found: list[Manifest], grade: Grade) -> None:
-    finding = examining.webhook_trust("multigres-operator", found, NOW)
+    finding = examining.webhook_trust(MULTIGRES, found, NOW)
     assert finding.grade is grade
     assert finding.cure
+
+
+def test_webhooks_that_nobody_knows_of_are_not_said_to_answer() -> None:
+    finding = examining.nobody_is_asked(TENANTS)
+    assert (finding.grade, finding.subject) == (Grade.UNKNOWN, "tenant-operator webhooks answer")
+
+
+def test_a_cure_names_the_namespace_in_which_the_operator_is() -> None:
+    assert examining.leader(TENANTS, None, NOW).cure.endswith(
+        "kubectl get pods -n system -l app.kubernetes.io/name=tenant-operator"
+    )
 
 
 @pytest.mark.parametrize(
@@ -102,7 +112,7 @@ def test_webhooks_that_nobody_can_trust_have_a_cure(found: list[Manifest], grade
     ],
 )
 def test_somebody_leads_or_nobody(spec: dict[str, Any], grade: Grade) -> None:
-    assert examining.leader("tenant-operator", {"spec": spec}, NOW).grade is grade
+    assert examining.leader(TENANTS, {"spec": spec}, NOW).grade is grade
 
 
 @pytest.mark.parametrize(

@@ -45,5 +45,5 @@ def test_values_of_a_cluster_on_a_server_are_told_with_their_sources(explained: 
 def test_a_cluster_that_is_not_there_is_one_sentence(explained: list[str]) -> None:
     result = run("elsewhere", *explained)
     assert result.exit_code == 1
-    assert '"elsewhere" not found' in result.output
+    assert "there is no MultigresCluster elsewhere in " in result.output
     assert "Traceback" not in result.output

@@ -16,7 +16,7 @@ import pytest
 from steward.cli.main import ExitCode
 from steward.cli.next_steps import STEPS
 from steward.local.settings import RESIDENTS, Layout
-from tests.cli.pages import commands_of, pages, reason_not_to_run
+from tests.cli.pages import commands_of, is_for_the_sample, pages
 from tests.cli.shop import Shop
 from tests.cli.test_up import Shell, read_until
 from tests.local.test_control_plane import processes_of
@@ -29,7 +29,7 @@ COMMAND = ".venv/bin/steward "
 
 
 def others_of(page: str) -> list[str]:
-    commands = (command for command in commands_of(page) if not reason_not_to_run(command))
+    commands = (command for command in commands_of(page) if is_for_the_sample(command))
     return [command for command in commands if not command.startswith(COMMAND)]
 
 

@@ -11,7 +11,9 @@ from textwrap import dedent
 import pytest
 from click.testing import CliRunner, Result
 
-from steward.cli.lint import command
+from steward.cli.documents import Position
+from steward.cli.lint import as_text, command
+from steward.cli.linting import Finding
 
 ROOT = Path(__file__).parent.parent.parent
 
@@ -146,6 +148,21 @@ def test_every_problem_is_told_with_its_place(tmp_path: Path, text: str, told: s
     result = linted(tmp_path, text)
     assert result.stdout.replace(f"{tmp_path}/", "") == dedent(told)
     assert result.exit_code == (1 if "error:" in told else 0)
+
+
+@pytest.mark.parametrize(("before", "behind"), [(0, 5000), (5000, 0), (5000, 5000), (70, 20)])
+def test_of_a_line_that_a_program_wrote_the_part_around_the_place_is_shown(before: int, behind: int) -> None:
+    line = "x" * before + "cels" + "y" * behind
+    finding = Finding("f.json", Position(1, before + 1), "error", "there is no such field", line)
+    _, source, caret = as_text(finding).splitlines()
+    assert len(source) < 180
+    assert source[caret.index("^") :].startswith("cels")
+    assert source.count("…") == (before > 1000) + (behind > 1000)
+
+
+def test_the_end_is_one_line_that_counts(tmp_path: Path) -> None:
+    told = linted(tmp_path, "just text\n").stderr
+    assert told == "0 manifests checked: 1 error, 0 warnings\n"
 
 
 def test_data_is_the_same_problems(tmp_path: Path) -> None:

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import importlib
 import re
+import shlex
 import subprocess
 import sys
 
@@ -77,6 +78,19 @@ def test_version() -> None:
         [sys.executable, "-m", "steward.cli.main", "--version"], capture_output=True, text=True, check=False
     )
     assert done.stdout.startswith("steward ")
+
+
+@pytest.mark.parametrize(
+    ("output", "code", "told"),
+    [
+        (">/dev/full", ExitCode.FAILED, "Error: [Errno 28] No space left on device\n"),
+        (">&-", ExitCode.DONE, ""),
+    ],
+)
+def test_output_that_nobody_takes_is_no_traceback(output: str, code: int, told: str) -> None:
+    command = f"{shlex.quote(sys.executable)} -m steward.cli.main --version {output}"
+    done = subprocess.run(["bash", "-c", command], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (code, told)
 
 
 class Curable(Exception):

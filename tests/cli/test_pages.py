@@ -2,20 +2,37 @@
 
 import re
 
+import click
 import pytest
 
-from tests.cli.pages import BEFORE, CODES, NOT_RUN, ROOT, commands_of, filled_in, pages, reason_not_to_run
+from steward.cli.main import steward
+from tests.cli.pages import (
+    BEFORE,
+    CODES,
+    ELSEWHERE,
+    INSTALLING,
+    NOT_RUN,
+    ROOT,
+    SYNOPSIS,
+    commands_of,
+    filled_in,
+    is_for_the_sample,
+    pages,
+)
+from tests.shipping import desk
 
 COMMANDS = {command for page in pages() for command in commands_of(page)}
 
 
 def test_every_entry_is_about_a_command_of_a_page() -> None:
-    assert [start for start in NOT_RUN if not any(each.startswith(start) for each in COMMANDS)] == []
+    assert [
+        start for start in (*ELSEWHERE, *NOT_RUN) if not any(each.startswith(start) for each in COMMANDS)
+    ] == []
     assert [command for command in (*BEFORE, *CODES) if command not in COMMANDS] == []
 
 
 def test_no_placeholder_is_left_in_what_is_run() -> None:
-    run = [filled_in(command) for command in COMMANDS if not reason_not_to_run(command)]
+    run = [filled_in(command) for command in COMMANDS if is_for_the_sample(command)]
     assert [
         command
         for command in run
@@ -23,9 +40,25 @@ def test_no_placeholder_is_left_in_what_is_run() -> None:
     ] == []
 
 
-@pytest.mark.parametrize("reason", sorted(set(NOT_RUN.values())))
+def test_every_command_about_an_installation_is_on_a_page_that_is_typed() -> None:
+    words = (*desk.INSTALLS, desk.UNINSTALLS, desk.HELM)
+    typed = {command for word in words for command in desk.printed(word)}
+    starts = tuple(start for start, where in ELSEWHERE.items() if where == INSTALLING)
+    assert {command for command in COMMANDS if command.startswith(starts)} <= typed
+
+
+@pytest.mark.parametrize("reason", sorted({*ELSEWHERE.values(), *NOT_RUN.values()}))
 def test_a_reason_that_names_tests_names_some_that_exist(reason: str) -> None:
     assert [path for path in re.findall(r"tests/[\w/.]+", reason) if not (ROOT / path).exists()] == []
+
+
+@pytest.mark.parametrize("start", [start for start, reason in NOT_RUN.items() if reason == SYNOPSIS])
+def test_a_synopsis_names_options_that_are_there(start: str) -> None:
+    [synopsis] = [command for command in COMMANDS if command.startswith(start)]
+    verb = steward.get_command(click.Context(steward), synopsis.split()[1])
+    assert verb is not None
+    options = {option for parameter in verb.params for option in parameter.opts}
+    assert set(re.findall(r"--[a-z-]+", synopsis)) <= options
 
 
 def test_a_comment_is_no_part_of_a_command() -> None:

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from steward.cli.cluster_foresight import Held, compared, kept_contents
+from steward.cli.cluster_foresight import compared
 from steward.cli.previewing import (
     Outlook,
     difference,
@@ -89,9 +89,18 @@ def test_what_cannot_be_known_is_a_problem_unless_it_waits_for_a_change() -> Non
     assert total(with_change) == "Would create 1 Tenant. Of 1 Tenant it cannot be known yet."
 
 
+def test_what_waits_is_told_and_counted() -> None:
+    waiting = Outlook(Verdict.WAITS, ref("db"), told="will wait for approval: so and so")
+    assert [text for text, _ in lines([*outlook([changed("acme")]), waiting])][-2:] == [
+        "… Tenant saas/db: will wait for approval: so and so",
+        "Would change 1 Tenant. 1 Tenant would wait.",
+    ]
+    assert plain(waiting)["verdict"] == "waits"
+
+
 def test_a_refusal_is_a_problem() -> None:
     found = outlook([REFUSED])
-    assert texts(REFUSED)[0] == "✗ Tenant saas/bad: spec.uid: too long"
+    assert texts(REFUSED) == ["✗ Tenant saas/bad: spec.uid: too long", "1 Tenant would be refused."]
     assert has_problems(found)
     assert plain(found[0]) == {
         "verdict": "refused",
@@ -137,26 +146,3 @@ def test_a_claim_that_nobody_uses_is_not_said_to_go() -> None:
     [found] = compared({claim: {"kind": "PersistentVolumeClaim"}}, {})
     assert found == Outlook(Verdict.UNKNOWN, claim, told=found.told)
     assert "pvcDeletionPolicy" in found.told
-
-
-TEMPLATE = Ref(Kind("multigres.com/v1alpha1", "ShardTemplate"), Key("shop", "standard"))
-IN_FORCE: dict[Ref, Manifest] = {TEMPLATE: {"kind": "ShardTemplate"}}
-
-
-@pytest.mark.parametrize(
-    ("policy", "held", "changed", "kept"),
-    [
-        ({}, Held(IN_FORCE), (), {}),
-        ({"templateChanges": "Manual"}, Held(IN_FORCE, "4b1d"), (TEMPLATE,), IN_FORCE),
-        ({"templateChanges": "Window"}, Held(IN_FORCE), (TEMPLATE,), IN_FORCE),
-        ({"templateChanges": "Manual", "acceptedRevision": "4b1d"}, Held(IN_FORCE, "4b1d"), (), {}),
-        ({"templateChanges": "Manual", "acceptedRevision": "0000"}, Held(IN_FORCE, "4b1d"), (), IN_FORCE),
-        ({"templateChanges": "Auto"}, Held(IN_FORCE, is_rolled_back=True), (), IN_FORCE),
-        ({"templateChanges": "Auto"}, Held(IN_FORCE, is_rolled_back=True), (TEMPLATE,), {}),
-    ],
-    ids=["auto", "manual", "window", "accepted", "another accepted", "rolled back", "and changed again"],
-)
-def test_a_cluster_is_foreseen_on_the_template_contents_that_are_in_force(
-    policy: dict[str, str], held: Held, changed: tuple[Ref, ...], kept: dict[Ref, Manifest]
-) -> None:
-    assert kept_contents({"spec": {"updatePolicy": policy}}, held, changed) == kept

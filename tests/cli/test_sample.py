@@ -2,7 +2,10 @@
 
 from typing import Any
 
-from steward.cli.sample import _free, _gone, _held, _made
+import pytest
+from click.testing import CliRunner
+
+from steward.cli.sample import _free, _gone, _held, _made, command
 
 
 def registry(status: str, **more: Any) -> dict[str, Any]:
@@ -35,3 +38,10 @@ def test_rows_are_back_when_nothing_is_held_and_every_tenant_is_there() -> None:
     assert _free(registry("True", desired=2), two) == ""
     assert _free(registry("False", desired=4), two) == ""
     assert _free(registry("False", desired=2), two) == "No deletion is held, and 2 Tenants are there."
+
+
+@pytest.mark.parametrize("name", ["", " ", "Acme", "a.b", "-a", "x" * 31])
+def test_a_name_that_is_no_part_of_an_address_is_refused(name: str) -> None:
+    done = CliRunner().invoke(command, ["add", "--", name])
+    assert done.exit_code == 2
+    assert "becomes part of an address" in done.stderr

@@ -8,7 +8,7 @@ import click
 import pytest
 from click.testing import CliRunner, Result
 
-from steward.cli import explain, lint, render
+from steward.cli import explain, install, lint, preview, render
 from steward.cli.printing import some_of
 from steward.cli.shape import NO_MANIFEST, misshapen
 
@@ -27,13 +27,17 @@ FILES: dict[str, bytes] = {
     "spec is a number": f"{CLUSTER}metadata: {{name: x}}\nspec: 7\n".encode(),
     "an anchor in itself": f"{CLUSTER}metadata: {{name: x}}\nspec: &spec\n  cells: [*spec]\n".encode(),
     "python": b"!!python/object/apply:os.system ['true']\n",
+    "numbers": b"apiVersion: v1\nkind: ConfigMap\nmetadata: {name: x, namespace: 5}\n",
     "deep": b"a: " + b"[" * 500 + b"]" * 500,
 }
 CALLS: dict[str, tuple[click.Command, tuple[str, ...]]] = {
     "lint": (lint.command, ()),
     "render": (render.command, ("-f",)),
     "explain": (explain.command, ("-f",)),
+    "install": (install.command, ("--values",)),
+    "preview": (preview.command, ("-f",)),
 }
+HARMLESS = {"lint": ("empty", "comments", "deep", "numbers"), "install": ("empty",)}
 
 
 def called(verb: str, path: Path) -> Result:
@@ -43,14 +47,33 @@ def called(verb: str, path: Path) -> Result:
 
 @pytest.mark.parametrize("verb", CALLS)
 @pytest.mark.parametrize("name", FILES)
-def test_a_strange_file_is_a_sentence(tmp_path: Path, name: str, verb: str) -> None:
+def test_a_strange_file_is_a_sentence(
+    tmp_path: Path, name: str, verb: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     path = tmp_path / "given.yaml"
     path.write_bytes(FILES[name])
+    monkeypatch.setenv("KUBECONFIG", str(tmp_path / "none"))
     done = called(verb, path)
     assert done.exception is None or isinstance(done.exception, SystemExit), done.exception
-    is_harmless = verb == "lint" and name in ("empty", "comments", "deep")
-    assert done.exit_code == (0 if is_harmless else 1)
-    assert done.stderr.startswith("Error: ") or verb == "lint"
+    assert done.exit_code == (0 if name in HARMLESS.get(verb, ()) else 1)
+    assert done.stderr.startswith("Error: ") or done.exit_code == 0 or verb == "lint"
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "told"),
+    [
+        ("rows.csv", "uid,hostOrUrl\n" + "x" * 200_000, "rows.csv:1 is no CSV: field larger"),
+        ("rows.csv", "\n", ""),
+        ("rows.yaml", "a: [b\n c: d", "rows.yaml:2:3 is no YAML: "),
+        ("rows.json", "{}", "rows.json must hold a list of rows"),
+    ],
+)
+def test_strange_rows_are_a_sentence(tmp_path: Path, name: str, content: str, told: str) -> None:
+    template, rows = tmp_path / "template.yaml", tmp_path / name
+    template.write_text("kind: TenantTemplate\nmetadata: {name: web}\nspec: {registryId: prod}\n")
+    rows.write_text(content)
+    done = CliRunner().invoke(render.command, ["-f", str(template), "--rows", str(rows)])
+    assert (done.exit_code, told in done.stderr) == (1 if told else 0, True)
 
 
 @pytest.mark.parametrize(

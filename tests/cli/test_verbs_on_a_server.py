@@ -216,11 +216,17 @@ async def test_preview_shows_what_the_next_sync_would_do(ward: Ward) -> None:
 def test_preview_shows_what_a_changed_template_would_do(ward: Ward, tmp_path: Path) -> None:
     changed = json.loads(json.dumps(PATIENT_TEMPLATE))
     changed["spec"]["configMaps"][0]["spec"]["data"]["value"] = "another"
+    beside = {
+        "apiVersion": "rbac.authorization.k8s.io/v1",
+        "kind": "ClusterRole",
+        "metadata": {"name": "new"},
+    }
     file = tmp_path / "template.yaml"
-    file.write_text(json.dumps(changed))
+    file.write_text("\n---\n".join(map(json.dumps, (beside, changed))))
     done = ward.steward("preview", "-f", str(file), "--sqlite-root", str(ward.place))
     assert done.returncode == 2, done.stderr
     assert "~ TenantTemplate" in done.stdout
+    assert "+ ClusterRole new\n" in done.stdout
     tenant = done.stdout.partition("~ Tenant ")[2]
     assert re.search(r"^    - +value: x\n    \+ +value: another$", tenant, re.MULTILINE)
 
@@ -282,6 +288,13 @@ def test_doctor_says_of_each_line_that_it_may_not_look(ward: Ward, powerless: Pa
     assert found["API server"]["grade"] == "fine"
     assert found["definitions"]["grade"] == "unknown"
     assert all(each["cure"] for each in found.values() if each["grade"] != "fine")
+
+
+def test_doctor_examines_one_operator_where_only_that_one_is_installed(ward: Ward) -> None:
+    done = ward.steward("doctor", "--only", "multigres", "-o", "json")
+    subjects = [each["subject"] for each in json.loads(done.stdout)]
+    assert "multigres-operator leader" in subjects
+    assert not any("tenant" in subject or "source" in subject for subject in subjects)
 
 
 def test_kubectl_takes_it_for_a_verb_of_its_own(ward: Ward, tmp_path: Path) -> None:

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import base64
+import re
 from pathlib import Path
 
 import pytest
@@ -42,6 +43,22 @@ def test_every_file_that_a_command_names_is_written_or_made(assembly: Assembly) 
                 assert value in written
             elif value.startswith(str(assembly.layout.certificates)):
                 assert Path(value).is_file()
+
+
+def test_what_pods_have_logged_is_a_file_that_is_written(assembly: Assembly) -> None:
+    made = files(assembly)
+    config = list(yaml.safe_load_all(made[assembly.layout.config / "kwok.yaml"]))
+    [logs] = [each["spec"]["logs"] for each in config if each["kind"] == "ClusterLogs"]
+    told = {made[Path(file)] for log in logs for file in log.values()}
+    assert all(re.fullmatch(r"[-0-9T:]+Z stdout F No container runs .*\n", text) for text in told)
+
+
+def test_nodes_are_reached_where_kwok_listens_on_this_start(assembly: Assembly) -> None:
+    config = yaml.safe_load_all(files(assembly)[assembly.layout.config / "kwok.yaml"])
+    [reached] = [each["spec"] for each in config if each["metadata"]["name"] == "node-reached"]
+    port = str(assembly.ports["kwok"])
+    assert reached["selector"]["matchExpressions"][0]["jq"]["values"] == [port]
+    assert f"Port: {port}" in reached["steps"][0]["patch"]["template"]
 
 
 def test_the_kubeconfig_stands_alone(assembly: Assembly) -> None:

@@ -4,6 +4,7 @@ One cluster in two cells serves all tests of this file; each leaves it as it fou
 """
 
 import asyncio
+import shlex
 import subprocess
 import sys
 from collections.abc import Awaitable, Callable, Iterator
@@ -21,18 +22,22 @@ from steward.multigres.names import ShardPath
 from steward.multigres.protobuf import Record, encode, text
 from steward.multigres.topology import PoolerRecord, cell_key, decode_cell, decode_pooler
 from steward.runtime.forwards import ForwardFile, Redirect
+from steward.shipping.operators import MULTIGRES
 from steward.testkit import AuditLog, Calls
 from steward.testkit.data_plane.misbehaviour import ANNOTATION
 from steward.testkit.data_plane.programs import ShardKey
 from steward.testkit.data_plane.records import stale_pooler, stale_pooler_key
+from tests.cli.pages import commands_of
+from tests.identities import kubeconfig_of
 from tests.kubectl import Kubectl
-from tests.multigres.conftest import running_operator
 from tests.multigres.test_operator import Clusters, cluster, eventually
+from tests.operator_process import Operator, running
 
 T = TypeVar("T")
 
 ROOT = "/multigres/global"
 SERVER = "mini-global-topo"
+PAGE = "docs/design/data-plane-stand-in.md"
 POOLS = {"default": {"type": "readWrite", "replicasPerCell": 1}}
 SHARDS = [{"name": "0-inf", "spec": {"pools": POOLS}}]
 DATABASES = [
@@ -42,6 +47,15 @@ DATABASES = [
         "tablegroups": [{"name": "default", "default": True, "shards": SHARDS}],
     }
 ]
+
+
+def printed(words: str, **places: Path) -> list[list[str]]:
+    """What the page's commands that begin with the words say after them, about files of ours."""
+    named = {"~/.kube/config": "kubeconfig", "/tmp/data-plane": "directory"}
+    said = [command.removeprefix(words) for command in commands_of(PAGE) if command.startswith(words)]
+    for name, place in named.items():
+        said = [each.replace(name, str(places.get(place, name))) for each in said]
+    return [shlex.split(each) for each in said]
 
 
 def run(work: Awaitable[T]) -> T:
@@ -146,15 +160,10 @@ class World:
 def running_stand_in(control_plane: ControlPlane, namespace: str, directory: Path) -> Iterator[Path]:
     """The stand-in for one namespace, as a process; gives the file of its forwards. It must end in order."""
     log = directory / "stand-in.log"
+    [arguments] = printed("python ", kubeconfig=control_plane.kubeconfig, directory=directory)
+    here = ("--namespace", namespace, "--failover-seconds", "0.5")
     with log.open("wb") as output:
-        process = subprocess.Popen(
-            [
-                *(sys.executable, "-m", "steward.testkit.data_plane"),
-                *("--kubeconfig", str(control_plane.kubeconfig), "--directory", str(directory)),
-                *("--namespace", namespace, "--failover-seconds", "0.5"),
-            ],
-            stderr=output,
-        )
+        process = subprocess.Popen([sys.executable, *arguments, *here], stderr=output)
         try:
             yield directory / "connect-to"
         finally:
@@ -172,10 +181,11 @@ def world(
     tmp_path_factory: pytest.TempPathFactory,
 ) -> Iterator[World]:
     directory = tmp_path_factory.mktemp("data-plane")
-    log = directory / "operator.log"
+    [flags] = printed("steward run multigres ", directory=directory)
+    user, log = kubeconfig_of(MULTIGRES, control_plane), directory / "operator.log"
     with (
         running_stand_in(control_plane, long_namespace, directory) as forwards,
-        running_operator(control_plane, long_namespace, log, connect_to=f"@{forwards}"),
+        running(Operator("multigres", user, long_namespace, log, tuple(flags))),
     ):
         found = World(kubectl, long_namespace, forwards)
         found.apply("z1", "z2")
@@ -228,14 +238,15 @@ async def _removed(etcd: EtcdClient, key: str) -> bool:
 
 
 def test_a_silent_server_holds_up_nothing_else_and_is_caught_up_with_when_it_answers(mini: World) -> None:
-    mini.misbehave("silent-etcd")
+    misbehave, behave = printed("kubectl ")
+    mini.kubectl(*misbehave, "-n", mini.namespace)
     told = mini.wait_unregistered()
     assert told["reason"] == "TopologyUnreachable"
     assert told["message"].startswith(f"{SERVER}.{mini.namespace}.svc:2379: no answer within 5 s")
     mini.apply("z1", "z2", "z3")
     eventually(lambda: len(mini.clusters.all("cell")) == 3, "the third Cell")
     mini.clusters.wait_ready()
-    mini.behave()
+    mini.kubectl(*behave, "-n", mini.namespace)
     mini.wait_registered()
     assert cell_key(ROOT, "z3") in mini.keys("cells")
     mini.apply("z1", "z2")

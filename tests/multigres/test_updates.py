@@ -397,6 +397,14 @@ def test_going_back_to_a_smaller_volume_is_refused() -> None:
     assert "cannot shrink" in news.message
 
 
+def test_of_what_waits_it_is_told_beforehand_that_it_could_not_be_taken() -> None:
+    smaller = shard_content(5, storage={"size": "1Mi"})
+    notice = decide(manual(live={SHARD: smaller}, revisions=kept(OLD))).notice
+    assert notice.reason == reasons.WAITING_FOR_APPROVAL
+    assert "it cannot be used as it is: " in notice.message
+    assert "cannot shrink" in notice.message
+
+
 def test_the_last_ten_are_kept() -> None:
     contents = [shard_content(number, f"{number}m") for number in range(1, KEPT + 4)]
     decision = decide(situation(live={SHARD: shard_content(99, "99m")}, revisions=kept(*contents)))

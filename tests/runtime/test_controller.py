@@ -2,6 +2,8 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import shlex
+import subprocess
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from typing import Any
@@ -18,12 +20,13 @@ from steward.runtime.controller import (
     slow_workers,
 )
 from steward.runtime.echoes import lane_in_hand
-from steward.runtime.logs import work_in_hand
+from steward.runtime.logs import JsonFormatter, work_in_hand
 from steward.runtime.metrics import Metrics
 from steward.runtime.queue import Lane
 from steward.runtime.reconcile import DONE, RequeueAfter, Result
 from steward.runtime.triggers import For, Owns
 from steward.testkit.clock import FakeClock, let_others_run
+from tests.cli.pages import about_the_logs
 from tests.runtime.views import PARTS, THINGS, FilledCaches, key
 
 Answer = Callable[[Key], Awaitable[Result]]
@@ -121,6 +124,17 @@ async def test_an_error_of_the_server_is_told_in_one_sentence_with_its_notes(
     (record,) = caplog.records
     assert not record.exc_info
     assert "Conflict: the object was modified; while applying Deployment shop/web" in record.getMessage()
+    line = JsonFormatter().format(record)
+    searches = [search for _, search in about_the_logs() if "webhook" not in search]
+    assert [search for search in searches if line not in _found(search, line)] == []
+    assert len(searches) == 2
+
+
+def _found(search: str, log: str) -> str:
+    """By a command of the runbooks."""
+    return subprocess.run(
+        shlex.split(search), input=log, capture_output=True, text=True, check=False, timeout=60
+    ).stdout
 
 
 async def test_the_server_s_wish_to_be_left_alone_is_respected() -> None:

@@ -9,7 +9,16 @@ from steward.local.control_plane import ControlPlane
 from tests.cli.pages import ROOT, commands_of
 from tests.programs import program
 
-PAGES = ("docs/install.md", "docs/upgrade.md", "docs/monitoring/runbooks/MultigresWebhookErrors.md")
+PAGES = (
+    "docs/install.md",
+    "docs/upgrade.md",
+    "docs/monitoring/README.md",
+    "docs/monitoring/runbooks/MultigresWebhookErrors.md",
+)
+INSTALLS = ("kubectl apply", "steward install", "kubectl rollout")
+UNINSTALLS = "steward uninstall"
+HELM = "helm "
+LOOKS = "kubectl get secret"
 
 
 def printed(words: str) -> list[str]:
@@ -31,7 +40,7 @@ class Desk:
         path = {"PATH": f"{programs}:{os.environ['PATH']}", "KUBECONFIG": str(plane.kubeconfig)}
         self._environment = {**os.environ, **path}
 
-    def type(self, command: str) -> None:
+    def type(self, command: str) -> str:
         done = subprocess.run(
             ["bash", "-o", "pipefail", "-c", command],
             env=self._environment,
@@ -42,3 +51,4 @@ class Desk:
             timeout=300,
         )
         assert done.returncode == 0, f"{command}\n{done.stdout}{done.stderr}"
+        return done.stdout

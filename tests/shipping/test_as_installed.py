@@ -22,14 +22,18 @@ from steward.shipping.operators import MULTIGRES, SHIPPED, Shipped
 from steward.shipping.values import NAMESPACE
 from steward.testkit import Answer, FaultProxy, Match, Rule
 from steward.testkit.rights import Use
+from tests.cli.pages import about_the_logs
 from tests.kubectl import Kubectl
 from tests.multigres.tree import build_tree
 from tests.operator_process import Operator, running_aside
 from tests.rights import granted, shows
+from tests.shipping.desk import LOOKS, Desk, printed
 from tests.shipping.test_installing import Steward, wait_until_gone
 
 PATIENCE = 240.0
 SCRAPER = "scraper"
+LOOKED_AT = {MULTIGRES: printed(LOOKS)}
+"""What the runbook on webhooks looks at, of which operator."""
 
 
 @pytest.fixture(scope="module")
@@ -47,6 +51,11 @@ def installed(own_plane: ControlPlane, own_kubectl: Kubectl) -> Iterator[Kubectl
 
 
 @pytest.fixture
+def desk(own_plane: ControlPlane, tmp_path: Path) -> Desk:
+    return Desk(tmp_path / "desk", own_plane)
+
+
+@pytest.fixture
 async def old_server(own_plane: ControlPlane) -> AsyncIterator[FaultProxy]:
     async with FaultProxy(own_plane.kubeconfig) as proxy:
         yield proxy
@@ -54,7 +63,7 @@ async def old_server(own_plane: ControlPlane) -> AsyncIterator[FaultProxy]:
 
 @pytest.mark.parametrize("operator", SHIPPED, ids=lambda operator: operator.word)
 async def test_an_installed_operator_needs_no_right_beyond_the_shipped_ones(
-    operator: Shipped, installed: Kubectl, old_server: FaultProxy, tmp_path: Path
+    operator: Shipped, installed: Kubectl, old_server: FaultProxy, desk: Desk, tmp_path: Path
 ) -> None:
     own = [grant for grant in granted(operator) if grant.role == operator.name]
     listed = {grant.resource for grant in own if grant.verb == "list"}
@@ -78,6 +87,23 @@ async def test_an_installed_operator_needs_no_right_beyond_the_shipped_ones(
         await _until(lambda: _trusts(installed, operator, webhooks), "the API server to trust the webhooks")
         assert await asyncio.to_thread(_scraped, port, _token(installed, SCRAPER)) == 200
         assert await asyncio.to_thread(_scraped, port, _token(installed, operator.name)) == 403
+        for command in LOOKED_AT.get(operator, ()):
+            await asyncio.to_thread(desk.type, command)
+    for _, search in about_the_logs():
+        if "webhook" in search:
+            desk.type(f"{search} {tmp_path / 'log'}")
+
+
+@pytest.mark.parametrize(("shows", "search"), about_the_logs())
+def test_the_logs_of_all_replicas_are_shown(installed: Kubectl, desk: Desk, shows: str, search: str) -> None:
+    # No container runs here, and the log says so: what is searched for in it is tested where it is written.
+    both = "--for=jsonpath={.status.readyReplicas}=2"
+    installed("wait", "deployments", "--all", "-n", NAMESPACE, both, "--timeout=240s")
+    told = desk.type(shows).splitlines()
+
+    assert search.startswith("grep ")
+    assert len(told) == 2
+    assert "No container runs" in told[0]
 
 
 def _blocking_owners() -> dict[str, dict[str, str]]:

@@ -3,6 +3,7 @@
 import shutil
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -14,12 +15,14 @@ from steward.kube.kinds import Manifest
 from steward.local.control_plane import ControlPlane
 from steward.shipping.values import VERSION
 from tests.kubectl import Kubectl
-from tests.shipping.desk import Desk, printed
+from tests.shipping.desk import HELM, INSTALLS, UNINSTALLS, Desk, printed
+from tests.shipping.prometheus_kinds import PLURALS, definitions
 
 ROOT = Path(__file__).parents[2]
 OURS = "namespaces,clusterroles,clusterrolebindings,validatingadmissionpolicies,mutatingwebhookconfigurations"
-HELM = "steward-helm"
+HELM_NAMESPACE = "steward-helm"
 EARLIER = "0.0.9"
+MONITORED = "--set monitoring.serviceMonitor=true,monitoring.alerts=true,monitoring.dashboards=true"
 ADDED = "multiadminWeb"
 """What the earlier version does not know yet."""
 CLUSTER = {
@@ -91,11 +94,21 @@ def desk(own_plane: ControlPlane, tmp_path: Path) -> Desk:
     return Desk(tmp_path / "desk", own_plane)
 
 
+@pytest.fixture(scope="module")
+def prometheus_kinds(own_kubectl: Kubectl) -> None:
+    """The server knows them, as one beside which the Prometheus operator is installed."""
+    for definition in definitions():
+        own_kubectl("create", "-f", str(definition))
+    while own_kubectl.outcome("get", ",".join(PLURALS))[1]:
+        time.sleep(0.2)
+
+
+@pytest.mark.usefixtures("prometheus_kinds")
 def test_what_the_pages_install_once_and_again_the_pages_uninstall_whole(
     steward: Steward, own_kubectl: Kubectl, desk: Desk
 ) -> None:
-    *going, release = printed("steward uninstall")
-    for words in ("kubectl apply", "steward install", "kubectl rollout"):
+    *going, release = printed(UNINSTALLS)
+    for words in INSTALLS:
         for command in printed(words):
             desk.type(command)
     assert len(own_kubectl.json("get", "deployments", "-n", "steward-system")["items"]) == 2
@@ -163,30 +176,44 @@ def _fields(crd: Manifest) -> dict[str, Any]:
     return fields["properties"]
 
 
+def _take_definitions_away(kubectl: Kubectl) -> None:
+    # Of a kind that nobody has used yet the server cannot say at once whether there are objects; it then looks again
+    # after five minutes. So each is listed before it goes.
+    names = [name.partition("/")[2] for name in kubectl("get", "crds", "-o", "name").split()]
+    kubectl("get", ",".join(names), "-A")
+    kubectl("delete", "crds", "--all")
+
+
 def _versions(kubectl: Kubectl) -> list[str]:
     """The images of both operators, and what tells of any write to a living cluster."""
-    found = kubectl.json("get", "deployments", "-n", HELM)["items"]
+    found = kubectl.json("get", "deployments", "-n", HELM_NAMESPACE)["items"]
     images = [each["spec"]["template"]["spec"]["containers"][0]["image"] for each in found]
     alive = kubectl.json("get", "multigrescluster", "alive")["metadata"]
     return [*images, str(alive["generation"]), alive["resourceVersion"]]
 
 
+@pytest.mark.usefixtures("prometheus_kinds")
 def test_helm_upgrades_an_earlier_version_and_leaves_only_the_definitions(
     own_kubectl: Kubectl, desk: Desk, earlier_chart: Path
 ) -> None:
-    install, uninstall, upgrade = (command.replace("steward-system", HELM) for command in printed("helm "))
+    install, uninstall, upgrade = (
+        command.replace("steward-system", HELM_NAMESPACE) for command in printed(HELM)
+    )
     held = {"name": "alive", "namespace": "default"}
 
-    desk.type(f"{install.replace('./chart', str(earlier_chart))} --values values.yaml")
+    told = desk.type(f"{install.replace('./chart', str(earlier_chart))} --values values.yaml")
+    assert f"steward doctor --system-namespace {HELM_NAMESPACE}\n" in told
     own_kubectl("apply", "-f", "-", document={**CLUSTER, "metadata": held})
     *images, generation, version = _versions(own_kubectl)
     assert images == [f"steward:{EARLIER}"] * 2
     assert ADDED not in _fields(own_kubectl.json("get", "crd", "multigresclusters.multigres.com"))
 
-    desk.type(f"{upgrade} --values values.yaml --set multigres.replicas=3")
+    desk.type(f"{upgrade} --values values.yaml --set multigres.replicas=3 {MONITORED}")
     assert _versions(own_kubectl) == [f"steward:{VERSION}"] * 2 + [generation, version]
     assert ADDED in _fields(own_kubectl.json("get", "crd", "multigresclusters.multigres.com"))
-    operator = own_kubectl.json("get", "deployment", "multigres-operator", "-n", HELM)
+    monitoring = own_kubectl("get", "servicemonitors,prometheusrules", "-n", HELM_NAMESPACE, "-o", "name")
+    assert len(monitoring.split()) == 4
+    operator = own_kubectl.json("get", "deployment", "multigres-operator", "-n", HELM_NAMESPACE)
     assert operator["spec"]["replicas"] == 3
 
     own_kubectl("delete", "multigrescluster", "alive")
@@ -194,4 +221,4 @@ def test_helm_upgrades_an_earlier_version_and_leaves_only_the_definitions(
     left = own_kubectl("get", OURS, "-l", "app.kubernetes.io/part-of=steward", "-o", "name")
     assert left == ""
     assert _has_definitions(own_kubectl)
-    own_kubectl("delete", "crds", "--all")
+    _take_definitions_away(own_kubectl)

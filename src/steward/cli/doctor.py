@@ -5,13 +5,13 @@ from __future__ import annotations
 import asyncio
 import datetime
 from collections.abc import Awaitable, Iterator
-from typing import Any
+from typing import Any, NamedTuple
 
 import click
 import msgspec
 
 from steward.cli import examining
-from steward.cli.examining import Finding, Grade
+from steward.cli.examining import Examined, Finding, Grade
 from steward.cli.looking.options import namespace_options, where_of
 from steward.cli.printing import is_for_programs, output_option, print_value
 from steward.cli.reaching import messenger_to, settings_for, told_plainly
@@ -23,7 +23,7 @@ from steward.kube.errors import ApiError, BadRequest, Forbidden, InternalError, 
 from steward.kube.kinds import Key, Kind, Manifest
 from steward.kube.request import Request
 from steward.shipping import manifests
-from steward.shipping.operators import MULTIGRES, SHIPPED, Shipped
+from steward.shipping.operators import MULTIGRES, SHIPPED, TENANTS, Shipped
 from steward.shipping.rights import IN_OWN_NAMESPACE, RIGHTS, Right
 from steward.shipping.values import NAMESPACE, VERSION, Values
 
@@ -35,6 +35,7 @@ _EPILOG = """\b
 Examples:
   steward doctor
   steward doctor --system-namespace operators -o json
+  steward doctor --only multigres      where only that operator is installed
 \b
 Exit codes: 0 all is well, 1 something is broken.
 \b
@@ -49,12 +50,17 @@ not look at says so.
 @click.option(
     "--system-namespace", default=NAMESPACE, show_default=True, help="Where the operators are installed."
 )
+@click.option(
+    "--only", type=click.Choice([operator.word for operator in SHIPPED]), help="One operator of the two."
+)
 @output_option
 @namespace_options
-def command(system_namespace: str, output: str, **given: Any) -> None:
+def command(system_namespace: str, only: str | None, output: str, **given: Any) -> None:
     """Examine an installation: server, definitions, webhooks, rights, leaders, versions, sources."""
     source, namespace = where_of(given)
-    found = told_plainly(_examine(source, Places(system_namespace, namespace or "default")))
+    operators = tuple(operator for operator in SHIPPED if only in (None, operator.word))
+    scope = Scope(operators, system_namespace, namespace or "default")
+    found = told_plainly(_examine(source, scope))
     if is_for_programs(output):
         print_value([_plain(each) for each in found], output)
     else:
@@ -62,7 +68,10 @@ def command(system_namespace: str, output: str, **given: Any) -> None:
     click.get_current_context().exit(1 if any(each.grade is Grade.BROKEN for each in found) else 0)
 
 
-class Places(msgspec.Struct, frozen=True):
+class Scope(NamedTuple):
+    """What is examined."""
+
+    operators: tuple[Shipped, ...]
     system: str
     """Where the operators are."""
     probed: str
@@ -85,28 +94,29 @@ def _show(found: list[Finding]) -> None:
             click.echo(f"    {each.cure}")
 
 
-async def _examine(source: ConfigSource, places: Places) -> list[Finding]:
+async def _examine(source: ConfigSource, scope: Scope) -> list[Finding]:
     settings = settings_for(source)
     messenger = messenger_to(settings)
     try:
         # First and alone: a server that cannot be reached is one sentence, not one for each line.
         answer = await messenger.request(Request(method="GET", path="/version"))
         client = client_over(messenger, settings, SystemClock())
-        lines = await asyncio.gather(*_lines(client, places))
+        lines = await asyncio.gather(*_lines(client, scope))
         version = examining.server_version(msgspec.json.decode(answer.body))
-        return [version, *lines, *await _sources(client)]
+        sources = await _sources(client) if TENANTS in scope.operators else []
+        return [version, *lines, *sources]
     finally:
         await messenger.close()
 
 
-def _lines(client: Client, places: Places) -> Iterator[Awaitable[Finding]]:
-    yield _told("definitions", _definitions(client))
-    for operator in SHIPPED:
-        yield _told(f"{operator.name} webhooks", _trust(client, operator))
-        yield _told(f"{operator.name} webhooks answer", _answer(client, operator, places.probed))
-        yield _told(f"{operator.name} rights", _rights(client, operator, places.system))
-        yield _told(f"{operator.name} leader", _leader(client, operator, places.system))
-        yield _told(f"{operator.name} version", _version(client, operator, places.system))
+def _lines(client: Client, scope: Scope) -> Iterator[Awaitable[Finding]]:
+    yield _told("definitions", _definitions(client, scope.operators))
+    for operator in scope.operators:
+        yield _told(f"{operator.name} webhooks", _trust(client, operator, scope.system))
+        yield _told(f"{operator.name} webhooks answer", _answer(client, operator, scope))
+        yield _told(f"{operator.name} rights", _rights(client, operator, scope.system))
+        yield _told(f"{operator.name} leader", _leader(client, operator, scope.system))
+        yield _told(f"{operator.name} version", _version(client, operator, scope.system))
 
 
 async def _sources(client: Client) -> list[Finding]:
@@ -130,13 +140,13 @@ async def _told(subject: str, looking: Any) -> Finding:
     return found
 
 
-async def _definitions(client: Client) -> Finding:
-    names = [custom.name for operator in SHIPPED for custom in manifests.CUSTOM_KINDS[operator]]
+async def _definitions(client: Client, operators: tuple[Shipped, ...]) -> Finding:
+    names = [custom.name for operator in operators for custom in manifests.CUSTOM_KINDS[operator]]
     found = await asyncio.gather(
         *(_get(client, kinds.CUSTOM_RESOURCE_DEFINITION, Key("", name)) for name in names)
     )
     # Not before the questions: to make them takes longer than most answers, and all the others are on their way.
-    wanted = [crd for operator in SHIPPED for crd in manifests.crds(operator)]
+    wanted = [crd for operator in operators for crd in manifests.crds(operator)]
     return examining.definitions(wanted, dict(zip(names, found, strict=True)))
 
 
@@ -147,18 +157,25 @@ async def _get(client: Client, kind: Kind, key: Key) -> Manifest | None:
         return None
 
 
-async def _trust(client: Client, operator: Shipped) -> Finding:
+async def _trust(client: Client, operator: Shipped, system: str) -> Finding:
+    registered = await _registered(client, operator)
+    return examining.webhook_trust(Examined(operator.name, system), registered, _now())
+
+
+async def _registered(client: Client, operator: Shipped) -> list[Manifest]:
     made = manifests.WEBHOOKS[operator]({"url": ""}, "")
     refs = [kinds.ref_of(each) for each in made if each["kind"].endswith("WebhookConfiguration")]
-    found = [await _get(client, ref.kind, ref.key) for ref in refs]
-    return examining.webhook_trust(operator.name, [each for each in found if each], _now())
+    found = await asyncio.gather(*(_get(client, ref.kind, ref.key) for ref in refs))
+    return [each for each in found if each]
 
 
-async def _answer(client: Client, operator: Shipped, namespace: str) -> Finding:
+async def _answer(client: Client, operator: Shipped, scope: Scope) -> Finding:
     """The API server itself is made to ask: nobody else reaches a webhook as it does."""
     subject = f"{operator.name} webhooks answer"
+    if not await _registered(client, operator):
+        return examining.nobody_is_asked(Examined(operator.name, scope.system))
     try:
-        await client.create(_probe(operator, namespace), dry_run=True)
+        await client.create(_probe(operator, scope.probed), dry_run=True)
     except (Invalid, BadRequest):
         return examining.fine(subject, "asked, and they answer")
     except InternalError as error:
@@ -249,9 +266,8 @@ def _said(access: Access) -> str:
 
 
 async def _leader(client: Client, operator: Shipped, system: str) -> Finding:
-    return examining.leader(
-        operator.name, await _get(client, kinds.LEASE, Key(system, operator.name)), _now()
-    )
+    lease = await _get(client, kinds.LEASE, Key(system, operator.name))
+    return examining.leader(Examined(operator.name, system), lease, _now())
 
 
 async def _version(client: Client, operator: Shipped, system: str) -> Finding:

@@ -12,6 +12,7 @@ from typing import Any, Final, NamedTuple
 from steward.kube.kinds import Manifest
 
 OLDEST: Final = (1, 30)
+_REGISTER: Final = "steward install --apply, unless webhooks are off on purpose"
 SOON: Final = datetime.timedelta(days=7)
 
 
@@ -20,6 +21,18 @@ class Grade(Enum):
     WARNING = "!"
     BROKEN = "✗"
     UNKNOWN = "?"
+
+
+class Examined(NamedTuple):
+    """Which operator, and where it is."""
+
+    name: str
+    namespace: str
+
+    @property
+    def pods(self) -> str:
+        """As kubectl names them."""
+        return f"-n {self.namespace} -l app.kubernetes.io/name={self.name}"
 
 
 class Finding(NamedTuple):
@@ -91,19 +104,17 @@ def contains(living: Any, wanted: Any) -> bool:
     return bool(living == wanted)
 
 
-def webhook_trust(operator: str, configurations: list[Manifest], now: datetime.datetime) -> Finding:
+def webhook_trust(operator: Examined, configurations: list[Manifest], now: datetime.datetime) -> Finding:
     """Whether the API server trusts somebody there, and for how long."""
-    subject = f"{operator} webhooks"
-    cure = f"see the operator's log: kubectl logs -n steward-system deployment/{operator}"
+    subject = f"{operator.name} webhooks"
+    cure = f"see its log: kubectl logs {operator.pods}"
     bundles = [
         webhook["clientConfig"].get("caBundle", "")
         for configuration in configurations
         for webhook in configuration.get("webhooks", ())
     ]
     if not bundles:
-        return warning(
-            subject, "are not registered", "steward install --apply, unless webhooks are off on purpose"
-        )
+        return warning(subject, "are not registered", _REGISTER)
     if not all(bundles):
         return broken(subject, "have no CA bundle, so every write of our kinds is refused", cure)
     try:
@@ -117,6 +128,11 @@ def webhook_trust(operator: str, configurations: list[Manifest], now: datetime.d
     return fine(subject, f"registered, trusted until {ends:%Y-%m-%d}")
 
 
+def nobody_is_asked(operator: Examined) -> Finding:
+    """A write that passes says nothing of webhooks that the API server does not know."""
+    return unknown(f"{operator.name} webhooks answer", "nobody is asked, since none is registered", _REGISTER)
+
+
 def _ends(bundle: str) -> list[datetime.datetime]:
     """The last one of the bundle counts: while an authority is replaced, both are there."""
     # Not at the top: its library takes as long to load as most answers take to come.
@@ -126,9 +142,9 @@ def _ends(bundle: str) -> list[datetime.datetime]:
     return [max(each.not_valid_after_utc for each in found)]
 
 
-def leader(operator: str, lease: Manifest | None, now: datetime.datetime) -> Finding:
-    subject = f"{operator} leader"
-    cure = f"is it running? kubectl get pods -n steward-system -l app.kubernetes.io/name={operator}"
+def leader(operator: Examined, lease: Manifest | None, now: datetime.datetime) -> Finding:
+    subject = f"{operator.name} leader"
+    cure = f"is it running? kubectl get pods {operator.pods}"
     spec = {} if lease is None else lease.get("spec", {})
     holder, renewed = spec.get("holderIdentity", ""), spec.get("renewTime", "")
     if not holder or not renewed:

@@ -1,10 +1,12 @@
 """`steward explain`: where each value of a MultigresCluster comes from.
 
-Offline it reads files, as they would be applied; otherwise the cluster and the templates beside it, from the server.
+Offline it reads files, as they would be applied; otherwise the cluster from the server, with the contents of templates
+that are in force for it: under `Manual` and `Window` a template may have moved on.
 """
 
 from __future__ import annotations
 
+import datetime
 import json
 from pathlib import Path
 from typing import Any
@@ -18,18 +20,20 @@ from steward.cli.main import one_sentence
 from steward.cli.naming import NameOf
 from steward.cli.printing import some_of
 from steward.cli.reaching import with_client
-from steward.kube.client import Client, ListQuery
+from steward.cli.situations import Place, read_place
 from steward.kube.config import ConfigSource
 from steward.kube.errors import KubeError
-from steward.kube.kinds import Key
+from steward.kube.kinds import Key, Ref
 from steward.multigres.api.cell_template import CellTemplateSpec
 from steward.multigres.api.cluster import MultigresClusterSpec
 from steward.multigres.api.core_template import CoreTemplateSpec
 from steward.multigres.api.shard_template import ShardTemplateSpec
+from steward.multigres.attempts import Attempt, Situation, told
 from steward.multigres.explanation import Explained, explain
 from steward.multigres.resolve import resolve
 from steward.multigres.resolved import Identity, Templates
 from steward.multigres.rules import CELL_TEMPLATE, CLUSTER, CORE_TEMPLATE, SHARD_TEMPLATE
+from steward.multigres.updates import decide
 from steward.multigres.validation import validate
 
 Manifest = dict[str, Any]
@@ -53,7 +57,8 @@ Examples:
 \b
 Exit codes: 0 done, 1 the cluster is not there, is not valid, or its templates are missing.
 \b
-Needs, without -f: the right to get the cluster and to list coretemplates, celltemplates and shardtemplates.
+Needs, without -f: the right to list multigresclusters, coretemplates, celltemplates, shardtemplates and
+controllerrevisions.
 """
 
 
@@ -78,25 +83,36 @@ def command(
     """
     with one_sentence(NotExplained, NotReadable, KubeError, OSError):
         if files:
-            manifests = [each.manifest for file in files for each in documents_of(file) if each.name]
+            rows = explained(
+                [each.manifest for file in files for each in documents_of(file) if each.name], name
+            )
         elif name:
-            manifests = _live(name, *where_of(given))
+            rows = _live(name, *where_of(given))
         else:
             raise NotExplained("name a cluster, or give its manifest with -f")
-        rows = explained(manifests, name)
     click.echo(as_json(rows) if output == "json" else as_text(rows))
 
 
-def _live(name: str, source: ConfigSource, namespace: str) -> list[Manifest]:
-    """The cluster, and the templates beside it."""
+def _live(name: str, source: ConfigSource, namespace: str) -> list[Explained]:
+    place = with_client(source, lambda client: read_place(client, namespace))
+    return explained_in(place, Key(namespace, name), datetime.datetime.now(datetime.UTC))
 
-    async def read(client: Client) -> list[Manifest]:
-        found = [await client.get(CLUSTER, Key(namespace, name))]
-        for kind in (CORE_TEMPLATE, CELL_TEMPLATE, SHARD_TEMPLATE):
-            found += (await client.list(kind, ListQuery(namespace=namespace))).items
-        return found
 
-    return with_client(source, read)
+def explained_in(place: Place, key: Key, now: datetime.datetime) -> list[Explained]:
+    """Of a cluster as it lives: on the template contents that the operator has put in force. Pure."""
+    cluster = place.objects.get(Ref(CLUSTER, key))
+    if cluster is None:
+        cure = "`steward tree -A` shows what there is"
+        raise NotExplained(f"there is no MultigresCluster {key.name} in {key.namespace}; {cure}")
+    at = _situation(place, cluster, now)
+    return _told(key.name, at.spec, decide(at).attempt)
+
+
+def _situation(place: Place, cluster: Manifest, now: datetime.datetime) -> Situation:
+    try:
+        return place.situation(cluster, now)
+    except msgspec.ValidationError as error:
+        raise NotExplained(f"MultigresCluster {cluster['metadata']['name']}: {error}") from error
 
 
 def explained(manifests: list[Manifest], name: str | None) -> list[Explained]:
@@ -105,10 +121,13 @@ def explained(manifests: list[Manifest], name: str | None) -> list[Explained]:
     meta = cluster["metadata"]
     identity = Identity(meta.get("namespace", "default"), meta["name"])
     resolved = resolve(identity, spec, _templates(manifests, meta.get("namespace")))
-    if problems := validate(spec, resolved):
-        told = "; ".join(f"{problem.field}: {problem.message}" for problem in problems)
-        raise NotExplained(f"MultigresCluster {meta['name']} cannot be resolved: {told}")
-    return explain(spec, resolved)
+    return _told(meta["name"], spec, Attempt(resolved, validate(spec, resolved)))
+
+
+def _told(name: str, spec: MultigresClusterSpec, found: Attempt) -> list[Explained]:
+    if found.problems:
+        raise NotExplained(f"MultigresCluster {name} cannot be resolved: {told(found.problems)}")
+    return explain(spec, found.resolved)
 
 
 def _chosen(manifests: list[Manifest], name: str | None) -> Manifest:

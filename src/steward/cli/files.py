@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import yaml
 
@@ -25,8 +28,21 @@ def text_of(file: Path) -> str:
 
 def documents_of(file: Path) -> list[Document]:
     text = text_of(file)
-    try:
+    with _read_as_yaml(file):
         return list(read_documents(str(file), text))
+
+
+def yaml_of(file: Path) -> Any:
+    """The one document in it; None if there is none."""
+    text = text_of(file)
+    with _read_as_yaml(file):
+        return yaml.load(text, yaml.CSafeLoader)
+
+
+@contextmanager
+def _read_as_yaml(file: Path) -> Iterator[None]:
+    try:
+        yield
     except yaml.YAMLError as error:
         mark = getattr(error, "problem_mark", None)
         place = f":{mark.line + 1}:{mark.column + 1}" if mark else ""

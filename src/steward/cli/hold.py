@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 
 import click
 
+from steward.cli.asking import must_agree
 from steward.cli.looking.options import looking_options, looks_in
 from steward.cli.naming import means
 from steward.cli.printing import TEXT, WIDE, is_for_programs, output_option, print_value, table
@@ -74,7 +75,7 @@ def approve(name: str, yes: bool, **given: Any) -> None:
         raise click.ClickException(f"no approval lets these go. {held.message}")
     if not yes:
         click.echo(held.message)
-        click.confirm(f"Delete these {held.deletion['count']} Tenants and all that is theirs?", abort=True)
+        must_agree(f"Delete these {held.deletion['count']} Tenants and all that is theirs?")
     with_client(source, lambda client: _approve(client, held))
     click.echo(f"{held.ref} may delete these {held.deletion['count']} Tenants.")
 

@@ -11,6 +11,8 @@ import msgspec
 import yaml
 from msgspec import structs
 
+from steward.cli.files import NotReadable, yaml_of
+from steward.cli.main import one_sentence
 from steward.kube.kinds import Manifest
 from steward.shipping.operators import SHIPPED
 from steward.shipping.values import Values
@@ -34,7 +36,8 @@ def value_options(verb: _Decorated) -> _Decorated:
 
 
 def chosen_values(values_file: Path | None, namespace: str | None, only: str | None) -> Values:
-    given = {} if values_file is None else yaml.safe_load(values_file.read_text()) or {}
+    with one_sentence(NotReadable, OSError):
+        given = {} if values_file is None else yaml_of(values_file) or {}
     try:
         values = msgspec.convert(given, Values)
     except msgspec.ValidationError as error:

@@ -21,6 +21,8 @@ Example:
 
 Exit codes: 0 nothing wrong (warnings may be told), 1 something is wrong, 2 wrong usage.
 """
+_SHOWN: Final = 160
+"""So much of a line is shown; a manifest that a program wrote may be one line of megabytes."""
 _INPUT: Final = click.Path(exists=True, dir_okay=False, allow_dash=True, path_type=Path)
 
 
@@ -62,21 +64,30 @@ def _linted(files: tuple[Path, ...]) -> tuple[list[Finding], int]:
 def as_text(finding: Finding) -> str:
     line, column = finding.position
     number = str(line)
-    caret = " " * (column - 1) + "^"
+    source, before = _part(finding.source, column - 1)
     return "\n".join(
         [
             f"{finding.file}:{line}:{column}: {finding.severity}: {finding.message}",
-            f"  {number} | {finding.source}",
-            f"  {' ' * len(number)} | {caret}",
+            f"  {number} | {source}",
+            f"  {' ' * len(number)} | {' ' * before}^",
             *(f"  {hint}" for hint in finding.hints),
         ]
     )
 
 
+def _part(source: str, place: int) -> tuple[str, int]:
+    """What is shown of a line, and where in that the place is."""
+    start = max(0, place - _SHOWN // 2) if len(source) > _SHOWN else 0
+    left, right = "…" * (start > 0), "…" * (start + _SHOWN < len(source))
+    return left + source[start : start + _SHOWN] + right, place - start + len(left)
+
+
 def _summary(findings: list[Finding], checked: int) -> str:
     errors = sum(finding.severity == "error" for finding in findings)
     warnings = len(findings) - errors
-    return f"{checked} manifests checked: {errors} errors, {warnings} warnings"
+    parts = ((checked, "manifest"), (errors, "error"), (warnings, "warning"))
+    manifests, wrong, doubtful = (f"{count} {word}{'s' * (count != 1)}" for count, word in parts)
+    return f"{manifests} checked: {wrong}, {doubtful}"
 
 
 def _as_data(findings: list[Finding], output: str) -> str:

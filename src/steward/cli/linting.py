@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from difflib import get_close_matches
+from functools import cache
 from typing import Any, Final, NamedTuple
 
 import msgspec
@@ -96,7 +97,7 @@ def _typed(document: Document) -> Any:
 
 def _judged(document: Document, known: list[Document]) -> Iterator[Finding]:
     yield from (_told(document, problem, "error") for problem in _unidentified(document))
-    for problem in _unknown(document.manifest.get("spec"), schema_of(SPECS[document.kind]), "spec"):
+    for problem in _unknown(document.manifest.get("spec"), _schema_of(document.kind), "spec"):
         yield _finding_of(document, problem, document.key_position(problem.field), "error")
     spec = _typed(document)
     if isinstance(spec, msgspec.ValidationError):
@@ -108,6 +109,12 @@ def _judged(document: Document, known: list[Document]) -> Iterator[Finding]:
         yield from _judged_template(document, spec, _beside(document, "TenantRegistry", known))
     elif document.kind == "TenantRegistry":
         yield from (_told(document, problem, "error") for problem in validate_registry(spec))
+
+
+@cache
+def _schema_of(kind: str) -> Mapping[str, Any]:
+    """Once for each kind: a file may hold thousands of manifests."""
+    return schema_of(SPECS[kind])
 
 
 def _unidentified(document: Document) -> Iterator[Problem]:

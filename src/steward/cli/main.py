@@ -108,7 +108,7 @@ def steward() -> None:
 
     Exit codes: 0 done, 1 an error told in one sentence, 2 wrong usage, 130 interrupted.
     """
-    if os.environ.get("NO_COLOR"):
+    if os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb":
         click.get_current_context().color = False
 
 
@@ -122,7 +122,8 @@ def main() -> NoReturn:
     """The console entry: turns every expected error into one sentence and an exit code."""
     try:
         code = steward.main(prog_name=_called(), standalone_mode=False)
-        sys.stdout.flush()
+        if sys.stdout is not None:  # as `>&-` leaves it
+            sys.stdout.flush()
     except click.exceptions.Exit as done:
         sys.exit(done.exit_code)
     except click.ClickException as error:
@@ -131,10 +132,19 @@ def main() -> NoReturn:
     except (click.Abort, KeyboardInterrupt):
         sys.exit(ExitCode.INTERRUPTED)
     except BrokenPipeError:
-        # Whoever read has read enough; what is left in the buffer must not complain at the end.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        _let_go_of_output()  # whoever read has read enough
+        sys.exit(ExitCode.FAILED)
+    except OSError as error:  # a full disk, say
+        _let_go_of_output()
+        click.ClickException(str(error)).show()
         sys.exit(ExitCode.FAILED)
     sys.exit(code if isinstance(code, int) else ExitCode.DONE)
+
+
+def _let_go_of_output() -> None:
+    """What is left in the buffer must not complain at the end."""
+    if sys.stdout is not None:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 if __name__ == "__main__":

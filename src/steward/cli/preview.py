@@ -13,12 +13,13 @@ from steward.cli.looking.options import namespace_options, where_of
 from steward.cli.main import one_sentence
 from steward.cli.naming import NameOf
 from steward.cli.previewing import Outlook, has_changes, has_problems, lines, outlook, plain
-from steward.cli.printing import WIDE, is_for_programs, output_option, print_value
+from steward.cli.printing import WIDE, is_for_programs, output_option, print_value, some_of
 from steward.cli.reaching import told_plainly, with_client
 from steward.cli.registry_rows import source_options, surroundings_of
 from steward.kube.client import Client
 from steward.kube.config import ConfigSource
-from steward.kube.kinds import Key, Manifest, ref_of
+from steward.kube.errors import NoSuchKind
+from steward.kube.kinds import Key, Manifest, kind_of, ref_of
 from steward.runtime.dry_run import DryRunCarrier, Foreseen, Verdict
 from steward.runtime.plan import Apply
 from steward.tenants.rows.source import Surroundings
@@ -31,6 +32,7 @@ _COLOURS = {
     Verdict.CHANGE: "yellow",
     Verdict.DELETE: "red",
     Verdict.HELD: "magenta",
+    Verdict.WAITS: "magenta",
     Verdict.REFUSED: "red",
 }
 _EPILOG = """\b
@@ -41,6 +43,8 @@ Examples:
 \b
 Exit codes: 0 nothing would change, 2 something would (or the command line is wrong), 1 it would be refused or cannot
 be known.
+\b
+A cluster that does not follow a changed template at once, by its updatePolicy, is told with what it will wait for.
 \b
 Needs the rights that the change itself needs, since the server is asked about every step by a dry run. For a sync:
 to get, list and watch tenantregistries, tenanttemplates, tenants, Secrets and controllerrevisions, to create, patch
@@ -59,29 +63,39 @@ def command(registry: str | None, files: tuple[Path, ...], output: str, **given:
     """Say what the next sync of REGISTRY, or applying the files, would create, change and delete."""
     if not registry and not files:
         raise click.UsageError("name a registry, or files with -f")
+    changed = _manifests(files)
     around = surroundings_of(given)
     source, namespace = where_of(given)
-    with one_sentence(NotReadable, OSError):
-        changed = [_placed(each.manifest, namespace) for file in files for each in documents_of(file)]
-    found = _foreseen(source, changed, [Key(namespace, registry)] if registry else [], around)
+    asked = with_client(source, lambda client: _ask(client, changed, namespace)) if changed else []
+    found = _foreseen(source, asked, [Key(namespace, registry)] if registry else [], around)
     _show(found, output)
     context = click.get_current_context()
     context.exit(1 if has_problems(found) else 2 if has_changes(found) else 0)
 
 
-def _placed(manifest: Manifest, namespace: str) -> Manifest:
+def _manifests(files: tuple[Path, ...]) -> list[Manifest]:
+    with one_sentence(NotReadable, OSError):
+        documents = [document for file in files for document in documents_of(file)]
+    if files and not documents:
+        raise click.ClickException(f"there is no object in {some_of([str(file) for file in files])}")
+    for document in documents:
+        if not _is_identified(document.manifest):
+            told = "apiVersion, kind and metadata.name are needed, as text; metadata.namespace must be text"
+            raise click.ClickException(f"{document.file}: {told}")
+    return [document.manifest for document in documents]
+
+
+def _is_identified(manifest: Manifest) -> bool:
     metadata = manifest.get("metadata")
-    if not isinstance(metadata, dict) or not all(
-        (manifest.get("apiVersion"), manifest.get("kind"), metadata.get("name"))
-    ):
-        raise click.ClickException("a document without apiVersion, kind or metadata.name cannot be previewed")
-    return {**manifest, "metadata": {"namespace": namespace, **metadata}}
+    if not isinstance(metadata, dict) or not isinstance(metadata.get("namespace") or "", str):
+        return False
+    identity = (manifest.get("apiVersion"), manifest.get("kind"), metadata.get("name"))
+    return all(isinstance(word, str) and word for word in identity)
 
 
 def _foreseen(
-    source: ConfigSource, changed: list[Manifest], registries: list[Key], around: Surroundings
+    source: ConfigSource, asked: list[Foreseen], registries: list[Key], around: Surroundings
 ) -> list[Outlook]:
-    asked = with_client(source, lambda client: _ask(client, changed)) if changed else []
     after = [each.after for each in asked if each.verdict in _NEWS and each.after is not None]
     found = outlook(asked)
     if any(each["apiVersion"].startswith("multigres.com/") for each in after):
@@ -91,11 +105,22 @@ def _foreseen(
     return found
 
 
-async def _ask(client: Client, changed: list[Manifest]) -> list[Foreseen]:
+async def _ask(client: Client, changed: list[Manifest], namespace: str) -> list[Foreseen]:
     carrier = DryRunCarrier(client, MANAGER)
-    return [
-        foreseen for each in changed for foreseen in await carrier.carry_out((Apply(each),), ref_of(each))
-    ]
+    placed = [await _placed(client, each, namespace) for each in changed]
+    return [foreseen for each in placed for foreseen in await carrier.carry_out((Apply(each),), ref_of(each))]
+
+
+async def _placed(client: Client, manifest: Manifest, namespace: str) -> Manifest:
+    """In the namespace that it names, or in the one that was given; nowhere, where its kind lives in none."""
+    metadata = manifest["metadata"]
+    try:
+        is_inside = (await client.discovery.resource(kind_of(manifest))).namespaced
+    except NoSuchKind:
+        is_inside = True
+    place = {"namespace": metadata.get("namespace") or namespace} if is_inside else {}
+    others = {name: value for name, value in metadata.items() if name != "namespace"}
+    return {**manifest, "metadata": {**others, **place}}
 
 
 def _touched(after: list[Manifest]) -> list[Key]:
@@ -114,7 +139,8 @@ def _touched(after: list[Manifest]) -> list[Key]:
 
 
 def _trees(source: ConfigSource, after: list[Manifest]) -> list[Outlook]:
-    from steward.cli.cluster_foresight import KINDS, foreseen_trees
+    from steward.cli.cluster_foresight import foreseen_trees
+    from steward.cli.situations import KINDS
 
     ours = [each for each in after if each["kind"] in KINDS]
     places = {each["metadata"]["namespace"] for each in ours}
@@ -125,7 +151,7 @@ def _trees(source: ConfigSource, after: list[Manifest]) -> list[Outlook]:
 def _sync(source: ConfigSource, key: Key, around: Surroundings, after: list[Manifest]) -> list[Outlook]:
     from steward.cli.foresight import Sync, foreseen_sync
 
-    here = tuple(each for each in after if each["metadata"]["namespace"] == key.namespace)
+    here = tuple(each for each in after if each["metadata"].get("namespace") == key.namespace)
     return outlook(told_plainly(foreseen_sync(source, Sync(key, around, here))))
 
 

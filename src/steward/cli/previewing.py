@@ -21,6 +21,7 @@ MARKS: Final = {
     Verdict.CHANGE: "~",
     Verdict.DELETE: "-",
     Verdict.HELD: "!",
+    Verdict.WAITS: "…",
     Verdict.REFUSED: "✗",
     Verdict.UNKNOWN: "?",
 }
@@ -28,10 +29,9 @@ _WORDS: Final = {
     Verdict.CREATE: "create",
     Verdict.CHANGE: "change",
     Verdict.DELETE: "delete",
-    Verdict.REFUSED: "be refused",
 }
 _CHANGES: Final = (Verdict.CREATE, Verdict.CHANGE, Verdict.DELETE, Verdict.HELD)
-_LISTED: Final = {Verdict.CREATE: 20, Verdict.DELETE: 20, Verdict.CHANGE: 3}
+_LISTED: Final = {Verdict.CREATE: 20, Verdict.DELETE: 20, Verdict.CHANGE: 3, Verdict.WAITS: 20}
 """How many of one kind are shown each by itself; the count is always told. A template that changes changes a fleet."""
 
 
@@ -111,13 +111,18 @@ def _of_line(line: str) -> Verdict | None:
 
 
 def total(found: list[Outlook]) -> str:
-    """`Would delete 2 Tenant, create 1 Tenant, 1 ConfigMap. 24 deletions are held.`"""
+    """`Would create 1 Tenant, 1 ConfigMap, delete 2 Tenant. 24 deletions are held.`"""
     parts = [f"{word} {counts}" for verdict, word in _WORDS.items() if (counts := _counted(found, verdict))]
     held = sum(1 for each in found if each.verdict is Verdict.HELD)
+    refused, waiting = _counted(found, Verdict.REFUSED), _counted(found, Verdict.WAITS)
     unknown = _counted(found, Verdict.UNKNOWN)
     sentences = [f"Would {', '.join(parts)}."] if parts else []
     if held:
         sentences.append(f"{held} deletion{'s are' if held > 1 else ' is'} held.")
+    if refused:
+        sentences.append(f"{refused} would be refused.")
+    if waiting:
+        sentences.append(f"{waiting} would wait.")
     if unknown:
         sentences.append(f"Of {unknown} it cannot be known yet.")
     return " ".join(sentences) or "Nothing would change."

@@ -88,6 +88,11 @@ async def _living(client: Client, key: Key) -> Registry:
 
 
 async def read_rows(client: Client, key: Key, spec: TenantRegistrySpec, around: Surroundings) -> Rows:
+    if spec.source.type == "sqlite" and around.sqlite_root is None:
+        cure = (
+            "give --sqlite-root DIRECTORY as the operator has it, or --local for the cluster of `steward up`"
+        )
+        raise click.ClickException(f"the table of TenantRegistry {key} is a file beside its operator: {cure}")
     credentials = CredentialWatches(client, lambda _: None)
     try:
         await credentials.use(key, secrets_of(spec.source, key.namespace))

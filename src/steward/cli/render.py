@@ -14,10 +14,9 @@ from typing import Any, Final, NamedTuple, TypeVar
 
 import click
 import msgspec
-import yaml
 
 from steward.cli.documents import Document
-from steward.cli.files import NotReadable, documents_of, text_of
+from steward.cli.files import NotReadable, documents_of, text_of, yaml_of
 from steward.cli.installing import as_yaml
 from steward.cli.main import ExitCode, one_sentence
 from steward.cli.printing import some_of
@@ -71,7 +70,7 @@ def command(files: tuple[Path, ...], rows: Path | None, name: str | None, output
     are uid, hostOrUrl and activate, and every other column is a variable of its name. A cluster needs the templates
     that it names among the files; Secrets and owner references are left out.
     """
-    with one_sentence(NotRendered, RenderError, NotReadable, yaml.YAMLError, OSError):
+    with one_sentence(NotRendered, RenderError, NotReadable, OSError):
         documents = [document for file in files for document in documents_of(file)]
         if rows is None:
             return _print(_of_cluster(documents, name), output)
@@ -149,15 +148,22 @@ def _typed(document: Document, spec: type[_Spec]) -> _Spec:
 
 
 def _table(file: Path) -> list[dict[str, Any]]:
-    text = text_of(file)
     if file.suffix.lower() == ".csv":
-        return list(csv.DictReader(io.StringIO(text)))
-    table = yaml.safe_load(text)
+        return _csv(file)
+    table = yaml_of(file)
     if not isinstance(table, list) or not all(isinstance(row, dict) for row in table):
         raise NotRendered(
             f"{file} must hold a list of rows, each a map of columns; a CSV file must end in .csv"
         )
     return table
+
+
+def _csv(file: Path) -> list[dict[str, Any]]:
+    reader = csv.DictReader(io.StringIO(text_of(file)))
+    try:
+        return list(reader)
+    except csv.Error as error:
+        raise NotRendered(f"{file}:{reader.line_num} is no CSV: {error}") from error
 
 
 def _columns_in(table: list[dict[str, Any]]) -> Columns:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import re
 import time
 from collections.abc import Callable
 from typing import Any, Final
@@ -34,6 +35,8 @@ Examples:
 Exit codes: 0 done, 1 there is no sample, no such customer, or the operator does not answer.
 """
 
+_NAME: Final = re.compile(r"[a-z0-9]([-a-z0-9]{0,28}[a-z0-9])?")
+
 Answer = Callable[[Manifest, list[Manifest]], str]
 """From the registry and its Tenants to what has come of a change; nothing while nothing has."""
 
@@ -53,8 +56,15 @@ def list_all() -> None:
             )
 
 
+def _name(_: click.Context, __: click.Parameter, value: str) -> str:
+    if not _NAME.fullmatch(value):
+        told = "a customer's name becomes part of an address: lower-case letters, digits and -, at most 30"
+        raise click.BadParameter(told)
+    return value
+
+
 @command.command("add")
-@click.argument("name")
+@click.argument("name", callback=_name)
 @click.option("--plan", type=click.Choice(["basic", "gold"]), default="basic", show_default=True)
 def add(name: str, plan: str) -> None:
     """Add a customer, or make one active again."""

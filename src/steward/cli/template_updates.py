@@ -43,7 +43,7 @@ async def read_standings(client: Client, namespace: str) -> list[Standing]:
     """Of one namespace, or of all of them."""
     clusters, revisions, *templates = await asyncio.gather(
         read_kind(client, CLUSTER, namespace),
-        _revisions(client, namespace),
+        read_revisions(client, namespace),
         *(read_kind(client, kind, namespace) for kind in _TEMPLATES),
     )
     live: dict[str, dict[TemplateKey, Content]] = {}
@@ -111,7 +111,8 @@ def plain(each: Standing) -> dict[str, Any]:
     }
 
 
-async def _revisions(client: Client, namespace: str) -> dict[str, list[Revision]]:
+async def read_revisions(client: Client, namespace: str) -> dict[str, list[Revision]]:
+    """By the uid of the cluster that they belong to."""
     query = ListQuery(namespace=namespace, label_selector=f"app.kubernetes.io/component={COMPONENT}")
     found: dict[str, list[Revision]] = {}
     for seen in (await client.list(CONTROLLER_REVISION, query, RevisionView)).items:

@@ -6,6 +6,7 @@ from typing import Any
 
 import click
 
+from steward.cli.asking import must_agree
 from steward.cli.looking.options import looking_options, looks_in, namespace_options, where_of
 from steward.cli.naming import NameOf
 from steward.cli.printing import is_for_programs, output_option, print_value, table
@@ -99,7 +100,7 @@ def apply(cluster: str, yes: bool, **given: Any) -> None:
         raise click.ClickException(f"nothing waits for {cluster}; `steward updates -A` lists what does")
     if not yes:
         click.echo(standing.message)
-        click.confirm("Apply it?", abort=True)
+        must_agree("Apply it?")
     _ask(source, standing, accepting(standing.version))
     click.echo(f"{cluster} takes it now; `steward status` says when it is through.")
 
@@ -119,7 +120,7 @@ def rollback(cluster: str, revision: str, yes: bool, **given: Any) -> None:
         raise click.ClickException(told)
     if not yes:
         _show_difference(change)
-        click.confirm(f"Go back to generation {change.new.generation}?", abort=True)
+        must_agree(f"Go back to generation {change.new.generation}?")
     _ask(source, standing, going_back(standing.version, revision))
     click.echo(f"{cluster} goes back to generation {change.new.generation} of {change.template}.")
 
@@ -148,7 +149,8 @@ def _list(pending: list[Standing]) -> None:
                 f"{change.template} {'-' if change.old is None else change.old.generation} → "
                 f"{change.new.generation}"
                 for change in each.changes
-            ),
+            )
+            or "-",
             each.available or "-",
             each.reason,
         ]

@@ -15,9 +15,10 @@ from typing import Any
 import yaml
 
 from steward.local.certificates import Certificates, Pair
+from steward.local.pod_logs import NO_CONTAINER, logs_of_every_pod
 from steward.local.ports import Ports
 from steward.local.settings import ControlPlaneSettings, Layout
-from steward.local.stages import stages_file
+from steward.local.stages import all_stages
 
 _SERVICE_RANGE = "10.96.0.0/16"
 _AUDIT_MEGABYTES = "512"
@@ -65,7 +66,8 @@ def files(assembly: Assembly) -> dict[Path, str]:
         assembly.layout.kubeconfig: kubeconfig(assembly, "admin"),
         config / "audit.yaml": _yaml(_audit_policy(assembly.settings.audit_level)),
         config / "scheduler.yaml": _yaml(_scheduler_config(_kubeconfig_of(assembly, "kube-scheduler"))),
-        config / "kwok.yaml": stages_file(),
+        config / "kwok.yaml": yaml.safe_dump_all(_kwok_config(assembly), sort_keys=False),
+        config / "no-container.log": NO_CONTAINER,
     }
 
 
@@ -132,6 +134,9 @@ def _apiserver(assembly: Assembly) -> list[str]:
         f"--secure-port={assembly.ports['kube-apiserver']}",
         *_serving(assembly),
         f"--client-ca-file={certificates.ca.certificate}",
+        f"--kubelet-certificate-authority={certificates.ca.certificate}",
+        # A node's name is no address here.
+        "--kubelet-preferred-address-types=InternalIP",
         f"--etcd-servers={assembly.etcd_url}",
         f"--etcd-cafile={certificates.ca.certificate}",
         f"--etcd-certfile={etcd_client.certificate}",
@@ -199,7 +204,13 @@ def _kwok(assembly: Assembly) -> list[str]:
         "--manage-all-nodes=true",
         "--node-ip=127.0.0.1",
         f"--server-address=127.0.0.1:{assembly.ports['kwok']}",
+        *_serving(assembly),
     ]
+
+
+def _kwok_config(assembly: Assembly) -> list[dict[str, Any]]:
+    stages = all_stages(assembly.ports["kwok"])
+    return [*stages, logs_of_every_pod(assembly.layout.config / "no-container.log")]
 
 
 def _serving(assembly: Assembly) -> list[str]:

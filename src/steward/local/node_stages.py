@@ -1,4 +1,7 @@
-"""Nodes: ready at once, and not ready while `steward.local/node: not-ready` is on them."""
+"""Nodes: ready at once, and not ready while `steward.local/node: not-ready` is on them.
+
+The API server asks kwok where it would ask a kubelet; another start of the cluster may have another port for it.
+"""
 
 from __future__ import annotations
 
@@ -15,10 +18,13 @@ from steward.local.stage import (
 )
 
 NODE = "steward.local/node"
+_PORT = ".status.daemonEndpoints.kubeletEndpoint.Port | tostring"
 
 
-def node_stages() -> list[Stage]:
+def node_stages(kubelet_port: int) -> list[Stage]:
+    port = status_patch(f"daemonEndpoints: {{kubeletEndpoint: {{Port: {kubelet_port}}}}}")
     return [
+        stage("node-reached", "Node", [is_not(_PORT, str(kubelet_port))], [port]),
         stage("node-ready", "Node", [is_not(READY_STATUS, "True"), not_annotated(NODE)], [_node_up()]),
         stage(
             "node-not-ready",

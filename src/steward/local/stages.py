@@ -8,17 +8,11 @@ table.
 
 from __future__ import annotations
 
-import yaml
-
 from steward.local.node_stages import node_stages
 from steward.local.pod_stages import pod_stages
 from steward.local.stage import Stage
 from steward.local.volume_stages import volume_stages
 
 
-def stages_file() -> str:
-    return yaml.safe_dump_all(all_stages(), sort_keys=False)
-
-
-def all_stages() -> list[Stage]:
-    return [*node_stages(), *pod_stages(), *volume_stages()]
+def all_stages(kubelet_port: int) -> list[Stage]:
+    return [*node_stages(kubelet_port), *pod_stages(), *volume_stages()]

@@ -11,6 +11,7 @@ from steward.multigres import reasons
 from steward.multigres.attempts import WINDOW, Contents, Situation, attempt, told
 from steward.multigres.impact import restarts
 from steward.multigres.revisions import Content, TemplateKey
+from steward.multigres.validation import validate_update
 
 APPLY_NOW = "multigres.com/apply-template-update"
 REVISION_LENGTH = 12
@@ -71,8 +72,9 @@ def notice(at: Situation, waiting: Waiting) -> Notice:
 
 def _impact(at: Situation, waiting: Waiting) -> str:
     before, after = attempt(at, waiting.in_force), attempt(at, {**waiting.in_force, **waiting.newer})
-    if after.problems:
-        return f"it cannot be used as it is: {told(after.problems)}"
+    changes = [] if before.problems else validate_update(before.resolved, after.resolved)
+    if problems := [*after.problems, *changes]:
+        return f"it cannot be used as it is: {told(problems)}"
     found = restarts(before.resolved, after.resolved)
     more = f" and {len(found) - TOLD_RESTARTS} more" if len(found) > TOLD_RESTARTS else ""
     return f"restarts {', '.join(found[:TOLD_RESTARTS])}{more}" if found else "restarts nothing"

@@ -42,6 +42,7 @@ class Verdict(Enum):
     UNKNOWN = "cannot be known yet"
     TOLD = "would be told"
     HELD = "is held"
+    WAITS = "would not be followed yet"
     LATER = "would be looked at again"
 
 

@@ -56,9 +56,22 @@ class Tokens:
         return "".join(f"{indent}{line}\n" for line in lines)
 
 
+_NOTES = """\
+Steward {{ .Chart.AppVersion }} comes up in {{ .Release.Namespace }}. See how it goes, and what is wrong with it:
+
+  kubectl get pods -n {{ .Release.Namespace }}
+  steward doctor --system-namespace {{ .Release.Namespace }}
+{{- if not .Values.tenants.enabled }} --only multigres{{ end }}
+{{- if not .Values.multigres.enabled }} --only tenants{{ end }}
+
+The custom resource definitions stay when this is uninstalled: with them would go every cluster and every tenant.
+"""
+
+
 def templates() -> dict[str, str]:
     """The files below `templates/`, by name."""
     files = {
+        "NOTES.txt": _NOTES,
         "crds.yaml": _CRDS,
         "metrics-reader.yaml": _file([metrics_reader()], "", Tokens()),
         "alerts.yaml": _picked_up("alerts", RULES),
