@@ -132,6 +132,16 @@ def pages() -> list[str]:
     return [name for name in names if "reference/" not in name and commands_of(name)]
 
 
+def mentioned() -> list[tuple[str, str]]:
+    """What prose says between backticks to type, with its page; mostly a verb's name, and no whole command."""
+    found = [*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")]
+    return [
+        (str(path.relative_to(ROOT)), " ".join(command.split()))
+        for path in sorted(found)
+        for command in _INLINE.findall(path.read_text())
+    ]
+
+
 def commands_of(page: str) -> list[str]:
     text = (ROOT / page).read_text()
     found = _INDENTED.findall(text)

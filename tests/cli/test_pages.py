@@ -17,6 +17,7 @@ from tests.cli.pages import (
     commands_of,
     filled_in,
     is_for_the_sample,
+    mentioned,
     pages,
 )
 from tests.shipping import desk
@@ -59,6 +60,39 @@ def test_a_synopsis_names_options_that_are_there(start: str) -> None:
     assert verb is not None
     options = {option for parameter in verb.params for option in parameter.opts}
     assert set(re.findall(r"--[a-z-]+", synopsis)) <= options
+
+
+def test_every_verb_and_option_that_prose_names_is_there() -> None:
+    named = [(page, words) for page, words in mentioned() if re.match(r"(kubectl )?steward ", words)]
+    assert [each for each in named if not _is_there(each[1])] == []
+    assert len(named) > 50
+
+
+def _is_there(words: str) -> bool:
+    found: click.Command = steward
+    for word in words.removeprefix("kubectl ").split()[1:]:
+        if word.startswith("--"):
+            options = {option for parameter in found.params for option in parameter.opts}
+            if word.partition("=")[0] not in {*options, "--help"}:
+                return False
+        elif isinstance(found, click.Group) and word != "VERB":
+            inner = found.get_command(click.Context(found), word)
+            if inner is None:
+                return found.invoke_without_command
+            found = inner
+    return True
+
+
+def test_every_target_of_make_that_prose_names_is_there() -> None:
+    makefile = (ROOT / "Makefile").read_text()
+    targets = {
+        word
+        for _, words in mentioned()
+        if words.startswith("make ")
+        for word in re.findall(r"^make ((?:[a-z]+ ?)+)", words)[0].split()
+    }
+    assert [target for target in sorted(targets) if f"\n{target}:" not in makefile] == []
+    assert {"up", "down", "test", "check", "bench"} <= targets
 
 
 def test_a_comment_is_no_part_of_a_command() -> None:
