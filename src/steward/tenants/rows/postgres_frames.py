@@ -2,7 +2,7 @@
 reads outside its memory or never comes to an end, and the whole process with it.
 
 So no message reaches it that cannot be one. There is no other place for this: asyncpg makes its protocol itself, from
-the class that it finds under this name.
+the class that it finds under this name. It is bound to versions in which that was seen to be so.
 """
 
 import asyncio
