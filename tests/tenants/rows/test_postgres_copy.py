@@ -87,12 +87,17 @@ def test_sound_messages_pass_in_any_pieces() -> None:
 
 @pytest.mark.parametrize("lie", LIES)
 async def test_a_server_that_sends_what_cannot_be_is_hung_up_on(lie: bytes) -> None:
+    hung_up = asyncio.Event()
+
     async def send(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         await reader.read(100)
         writer.write(lie)
         with suppress(OSError):
             await reader.read(100)
         writer.close()
+        with suppress(OSError):
+            await writer.wait_closed()
+        hung_up.set()
 
     async with await asyncio.start_server(send, "127.0.0.1", 0) as server:
         source = PostgresSource(
@@ -105,3 +110,4 @@ async def test_a_server_that_sends_what_cannot_be_is_hung_up_on(lie: bytes) -> N
         )
         with pytest.raises(Unreachable):
             await Postgres(source, Credentials("s3cret")).read(COLUMNS)
+        await hung_up.wait()
