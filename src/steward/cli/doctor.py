@@ -112,8 +112,9 @@ async def _examine(source: ConfigSource, scope: Scope) -> list[Finding]:
 def _lines(client: Client, scope: Scope) -> Iterator[Awaitable[Finding]]:
     yield _told("definitions", _definitions(client, scope.operators))
     for operator in scope.operators:
-        yield _told(f"{operator.name} webhooks", _trust(client, operator, scope.system))
-        yield _told(f"{operator.name} webhooks answer", _answer(client, operator, scope))
+        registered = asyncio.ensure_future(_registered(client, operator))
+        yield _told(f"{operator.name} webhooks", _trust(registered, operator, scope.system))
+        yield _told(f"{operator.name} webhooks answer", _answer(client, registered, operator, scope))
         yield _told(f"{operator.name} rights", _rights(client, operator, scope.system))
         yield _told(f"{operator.name} leader", _leader(client, operator, scope.system))
         yield _told(f"{operator.name} version", _version(client, operator, scope.system))
@@ -157,9 +158,8 @@ async def _get(client: Client, kind: Kind, key: Key) -> Manifest | None:
         return None
 
 
-async def _trust(client: Client, operator: Shipped, system: str) -> Finding:
-    registered = await _registered(client, operator)
-    return examining.webhook_trust(Examined(operator.name, system), registered, _now())
+async def _trust(registered: Awaitable[list[Manifest]], operator: Shipped, system: str) -> Finding:
+    return examining.webhook_trust(Examined(operator.name, system), await registered, _now())
 
 
 async def _registered(client: Client, operator: Shipped) -> list[Manifest]:
@@ -169,10 +169,12 @@ async def _registered(client: Client, operator: Shipped) -> list[Manifest]:
     return [each for each in found if each]
 
 
-async def _answer(client: Client, operator: Shipped, scope: Scope) -> Finding:
+async def _answer(
+    client: Client, registered: Awaitable[list[Manifest]], operator: Shipped, scope: Scope
+) -> Finding:
     """The API server itself is made to ask: nobody else reaches a webhook as it does."""
     subject = f"{operator.name} webhooks answer"
-    if not await _registered(client, operator):
+    if not await registered:
         return examining.nobody_is_asked(Examined(operator.name, scope.system))
     try:
         await client.create(_probe(operator, scope.probed), dry_run=True)

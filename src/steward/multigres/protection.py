@@ -8,7 +8,7 @@ from collections.abc import Collection
 
 from steward.kube.kinds import Ref
 from steward.kube.meta import ObjectMeta
-from steward.kube.patches import MergePatch
+from steward.multigres.deletion import set_as_seen
 from steward.runtime.plan import Patch
 
 PREFIX = "multigres.com/in-use-by-"
@@ -30,4 +30,4 @@ def protect(ref: Ref, meta: ObjectMeta, users: Collection[str]) -> tuple[Patch, 
     wanted = wanted_finalizers(meta, users)
     if wanted == meta.finalizers:
         return ()
-    return (Patch(ref, MergePatch.metadata_as_seen(meta.resource_version, finalizers=list(wanted))),)
+    return (set_as_seen(ref, meta, "finalizers", list(wanted)),)
