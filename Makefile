@@ -50,14 +50,14 @@ check: setup
 	@$(BIN)/lint-imports
 	@$(BIN)/python -m steward.multigres.api config/crd --check
 	@$(BIN)/python -m steward.tenants.api config/crd --check
-	@$(BIN)/python -m steward.shipping --check
-	@$(BIN)/python -m steward.reference --check
+	@$(BIN)/python -m steward.install --check
+	@$(BIN)/python -m steward.docgen --check
 
 generate: setup
 	@$(BIN)/python -m steward.multigres.api config/crd
 	@$(BIN)/python -m steward.tenants.api config/crd
-	@$(BIN)/python -m steward.shipping
-	@$(BIN)/python -m steward.reference
+	@$(BIN)/python -m steward.install
+	@$(BIN)/python -m steward.docgen
 
 bench: binaries
 	@$(BIN)/python -m bench $(ARGS)

@@ -23,11 +23,11 @@ from bench.measuring.plane import Ground, ground
 from bench.measuring.report import Report, progress
 from bench.measuring.running import run
 from bench.measuring.watched import watched
-from steward.kube.kinds import CONFIG_MAP, ref_of
-from steward.kube.meta import Metadata
-from steward.kube.options import ApplyOptions
-from steward.kube.selectors import CacheRule
-from steward.runtime.plan import Apply
+from steward.kube.cache.rules import CacheRule
+from steward.kube.objects.kinds import CONFIG_MAP, ref_of
+from steward.kube.objects.meta import Metadata
+from steward.kube.objects.options import ApplyOptions
+from steward.runtime.plan.steps import Apply
 
 DEFAULT = Options(objects=100, rounds=20)
 TARGET = at_least_of_floor(0.9)

@@ -26,10 +26,10 @@ from bench.measuring.options import Options, read_options
 from bench.measuring.plane import Ground, ground
 from bench.measuring.report import Report, progress
 from bench.measuring.running import run
-from steward.kube.kinds import CONFIG_MAP
-from steward.kube.meta import Metadata
-from steward.kube.selectors import CacheRule
-from steward.kube.store import Change
+from steward.kube.cache.rules import CacheRule
+from steward.kube.cache.store import Change
+from steward.kube.objects.kinds import CONFIG_MAP
+from steward.kube.objects.meta import Metadata
 
 DEFAULT = Options(objects=400, rounds=3)
 _ECHO = {"bench": "echo"}

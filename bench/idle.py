@@ -18,7 +18,7 @@ from bench.measuring.plane import Ground, ground
 from bench.measuring.process import Usage
 from bench.measuring.report import Report, progress
 from bench.measuring.running import run
-from steward.cli.run import OPERATORS
+from steward.cli.commands.run import OPERATORS
 
 DEFAULT = Options(objects=1, rounds=1, seconds=60.0)
 TARGET = at_most(60)

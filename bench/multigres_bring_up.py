@@ -25,8 +25,8 @@ from bench.measuring.replay import DEPTH, Replayed, replay, what_was_written
 from bench.measuring.report import Report, progress
 from bench.measuring.running import run
 from bench.measuring.sight import Seen, sight
-from steward.multigres.controllers.topology import QUIET_SECONDS
-from steward.multigres.deletion import Grace
+from steward.multigres.controllers.topology.reconciler import QUIET_SECONDS
+from steward.multigres.deletion.annotations import Grace
 
 DEFAULT = Options(objects=1, rounds=1, seconds=120.0, sizes=(1, 10, 40))
 OPERATOR = ("multigres",)

@@ -25,15 +25,15 @@ from bench.measuring.plane import Ground, ground
 from bench.measuring.report import Report, progress
 from bench.measuring.running import run
 from bench.measuring.watched import watched
-from steward.kube.kinds import CONFIG_MAP, SECRET, Key, Ref
-from steward.kube.meta import Metadata, key_of
-from steward.kube.selectors import CacheRule
-from steward.kube.store import Store
-from steward.runtime.controller import Controller, ControllerLoop
-from steward.runtime.plan import Apply
-from steward.runtime.queue import Lane
+from steward.kube.cache.rules import CacheRule
+from steward.kube.cache.store import Store
+from steward.kube.objects.kinds import CONFIG_MAP, SECRET, Key, Ref
+from steward.kube.objects.meta import Metadata, key_of
+from steward.runtime.controller.controller import Controller, ControllerLoop
+from steward.runtime.controller.triggers import For, Owns
+from steward.runtime.controller.workqueue import Lane
+from steward.runtime.plan.steps import Apply
 from steward.runtime.reconcile import Result
-from steward.runtime.triggers import For, Owns
 
 DEFAULT = Options(objects=5_000, rounds=20, depths=(16,))
 TARGET = at_least_of_floor(0.9)

@@ -18,18 +18,18 @@ from pathlib import Path
 import pytest
 from xdist.remote import Producer
 
-from steward.local import binaries
 from steward.local import control_plane as local
 from steward.local.errors import LocalError
 from steward.local.processes import Lifetime
-from steward.local.programs import PROGRAMS
+from steward.local.programs import binaries
+from steward.local.programs.programs import PROGRAMS
 from steward.local.progress import Silent
 from steward.local.settings import ControlPlaneSettings
-from tests import namespaces, rights
-from tests.api_server import ApiServer
-from tests.database_servers import DatabaseServer, mariadb_server, postgres_server
-from tests.scheduling import FileByFile, longest_first
-from tests.shared import run_directory, shared
+from tests.support import namespaces, rbac_comparison
+from tests.support.api_server import ApiServer
+from tests.support.database_servers import DatabaseServer, mariadb_server, postgres_server
+from tests.support.scheduling import FileByFile, longest_first
+from tests.support.shared import run_directory, shared
 
 
 @pytest.hookimpl(wrapper=True)
@@ -67,11 +67,11 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 
 _IN_USE = pytest.StashKey[ExitStack]()
-_RIGHTS = pytest.StashKey[rights.Comparison]()
+_RIGHTS = pytest.StashKey[rbac_comparison.Comparison]()
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    config.stash[_RIGHTS] = rights.Comparison(config)
+    config.stash[_RIGHTS] = rbac_comparison.Comparison(config)
     config.pluginmanager.register(config.stash[_RIGHTS])
 
 
@@ -100,13 +100,13 @@ def control_plane(
 
 
 @pytest.fixture(scope="session")
-def rights_record(request: pytest.FixtureRequest) -> rights.Record:
+def rights_record(request: pytest.FixtureRequest) -> rbac_comparison.Record:
     """What was seen of the operators' rights."""
     return request.config.stash[_RIGHTS].record
 
 
 @contextmanager
-def running_plane(record: rights.Record, *admission_plugins: str) -> Iterator[str]:
+def running_plane(record: rbac_comparison.Record, *admission_plugins: str) -> Iterator[str]:
     """The directory of a control plane that is thrown away afterwards; what it tells of rights stays."""
     directory = Path(tempfile.mkdtemp(prefix="steward-test-"))
     # A loop of its own: asyncio.run would take away the one that pytest-asyncio has set.

@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from tests.database_servers import SERVERS, find_program
+from tests.support.database_servers import SERVERS, find_program
 
 # Debian asks this program whether a service may be started; 101 means no.
 _POLICY = Path("/usr/sbin/policy-rc.d")

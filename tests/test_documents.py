@@ -9,11 +9,11 @@ import click
 import pytest
 
 from steward.cli.documents import read_documents
-from steward.cli.linting import lint
+from steward.cli.lint_checks import lint
 from steward.cli.main import steward
-from steward.shipping.operators import SHIPPED
+from steward.install.operators import SHIPPED
+from tests.support.paths import ROOT
 
-ROOT = Path(__file__).parents[1]
 PLACES = ("*.md", "docs/**/*.md", "config/**/*.md", "chart/**/*.md")
 DOCUMENTS = sorted(
     {str(path.relative_to(ROOT)) for pattern in PLACES for path in ROOT.glob(pattern) if path.is_file()}

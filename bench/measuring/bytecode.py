@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 
-from steward.local.places import cache_directory
+from steward.local.paths import cache_directory
 
 
 def keep_bytecode() -> None:

@@ -8,17 +8,17 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass
 
 from bench.measuring.bare import FIELD_MANAGER
-from steward.kube.apply import Applier
-from steward.kube.cache import Caches
-from steward.kube.client import Client
-from steward.kube.collector import collector_paused
+from steward.kube.apply.applier import Applier
+from steward.kube.cache.caches import Caches
+from steward.kube.cache.gc_pause import collector_paused
+from steward.kube.client.client import Client
 from steward.local.control_plane import ControlPlane
-from steward.runtime.carry import Carrier, Reach
-from steward.runtime.connection import open_connection
-from steward.runtime.controller import Surroundings
-from steward.runtime.events import EventRecorder, Reporter
-from steward.runtime.identity import identity
-from steward.runtime.settings import Settings
+from steward.runtime.controller.controller import Surroundings
+from steward.runtime.manager.clients import open_connection
+from steward.runtime.manager.identity import identity
+from steward.runtime.manager.settings import Settings
+from steward.runtime.plan.event_recorder import EventRecorder, Reporter
+from steward.runtime.plan.executor import Carrier, Reach
 
 
 @dataclass(frozen=True)

@@ -12,17 +12,17 @@ from bench.measuring.child import Answer, serve, tidy
 from bench.measuring.depth import Meter
 from bench.measuring.engine import Engine, engine
 from bench.measuring.process import usage
-from steward.kube.collector import collector_paused
-from steward.kube.kinds import CONFIG_MAP, Key
-from steward.kube.meta import Metadata, key_of
-from steward.kube.selectors import CacheRule
-from steward.kube.store import Store
+from steward.kube.cache.gc_pause import collector_paused
+from steward.kube.cache.rules import CacheRule
+from steward.kube.cache.store import Store
+from steward.kube.objects.kinds import CONFIG_MAP, Key
+from steward.kube.objects.meta import Metadata, key_of
 from steward.local import control_plane as local
 from steward.local.control_plane import ControlPlane
-from steward.runtime.controller import Controller, ControllerLoop
-from steward.runtime.queue import Lane
+from steward.runtime.controller.controller import Controller, ControllerLoop
+from steward.runtime.controller.triggers import For
+from steward.runtime.controller.workqueue import Lane
 from steward.runtime.reconcile import DONE, Result
-from steward.runtime.triggers import For
 
 
 class Nothing:

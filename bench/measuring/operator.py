@@ -16,7 +16,7 @@ import aiohttp
 from bench.measuring.bare import BareClient
 from bench.measuring.plane import Ground
 from bench.measuring.process import Usage, usage
-from steward.kube.crd import definition
+from steward.kube.crd.schema import definition
 from steward.local.ports import choose
 from steward.local.processes import Lifetime, Service
 from steward.multigres.api import kinds as multigres

@@ -10,10 +10,10 @@ from pathlib import Path
 from bench.measuring.child import Answer, serve, tidy
 from bench.measuring.engine import Engine, engine
 from bench.measuring.process import usage
-from steward.kube.collector import collector_paused
-from steward.kube.kinds import SECRET
-from steward.kube.meta import Metadata
-from steward.kube.selectors import EVERY_NAMESPACE, CacheRule
+from steward.kube.cache.gc_pause import collector_paused
+from steward.kube.cache.rules import EVERY_NAMESPACE, CacheRule
+from steward.kube.objects.kinds import SECRET
+from steward.kube.objects.meta import Metadata
 from steward.local import control_plane as local
 
 

@@ -12,7 +12,7 @@ from datetime import datetime
 from typing import Any
 
 import asyncmy
-from tests.database_servers import DatabaseServer, mariadb_server
+from tests.support.database_servers import DatabaseServer, mariadb_server
 
 from bench.measuring.bare import BareClient, Manifest
 from steward.tenants.api.group import API_VERSION

@@ -8,12 +8,12 @@ import aiohttp
 import msgspec
 import pytest
 
-from steward.admission.authority import KeyPair, Profile, Subject, Validity, make_authority, sign_leaf
 from steward.admission.server import ServerSettings, WebhookServer
-from steward.admission.serving_certificate import ServingCertificate
-from steward.kube.client import connect
-from steward.kube.config import ConfigSource, load_settings
-from steward.kube.kinds import MUTATING_WEBHOOKS, VALIDATING_WEBHOOKS, Key, Ref
+from steward.certificates.authority import KeyPair, Profile, Subject, Validity, make_authority, sign_leaf
+from steward.certificates.serving_certificate import ServingCertificate
+from steward.kube.client.client import connect
+from steward.kube.config.loader import ConfigSource, load_settings
+from steward.kube.objects.kinds import MUTATING_WEBHOOKS, VALIDATING_WEBHOOKS, Key, Ref
 
 NAME = Subject("webhook", "tests")
 

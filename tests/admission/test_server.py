@@ -10,7 +10,7 @@ import pytest
 from steward.admission.errors import ListenError
 from steward.admission.review import Allowed, Denied
 from steward.admission.server import Hooks, Result, Reviewed, ServerSettings, Webhook, WebhookServer, Work
-from steward.admission.serving_certificate import ServingCertificate
+from steward.certificates.serving_certificate import ServingCertificate
 from steward.testkit import FakeClock
 from tests.admission.conftest import put_leaf, review_body
 

@@ -5,7 +5,7 @@ from types import SimpleNamespace
 import pytest
 from prometheus_client import CollectorRegistry
 
-from steward.admission.figures import WebhookFigures
+from steward.admission.metrics import WebhookFigures
 from steward.admission.server import Result, Reviewed, Webhook, Work
 from steward.admission.service import CertificateNames, Registration, WebhookService, is_on, serve_webhooks
 

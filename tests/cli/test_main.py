@@ -10,8 +10,8 @@ import click
 import pytest
 
 from steward.cli import main as cli
+from steward.cli.connection import told_plainly
 from steward.cli.main import VERBS, ExitCode, one_sentence
-from steward.cli.reaching import told_plainly
 from steward.kube.errors import Unreachable
 
 

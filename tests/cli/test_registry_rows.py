@@ -5,9 +5,9 @@ import msgspec
 import pytest
 
 from steward.cli.registry_rows import read_rows
-from steward.kube.kinds import Key
+from steward.kube.objects.kinds import Key
 from steward.tenants.api.registry import TenantRegistrySpec
-from steward.tenants.rows.source import Surroundings
+from steward.tenants.sources.source import Surroundings
 
 SPEC = msgspec.convert(
     {

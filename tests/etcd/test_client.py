@@ -14,8 +14,9 @@ from aiohttp import web
 
 from steward.etcd.client import Endpoints, EtcdClient, prefix_end
 from steward.etcd.errors import EtcdError, Refused, Unreachable
-from steward.local import binaries, certificates
-from steward.local.programs import CONTROL_PLANE
+from steward.local import certificates
+from steward.local.programs import binaries
+from steward.local.programs.programs import CONTROL_PLANE
 from steward.local.progress import Silent
 
 

@@ -4,9 +4,9 @@ from collections.abc import AsyncIterator
 
 import pytest
 
-from steward.kube.client import Client, connect
-from steward.kube.config import ConfigSource, load_settings
-from steward.kube.connection import ConnectionSettings
+from steward.kube.client.client import Client, connect
+from steward.kube.config.loader import ConfigSource, load_settings
+from steward.kube.config.settings import ConnectionSettings
 from steward.local.control_plane import ControlPlane
 
 

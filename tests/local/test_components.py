@@ -8,7 +8,7 @@ import pytest
 import yaml
 
 from steward.local import certificates, ports
-from steward.local.cluster import nodes, storage_classes
+from steward.local.bootstrap.objects import nodes, storage_classes
 from steward.local.components import Assembly, commands, files
 from steward.local.settings import COMPONENTS, ControlPlaneSettings, Layout
 

@@ -14,14 +14,15 @@ from pathlib import Path
 
 import pytest
 
-from steward.local import binaries, control_plane, ports
+from steward.local import control_plane, ports
 from steward.local.control_plane import ControlPlane
 from steward.local.errors import ComponentFailed, NotRunning, PortTaken
 from steward.local.processes import Lifetime
-from steward.local.programs import PROGRAMS
+from steward.local.programs import binaries
+from steward.local.programs.programs import PROGRAMS
 from steward.local.progress import Share, Silent
 from steward.local.settings import COMPONENTS, ControlPlaneSettings, Layout
-from tests.local.cluster_access import Cluster
+from tests.local.support.cluster_access import Cluster
 
 CONFIG_MAP = "/api/v1/namespaces/default/configmaps"
 

@@ -6,8 +6,8 @@ import asyncmy
 import asyncpg
 
 from steward.local.control_plane import ControlPlane
-from tests.database_servers import DatabaseServer
-from tests.local.cluster_access import Cluster
+from tests.local.support.cluster_access import Cluster
+from tests.support.database_servers import DatabaseServer
 
 
 async def test_a_namespace_is_there_and_can_hold_pods(control_plane: ControlPlane, namespace: str) -> None:

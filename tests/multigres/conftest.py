@@ -8,17 +8,17 @@ from pathlib import Path
 
 import pytest
 
-from steward.admission.registering import restricted
+from steward.admission.self_registration import restricted
+from steward.install.operators import MULTIGRES
 from steward.local.control_plane import ControlPlane
-from steward.multigres import server_rules
+from steward.multigres import webhook_configurations
 from steward.multigres.api.group import API_VERSION
 from steward.multigres.api.kinds import CUSTOM_KINDS
-from steward.shipping.operators import MULTIGRES
-from tests import definitions, namespaces
-from tests.api_server import ApiServer
-from tests.identities import kubeconfig_of
-from tests.kubectl import Kubectl
-from tests.operator_process import Operator, running
+from tests.support import definitions, namespaces
+from tests.support.api_server import ApiServer
+from tests.support.identities import kubeconfig_of
+from tests.support.kubectl import Kubectl
+from tests.support.operator_process import Operator, running
 
 
 @pytest.fixture(scope="session")
@@ -77,7 +77,7 @@ def operator_with_webhooks(
             _until_reviewed(process, kubectl, namespace)
             yield process
     finally:
-        policies = restricted(server_rules.child_policy(""), (namespace,))
+        policies = restricted(webhook_configurations.child_policy(""), (namespace,))
         names = [f"{policy['kind']}/{policy['metadata']['name']}" for policy in policies]
         kubectl("delete", "--ignore-not-found", *names)
 

@@ -6,12 +6,12 @@ from typing import Any, cast
 import pytest
 from prometheus_client import CollectorRegistry
 
-from steward.kube.kinds import DEPLOYMENT, STATEFUL_SET, Key, Kind
-from steward.kube.selectors import CacheRule
-from steward.kube.store import Store
-from steward.multigres.controllers.ground import Ground
+from steward.kube.cache.rules import CacheRule
+from steward.kube.cache.store import Store
+from steward.kube.objects.kinds import DEPLOYMENT, STATEFUL_SET, Key, Kind
+from steward.multigres.cache_rules import CELL, CLUSTER, SHARD, TOPO_SERVER, Rules
+from steward.multigres.controllers.common.context import ControllerContext
 from steward.multigres.metrics import ClusterFigures
-from steward.multigres.rules import CELL, CLUSTER, SHARD, TOPO_SERVER, Rules
 
 
 class Stores:
@@ -44,7 +44,7 @@ def stores() -> Stores:
 @pytest.fixture
 def registry(stores: Stores) -> CollectorRegistry:
     registry = CollectorRegistry()
-    registry.register(ClusterFigures(cast(Ground, stores)))
+    registry.register(ClusterFigures(cast(ControllerContext, stores)))
     return registry
 
 

@@ -12,16 +12,16 @@ from typing import Any
 import pytest
 import yaml
 
-from steward.local import binaries
 from steward.local.control_plane import ControlPlane
-from steward.local.programs import PROMTOOL
+from steward.local.programs import binaries
+from steward.local.programs.programs import PROMTOOL
 from steward.local.progress import Silent
-from tests.kubectl import Kubectl
 from tests.multigres.conftest import operator_with_webhooks
-from tests.multigres.scraping import free_port, page
-from tests.multigres.update_story import eventually
+from tests.multigres.support.scraping import free_port, page
+from tests.multigres.support.update_story import eventually
+from tests.support.kubectl import Kubectl
+from tests.support.paths import ROOT
 
-ROOT = Path(__file__).parents[2]
 MONITORING = ROOT / "config" / "monitoring"
 RUNBOOKS = ROOT / "docs" / "monitoring" / "runbooks"
 ALERTS = (
@@ -134,7 +134,7 @@ def test_promtool_accepts_the_rules(promtool: Path, rule_file: Path) -> None:
 
 
 def test_alerts_fire_when_they_should_and_only_then(promtool: Path, rule_file: Path) -> None:
-    cases = Path(__file__).parent / "alerts" / "alerts.yaml"
+    cases = ROOT / "tests" / "multigres" / "alerts" / "alerts.yaml"
     shutil.copy(cases, rule_file.parent / cases.name)
     command = [str(promtool), "test", "rules", str(rule_file.parent / cases.name)]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
@@ -142,7 +142,7 @@ def test_alerts_fire_when_they_should_and_only_then(promtool: Path, rule_file: P
 
 
 def test_every_alert_has_a_case_in_which_it_fires() -> None:
-    cases = yaml.safe_load((Path(__file__).parent / "alerts" / "alerts.yaml").read_text())
+    cases = yaml.safe_load((ROOT / "tests" / "multigres" / "alerts" / "alerts.yaml").read_text())
     fired = {
         check["alertname"]
         for case in cases["tests"]

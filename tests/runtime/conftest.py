@@ -4,12 +4,12 @@ from collections.abc import AsyncIterator
 
 import pytest
 
-from steward.kube.client import Client, connect
-from steward.kube.config import ConfigSource, load_settings
+from steward.kube.client.client import Client, connect
+from steward.kube.config.loader import ConfigSource, load_settings
 from steward.local.control_plane import ControlPlane
-from steward.runtime.connection import Connection, open_connection
-from steward.runtime.identity import identity
-from steward.runtime.settings import Settings
+from steward.runtime.manager.clients import Connection, open_connection
+from steward.runtime.manager.identity import identity
+from steward.runtime.manager.settings import Settings
 
 
 @pytest.fixture

@@ -7,15 +7,15 @@ from pathlib import Path
 
 import pytest
 
+from steward.install.operators import TENANTS
 from steward.local.control_plane import ControlPlane
-from steward.shipping.operators import TENANTS
 from steward.tenants.api.kinds import CUSTOM_KINDS
-from tests import definitions
-from tests.identities import kubeconfig_of
-from tests.kubectl import Kubectl
-from tests.operator_process import Operator, running
-from tests.tenants.customers import Customers, World, until
-from tests.tenants.manifests import resource, template
+from tests.support import definitions
+from tests.support.identities import kubeconfig_of
+from tests.support.kubectl import Kubectl
+from tests.support.operator_process import Operator, running
+from tests.tenants.support.customers import Customers, World, until
+from tests.tenants.support.manifests import resource, template
 
 
 @pytest.fixture(scope="session")

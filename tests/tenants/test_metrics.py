@@ -6,10 +6,10 @@ from typing import Any
 import pytest
 from prometheus_client import CollectorRegistry
 
-from steward.kube.kinds import Key
-from steward.kube.store import Store
+from steward.kube.cache.store import Store
+from steward.kube.objects.kinds import Key
+from steward.tenants.cache_rules import Rules
 from steward.tenants.metrics import Counts, TenantsCollector
-from steward.tenants.rules import Rules
 
 OF_THE_SEED = {
     "tenant_reconcile_duration_seconds": ("result",),

@@ -12,17 +12,17 @@ from typing import Any
 import pytest
 import yaml
 
-from steward.local import binaries
 from steward.local.control_plane import ControlPlane
 from steward.local.ports import free_ports
-from steward.local.programs import PROMTOOL
+from steward.local.programs import binaries
+from steward.local.programs.programs import PROMTOOL
 from steward.local.progress import Silent
-from tests.kubectl import Kubectl
+from tests.support.kubectl import Kubectl
+from tests.support.paths import ROOT
 from tests.tenants.conftest import running_operator
-from tests.tenants.fleet import Fleet, config_map, resource
-from tests.tenants.manifests import registry
+from tests.tenants.support.fleet import Fleet, config_map, resource
+from tests.tenants.support.manifests import registry
 
-ROOT = Path(__file__).parents[2]
 ALERTS = ROOT / "config" / "prometheus" / "alerts.yaml"
 DASHBOARD = ROOT / "config" / "prometheus" / "grafana-dashboard-tenants.json"
 RUNBOOKS = ROOT / "docs" / "monitoring" / "tenants"

@@ -1,6 +1,5 @@
 """The samples are what they say: accepted by the same rules as everybody's manifests."""
 
-from pathlib import Path
 from typing import Any
 
 import msgspec
@@ -9,10 +8,11 @@ import yaml
 
 from steward.tenants.api.registry import TenantRegistrySpec
 from steward.tenants.api.template import TenantTemplateSpec
-from steward.tenants.registry_validation import advise_registry, validate_registry
-from steward.tenants.validation import advise_template, validate_template
+from steward.tenants.validation.registry import advise_registry, validate_registry
+from steward.tenants.validation.template import advise_template, validate_template
+from tests.support.paths import ROOT
 
-SAMPLES = Path(__file__).parents[2] / "config/samples/tenants"
+SAMPLES = ROOT / "config/samples/tenants"
 DOCUMENTS = [
     pytest.param(document, id=f"{file.stem}-{document['metadata']['name']}")
     for file in sorted(SAMPLES.glob("*.yaml"))

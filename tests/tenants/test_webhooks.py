@@ -7,12 +7,12 @@ import pytest
 
 from steward.admission.review import Allowed, Denied, Review, decode_review
 from steward.kube.errors import NotFound, Unreachable
-from steward.kube.kinds import Key, Kind
-from steward.kube.meta import ObjectMeta
-from steward.tenants.admission import TenantWebhooks
+from steward.kube.objects.kinds import Key, Kind
+from steward.kube.objects.meta import ObjectMeta
 from steward.tenants.api.group import GROUP, VERSION
 from steward.tenants.views import Registry, Tenant, TenantSpecSummary
-from tests.tenants.manifests import Manifest, registry, resource, template
+from steward.tenants.webhooks import TenantWebhooks
+from tests.tenants.support.manifests import Manifest, registry, resource, template
 
 
 class Server:

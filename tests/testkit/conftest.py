@@ -6,7 +6,7 @@ import aiohttp
 import pytest
 
 from steward.testkit import FaultProxy
-from tests.testkit.stand_in import StandIn
+from tests.testkit.support.fake_api_server import StandIn
 
 
 @pytest.fixture

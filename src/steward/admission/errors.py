@@ -4,10 +4,6 @@ AdmissionError
   ReviewError                 a review that gets no verdict: HTTP status `code`, so that failurePolicy decides
     MalformedReviewError 400, NotAWebhookError 404, WrongMethodError 405, ReviewTooLargeError 413,
     BusyError 429 (Retry-After), HandlerFailedError 500, DeadlineError 500, ReviewTooDeepError 500
-  CertificateError
-    UnusableCertificateError  files or Secrets that hold no usable certificate
-    ProjectionError           the kubelet did not bring a new certificate to disk in time
-    OwnerNotFoundError        no Deployment, or more than one, has the labels
   ListenError (OSError)       an address cannot be listened on, or is none
 """
 
@@ -65,19 +61,3 @@ class ReviewTooDeepError(ReviewError):
 
 class ListenError(AdmissionError, OSError):
     """An address cannot be listened on, or is none."""
-
-
-class CertificateError(AdmissionError):
-    """Anything about certificates."""
-
-
-class UnusableCertificateError(CertificateError):
-    pass
-
-
-class ProjectionError(CertificateError):
-    pass
-
-
-class OwnerNotFoundError(CertificateError):
-    pass

@@ -5,7 +5,7 @@ from typing import Protocol, TypeVar
 
 from prometheus_client import CollectorRegistry
 
-from steward.kube.client import Client
+from steward.kube.client.client import Client
 from steward.kube.clock import Clock
 
 S = TypeVar("S", bound="ServiceLike")

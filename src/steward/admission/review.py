@@ -14,7 +14,7 @@ import msgspec
 
 from steward.admission.errors import MalformedReviewError, ReviewTooDeepError
 from steward.admission.jsonpatch import diff
-from steward.kube.kinds import Manifest
+from steward.kube.objects.kinds import Manifest
 
 API_VERSION = "admission.k8s.io/v1"
 

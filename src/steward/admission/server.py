@@ -20,6 +20,7 @@ from typing import NamedTuple
 
 from aiohttp import web
 
+from steward.admission.concurrency_limit import Gate
 from steward.admission.connections import hang_up, open_wires
 from steward.admission.deadline import seconds_to_answer
 from steward.admission.errors import (
@@ -30,12 +31,11 @@ from steward.admission.errors import (
     ReviewError,
     ReviewTooDeepError,
     ReviewTooLargeError,
-    UnusableCertificateError,
     WrongMethodError,
 )
-from steward.admission.gate import Gate
 from steward.admission.review import Denied, Review, Verdict, decode_review, encode_verdict
-from steward.admission.serving_certificate import ServingCertificate
+from steward.certificates.errors import UnusableCertificateError
+from steward.certificates.serving_certificate import ServingCertificate
 from steward.kube.clock import Clock, SystemClock
 
 Handler = Callable[[Review], Awaitable[Verdict]]

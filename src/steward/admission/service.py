@@ -15,23 +15,23 @@ from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from steward.admission.errors import OwnerNotFoundError
-from steward.admission.figures import WebhookFigures
+from steward.admission.addresses import Reach, host_names
+from steward.admission.ca_bundle import publish_bundle
+from steward.admission.certificate_source import Strategy, find_strategy
 from steward.admission.host import Host
-from steward.admission.keeper import CertificateKeeper
-from steward.admission.keeper_options import Hook, KeeperOptions, Leaf, Owner
-from steward.admission.notary import in_another_process
-from steward.admission.owner import OwnerQuery, find_deployment
-from steward.admission.projection import write_files
-from steward.admission.reach import Reach, host_names
-from steward.admission.registering import SelfRegistration
+from steward.admission.metrics import WebhookFigures
+from steward.admission.own_deployment import OwnerQuery, find_deployment
 from steward.admission.review import Review
+from steward.admission.self_registration import SelfRegistration
 from steward.admission.server import Hooks, Reviewed, ServerSettings, Webhook, WebhookServer
-from steward.admission.serving_certificate import ServingCertificate
-from steward.admission.strategy import Strategy, find_strategy
-from steward.admission.webhook_bundle import publish_bundle
-from steward.kube.deployments import NAME_LABEL
-from steward.kube.kinds import Manifest, ref_of
+from steward.certificates.errors import OwnerNotFoundError
+from steward.certificates.keeper import CertificateKeeper
+from steward.certificates.options import Hook, KeeperOptions, Leaf, Owner
+from steward.certificates.projection import write_files
+from steward.certificates.serving_certificate import ServingCertificate
+from steward.certificates.worker_process import in_another_process
+from steward.kube.client.deployments import NAME_LABEL
+from steward.kube.objects.kinds import Manifest, ref_of
 
 IN_CLUSTER_VARIABLE = "KUBERNETES_SERVICE_HOST"
 OFF = ("", "0")

@@ -45,39 +45,65 @@ class Verb(NamedTuple):
 
 VERBS: dict[str, Verb] = {
     "up": Verb(
-        "steward.cli.up",
+        "steward.cli.commands.up",
         "command",
         "Start a real Kubernetes on this machine, with both operators and a sample.",
     ),
-    "down": Verb("steward.cli.down", "command", "Stop what `steward up` started."),
-    "sample": Verb("steward.cli.sample", "command", "Change the customers of the sample of `steward up`."),
-    "kubectl": Verb("steward.cli.kubectl", "command", "Run kubectl against the local control plane."),
-    "run": Verb("steward.cli.run", "command", "Run the operators against a cluster."),
-    "status": Verb("steward.cli.status", "command", "Say how clusters and registries are, problems first."),
-    "tree": Verb("steward.cli.tree", "command", "Draw clusters, registries and what grew out of them."),
-    "why": Verb("steward.cli.why", "command", "Say in one sentence what an object waits for."),
-    "hold": Verb("steward.cli.hold", "command", "List the deletions that wait for approval, or approve one."),
-    "rows": Verb("steward.cli.rows", "command", "Show a registry's table as the operator reads it."),
-    "preview": Verb("steward.cli.preview", "command", "Say what the next sync, or a changed file, would do."),
-    "doctor": Verb("steward.cli.doctor", "command", "Examine an installation, each finding with its cure."),
-    "updates": Verb(
-        "steward.cli.updates", "command", "Show, apply or take back the template changes of clusters."
+    "down": Verb("steward.cli.commands.down", "command", "Stop what `steward up` started."),
+    "sample": Verb(
+        "steward.cli.commands.sample", "command", "Change the customers of the sample of `steward up`."
     ),
-    "install": Verb("steward.cli.install", "command", "Print or apply what an installation consists of."),
-    "uninstall": Verb("steward.cli.uninstall", "command", "Remove an installation, stranding nothing."),
-    "crds": Verb("steward.cli.crds", "command", "Print the custom resource definitions."),
+    "kubectl": Verb(
+        "steward.cli.commands.kubectl", "command", "Run kubectl against the local control plane."
+    ),
+    "run": Verb("steward.cli.commands.run", "command", "Run the operators against a cluster."),
+    "status": Verb(
+        "steward.cli.commands.status", "command", "Say how clusters and registries are, problems first."
+    ),
+    "tree": Verb(
+        "steward.cli.commands.tree", "command", "Draw clusters, registries and what grew out of them."
+    ),
+    "why": Verb("steward.cli.commands.why", "command", "Say in one sentence what an object waits for."),
+    "hold": Verb(
+        "steward.cli.commands.hold", "command", "List the deletions that wait for approval, or approve one."
+    ),
+    "rows": Verb("steward.cli.commands.rows", "command", "Show a registry's table as the operator reads it."),
+    "preview": Verb(
+        "steward.cli.commands.preview", "command", "Say what the next sync, or a changed file, would do."
+    ),
+    "doctor": Verb(
+        "steward.cli.commands.doctor", "command", "Examine an installation, each finding with its cure."
+    ),
+    "updates": Verb(
+        "steward.cli.commands.updates",
+        "command",
+        "Show, apply or take back the template changes of clusters.",
+    ),
+    "install": Verb(
+        "steward.cli.commands.install", "command", "Print or apply what an installation consists of."
+    ),
+    "uninstall": Verb(
+        "steward.cli.commands.uninstall", "command", "Remove an installation, stranding nothing."
+    ),
+    "crds": Verb("steward.cli.commands.crds", "command", "Print the custom resource definitions."),
     "render": Verb(
-        "steward.cli.render",
+        "steward.cli.commands.render",
         "command",
         "Print what grows out of a cluster, or of a template and rows, offline.",
     ),
-    "lint": Verb("steward.cli.lint", "command", "Say all that is wrong with manifests, without a cluster."),
-    "explain": Verb(
-        "steward.cli.explain", "command", "Say where each value of a MultigresCluster comes from."
+    "lint": Verb(
+        "steward.cli.commands.lint", "command", "Say all that is wrong with manifests, without a cluster."
     ),
-    "completion": Verb("steward.cli.completion", "command", "Print the completion script of a shell."),
+    "explain": Verb(
+        "steward.cli.commands.explain", "command", "Say where each value of a MultigresCluster comes from."
+    ),
+    "completion": Verb(
+        "steward.cli.commands.completion", "command", "Print the completion script of a shell."
+    ),
     "template": Verb(
-        "steward.cli.template", "command", "Render a Go template with values, as the tenants operator does."
+        "steward.cli.commands.template",
+        "command",
+        "Render a Go template with values, as the tenants operator does.",
     ),
 }
 

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from textwrap import wrap
 from typing import NamedTuple
 
-from steward.local import sample
+from steward.local.sample import objects
 
 Call = Callable[[str], str]
 """From a verb with its arguments to the whole command line."""
@@ -23,19 +23,21 @@ STEPS = (
     Step("an empty table is not believed: the guard holds", "sample empty"),
     Step(
         "under Manual a changed template waits until you accept it",
-        f"kubectl patch shardtemplate standard -n {sample.NAMESPACE} --type merge "
+        f"kubectl patch shardtemplate standard -n {objects.NAMESPACE} --type merge "
         """-p '{"spec":{"pools":{"main":{"replicasPerCell":2}}}}'""",
     ),
     Step(
         "a cell goes in order: out of the topology first, then its pods",
-        f"kubectl patch multigrescluster {sample.CLUSTER} -n {sample.NAMESPACE} --type json "
+        f"kubectl patch multigrescluster {objects.CLUSTER} -n {objects.NAMESPACE} --type json "
         """-p '[{"op":"remove","path":"/spec/cells/2"}]'""",
     ),
 )
 LOOKING = (
-    Step("watch it all", f"tree -n {sample.NAMESPACE} --local --watch"),
-    Step("what an object waits for", f"why multigrescluster/{sample.CLUSTER} -n {sample.NAMESPACE} --local"),
-    Step("what waits to be accepted", f"updates show {sample.CLUSTER} -n {sample.NAMESPACE} --local"),
+    Step("watch it all", f"tree -n {objects.NAMESPACE} --local --watch"),
+    Step(
+        "what an object waits for", f"why multigrescluster/{objects.CLUSTER} -n {objects.NAMESPACE} --local"
+    ),
+    Step("what waits to be accepted", f"updates show {objects.CLUSTER} -n {objects.NAMESPACE} --local"),
     Step("the rows back", "sample refill"),
 )
 

@@ -9,20 +9,20 @@ from typing import Any, TypeVar
 import click
 import msgspec
 
-from steward.kube.client import Client
+from steward.kube.client.client import Client
 from steward.kube.errors import NotFound
-from steward.kube.kinds import Key, Manifest
-from steward.local.places import default_directory
+from steward.kube.objects.kinds import Key, Manifest
+from steward.local.paths import default_directory
 from steward.local.settings import Layout
-from steward.runtime.forwards import Redirect, parse_forwards
+from steward.runtime.manager.connect_to import Redirect, parse_forwards
 from steward.tenants.api.registry import TenantRegistrySpec
-from steward.tenants.controllers.credentials import CredentialWatches, secrets_of
+from steward.tenants.cache_rules import REGISTRY
+from steward.tenants.controllers.registry.source_credentials import CredentialWatches, secrets_of
 from steward.tenants.errors import SourceError
-from steward.tenants.registry_validation import typed
-from steward.tenants.rows.opening import open_source
-from steward.tenants.rows.row import Rows, columns_of
-from steward.tenants.rows.source import Surroundings
-from steward.tenants.rules import REGISTRY
+from steward.tenants.sources.factory import open_source
+from steward.tenants.sources.rows import Rows, columns_of
+from steward.tenants.sources.source import Surroundings
+from steward.tenants.validation.registry import typed
 from steward.tenants.views import Registry
 
 _Decorated = TypeVar("_Decorated", bound=Callable[..., object])

@@ -5,13 +5,19 @@ from __future__ import annotations
 import asyncio
 from typing import Any, NamedTuple
 
-from steward.cli.looking.reading import read_kind
-from steward.kube.client import Client
-from steward.kube.kinds import CONTROLLER_REVISION, Manifest, Ref, ref_of
-from steward.kube.options import ListQuery
-from steward.multigres.history import Change, difference, kept, waiting
-from steward.multigres.revisions import COMPONENT, Content, Revision, TemplateKey, read_revision
-from steward.multigres.rules import CELL_TEMPLATE, CLUSTER, CORE_TEMPLATE, SHARD_TEMPLATE
+from steward.cli.inspect.fetch import read_kind
+from steward.kube.client.client import Client
+from steward.kube.objects.kinds import CONTROLLER_REVISION, Manifest, Ref, ref_of
+from steward.kube.objects.options import ListQuery
+from steward.multigres.cache_rules import CELL_TEMPLATE, CLUSTER, CORE_TEMPLATE, SHARD_TEMPLATE
+from steward.multigres.template_updates.history import Change, difference, kept, waiting
+from steward.multigres.template_updates.revisions import (
+    COMPONENT,
+    Content,
+    Revision,
+    TemplateKey,
+    read_revision,
+)
 from steward.multigres.views import RevisionView
 
 MANAGER = "steward-cli"

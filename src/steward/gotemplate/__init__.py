@@ -14,22 +14,22 @@ from typing import TYPE_CHECKING, Any, Final
 
 from steward.gotemplate.budget import DEFAULT_LIMITS, Limits
 from steward.gotemplate.errors import BudgetExceeded, ExecError, ParseError, TemplateError
-from steward.gotemplate.fields import MissingKey
+from steward.gotemplate.evaluation.fields import MissingKey
 from steward.gotemplate.funcs.registry import Profile
-from steward.gotemplate.sources import parse
+from steward.gotemplate.parse_cache import parse
 from steward.gotemplate.template import Template
 
 if TYPE_CHECKING:
-    from steward.gotemplate.checking import check
+    from steward.gotemplate.compile.checking import check
+    from steward.gotemplate.compile.static import Problem, Report, Use
     from steward.gotemplate.data import from_json
     from steward.gotemplate.explanation import explain
-    from steward.gotemplate.static import Problem, Report, Use
 
 _LATER: Final = {
-    "Problem": "static",
-    "Report": "static",
-    "Use": "static",
-    "check": "checking",
+    "Problem": "compile.static",
+    "Report": "compile.static",
+    "Use": "compile.static",
+    "check": "compile.checking",
     "explain": "explanation",
     "from_json": "data",
 }

@@ -6,7 +6,7 @@ import json
 import re
 from typing import Any, Final, NoReturn
 
-from steward.gotemplate.values import Value
+from steward.gotemplate.values.values import Value
 
 _SURROGATE: Final = re.compile("[\ud800-\udfff]")
 

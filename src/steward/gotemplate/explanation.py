@@ -6,7 +6,7 @@ import re
 from typing import Any, Final
 
 from steward.gotemplate.errors import TemplateError
-from steward.gotemplate.values import Value, from_bytes, to_bytes
+from steward.gotemplate.values.values import Value, from_bytes, to_bytes
 
 _MISSING_KEY: Final = re.compile(
     r'at <(?P<node>[^>]*)>: (?:map has|nil data;) no entry for key "(?P<name>[^"]*)"'

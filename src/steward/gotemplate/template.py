@@ -13,16 +13,16 @@ from collections.abc import Callable, Mapping
 from typing import Any, Final, NamedTuple
 
 from steward.gotemplate.budget import DEFAULT_LIMITS, Budget, Limits, budget_of
-from steward.gotemplate.code import Generated
+from steward.gotemplate.compile.code import Generated
+from steward.gotemplate.compile.compilation_unit import Unit
+from steward.gotemplate.compile.statements import Statements
 from steward.gotemplate.errors import BudgetExceeded, TemplateError
-from steward.gotemplate.escaping import printed
-from steward.gotemplate.fields import MissingKey
+from steward.gotemplate.evaluation.fields import MissingKey
+from steward.gotemplate.fmt.escaping import printed
 from steward.gotemplate.funcs.registry import Function, Profile
-from steward.gotemplate.nodes import Block, Branch, Invocation, Node
-from steward.gotemplate.parser import Trees
-from steward.gotemplate.statements import Statements
-from steward.gotemplate.unit import Unit
-from steward.gotemplate.values import Value, canonical, to_bytes
+from steward.gotemplate.syntax.nodes import Block, Branch, Invocation, Node
+from steward.gotemplate.syntax.parser import Trees
+from steward.gotemplate.values.values import Value, canonical, to_bytes
 
 _numbers: Final = itertools.count(1)
 Body = Callable[[Value, Budget], Any]
@@ -115,7 +115,7 @@ class Template:
 
 def explained(error: Exception, generated: Generated) -> TemplateError:
     # What only a failure needs is imported when there is one.
-    from steward.gotemplate.positions import explain_exception
+    from steward.gotemplate.compile.positions import explain_exception
 
     return explain_exception(error, generated)
 

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import sys
 
-from steward.local import binaries, interruption
+from steward.local import signals
 from steward.local.errors import LocalError
-from steward.local.programs import PROGRAMS
+from steward.local.programs import binaries
+from steward.local.programs.programs import PROGRAMS
 from steward.local.progress import Lines
 
 if __name__ == "__main__":
     try:
-        interruption.run(binaries.ensure(PROGRAMS.values(), Lines(sys.stderr)))
+        signals.run(binaries.ensure(PROGRAMS.values(), Lines(sys.stderr)))
     except (LocalError, OSError) as error:
         sys.exit(f"Error: {error}")
-    except interruption.Interrupted:
+    except signals.Interrupted:
         sys.exit(130)

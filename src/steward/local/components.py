@@ -15,10 +15,10 @@ from typing import Any
 import yaml
 
 from steward.local.certificates import Certificates, Pair
-from steward.local.pod_logs import NO_CONTAINER, logs_of_every_pod
+from steward.local.kwok.configuration import all_stages
+from steward.local.kwok.logs import NO_CONTAINER, logs_of_every_pod
 from steward.local.ports import Ports
 from steward.local.settings import ControlPlaneSettings, Layout
-from steward.local.stages import all_stages
 
 _SERVICE_RANGE = "10.96.0.0/16"
 _AUDIT_MEGABYTES = "512"

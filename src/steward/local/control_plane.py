@@ -14,18 +14,19 @@ from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 
-from steward.local import binaries, certificates, components, disk, ports, state
-from steward.local.api import Api, connect
+from steward.local import certificates, components, ports, state
+from steward.local.bootstrap.api import Api, connect
+from steward.local.bootstrap.setup import set_up
 from steward.local.components import Assembly
-from steward.local.disk import Need
+from steward.local.endpoint import port_in
 from steward.local.errors import ComponentFailed
 from steward.local.health import AddressInUse, health_urls, wait_until_ready
 from steward.local.locks import exclusive
 from steward.local.processes import Service
-from steward.local.programs import CONTROL_PLANE, KWOK
+from steward.local.programs import binaries, disk
+from steward.local.programs.disk import Need
+from steward.local.programs.programs import CONTROL_PLANE, KWOK
 from steward.local.progress import Progress
-from steward.local.running import port_in
-from steward.local.set_up import set_up
 from steward.local.settings import COMPONENTS, ControlPlaneSettings, Layout, Topology
 
 _STOP_SECONDS = 10.0

@@ -10,16 +10,16 @@ import asyncio
 import base64
 import time
 
-from steward.kube.client import Client
+from steward.install import manifests
+from steward.install.operators import SHIPPED, Shipped
+from steward.install.rbac import databases_for_tenants
+from steward.kube.client.client import Client
 from steward.kube.errors import NoSuchKind, NotFound
-from steward.kube.kinds import Key, Kind, Manifest, ref_of
-from steward.kube.options import ApplyOptions
+from steward.kube.objects.kinds import Key, Kind, Manifest, ref_of
+from steward.kube.objects.options import ApplyOptions
 from steward.local.control_plane import ControlPlane
 from steward.local.errors import ComponentFailed
-from steward.local.identities import account_objects, user_of
-from steward.shipping import manifests
-from steward.shipping.access import databases_for_tenants
-from steward.shipping.operators import SHIPPED, Shipped
+from steward.local.service_accounts import account_objects, user_of
 
 MANAGER = "steward-local"
 _CRD = Kind("apiextensions.k8s.io/v1", "CustomResourceDefinition")

@@ -20,7 +20,7 @@ from dataclasses import dataclass
 from enum import Enum
 from pathlib import Path
 
-_LAUNCH = Path(__file__).with_name("launch.py")
+_LAUNCH = Path(__file__).with_name("exec_shim.py")
 _POLL_SECONDS = 0.02
 _KILL_SECONDS = 10.0
 

@@ -9,11 +9,11 @@ from collections.abc import Iterable, Iterator
 from prometheus_client.core import GaugeMetricFamily
 from prometheus_client.registry import Collector
 
-from steward.kube.kinds import Key
-from steward.multigres import constants
-from steward.multigres.controllers.ground import Ground
-from steward.multigres.layers import given
+from steward.kube.objects.kinds import Key
+from steward.multigres.controllers.common.context import ControllerContext
 from steward.multigres.objects.metadata import POOL
+from steward.multigres.resolution import defaults
+from steward.multigres.resolution.layers import given
 from steward.multigres.views import CellView, ClusterView, ShardView, TopoServerView
 
 PREFIX = "multigres_operator"
@@ -24,7 +24,7 @@ NOT_YET_REPORTED = "Initializing"
 class ClusterFigures(Collector):
     """Registered once; asks the stores at each scrape."""
 
-    def __init__(self, ground: Ground) -> None:
+    def __init__(self, ground: ControllerContext) -> None:
         rules = ground.rules
         self._clusters = ground.store(rules.cluster)
         self._cells = ground.store(rules.cell)
@@ -56,7 +56,7 @@ class ClusterFigures(Collector):
     def _of_gateways(self, cells: Iterable[CellView]) -> GaugeMetricFamily:
         gauge = _gauge("cell_gateway_replicas", "Gateways of a cell.", "cell", "namespace", "state")
         for cell in cells:
-            wanted = given(given(cell.spec.multi_gateway, constants.GATEWAY).replicas, 1)
+            wanted = given(given(cell.spec.multi_gateway, defaults.GATEWAY).replicas, 1)
             # From those who count them: what a status says of progress may be held back.
             owned = self._deployments.by_owner(cell.metadata.uid)
             ready = sum(seen.status.ready_replicas for seen in owned)

@@ -6,27 +6,9 @@ from dataclasses import replace
 from steward.admission.review import Review
 from steward.admission.server import Webhook, Work
 from steward.admission.service import CertificateNames, Registration, serve_webhooks
-from steward.admission.shared_notary import SharedNotary
-from steward.multigres import server_rules
-from steward.multigres.admission import MultigresWebhooks
-from steward.multigres.controllers.cell import CellReconciler
-from steward.multigres.controllers.cell_removal import CellRemoval
-from steward.multigres.controllers.certificates import CertificateReconciler
-from steward.multigres.controllers.cluster import ClusterReconciler
-from steward.multigres.controllers.cluster_removal import ClusterRemoval
-from steward.multigres.controllers.deregistration import Deregistration
-from steward.multigres.controllers.ground import Ground
-from steward.multigres.controllers.remarks import CERTIFICATES, TOPOLOGY, RemarkCarrier
-from steward.multigres.controllers.shard import ShardReconciler
-from steward.multigres.controllers.tablegroup import TableGroupReconciler
-from steward.multigres.controllers.telling import Telling
-from steward.multigres.controllers.templates import TemplateReconciler
-from steward.multigres.controllers.topology import TopologyReconciler
-from steward.multigres.controllers.topology_access import TopologyAccess
-from steward.multigres.controllers.toposerver import TopoServerReconciler
-from steward.multigres.draining import Connections, unknown_connections
-from steward.multigres.metrics import ClusterFigures
-from steward.multigres.rules import (
+from steward.certificates.shared_worker_process import SharedNotary
+from steward.multigres import webhook_configurations
+from steward.multigres.cache_rules import (
     CELL,
     CELL_TEMPLATE,
     CLUSTER,
@@ -36,11 +18,29 @@ from steward.multigres.rules import (
     TABLE_GROUP,
     TOPO_SERVER,
 )
-from steward.runtime import tracing
-from steward.runtime.controller import Controller
-from steward.runtime.forwards import Redirect
-from steward.runtime.manager import Manager
-from steward.runtime.settings import Settings
+from steward.multigres.controllers.cell.deletion import CellRemoval
+from steward.multigres.controllers.cell.reconciler import CellReconciler
+from steward.multigres.controllers.certificates import CertificateReconciler
+from steward.multigres.controllers.cluster.deletion import ClusterRemoval
+from steward.multigres.controllers.cluster.reconciler import ClusterReconciler
+from steward.multigres.controllers.common.context import ControllerContext
+from steward.multigres.controllers.common.deregistration import Deregistration
+from steward.multigres.controllers.common.etcd_access import TopologyAccess
+from steward.multigres.controllers.common.stall_reporter import Telling
+from steward.multigres.controllers.common.status_contributions import CERTIFICATES, TOPOLOGY, RemarkCarrier
+from steward.multigres.controllers.shard.reconciler import ShardReconciler
+from steward.multigres.controllers.tablegroup import TableGroupReconciler
+from steward.multigres.controllers.template import TemplateReconciler
+from steward.multigres.controllers.topology.reconciler import TopologyReconciler
+from steward.multigres.controllers.toposerver import TopoServerReconciler
+from steward.multigres.deletion.draining import Connections, unknown_connections
+from steward.multigres.metrics import ClusterFigures
+from steward.multigres.webhooks import MultigresWebhooks
+from steward.runtime.controller.controller import Controller
+from steward.runtime.manager.connect_to import Redirect
+from steward.runtime.manager.manager import Manager
+from steward.runtime.manager.settings import Settings
+from steward.runtime.observability import tracing
 
 NAME = "multigres-operator"
 SILENT = frozenset({"certificates", "topology"})
@@ -55,7 +55,7 @@ CERTIFICATE_NAMES = CertificateNames(
 
 
 def set_up(manager: Manager, settings: Settings, connections: Connections = unknown_connections) -> None:
-    ground = Ground(manager, settings)
+    ground = ControllerContext(manager, settings)
     ground.connections = connections
     notary = manager.shared_service(SharedNotary, SharedNotary)
     records = Deregistration(ground, TopologyAccess(ground.client, Redirect(settings.connect_to)))
@@ -81,7 +81,7 @@ TELL = frozenset({CLUSTER, TOPO_SERVER, CELL, TABLE_GROUP, SHARD})
 """Kinds with a status of ours."""
 
 
-def told(controller: Controller, ground: Ground) -> Controller:
+def told(controller: Controller, ground: ControllerContext) -> Controller:
     """The controller of a kind with a status: what it cannot do, it says there."""
     rule = controller.about.rule
     if rule.kind not in TELL or controller.name in SILENT:
@@ -89,7 +89,7 @@ def told(controller: Controller, ground: Ground) -> Controller:
     return replace(controller, reconciler=Telling(controller.reconciler, ground, ground.store(rule)))
 
 
-def _webhooks(ground: Ground) -> Registration:
+def _webhooks(ground: ControllerContext) -> Registration:
     rules = ground.rules
     templates = {
         CORE_TEMPLATE: ground.store(rules.core_template),
@@ -103,8 +103,8 @@ def _webhooks(ground: Ground) -> Registration:
         operator=NAME,
         metrics_prefix="multigres_operator",
         webhooks=tuple(answering.webhooks()),
-        configurations=server_rules.webhook_configurations,
-        policies=server_rules.child_policy,
+        configurations=webhook_configurations.webhook_configurations,
+        policies=webhook_configurations.child_policy,
         certificates=CERTIFICATE_NAMES,
         around=_span,
     )

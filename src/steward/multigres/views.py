@@ -10,7 +10,7 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
-from steward.kube.meta import ObjectMeta
+from steward.kube.objects.meta import ObjectMeta
 from steward.multigres.api.cell import CellSpec, CellStatus
 from steward.multigres.api.cluster import MultigresClusterStatus
 from steward.multigres.api.shard import ShardSpec, ShardStatus

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import NamedTuple, Protocol
 
-from steward.kube.kinds import Key
+from steward.kube.objects.kinds import Key
 
 
 class Done(NamedTuple):

@@ -13,10 +13,10 @@ from prometheus_client import CollectorRegistry, Histogram
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
 from prometheus_client.registry import Collector
 
-from steward.kube.conditions import FALSE, TRUE, find_condition
-from steward.kube.kinds import Key
-from steward.kube.store import Store
-from steward.tenants.tenant_status import DEGRADED
+from steward.kube.cache.store import Store
+from steward.kube.objects.conditions import FALSE, TRUE, find_condition
+from steward.kube.objects.kinds import Key
+from steward.tenants.status.tenant import DEGRADED
 from steward.tenants.views import Registry, Tenant
 
 SUCCESS: Final = "success"

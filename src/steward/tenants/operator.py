@@ -4,15 +4,15 @@ With `--shard=N/M` every part applies its own Tenants; registries and templates 
 """
 
 from steward.admission.service import CertificateNames, Registration, serve_webhooks
-from steward.runtime.manager import Manager
-from steward.runtime.queue import Lane
-from steward.runtime.settings import Settings
-from steward.tenants import server_rules
-from steward.tenants.admission import TenantWebhooks
-from steward.tenants.controllers.ground import Ground
-from steward.tenants.controllers.registry import RegistryReconciler
-from steward.tenants.controllers.template import TemplateReconciler
-from steward.tenants.controllers.tenant import TenantReconciler
+from steward.runtime.controller.workqueue import Lane
+from steward.runtime.manager.manager import Manager
+from steward.runtime.manager.settings import Settings
+from steward.tenants import webhook_configurations
+from steward.tenants.controllers.common.context import Ground
+from steward.tenants.controllers.registry.reconciler import RegistryReconciler
+from steward.tenants.controllers.template.reconciler import TemplateReconciler
+from steward.tenants.controllers.tenant.reconciler import TenantReconciler
+from steward.tenants.webhooks import TenantWebhooks
 
 NAME = "tenant-operator"
 CERTIFICATES = CertificateNames(
@@ -45,6 +45,6 @@ def _webhooks(ground: Ground) -> Registration:
         operator=NAME,
         metrics_prefix="tenant_operator",
         webhooks=tuple(TenantWebhooks(ground.client).webhooks()),
-        configurations=server_rules.webhook_configurations,
+        configurations=webhook_configurations.webhook_configurations,
         certificates=CERTIFICATES,
     )

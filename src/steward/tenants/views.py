@@ -10,8 +10,8 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
-from steward.kube.conditions import Condition
-from steward.kube.meta import ObjectMeta
+from steward.kube.objects.conditions import Condition
+from steward.kube.objects.meta import ObjectMeta
 
 
 class Registry(Struct, frozen=True):

@@ -4,11 +4,10 @@ from steward.testkit import Answer, AuditLog, FakeClock, FaultProxy, Match, Rule
 """
 
 from steward.testkit.audit import Audited, AuditLog, AuditSilentError, Calls, Mark
-from steward.testkit.calls import Call
 from steward.testkit.clock import FakeClock, let_others_run
-from steward.testkit.control import RemoteProxy
-from steward.testkit.crash import Moment, WriteMoment, kill, kill_at_write, start_process
-from steward.testkit.faults import (
+from steward.testkit.crash_process import Moment, WriteMoment, kill, kill_at_write, start_process
+from steward.testkit.proxy.control import RemoteProxy
+from steward.testkit.proxy.faults import (
     Answer,
     Cut,
     CutWatch,
@@ -26,9 +25,10 @@ from steward.testkit.faults import (
     Rule,
     gone_event,
 )
-from steward.testkit.forward import Seen
-from steward.testkit.proxy import FaultProxy
-from steward.testkit.rules import Entry
+from steward.testkit.proxy.forward import Seen
+from steward.testkit.proxy.requests import Call
+from steward.testkit.proxy.rules import Entry
+from steward.testkit.proxy.server import FaultProxy
 
 __all__ = [
     "Answer",

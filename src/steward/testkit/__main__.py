@@ -7,7 +7,7 @@ import signal
 import sys
 from pathlib import Path
 
-from steward.testkit.proxy import FaultProxy
+from steward.testkit.proxy.server import FaultProxy
 
 
 async def serve(kubeconfig: Path, written: Path, port: int) -> None:

@@ -27,9 +27,9 @@ from urllib.parse import parse_qs, urlsplit
 import aiohttp
 import msgspec
 
-from steward.testkit.calls import Call
-from steward.testkit.faults import Match
-from steward.testkit.upstream import read_upstream
+from steward.testkit.proxy.faults import Match
+from steward.testkit.proxy.requests import Call
+from steward.testkit.proxy.upstream import read_upstream
 
 MARKER_AGENT = "steward-audit-mark"
 PATIENCE = 120.0

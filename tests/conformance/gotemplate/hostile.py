@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 from steward.gotemplate.funcs import function_set
 from steward.gotemplate.funcs.registry import Function
-from steward.gotemplate.values import GoType, StringSlice
+from steward.gotemplate.values.values import GoType, StringSlice
 
 MEGABYTE = 1 << 20
 

@@ -6,13 +6,14 @@ import math
 import pytest
 
 from steward.gotemplate.errors import GoError, GoPanic
-from steward.gotemplate.golang import aes, decimals
+from steward.gotemplate.golang import decimals
 from steward.gotemplate.golang.base_encoding import decode_base32, decode_base64, encode_base32
-from steward.gotemplate.golang.bcrypt import hash_password
 from steward.gotemplate.golang.cast import to_float64, to_int64
-from steward.gotemplate.golang.master_password import derive
-from steward.gotemplate.golang.time import Duration, Month
-from steward.gotemplate.values import Int64, Uint64
+from steward.gotemplate.golang.crypto import aes
+from steward.gotemplate.golang.crypto.bcrypt import hash_password
+from steward.gotemplate.golang.crypto.master_password import derive
+from steward.gotemplate.golang.time.time import Duration, Month
+from steward.gotemplate.values.values import Int64, Uint64
 
 
 def test_decimal_sums_are_exact() -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from steward.gotemplate.golang.regexp import quote_meta
+from steward.gotemplate.golang.regexp.regexp import quote_meta
 from steward.gotemplate.golang.utf8 import repaired, without_surrogates
 
 NO_CHARACTERS = "".join(map(chr, range(0xFDD0, 0xFDF0)))

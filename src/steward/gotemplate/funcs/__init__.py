@@ -15,52 +15,57 @@ from steward.gotemplate.funcs.registry import Function, Profile, Table
 
 MODULES: Final = {
     "builtins": "and call eq ge gt html index js le len lt ne not or print printf println urlquery",
-    "building": "cat indent join nindent quote repeat replace squote toString wrap wrapWith",
-    "dates": (
+    "text.building": "cat indent join nindent quote repeat replace squote toString wrap wrapWith",
+    "time.dates": (
         "ago date date_in_zone date_modify dateInZone dateModify duration durationRound htmlDate "
         "htmlDateInZone must_date_modify mustDateModify mustToDate now toDate unixEpoch"
     ),
     "defaults": "all any coalesce default empty fail ternary",
-    "dicts": "dict dig get hasKey keys omit pick pluck set unset values",
-    "digests": "adler32sum decryptAES derivePassword sha256sum sha512sum",
-    "encoding": (
+    "collections.dicts": "dict dig get hasKey keys omit pick pluck set unset values",
+    "crypto.digests": "adler32sum decryptAES derivePassword sha256sum sha512sum",
+    "text.encoding": (
         "b32dec b32enc b64dec b64enc mustFromJson mustToJson mustToPrettyJson mustToRawJson toJson "
         "toPrettyJson toRawJson"
     ),
-    "floats": "add1f addf ceil divf floor maxf minf mulf round subf",
-    "keys": (
+    "numbers.floats": "add1f addf ceil divf floor maxf minf mulf round subf",
+    "crypto.keys": (
         "bcrypt buildCustomCert encryptAES genCA genCAWithKey genPrivateKey genSelfSignedCert "
         "genSelfSignedCertWithKey genSignedCert genSignedCertWithKey htpasswd"
     ),
-    "lists": (
+    "collections.lists": (
         "append chunk compact concat first has initial last list mustAppend mustChunk mustCompact mustFirst "
         "mustHas mustInitial mustLast mustPrepend mustPush mustRest mustReverse mustSlice mustUniq "
         "mustWithout prepend push rest reverse slice tuple uniq without"
     ),
-    "math": "add add1 atoi biggest div float64 int int64 max min mod mul sub toDecimal",
-    "merging": "deepCopy merge mergeOverwrite mustDeepCopy mustMerge mustMergeOverwrite",
-    "paths": "base clean dir ext isAbs osBase osClean osDir osExt osIsAbs",
-    "random": "randAlpha randAlphaNum randAscii randBytes randInt randNumeric shuffle uuidv4",
-    "ranges": "seq until untilStep",
-    "reflection": "deepEqual kindIs kindOf typeIs typeIsLike typeOf",
-    "regex": (
+    "numbers.math": "add add1 atoi biggest div float64 int int64 max min mod mul sub toDecimal",
+    "collections.merging": "deepCopy merge mergeOverwrite mustDeepCopy mustMerge mustMergeOverwrite",
+    "text.paths": "base clean dir ext isAbs osBase osClean osDir osExt osIsAbs",
+    "crypto.random": "randAlpha randAlphaNum randAscii randBytes randInt randNumeric shuffle uuidv4",
+    "collections.ranges": "seq until untilStep",
+    "collections.reflection": "deepEqual kindIs kindOf typeIs typeIsLike typeOf",
+    "text.regex": (
         "mustRegexFind mustRegexFindAll mustRegexMatch mustRegexReplaceAll mustRegexReplaceAllLiteral "
         "mustRegexSplit regexFind regexFindAll regexMatch regexQuoteMeta regexReplaceAll "
         "regexReplaceAllLiteral regexSplit"
     ),
-    "semver": "semver semverCompare",
-    "splitting": "sortAlpha split splitList splitn toStrings",
-    "strings": (
+    "numbers.semver": "semver semverCompare",
+    "text.splitting": "sortAlpha split splitList splitn toStrings",
+    "text.strings": (
         "abbrev abbrevboth camelcase contains hasPrefix hasSuffix hello initials kebabcase lower nospace "
         "plural snakecase substr swapcase title trim trimAll trimall trimPrefix trimSuffix trunc untitle "
         "upper"
     ),
-    "urls": "urlJoin urlParse",
+    "text.urls": "urlJoin urlParse",
     "operator": "fromJson sha1sum toHost trunc63",
 }
 """Which module declares what. A test holds this against the modules."""
 
-TENANTS: Final = {"int": "typed", "float": "typed", "bool": "typed", "derivePassword": "costly"}
+TENANTS: Final = {
+    "int": "funcs.typed",
+    "float": "funcs.typed",
+    "bool": "funcs.typed",
+    "derivePassword": "funcs.costly",
+}
 """What the set `tenants` has of its own, or otherwise."""
 
 

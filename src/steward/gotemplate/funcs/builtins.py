@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from itertools import pairwise
 
-from steward.gotemplate import comparison, escaping
 from steward.gotemplate.budget import BYTES_A_STEP, Budget
 from steward.gotemplate.errors import GoError, GoPanic
-from steward.gotemplate.fields import NULL
+from steward.gotemplate.evaluation import comparison
+from steward.gotemplate.evaluation.fields import NULL
+from steward.gotemplate.fmt import escaping
+from steward.gotemplate.fmt.printing import sprint, sprintf, sprintln
 from steward.gotemplate.funcs.registry import Table
-from steward.gotemplate.printing import sprint, sprintf, sprintln
-from steward.gotemplate.values import (
+from steward.gotemplate.values.values import (
     STRING,
     ByteSlice,
     Int,

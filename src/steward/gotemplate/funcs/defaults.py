@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from steward.gotemplate.errors import GoError
 from steward.gotemplate.funcs.registry import Table
-from steward.gotemplate.values import Value
+from steward.gotemplate.values.values import Value
 
 table = Table()
 

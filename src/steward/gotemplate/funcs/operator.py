@@ -6,11 +6,11 @@ import re
 
 from steward.gotemplate.budget import Budget
 from steward.gotemplate.errors import GoError
-from steward.gotemplate.funcs.digests import sha1sum
-from steward.gotemplate.funcs.encoding import must_from_json
+from steward.gotemplate.funcs.crypto.digests import sha1sum
 from steward.gotemplate.funcs.registry import Table
-from steward.gotemplate.funcs.strings import trunc
-from steward.gotemplate.values import Value
+from steward.gotemplate.funcs.text.encoding import must_from_json
+from steward.gotemplate.funcs.text.strings import trunc
+from steward.gotemplate.values.values import Value
 
 table = Table()
 
@@ -29,7 +29,7 @@ def to_host(budget: Budget, text: str) -> str:
     usual = _USUAL.match(text)
     if usual is not None:
         return usual.group(1) or text
-    from steward.gotemplate.golang.url import parse_url
+    from steward.gotemplate.golang.url.url import parse_url
 
     budget.work(len(text) // 2)
     try:

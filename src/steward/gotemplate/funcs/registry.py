@@ -20,7 +20,7 @@ import enum
 from collections.abc import Callable, Mapping
 from typing import Any, TypeVar
 
-from steward.gotemplate.values import ANY, GoType, Implementation, go_type
+from steward.gotemplate.values.values import ANY, GoType, Implementation, go_type
 
 F = TypeVar("F", bound=Callable[..., Any])
 

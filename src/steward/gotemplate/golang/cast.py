@@ -7,7 +7,7 @@ from typing import Any
 
 from steward.gotemplate.errors import GoError
 from steward.gotemplate.golang.strconv import MAX_INT64, MIN_INT64, parse_float, parse_int
-from steward.gotemplate.values import Int, type_of, wrap_int64
+from steward.gotemplate.values.values import Int, type_of, wrap_int64
 
 # Named integer types (time.Duration) are not looked through, but months and weekdays are.
 _INTEGER_NAMES = frozenset(

@@ -13,7 +13,7 @@ from steward.gotemplate.golang.unicode import (
     upper_rune,
 )
 from steward.gotemplate.golang.utf8 import repaired
-from steward.gotemplate.values import from_bytes, to_bytes
+from steward.gotemplate.values.values import from_bytes, to_bytes
 
 
 def title(text: str) -> str:

@@ -13,7 +13,7 @@ from steward.gotemplate.golang.unicode import (
     upper_rune,
 )
 from steward.gotemplate.golang.utf8 import repaired
-from steward.gotemplate.values import canonical
+from steward.gotemplate.values.values import canonical
 
 INVALID, NUMBER, UPPER, ALPHABET, CONNECTOR, PUNCT, OTHER = range(7)
 

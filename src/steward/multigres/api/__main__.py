@@ -2,7 +2,7 @@
 
 import sys
 
-from steward.kube.crd_files import write_or_check
+from steward.kube.crd.files import write_or_check
 from steward.multigres.api.kinds import CUSTOM_KINDS
 
 if __name__ == "__main__":

@@ -4,7 +4,7 @@ from typing import Annotated, ClassVar
 
 from msgspec import Meta, field
 
-from steward.kube.crd import Cel, Column, CustomKind
+from steward.kube.crd.schema import Cel, Column, CustomKind
 from steward.multigres.api.backup import Backup
 from steward.multigres.api.compute import MultiOrch, Pools, PvcDeletionPolicy, Stateless
 from steward.multigres.api.group import GROUP, VERSION

@@ -2,7 +2,7 @@
 
 from typing import ClassVar
 
-from steward.kube.crd import Cel, Column, CustomKind
+from steward.kube.crd.schema import Cel, Column, CustomKind
 from steward.multigres.api.compute import Stateless
 from steward.multigres.api.group import GROUP, VERSION, Metadata
 from steward.multigres.api.scalars import UNSET, Part, Unset, Verbatim

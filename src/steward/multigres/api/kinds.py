@@ -1,6 +1,6 @@
 """The eight kinds, in the order in which users meet them."""
 
-from steward.kube.crd import CustomKind
+from steward.kube.crd.schema import CustomKind
 from steward.multigres.api import (
     cell,
     cell_template,

@@ -4,7 +4,7 @@ from typing import Annotated
 
 from msgspec import Meta
 
-from steward.kube.crd import Column, CustomKind
+from steward.kube.crd.schema import Column, CustomKind
 from steward.multigres.api.backup import Backup
 from steward.multigres.api.cell import TopologyReconciliation, TopoServerRef
 from steward.multigres.api.cluster import InitdbArgs, PasswordSecret, PostgresConfig

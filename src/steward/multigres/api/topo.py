@@ -4,7 +4,7 @@ from typing import Annotated, ClassVar, Literal
 
 from msgspec import Meta
 
-from steward.kube.crd import Cel
+from steward.kube.crd.schema import Cel
 from steward.multigres.api.compute import PvcDeletionPolicy, Resources, Storage
 from steward.multigres.api.scalars import (
     ATOMIC,

@@ -4,7 +4,7 @@ from typing import Annotated
 
 from msgspec import Meta
 
-from steward.kube.crd import Column, CustomKind
+from steward.kube.crd.schema import Column, CustomKind
 from steward.multigres.api.compute import PvcDeletionPolicy, Resources, Storage
 from steward.multigres.api.group import GROUP, VERSION, Metadata
 from steward.multigres.api.scalars import (

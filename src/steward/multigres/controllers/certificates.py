@@ -8,30 +8,31 @@ import base64
 
 from msgspec import UNSET
 
-from steward.admission.authority import Usage
-from steward.admission.errors import CertificateError
-from steward.admission.keeper import CertificateKeeper
-from steward.admission.keeper_options import KeeperOptions, Leaf, Owner
-from steward.admission.notary import Notary
-from steward.kube.conditions import FALSE, TRUE, Condition
+from steward.certificates.authority import Usage
+from steward.certificates.errors import CertificateError
+from steward.certificates.keeper import CertificateKeeper
+from steward.certificates.options import KeeperOptions, Leaf, Owner
+from steward.certificates.worker_process import Notary
 from steward.kube.errors import NotFound
-from steward.kube.kinds import SECRET, Key, Ref
-from steward.multigres import constants, names, reasons
+from steward.kube.objects.conditions import FALSE, TRUE, Condition
+from steward.kube.objects.kinds import SECRET, Key, Ref
+from steward.multigres import names, reasons
 from steward.multigres.api.group import API_VERSION
-from steward.multigres.backup_certificates import AT_ONCE, in_use, noted, present
-from steward.multigres.controllers.ground import Ground
-from steward.multigres.controllers.remarks import RemarkCarrier
-from steward.multigres.controllers.shard import certificate_secret, shard_path
-from steward.multigres.layers import given
+from steward.multigres.cache_rules import SHARD
+from steward.multigres.controllers.common.context import ControllerContext
+from steward.multigres.controllers.common.status_contributions import RemarkCarrier
+from steward.multigres.controllers.shard.reconciler import certificate_secret, shard_path
 from steward.multigres.objects.metadata import CLUSTER, labels
-from steward.multigres.rules import SHARD
-from steward.multigres.status import CERTIFICATES_READY
+from steward.multigres.resolution import defaults
+from steward.multigres.resolution.layers import given
+from steward.multigres.rollout.backup_certificates import AT_ONCE, in_use, noted, present
+from steward.multigres.status.conditions import CERTIFICATES_READY
 from steward.multigres.views import ShardView
-from steward.runtime.controller import Controller
-from steward.runtime.plan import Plan, Requeue, Status
-from steward.runtime.predicates import anything
+from steward.runtime.controller.controller import Controller
+from steward.runtime.controller.predicates import anything
+from steward.runtime.controller.triggers import For, Owns
+from steward.runtime.plan.steps import Plan, Requeue, Status
 from steward.runtime.reconcile import DONE, Result
-from steward.runtime.triggers import For, Owns
 
 FIELD_MANAGER = "multigres-certificates"
 COMPONENT = "pgbackrest-tls"
@@ -41,7 +42,7 @@ MISSING_SECONDS = 5.0
 
 
 class CertificateReconciler:
-    def __init__(self, ground: Ground, carrier: RemarkCarrier, notary: Notary) -> None:
+    def __init__(self, ground: ControllerContext, carrier: RemarkCarrier, notary: Notary) -> None:
         self.ground = ground
         self.carrier = carrier
         self.notary = notary
@@ -103,7 +104,7 @@ class CertificateReconciler:
 
 
 def _brings_its_own(shard: ShardView) -> bool:
-    return given(shard.spec.backup, constants.BACKUP).pgbackrest_tls is not UNSET
+    return given(shard.spec.backup, defaults.BACKUP).pgbackrest_tls is not UNSET
 
 
 def keeper_options(shard: ShardView) -> KeeperOptions:

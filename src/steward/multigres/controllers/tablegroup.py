@@ -1,20 +1,20 @@
 """TableGroup: makes one Shard of each of its entries and counts those that are ready."""
 
-from steward.kube.kinds import Key, Manifest, Ref
-from steward.multigres.controllers.ground import Ground, stall_of
-from steward.multigres.controllers.patience import owned
+from steward.kube.objects.kinds import Key, Manifest, Ref
+from steward.multigres.cache_rules import TABLE_GROUP as KIND
+from steward.multigres.controllers.common.child_triggers import owned
+from steward.multigres.controllers.common.context import ControllerContext, stall_of
 from steward.multigres.objects import children
 from steward.multigres.objects.metadata import CLUSTER, Owner
-from steward.multigres.rules import TABLE_GROUP as KIND
-from steward.multigres.status import Piece, Report, Stall, assess, child_piece, common_status
+from steward.multigres.status.conditions import Piece, Report, Stall, assess, child_piece, common_status
 from steward.multigres.views import ShardView, TableGroupView
-from steward.runtime.controller import Controller
+from steward.runtime.controller.controller import Controller
+from steward.runtime.controller.triggers import For
 from steward.runtime.reconcile import DONE, Result
-from steward.runtime.triggers import For
 
 
 class TableGroupReconciler:
-    def __init__(self, ground: Ground) -> None:
+    def __init__(self, ground: ControllerContext) -> None:
         self.ground = ground
         self.groups = ground.store(ground.rules.table_group)
         self.shards = ground.store(ground.rules.shard)

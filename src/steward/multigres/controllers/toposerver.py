@@ -5,15 +5,16 @@ It does not go while others stand on it, unless somebody says so in so many word
 
 from collections.abc import Iterable, Sequence
 
-from steward.kube.conditions import Condition, find_condition, is_true
-from steward.kube.kinds import STATEFUL_SET, Key, Manifest, Ref
-from steward.kube.meta import key_of
+from steward.kube.objects.conditions import Condition, find_condition, is_true
+from steward.kube.objects.kinds import STATEFUL_SET, Key, Manifest, Ref
+from steward.kube.objects.meta import key_of
 from steward.multigres import reasons
-from steward.multigres.controllers.farewell import DRAINING, Farewell, Leaving, emit
-from steward.multigres.controllers.ground import Ground, stall_of
-from steward.multigres.controllers.patience import CHILDREN, PODS, owned
-from steward.multigres.controllers.volumes import Around, VolumeKeeper, Volumes
-from steward.multigres.deletion import (
+from steward.multigres.cache_rules import TOPO_SERVER as KIND
+from steward.multigres.controllers.common.child_triggers import CHILDREN, PODS, owned
+from steward.multigres.controllers.common.context import ControllerContext, stall_of
+from steward.multigres.controllers.common.graceful_deletion import DRAINING, Farewell, Leaving, emit
+from steward.multigres.controllers.common.volumes import Around, VolumeKeeper, Volumes
+from steward.multigres.deletion.annotations import (
     STEERING,
     held,
     holds,
@@ -22,7 +23,7 @@ from steward.multigres.deletion import (
     leaves_orphans,
     release,
 )
-from steward.multigres.dependents import (
+from steward.multigres.deletion.dependents import (
     DELETION_BLOCKED,
     NONE_LEFT,
     SAFE_TO_DELETE,
@@ -34,13 +35,11 @@ from steward.multigres.dependents import (
     servers_used,
     unblocked,
 )
-from steward.multigres.draining import Stage
-from steward.multigres.layers import given
-from steward.multigres.news import news
+from steward.multigres.deletion.draining import Stage
 from steward.multigres.objects.etcd import topo_server_objects
 from steward.multigres.objects.metadata import CELL, CLUSTER, REGION, TOPO_SERVER, ZONE, Owner
-from steward.multigres.rules import TOPO_SERVER as KIND
-from steward.multigres.status import (
+from steward.multigres.resolution.layers import given
+from steward.multigres.status.conditions import (
     Piece,
     Report,
     Stall,
@@ -49,6 +48,7 @@ from steward.multigres.status import (
     read_conditions,
     workload_piece,
 )
+from steward.multigres.status.events import news
 from steward.multigres.views import (
     CellView,
     ClaimView,
@@ -58,12 +58,12 @@ from steward.multigres.views import (
     TableGroupView,
     TopoServerView,
 )
-from steward.runtime.carry import Outcome
-from steward.runtime.controller import Controller
-from steward.runtime.plan import EventType, Plan, Status
-from steward.runtime.predicates import annotations, any_of, generation, lifetime, own_object
+from steward.runtime.controller.controller import Controller
+from steward.runtime.controller.predicates import annotations, any_of, generation, lifetime, own_object
+from steward.runtime.controller.triggers import For, Watches
+from steward.runtime.plan.executor import Outcome
+from steward.runtime.plan.steps import EventType, Plan, Status
 from steward.runtime.reconcile import DONE, Result
-from steward.runtime.triggers import For, Watches
 
 PLACE = (CELL, ZONE, REGION)
 UNPROTECTED = "Protection is off"
@@ -71,7 +71,7 @@ MEMBERS_GONE = "Its members are gone, and nothing is left to protect"
 
 
 class TopoServerReconciler:
-    def __init__(self, ground: Ground) -> None:
+    def __init__(self, ground: ControllerContext) -> None:
         rules = ground.rules
         self.ground = ground
         self.farewell = Farewell(ground)

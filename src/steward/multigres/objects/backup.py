@@ -7,13 +7,14 @@ from typing import NamedTuple
 
 from msgspec import UNSET
 
-from steward.multigres import constants, names
+from steward.multigres import names
 from steward.multigres.api.backup import Backup
-from steward.multigres.inheritance import RETAIN
-from steward.multigres.layers import given
 from steward.multigres.objects.metadata import Manifest, metadata
 from steward.multigres.objects.shards import ShardBuild
 from steward.multigres.objects.volumes import claim_spec
+from steward.multigres.resolution import defaults
+from steward.multigres.resolution.inheritance import RETAIN
+from steward.multigres.resolution.layers import given
 
 COMPONENT = "shard-backup"
 VOLUME = "backup-data"
@@ -31,7 +32,7 @@ class BackupAccess(NamedTuple):
 
 
 def backup_access(shard: ShardBuild, cell: str) -> BackupAccess:
-    backup = given(shard.spec.backup, constants.BACKUP)
+    backup = given(shard.spec.backup, defaults.BACKUP)
     path = _mount_path(backup)
     volumes = [_repository(shard, backup, cell), _certificates(shard.certificates)]
     mounts: list[Manifest] = [
@@ -80,7 +81,7 @@ def _credential(name: str, secret: str) -> Manifest:
 
 def backup_claims(shard: ShardBuild, cells: list[str]) -> list[Manifest]:
     """One shared claim per shard and cell; none where backups go to S3."""
-    backup = given(shard.spec.backup, constants.BACKUP)
+    backup = given(shard.spec.backup, defaults.BACKUP)
     if backup.type == "s3":
         return []
     return [_claim(shard, cell, _storage(backup)) for cell in sorted(cells)]
@@ -100,7 +101,7 @@ def _claim(shard: ShardBuild, cell: str, storage: object) -> Manifest:
 
 
 def _storage(backup: Backup) -> object:
-    built_in = constants.BACKUP.filesystem
+    built_in = defaults.BACKUP.filesystem
     assert built_in is not UNSET
     filesystem = backup.filesystem
     return built_in.storage if filesystem is UNSET else given(filesystem.storage, built_in.storage)

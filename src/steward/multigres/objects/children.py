@@ -7,7 +7,7 @@ from typing import Any
 
 from msgspec import UNSET, to_builtins
 
-from steward.multigres import constants, names
+from steward.multigres import names
 from steward.multigres.api.cell import CellSpec, CellTopoServer, TopologyReconciliation, TopoServerRef
 from steward.multigres.api.cluster import MultigresClusterSpec
 from steward.multigres.api.group import API_VERSION
@@ -18,7 +18,6 @@ from steward.multigres.api.shard import ShardSpec
 from steward.multigres.api.tablegroup import ResolvedShard, TableGroupSpec
 from steward.multigres.api.topo import Etcd, LocalTopoServer, TopoReference
 from steward.multigres.api.toposerver import TopoServerSpec
-from steward.multigres.layers import Layer, given, lay
 from steward.multigres.objects.metadata import (
     DATABASE,
     FINALIZER,
@@ -31,7 +30,9 @@ from steward.multigres.objects.metadata import (
     metadata,
     node_selector,
 )
-from steward.multigres.resolved import ResolvedCell, ResolvedCluster, ResolvedGroup
+from steward.multigres.resolution import defaults
+from steward.multigres.resolution.layers import Layer, given, lay
+from steward.multigres.resolution.resolved import ResolvedCell, ResolvedCluster, ResolvedGroup
 
 TOPOLOGY = TopologyReconciliation(register_cell=True, prune_tablets=True)
 
@@ -114,7 +115,7 @@ def _cell_topo(owner: Owner, cell: ResolvedCell) -> CellTopoServer:
     if server is None or (server.etcd is UNSET and server.external is UNSET):
         return CellTopoServer()
     if server.etcd is not UNSET:
-        etcd, _ = lay(Etcd(), [Layer("", constants.ETCD), Layer("", server.etcd)])
+        etcd, _ = lay(Etcd(), [Layer("", defaults.ETCD), Layer("", server.etcd)])
         return CellTopoServer(etcd=etcd)
     external = server.external
     assert external is not UNSET
@@ -214,4 +215,4 @@ def _topo_server_ref(owner: Owner, cluster: ResolvedCluster) -> TopoServerRef | 
 
 def _log_levels(spec: MultigresClusterSpec) -> LogLevels:
     own = [] if spec.log_levels is UNSET else [Layer("spec", spec.log_levels)]
-    return lay(constants.LOG_LEVELS, own)[0]
+    return lay(defaults.LOG_LEVELS, own)[0]

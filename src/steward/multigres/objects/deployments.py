@@ -7,7 +7,6 @@ from msgspec import UNSET
 
 from steward.multigres.api.compute import MultiOrch, Stateless
 from steward.multigres.api.images import Images
-from steward.multigres.layers import given
 from steward.multigres.objects.metadata import Manifest, Owner, metadata, selector
 from steward.multigres.objects.pods import (
     Port,
@@ -19,6 +18,7 @@ from steward.multigres.objects.pods import (
     resources,
     spread,
 )
+from steward.multigres.resolution.layers import given
 
 # Endpoints take a moment to forget a pod; until then it must still answer.
 LEAVE_SERVICE_SECONDS = 5

@@ -7,11 +7,9 @@ from collections.abc import Mapping
 
 from msgspec import UNSET
 
-from steward.multigres import constants, names
+from steward.multigres import names
 from steward.multigres.api.compute import Stateless
 from steward.multigres.api.toposerver import TopoServerSpec
-from steward.multigres.inheritance import RETAIN
-from steward.multigres.layers import given
 from steward.multigres.objects.metadata import (
     TOPO_SERVER,
     Manifest,
@@ -32,6 +30,9 @@ from steward.multigres.objects.pods import (
 )
 from steward.multigres.objects.services import headless_service, service
 from steward.multigres.objects.volumes import claim_template, retention_policy
+from steward.multigres.resolution import defaults
+from steward.multigres.resolution.inheritance import RETAIN
+from steward.multigres.resolution.layers import given
 
 COMPONENT = "toposerver"
 CLIENT, PEER, METRICS = Port("client", 2379), Port("peer", 2380), Port("metrics", 2381)
@@ -51,7 +52,7 @@ def topo_server_objects(
 
 
 def stateful_set(owner: Owner, own: Mapping[str, str], spec: TopoServerSpec) -> Manifest:
-    claim = claim_template("data", given(spec.storage, constants.ETCD.storage), selector(own))
+    claim = claim_template("data", given(spec.storage, defaults.ETCD.storage), selector(own))
     return {
         "apiVersion": "apps/v1",
         "kind": "StatefulSet",
@@ -86,7 +87,7 @@ def _pod(owner: Owner, own: Mapping[str, str], spec: TopoServerSpec) -> Manifest
 def _container(owner: Owner, spec: TopoServerSpec) -> Manifest:
     return {
         "name": "etcd",
-        "image": given(spec.image, constants.ETCD_IMAGE),
+        "image": given(spec.image, defaults.ETCD_IMAGE),
         "imagePullPolicy": given(spec.image_pull_policy, "IfNotPresent"),
         "env": _environment(owner, given(spec.replicas, 3)),
         "ports": [port.of_container() for port in (CLIENT, PEER, METRICS)],

@@ -2,11 +2,10 @@
 
 from msgspec import UNSET
 
-from steward.multigres import constants, names
+from steward.multigres import names
 from steward.multigres.api.cell import CellSpec
 from steward.multigres.api.cluster import ExternalGateway
 from steward.multigres.api.images import Images
-from steward.multigres.layers import given
 from steward.multigres.objects.deployments import Placement, Program, deployment
 from steward.multigres.objects.metadata import Manifest, Owner, cell_place, labels, node_selector
 from steward.multigres.objects.pods import (
@@ -19,6 +18,8 @@ from steward.multigres.objects.pods import (
 )
 from steward.multigres.objects.services import service
 from steward.multigres.objects.topology import topo_access
+from steward.multigres.resolution import defaults
+from steward.multigres.resolution.layers import given
 
 COMPONENT = "multigateway"
 HTTP, GRPC = Port("http", 15100), Port("grpc", 15170)
@@ -30,7 +31,7 @@ def cell_objects(owner: Owner, cluster: str, spec: CellSpec) -> list[Manifest]:
     own = labels(cluster, COMPONENT, cell_place(spec.name, zone, region))
     placement = Placement(owner, names.gateway(cluster, spec.name), own, node_selector(zone, region))
     images = given(spec.images, Images())
-    shape = given(spec.multi_gateway, constants.GATEWAY)
+    shape = given(spec.multi_gateway, defaults.GATEWAY)
     return [
         deployment(placement, shape, _program(spec, images), images),
         service(owner, names.gateway_service(cluster, spec.name), own, (HTTP, GRPC, POSTGRES)),
@@ -39,10 +40,10 @@ def cell_objects(owner: Owner, cluster: str, spec: CellSpec) -> list[Manifest]:
 
 def _program(spec: CellSpec, images: Images) -> Program:
     topo = topo_access(spec.global_topo_server)
-    levels = given(spec.log_levels, constants.LOG_LEVELS)
+    levels = given(spec.log_levels, defaults.LOG_LEVELS)
     return Program(
         COMPONENT,
-        given(images.multigateway, given(constants.IMAGES.multigateway, "")),
+        given(images.multigateway, given(defaults.IMAGES.multigateway, "")),
         (),
         [
             "multigateway",

@@ -1,9 +1,8 @@
 """multiadmin and its web page: one Deployment and one Service each, per cluster."""
 
-from steward.multigres import constants, names
+from steward.multigres import names
 from steward.multigres.api.observability import LogLevels, Observability
 from steward.multigres.api.scalars import Unset
-from steward.multigres.layers import given
 from steward.multigres.objects.deployments import Placement, Program, deployment
 from steward.multigres.objects.gateway import POSTGRES
 from steward.multigres.objects.metadata import Manifest, Owner, labels
@@ -16,7 +15,9 @@ from steward.multigres.objects.pods import (
 )
 from steward.multigres.objects.services import service
 from steward.multigres.objects.topology import topo_access
-from steward.multigres.resolved import ResolvedCluster
+from steward.multigres.resolution import defaults
+from steward.multigres.resolution.layers import given
+from steward.multigres.resolution.resolved import ResolvedCluster
 
 COMPONENT, WEB_COMPONENT = "multiadmin", "multiadmin-web"
 HTTP, GRPC, WEB = Port("http", 18000), Port("grpc", 18070), Port("http", 18100)
@@ -59,8 +60,8 @@ def web_objects(owner: Owner, cluster: ResolvedCluster) -> list[Manifest]:
         "MULTIADMIN_API_URL": f"http://{names.multiadmin(owner.name)}:{HTTP.number}",
         "POSTGRES_HOST": names.cluster_gateway(owner.name),
         "POSTGRES_PORT": str(POSTGRES.number),
-        "POSTGRES_DATABASE": constants.SYSTEM_DATABASE,
-        "POSTGRES_USER": constants.SUPERUSER,
+        "POSTGRES_DATABASE": defaults.SYSTEM_DATABASE,
+        "POSTGRES_USER": defaults.SUPERUSER,
     }
     program = Program(
         WEB_COMPONENT,

@@ -1,8 +1,7 @@
 """The orchestrator of a shard: a Deployment and a Service in each of its cells."""
 
-from steward.multigres import constants, names
+from steward.multigres import names
 from steward.multigres.api.images import Images
-from steward.multigres.layers import given
 from steward.multigres.objects.deployments import Placement, Program, deployment
 from steward.multigres.objects.metadata import Manifest
 from steward.multigres.objects.pods import (
@@ -16,13 +15,15 @@ from steward.multigres.objects.pods import (
 from steward.multigres.objects.services import service
 from steward.multigres.objects.shards import ShardBuild
 from steward.multigres.objects.topology import topo_access
+from steward.multigres.resolution import defaults
+from steward.multigres.resolution.layers import given
 
 COMPONENT = "multiorch"
 HTTP, GRPC = Port("http", 15300), Port("grpc", 15370)
 
 
 def orchestrator_objects(shard: ShardBuild) -> list[Manifest]:
-    cells = given(given(shard.spec.multiorch, constants.ORCHESTRATOR).cells, [])
+    cells = given(given(shard.spec.multiorch, defaults.ORCHESTRATOR).cells, [])
     return [built for cell in sorted(cells) for built in _cell_objects(shard, cell)]
 
 
@@ -30,7 +31,7 @@ def _cell_objects(shard: ShardBuild, cell: str) -> list[Manifest]:
     own = shard.cell_labels(COMPONENT, cell)
     placement = Placement(shard.owner, names.orchestrator(shard.path, cell), own, shard.nodes(cell))
     images = given(shard.spec.images, Images())
-    shape = given(shard.spec.multiorch, constants.ORCHESTRATOR)
+    shape = given(shard.spec.multiorch, defaults.ORCHESTRATOR)
     return [
         deployment(placement, shape, _program(shard, cell, images), images),
         service(shard.owner, names.orchestrator_service(shard.path, cell), own, (HTTP, GRPC)),
@@ -40,10 +41,10 @@ def _cell_objects(shard: ShardBuild, cell: str) -> list[Manifest]:
 def _program(shard: ShardBuild, cell: str, images: Images) -> Program:
     spec, path = shard.spec, shard.path
     topo = topo_access(spec.global_topo_server)
-    levels = given(spec.log_levels, constants.LOG_LEVELS)
+    levels = given(spec.log_levels, defaults.LOG_LEVELS)
     return Program(
         COMPONENT,
-        given(images.multiorch, given(constants.IMAGES.multiorch, "")),
+        given(images.multiorch, given(defaults.IMAGES.multiorch, "")),
         (),
         [
             "multiorch",

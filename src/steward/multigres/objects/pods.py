@@ -12,8 +12,8 @@ from msgspec import UNSET, to_builtins
 from steward.multigres.api.compute import MultiOrch, Pool, Resources, Stateless
 from steward.multigres.api.images import Images
 from steward.multigres.api.observability import Observability
-from steward.multigres.layers import given
 from steward.multigres.objects.metadata import NODE_NAME, NODE_ZONE, Manifest, selector
+from steward.multigres.resolution.layers import given
 
 NOBODY = 65532
 SAMPLING_DIRECTORY = "/etc/otel"

@@ -9,11 +9,9 @@ from collections.abc import Mapping
 
 from msgspec import UNSET
 
-from steward.multigres import constants, names
+from steward.multigres import names
 from steward.multigres.api.compute import Pool
 from steward.multigres.api.images import Images
-from steward.multigres.inheritance import RETAIN
-from steward.multigres.layers import given
 from steward.multigres.objects.backup import BackupAccess, backup_access
 from steward.multigres.objects.metadata import POOL, Manifest, metadata, selector
 from steward.multigres.objects.pods import pod_security, pulling, sampling_volume, spread
@@ -31,6 +29,9 @@ from steward.multigres.objects.services import headless_service
 from steward.multigres.objects.shards import ShardBuild
 from steward.multigres.objects.topology import topo_access
 from steward.multigres.objects.volumes import claim_template, retention_policy
+from steward.multigres.resolution import defaults
+from steward.multigres.resolution.inheritance import RETAIN
+from steward.multigres.resolution.layers import given
 
 COMPONENT = "shard-pool"
 POSTGRES_USER = 999
@@ -60,14 +61,14 @@ def _cell_objects(shard: ShardBuild, name: str, cell: str) -> list[Manifest]:
 
 def stateful_set(shard: ShardBuild, name: str, cell: str, own: Mapping[str, str]) -> Manifest:
     pool = given(shard.spec.pools, {})[name]
-    claim = claim_template("pgdata", given(pool.storage, constants.POOL.storage), selector(own))
+    claim = claim_template("pgdata", given(pool.storage, defaults.POOL.storage), selector(own))
     return {
         "apiVersion": "apps/v1",
         "kind": "StatefulSet",
         "metadata": metadata(shard.owner, names.pool(shard.path, name, cell), own),
         "spec": {
             "serviceName": names.pool_headless(shard.path, name, cell),
-            "replicas": given(pool.replicas_per_cell, given(constants.POOL.replicas_per_cell, 3)),
+            "replicas": given(pool.replicas_per_cell, given(defaults.POOL.replicas_per_cell, 3)),
             "podManagementPolicy": "Parallel",
             "updateStrategy": {"type": "OnDelete"},
             "persistentVolumeClaimRetentionPolicy": retention_policy(given(pool.pvc_deletion_policy, RETAIN)),

@@ -4,10 +4,8 @@ from typing import NamedTuple
 
 from msgspec import UNSET
 
-from steward.multigres import constants
 from steward.multigres.api.compute import Pool
 from steward.multigres.api.images import Images
-from steward.multigres.layers import given
 from steward.multigres.objects.backup import CERTIFICATE_DIRECTORY, PORT, BackupAccess
 from steward.multigres.objects.metadata import Manifest
 from steward.multigres.objects.pods import (
@@ -22,6 +20,8 @@ from steward.multigres.objects.pods import (
 )
 from steward.multigres.objects.shards import ShardBuild
 from steward.multigres.objects.topology import topo_access
+from steward.multigres.resolution import defaults
+from steward.multigres.resolution.layers import given
 
 HTTP, GRPC = Port("http", 15200), Port("grpc", 15270)
 POSTGRES, METRICS = Port("postgres", 5432), Port("metrics", 9187)
@@ -49,10 +49,10 @@ class Build(NamedTuple):
 
 
 def pgctld(build: Build) -> Manifest:
-    levels = given(build.shard.spec.log_levels, constants.LOG_LEVELS)
+    levels = given(build.shard.spec.log_levels, defaults.LOG_LEVELS)
     return {
         "name": "postgres",
-        "image": given(build.images.postgres, given(constants.IMAGES.postgres, "")),
+        "image": given(build.images.postgres, given(defaults.IMAGES.postgres, "")),
         "imagePullPolicy": pull_policy(build.images),
         "restartPolicy": "Always",
         "command": ["/usr/local/bin/pgctld"],
@@ -89,7 +89,7 @@ def pgctld(build: Build) -> Manifest:
 def _postgres_env(build: Build) -> list[Manifest]:
     values = {
         "PGDATA": DATA_DIRECTORY,
-        "POSTGRES_USER": constants.SUPERUSER,
+        "POSTGRES_USER": defaults.SUPERUSER,
         "POSTGRES_PASSWORD_FILE": PASSWORD_FILE,
     }
     if arguments := given(build.shard.spec.initdb_args, ""):
@@ -120,7 +120,7 @@ def pooler(build: Build) -> Manifest:
     topo = topo_access(spec.global_topo_server)
     return {
         "name": "multipooler",
-        "image": given(build.images.multipooler, given(constants.IMAGES.multipooler, "")),
+        "image": given(build.images.multipooler, given(defaults.IMAGES.multipooler, "")),
         "imagePullPolicy": pull_policy(build.images),
         "args": ["multipooler", *topo.flags, *_pooler_flags(build), *_backup_flags()],
         "env": [
@@ -139,7 +139,7 @@ def pooler(build: Build) -> Manifest:
 
 def _pooler_flags(build: Build) -> list[str]:
     path = build.shard.path
-    levels = given(build.shard.spec.log_levels, constants.LOG_LEVELS)
+    levels = given(build.shard.spec.log_levels, defaults.LOG_LEVELS)
     domain = f"{build.service}.{build.shard.owner.namespace}.svc.cluster.local"
     return [
         f"--http-port={HTTP.number}",
@@ -171,8 +171,8 @@ def _backup_flags() -> list[str]:
 
 def exporter(build: Build) -> Manifest:
     values = {
-        "DATA_SOURCE_URI": f"localhost:{POSTGRES.number}/{constants.SYSTEM_DATABASE}?sslmode=disable",
-        "DATA_SOURCE_USER": constants.SUPERUSER,
+        "DATA_SOURCE_URI": f"localhost:{POSTGRES.number}/{defaults.SYSTEM_DATABASE}?sslmode=disable",
+        "DATA_SOURCE_USER": defaults.SUPERUSER,
         "DATA_SOURCE_PASS_FILE": PASSWORD_FILE,
     }
     return {

@@ -7,9 +7,10 @@ It is made once, by create and never by apply: a second one would lock the serve
 import base64
 from urllib.parse import quote
 
-from steward.multigres import constants, names
+from steward.multigres import names
 from steward.multigres.objects.gateway import POSTGRES
 from steward.multigres.objects.metadata import Manifest, Owner, labels, metadata
+from steward.multigres.resolution import defaults
 
 PASSWORD_KEY = "password"
 
@@ -22,7 +23,7 @@ def password_secret(owner: Owner, password: str) -> Manifest:
 
 def connection_secret(owner: Owner, password: str) -> Manifest:
     host = f"{names.cluster_gateway(owner.name)}.{owner.namespace}.svc"
-    user, database = constants.SUPERUSER, constants.SYSTEM_DATABASE
+    user, database = defaults.SUPERUSER, defaults.SYSTEM_DATABASE
     values = {
         "host": host,
         "port": str(POSTGRES.number),

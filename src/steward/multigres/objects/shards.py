@@ -4,7 +4,6 @@ from collections.abc import Mapping
 from typing import NamedTuple
 
 from steward.multigres.api.shard import ShardSpec
-from steward.multigres.layers import given
 from steward.multigres.names import ShardPath
 from steward.multigres.objects.metadata import (
     DATABASE,
@@ -16,6 +15,7 @@ from steward.multigres.objects.metadata import (
     cell_place,
     labels,
 )
+from steward.multigres.resolution.layers import given
 
 
 class ShardBuild(NamedTuple):

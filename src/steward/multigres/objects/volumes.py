@@ -4,8 +4,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from steward.multigres.api.compute import PvcDeletionPolicy, Storage
-from steward.multigres.layers import given
 from steward.multigres.objects.metadata import STANDARD, Manifest
+from steward.multigres.resolution.layers import given
 
 ONE_NODE = "ReadWriteOnce"
 

@@ -1,6 +1,6 @@
 """The three kinds, in the order in which users meet them."""
 
-from steward.kube.crd import CustomKind
+from steward.kube.crd.schema import CustomKind
 from steward.tenants.api import registry, template, tenant
 
 CUSTOM_KINDS: tuple[CustomKind, ...] = (registry.CUSTOM_KIND, template.CUSTOM_KIND, tenant.CUSTOM_KIND)

@@ -7,8 +7,8 @@ here.
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from steward.kube import kinds
-from steward.kube.kinds import Kind
+from steward.kube.objects import kinds
+from steward.kube.objects.kinds import Kind
 from steward.tenants.api.resource import TResource
 from steward.tenants.api.scalars import UNSET, Unset
 

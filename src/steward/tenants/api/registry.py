@@ -4,7 +4,7 @@ from typing import Annotated
 
 from msgspec import Meta
 
-from steward.kube.crd import Column, CustomKind
+from steward.kube.crd.schema import Column, CustomKind
 from steward.tenants.api.group import GROUP, VERSION, Metadata
 from steward.tenants.api.scalars import (
     UNSET,

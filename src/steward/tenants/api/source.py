@@ -4,7 +4,7 @@ from typing import Annotated, ClassVar
 
 from msgspec import Meta
 
-from steward.kube.crd import Cel
+from steward.kube.crd.schema import Cel
 from steward.tenants.api.scalars import (
     UNSET,
     FilePath,

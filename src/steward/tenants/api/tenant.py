@@ -4,7 +4,7 @@ from typing import Annotated, ClassVar
 
 from msgspec import Meta
 
-from steward.kube.crd import Cel, Column, CustomKind
+from steward.kube.crd.schema import Cel, Column, CustomKind
 from steward.tenants.api.group import GROUP, VERSION, Metadata
 from steward.tenants.api.resource import TResource
 from steward.tenants.api.scalars import (

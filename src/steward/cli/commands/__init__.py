@@ -1,0 +1,4 @@
+"""One file a verb: `steward VERB`.
+
+Imported lazily by `cli.main`; imports the rest of `cli`.
+"""

@@ -1,0 +1,4 @@
+"""Progress on a terminal: a live line, a live tree.
+
+Imports `cli.inspect`.
+"""

@@ -1,0 +1,47 @@
+"""Writes the references, or with `--check` says which are out of date."""
+
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+from steward.docgen import api, commands, metrics, reasons
+from steward.multigres import reasons as multigres_reasons
+from steward.multigres.api.kinds import CUSTOM_KINDS as MULTIGRES_KINDS
+from steward.tenants import reasons as tenant_reasons
+from steward.tenants.api.kinds import CUSTOM_KINDS as TENANT_KINDS
+
+NOTE = "<!-- Made by `make generate` from the code: edit there. -->\n"
+
+
+REFERENCES: dict[str, Callable[[], str]] = {
+    "api-multigres.md": lambda: api.document("The API of multigres", MULTIGRES_KINDS),
+    "api-tenants.md": lambda: api.document("The API of tenants", TENANT_KINDS),
+    "commands.md": commands.document,
+    "metrics.md": metrics.document,
+    "reasons-multigres.md": lambda: reasons.document("Reasons of multigres", multigres_reasons.MEANINGS),
+    "reasons-tenants.md": lambda: reasons.document("Reasons of tenants", tenant_reasons.MEANINGS),
+}
+
+
+def files() -> dict[str, str]:
+    return {f"docs/reference/{name}": NOTE + document() for name, document in REFERENCES.items()}
+
+
+def main(root: Path, arguments: list[str]) -> int:
+    stale = {name: text for name, text in files().items() if not _is_current(root / name, text)}
+    if "--check" in arguments:
+        for name in stale:
+            print(f"{name} is not what the code says: run `make generate`", file=sys.stderr)
+        return 1 if stale else 0
+    for name, text in stale.items():
+        (root / name).parent.mkdir(parents=True, exist_ok=True)
+        (root / name).write_text(text)
+    return 0
+
+
+def _is_current(path: Path, text: str) -> bool:
+    return path.is_file() and path.read_text() == text
+
+
+if __name__ == "__main__":
+    sys.exit(main(Path.cwd(), sys.argv[1:]))

@@ -1,0 +1,4 @@
+"""Go's fmt package: Sprint, Sprintf, escaping.
+
+Imports `gotemplate.values`.
+"""

@@ -1,0 +1,1 @@
+"""Template functions on lists and maps."""

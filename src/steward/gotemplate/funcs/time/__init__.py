@@ -1,0 +1,1 @@
+"""Template functions on dates."""

@@ -1,0 +1,1 @@
+"""The cryptography that sprig's functions use."""

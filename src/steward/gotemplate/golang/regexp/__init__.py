@@ -1,0 +1,1 @@
+"""Go's regexp package on RE2."""

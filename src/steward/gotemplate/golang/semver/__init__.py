@@ -1,0 +1,1 @@
+"""Masterminds/semver."""

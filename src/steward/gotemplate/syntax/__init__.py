@@ -1,0 +1,4 @@
+"""Template text to tokens to parse trees.
+
+Imports `gotemplate.golang`.
+"""

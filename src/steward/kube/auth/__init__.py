@@ -1,0 +1,4 @@
+"""Authenticates to an API server: tokens, client certificates, exec plugins, impersonation.
+
+Imports `kube.objects`.
+"""

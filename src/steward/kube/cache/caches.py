@@ -1,0 +1,67 @@
+"""All caches of a process: one store for each rule, one watch for each of its selectors.
+
+Rules that are equal share their store. A kind that the server does not serve is waited for: its store is empty and
+not `available` until the kind appears, and nothing else waits for it.
+"""
+
+import asyncio
+from typing import Any, TypeVar, cast
+
+from steward.kube.cache.reflector import Reflector, ReflectorOptions
+from steward.kube.cache.rules import CacheRule
+from steward.kube.cache.store import Store
+from steward.kube.client.client import Client
+from steward.kube.objects.kinds import Kind
+from steward.kube.objects.meta import HasMetadata
+
+T = TypeVar("T", bound=HasMetadata)
+
+
+class Caches:
+    def __init__(self, client: Client, options: ReflectorOptions | None = None) -> None:
+        self._client = client
+        self._options = options or ReflectorOptions()
+        self._stores: dict[CacheRule[Any], Store[Any]] = {}
+        self._by_kind: dict[Kind, tuple[Store[Any], ...]] = {}
+        self._tasks: list[asyncio.Task[None]] = []
+        self._started = False
+
+    def store(self, rule: CacheRule[T]) -> Store[T]:
+        """The store of this rule; one that is asked for after `start` begins to fill at once."""
+        store = self._stores.get(rule)
+        if store is None:
+            store = self._stores[rule] = Store(rule)
+            self._by_kind[rule.kind] = (*self.stores_of(rule.kind), store)
+            if self._started:
+                self._reflect(store)
+        return cast(Store[T], store)
+
+    @property
+    def stores(self) -> tuple[Store[Any], ...]:
+        return tuple(self._stores.values())
+
+    def stores_of(self, kind: Kind) -> tuple[Store[Any], ...]:
+        return self._by_kind.get(kind, ())
+
+    async def start(self) -> None:
+        self._started = True
+        for store in self._stores.values():
+            self._reflect(store)
+
+    async def wait_synced(self) -> None:
+        """Returns once every store holds its first list, apart from kinds that the server does not serve."""
+        for store in self.stores:
+            await store.wait_settled()
+
+    async def stop(self) -> None:
+        self._started = False
+        tasks, self._tasks = self._tasks, []
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+
+    def _reflect(self, store: Store[Any]) -> None:
+        for number in range(len(store.sources)):
+            reflector = Reflector(self._client, store, number, self._options)
+            name = f"watch {store.kind} {store.sources[number].selector.text}".rstrip()
+            self._tasks.append(asyncio.create_task(reflector.run(), name=name))

@@ -1,0 +1,32 @@
+"""ConfigMaps and Secrets of which a cache keeps only whether their content changed.
+
+CacheRule(CONFIG_MAP, Hashed, reduce=with_hash)
+"""
+
+from hashlib import sha256
+
+import msgspec
+from msgspec import Struct
+
+from steward.kube.objects.meta import ObjectMeta
+
+
+class Hashed(Struct, rename="camel", frozen=True, gc=False):
+    metadata: ObjectMeta = ObjectMeta()
+    data_hash: str = ""
+
+
+class _Content(Struct, rename="camel", gc=False):
+    metadata: msgspec.Raw = msgspec.Raw(b"{}")
+    data: msgspec.Raw = msgspec.Raw(b"{}")
+    binary_data: msgspec.Raw = msgspec.Raw(b"{}")
+
+
+_content = msgspec.json.Decoder(_Content)
+
+
+def with_hash(body: bytes) -> bytes:
+    """The object's metadata and the hash of its data. The server writes keys in order, so equal data hash equal."""
+    content = _content.decode(body)
+    digest = sha256(bytes(content.data) + b"\0" + bytes(content.binary_data)).hexdigest()
+    return b'{"metadata":%b,"dataHash":"%b"}' % (content.metadata, digest.encode())

@@ -1,0 +1,54 @@
+"""One line of a watch stream as an event. Pure."""
+
+from enum import Enum
+from typing import Final
+
+import msgspec
+from msgspec import Struct
+
+from steward.kube.client.depth_limit import IN_EVENT, shallow
+from steward.kube.errors import KubeError
+from steward.kube.objects.meta import Metadata, ObjectMeta
+
+_END_OF_LIST: Final = "k8s.io/initial-events-end"
+
+
+class BadLine(KubeError):
+    """A line that is no event: the stream cannot be trusted, and what it said last must be read anew."""
+
+
+class Happened(Enum):
+    ADDED = "ADDED"
+    MODIFIED = "MODIFIED"
+    DELETED = "DELETED"
+    BOOKMARK = "BOOKMARK"
+    ERROR = "ERROR"
+
+
+class WatchEvent(Struct, gc=False):
+    type: Happened
+    object: msgspec.Raw
+
+
+_event = msgspec.json.Decoder(WatchEvent)
+_metadata = msgspec.json.Decoder(Metadata)
+
+
+def read_event(line: bytes) -> WatchEvent:
+    try:
+        return _event.decode(line)
+    except RecursionError:
+        return read_event(shallow(line, IN_EVENT))
+    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+        raise BadLine(f"a line of the watch is no event: {error}") from error
+
+
+def read_metadata(body: bytes | msgspec.Raw) -> ObjectMeta:
+    try:
+        return _metadata.decode(body).metadata
+    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+        raise BadLine(f"an object of the watch has no readable metadata: {error}") from error
+
+
+def ends_list(bookmark: ObjectMeta) -> bool:
+    return bookmark.annotations.get(_END_OF_LIST) == "true"

@@ -1,0 +1,4 @@
+"""Generates CustomResourceDefinitions with structural schemas from msgspec Structs.
+
+Imports `kube.objects`.
+"""

@@ -1,0 +1,91 @@
+"""Views that hold what `readiness` reads, and nothing else."""
+
+from typing import Any
+
+from msgspec import Struct
+
+from steward.kube.objects.canonical import is_built_in
+from steward.kube.objects.conditions import Conditions
+from steward.kube.objects.kinds import Kind
+from steward.kube.objects.meta import ObjectMeta
+
+
+class RollingUpdate(Struct, rename="camel", frozen=True, gc=False):
+    partition: int = 0
+
+
+class UpdateStrategy(Struct, rename="camel", frozen=True, gc=False):
+    type: str = ""
+    rolling_update: RollingUpdate | None = None
+
+
+class Something(Struct, frozen=True, gc=False):
+    """Counts, whatever it holds."""
+
+
+class ObservedSpec(Struct, rename="camel", frozen=True, gc=False):
+    replicas: int = 1
+    completions: int = 1
+    suspend: bool = False
+    type: str = ""
+    rules: tuple[Something, ...] = ()
+    update_strategy: UpdateStrategy = UpdateStrategy()
+
+
+class LoadBalancer(Struct, frozen=True, gc=False):
+    ingress: tuple[Something, ...] = ()
+
+
+class Waiting(Struct, frozen=True, gc=False):
+    reason: str = ""
+    message: str = ""
+
+
+class ContainerState(Struct, frozen=True, gc=False):
+    waiting: Waiting | None = None
+
+
+class ContainerStatus(Struct, rename="camel", frozen=True, gc=False):
+    name: str = ""
+    state: ContainerState = ContainerState()
+
+
+class ObservedStatus(Struct, rename="camel", frozen=True, gc=False):
+    observed_generation: int = 0
+    phase: str = ""
+    conditions: Conditions = ()
+    replicas: int = 0
+    ready_replicas: int = 0
+    updated_replicas: int = 0
+    available_replicas: int = 0
+    desired_number_scheduled: int = 0
+    updated_number_scheduled: int = 0
+    number_ready: int = 0
+    succeeded: int = 0
+    load_balancer: LoadBalancer = LoadBalancer()
+    container_statuses: tuple[ContainerStatus, ...] = ()
+
+
+class Observed(Struct, frozen=True, gc=False):
+    """A view of any built-in kind that has what its rule reads."""
+
+    metadata: ObjectMeta = ObjectMeta()
+    spec: ObservedSpec = ObservedSpec()
+    status: ObservedStatus = ObservedStatus()
+
+
+class CustomStatus(Struct, rename="camel", frozen=True, gc=False):
+    observed_generation: Any = None
+    conditions: Any = None
+
+
+class CustomObserved(Struct, frozen=True, gc=False):
+    """A view of a custom resource, whose status may have any shape."""
+
+    metadata: ObjectMeta = ObjectMeta()
+    status: CustomStatus | list[Any] | str | int | float | bool | None = None
+
+
+def observed_view(kind: Kind) -> type[Observed] | type[CustomObserved]:
+    """The view that a cache of this kind needs for its readiness to be told."""
+    return Observed if is_built_in(kind) else CustomObserved

@@ -1,0 +1,60 @@
+"""The objects that a fresh cluster is given: nodes in zones, and two storage classes. Pure."""
+
+from __future__ import annotations
+
+import ipaddress
+import platform
+from typing import Any
+
+from steward.local.kwok.volumes import PROVISIONER
+from steward.local.settings import ControlPlaneSettings
+
+Object = dict[str, Any]
+
+# Marks the nodes that are ours to add and remove; a user's own Node objects are left alone.
+NODE_LABEL = "steward.local/node"
+
+_POD_RANGE = ipaddress.ip_network("10.128.0.0/9")
+_NODE_PREFIX = 18
+
+
+def nodes(settings: ControlPlaneSettings) -> list[Object]:
+    ranges = _POD_RANGE.subnets(new_prefix=_NODE_PREFIX)
+    return [_node(number, str(next(ranges)), settings) for number in range(1, settings.nodes + 1)]
+
+
+def _node(number: int, pod_range: str, settings: ControlPlaneSettings) -> Object:
+    name = f"node-{number}"
+    labels = {
+        "kubernetes.io/hostname": name,
+        "kubernetes.io/os": "linux",
+        "kubernetes.io/arch": {"aarch64": "arm64"}.get(platform.machine(), "amd64"),
+        "topology.kubernetes.io/region": settings.region,
+        "topology.kubernetes.io/zone": settings.zones[(number - 1) % len(settings.zones)],
+        NODE_LABEL: "true",
+    }
+    return {
+        "apiVersion": "v1",
+        "kind": "Node",
+        "metadata": {"name": name, "labels": labels},
+        "spec": {"podCIDR": pod_range, "podCIDRs": [pod_range]},
+    }
+
+
+def storage_classes() -> list[Object]:
+    return [
+        _storage_class("standard", {"storageclass.kubernetes.io/is-default-class": "true"}, "can grow"),
+        _storage_class("fixed", {}, "cannot grow"),
+    ]
+
+
+def _storage_class(name: str, annotations: dict[str, str], growth: str) -> Object:
+    return {
+        "apiVersion": "storage.k8s.io/v1",
+        "kind": "StorageClass",
+        "metadata": {"name": name, "annotations": annotations},
+        "provisioner": PROVISIONER,
+        "reclaimPolicy": "Delete",
+        "volumeBindingMode": "Immediate",
+        "allowVolumeExpansion": growth == "can grow",
+    }

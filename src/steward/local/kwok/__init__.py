@@ -1,0 +1,4 @@
+"""The stages by which kwok simulates nodes, pods and volumes.
+
+Pure.
+"""

@@ -1,0 +1,4 @@
+"""Builds the control plane's programs from source and keeps them in the cache.
+
+Imports `local.errors`, `local.locks` and `local.progress`.
+"""

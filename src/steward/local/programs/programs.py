@@ -1,0 +1,121 @@
+"""The programs that Steward builds from source, as a table: what, from where, at which version.
+
+A program is built only when it is asked for. Its key covers everything that decides its bytes (version, platform,
+flags and every file of its Go module), so a built program is never out of date: a change makes another key.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import platform
+import re
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+from steward.local.errors import UnsupportedMachine
+from steward.local.programs.disk import GIB
+
+GO_SOURCES = Path(__file__).parent / "go"
+
+
+@dataclass(frozen=True)
+class Program:
+    """One binary: `package` of the Go module in `source`, to be called by any of its `names`."""
+
+    name: str
+    version: str
+    source: Path
+    package: str
+    names: tuple[str, ...]
+    variables: tuple[tuple[str, str], ...] = ()  # set by the linker
+    tags: tuple[str, ...] = ()  # what the source leaves out or takes in
+    disk: int = GIB  # free space that a first build needs, caches included
+
+
+def _kubernetes_version(version: str) -> tuple[tuple[str, str], ...]:
+    # A server that cannot say its version is refused by kubectl and by discovery.
+    major, minor, _ = version.split(".")
+    values = {"gitVersion": f"v{version}", "gitMajor": major, "gitMinor": minor}
+    return tuple((f"k8s.io/component-base/version.{name}", value) for name, value in values.items())
+
+
+CONTROL_PLANE = Program(
+    name="controlplane",
+    version="1.36.3",
+    source=GO_SOURCES / "kubernetes",
+    package="./controlplane",
+    names=("etcd", "kube-apiserver", "kube-controller-manager", "kube-scheduler", "kubectl"),
+    variables=_kubernetes_version("1.36.3"),
+    disk=5 * GIB,
+)
+
+# Apart from the rest: its `version` flag clashes with the one that every Kubernetes component registers.
+KWOK = Program(
+    name="kwok",
+    version="0.8.0",
+    source=GO_SOURCES / "kubernetes",
+    package="sigs.k8s.io/kwok/cmd/kwok",
+    names=("kwok",),
+    disk=1 * GIB,
+)
+
+# Only the tests of the chart call it.
+HELM = Program(
+    name="helm",
+    version="3.22.0",
+    source=GO_SOURCES / "helm",
+    package="helm.sh/helm/v3/cmd/helm",
+    names=("helm",),
+    # Without a cluster it takes itself for the client of a very old one, and refuses charts that ask for a newer.
+    variables=(
+        ("helm.sh/helm/v3/pkg/chartutil.k8sVersionMajor", "1"),
+        ("helm.sh/helm/v3/pkg/chartutil.k8sVersionMinor", "36"),
+    ),
+    disk=2 * GIB,
+)
+
+# Only the tests of the alerts call it. Without the clients of two dozen clouds, from which Prometheus would discover
+# targets: they would make the build several times as long.
+PROMTOOL = Program(
+    name="promtool",
+    version="0.313.5",
+    source=GO_SOURCES / "prometheus",
+    package="github.com/prometheus/prometheus/cmd/promtool",
+    names=("promtool",),
+    tags=("remove_all_sd",),
+    disk=2 * GIB,
+)
+
+PROGRAMS = {program.name: program for program in (CONTROL_PLANE, KWOK, HELM, PROMTOOL)}
+
+_ARCHITECTURES = {"x86_64": "amd64", "amd64": "amd64", "aarch64": "arm64", "arm64": "arm64"}
+
+
+def machine(system: str = sys.platform, processor: str = platform.machine()) -> str:
+    """This machine as Go names it; the control plane needs Linux (`/proc`, parent-death signals)."""
+    architecture = _ARCHITECTURES.get(processor.lower())
+    if system != "linux" or architecture is None:
+        raise UnsupportedMachine(
+            f"Steward's local control plane runs on Linux with an amd64 or arm64 processor and this is "
+            f"{system} on {processor}: use such a machine, a virtual one or a container."
+        )
+    return f"linux-{architecture}"
+
+
+def key(program: Program, built_for: str) -> str:
+    """The name of the directory that holds the built program."""
+    digest = hashlib.sha256()
+    for text in (program.package, *program.names, *(f"{n}={v}" for n, v in program.variables), *program.tags):
+        digest.update(text.encode() + b"\0")
+    for path in sorted(program.source.rglob("*")):
+        if path.is_file():
+            digest.update(str(path.relative_to(program.source)).encode() + b"\0" + path.read_bytes() + b"\0")
+    return f"{program.name}-{program.version}-{built_for}-{digest.hexdigest()[:12]}"
+
+
+def required_go(source: Path) -> tuple[int, int]:
+    """The Go release that the module asks for."""
+    found = re.search(r"^go (\d+)\.(\d+)", (source / "go.mod").read_text(), re.MULTILINE)
+    assert found is not None, f"{source}/go.mod names no Go release"
+    return int(found[1]), int(found[2])

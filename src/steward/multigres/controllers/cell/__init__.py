@@ -1,0 +1,4 @@
+"""The Cell controller.
+
+Imports `multigres.controllers.common`.
+"""

@@ -1,0 +1,4 @@
+"""The MultigresCluster controller.
+
+Imports `multigres.controllers.common`.
+"""

@@ -1,0 +1,4 @@
+"""The Shard controller.
+
+Imports `multigres.controllers.common`.
+"""

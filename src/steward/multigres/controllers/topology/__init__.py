@@ -1,0 +1,4 @@
+"""The topology controller: keeps records of cells and databases in etcd.
+
+Imports `multigres.controllers.common`.
+"""

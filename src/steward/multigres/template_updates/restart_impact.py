@@ -1,0 +1,91 @@
+"""Which pods a change of templates would restart, in words. Pure.
+
+Replicas, cells, volume sizes and volume policies change without a restart of what runs; everything else that a template
+can say is part of a pod.
+"""
+
+from collections.abc import Iterator
+from typing import TypeVar
+
+from msgspec import UNSET
+from msgspec.structs import replace
+
+from steward.multigres.api.compute import MultiOrch, Pool, Stateless
+from steward.multigres.api.scalars import Unset
+from steward.multigres.api.topo import Etcd
+from steward.multigres.resolution.layers import given
+from steward.multigres.resolution.resolved import ResolvedCell, ResolvedCluster, ResolvedTopo, ShardInPlace
+
+S = TypeVar("S", bound=Stateless)
+
+
+def restarts(before: ResolvedCluster, after: ResolvedCluster) -> list[str]:
+    """Every component whose pods would be replaced, as a person would name it."""
+    return [*_core(before, after), *_cells(before, after), *_shards(before, after)]
+
+
+def _core(before: ResolvedCluster, after: ResolvedCluster) -> Iterator[str]:
+    if _server(before.topo) != _server(after.topo):
+        yield "the global topology server"
+    if before.topo.reference != after.topo.reference:
+        yield "every component, for the address of the topology server"
+    if _pods(before.multiadmin) != _pods(after.multiadmin):
+        yield "multiadmin"
+    if _pods(before.multiadmin_web) != _pods(after.multiadmin_web):
+        yield "multiadmin-web"
+
+
+def _server(topo: ResolvedTopo) -> Etcd | None:
+    return None if topo.etcd is None else _etcd(topo.etcd)
+
+
+def _etcd(etcd: Etcd) -> Etcd:
+    return replace(etcd, storage=UNSET, pvc_deletion_policy=UNSET)
+
+
+def _pods(shape: S) -> S:
+    return replace(shape, replicas=UNSET)
+
+
+def _cells(before: ResolvedCluster, after: ResolvedCluster) -> Iterator[str]:
+    known = {cell.name: cell for cell in before.cells}
+    for cell in after.cells:
+        old = known.get(cell.name)
+        if old is None:
+            continue
+        if _pods(old.gateway) != _pods(cell.gateway):
+            yield f"the gateways of cell {cell.name}"
+        if _local(old) != _local(cell):
+            yield f"the topology server of cell {cell.name}"
+
+
+def _local(cell: ResolvedCell) -> Etcd | None:
+    topo = cell.local_topo
+    return None if topo is None or topo.etcd is UNSET else _etcd(topo.etcd)
+
+
+def _shards(before: ResolvedCluster, after: ResolvedCluster) -> Iterator[str]:
+    known = {str(shard): shard for shard in before.shards()}
+    for shard in after.shards():
+        old = known.get(str(shard))
+        if old is not None:
+            yield from _shard(old, shard)
+
+
+def _shard(before: ShardInPlace, after: ShardInPlace) -> Iterator[str]:
+    if _orchestrator(before.shard.multiorch) != _orchestrator(after.shard.multiorch):
+        yield f"the orchestrators of {after}"
+    settings = before.shard.postgres_config_ref != after.shard.postgres_config_ref
+    arguments = before.shard.initdb_args != after.shard.initdb_args
+    for name, pool in after.pools.items():
+        old = before.pools.get(name)
+        if old is not None and (settings or arguments or _servers(old) != _servers(pool)):
+            yield f"pool {name} of {after}"
+
+
+def _orchestrator(shape: MultiOrch | Unset) -> MultiOrch:
+    return replace(_pods(given(shape, MultiOrch())), cells=UNSET)
+
+
+def _servers(pool: Pool) -> Pool:
+    return replace(pool, replicas_per_cell=UNSET, cells=UNSET, storage=UNSET, pvc_deletion_policy=UNSET)

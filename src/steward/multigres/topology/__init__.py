@@ -1,0 +1,4 @@
+"""Records of the topology server: desired ones, stored ones, their protobuf encoding.
+
+Pure. Imports `multigres.api`.
+"""

@@ -1,0 +1,4 @@
+"""Controllers: work queue, triggers, predicates, the worker loop.
+
+Imports `runtime.plan` and `runtime.observability`.
+"""

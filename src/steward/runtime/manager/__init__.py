@@ -1,0 +1,4 @@
+"""One operator process: settings, leader election, clients, start and stop.
+
+Imports all of `runtime`.
+"""

@@ -1,0 +1,346 @@
+"""What a user can set, declared once: flags, environment variables, defaults and the table in the docs come from here.
+
+A flag `--lease-name` has the twin `STEWARD_LEASE_NAME`; the flag wins. Values are read by the parsers below wherever
+they come from, so both spellings of a setting take exactly the same text.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping
+from typing import Annotated, Any, NamedTuple, get_args, get_type_hints
+
+from msgspec import NODEFAULT, Struct, structs
+
+from steward.kube.client.lease import JITTER
+from steward.runtime.manager.connect_to import Forwards, parse_forwards
+from steward.runtime.observability.logging import FORMATS, LEVELS
+
+PREFIX = "STEWARD_"
+
+
+class SettingsError(ValueError):
+    """A setting has a value that cannot be used; the message names the setting and what it takes."""
+
+
+class Shard(NamedTuple):
+    """Which part of the tenants this process looks after: `N/M`, from 0."""
+
+    number: int = 0
+    of: int = 1
+
+
+class Reads(NamedTuple):
+    """How a setting is explained and read."""
+
+    help: str
+    parse: Callable[[str], Any]
+    takes: str
+    also: str = ""
+    """A second variable that users know the setting by, without our prefix."""
+
+
+def _word(text: str) -> str:
+    return text.strip()
+
+
+def _yes_or_no(text: str) -> bool:
+    lowered = text.strip().lower()
+    if lowered in ("true", "yes", "on", "1"):
+        return True
+    if lowered in ("false", "no", "off", "0"):
+        return False
+    raise ValueError
+
+
+_DURATION = re.compile(r"(\d+(?:\.\d+)?)(ms|s|m|h)")
+_SECONDS = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0}
+
+
+def _seconds(text: str) -> float:
+    """`15`, `15s`, `500ms`, `1m30s`, `2h`."""
+    stripped = text.strip()
+    if re.fullmatch(r"\d+(\.\d+)?", stripped):
+        return float(stripped)
+    parts = _DURATION.findall(stripped)
+    if not parts or "".join(number + unit for number, unit in parts) != stripped:
+        raise ValueError
+    return sum(float(number) * _SECONDS[unit] for number, unit in parts)
+
+
+def _names(text: str) -> tuple[str, ...]:
+    return tuple(name.strip() for name in text.split(",") if name.strip())
+
+
+def _at_least_zero(text: str) -> float:
+    number = float(text)
+    if not 0 <= number < float("inf"):
+        raise ValueError
+    return number
+
+
+def _workers(text: str) -> dict[str, int]:
+    counts = {}
+    for part in _names(text):
+        name, found, number = part.partition("=")
+        if not found or int(number) < 1:
+            raise ValueError
+        counts[name.strip()] = int(number)
+    return counts
+
+
+def _shard(text: str) -> Shard:
+    number, _, of = text.partition("/")
+    shard = Shard(int(number), int(of))
+    if not 0 <= shard.number < shard.of:
+        raise ValueError
+    return shard
+
+
+def _forwards(text: str) -> Forwards:
+    return parse_forwards(_names(text))
+
+
+def _one_of(*choices: str) -> Callable[[str], str]:
+    def parse(text: str) -> str:
+        if text.strip() not in choices:
+            raise ValueError
+        return text.strip()
+
+    return parse
+
+
+def _text(help_text: str, takes: str = "text") -> Reads:
+    return Reads(help_text, _word, takes)
+
+
+def _flag(help_text: str) -> Reads:
+    return Reads(help_text, _yes_or_no, "true or false")
+
+
+def _duration(help_text: str) -> Reads:
+    return Reads(help_text, _seconds, "a duration such as 15s or 1m30s")
+
+
+def _choice(help_text: str, *choices: str) -> Reads:
+    return Reads(help_text, _one_of(*choices), " or ".join(choices))
+
+
+def _at_least_one(text: str) -> int:
+    number = int(text)
+    if number < 1:
+        raise ValueError
+    return number
+
+
+def _count(help_text: str) -> Reads:
+    return Reads(help_text, _at_least_one, "a number, 1 or more")
+
+
+def _number(help_text: str) -> Reads:
+    return Reads(help_text, _at_least_zero, "a number, 0 or more")
+
+
+_ADDRESS = "HOST:PORT, :PORT, or 0 for none"
+
+
+class Settings(Struct, frozen=True, kw_only=True):
+    """Every setting of `steward run`."""
+
+    kubeconfig: Annotated[str, _text("Kubeconfig file. Default: KUBECONFIG, ~/.kube/config, in-cluster.")] = (
+        ""
+    )
+    context: Annotated[str, _text("Context of the kubeconfig. Default: its current one.")] = ""
+    namespace: Annotated[
+        str,
+        _text("The operator's own namespace. Default: POD_NAMESPACE, the service account's, the context's."),
+    ] = ""
+    namespaces: Annotated[
+        tuple[str, ...], Reads("Namespaces to look after. Default: all.", _names, "names, by comma")
+    ] = ()
+    shard: Annotated[
+        Shard, Reads("The part N of M of the tenants that this process looks after.", _shard, "N/M, N from 0")
+    ] = Shard()
+    connect_to: Annotated[
+        Forwards,
+        Reads(
+            "Reach an address of the cluster by another one; @FILE: one a line, read again when it changes.",
+            _forwards,
+            "HOST:PORT:ADDRESS:PORT, by comma",
+        ),
+    ] = ()
+    workers: Annotated[
+        dict[str, int], Reads("Workers of a controller.", _workers, "CONTROLLER=NUMBER, by comma")
+    ] = {}
+    registry_concurrency: Annotated[int, _count("How many TenantRegistries are worked on at once.")] = 3
+    template_concurrency: Annotated[int, _count("How many TenantTemplates are worked on at once.")] = 5
+    tenant_concurrency: Annotated[int, _count("How many Tenants are worked on at once.")] = 10
+    sqlite_root: Annotated[
+        str, _text("Directory below which registries of type sqlite find their files. Default: none may.")
+    ] = ""
+    no_cross_namespace: Annotated[
+        bool, _flag("Templates may not name a targetNamespace other than their own.")
+    ] = False
+    require_service_account: Annotated[
+        bool, _flag("Only templates with a serviceAccountName are applied.")
+    ] = False
+    allow_kinds: Annotated[
+        tuple[str, ...],
+        Reads(
+            "Kinds that templates may hold though they grant rights: ClusterRole and the like.",
+            _names,
+            "kinds, by comma",
+        ),
+    ] = ()
+    default_graceful_shutdown_period: Annotated[
+        float,
+        _duration(
+            "How long gateways, orchestrators and etcd may take to end; poolers take twice as long."
+        )._replace(also="DEFAULT_GRACEFUL_SHUTDOWN_PERIOD"),
+    ] = 30.0
+    max_graceful_shutdown_period: Annotated[
+        float,
+        _duration("The longest end that an annotation may ask for.")._replace(
+            also="MAX_GRACEFUL_SHUTDOWN_PERIOD"
+        ),
+    ] = 300.0
+    etcd_deletion_protection_default: Annotated[
+        str,
+        _choice("Whether a topology server stays while others depend on it.", "enabled", "disabled")._replace(
+            also="ETCD_DELETION_PROTECTION_DEFAULT"
+        ),
+    ] = "enabled"
+    leader_elect: Annotated[bool, _flag("Only the replica that holds the lease runs controllers.")] = True
+    lease_name: Annotated[str, _text("Name of the lease. Default: the operator's name, and its shard.")] = ""
+    lease_duration: Annotated[float, _duration("How long a lease is good without renewal.")] = 15.0
+    renew_deadline: Annotated[float, _duration("How long the leader tries to renew before it gives up.")] = (
+        10.0
+    )
+    retry_period: Annotated[float, _duration("How often the lease is looked at.")] = 2.0
+    on_lease_lost: Annotated[str, _choice("What a leader does that lost the lease.", "exit", "standby")] = (
+        "exit"
+    )
+    shutdown_grace: Annotated[float, _duration("How long reconciles in hand may go on after SIGTERM.")] = 15.0
+    metrics_bind_address: Annotated[str, _text("Where metrics are served.", _ADDRESS)] = ":8443"
+    metrics_secure: Annotated[
+        bool,
+        _flag("Metrics over HTTPS for those whom the API server allows; false: plain HTTP, loopback only."),
+    ] = True
+    metrics_cert_path: Annotated[
+        str, _text("Directory of the metrics' certificate. Default: a self-signed one, made at start.")
+    ] = ""
+    metrics_cert_name: Annotated[str, _text("Certificate file in that directory.")] = "tls.crt"
+    metrics_cert_key: Annotated[str, _text("Key file in that directory.")] = "tls.key"
+    health_probe_bind_address: Annotated[str, _text("Where /healthz and /readyz are served.", _ADDRESS)] = (
+        ":8081"
+    )
+    webhooks: Annotated[
+        str, _choice("auto: on in a cluster, and anywhere with a webhook-url.", "auto", "on", "off")
+    ] = "auto"
+    webhook_bind_address: Annotated[str, _text("Where admission reviews are answered.", _ADDRESS)] = ":9443"
+    webhook_cert_path: Annotated[
+        str,
+        _text(
+            "Directory where the webhooks' certificate is mounted; where none is, a copy is kept. With a webhook-url: "
+            "written there."
+        ),
+    ] = "/var/run/secrets/webhook"
+    webhook_service: Annotated[
+        str, _text("Service by which the API server reaches the webhooks. Default: the operator's own.")
+    ] = ""
+    webhook_url: Annotated[
+        str,
+        _text("For an operator outside the cluster: register the webhooks at this URL.", "https://HOST:PORT"),
+    ] = ""
+    kube_api_qps: Annotated[float, _number("Requests a second to the API server; 0 is no limit.")] = 0.0
+    kube_api_burst: Annotated[float, _number("Requests above that rate that may go at once.")] = 0.0
+    log_level: Annotated[str, _choice("The least level that is logged.", *LEVELS)] = "info"
+    log_format: Annotated[str, _choice("auto: text on a terminal, JSON elsewhere.", *FORMATS)] = "auto"
+
+
+class Setting(NamedTuple):
+    """One row of the table."""
+
+    name: str
+    reads: Reads
+    default: Any
+
+    @property
+    def flag(self) -> str:
+        return "--" + self.name.replace("_", "-")
+
+    @property
+    def variable(self) -> str:
+        return PREFIX + self.name.upper()
+
+    @property
+    def variables(self) -> tuple[str, ...]:
+        """The first that is set counts."""
+        return (self.variable, self.reads.also) if self.reads.also else (self.variable,)
+
+    def read(self, text: str, spelled: str) -> Any:
+        try:
+            return self.reads.parse(text)
+        except ValueError:
+            raise SettingsError(f"{spelled}={text}: give {self.reads.takes}") from None
+
+
+def all_settings() -> tuple[Setting, ...]:
+    hints = get_type_hints(Settings, include_extras=True)
+    return tuple(
+        Setting(field.name, get_args(hints[field.name])[1], _default(field))
+        for field in structs.fields(Settings)
+    )
+
+
+def _default(field: structs.FieldInfo) -> Any:
+    return field.default if field.default is not NODEFAULT else field.default_factory()
+
+
+def settings_from(environ: Mapping[str, str], flags: Mapping[str, str] | None = None) -> Settings:
+    """The settings that the given texts say; a flag wins over its variable, and an empty variable says nothing."""
+    settings = Settings(**dict(_given(environ, flags or {})))
+    return check(settings)
+
+
+def _given(environ: Mapping[str, str], flags: Mapping[str, str]) -> Iterator[tuple[str, Any]]:
+    for setting in all_settings():
+        if setting.name in flags:
+            yield setting.name, setting.read(flags[setting.name], setting.flag)
+        elif known := next((name for name in setting.variables if environ.get(name)), ""):
+            yield setting.name, setting.read(environ[known], known)
+
+
+def check(settings: Settings) -> Settings:
+    """What no single value shows: durations that contradict each other."""
+    if not settings.lease_duration > settings.renew_deadline > JITTER * settings.retry_period > 0:
+        raise SettingsError(
+            f"lease-duration must be longer than renew-deadline, and that longer than {JITTER} x retry-period: "
+            f"{settings.lease_duration:g} s, {settings.renew_deadline:g} s, {settings.retry_period:g} s"
+        )
+    return settings
+
+
+def table() -> str:
+    """The table of the docs, in Markdown."""
+    rows = ["| Flag | Variable | Default | Takes | Meaning |", "|---|---|---|---|---|"]
+    rows += [
+        f"| `{setting.flag}` | {_variables(setting)} | {_shown(setting.default)} | {setting.reads.takes} "
+        f"| {setting.reads.help} |"
+        for setting in all_settings()
+    ]
+    return "\n".join(rows) + "\n"
+
+
+def _variables(setting: Setting) -> str:
+    return " or ".join(f"`{name}`" for name in setting.variables)
+
+
+def _shown(default: Any) -> str:
+    if isinstance(default, bool):
+        return f"`{str(default).lower()}`"
+    if isinstance(default, Shard):
+        return f"`{default.number}/{default.of}`"
+    if isinstance(default, float):
+        return f"`{default:g}`"
+    return f"`{default}`" if default else ""

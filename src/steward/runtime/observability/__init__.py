@@ -1,0 +1,4 @@
+"""Metrics, probes, logs and traces of an operator process.
+
+Imports `kube`.
+"""

@@ -1,0 +1,4 @@
+"""The TenantTemplate controller.
+
+Imports `tenants.controllers.common`.
+"""

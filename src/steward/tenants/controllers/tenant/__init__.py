@@ -1,0 +1,4 @@
+"""The Tenant controller: applies, observes and deletes the objects of one Tenant.
+
+Imports `tenants.controllers.common`.
+"""

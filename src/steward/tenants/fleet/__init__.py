@@ -1,0 +1,4 @@
+"""All Tenants of a registry together: counts, index, rollout of a template change.
+
+Imports `tenants.guard` and `tenants.api`.
+"""

@@ -1,0 +1,45 @@
+"""What the API server says against an object, in words that name the field and the cure. Pure."""
+
+import re
+from typing import Final
+
+from steward.kube.errors import FieldConflict, Forbidden, Invalid, KubeError, NoSuchKind
+from steward.kube.objects.kinds import Ref
+from steward.tenants.labels import RECREATE
+from steward.tenants.objects.ownership import field_conflict
+from steward.tenants.objects.permissions import denial
+
+_IMMUTABLE: Final = re.compile(
+    r"immutable|may not (be )?change|cannot (be )?change|can ?not be updated|[Uu]pdates to .* are forbidden"
+    r"|[Uu]pdates to .* for fields other than",
+)
+
+
+def immutable_fields(error: Invalid) -> tuple[str, ...]:
+    """The fields that cannot change on a living object; none if it was refused for something else."""
+    return tuple(
+        field
+        for field, messages in error.causes.items()
+        if any(_IMMUTABLE.search(message) for message in messages)
+    )
+
+
+def told(ref: Ref, error: KubeError) -> str:
+    """One sentence for status and events."""
+    if isinstance(error, Forbidden):
+        return denial(ref, error)
+    if isinstance(error, FieldConflict):
+        return field_conflict(ref, error)
+    if isinstance(error, Invalid):
+        return f"{ref}: {_invalid(error)}"
+    if isinstance(error, NoSuchKind):
+        return f"{ref}: {error}"
+    return f"{ref}: {error}"
+
+
+def _invalid(error: Invalid) -> str:
+    fixed = immutable_fields(error)
+    if fixed:
+        names = ", ".join(fixed)
+        return f'{names} cannot change on a living object; undo it, or set the annotation {RECREATE}: "true"'
+    return str(error)

@@ -1,0 +1,89 @@
+"""What a registry may say: every error at once, with its field and the cure. Pure; the schema has checked the rest."""
+
+import re
+from collections.abc import Iterator
+from typing import Final
+
+import msgspec
+
+from steward.tenants.api.registry import TenantRegistrySpec
+from steward.tenants.api.scalars import UNSET
+from steward.tenants.errors import BadSource
+from steward.tenants.intervals import seconds_of
+from steward.tenants.rendering.variables import BUILT_IN
+from steward.tenants.sources.identifiers import MYSQL, POSTGRES, SQLITE, check_identifier
+from steward.tenants.validation.template import Problem
+from steward.tenants.views import Registry
+
+_DIALECTS: Final = {"mysql": MYSQL, "postgres": POSTGRES, "sqlite": SQLITE}
+_VARIABLE: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*", re.ASCII)
+
+
+def validate_registry(spec: TenantRegistrySpec) -> list[Problem]:
+    """Everything that keeps a registry from being read."""
+    return [*_source(spec), *_columns(spec), *_intervals(spec)]
+
+
+def _source(spec: TenantRegistrySpec) -> Iterator[Problem]:
+    kind = spec.source.type
+    block = getattr(spec.source, kind)
+    if block is UNSET:
+        yield Problem(f"spec.source.{kind}", f"is missing: source.type is {kind}, say where the table is")
+        return
+    for name in ("host", "username", "database", "file"):
+        if getattr(block, name, "-").strip() == "":
+            yield Problem(f"spec.source.{kind}.{name}", "is empty: fill it in")
+    try:
+        _DIALECTS[kind].table(block.table)
+    except BadSource as error:
+        yield Problem(f"spec.source.{kind}.table", str(error))
+
+
+def _columns(spec: TenantRegistrySpec) -> Iterator[Problem]:
+    mapped = spec.value_mappings
+    columns = {
+        "valueMappings.uid": mapped.uid,
+        "valueMappings.hostOrUrl": mapped.host_or_url,
+        "valueMappings.activate": mapped.activate,
+    }
+    extra = {} if spec.extra_value_mappings is UNSET else spec.extra_value_mappings
+    for field, column in {**columns, **{f"extraValueMappings.{name}": extra[name] for name in extra}}.items():
+        try:
+            check_identifier(column, "column")
+        except BadSource as error:
+            yield Problem(f"spec.{field}", str(error))
+
+
+def _intervals(spec: TenantRegistrySpec) -> Iterator[Problem]:
+    fields = {"source.syncInterval": spec.source.sync_interval}
+    if spec.deletion_guard is not UNSET:
+        fields["deletionGuard.gracePeriod"] = spec.deletion_guard.grace_period
+    for field, interval in fields.items():
+        try:
+            seconds_of(interval)
+        except ValueError as error:
+            yield Problem(f"spec.{field}", str(error))
+
+
+def advise_registry(spec: TenantRegistrySpec) -> list[Problem]:
+    """What is allowed and probably not meant."""
+    extra = {} if spec.extra_value_mappings is UNSET else spec.extra_value_mappings
+    return [problem for name in extra for problem in _variable(name)]
+
+
+def _variable(name: str) -> Iterator[Problem]:
+    field = f"spec.extraValueMappings.{name}"
+    if not _VARIABLE.fullmatch(name):
+        yield Problem(field, f'is no word: templates reach it only as {{{{ index . "{name}" }}}}')
+    if name in BUILT_IN:
+        yield Problem(field, f"takes the place of the built-in variable .{name}")
+
+
+def typed(registry: Registry) -> tuple[TenantRegistrySpec | None, tuple[Problem, ...]]:
+    """The spec, or what is wrong with it."""
+    try:
+        spec = msgspec.convert(registry.spec, TenantRegistrySpec)
+    except msgspec.ValidationError as error:
+        return None, (Problem("spec", str(error)),)
+    problems = tuple(validate_registry(spec))
+    return (None, problems) if problems else (spec, ())

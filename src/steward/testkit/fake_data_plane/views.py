@@ -1,0 +1,77 @@
+"""What the stand-in reads of each kind: as much as the real binaries would know, and which pools may hold a primary."""
+
+from collections.abc import Mapping
+
+from msgspec import Struct
+
+from steward.kube.cache.rules import EVERY_NAMESPACE, CacheRule
+from steward.kube.objects import kinds
+from steward.kube.objects.meta import ObjectMeta
+from steward.multigres.cache_rules import OURS, SHARD, TOPO_SERVER
+
+READ_ONLY = "readOnly"
+
+
+class Container(Struct, frozen=True):
+    args: tuple[str, ...] = ()
+
+
+class PodSpec(Struct, frozen=True):
+    containers: tuple[Container, ...] = ()
+
+
+class PodCondition(Struct, frozen=True):
+    type: str = ""
+    status: str = ""
+
+
+class PodStatus(Struct, frozen=True, rename={"pod_ip": "podIP"}):
+    pod_ip: str = ""
+    conditions: tuple[PodCondition, ...] = ()
+
+
+class PodView(Struct, frozen=True):
+    metadata: ObjectMeta
+    spec: PodSpec = PodSpec()
+    status: PodStatus = PodStatus()
+
+    @property
+    def is_leaving(self) -> bool:
+        return self.metadata.deletion_timestamp is not None
+
+    @property
+    def is_ready(self) -> bool:
+        ready = any(c.type == "Ready" and c.status == "True" for c in self.status.conditions)
+        return ready and not self.is_leaving
+
+
+class TopoServerSpec(Struct, frozen=True):
+    replicas: int = 3
+
+
+class TopoServerView(Struct, frozen=True):
+    metadata: ObjectMeta
+    spec: TopoServerSpec = TopoServerSpec()
+
+
+class Pool(Struct, frozen=True):
+    type: str = ""
+
+
+class ShardSpec(Struct, frozen=True):
+    pools: Mapping[str, Pool] = {}
+
+
+class ShardView(Struct, frozen=True):
+    metadata: ObjectMeta
+    spec: ShardSpec = ShardSpec()
+
+
+class Rules:
+    """The caches of the stand-in: for all namespaces, or for some."""
+
+    def __init__(self, namespaces: tuple[str, ...] = ()) -> None:
+        everywhere = namespaces or (EVERY_NAMESPACE,)
+        self.pod = CacheRule(kinds.POD, PodView, dict.fromkeys(everywhere, OURS))
+        self.topo_server = CacheRule(TOPO_SERVER, TopoServerView, dict.fromkeys(everywhere, ""))
+        self.shard = CacheRule(SHARD, ShardView, dict.fromkeys(everywhere, ""))

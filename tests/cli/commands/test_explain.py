@@ -1,0 +1,61 @@
+"""`steward explain`: where each value comes from, offline."""
+
+import json
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from steward.cli.commands.explain import command
+from tests.support.paths import ROOT
+
+SAMPLES = ROOT / "config" / "samples" / "multigres"
+
+
+def explained(*args: str) -> dict[str, tuple[object, str]]:
+    result = CliRunner().invoke(command, [*args, "-o", "json"])
+    assert result.exit_code == 0, result.output
+    return {row["path"]: (row["value"], row["source"]) for row in json.loads(result.output)}
+
+
+def test_values_are_told_with_the_template_or_field_that_set_them() -> None:
+    found = explained("-f", str(SAMPLES / "templates.yaml"))
+    assert found["globalTopoServer.etcd.storage"] == ({"size": "2Gi"}, "CoreTemplate small-core")
+    assert found["globalTopoServer.etcd.image"][1] == "built-in"
+    assert found["cells[z1].multiGateway.replicas"] == (2, "CellTemplate two-gateways")
+    assert found["cells[z2].multiGateway.replicas"] == (1, "spec.cells[1].overrides")
+    pool = "databases[postgres].tablegroups[default].shards[0-inf].pools[main]"
+    assert found[f"{pool}.replicasPerCell"] == (2, "ShardTemplate small-shard")
+
+
+def test_what_is_inherited_is_told_with_the_level_that_it_comes_from() -> None:
+    found = explained("-f", str(SAMPLES / "pvc-policy.yaml"))
+    group = "databases[postgres].tablegroups[default]"
+    policy = f"{group}.shards[0-inf].pvcDeletionPolicy"
+    assert found[f"{policy}.whenScaled"] == ("Delete", f"spec.{group}")
+    assert found[f"{policy}.whenDeleted"] == ("Retain", "spec")
+
+
+def test_several_files_and_standard_input_are_one_world() -> None:
+    text = (SAMPLES / "templates.yaml").read_text() + "\n---\n" + (SAMPLES / "minimal.yaml").read_text()
+    result = CliRunner().invoke(command, ["-f", "-", "minimal"], input=text)
+    assert result.exit_code == 0
+    assert "cells[z1].multiGateway.replicas" in result.output
+
+
+@pytest.mark.parametrize(
+    ("args", "told"),
+    [
+        ([], "name a cluster, or give its manifest with -f"),
+        (["other", "-f", str(SAMPLES / "minimal.yaml")], "name one MultigresCluster; there are: minimal"),
+    ],
+)
+def test_what_cannot_be_explained_is_one_sentence(args: list[str], told: str) -> None:
+    result = CliRunner().invoke(command, args)
+    assert result.exit_code == 1
+    assert told in result.output
+
+
+@pytest.mark.parametrize("sample", sorted(SAMPLES.glob("*.yaml")), ids=lambda path: path.stem)
+def test_every_sample_can_be_explained(sample: Path) -> None:
+    assert explained("-f", str(sample))

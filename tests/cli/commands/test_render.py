@@ -1,0 +1,183 @@
+"""`steward render`: rows and a template in files, manifests out, byte by byte."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from textwrap import dedent
+
+import pytest
+from click.testing import CliRunner, Result
+
+from steward.cli.commands.render import command
+
+TEMPLATE = """\
+apiVersion: operator.kubernetes-tenants.org/v1
+kind: TenantTemplate
+metadata: {name: web, namespace: shop}
+spec:
+  registryId: crm
+  configMaps:
+    - id: settings
+      nameTemplate: "{{ .uid }}-settings"
+      spec:
+        apiVersion: v1
+        kind: ConfigMap
+        data: {host: "{{ .host }}", plan: "{{ .plan }}"}
+  secrets:
+    - id: key
+      nameTemplate: "{{ .uid }}-key"
+      when: '{{ eq .plan "pro" }}'
+      spec: {apiVersion: v1, kind: Secret, stringData: {key: "{{ .uid }}"}}
+"""
+REGISTRY = """\
+apiVersion: operator.kubernetes-tenants.org/v1
+kind: TenantRegistry
+metadata: {name: crm, namespace: shop}
+spec:
+  source:
+    type: mysql
+    mysql: {host: db, username: u, database: d, table: users, passwordRef: {name: p, key: k}}
+  valueMappings: {uid: id, hostOrUrl: url, activate: active}
+  extraValueMappings: {plan: plan_id}
+"""
+ROWS = "uid,hostOrUrl,activate,plan\nbeta,http://b.example.com:80/x,1,pro\nacme,a.example.com,true,free\nold,o,false,free\n"
+MANIFESTS = """\
+apiVersion: v1
+kind: ConfigMap
+data:
+  host: a.example.com
+  plan: free
+metadata:
+  name: acme-settings
+  namespace: shop
+  labels:
+    kubernetes-tenants.org/tenant: acme-web
+    kubernetes-tenants.org/tenant-namespace: shop
+  annotations:
+    kubernetes-tenants.org/deletion-policy: Delete
+"""
+
+
+def ran(tmp_path: Path, files: dict[str, str], *options: str) -> Result:
+    arguments = []
+    for name, text in files.items():
+        (tmp_path / name).write_text(text)
+        arguments += ["--rows" if name.startswith("rows") else "-f", str(tmp_path / name)]
+    result = CliRunner().invoke(command, [*arguments, *options])
+    assert result.exception is None or isinstance(result.exception, SystemExit), result.exception
+    return result
+
+
+def test_every_active_row_gives_its_manifests_in_the_order_of_uids(tmp_path: Path) -> None:
+    files = {"template.yaml": TEMPLATE, "rows.csv": ROWS}
+    result = ran(tmp_path, files)
+    assert result.exit_code == 0
+    first, *others = result.stdout.split("---\n")
+    assert first == MANIFESTS
+    assert [line for each in others for line in each.splitlines() if line.startswith("  name: ")] == [
+        "  name: beta-settings",
+        "  name: beta-key",
+    ]
+    assert ran(tmp_path, files).stdout == result.stdout
+
+
+def test_a_secret_is_printed_with_its_payload(tmp_path: Path) -> None:
+    result = ran(tmp_path, {"template.yaml": TEMPLATE, "rows.csv": ROWS}, "-o", "json")
+    secret = json.loads(result.stdout)[-1]
+    assert (secret["kind"], secret["data"]) == ("Secret", {"key": "YmV0YQ=="})
+
+
+def test_a_registry_says_which_columns_are_meant(tmp_path: Path) -> None:
+    rows = json.dumps([{"id": 7, "url": "a.example.com", "active": True, "plan_id": "free", "other": 1}])
+    result = ran(
+        tmp_path, {"template.yaml": TEMPLATE, "registry.yaml": REGISTRY, "rows.json": rows}, "-o", "json"
+    )
+    made = json.loads(result.stdout)
+    assert [(each["metadata"]["name"], each["data"]["plan"]) for each in made] == [("7-settings", "free")]
+
+
+def test_rejected_rows_are_told_beside_the_others(tmp_path: Path) -> None:
+    rows = "- {uid: a, hostOrUrl: h, activate: true, plan: x}\n- {uid: '', hostOrUrl: h, activate: true, plan: x}\n"
+    result = ran(tmp_path, {"template.yaml": TEMPLATE, "rows.yaml": rows})
+    assert result.exit_code == 1
+    assert "name: a-settings" in result.stdout
+    assert result.stderr == "row (no uid): its uid is empty: give the row a uid\n"
+
+
+BROKEN = [
+    pytest.param(
+        {"template.yaml": "kind: ConfigMap\n", "rows.csv": ROWS},
+        "Error: choose one TenantTemplate with --name; the files hold: none\n",
+        id="no template",
+    ),
+    pytest.param(
+        {"template.yaml": TEMPLATE, "registry.yaml": REGISTRY, "rows.csv": ROWS},
+        "Error: rows.csv has no column id, url, active, plan_id\n",
+        id="a table without the registry's columns",
+    ),
+    pytest.param(
+        {"template.yaml": TEMPLATE, "rows.json": "{}"},
+        "Error: rows.json must hold a list of rows, each a map of columns; a CSV file must end in .csv\n",
+        id="rows that are no list",
+    ),
+    pytest.param(
+        {"template.yaml": TEMPLATE.replace("registryId: crm", "registryId: 5"), "rows.csv": ROWS},
+        "Error: TenantTemplate/web in template.yaml: Expected `str`, got `int` - at `$.registryId`\n",
+        id="a template that does not fit its type",
+    ),
+]
+
+
+@pytest.mark.parametrize(("files", "told"), BROKEN)
+def test_what_cannot_be_rendered_is_one_sentence(tmp_path: Path, files: dict[str, str], told: str) -> None:
+    result = ran(tmp_path, files)
+    assert result.exit_code == 1
+    assert result.stdout == ""
+    assert result.stderr.replace(f"{tmp_path}/", "") == dedent(told)
+
+
+def test_a_row_that_fails_names_the_resource_and_the_field(tmp_path: Path) -> None:
+    result = ran(tmp_path, {"template.yaml": TEMPLATE, "rows.csv": ROWS.replace(",plan", ",tier")})
+    assert result.exit_code == 1
+    assert "settings" in result.stderr
+    assert 'map has no entry for key "plan"' in result.stderr
+
+
+CLUSTER = """\
+apiVersion: multigres.com/v1alpha1
+kind: MultigresCluster
+metadata: {name: shop, namespace: data}
+spec:
+  templateDefaults: {coreTemplate: small}
+  cells: [{name: a, zone: a}]
+---
+apiVersion: multigres.com/v1alpha1
+kind: CoreTemplate
+metadata: {name: small}
+spec:
+  multiadmin: {spec: {replicas: 2}}
+"""
+
+
+def test_a_cluster_gives_its_whole_tree_each_child_before_its_own(tmp_path: Path) -> None:
+    result = ran(tmp_path, {"cluster.yaml": CLUSTER}, "-o", "json")
+    made = json.loads(result.stdout)
+    kinds = [each["kind"] for each in made]
+    assert kinds.index("TableGroup") < kinds.index("Shard") < kinds.index("PersistentVolumeClaim")
+    assert {each["metadata"]["namespace"] for each in made} == {"data"}
+    assert not any("ownerReferences" in each["metadata"] or each["kind"] == "Secret" for each in made)
+    admin = next(
+        each
+        for each in made
+        if each["metadata"]["name"] == "shop-multiadmin" and each["kind"] == "Deployment"
+    )
+    assert admin["spec"]["replicas"] == 2
+    assert ran(tmp_path, {"cluster.yaml": CLUSTER}, "-o", "json").stdout == result.stdout
+
+
+def test_a_cluster_whose_template_is_not_there_is_one_sentence(tmp_path: Path) -> None:
+    result = ran(tmp_path, {"cluster.yaml": CLUSTER.split("---", maxsplit=1)[0]})
+    assert (result.exit_code, result.stdout) == (1, "")
+    assert "MultigresCluster/shop in" in result.stderr
+    assert "spec.templateDefaults.coreTemplate" in result.stderr

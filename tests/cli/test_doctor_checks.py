@@ -1,0 +1,143 @@
+"""What the doctor finds, from facts that were read."""
+
+import base64
+import datetime
+from typing import Any
+
+import pytest
+
+from steward.cli import doctor_checks
+from steward.cli.doctor_checks import Examined, Grade
+from steward.install import manifests
+from steward.install.operators import SHIPPED
+from steward.kube.objects.kinds import Manifest
+from steward.local import certificates
+
+NOW = datetime.datetime(2026, 6, 1, tzinfo=datetime.UTC)
+TENANTS, MULTIGRES = (Examined(name, "system") for name in ("tenant-operator", "multigres-operator"))
+
+
+@pytest.mark.parametrize(
+    ("major", "minor", "grade"),
+    [("1", "30", Grade.FINE), ("1", "36+", Grade.FINE), ("1", "29", Grade.BROKEN), ("2", "0", Grade.FINE)],
+)
+def test_the_server_is_new_enough_or_not(major: str, minor: str, grade: Grade) -> None:
+    found = doctor_checks.server_version(
+        {"major": major, "minor": minor, "gitVersion": f"v{major}.{minor}.1"}
+    )
+    assert found.grade is grade
+    assert bool(found.cure) == (grade is Grade.BROKEN)
+
+
+def test_definitions_are_current_missing_or_of_another_version() -> None:
+    wanted = [crd for operator in SHIPPED for crd in manifests.crds(operator)]
+    living: dict[str, Manifest | None] = {crd["metadata"]["name"]: crd for crd in wanted}
+    assert doctor_checks.definitions(wanted, living).grade is Grade.FINE
+    name = wanted[0]["metadata"]["name"]
+    assert f"{name} missing" in doctor_checks.definitions(wanted, {**living, name: None}).told
+    old = {**wanted[0], "spec": {**wanted[0]["spec"], "versions": []}}
+    assert f"{name} of another version" in doctor_checks.definitions(wanted, {**living, name: old}).told
+
+
+@pytest.mark.parametrize(
+    ("living", "wanted", "expected"),
+    [
+        ({"a": 1, "added": 2}, {"a": 1}, True),
+        ({"a": [1, {"b": 2, "c": 3}]}, {"a": [1, {"b": 2}]}, True),
+        ({"a": [1]}, {"a": [1, 2]}, False),
+        ({"a": 2}, {"a": 1}, False),
+        (None, {"a": 1}, False),
+    ],
+)
+def test_what_the_server_adds_is_no_difference(living: Any, wanted: Any, expected: bool) -> None:
+    assert doctor_checks.contains(living, wanted) is expected
+
+
+def configuration(bundle: str) -> Manifest:
+    return {"webhooks": [{"clientConfig": {"caBundle": bundle}}]}
+
+
+@pytest.fixture(scope="module")
+def bundle(tmp_path_factory: pytest.TempPathFactory) -> str:
+    keys = certificates.ensure(tmp_path_factory.mktemp("keys"))
+    return base64.b64encode(keys.ca.certificate.read_bytes()).decode()
+
+
+def test_a_trusted_certificate_is_told_with_its_end(bundle: str) -> None:
+    now = datetime.datetime.now(datetime.UTC)
+    found = doctor_checks.webhook_trust(TENANTS, [configuration(bundle)], now)
+    assert found.grade is Grade.FINE
+    later = now + datetime.timedelta(days=3650 - 3)
+    assert doctor_checks.webhook_trust(TENANTS, [configuration(bundle)], later).grade is Grade.WARNING
+    much_later = now + datetime.timedelta(days=3651)
+    assert doctor_checks.webhook_trust(TENANTS, [configuration(bundle)], much_later).grade is Grade.BROKEN
+
+
+@pytest.mark.parametrize(
+    ("found", "grade"),
+    [
+        ([], Grade.WARNING),
+        ([configuration("")], Grade.BROKEN),
+        ([configuration("bm90IGEgY2VydA==")], Grade.BROKEN),
+    ],
+)
+def test_webhooks_that_nobody_can_trust_have_a_cure(found: list[Manifest], grade: Grade) -> None:
+    finding = doctor_checks.webhook_trust(MULTIGRES, found, NOW)
+    assert finding.grade is grade
+    assert finding.cure
+
+
+def test_webhooks_that_nobody_knows_of_are_not_said_to_answer() -> None:
+    finding = doctor_checks.nobody_is_asked(TENANTS)
+    assert (finding.grade, finding.subject) == (Grade.UNKNOWN, "tenant-operator webhooks answer")
+
+
+def test_a_cure_names_the_namespace_in_which_the_operator_is() -> None:
+    assert doctor_checks.leader(TENANTS, None, NOW).cure.endswith(
+        "kubectl get pods -n system -l app.kubernetes.io/name=tenant-operator"
+    )
+
+
+@pytest.mark.parametrize(
+    ("spec", "grade"),
+    [
+        (
+            {"holderIdentity": "a", "renewTime": "2026-05-31T23:59:55.000000Z", "leaseDurationSeconds": 15},
+            Grade.FINE,
+        ),
+        (
+            {"holderIdentity": "a", "renewTime": "2026-05-31T23:00:00.000000Z", "leaseDurationSeconds": 15},
+            Grade.BROKEN,
+        ),
+        ({"holderIdentity": ""}, Grade.BROKEN),
+        ({}, Grade.BROKEN),
+    ],
+)
+def test_somebody_leads_or_nobody(spec: dict[str, Any], grade: Grade) -> None:
+    assert doctor_checks.leader(TENANTS, {"spec": spec}, NOW).grade is grade
+
+
+@pytest.mark.parametrize(
+    ("image", "grade"),
+    [
+        ("steward:0.1.0", Grade.FINE),
+        ("registry:5000/steward:v0.1.0@sha256:ab", Grade.FINE),
+        ("steward:0.2.0", Grade.WARNING),
+    ],
+)
+def test_versions_that_differ_are_told(image: str, grade: Grade) -> None:
+    containers = [{"image": image}]
+    deployment = {"spec": {"template": {"spec": {"containers": containers}}}}
+    assert doctor_checks.version_skew("tenant-operator", deployment, "0.1.0").grade is grade
+
+
+def test_each_source_is_told_in_its_own_words() -> None:
+    def registry(name: str, *conditions: dict[str, str]) -> Manifest:
+        return {"metadata": {"namespace": "saas", "name": name}, "status": {"conditions": list(conditions)}}
+
+    told = {"type": "SourceReachable", "status": "False", "message": "no route to db"}
+    fine = {"type": "SourceReachable", "status": "True"}
+    found = doctor_checks.sources([registry("a", told), registry("b", fine), registry("c")])
+    assert [each.grade for each in found] == [Grade.BROKEN, Grade.FINE, Grade.UNKNOWN]
+    assert found[0].told == "no route to db"
+    assert found[0].cure == "steward rows a -n saas"

@@ -1,0 +1,66 @@
+"""Tables for people, and help that says what people need to know."""
+
+import importlib
+
+import click
+import pytest
+from click.testing import CliRunner
+
+from steward.cli.main import VERBS, steward
+from steward.cli.output import table
+
+LOOKING = ("status", "tree", "why", "hold", "rows", "preview", "doctor")
+
+
+def test_columns_are_as_wide_as_their_widest_text() -> None:
+    assert table(["A", "NAME"], [["long text", "x"], ["", "yy"]]) == [
+        "A          NAME",
+        "long text  x",
+        "           yy",
+    ]
+
+
+@pytest.mark.parametrize("verb", LOOKING)
+def test_help_has_an_example_the_exit_codes_and_the_rights(verb: str) -> None:
+    shown = CliRunner().invoke(steward, [verb, "--help"]).output
+    assert f"steward {verb}" in shown.partition("Examples:")[2]
+    assert "Exit codes: " in shown
+    assert "Needs" in shown
+
+
+@pytest.mark.parametrize("verb", [verb for verb in LOOKING if verb != "why"])
+def test_whatever_prints_objects_prints_them_for_programs_too(verb: str) -> None:
+    found = importlib.import_module(VERBS[verb].module).command
+    [output] = [each for each in found.params if each.name == "output"]
+    assert isinstance(output.type, click.Choice)
+    assert set(output.type.choices) >= {"json", "yaml", "wide"}
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+def test_every_shell_gets_its_script(shell: str) -> None:
+    done = CliRunner().invoke(steward, ["completion", shell])
+    assert done.exit_code == 0
+    assert f"_STEWARD_COMPLETE={shell}_complete" in done.output
+
+
+def test_no_color_is_heeded_even_where_colour_is_forced(monkeypatch: pytest.MonkeyPatch) -> None:
+    coloured = CliRunner().invoke(steward, ["sample", "--help"], color=True)
+    assert coloured.exit_code == 0
+
+    @click.command()
+    def paints() -> None:
+        click.secho("red", fg="red")
+
+    monkeypatch.setitem(steward.commands, "paints", paints)
+    monkeypatch.setattr(type(steward), "get_command", lambda self, _, name: self.commands.get(name))
+    assert "\x1b[31m" in CliRunner().invoke(steward, ["paints"], color=True).output
+    monkeypatch.setenv("NO_COLOR", "1")
+    assert CliRunner().invoke(steward, ["paints"], color=True).output == "red\n"
+
+
+@pytest.mark.parametrize("verb", ["rows", "preview", "doctor", "hold"])
+def test_the_local_cluster_and_another_one_are_not_asked_for_together(verb: str) -> None:
+    arguments = [verb, *(["x"] if verb in ("rows", "preview") else []), "--local", "--context", "other"]
+    done = CliRunner().invoke(steward, arguments)
+    assert done.exit_code == 2
+    assert "--local names the cluster" in done.output

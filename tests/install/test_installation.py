@@ -1,0 +1,224 @@
+"""Installing, upgrading and uninstalling on a real server, by each of the ways that users have."""
+
+import shutil
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from steward.install.values import VERSION
+from steward.kube.objects.kinds import Manifest
+from steward.local.control_plane import ControlPlane
+from tests.install.support.desk import HELM, INSTALLS, UNINSTALLS, Desk, printed
+from tests.install.support.prometheus_kinds import PLURALS, definitions
+from tests.support.kubectl import Kubectl
+from tests.support.paths import ROOT
+
+OURS = "namespaces,clusterroles,clusterrolebindings,validatingadmissionpolicies,mutatingwebhookconfigurations"
+HELM_NAMESPACE = "steward-helm"
+EARLIER = "0.0.9"
+MONITORED = "--set monitoring.serviceMonitor=true,monitoring.alerts=true,monitoring.dashboards=true"
+ADDED = "multiadminWeb"
+"""What the earlier version does not know yet."""
+CLUSTER = {
+    "apiVersion": "multigres.com/v1alpha1",
+    "kind": "MultigresCluster",
+    "metadata": {"name": "alive", "namespace": "default", "finalizers": ["multigres.com/cleanup"]},
+    "spec": {"cells": [{"name": "a", "zone": "z1"}]},
+}
+
+
+class Steward:
+    """The command line against the plane of these tests."""
+
+    def __init__(self, plane: ControlPlane) -> None:
+        self._kubeconfig = ["--kubeconfig", str(plane.kubeconfig)]
+
+    def run(self, verb: str, *args: str) -> subprocess.CompletedProcess[str]:
+        command = [str(Path(sys.executable).parent / "steward"), verb, *args, *self._kubeconfig]
+        return subprocess.run(command, capture_output=True, text=True, check=False, timeout=300)
+
+    def __call__(self, verb: str, *args: str) -> str:
+        done = self.run(verb, *args)
+        assert done.returncode == 0, done.stderr
+        return done.stdout
+
+
+@pytest.fixture
+def steward(own_plane: ControlPlane, own_kubectl: Kubectl) -> Iterator[Steward]:
+    found = Steward(own_plane)
+    yield found
+    if _has_definitions(own_kubectl):
+        own_kubectl("delete", "multigresclusters", "--all", "-A")
+    found("uninstall")
+    wait_until_gone(own_kubectl)
+
+
+@pytest.fixture
+def without_webhooks(tmp_path: Path) -> Path:
+    """Values for a server on which no container runs that could answer webhooks."""
+    file = tmp_path / "values.yaml"
+    file.write_text("webhooks: false\n")
+    return file
+
+
+def _has_definitions(kubectl: Kubectl) -> bool:
+    return "multigresclusters" in kubectl("get", "crds", "-o", "name")
+
+
+def wait_until_gone(kubectl: Kubectl) -> None:
+    if "steward-system" in kubectl("get", "namespaces", "-o", "name"):
+        kubectl("wait", "--for=delete", "namespace/steward-system", "--timeout=120s")
+
+
+def test_the_operators_run_in_a_restricted_namespace(steward: Steward, own_kubectl: Kubectl) -> None:
+    told = steward("install", "--apply", "--only", "multigres")
+    assert [line for line in told.splitlines()[:-1] if not line.endswith(" created")] == []
+
+    own_kubectl(
+        "rollout", "status", "deployment/multigres-operator", "-n", "steward-system", "--timeout=120s"
+    )
+
+    assert own_kubectl("get", "deployment", "-n", "steward-system", "-o", "name").split() == [
+        "deployment.apps/multigres-operator"
+    ]
+
+
+@pytest.fixture
+def desk(own_plane: ControlPlane, tmp_path: Path) -> Desk:
+    return Desk(tmp_path / "desk", own_plane)
+
+
+@pytest.fixture(scope="module")
+def prometheus_kinds(own_kubectl: Kubectl) -> None:
+    """The server knows them, as one beside which the Prometheus operator is installed."""
+    for definition in definitions():
+        own_kubectl("create", "-f", str(definition))
+    while own_kubectl.outcome("get", ",".join(PLURALS))[1]:
+        time.sleep(0.2)
+
+
+@pytest.mark.usefixtures("prometheus_kinds")
+def test_what_the_pages_install_once_and_again_the_pages_uninstall_whole(
+    steward: Steward, own_kubectl: Kubectl, desk: Desk
+) -> None:
+    *going, release = printed(UNINSTALLS)
+    for words in INSTALLS:
+        for command in printed(words):
+            desk.type(command)
+    assert len(own_kubectl.json("get", "deployments", "-n", "steward-system")["items"]) == 2
+    again = steward("install", "--apply")
+    assert [line for line in again.splitlines()[:-1] if not line.endswith(" unchanged")] == []
+
+    for command in going:
+        desk.type(command)
+
+    assert release.endswith("--release")
+    wait_until_gone(own_kubectl)
+    left = own_kubectl("get", OURS, "-l", "app.kubernetes.io/part-of=steward", "-o", "name")
+    assert left == ""
+    assert not _has_definitions(own_kubectl)
+
+
+def test_uninstalling_is_refused_while_a_cluster_lives(
+    steward: Steward, own_kubectl: Kubectl, without_webhooks: Path
+) -> None:
+    steward("install", "--apply", "--values", str(without_webhooks))
+    held = {"name": "alive", "namespace": "default"}
+    own_kubectl("apply", "-f", "-", document={**CLUSTER, "metadata": held})
+
+    done = steward.run("uninstall")
+
+    assert done.returncode == 1
+    assert "MultigresCluster default/alive" in done.stderr
+    assert "--release" in done.stderr
+    assert own_kubectl("get", "namespace", "steward-system", "-o", "name") == "namespace/steward-system\n"
+
+
+def test_released_clusters_live_on_without_our_finalizer(
+    steward: Steward, own_kubectl: Kubectl, without_webhooks: Path
+) -> None:
+    steward("install", "--apply", "--values", str(without_webhooks))
+    own_kubectl("apply", "-f", "-", document=CLUSTER)
+
+    told = steward("uninstall", "--release")
+
+    assert "MultigresCluster default/alive released" in told
+    wait_until_gone(own_kubectl)
+    alive = own_kubectl.json("get", "multigrescluster", "alive")
+    assert "finalizers" not in alive["metadata"]
+    assert _has_definitions(own_kubectl)
+
+
+@pytest.fixture
+def earlier_chart(tmp_path: Path) -> Path:
+    """As a version before this one might have been: another image, and a definition with a field less."""
+    chart = tmp_path / "chart"
+    shutil.copytree(ROOT / "chart", chart)
+    for name in ("Chart.yaml", "values.yaml"):
+        file = chart / name
+        file.write_text(file.read_text().replace(VERSION, EARLIER))
+    definition = chart / "files" / "crd" / "multigres.com_multigresclusters.yaml"
+    manifest = yaml.load(definition.read_text(), yaml.CSafeLoader)
+    del _fields(manifest)[ADDED]
+    definition.write_text(yaml.dump(manifest, Dumper=yaml.CSafeDumper))
+    return chart
+
+
+def _fields(crd: Manifest) -> dict[str, Any]:
+    """Of the spec of a MultigresCluster."""
+    fields: dict[str, Any] = crd["spec"]["versions"][0]["schema"]["openAPIV3Schema"]["properties"]["spec"]
+    return fields["properties"]
+
+
+def _take_definitions_away(kubectl: Kubectl) -> None:
+    # Of a kind that nobody has used yet the server cannot say at once whether there are objects; it then looks again
+    # after five minutes. So each is listed before it goes.
+    names = [name.partition("/")[2] for name in kubectl("get", "crds", "-o", "name").split()]
+    kubectl("get", ",".join(names), "-A")
+    kubectl("delete", "crds", "--all")
+
+
+def _versions(kubectl: Kubectl) -> list[str]:
+    """The images of both operators, and what tells of any write to a living cluster."""
+    found = kubectl.json("get", "deployments", "-n", HELM_NAMESPACE)["items"]
+    images = [each["spec"]["template"]["spec"]["containers"][0]["image"] for each in found]
+    alive = kubectl.json("get", "multigrescluster", "alive")["metadata"]
+    return [*images, str(alive["generation"]), alive["resourceVersion"]]
+
+
+@pytest.mark.usefixtures("prometheus_kinds")
+def test_helm_upgrades_an_earlier_version_and_leaves_only_the_definitions(
+    own_kubectl: Kubectl, desk: Desk, earlier_chart: Path
+) -> None:
+    install, uninstall, upgrade = (
+        command.replace("steward-system", HELM_NAMESPACE) for command in printed(HELM)
+    )
+    held = {"name": "alive", "namespace": "default"}
+
+    told = desk.type(f"{install.replace('./chart', str(earlier_chart))} --values values.yaml")
+    assert f"steward doctor --system-namespace {HELM_NAMESPACE}\n" in told
+    own_kubectl("apply", "-f", "-", document={**CLUSTER, "metadata": held})
+    *images, generation, version = _versions(own_kubectl)
+    assert images == [f"steward:{EARLIER}"] * 2
+    assert ADDED not in _fields(own_kubectl.json("get", "crd", "multigresclusters.multigres.com"))
+
+    desk.type(f"{upgrade} --values values.yaml --set multigres.replicas=3 {MONITORED}")
+    assert _versions(own_kubectl) == [f"steward:{VERSION}"] * 2 + [generation, version]
+    assert ADDED in _fields(own_kubectl.json("get", "crd", "multigresclusters.multigres.com"))
+    monitoring = own_kubectl("get", "servicemonitors,prometheusrules", "-n", HELM_NAMESPACE, "-o", "name")
+    assert len(monitoring.split()) == 4
+    operator = own_kubectl.json("get", "deployment", "multigres-operator", "-n", HELM_NAMESPACE)
+    assert operator["spec"]["replicas"] == 3
+
+    own_kubectl("delete", "multigrescluster", "alive")
+    desk.type(uninstall)
+    left = own_kubectl("get", OURS, "-l", "app.kubernetes.io/part-of=steward", "-o", "name")
+    assert left == ""
+    assert _has_definitions(own_kubectl)
+    _take_definitions_away(own_kubectl)

@@ -1,0 +1,144 @@
+"""Kustomize, Helm and `steward install` install the same objects: whatever is chosen, wherever it is asked."""
+
+import json
+import subprocess
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+import yaml
+
+from steward.install.__main__ import files
+from steward.install.manifests import manifests, monitoring
+from steward.install.operators import SHIPPED
+from steward.install.values import Image, Monitoring, OperatorValues, Values
+from steward.kube.objects.kinds import Manifest
+from tests.support.paths import ROOT
+from tests.support.programs import program
+
+LARGE = {"requests": {"cpu": "1", "memory": "1Gi"}, "limits": {"memory": "2Gi", "cpu": "2"}}
+
+CHOICES = {
+    "as it comes": Values(),
+    "multigres alone": Values(tenants=OperatorValues(enabled=False)),
+    "tenants alone": Values(multigres=OperatorValues(enabled=False)),
+    "without webhooks": Values(webhooks=False),
+    "without definitions and policies": Values(crds=False, network_policy=False),
+    "everything changed": Values(
+        image=Image("registry.example/steward", "9.9", "Always"),
+        image_pull_secrets=[{"name": "pull"}],
+        # Helm merges maps, so a value can be changed but not taken away.
+        multigres=OperatorValues(
+            replicas=1,
+            args=["--log-level=debug"],
+            env=[{"name": "OTEL_EXPORTER_OTLP_ENDPOINT", "value": "http://collector:4318"}],
+            resources=LARGE,
+            node_selector={"pool": "system"},
+            tolerations=[{"key": "system", "operator": "Exists", "effect": "NoSchedule"}],
+        ),
+        tenants=OperatorValues(replicas=3, args=["--shard=0/2", "--no-cross-namespace"]),
+        priority_class_name="system-cluster-critical",
+        monitoring=Monitoring(service_monitor=True, alerts=True, dashboards=True),
+    ),
+}
+
+
+@pytest.mark.parametrize("choice", CHOICES)
+def test_the_chart_makes_what_install_makes(choice: str, tmp_path: Path) -> None:
+    values = CHOICES[choice]
+    file = tmp_path / "values.yaml"
+    chosen = {name: value for name, value in msgspec.to_builtins(values).items() if name != "namespace"}
+    file.write_text(json.dumps(chosen))
+
+    made = _objects(_helm("template", "steward", "chart", "-n", values.namespace, "-f", str(file)))
+
+    expected = [_without_keep(manifest) for manifest in manifests(values) if manifest["kind"] != "Namespace"]
+    assert _by_name([_without_keep(manifest) for manifest in made]) == _by_name(expected)
+
+
+def test_definitions_of_the_chart_stay_when_it_goes() -> None:
+    made = _objects(_helm("template", "steward", "chart", "-n", "steward-system"))
+
+    kept = [m["metadata"]["annotations"] for m in made if m["kind"] == "CustomResourceDefinition"]
+
+    assert len(kept) == 11
+    assert all(annotations["helm.sh/resource-policy"] == "keep" for annotations in kept)
+
+
+@pytest.mark.parametrize(
+    ("given", "told"),
+    [
+        ("multigres.replica=3", "additional properties 'replica' not allowed"),
+        ("multigres.replicas=two", "at '/multigres/replicas'"),
+        ("multigres.replicas=-1", "at '/multigres/replicas'"),
+        ("image.pullPolicy=Sometimes", "at '/image/pullPolicy'"),
+        ("webhooks=maybe", "at '/webhooks'"),
+    ],
+)
+def test_a_value_that_cannot_be_is_refused_by_name(given: str, told: str) -> None:
+    done = _run("helm", "template", "steward", "chart", "--set", given)
+
+    assert done.returncode != 0
+    assert told in done.stderr
+
+
+def test_kustomize_makes_what_install_makes() -> None:
+    done = _run("kubectl", "kustomize", "config/default")
+    assert done.returncode == 0, done.stderr
+
+    assert _by_name(_objects(done.stdout)) == _by_name(manifests(Values()))
+
+
+def test_the_made_files_are_current() -> None:
+    stale = [name for name, text in files(ROOT).items() if (ROOT / name).read_text() != text]
+
+    assert stale == [], "run: make generate"
+
+
+def test_kustomize_has_the_monitoring_that_install_has() -> None:
+    done = _run("kubectl", "kustomize", "config/monitoring")
+    assert done.returncode == 0, done.stderr
+    values = Values(monitoring=Monitoring(service_monitor=True, alerts=True, dashboards=True))
+
+    expected = [made for operator in SHIPPED for made in monitoring(operator, values)]
+
+    assert _by_name(_objects(done.stdout)) == _by_name(expected)
+
+
+def _without_keep(manifest: Manifest) -> Manifest:
+    if manifest["kind"] != "CustomResourceDefinition":
+        return manifest
+    annotations = dict(manifest["metadata"].get("annotations") or {})
+    annotations.pop("helm.sh/resource-policy", None)
+    return {**manifest, "metadata": {**manifest["metadata"], "annotations": annotations}}
+
+
+def _by_name(found: list[Manifest]) -> dict[str, Manifest]:
+    named = {
+        "/".join((m["kind"], m["metadata"].get("namespace", ""), m["metadata"]["name"])): m for m in found
+    }
+    assert len(named) == len(found)
+    return named
+
+
+def _objects(text: str) -> list[Any]:
+    return [document for document in yaml.load_all(text, yaml.CSafeLoader) if document]
+
+
+def _helm(*args: str) -> str:
+    done = _run("helm", *args)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+@cache
+def _program(name: str) -> str:
+    return str(program(name))
+
+
+def _run(name: str, *args: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [_program(name), *args], cwd=ROOT, capture_output=True, text=True, check=False, timeout=120
+    )

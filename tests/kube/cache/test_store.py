@@ -1,0 +1,285 @@
+"""The store alone: bytes in, objects and changes out."""
+
+import logging
+from typing import Any
+
+import msgspec
+import pytest
+
+from steward.kube.cache.rules import CacheRule
+from steward.kube.cache.store import Change, Store
+from steward.kube.cache.view_decoder import Body
+from steward.kube.objects.kinds import CONFIG_MAP, Key
+from steward.kube.objects.meta import Metadata, ObjectMeta
+
+KEY = Key("n", "a")
+
+
+def body(version: int, name: str = "a", uid: str = "u1", **metadata: Any) -> bytes:
+    meta = {"name": name, "namespace": "n", "uid": uid, "resourceVersion": str(version), **metadata}
+    return msgspec.json.encode({"metadata": meta})
+
+
+def deleted(version: int, uid: str = "u1") -> ObjectMeta:
+    return ObjectMeta(name="a", namespace="n", uid=uid, resource_version=str(version))
+
+
+class Heard:
+    """What a subscriber was told, as old and new version."""
+
+    def __init__(self, store: Store[Metadata]) -> None:
+        self.changes: list[Change[Metadata]] = []
+        store.subscribe(self.changes.append)
+
+    def __call__(self) -> list[tuple[str, str]]:
+        return [(_version(change.old), _version(change.new)) for change in self.changes]
+
+
+def _version(obj: Metadata | None) -> str:
+    return "" if obj is None else obj.metadata.resource_version
+
+
+@pytest.fixture
+def store() -> Store[Metadata]:
+    return Store(CacheRule(CONFIG_MAP, Metadata))
+
+
+@pytest.fixture
+def split() -> Store[Metadata]:
+    return Store(CacheRule(CONFIG_MAP, Metadata, {"*": "a=b", "n": ""}))
+
+
+def version_in(store: Store[Metadata]) -> str:
+    return _version(store.get(KEY))
+
+
+def test_a_subscriber_hears_what_the_store_already_holds(store: Store[Metadata]) -> None:
+    heard = Heard(store)
+    store.add_index("name", lambda obj: [obj.metadata.name])
+    seen: list[int] = []
+    store.subscribe(lambda change: seen.append(len(store.by_index("name", "a"))))
+
+    store.put(0, body(1))
+    store.put(0, body(2))
+    store.remove(0, deleted(3))
+
+    assert heard() == [("", "1"), ("1", "2"), ("2", "")]
+    assert seen == [1, 1, 0]
+
+
+def test_a_late_subscriber_hears_of_every_object_first(store: Store[Metadata]) -> None:
+    store.put(0, body(1))
+
+    assert Heard(store)() == [("", "1")]
+
+
+def test_changes_are_initial_until_the_first_list_is_complete(store: Store[Metadata]) -> None:
+    heard = Heard(store)
+    store.put(0, body(1))
+    assert not store.synced
+
+    store.finish_list(0, {KEY}, "1")
+    store.put(0, body(2))
+
+    assert store.synced
+    assert [change.initial for change in heard.changes] == [True, False]
+
+
+@pytest.mark.parametrize("version", [1, 2])
+def test_an_object_never_goes_back(store: Store[Metadata], version: int) -> None:
+    store.put(0, body(2))
+    heard = Heard(store)
+
+    store.put(0, body(version))
+
+    assert version_in(store) == "2"
+    assert heard() == [("", "2")]
+
+
+def test_a_list_removes_what_it_does_not_show(store: Store[Metadata]) -> None:
+    store.put(0, body(1))
+    store.put(0, body(2, "b", "u2"))
+    heard = Heard(store)
+
+    store.finish_list(0, {Key("n", "b")}, "5")
+
+    assert store.get(KEY) is None
+    assert heard()[-1] == ("1", "")
+
+
+def test_a_list_does_not_remove_what_we_wrote_after_it_was_taken(store: Store[Metadata]) -> None:
+    store.observe(body(9))
+
+    store.finish_list(0, set(), "5")
+
+    assert version_in(store) == "9"
+
+
+class TestReadYourWrites:
+    def test_an_answer_enters_when_it_is_newer(self, store: Store[Metadata]) -> None:
+        store.put(0, body(5))
+
+        store.observe(body(4))
+        assert version_in(store) == "5"
+        store.observe(body(6))
+        assert version_in(store) == "6"
+
+    def test_an_answer_outside_the_rule_stays_out(self) -> None:
+        store = Store(CacheRule(CONFIG_MAP, Metadata, {"*": "a=b"}))
+
+        assert store.observe(body(1)) is not None
+        assert store.get(KEY) is None
+
+    def test_a_store_with_a_field_selector_takes_only_news_of_what_it_holds(self) -> None:
+        store = Store(CacheRule(CONFIG_MAP, Metadata, field_selector="metadata.name=a"))
+        store.observe(body(1))
+        assert store.get(KEY) is None
+
+        store.put(0, body(2))
+        store.observe(body(3))
+        assert version_in(store) == "3"
+
+    def test_an_answer_that_does_not_fit_the_view_is_no_error(
+        self, store: Store[Metadata], caplog: pytest.LogCaptureFixture
+    ) -> None:
+        with caplog.at_level(logging.WARNING):
+            assert store.observe(b'{"metadata": {"name": 1}}') is None
+
+        assert "does not fit the cache" in caplog.text
+
+    def test_a_late_event_does_not_resurrect_what_we_deleted(self, store: Store[Metadata]) -> None:
+        store.put(0, body(1))
+        store.forget(KEY, "u1")
+        assert store.get(KEY) is None
+
+        store.put(0, body(2))
+
+        assert store.get(KEY) is None
+
+    def test_an_object_that_is_being_deleted_is_still_there(self, store: Store[Metadata]) -> None:
+        store.put(0, body(1))
+        store.forget(KEY, "u1")
+
+        store.put(0, body(2, deletionTimestamp="2026-01-01T00:00:00Z"))
+
+        assert version_in(store) == "2"
+
+    def test_a_namesake_is_another_object(self, store: Store[Metadata]) -> None:
+        store.put(0, body(1))
+        store.forget(KEY, "u1")
+
+        store.observe(body(5, uid="u2"))
+        store.remove(0, deleted(3, "u1"))
+        store.forget(KEY, "u1")
+
+        assert version_in(store) == "5"
+
+    def test_a_forgotten_uid_that_is_not_here_removes_nothing(self, store: Store[Metadata]) -> None:
+        store.put(0, body(1))
+
+        store.forget(KEY, "other")
+
+        assert version_in(store) == "1"
+
+
+class TestTwoWatches:
+    def test_an_object_goes_when_the_last_watch_loses_it(self, split: Store[Metadata]) -> None:
+        split.put(0, body(1))
+        split.put(1, body(1))
+
+        split.remove(0, deleted(2))
+        assert version_in(split) == "1"
+        split.remove(1, deleted(2))
+        assert split.get(KEY) is None
+
+    def test_a_list_of_one_watch_leaves_the_objects_of_the_other(self, split: Store[Metadata]) -> None:
+        split.put(1, body(1))
+
+        split.finish_list(0, set(), "5")
+
+        assert version_in(split) == "1"
+        assert not split.synced
+
+    def test_an_answer_counts_for_every_watch_that_will_see_it(self, split: Store[Metadata]) -> None:
+        split.observe(body(1, labels={"a": "b"}))
+
+        split.remove(0, deleted(2))
+        assert version_in(split) == "1"
+        split.remove(1, deleted(2))
+        assert split.get(KEY) is None
+
+
+def test_an_event_behind_its_deletion_is_late(store: Store[Metadata]) -> None:
+    store.put(0, body(1))
+    store.remove(0, deleted(3))
+
+    store.put(0, body(2))
+    assert store.get(KEY) is None
+
+    store.put(0, body(4))
+    assert version_in(store) == "4"
+
+
+def test_a_kind_that_goes_takes_its_objects_with_it(store: Store[Metadata]) -> None:
+    store.put(0, body(1))
+    store.finish_list(0, {KEY}, "1")
+    heard = Heard(store)
+
+    store.kind_is_gone()
+
+    assert (store.available, store.synced, len(store)) == (False, False, 0)
+    assert heard()[-1] == ("1", "")
+
+    store.put(0, body(2, uid="u2"))
+    store.finish_list(0, {KEY}, "2")
+    assert (store.available, store.synced) == (True, True)
+
+
+def test_lookups_by_namespace_owner_and_label(store: Store[Metadata]) -> None:
+    store.add_label_index("app")
+    store.put(0, body(1, labels={"app": "x"}, ownerReferences=[{"uid": "o"}]))
+
+    assert [len(found) for found in (store.list(), store.list("n"), store.list("m"))] == [1, 1, 0]
+    assert len(store.by_owner("o")) == len(store.by_index("app", "x")) == 1
+
+
+def test_a_failing_subscriber_stops_neither_the_store_nor_the_others(
+    store: Store[Metadata], caplog: pytest.LogCaptureFixture
+) -> None:
+    def fail(change: Change[Metadata]) -> None:
+        raise RuntimeError("broken")
+
+    store.subscribe(fail)
+    heard = Heard(store)
+
+    store.put(0, body(1))
+
+    assert heard() == [("", "1")]
+    assert "a subscriber to ConfigMap" in caplog.text
+
+
+def test_a_problem_is_told_until_its_watch_goes_on(split: Store[Metadata]) -> None:
+    split.report(0, "forbidden")
+    split.report(1, "refused")
+    split.report(0, "")
+
+    assert split.problem == "refused"
+
+
+def test_a_keeper_is_shown_every_version_whole_and_its_failure_stops_nobody(
+    store: Store[Metadata], caplog: pytest.LogCaptureFixture
+) -> None:
+    shown: list[tuple[str, bytes]] = []
+
+    def fail(seen: Metadata, whole: Body) -> None:
+        raise RuntimeError("full")
+
+    store.show_bodies(fail)
+    store.show_bodies(lambda seen, whole: shown.append((seen.metadata.resource_version, bytes(whole))))
+    store.put(0, body(1))
+    store.observe(body(2))
+    store.put(0, body(2))
+    store.put(0, body(1))
+    assert shown == [("1", body(1)), ("2", body(2))]
+    assert version_in(store) == "2"
+    assert "a keeper of" in caplog.text

@@ -1,0 +1,110 @@
+"""From bytes to a view, and what we own of it."""
+
+from typing import Any
+
+import msgspec
+from msgspec import Struct
+
+from steward.kube.cache.rules import CacheRule
+from steward.kube.cache.view_decoder import ViewDecoder
+from steward.kube.managed_fields.ownership import NOT_OURS, Ownership
+from steward.kube.objects.kinds import CONFIG_MAP, DEPLOYMENT, Kind
+from steward.kube.objects.meta import Metadata, ObjectMeta
+
+FIELDS: dict[str, Any] = {"f:spec": {"f:replicas": {}}, "f:metadata": {"f:labels": {"f:a": {}}}}
+
+
+def body(generation: int = 1, replicas: int = 1, **more: Any) -> bytes:
+    entry = {
+        "manager": "us",
+        "operation": "Apply",
+        "apiVersion": "apps/v1",
+        "fieldsV1": more.pop("fields", FIELDS),
+    }
+    metadata = {
+        "name": "a",
+        "uid": "u",
+        "generation": generation,
+        "labels": {"a": "b"},
+        "managedFields": [entry],
+    }
+    metadata.update(more.pop("metadata", {}))
+    return msgspec.json.encode({"metadata": metadata, "spec": {"replicas": replicas}, **more})
+
+
+def decoder(kind: Kind = DEPLOYMENT, owned_by: str = "us") -> ViewDecoder[Metadata]:
+    return ViewDecoder(CacheRule(kind, Metadata, owned_by=owned_by))
+
+
+def ownership(raw: bytes, old: bytes | None = None) -> Ownership:
+    decode = decoder()
+    before = NOT_OURS if old is None else decode.ownership(old, decode.view(old), None, NOT_OURS)
+    return decode.ownership(raw, decode.view(raw), None if old is None else decode.view(old), before)
+
+
+def test_equal_strings_are_one_string() -> None:
+    decode = decoder()
+    one, other = (
+        decode.view(body(metadata={"namespace": "team-namespace", "labels": {"a": "value-of-many"}}))
+        for _ in range(2)
+    )
+
+    assert one.metadata.namespace is other.metadata.namespace
+    assert one.metadata.labels["a"] is other.metadata.labels["a"]
+
+
+def test_without_a_manager_nothing_is_ours() -> None:
+    decode = decoder(owned_by="")
+
+    assert decode.ownership(body(), decode.view(body()), None, NOT_OURS) is NOT_OURS
+
+
+def test_an_object_that_others_apply_is_not_ours() -> None:
+    decode = decoder(owned_by="them")
+
+    assert decode.ownership(body(), decode.view(body()), None, NOT_OURS) is NOT_OURS
+
+
+def test_a_change_of_status_alone_spares_the_digest() -> None:
+    first = ownership(body(status={"replicas": 1}))
+    decode = decoder()
+    raw = body(status={"replicas": 2})
+
+    assert decode.ownership(raw, decode.view(raw), decode.view(body()), first) is first
+
+
+def test_a_new_generation_is_looked_at() -> None:
+    assert ownership(body(2, 5), old=body(1, 1)) == ownership(body(2, 5))
+    assert ownership(body(2, 5), old=body(1, 1)) != ownership(body(1, 1))
+
+
+def test_a_label_that_changed_is_looked_at() -> None:
+    relabelled = body(metadata={"labels": {"a": "c"}})
+
+    assert ownership(relabelled, old=body()) == ownership(relabelled)
+
+
+def test_an_object_without_a_generation_is_looked_at() -> None:
+    assert ownership(body(0, 2), old=body(0, 1)) == ownership(body(0, 2))
+
+
+def test_fields_beside_the_spec_are_looked_at() -> None:
+    fields = {"f:data": {"f:a": {}}}
+    old, new = body(fields=fields, data={"a": "1"}), body(fields=fields, data={"a": "2"})
+
+    assert ownership(new, old=old) == ownership(new) != ownership(old)
+
+
+class Hashed(Struct, frozen=True):
+    metadata: ObjectMeta = ObjectMeta()
+    digest: str = ""
+
+
+def test_an_object_can_be_made_smaller_before_it_is_decoded() -> None:
+    def reduce(raw: bytes) -> bytes:
+        whole = msgspec.json.decode(raw)
+        return msgspec.json.encode({"metadata": whole["metadata"], "digest": str(len(whole["data"]["a"]))})
+
+    decode = ViewDecoder(CacheRule(CONFIG_MAP, Hashed, reduce=reduce))
+
+    assert decode.view(body(data={"a": "12345"})).digest == "5"

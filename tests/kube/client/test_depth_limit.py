@@ -1,0 +1,46 @@
+"""One object that no decoder can walk hides no other."""
+
+import msgspec
+import pytest
+
+from steward.kube.cache.watch_events import read_event, read_metadata
+from steward.kube.client import decode
+from steward.kube.client.depth_limit import DEEPEST, IN_EVENT, shallow
+from steward.kube.errors import TooDeep
+from steward.kube.objects.kinds import CONFIG_MAP
+from steward.kube.objects.meta import Metadata
+
+
+def nested(levels: int) -> bytes:
+    return b'{"a":[' * (levels // 2) + b'"}\\"]"' + b"]}" * (levels // 2)
+
+
+def config_map(name: str, levels: int) -> bytes:
+    deep = nested(levels)
+    managed = b'"managedFields":[{"manager":"kubectl","fieldsV1":%b}]' % deep
+    return b'{"metadata":{"name":"%b",%b},"data":%b,"kind":"x"}' % (name.encode(), managed, deep)
+
+
+def test_what_is_too_deep_is_left_as_a_text_and_metadata_can_be_read() -> None:
+    event = read_event(b'{"type":"ADDED","object":%b}' % config_map("deep", 9000))
+    assert read_metadata(event.object).name == "deep"
+    assert msgspec.json.decode(event.object) == {
+        "metadata": {"name": "deep", "managedFields": "nested too deeply"},
+        "data": "nested too deeply",
+        "kind": "x",
+    }
+
+
+def test_a_list_tells_of_all_others() -> None:
+    items = b",".join((config_map("deep", 9000), config_map("plain", 4), config_map("deeper", 9998)))
+    body = b'{"metadata":{"resourceVersion":"7"},"items":[%b]}' % items
+    page = decode.page(body, CONFIG_MAP, msgspec.Raw)
+    assert [read_metadata(item).name for item in page.items] == ["deep", "plain", "deeper"]
+    assert bytes(page.items[1]) == config_map("plain", 4)
+    with pytest.raises(TooDeep):
+        decode.page(body, CONFIG_MAP, Metadata)
+
+
+def test_what_can_be_walked_stays_as_it_is() -> None:
+    line = b'{"type":"ADDED","object":%b}' % config_map("plain", DEEPEST - 4)
+    assert shallow(line, IN_EVENT) == line

@@ -1,0 +1,101 @@
+from typing import Any
+
+import msgspec
+import pytest
+
+from steward.kube.managed_fields.field_set_match import Atomic, Vanishes, doubts_about, refuted_by
+from steward.kube.managed_fields.fields_v1 import parse_fields
+from steward.kube.objects.kinds import Kind
+
+CUSTOM = Kind("example.com/v1", "Thing")
+
+FIELDS: dict[str, Any] = {
+    "f:spec": {
+        "f:size": {},
+        "f:list": {'k:{"name":"x"}': {".": {}, "f:name": {}}, 'k:{"name":"y"}': {".": {}, "f:name": {}}},
+        "f:set": {'v:"a"': {}, 'v:"b"': {}},
+        "f:at": {"i:0": {}, "i:1": {}},
+    }
+}
+OWNED: dict[str, Any] = {
+    "spec": {"size": 1, "list": [{"name": "x"}, {"name": "y"}], "set": ["a", "b"], "at": [1, 2]}
+}
+
+
+def doubts(fields: dict[str, Any], desired: Any) -> Any:
+    return doubts_about(parse_fields(CUSTOM, msgspec.json.encode(fields)), desired)
+
+
+def spec(**changes: Any) -> Any:
+    return {"spec": {**OWNED["spec"], **changes}}
+
+
+@pytest.mark.parametrize(
+    "desired",
+    [
+        OWNED,
+        spec(size=2),
+        spec(size=None),
+        spec(size=[1]),
+        spec(list=[{"name": "y"}, {"name": "x"}]),
+        spec(set=["b", "a"]),
+    ],
+)
+def test_the_same_fields_with_any_values_are_the_same(desired: Any) -> None:
+    assert doubts(FIELDS, desired) == []
+
+
+@pytest.mark.parametrize(
+    "desired",
+    [
+        {},
+        {"spec": {}},
+        {"spec": 3},
+        {**OWNED, "more": 1},
+        spec(more=1),
+        spec(more={}),
+        spec(list=[{"name": "x"}]),
+        spec(list=[{"name": "x"}, {"name": "z"}]),
+        spec(list=[{"name": "x"}, {"name": "y"}, {"name": "z"}]),
+        spec(list=[{"name": "x"}, {"name": "x"}, {"name": "y"}]),
+        spec(list=[{"name": "x", "more": 1}, {"name": "y"}]),
+        spec(list={"name": "x"}),
+        spec(list=["x", "y"]),
+        spec(set=["a"]),
+        spec(set=["a", "c"]),
+        spec(set=["a", "b", "c"]),
+        spec(set=["a", {}]),
+        spec(at=[1]),
+        spec(at="x"),
+    ],
+)
+def test_other_fields_are_different(desired: Any) -> None:
+    assert doubts(FIELDS, desired) is None
+
+
+def test_an_empty_list_that_is_not_owned_is_a_doubt() -> None:
+    assert doubts(FIELDS, spec(more=[])) == [Vanishes(("spec", "more"))]
+    assert doubts(FIELDS, spec(more={"list": []})) == [Vanishes(("spec", "more", "list"))]
+
+
+def test_a_status_beside_the_spec_is_a_doubt() -> None:
+    assert doubts(FIELDS, {**OWNED, "status": {"phase": "x"}}) == [Vanishes(("status",))]
+
+
+def test_a_map_that_is_owned_whole_is_a_doubt_unless_it_is_empty() -> None:
+    fields = {"f:whole": {}}
+
+    assert doubts(fields, {"whole": {"a": 1}}) == [Atomic(("whole",))]
+    assert doubts(fields, {"whole": {}}) == []
+
+
+def test_the_fields_of_an_answer_refute_what_cannot_hold() -> None:
+    tree = parse_fields(CUSTOM, b'{"f:spec":{"f:map":{"f:a":{}},"f:empty":{},"f:full":{}}}')
+    applied = {"spec": {"map": {"a": 1}, "empty": [], "full": [1]}}
+
+    assert set(refuted_by(tree, applied)) == {
+        Atomic(()),
+        Atomic(("spec",)),
+        Atomic(("spec", "map")),
+        Vanishes(("spec", "empty")),
+    }

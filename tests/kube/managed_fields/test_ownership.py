@@ -1,0 +1,127 @@
+import gc
+import weakref
+from typing import Any
+
+import msgspec
+
+from steward.kube.managed_fields.ownership import (
+    Ownership,
+    claims,
+    digest_of,
+    field_set,
+    managed_entries,
+    owned_fields,
+    with_numbered_owners,
+)
+from steward.kube.objects.kinds import CONFIG_MAP, Kind, Manifest
+
+FIELDS: dict[str, Any] = {"f:data": {"f:a": {}}}
+
+
+def body(fields: dict[str, Any], **entry: str) -> bytes:
+    ours = {"manager": "us", "operation": "Apply", "apiVersion": "v1", "fieldsV1": fields, **entry}
+    return msgspec.json.encode({"metadata": {"managedFields": [ours]}})
+
+
+def owned_by(uid: str) -> dict[str, Any]:
+    return {"f:metadata": {"f:ownerReferences": {f'k:{{"uid":"{uid}"}}': {}}}}
+
+
+def claimed(fields: dict[str, Any], **entry: str) -> Any:
+    return claims(CONFIG_MAP, managed_entries(body(fields, **entry)), "us")
+
+
+def test_our_claim_is_found_by_manager_operation_and_version() -> None:
+    assert claimed(FIELDS)[""].fields.raw == b'{"f:data":{"f:a":{}}}'
+    assert claimed(FIELDS, subresource="status").keys() == {"status"}
+    assert claimed(FIELDS, manager="them") == {}
+    assert claimed(FIELDS, operation="Update") == {}
+    assert claimed(FIELDS, apiVersion="v2") == {}
+
+
+def test_like_objects_share_their_fields() -> None:
+    assert claimed(FIELDS)[""].fields is claimed(FIELDS)[""].fields
+    assert field_set(CONFIG_MAP, b"{}") is not field_set(Kind("v1", "Secret"), b"{}")
+
+
+def test_objects_of_different_owners_share_their_fields_too() -> None:
+    one, other = claimed(owned_by("1-1"))[""], claimed(owned_by("2-2"))[""]
+
+    assert one.fields is other.fields
+    assert (one.owners, other.owners) == (("1-1",), ("2-2",))
+
+
+def test_fields_that_no_object_has_any_more_are_forgotten() -> None:
+    held = field_set(CONFIG_MAP, b'{"f:data":{"f:nobody":{}}}')
+    known = weakref.ref(held)
+    del held
+    gc.collect()
+
+    assert known() is None
+
+
+def test_the_digest_follows_the_owned_values_alone() -> None:
+    claim = claimed(FIELDS)[""]
+
+    def digest(data: Manifest) -> bytes:
+        return owned_fields(claim, {"data": data}).digest
+
+    assert digest({"a": "1", "b": "2"}) == digest({"a": "1"})
+    assert digest({"a": "2"}) != digest({"a": "1"})
+
+
+def test_the_digest_follows_the_owner() -> None:
+    def owned(uid: str, name: str) -> Any:
+        reference = {"uid": uid, "name": name}
+        return owned_fields(claimed(owned_by(uid))[""], {"metadata": {"ownerReferences": [reference]}})
+
+    assert owned("1-1", "a") == owned("1-1", "a")
+    assert owned("1-1", "a") != owned("2-2", "a")
+    assert owned("1-1", "a") != owned("1-1", "b")
+
+
+def test_scalars_and_atomic_values_have_a_part_each() -> None:
+    claim = claimed({"f:a": {}, "f:b": {}})[""]
+    owned = owned_fields(claim, {"a": "x", "b": [1]})
+
+    assert owned.agrees_on_scalars(digest_of(["x", [2]]))
+    assert not owned.agrees_on_scalars(digest_of(["y", [1]]))
+    assert not owned.agrees_on_scalars(digest_of(["x", 1]))
+
+
+def test_a_map_that_may_hold_what_is_not_ours_has_a_part_of_its_own() -> None:
+    empty, filled = digest_of(["x", {}, [1]], loose={1}), digest_of(["x", {"a": 1}, [1]], loose={1})
+
+    assert empty == digest_of(["x", None, [1]], loose={1})
+    assert filled != empty
+    assert filled.startswith(empty)
+
+
+def test_an_atomic_value_elsewhere_is_another_object() -> None:
+    assert digest_of([[1], None]) != digest_of([None, [1]])
+
+
+def test_the_order_of_keys_in_a_map_does_not_count() -> None:
+    assert digest_of([{"a": 1, "b": 2}]) == digest_of([{"b": 2, "a": 1}])
+
+
+def test_ownership_is_told_by_subresource() -> None:
+    owned = owned_fields(claimed(FIELDS)[""], {})
+
+    assert Ownership(main=owned).of("") is owned
+    assert Ownership(main=owned).of("status") is None
+    assert Ownership(status=owned).of("status") is owned
+
+
+def test_an_object_without_managed_fields_is_nobodys() -> None:
+    assert managed_entries(b'{"metadata": {"name": "a"}}') == []
+
+
+def test_a_manifest_that_names_no_owner_any_more_is_only_different() -> None:
+    owners = ("1-1",)
+
+    assert with_numbered_owners({"data": {}}, owners) == {"data": {}}
+    assert with_numbered_owners({"metadata": {"labels": {}}}, owners)["metadata"]["ownerReferences"] == []
+    assert with_numbered_owners({"metadata": {"ownerReferences": ["odd"]}}, owners) == {
+        "metadata": {"ownerReferences": ["odd"]}
+    }

@@ -1,0 +1,304 @@
+"""The wire itself, against a server that says its bytes one by one."""
+
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from typing import Any
+
+import pytest
+
+from steward.kube import errors
+from steward.kube.config.settings import AuthSettings, ConnectionSettings
+from steward.kube.transport.aiohttp_exchange import Server, Wire
+from steward.kube.transport.request import Effect, Request
+from steward.kube.transport.retry import NEVER
+from steward.kube.transport.transport import Transport, TransportOptions
+
+READ = Request(method="GET", path="/a")
+WRITE = Request(method="PATCH", path="/a", body=b"{}", effect=Effect.WRITE)
+ONCE = TransportOptions(retry=NEVER)
+
+Say = Callable[["Spoken"], Awaitable[None]]
+
+
+def answer(body: bytes = b"{}", *headers: str) -> bytes:
+    lines = ("HTTP/1.1 200 OK", f"Content-Length: {len(body)}", *headers, "", "")
+    return "\r\n".join(lines).encode() + body
+
+
+@dataclass
+class Spoken:
+    """One question, and the connection that it came on."""
+
+    head: str
+    body: bytes
+    connection: int
+    writer: asyncio.StreamWriter
+
+    async def say(self, *pieces: bytes) -> None:
+        for piece in pieces:
+            self.writer.write(piece)
+            await self.writer.drain()
+
+
+@dataclass
+class Listening:
+    url: str = ""
+    heard: list[Spoken] = field(default_factory=list)
+    connections: int = 0
+
+
+Handle = Callable[[asyncio.StreamReader, asyncio.StreamWriter], Awaitable[None]]
+
+
+@asynccontextmanager
+async def serving(handle: Handle) -> AsyncIterator[str]:
+    """The URL of a server whose connections end with the block."""
+    tasks: set[asyncio.Task[None]] = set()
+
+    async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        task = asyncio.current_task()
+        assert task is not None
+        tasks.add(task)
+        try:
+            await handle(reader, writer)
+        except (asyncio.IncompleteReadError, asyncio.CancelledError, ConnectionError):
+            pass
+        finally:
+            writer.transport.abort()
+            await asyncio.gather(writer.wait_closed(), return_exceptions=True)
+
+    server = await asyncio.start_server(serve, "127.0.0.1", 0)
+    try:
+        yield f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}"
+    finally:
+        server.close()
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+
+
+@asynccontextmanager
+async def listening(say: Say) -> AsyncIterator[Listening]:
+    state = Listening()
+
+    async def handle(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        state.connections += 1
+        number = state.connections
+        while head := (await reader.readuntil(b"\r\n\r\n")).decode():
+            length = next((line for line in head.splitlines() if line.startswith("Content-Length:")), ":0")
+            body = await reader.readexactly(int(length.partition(":")[2]))
+            state.heard.append(Spoken(head, body, number, writer))
+            await say(state.heard[-1])
+
+    async with serving(handle) as state.url:
+        yield state
+
+
+@asynccontextmanager
+async def transport_to(
+    url: str, options: TransportOptions = ONCE, proxy: str = ""
+) -> AsyncIterator[Transport]:
+    transport = Transport(ConnectionSettings(server=url, proxy=proxy), options)
+    try:
+        yield transport
+    finally:
+        await transport.close()
+
+
+async def test_one_connection_serves_one_question_after_the_other() -> None:
+    async with listening(lambda asked: asked.say(answer())) as server, transport_to(server.url) as transport:
+        for request in (READ, WRITE, READ):
+            assert (await transport.request(request)).body == b"{}"
+    assert [asked.connection for asked in server.heard] == [1, 1, 1]
+
+
+async def test_a_server_that_says_close_gets_a_new_connection() -> None:
+    last = answer(b"{}", "Connection: close")
+    async with listening(lambda asked: asked.say(last)) as server, transport_to(server.url) as transport:
+        await transport.request(READ)
+        await transport.request(READ)
+    assert [asked.connection for asked in server.heard] == [1, 2]
+
+
+async def test_signs_of_life_before_the_answer_are_passed_over() -> None:
+    early = b"HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\n"
+    async with (
+        listening(lambda asked: asked.say(early, answer(b'{"a":1}'))) as server,
+        transport_to(server.url) as transport,
+    ):
+        assert (await transport.request(READ)).body == b'{"a":1}'
+
+
+async def test_an_answer_in_many_pieces_is_put_together() -> None:
+    async def drip(asked: Spoken) -> None:
+        await asked.say(b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n")
+        for piece in (b'{"a"', b":", b"1}"):
+            await asyncio.sleep(0)
+            await asked.say(b"%x\r\n%b\r\n" % (len(piece), piece))
+        await asked.say(b"0\r\n\r\n")
+
+    async with listening(drip) as server, transport_to(server.url) as transport:
+        assert (await transport.request(READ)).body == b'{"a":1}'
+        await transport.request(READ)
+    assert server.connections == 1
+
+
+async def test_what_is_no_http_is_a_lost_connection() -> None:
+    async with (
+        listening(lambda asked: asked.say(b"220 mail.example.com ESMTP\r\n\r\n")) as server,
+        transport_to(server.url) as transport,
+    ):
+        with pytest.raises(errors.Timeout, match="lost its connection"):
+            await transport.request(READ)
+
+
+@pytest.mark.parametrize("request_", [READ, WRITE], ids=lambda request: request.method)
+async def test_the_late_answer_to_a_question_that_was_given_up_is_nobodys(request_: Request) -> None:
+    release = asyncio.Event()
+
+    async def slow_at_first(asked: Spoken) -> None:
+        number = len(server.heard)
+        if number == 1:
+            await release.wait()
+        await asked.say(answer(b'{"answer":%d}' % number))
+
+    async with listening(slow_at_first) as server, transport_to(server.url) as transport:
+        given_up = asyncio.create_task(transport.request(request_))
+        while not server.heard:
+            await asyncio.sleep(0.001)
+        given_up.cancel()
+        await asyncio.gather(given_up, return_exceptions=True)
+        release.set()
+        assert (await transport.request(request_)).body == b'{"answer":2}'
+    assert [asked.connection for asked in server.heard] == [1, 2]
+
+
+async def test_a_question_that_took_too_long_takes_its_connection_with_it() -> None:
+    release = asyncio.Event()
+
+    async def silent_once(asked: Spoken) -> None:
+        if len(server.heard) == 2:
+            await release.wait()
+        await asked.say(answer(b'{"answer":%d}' % len(server.heard)))
+
+    hurried = Request(method="PATCH", path="/a", body=b"{}", effect=Effect.WRITE, timeout=0.2)
+    async with listening(silent_once) as server, transport_to(server.url) as transport:
+        await transport.request(WRITE)
+        with pytest.raises(errors.Timeout, match="got no answer in time") as caught:
+            await transport.request(hurried)
+        release.set()
+        assert (await transport.request(WRITE)).body == b'{"answer":3}'
+    assert caught.value.ambiguous
+    assert server.heard[2].connection == 2
+
+
+async def test_an_answer_that_stops_in_the_middle_is_given_up_in_time() -> None:
+    release = asyncio.Event()
+
+    async def half(asked: Spoken) -> None:
+        await asked.say(answer(b"x" * 100)[:-50])
+        await release.wait()
+
+    hurried = Request(method="PATCH", path="/a", body=b"{}", effect=Effect.WRITE, timeout=0.2)
+    async with listening(half) as server, transport_to(server.url) as transport:
+        with pytest.raises(errors.Timeout, match="got no answer in time"):
+            await transport.request(hurried)
+        release.set()
+
+
+async def test_a_refusal_that_comes_before_the_body_was_sent_is_read() -> None:
+    refusal = b"HTTP/1.1 413 Too Large\r\nContent-Length: 0\r\nConnection: close\r\n\r\n"
+
+    async def refuse(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await reader.readuntil(b"\r\n\r\n")
+        writer.write(refusal)
+        await writer.drain()
+        while await reader.read(1 << 16):
+            pass
+
+    large = Request(method="PATCH", path="/a", body=b"x" * (8 << 20), effect=Effect.WRITE)
+    async with serving(refuse) as url, transport_to(url) as transport:
+        with pytest.raises(errors.RequestTooLarge):
+            await transport.request(large)
+
+
+async def test_a_proxy_of_a_plain_server_is_told_where_the_question_goes_and_who_asks() -> None:
+    async with listening(lambda asked: asked.say(answer())) as proxy:
+        through = proxy.url.replace("http://", "http://me:secret@")
+        async with transport_to("http://server.test:8080/base", proxy=through) as transport:
+            await transport.request(READ)
+            await transport.request(READ)
+    assert proxy.connections == 1
+    for asked in proxy.heard:
+        lines = asked.head.split("\r\n")
+        assert lines[0] == "GET http://server.test:8080/base/a HTTP/1.1"
+        assert "Host: server.test:8080" in lines
+        assert "Proxy-Authorization: Basic bWU6c2VjcmV0" in lines
+
+
+async def test_a_stream_whose_head_is_there_is_under_no_limit(monkeypatch: pytest.MonkeyPatch) -> None:
+    loop, limits = asyncio.get_running_loop(), list[asyncio.TimerHandle]()
+    later = loop.call_later
+
+    def recorded(delay: float, *call: Any) -> asyncio.TimerHandle:
+        limits.append(later(delay, *call))
+        return limits[-1]
+
+    begun = b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n4\r\none\n\r\n"
+    async with listening(lambda asked: asked.say(begun)) as server, transport_to(server.url) as transport:
+        monkeypatch.setattr(loop, "call_later", recorded)
+        async with transport.stream(READ) as lines:
+            assert await anext(lines) == b"one"
+            assert [limit.cancelled() for limit in limits] == [True] * len(limits)
+    assert limits
+
+
+async def test_a_write_without_a_body_says_so() -> None:
+    async with listening(lambda asked: asked.say(answer())) as server, transport_to(server.url) as transport:
+        await transport.request(Request(method="DELETE", path="/a", effect=Effect.WRITE))
+        await transport.request(READ)
+    assert "Content-Length: 0\r\n" in server.heard[0].head
+    assert "Content-Length" not in server.heard[1].head
+
+
+@pytest.fixture
+async def wire() -> AsyncIterator[Wire]:
+    wire = Wire(Server(url="http://server.test", user_agent="steward/1"))
+    yield wire
+    await wire.close()
+
+
+async def test_what_a_caller_says_stands_instead_of_what_is_usual(wire: Wire) -> None:
+    spelt = wire.spelt("GET", "/a", (("accept", "text/plain"), ("X", "1"), ("X", "2")), None).decode()
+    assert "application/json" not in spelt
+    assert spelt.split("\r\n")[2:7] == [
+        "User-Agent: steward/1",
+        "accept: text/plain",
+        "X: 1",
+        "X: 2",
+        "Accept-Encoding: gzip",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("token", "sent"),
+    [("", "Basic bWU6c0BjcmV0"), ("t0ken", "Bearer t0ken")],
+    ids=["alone", "beside a token"],
+)
+async def test_a_password_in_the_url_speaks_where_nothing_else_does(token: str, sent: str) -> None:
+    async with listening(lambda asked: asked.say(answer())) as server:
+        url = server.url.replace("http://", "http://me:s%40cret@")
+        transport = Transport(ConnectionSettings(server=url, auth=AuthSettings(token=token)), ONCE)
+        await transport.request(READ)
+        await transport.close()
+    lines = server.heard[0].head.split("\r\n")
+    assert [line for line in lines if line.startswith("Authorization")] == [f"Authorization: {sent}"]
+    assert f"Host: {server.url.removeprefix('http://')}" in lines
+
+
+@pytest.mark.parametrize("value", ["a\r\nX: b", "a\nb", "a\0b"], ids=repr)
+async def test_no_header_can_be_smuggled_into_a_question(wire: Wire, value: str) -> None:
+    with pytest.raises(ValueError, match="line break"):
+        wire.spelt("GET", "/a", (("Impersonate-User", value),), None)

@@ -1,0 +1,44 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from steward.local.errors import BuildError, CompileFailed, DiskFull, LocalError, RegistryUnreachable
+from steward.local.programs.go_build import explain, go_environment, linker_flags
+from tests.local.support.fake_program import fake_program
+
+
+@pytest.mark.parametrize(
+    ("complaint", "kind", "cure"),
+    [
+        ('Get "x": dial tcp: lookup x: no such host', RegistryUnreachable, "set GOPROXY"),
+        ('Get "x": dial tcp 10.0.0.1:443: i/o timeout', RegistryUnreachable, "set GOPROXY"),
+        ("module lookup disabled by GOPROXY=off", RegistryUnreachable, "set GOPROXY"),
+        ("reading x: 503 Service Unavailable", RegistryUnreachable, "set GOPROXY"),
+        ("write /tmp/x: no space left on device", DiskFull, "make room"),
+        ("link: signal: killed", CompileFailed, "memory"),
+        ("hello/main.go:3:1: syntax error", CompileFailed, "main.go:3:1"),
+    ],
+)
+def test_what_go_says_becomes_a_sentence_with_the_cure(
+    tmp_path: Path, complaint: str, kind: type[LocalError], cure: str
+) -> None:
+    error = explain(fake_program(tmp_path), ["example.test/hello", complaint])
+    assert type(error) is kind
+    assert cure in str(error)
+    assert isinstance(error, BuildError | DiskFull)
+
+
+def test_the_linker_sets_the_variables(tmp_path: Path) -> None:
+    assert linker_flags(fake_program(tmp_path)) == "-s -w -X main.version=1.2.3"
+
+
+def test_settings_that_would_change_what_is_built_are_dropped(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("GOOS", "plan9")
+    monkeypatch.setenv("GOFLAGS", "-mod=vendor")
+    monkeypatch.setenv("GOPROXY", "http://mirror.test")
+    environment = go_environment()
+    assert "GOOS" not in environment
+    assert environment["GOFLAGS"] == "-mod=readonly"
+    assert environment["GOPROXY"] == "http://mirror.test"

@@ -1,0 +1,143 @@
+"""Every kind that a cluster consists of, in the situations that are rare: so every right on them is one that is used.
+
+Somebody takes a label of every object, and the write that puts it back is called invalid once. That is how a list that
+holds one name twice shows itself, and it cannot be mended unseen: the operator gets the object before it tries again.
+Then there are objects left that nobody asks for any more, and a set whose pods have other labels than it looks for.
+"""
+
+import asyncio
+from collections.abc import AsyncIterator, Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from steward.install.operators import MULTIGRES
+from steward.local.control_plane import ControlPlane
+from steward.multigres.api.group import API_VERSION
+from steward.testkit import Answer, FaultProxy, Match, Rule
+from tests.multigres.support.tree import NAME, build_tree
+from tests.support.identities import kubeconfig_of, token_of
+from tests.support.kubectl import Kubectl
+from tests.support.operator_process import Operator, running_aside
+
+LIMIT_SECONDS = 240.0
+LABEL = "app.kubernetes.io/component"
+REVISIONS = "controllerrevisions"
+MORE, LEFT = ("configmaps", "poddisruptionbudgets"), "left-over"
+SET, SELECTED = f"{NAME}-global-topo", "app.kubernetes.io/instance"
+SPEC: dict[str, Any] = {
+    "cells": [{"zone": "z1"}],
+    "backup": {"type": "filesystem", "filesystem": {"path": "/backups", "storage": {"size": "1Gi"}}},
+}
+# Made once and never written again: it holds a password.
+LEFT_ALONE = f"{NAME}-postgres-password"
+
+
+@pytest.fixture
+async def proxy(control_plane: ControlPlane) -> AsyncIterator[FaultProxy]:
+    async with FaultProxy(control_plane.kubeconfig) as found:
+        yield found
+
+
+async def test_every_kind_is_looked_at_put_back_and_taken_away(
+    control_plane: ControlPlane, kubectl: Kubectl, namespace: str, proxy: FaultProxy, tmp_path: Path
+) -> None:
+    await asyncio.to_thread(kubeconfig_of, MULTIGRES, control_plane)
+    token = await asyncio.to_thread(token_of, MULTIGRES, kubectl)
+    config = proxy.write_kubeconfig(tmp_path / "kubeconfig", token)
+    _refuse_once(proxy, REVISIONS)
+    story = _Story(kubectl, namespace)
+    await asyncio.to_thread(story.begin)
+
+    async with running_aside(Operator("multigres", config, namespace, tmp_path / "log")):
+        await _until(story.is_healthy, "the cluster to be healthy")
+        for resource in story.marked:
+            _refuse_once(proxy, resource)
+        await asyncio.to_thread(story.take_labels)
+        await _until(story.has_all_labels, "every label to be back")
+        await asyncio.to_thread(story.leave_more)
+        await _until(story.has_no_more, "what nobody asks for to be gone")
+        await asyncio.to_thread(story.leave_pod_behind)
+        await _until(story.has_found_pod, "a new set to have found its pod")
+
+    assert _got(proxy) >= {*story.marked, REVISIONS}
+
+
+class _Story:
+    """A cluster, and one object of each kind that grows out of it."""
+
+    def __init__(self, kubectl: Kubectl, namespace: str) -> None:
+        self._kubectl = kubectl
+        self._where = ("-n", namespace)
+        tree = [each for each in build_tree(namespace, **SPEC) if each["metadata"]["name"] != LEFT_ALONE]
+        self.marked = {f"{each['kind'].lower()}s": each["metadata"] for each in tree}
+
+    def begin(self) -> None:
+        self._apply("CoreTemplate", "plain", {})
+        self._apply("MultigresCluster", NAME, {**SPEC, "templateDefaults": {"coreTemplate": "plain"}})
+
+    def _apply(self, kind: str, name: str, spec: dict[str, Any]) -> None:
+        manifest = {"apiVersion": API_VERSION, "kind": kind, "metadata": {"name": name}, "spec": spec}
+        how = ("--server-side", "--field-manager=user", "-f", "-")
+        self._kubectl("apply", *self._where, *how, document=manifest)
+
+    def is_healthy(self) -> bool:
+        found = self._kubectl.json("get", "mgc", *self._where)["items"]
+        return [(each.get("status") or {}).get("phase") for each in found] == ["Healthy"]
+
+    def take_labels(self) -> None:
+        for resource, metadata in self.marked.items():
+            self._kubectl("label", resource, metadata["name"], "--overwrite", f"{LABEL}=taken", *self._where)
+
+    def has_all_labels(self) -> bool:
+        return all(
+            self._label(resource, metadata["name"]) == metadata["labels"][LABEL]
+            for resource, metadata in self.marked.items()
+        )
+
+    def leave_more(self) -> None:
+        """As an operator of another version may: objects that belong to ours under names that ours does not use."""
+        for resource in MORE:
+            found = self._found(resource, self.marked[resource]["name"])
+            kept = {name: found["metadata"][name] for name in ("labels", "ownerReferences")}
+            self._kubectl(
+                "create", *self._where, "-f", "-", document={**found, "metadata": {"name": LEFT, **kept}}
+            )
+
+    def has_no_more(self) -> bool:
+        return not any(self._found(resource, LEFT) for resource in MORE)
+
+    def leave_pod_behind(self) -> None:
+        """The pod first: who makes the set anew must find it so."""
+        self._kubectl("label", "pod", f"{SET}-0", "--overwrite", f"{SELECTED}=another", *self._where)
+        self._kubectl("delete", "statefulset", SET, "--cascade=orphan", *self._where)
+
+    def has_found_pod(self) -> bool:
+        pod = self._found("pods", f"{SET}-0")
+        return bool(pod and self._found("statefulsets", SET)) and pod["metadata"]["labels"][SELECTED] == NAME
+
+    def _label(self, resource: str, name: str) -> str:
+        return str(self._found(resource, name)["metadata"]["labels"][LABEL])
+
+    def _found(self, resource: str, name: str) -> Any:
+        found = self._kubectl.json("get", resource, *self._where, "--field-selector", f"metadata.name={name}")
+        return found["items"][0] if found["items"] else None
+
+
+def _refuse_once(proxy: FaultProxy, resource: str) -> None:
+    match = Match(verb="patch", resource=resource, subresource="")
+    proxy.add(Rule(match, Answer(422, message="spec.ports: Duplicate value"), count=1))
+
+
+def _got(proxy: FaultProxy) -> set[str]:
+    return {seen.call.resource for seen in proxy.calls(Match(verb="get"))}
+
+
+async def _until(look: Callable[[], bool], what: str) -> None:
+    try:
+        async with asyncio.timeout(LIMIT_SECONDS):
+            while not await asyncio.to_thread(look):
+                await asyncio.sleep(0.1)
+    except TimeoutError:
+        pytest.fail(f"waited {LIMIT_SECONDS:.0f} s in vain for {what}")

@@ -1,0 +1,119 @@
+"""The objects of a whole cluster, taken by a real API server that enforces Pod Security `restricted`."""
+
+import json
+from pathlib import Path
+
+import pytest
+import yaml
+
+from steward.kube.crd.schema import definition
+from steward.multigres.api.kinds import CUSTOM_KINDS
+from tests.multigres.support.tree import build_tree
+from tests.support.kubectl import Kubectl
+from tests.support.paths import ROOT
+
+SEEDS = sorted((ROOT / "tests" / "multigres" / "seeds").glob("*.yaml"))
+
+
+@pytest.mark.parametrize("custom", CUSTOM_KINDS, ids=lambda custom: custom.kind)
+def test_a_definition_fits_into_the_annotation_of_client_side_apply(custom: object) -> None:
+    assert len(json.dumps(definition(custom))) < 250_000  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("seed", SEEDS, ids=lambda path: path.stem)
+@pytest.mark.parametrize("how", [["apply"], ["apply", "--server-side"], ["create"]], ids=" ".join)
+def test_every_manifest_of_the_design_is_taken_as_printed(
+    kubectl: Kubectl, namespace: str, seed: Path, how: list[str]
+) -> None:
+    manifest = yaml.safe_load(seed.read_text())
+    manifest["metadata"]["namespace"] = namespace
+    # Printed without uids, which the server asks for.
+    manifest["metadata"].pop("ownerReferences", None)
+    kubectl(*how, "--validate=strict", "-f", "-", document=manifest)
+
+
+@pytest.mark.parametrize(
+    ("kind", "section", "home"),
+    [
+        ("CellTemplate", "multiadmin", "CoreTemplate"),
+        ("CoreTemplate", "pools", "ShardTemplate"),
+        ("ShardTemplate", "multiGateway", "CellTemplate"),
+    ],
+)
+def test_a_template_with_another_kinds_section_is_refused_even_without_strict_validation(
+    kubectl: Kubectl, namespace: str, kind: str, section: str, home: str
+) -> None:
+    manifest = {
+        "apiVersion": "multigres.com/v1alpha1",
+        "kind": kind,
+        "metadata": {"name": "wrong", "namespace": namespace},
+        "spec": {section: {}},
+    }
+    assert f"{section} belongs into a {home}" in kubectl.refused(
+        "create", "--validate=false", "-f", "-", document=manifest
+    )
+
+
+@pytest.mark.parametrize(
+    ("spec", "sentence"),
+    [
+        ({"cells": []}, "give at least one cell"),
+        ({"cells": [{"zone": "a", "region": "b"}]}, "give either zone or region, not both"),
+        ({"cells": [{"zone": "a", "spec": {}, "cellTemplate": "t"}]}, "spec describes the whole cell"),
+        (
+            {"cells": [{"zone": "a"}], "globalTopoServer": {"etcd": {}, "templateRef": "t"}},
+            "give at most one of etcd, external and templateRef",
+        ),
+        (
+            {"cells": [{"zone": "a"}], "multiadmin": {"spec": {}, "templateRef": "t"}},
+            "give either spec or templateRef",
+        ),
+        (
+            {
+                "cells": [{"zone": "a"}],
+                "databases": [{"name": "a", "default": True}, {"name": "b", "default": True}],
+            },
+            "at most one database is the default one",
+        ),
+        ({"cells": [{"zone": "a"}], "backup": {"type": "s3"}}, "type s3 needs the s3 block"),
+        ({"cells": [{"zone": "a"}], "updatePolicy": {"templateChanges": "Window"}}, "needs a window"),
+    ],
+    ids=lambda value: value if isinstance(value, str) else "",
+)
+def test_what_the_server_can_check_alone_is_refused_with_a_sentence(
+    kubectl: Kubectl, namespace: str, spec: object, sentence: str
+) -> None:
+    manifest = {
+        "apiVersion": "multigres.com/v1alpha1",
+        "kind": "MultigresCluster",
+        "metadata": {"name": "wrong", "namespace": namespace},
+        "spec": spec,
+    }
+    assert sentence in kubectl.refused("create", "-f", "-", document=manifest)
+
+
+def test_a_whole_cluster_runs_in_a_restricted_namespace_and_a_second_apply_changes_nothing(
+    kubectl: Kubectl, namespace: str
+) -> None:
+    kubectl("label", "namespace", namespace, "pod-security.kubernetes.io/enforce=restricted")
+    items = build_tree(namespace)
+    for item in items:
+        # The parents of these objects do not exist here, and the garbage collector is real.
+        item["metadata"].pop("ownerReferences", None)
+    tree = {"apiVersion": "v1", "kind": "List", "items": items}
+    apply = ("apply", "--server-side", "-f", "-", "-o", "json")
+    first = json.loads(kubectl(*apply, document=tree))["items"]
+    workloads = [i for i in items if i["kind"] in ("Deployment", "StatefulSet")]
+    for item in workloads:
+        name = f"{item['kind'].lower()}/{item['metadata']['name']}"
+        condition = "Available" if item["kind"] == "Deployment" else None
+        wanted = (
+            f"condition={condition}"
+            if condition
+            else f"jsonpath={{.status.readyReplicas}}={item['spec']['replicas']}"
+        )
+        kubectl("wait", "-n", namespace, f"--for={wanted}", "--timeout=120s", name)
+    second = json.loads(kubectl(*apply, document=tree))["items"]
+    assert [i["metadata"].get("generation") for i in second] == [
+        i["metadata"].get("generation") for i in first
+    ]

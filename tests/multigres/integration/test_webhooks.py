@@ -1,0 +1,200 @@
+"""The operator as a process with webhooks on, called by a real API server, and the policy that protects children."""
+
+import itertools
+import json
+import signal
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from steward.kube.objects.kinds import Manifest
+from steward.local.control_plane import ControlPlane
+from tests.multigres.conftest import operator_with_webhooks
+from tests.multigres.integration.test_operator import eventually
+from tests.support.kubectl import Kubectl
+from tests.support.paths import ROOT
+
+SEEDS = ROOT / "tests" / "multigres" / "seeds"
+SOMEBODY = ("--as=somebody", "--as-group=system:masters")
+
+
+@pytest.fixture
+def webhooks(
+    control_plane: ControlPlane, kubectl: Kubectl, namespace: str, tmp_path: Path
+) -> Iterator[subprocess.Popen[bytes]]:
+    with operator_with_webhooks(control_plane, kubectl, namespace, tmp_path / "operator.log") as process:
+        yield process
+
+
+def cluster(namespace: str, **spec: Any) -> Manifest:
+    return {
+        "apiVersion": "multigres.com/v1alpha1",
+        "kind": "MultigresCluster",
+        "metadata": {"name": "mini", "namespace": namespace},
+        "spec": {"cells": [{"zone": "z1"}], **spec},
+    }
+
+
+def template(kind: str, namespace: str, name: str, spec: Any = None) -> Manifest:
+    metadata = {"name": name, "namespace": namespace}
+    return {"apiVersion": "multigres.com/v1alpha1", "kind": kind, "metadata": metadata, "spec": spec or {}}
+
+
+def applies_without_a_trace(kubectl: Kubectl, how: list[str], manifest: Manifest) -> bool:
+    """Whether an apply leaves the resourceVersion as it is. Status is still being written for a while: ask again."""
+    name, namespace = manifest["metadata"]["name"], manifest["metadata"]["namespace"]
+    before = kubectl.json("get", "mgc", name, "-n", namespace)["metadata"]["resourceVersion"]
+    kubectl(*how, "-f", "-", document=manifest)
+    after = kubectl.json("get", "mgc", name, "-n", namespace)["metadata"]["resourceVersion"]
+    return bool(before == after)
+
+
+def until_seen(kubectl: Kubectl, namespace: str) -> None:
+    """Until the operator has looked at the cluster, so its webhooks know of it."""
+    look = ("get", "mgc", "mini", "-n", namespace)
+    eventually(lambda: kubectl.json(*look).get("status", {}).get("observedGeneration"), "a status")
+
+
+@pytest.mark.parametrize("how", [["apply"], ["apply", "--server-side"]], ids=" ".join)
+def test_the_smallest_cluster_shows_everything_and_a_second_apply_changes_nothing(
+    webhooks: object, kubectl: Kubectl, namespace: str, how: list[str]
+) -> None:
+    manifest = yaml.safe_load((SEEDS / "multigrescluster-minimal-cluster.yaml").read_text())
+    manifest["metadata"]["namespace"] = namespace
+    kubectl(*how, "-f", "-", document=manifest)
+    stored = kubectl.json("get", "mgc", "minimal-cluster", "-n", namespace)
+    assert stored["spec"]["cells"][0]["name"] == "us-east-1a"
+    assert stored["spec"]["databases"][0]["tablegroups"][0]["shards"][0]["spec"]["pools"]["default"]
+    eventually(lambda: applies_without_a_trace(kubectl, how, manifest), "an apply that changes nothing")
+    again = kubectl.json("get", "mgc", "minimal-cluster", "-n", namespace)
+    assert again["metadata"]["generation"] == stored["metadata"]["generation"]
+
+
+def test_all_errors_are_told_at_once_with_their_fields(
+    webhooks: object, kubectl: Kubectl, namespace: str
+) -> None:
+    small = {"requests": {"cpu": "2"}, "limits": {"cpu": "1"}}
+    spec = {"templateDefaults": {"cellTemplate": "gone"}, "multiadmin": {"spec": {"resources": small}}}
+    told = kubectl.refused("create", "-f", "-", document=cluster(namespace, **spec))
+    assert "spec.templateDefaults.cellTemplate: CellTemplate 'gone' does not exist" in told
+    assert "spec.multiadmin.spec.resources.limits.cpu: the limit 1 is below the request 2" in told
+
+
+def test_a_template_applied_a_moment_before_is_known(
+    webhooks: object, kubectl: Kubectl, namespace: str
+) -> None:
+    both = [
+        template("CellTemplate", namespace, "new"),
+        cluster(namespace, templateDefaults={"cellTemplate": "new"}),
+    ]
+    kubectl("create", "-f", "-", document={"apiVersion": "v1", "kind": "List", "items": both})
+
+
+def test_advice_comes_as_a_warning(webhooks: object, kubectl: Kubectl, namespace: str) -> None:
+    nowhere = [{"zone": "z1"}, {"zone": "nowhere"}]
+    document = cluster(namespace, cells=nowhere, pvcDeletionPolicy={"whenDeleted": "Delete"})
+    told = kubectl.warned("create", "-f", "-", document=document)
+    assert "Warning: spec.pvcDeletionPolicy.whenDeleted: Delete loses all data" in told
+    assert "Warning: spec.cells[1]: no node carries topology.kubernetes.io/zone=nowhere" in told
+    assert "spec.cells[0]: no node" not in told
+    told = kubectl.warned("delete", "mgc", "mini", "-n", namespace, "--cascade=foreground", "--wait=false")
+    assert (
+        "Warning: propagationPolicy Foreground: the server deletes all parts of the cluster at once" in told
+    )
+
+
+def test_a_later_choice_of_a_template_takes_the_written_out_branch_back(
+    webhooks: object, kubectl: Kubectl, namespace: str
+) -> None:
+    kubectl("create", "-f", "-", document=template("CoreTemplate", namespace, "core"))
+    kubectl("create", "-f", "-", document=cluster(namespace))
+    patch = '{"spec":{"globalTopoServer":{"templateRef":"core"}}}'
+    kubectl("patch", "mgc", "mini", "-n", namespace, "--type=merge", "-p", patch)
+    stored = kubectl.json("get", "mgc", "mini", "-n", namespace)
+    assert stored["spec"]["globalTopoServer"] == {"templateRef": "core"}
+
+
+def test_a_volume_cannot_shrink(webhooks: object, kubectl: Kubectl, namespace: str) -> None:
+    kubectl("create", "-f", "-", document=cluster(namespace))
+    patch = '[{"op":"replace","path":"/spec/globalTopoServer/etcd/storage/size","value":"1Mi"}]'
+    told = kubectl.refused("patch", "mgc", "mini", "-n", namespace, "--type=json", "-p", patch)
+    assert "cannot shrink from 1Gi to 1Mi: a volume only grows" in told
+
+
+def test_a_template_in_use_cannot_be_deleted_and_its_users_are_named(
+    webhooks: object, kubectl: Kubectl, namespace: str
+) -> None:
+    kubectl("create", "-f", "-", document=template("ShardTemplate", namespace, "used"))
+    kubectl("create", "-f", "-", document=cluster(namespace, templateDefaults={"shardTemplate": "used"}))
+    told = kubectl.refused("delete", "sht", "used", "-n", namespace)
+    assert "is in use by MultigresCluster mini" in told
+
+
+def test_a_template_edit_that_would_break_a_sound_cluster_is_refused(
+    webhooks: object, kubectl: Kubectl, namespace: str
+) -> None:
+    kubectl("create", "-f", "-", document=template("ShardTemplate", namespace, "used"))
+    kubectl("create", "-f", "-", document=cluster(namespace, templateDefaults={"shardTemplate": "used"}))
+    until_seen(kubectl, namespace)
+    broken = {"pools": {"main": {"postgres": {"requests": {"cpu": "2"}, "limits": {"cpu": "1"}}}}}
+    document = template("ShardTemplate", namespace, "used", broken)
+    told = kubectl.refused("apply", "-f", "-", document=document)
+    assert "would break MultigresCluster mini" in told
+
+
+def test_children_are_kept_from_others_and_their_annotations_are_not(
+    webhooks: object, kubectl: Kubectl, namespace: str
+) -> None:
+    kubectl("create", "-f", "-", document=cluster(namespace))
+    [child] = eventually(lambda: kubectl.json("get", "cell", "-n", namespace)["items"], "the cell")
+    name = child["metadata"]["name"]
+    told = until_refused(kubectl, namespace, name)
+    assert "this object is kept by Steward: change the MultigresCluster mini instead" in told
+    own = template("Cell", namespace, "mine", {"name": "z"})
+    assert "this object is kept by Steward" in kubectl.refused(*SOMEBODY, "create", "-f", "-", document=own)
+    kubectl(*SOMEBODY, "annotate", "cell", name, "-n", namespace, "multigres.com/force-delete=false")
+    kubectl(*SOMEBODY, "delete", "cell", name, "-n", namespace, "--wait=false")
+
+
+def until_refused(kubectl: Kubectl, namespace: str, name: str) -> str:
+    """The API server takes a moment to know of a policy; each try is another change, since none at all passes."""
+    attempts = itertools.count()
+
+    def refusal() -> str:
+        patch = f'{{"spec":{{"zone":"z{next(attempts)}"}}}}'
+        edit = ("patch", "cell", name, "-n", namespace, "--type=merge", "-p", patch)
+        return kubectl.outcome(*SOMEBODY, *edit)[1]
+
+    return str(eventually(refusal, "a refused edit"))
+
+
+def test_an_operator_that_does_not_answer_never_blocks_the_end_of_a_namespace(
+    webhooks: subprocess.Popen[bytes], kubectl: Kubectl, namespace: str
+) -> None:
+    kubectl("create", "-f", "-", document=template("CoreTemplate", namespace, "unused"))
+    webhooks.send_signal(signal.SIGSTOP)
+    try:
+        told = kubectl.refused("delete", "cot", "unused", "-n", namespace)
+        assert "failed calling webhook" in told
+        kubectl("delete", "ns", namespace, "--timeout=90s")
+    finally:
+        webhooks.send_signal(signal.SIGCONT)
+    kubectl("create", "ns", namespace)
+
+
+def test_what_was_registered_is_taken_back_when_the_operator_stops(
+    control_plane: ControlPlane, kubectl: Kubectl, namespace: str, tmp_path: Path
+) -> None:
+    with operator_with_webhooks(control_plane, kubectl, namespace, tmp_path / "operator.log"):
+        assert configurations(kubectl, namespace)
+    assert configurations(kubectl, namespace) == []
+
+
+def configurations(kubectl: Kubectl, namespace: str) -> list[str]:
+    """The webhook configurations that speak of this namespace."""
+    found = kubectl.json("get", "mutatingwebhookconfigurations,validatingwebhookconfigurations")["items"]
+    return [item["metadata"]["name"] for item in found if namespace in json.dumps(item.get("webhooks"))]

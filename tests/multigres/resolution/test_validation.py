@@ -1,0 +1,244 @@
+"""What is refused, with the field and the cure, and what is merely advised against."""
+
+from typing import Any
+
+import msgspec
+import pytest
+
+from steward.multigres.api.cluster import MultigresClusterSpec
+from steward.multigres.resolution.resolve import resolve
+from steward.multigres.resolution.resolved import Identity, ResolvedCluster, Templates
+from steward.multigres.resolution.validation import validate, validate_update
+from steward.multigres.resolution.warnings import advice, deletion_advice
+from tests.multigres.resolution.test_resolve import templates
+
+NONE = Templates({}, {}, {})
+
+
+def typed(**spec: Any) -> MultigresClusterSpec:
+    return msgspec.convert({"cells": [{"zone": "z1"}], **spec}, MultigresClusterSpec)
+
+
+def resolved(spec: MultigresClusterSpec, known: Templates = NONE) -> ResolvedCluster:
+    return resolve(Identity("ns", "c"), spec, known)
+
+
+def errors(known: Templates = NONE, **spec: Any) -> list[tuple[str, str]]:
+    wanted = typed(**spec)
+    return [tuple(problem) for problem in validate(wanted, resolved(wanted, known))]  # type: ignore[misc]
+
+
+def shard(**spec: Any) -> dict[str, Any]:
+    group = {"name": "default", "default": True, "shards": [{"name": "0-inf", **spec}]}
+    return {"databases": [{"name": "postgres", "default": True, "tablegroups": [group]}]}
+
+
+SHARD = "spec.databases[postgres].tablegroups[default].shards[0-inf]"
+SMALL = {"requests": {"cpu": "2"}, "limits": {"cpu": "1500m"}}
+
+
+def test_a_sound_cluster_has_no_errors() -> None:
+    assert errors() == []
+
+
+@pytest.mark.parametrize(
+    ("spec", "field"),
+    [
+        ({"multiadmin": {"spec": {"resources": SMALL}}}, "spec.multiadmin.spec.resources.limits.cpu"),
+        (
+            {"globalTopoServer": {"etcd": {"resources": SMALL}}},
+            "spec.globalTopoServer.etcd.resources.limits.cpu",
+        ),
+        (
+            {"cells": [{"zone": "z1", "spec": {"multiGateway": {"resources": SMALL}}}]},
+            "spec.cells[0].spec.multiGateway.resources.limits.cpu",
+        ),
+        (shard(spec={"multiorch": {"resources": SMALL}}), f"{SHARD}.multiorch.resources.limits.cpu"),
+        (shard(spec={"pools": {"main": {"postgres": SMALL}}}), f"{SHARD}.pools[main].postgres.limits.cpu"),
+    ],
+)
+def test_a_limit_below_its_request_is_refused_wherever_it_stands(spec: dict[str, Any], field: str) -> None:
+    [(found, message)] = errors(**spec)
+    assert found == field
+    assert message == "the limit 1500m is below the request 2; raise the limit or lower the request"
+
+
+def test_a_limit_in_a_template_is_checked_as_it_takes_effect() -> None:
+    known = templates(shard={"default": {"pools": {"main": {"postgres": SMALL}}}})
+    assert [field for field, _ in errors(known, **shard())] == [f"{SHARD}.pools[main].postgres.limits.cpu"]
+
+
+def test_an_override_that_mends_a_templates_limit_is_no_error() -> None:
+    known = templates(shard={"default": {"pools": {"main": {"postgres": SMALL}}}})
+    assert (
+        errors(known, **shard(overrides={"pools": {"main": {"postgres": {"requests": {"cpu": "1"}}}}})) == []
+    )
+
+
+def test_two_cells_of_one_name_are_both_named() -> None:
+    found = errors(cells=[{"zone": "a"}, {"name": "a", "region": "r"}])
+    assert [field for field, _ in found] == ["spec.cells[0].name", "spec.cells[1].name"]
+
+
+def test_all_errors_come_at_once() -> None:
+    assert (
+        len(errors(multiadmin={"spec": {"resources": SMALL}}, templateDefaults={"cellTemplate": "gone"})) == 2
+    )
+
+
+@pytest.mark.parametrize(
+    ("window", "words"),
+    [
+        ({"cron": "not cron"}, "write five fields"),
+        ({"cron": "0 2 * * SUN", "timeZone": "Mars/Base"}, "not in the time zone database"),
+        ({"cron": "* * * * * *"}, "five fields"),
+        ({"cron": "0 2 * * *", "duration": "0s"}, "1s to 8784h"),
+        ({"cron": "0 2 * * *", "duration": "99999999h"}, "1s to 8784h"),
+        ({"cron": "0 2 * * *", "duration": "999999999999999s"}, "1s to 8784h"),
+    ],
+)
+def test_a_window_that_cannot_be_read_says_how_to_write_it(window: dict[str, str], words: str) -> None:
+    [(field, message)] = errors(updatePolicy={"templateChanges": "Window", "window": window})
+    assert field == "spec.updatePolicy.window"
+    assert words in message
+
+
+@pytest.mark.parametrize("size", ["0", "-5Gi"])
+@pytest.mark.parametrize(
+    ("spec", "field"),
+    [
+        (lambda size: shard(spec={"pools": {"main": {"storage": {"size": size}}}}), f"{SHARD}.pools[main]"),
+        (
+            lambda size: {"globalTopoServer": {"etcd": {"storage": {"size": size}}}},
+            "spec.globalTopoServer.etcd",
+        ),
+        (
+            lambda size: {"backup": {"type": "filesystem", "filesystem": {"storage": {"size": size}}}},
+            f"{SHARD}.backup.filesystem",
+        ),
+    ],
+    ids=["pool", "etcd", "backup"],
+)
+def test_a_volume_of_no_size_is_refused(spec: Any, field: str, size: str) -> None:
+    [(where, told)] = errors(**spec(size))
+    assert where == f"{field}.storage.size"
+    assert told == f"{size} is no size of a volume; write more than 0, such as 10Gi"
+
+
+def test_less_than_nothing_is_refused() -> None:
+    resources = {"requests": {"cpu": "-1"}, "limits": {"memory": "-1Gi"}}
+    found = errors(multiadmin={"spec": {"resources": resources}})
+    assert [field for field, _ in found] == [
+        "spec.multiadmin.spec.resources.requests.cpu",
+        "spec.multiadmin.spec.resources.limits.memory",
+    ]
+
+
+def local_topo(size: str) -> dict[str, Any]:
+    etcd = {"replicas": 1, "storage": {"size": size}}
+    return {"cells": [{"name": "z1", "zone": "z1", "spec": {"localTopoServer": {"etcd": etcd}}}]}
+
+
+def pool(**fields: Any) -> dict[str, Any]:
+    return shard(spec={"pools": {"main": fields}})
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "refused"),
+    [
+        (pool(storage={"size": "10Gi"}), pool(storage={"size": "5Gi"}), True),
+        (pool(storage={"size": "10Gi"}), pool(storage={"size": "20Gi"}), False),
+        (pool(storage={"size": "1Gi"}), pool(storage={"size": "1024Mi"}), False),
+        (pool(storage={"size": "10Gi"}), shard(spec={"pools": {"other": {}}}), False),
+        (
+            {"globalTopoServer": {"etcd": {"replicas": 3}}},
+            {"globalTopoServer": {"etcd": {"replicas": 5}}},
+            True,
+        ),
+        ({}, {"globalTopoServer": {"external": {"endpoints": ["http://a"]}}}, False),
+        (local_topo("2Gi"), local_topo("1Gi"), True),
+        (local_topo("2Gi"), local_topo("3Gi"), False),
+    ],
+)
+def test_volumes_only_grow_and_members_stay(
+    before: dict[str, Any], after: dict[str, Any], refused: bool
+) -> None:
+    found = validate_update(resolved(typed(**before)), resolved(typed(**after)))
+    assert bool(found) is refused
+
+
+def test_an_entry_that_leaves_a_list_does_not_make_its_neighbour_look_smaller() -> None:
+    def databases(*sizes: str) -> dict[str, Any]:
+        shards = [[{"name": "0", "spec": {"pools": {"main": {"storage": {"size": size}}}}}] for size in sizes]
+        groups = [[{"name": "default", "default": True, "shards": each}] for each in shards]
+        named = [
+            {"name": f"db{size.lower()}", "tablegroups": each}
+            for size, each in zip(sizes, groups, strict=True)
+        ]
+        return {"databases": named}
+
+    before, after = databases("10Gi", "1Gi"), databases("1Gi")
+    assert validate_update(resolved(typed(**before)), resolved(typed(**after))) == []
+
+
+def test_a_backup_volume_that_shrinks_is_refused() -> None:
+    def backups(size: str) -> ResolvedCluster:
+        return resolved(typed(backup={"type": "filesystem", "filesystem": {"storage": {"size": size}}}))
+
+    [problem] = validate_update(backups("10Gi"), backups("5Gi"))
+    assert problem.field == f"{SHARD}.backup.filesystem.storage.size"
+    assert problem.message == "cannot shrink from 10Gi to 5Gi: a volume only grows"
+    assert validate_update(backups("5Gi"), backups("10Gi")) == []
+
+
+def test_a_template_that_shrinks_a_volume_is_seen_like_the_cluster_itself() -> None:
+    large = templates(shard={"default": {"pools": {"main": {"storage": {"size": "10Gi"}}}}})
+    small = templates(shard={"default": {"pools": {"main": {"storage": {"size": "1Gi"}}}}})
+    [problem] = validate_update(resolved(typed(), large), resolved(typed(), small))
+    assert problem.message == "cannot shrink from 10Gi to 1Gi: a volume only grows"
+
+
+@pytest.mark.parametrize(
+    ("spec", "words"),
+    [
+        (shard(spec={"pools": {"copies": {"type": "readOnly"}}}), "no server can lead; make one readWrite"),
+        ({"globalTopoServer": {"etcd": {"replicas": 1}}}, "one member is no quorum"),
+        ({"globalTopoServer": {"etcd": {"replicas": 4}}}, "survive no more losses than 3"),
+        ({"pvcDeletionPolicy": {"whenDeleted": "Delete"}}, "loses all data when the cluster is deleted"),
+        ({"pvcDeletionPolicy": {"whenScaled": "Delete"}}, "loses the data of every server"),
+        (pool(cell="z1"), "write cells: [z1]"),
+        (pool(replicas=2), "write replicasPerCell: 2"),
+        (pool(replicasPerCell=1), "one server cannot elect a primary"),
+        ({"durabilityPolicy": "MULTI_CELL_AT_LEAST_2"}, "needs servers in two cells"),
+        ({"cells": [{"zone": "a"}, {"zone": "b"}]}, "filesystem backups stay in their cell"),
+        (pool(replicasPerCell=3), "needs accessModes: [ReadWriteMany]"),
+        ({"externalGateway": {"enabled": True}}, "a load balancer is asked of the cloud"),
+    ],
+)
+def test_what_is_unwise_is_said(spec: dict[str, Any], words: str) -> None:
+    wanted = typed(**spec)
+    assert [told for told in advice(wanted, resolved(wanted)) if words in told]
+
+
+def test_a_shard_that_todays_images_do_not_serve_is_a_warning_only_with_those_images() -> None:
+    spec = shard()
+    spec["databases"][0]["tablegroups"][0]["shards"][0]["name"] = "0"
+    known, own = typed(**spec), typed(**spec, images={"multipooler": "mine"})
+    words = "today's images serve only"
+    assert [told for told in advice(known, resolved(known)) if words in told]
+    assert not [told for told in advice(own, resolved(own)) if words in told]
+
+
+@pytest.mark.parametrize(
+    ("options", "warns"),
+    [
+        ({}, False),
+        ({"propagationPolicy": "Background"}, False),
+        ({"propagationPolicy": "Orphan"}, False),
+        ({"propagationPolicy": "Foreground"}, True),
+    ],
+)
+def test_foreground_deletion_of_a_cluster_is_warned_of(options: dict[str, Any], warns: bool) -> None:
+    told = deletion_advice(options)
+    assert bool(told) is warns
+    assert all("no order holds" in text for text in told)

@@ -1,0 +1,147 @@
+"""What is wrong with pods and volumes is told in the words of those who know."""
+
+from typing import Any
+
+import msgspec
+import pytest
+
+from steward.multigres.status.pod_problems import (
+    VOLUME_PATIENCE,
+    VOLUME_SECONDS,
+    Moment,
+    first_hint,
+    first_trouble,
+    has_ended,
+)
+from steward.multigres.views import ClaimView, PodView
+
+CREATED = "2026-01-01T00:00:00Z"
+SOON, LATER = 1767225602.0, 1767225620.0
+
+
+def pod(**status: Any) -> PodView:
+    meta = {"name": "pool-0", "namespace": "shop", "creationTimestamp": CREATED}
+    return msgspec.convert({"metadata": meta, "status": status}, PodView)
+
+
+def waiting(reason: str, message: str = "") -> dict[str, Any]:
+    return {"name": "postgres", "state": {"waiting": {"reason": reason, "message": message}}}
+
+
+def between_crashes(restarts: int) -> dict[str, Any]:
+    """It runs again, for now."""
+    ended = {"terminated": {"reason": "Error", "exitCode": 1}}
+    return {"name": "postgres", "restartCount": restarts, "state": {"running": {}}, "lastState": ended}
+
+
+def claim(phase: str) -> ClaimView:
+    meta = {"name": "data-pool-0", "namespace": "shop", "creationTimestamp": CREATED}
+    return msgspec.convert({"metadata": meta, "status": {"phase": phase}}, ClaimView)
+
+
+@pytest.mark.parametrize(
+    ("status", "told"),
+    [
+        ({"containerStatuses": [waiting("ContainerCreating")]}, ""),
+        (
+            {"containerStatuses": [waiting("CrashLoopBackOff", "back-off 40s")]},
+            "pod pool-0: container postgres is in CrashLoopBackOff (back-off 40s)",
+        ),
+        (
+            {"initContainerStatuses": [waiting("ImagePullBackOff", 'Back-off pulling image "x:y"')]},
+            'pod pool-0: container postgres is in ImagePullBackOff (Back-off pulling image "x:y")',
+        ),
+        (
+            {"containerStatuses": [waiting("CreateContainerConfigError", 'secret "keys" not found')]},
+            'pod pool-0: container postgres is in CreateContainerConfigError (secret "keys" not found)',
+        ),
+        (
+            {
+                "containerStatuses": [
+                    {
+                        "name": "postgres",
+                        "restartCount": 3,
+                        "state": {"terminated": {"reason": "OOMKilled", "exitCode": 137}},
+                    }
+                ]
+            },
+            "pod pool-0: container postgres is in OOMKilled (restarted 3 times)",
+        ),
+        ({"containerStatuses": [between_crashes(2)]}, ""),
+        (
+            {"containerStatuses": [between_crashes(3)]},
+            "pod pool-0: container postgres is in Error (restarted 3 times)",
+        ),
+        ({"containerStatuses": [{**between_crashes(9), "ready": True}]}, ""),
+    ],
+)
+def test_trouble_that_does_not_pass_by_itself_is_told(status: dict[str, Any], told: str) -> None:
+    assert first_trouble([pod(**status)]) == told
+
+
+def test_a_volume_that_is_lost_is_trouble() -> None:
+    assert first_trouble([], [claim("Lost")]) == "volume claim data-pool-0 has lost its volume"
+
+
+def unscheduled(message: str) -> PodView:
+    return pod(conditions=[{"type": "PodScheduled", "status": "False", "message": message}])
+
+
+UNSCHEDULED = unscheduled("0/3 nodes are available")
+WITHOUT_VOLUME = unscheduled("0/3 nodes are available: pod has unbound immediate PersistentVolumeClaims")
+
+
+@pytest.mark.parametrize(
+    ("pods", "claims", "now", "told"),
+    [
+        ([UNSCHEDULED], [], SOON, ""),
+        ([UNSCHEDULED], [], LATER, "pod pool-0 cannot be scheduled: 0/3 nodes are available"),
+        ([], [claim("Pending")], SOON, ""),
+        ([], [claim("Pending")], LATER, "volume claim data-pool-0 is not bound"),
+        ([], [claim("Bound")], LATER, ""),
+        (
+            [UNSCHEDULED],
+            [claim("Pending")],
+            LATER,
+            "pod pool-0 cannot be scheduled: 0/3 nodes are available",
+        ),
+        (
+            [WITHOUT_VOLUME],
+            [claim("Pending")],
+            LATER,
+            "volume claim data-pool-0 is not bound; pod pool-0 cannot be scheduled: 0/3 nodes are available: "
+            "pod has unbound immediate PersistentVolumeClaims",
+        ),
+    ],
+)
+def test_what_may_pass_is_told_once_it_has_not_passed_for_seconds(
+    pods: list[PodView], claims: list[ClaimView], now: float, told: str
+) -> None:
+    assert first_hint(pods, claims, Moment(now)) == told
+
+
+@pytest.mark.parametrize("waiting", [([WITHOUT_VOLUME], []), ([], [claim("Pending")])], ids=["pod", "claim"])
+def test_a_volume_is_not_missed_while_others_are_bound_unless_that_takes_long(
+    waiting: tuple[list[PodView], list[ClaimView]],
+) -> None:
+    assert not first_hint(*waiting, Moment(LATER, LATER - 1))
+    assert first_hint(*waiting, Moment(LATER, LATER - VOLUME_PATIENCE - 1))
+    much_later = LATER + VOLUME_SECONDS
+    assert first_hint(*waiting, Moment(much_later, much_later - 1))
+
+
+def test_what_keeps_a_pod_off_every_node_is_told_whatever_is_bound() -> None:
+    assert first_hint([UNSCHEDULED], [], Moment(LATER, LATER - 1))
+
+
+@pytest.mark.parametrize(
+    ("container", "ended"),
+    [
+        ({"name": "gateway", "ready": True}, False),
+        ({"name": "gateway", "state": {"waiting": {"reason": "ContainerCreating"}}}, False),
+        ({"name": "gateway", "state": {"terminated": {"exitCode": 1}}}, True),
+        ({"name": "gateway", "ready": True, "restartCount": 1}, True),
+    ],
+)
+def test_a_pod_has_ended_once_its_container_ran_to_an_end(container: dict[str, Any], ended: bool) -> None:
+    assert has_ended([pod(containerStatuses=[container])]) is ended

@@ -1,0 +1,74 @@
+"""Which records a cluster wants in the topology server."""
+
+from typing import Any
+
+import msgspec
+import pytest
+
+from steward.multigres import names
+from steward.multigres.api.cluster import MultigresClusterSpec
+from steward.multigres.resolution.resolve import resolve
+from steward.multigres.resolution.resolved import Identity, ResolvedCluster, Templates
+from steward.multigres.topology.desired_records import (
+    cell_reference,
+    desired_records,
+    expected_pods,
+    leaders,
+    local_server,
+)
+from steward.multigres.topology.store_records import decode_cell, decode_pooler
+from tests.multigres.topology.test_store_records import pooler
+
+GLOBAL = "mini-global-topo.shop.svc:2379"
+OWN = names.local_topo(names.cell("mini", "z1"))
+EXTERNAL = {"endpoints": ["https://a:2379", "https://b:2379"], "caSecret": "ca"}
+
+
+def resolved(**spec: Any) -> ResolvedCluster:
+    wanted = msgspec.convert({"cells": [{"zone": "z1"}, {"zone": "z2"}], **spec}, MultigresClusterSpec)
+    return resolve(Identity("shop", "mini"), wanted, Templates({}, {}, {}))
+
+
+def with_own_server(server: dict[str, Any]) -> ResolvedCluster:
+    return resolved(cells=[{"zone": "z1", "spec": {"localTopoServer": server}}, {"zone": "z2"}])
+
+
+@pytest.mark.parametrize(
+    ("cluster", "addresses", "root"),
+    [
+        (resolved(), (GLOBAL,), "/multigres/global"),
+        (with_own_server({"etcd": {}}), (f"{OWN}.shop.svc:2379",), "/multigres/z1"),
+        (with_own_server({"etcd": {"rootPath": "/own"}}), (f"{OWN}.shop.svc:2379",), "/own"),
+        (
+            with_own_server({"external": EXTERNAL}),
+            ("https://a:2379", "https://b:2379"),
+            "/multigres/shop/mini/z1",
+        ),
+    ],
+    ids=["the global server", "a server of its own", "with its own root", "somebody else's server"],
+)
+def test_a_cells_record_says_where_the_cell_keeps_its_own_records(
+    cluster: ResolvedCluster, addresses: tuple[str, ...], root: str
+) -> None:
+    found = desired_records(cluster)
+    assert decode_cell(found["/multigres/global/cells/z1/Cell"]) == ("z1", addresses, root)
+    assert decode_cell(found["/multigres/global/cells/z2/Cell"]) == ("z2", (GLOBAL,), "/multigres/global")
+
+
+def test_a_server_of_somebody_else_is_reached_with_its_own_secrets_and_is_not_waited_for() -> None:
+    cluster = with_own_server({"external": EXTERNAL})
+    assert cell_reference(cluster, cluster.cells[0]).ca_secret == "ca"
+    assert [local_server(cluster, cell) for cell in cluster.cells] == ["", ""]
+
+
+def test_every_pod_that_a_pool_asks_for_is_expected() -> None:
+    pods = expected_pods(resolved())
+    assert len(pods) == 6
+    assert all(pod.rpartition("-")[2] in ("0", "1", "2") for pod in pods)
+
+
+def test_a_shard_whose_primary_is_not_known_has_no_leading_cell() -> None:
+    cluster = resolved()
+    [shard] = leaders(cluster, [])
+    assert shard.cell == ""
+    assert leaders(cluster, [decode_pooler(pooler("p", role=1))]) == [shard._replace(cell="z1")]

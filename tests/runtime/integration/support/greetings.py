@@ -1,0 +1,213 @@
+"""What the tests of the sample controller share: Greetings, the process behind them, and the world they want."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+import sys
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager, suppress
+from pathlib import Path
+from typing import Any
+
+from steward.kube.client.client import Client
+from steward.kube.crd.schema import CustomKind, definition
+from steward.kube.errors import AlreadyExists, NoSuchKind, NotFound
+from steward.kube.objects.kinds import (
+    CONFIG_MAP,
+    CUSTOM_RESOURCE_DEFINITION,
+    DEPLOYMENT,
+    LEASE,
+    Key,
+    Kind,
+    Manifest,
+    Ref,
+)
+from steward.kube.objects.options import ListQuery
+from steward.kube.objects.patches import MergePatch
+from steward.testkit import FaultProxy
+from tests.runtime.integration.support.sample_controller import FINALIZER, GREETING, NAME, Greeting
+
+PROGRAM = Path(__file__).with_name("sample_controller.py")
+PATIENCE = 120.0
+# Short enough to wait for its end, long enough that a leader on a busy machine does not lose it.
+SHORT_LEASE = {
+    "STEWARD_LEASE_DURATION": "8s",
+    "STEWARD_RENEW_DEADLINE": "6s",
+    "STEWARD_RETRY_PERIOD": "300ms",
+}
+USUAL_LEASE: dict[str, str] = {}
+NO_ELECTION = {"STEWARD_LEADER_ELECT": "false"}
+
+
+def crd(group: str = GREETING.group) -> Manifest:
+    return definition(CustomKind(group, "v1", "Greeting", "greetings", Greeting))
+
+
+async def eventually(condition: Callable[[], Awaitable[bool]], what: str) -> None:
+    """Waits until the condition holds; fails with `what` when it never does."""
+    try:
+        async with asyncio.timeout(PATIENCE):
+            while not await condition():
+                await asyncio.sleep(0.1)
+    except TimeoutError:
+        raise AssertionError(f"never came true: {what}") from None
+
+
+class World:
+    """The cluster as a user of Greetings sees it, around any proxy."""
+
+    def __init__(self, client: Client, namespace: str, kind: Kind = GREETING) -> None:
+        self.client = client
+        self.namespace = namespace
+        self.kind = kind
+
+    def key(self, name: str) -> Key:
+        return Key(self.namespace, name)
+
+    async def greet(self, name: str, message: str = "hello", replicas: int = 1) -> None:
+        metadata = {"name": name, "namespace": self.namespace}
+        spec = {"message": message, "replicas": replicas}
+        await self.client.create(
+            {"apiVersion": self.kind.api_version, "kind": "Greeting", "metadata": metadata, "spec": spec}
+        )
+
+    async def change(self, name: str, message: str) -> None:
+        await self.client.patch(Ref(self.kind, self.key(name)), MergePatch({"spec": {"message": message}}))
+
+    async def dismiss(self, name: str) -> None:
+        await self.client.delete(Ref(self.kind, self.key(name)))
+
+    async def find(self, kind: Kind, name: str) -> Manifest | None:
+        try:
+            return await self.client.get(kind, self.key(name))
+        except NotFound:
+            return None
+
+    async def until_greeted(self, name: str, message: str = "hello", replicas: int = 1) -> None:
+        async def greeted() -> bool:
+            found = [await self.find(kind, name) for kind in (self.kind, CONFIG_MAP, DEPLOYMENT)]
+            return None not in found and is_as_wanted(found, message, replicas)
+
+        await eventually(greeted, f"{name} greets with {message!r}")
+
+    async def until_gone(self, kind: Kind, name: str) -> None:
+        async def gone() -> bool:
+            return await self.find(kind, name) is None
+
+        await eventually(gone, f"{kind.kind} {name} is gone")
+
+    async def until_left(self, name: str) -> None:
+        for kind in (self.kind, DEPLOYMENT, CONFIG_MAP):
+            await self.until_gone(kind, name)
+
+    async def leave_nothing(self) -> None:
+        """Nobody is left to say farewell: without this the namespace would never go."""
+        for greeting in (await self.client.list(self.kind, ListQuery(namespace=self.namespace))).items:
+            key = self.key(greeting["metadata"]["name"])
+            with suppress(NotFound):
+                await self.client.patch(Ref(self.kind, key), MergePatch({"metadata": {"finalizers": None}}))
+
+    async def holder(self) -> str:
+        lease = await self.find(LEASE, NAME)
+        return str((lease or {}).get("spec", {}).get("holderIdentity", ""))
+
+    async def until_led(self, besides: str = "") -> str:
+        """Until someone else than the given one holds the lease; who it is."""
+
+        async def led() -> bool:
+            return await self.holder() not in ("", besides)
+
+        await eventually(led, "somebody leads")
+        return await self.holder()
+
+
+def is_as_wanted(found: list[Any], message: str, replicas: int) -> bool:
+    greeting, config_map, deployment = found
+    return all(
+        (
+            greeting["metadata"].get("finalizers") == [FINALIZER],
+            greeting.get("status") == {"ready": True, "readyReplicas": replicas},
+            config_map["data"] == {"message": message},
+            deployment["spec"]["replicas"] == replicas,
+            deployment["metadata"]["ownerReferences"][0]["uid"] == greeting["metadata"]["uid"],
+        )
+    )
+
+
+class Sample:
+    """The sample controller as a process of its own."""
+
+    def __init__(self, process: asyncio.subprocess.Process, log: Path) -> None:
+        self.process = process
+        self._log = log
+
+    @property
+    def log(self) -> str:
+        return self._log.read_text()
+
+    def signal(self, number: signal.Signals) -> None:
+        self.process.send_signal(number)
+
+    async def ended(self) -> int:
+        async with asyncio.timeout(PATIENCE):
+            return await self.process.wait()
+
+    @property
+    def runs(self) -> bool:
+        return self.process.returncode is None
+
+
+@asynccontextmanager
+async def sample(proxy: FaultProxy, log: Path, **environment: str) -> AsyncIterator[Sample]:
+    """Runs the sample through the proxy; it is killed at the end if it still runs."""
+    quiet = {"STEWARD_METRICS_BIND_ADDRESS": "0", "STEWARD_HEALTH_PROBE_BIND_ADDRESS": "0"}
+    root = str(PROGRAM.parents[2])
+    variables = {
+        **os.environ,
+        "PYTHONPATH": root,
+        "KUBECONFIG": str(proxy.kubeconfig),
+        **quiet,
+        **environment,
+    }
+    with log.open("ab") as stream:
+        process = await asyncio.create_subprocess_exec(
+            sys.executable, str(PROGRAM), env=variables, stderr=stream, start_new_session=True
+        )
+    running = Sample(process, log)
+    try:
+        yield running
+    finally:
+        if running.runs:
+            process.kill()
+            await process.wait()
+
+
+async def install(client: Client, definition: Manifest) -> None:
+    """Makes the kind, unless another worker was faster, and waits until the server serves it."""
+    with suppress(AlreadyExists):
+        await client.create(definition)
+    kind = Kind(f"{definition['spec']['group']}/v1", "Greeting")
+
+    async def served() -> bool:
+        try:
+            await client.list(kind)
+        except NoSuchKind:
+            return False
+        return True
+
+    await eventually(served, f"{kind} is served")
+
+
+async def uninstall(client: Client, name: str) -> None:
+    await client.delete(Ref(CUSTOM_RESOURCE_DEFINITION, Key("", name)))
+
+    async def gone() -> bool:
+        try:
+            await client.get(CUSTOM_RESOURCE_DEFINITION, Key("", name))
+        except NotFound:
+            return True
+        return False
+
+    await eventually(gone, f"{name} is gone")

@@ -1,0 +1,280 @@
+"""Start, lead, serve and stop, with a real API server behind a proxy."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+import socket
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import Any
+
+import aiohttp
+import pytest
+from msgspec.structs import replace
+
+from steward.kube.cache.rules import CacheRule
+from steward.kube.client.client import Client
+from steward.kube.objects.kinds import CONFIG_MAP, LEASE, SECRET, Key
+from steward.kube.objects.meta import Metadata
+from steward.local.control_plane import ControlPlane
+from steward.runtime.controller.controller import Controller
+from steward.runtime.controller.triggers import For
+from steward.runtime.manager.clients import open_connection
+from steward.runtime.manager.identity import identity
+from steward.runtime.manager.manager import Manager
+from steward.runtime.manager.settings import Settings
+from steward.runtime.observability.http_server import ServingError
+from steward.runtime.reconcile import DONE, Result
+from steward.testkit import FaultProxy, Hold, Match, Rule
+from tests.runtime.integration.support.greetings import eventually
+
+
+def free_address() -> str:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return f"127.0.0.1:{probe.getsockname()[1]}"
+
+
+@pytest.fixture
+async def proxy(control_plane: ControlPlane) -> AsyncIterator[FaultProxy]:
+    async with FaultProxy(control_plane.kubeconfig) as proxy:
+        yield proxy
+
+
+@pytest.fixture
+def listening(settings: Settings, proxy: FaultProxy) -> Settings:
+    """Through the proxy, with probes and plain metrics on ports of their own."""
+    return replace(
+        settings,
+        kubeconfig=str(proxy.kubeconfig),
+        health_probe_bind_address=free_address(),
+        metrics_bind_address=free_address(),
+        metrics_secure=False,
+    )
+
+
+class Noter:
+    """A controller of ConfigMaps that writes nothing."""
+
+    def __init__(self, namespace: str) -> None:
+        self.rule = CacheRule(CONFIG_MAP, Metadata, {namespace: ""})
+        self.seen: list[str] = []
+
+    async def reconcile(self, key: Key) -> Result:
+        self.seen.append(key.name)
+        return DONE
+
+    def controller(self) -> Controller:
+        return Controller("noter", self, (For(self.rule),), workers=3)
+
+
+class Webhook:
+    """A service that notes when it is started and stopped."""
+
+    name = "webhook"
+
+    def __init__(self, notes: list[str], fails: str = "") -> None:
+        self.notes = notes
+        self._fails = fails
+        self._serves = False
+
+    async def start(self) -> None:
+        self.notes.append("start")
+        if self._fails:
+            raise ServingError(self._fails)
+        self._serves = True
+
+    async def stop(self) -> None:
+        self.notes.append("stop")
+
+    def problem(self) -> str:
+        return "" if self._serves else "not serving yet"
+
+
+async def new_manager(settings: Settings) -> Manager:
+    return Manager(await open_connection(settings, identity("engine-test")), settings)
+
+
+@asynccontextmanager
+async def running(manager: Manager) -> AsyncIterator[asyncio.Task[None]]:
+    task = asyncio.create_task(manager.run())
+    try:
+        yield task
+    finally:
+        manager.stop()
+        await task
+
+
+async def get(address: str, path: str) -> tuple[int, str]:
+    try:
+        async with aiohttp.ClientSession() as session, session.get(f"http://{address}{path}") as answer:
+            return answer.status, await answer.text()
+    except aiohttp.ClientConnectionError:
+        return 0, ""
+
+
+async def until_answered(address: str, path: str, status: int) -> str:
+    found = (0, "")
+
+    async def answered() -> bool:
+        nonlocal found
+        found = await get(address, path)
+        return found[0] == status
+
+    await eventually(answered, f"{path} answers {status}")
+    return found[1]
+
+
+async def test_readyz_says_no_until_the_caches_are_synced_and_then_who_leads(
+    listening: Settings, proxy: FaultProxy, namespace: str
+) -> None:
+    held = proxy.add(Rule(Match(verb="watch", resource="configmaps"), Hold()))
+    manager = await new_manager(listening)
+    manager.add(Noter(namespace).controller())
+    async with running(manager):
+        body = await until_answered(listening.health_probe_bind_address, "/readyz", 500)
+        assert "[-] caches: ConfigMap is being listed" in body
+        assert (await get(listening.health_probe_bind_address, "/healthz"))[0] == 200
+        proxy.remove(held)
+        await until_answered(listening.health_probe_bind_address, "/readyz", 200)
+        await leading(manager)
+        body = await until_answered(listening.health_probe_bind_address, "/readyz", 200)
+        assert f"[ ] lease: {namespace}/engine-test is held by this process" in body
+
+
+async def test_a_watch_that_is_asked_for_later_and_hangs_takes_nobody_out_of_service(
+    listening: Settings, proxy: FaultProxy, namespace: str
+) -> None:
+    held = proxy.add(Rule(Match(verb="watch", resource="secrets"), Hold()))
+    manager = await new_manager(listening)
+    manager.add(Noter(namespace).controller())
+    async with running(manager):
+        await until_answered(listening.health_probe_bind_address, "/readyz", 200)
+        later = manager.store(CacheRule(SECRET, Metadata, {namespace: ""}))
+        await until_answered(listening.health_probe_bind_address, "/readyz", 200)
+        assert not later.synced
+        proxy.remove(held)
+        await later.wait_settled()
+
+
+async def leading(manager: Manager) -> None:
+    async def leads() -> bool:
+        return "held by this process" in manager._election.state
+
+    await eventually(leads, "the manager leads")
+
+
+async def test_a_controller_runs_and_is_measured_under_the_names_that_dashboards_know(
+    listening: Settings, client: Client, namespace: str
+) -> None:
+    noter = Noter(namespace)
+    manager = await new_manager(listening)
+    manager.add(noter.controller())
+    async with running(manager):
+        await leading(manager)
+        await client.create(
+            {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "a", "namespace": namespace}}
+        )
+
+        async def seen() -> bool:
+            return "a" in noter.seen
+
+        await eventually(seen, "the ConfigMap is reconciled")
+        _, page = await get(listening.metrics_bind_address, "/metrics")
+    for line in (
+        'controller_runtime_reconcile_total{controller="noter",result="success"} ',
+        'controller_runtime_reconcile_errors_total{controller="noter"} 0.0',
+        'controller_runtime_reconcile_time_seconds_count{controller="noter"} ',
+        'controller_runtime_active_workers{controller="noter"} ',
+        'controller_runtime_max_concurrent_reconciles{controller="noter"} 3.0',
+        'workqueue_depth{controller="noter",name="noter"} ',
+        'workqueue_adds_total{controller="noter",name="noter"} ',
+        'workqueue_queue_duration_seconds_count{controller="noter",name="noter"} ',
+        'workqueue_work_duration_seconds_count{controller="noter",name="noter"} ',
+        'workqueue_retries_total{controller="noter",name="noter"} 0.0',
+        'rest_client_requests_total{code="200",host="127.0.0.1:',
+        'leader_election_master_status{name="engine-test"} 1.0',
+        "process_resident_memory_bytes ",
+    ):
+        assert line in page
+
+
+async def test_services_start_after_the_caches_and_stop_after_the_controllers(
+    settings: Settings, namespace: str
+) -> None:
+    notes: list[str] = []
+    manager = await new_manager(settings)
+    noter = Noter(namespace)
+    manager.add(noter.controller())
+    manager.add_service(Webhook(notes))
+    async with running(manager):
+        await leading(manager)
+        assert notes == ["start"]
+    assert notes == ["start", "stop"]
+
+
+async def test_a_service_that_cannot_start_ends_the_run_in_order(settings: Settings, client: Client) -> None:
+    notes: list[str] = []
+    manager = await new_manager(settings)
+    manager.add_service(Webhook(notes, fails="port 9443 is taken"))
+    with pytest.raises(ServingError, match="port 9443 is taken"):
+        await manager.run()
+    assert notes == ["start", "stop"]
+
+
+async def test_a_stop_releases_the_lease(settings: Settings, client: Client, namespace: str) -> None:
+    manager = await new_manager(settings)
+    async with running(manager):
+        await leading(manager)
+    lease = await client.get(LEASE, Key(namespace, "engine-test"))
+    assert not lease["spec"].get("holderIdentity")
+
+
+async def test_sigterm_asks_for_an_ordered_stop(settings: Settings) -> None:
+    manager = await new_manager(settings)
+    task = asyncio.create_task(manager.run())
+    await leading(manager)
+    os.kill(os.getpid(), signal.SIGTERM)
+    await task
+
+
+async def test_without_election_controllers_run_at_once_and_no_lease_is_made(
+    settings: Settings, client: Client, namespace: str
+) -> None:
+    noter = Noter(namespace)
+    manager = await new_manager(replace(settings, leader_elect=False))
+    manager.add(noter.controller())
+    async with running(manager):
+
+        async def worked() -> bool:
+            return bool(noter.seen)
+
+        await eventually(worked, "something is reconciled")
+    assert not (await client.list(LEASE)).items or "engine-test" not in await lease_names(client, namespace)
+
+
+async def lease_names(client: Client, namespace: str) -> list[Any]:
+    leases = (await client.list(LEASE)).items
+    return [lease["metadata"]["name"] for lease in leases if lease["metadata"]["namespace"] == namespace]
+
+
+async def test_the_settings_say_how_many_workers_a_controller_has(settings: Settings, namespace: str) -> None:
+    manager = await new_manager(replace(settings, workers={"noter": 7}))
+    loop = manager.add(Noter(namespace).controller())
+    assert loop.controller.workers == 7
+    await manager.connection.close()
+
+
+async def test_controllers_write_only_while_they_lead_and_replicas_always(
+    settings: Settings, namespace: str
+) -> None:
+    from steward.kube.errors import LeaseLost
+
+    manager = await new_manager(settings)
+    made = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "a", "namespace": namespace}}
+    with pytest.raises(LeaseLost, match="does not hold the lease"):
+        await manager.client.create(made)
+    await manager.connection.replica_client.create(made)
+    await manager.connection.close()

@@ -1,0 +1,178 @@
+"""Who may read the metrics, decided by a real API server."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+
+import aiohttp
+import msgspec
+import pytest
+
+from steward.kube.client.client import Client
+from steward.kube.errors import Unreachable
+from steward.kube.objects.auth_reviews import Access, AccessAnswer, Subject, TokenAnswer
+from steward.kube.objects.kinds import CLUSTER_ROLE, CLUSTER_ROLE_BINDING, SERVICE_ACCOUNT, Key, Kind, Ref
+from steward.kube.transport.request import Effect, Request
+from steward.runtime.observability.http_server import Address, Server, ServingError, self_signed_tls
+from steward.runtime.observability.metrics import Metrics
+from steward.runtime.observability.metrics_server import (
+    ALLOWED_SECONDS,
+    Gate,
+    Verdict,
+    guarded_server,
+    open_server,
+)
+from steward.testkit.clock import FakeClock
+
+LOOPBACK = Address("127.0.0.1", 0)
+
+
+class Authority:
+    """Plays the API server's reviews, and counts them."""
+
+    def __init__(self) -> None:
+        self.reviews = 0
+        self.may_read = {"anna"}
+        self.error: Exception | None = None
+
+    async def review_token(self, token: str) -> TokenAnswer:
+        self.reviews += 1
+        if self.error:
+            raise self.error
+        known = token.removeprefix("token-of-")
+        return TokenAnswer(authenticated=known != token, user=known)
+
+    async def review_access(self, access: Access, subject: Subject) -> AccessAnswer:
+        assert access.attributes() == {"nonResourceAttributes": {"verb": "get", "path": "/metrics"}}
+        return AccessAnswer(allowed=subject.user in self.may_read)
+
+
+@pytest.fixture
+def authority() -> Authority:
+    return Authority()
+
+
+@pytest.fixture
+def clock() -> FakeClock:
+    return FakeClock()
+
+
+@pytest.fixture
+async def guarded(authority: Authority, clock: FakeClock) -> AsyncIterator[Server]:
+    gate = Gate(authority, clock)  # type: ignore[arg-type]
+    server = guarded_server(LOOPBACK, Metrics().registry, gate, self_signed_tls(clock))
+    await server.start()
+    yield server
+    await server.stop()
+
+
+async def get(server: Server, authorization: str = "", scheme: str = "https") -> tuple[int, str]:
+    headers = {"Authorization": authorization} if authorization else {}
+    url = f"{scheme}://127.0.0.1:{server.port}/metrics"
+    async with aiohttp.ClientSession() as session, session.get(url, headers=headers, ssl=False) as answer:
+        return answer.status, await answer.text()
+
+
+@pytest.mark.parametrize(
+    ("authorization", "status"),
+    [
+        ("", 401),
+        ("Basic YW5uYTp4", 401),
+        ("Bearer ", 401),
+        ("Bearer forged", 401),
+        ("Bearer token-of-otto", 403),
+        ("Bearer token-of-anna", 200),
+    ],
+)
+async def test_only_those_whom_the_server_knows_and_allows_may_read(
+    guarded: Server, authorization: str, status: int
+) -> None:
+    code, text = await get(guarded, authorization)
+    assert code == status
+    assert ("process_cpu_seconds_total" in text) == (status == 200)
+
+
+async def test_answers_are_remembered_for_a_moment(
+    guarded: Server, authority: Authority, clock: FakeClock
+) -> None:
+    for _ in range(3):
+        await get(guarded, "Bearer token-of-anna")
+    assert authority.reviews == 1
+    authority.may_read.clear()
+    clock.advance(ALLOWED_SECONDS + 1)
+    assert (await get(guarded, "Bearer token-of-anna"))[0] == 403
+    assert authority.reviews == 2
+
+
+async def test_when_nobody_can_be_asked_nobody_may_read(guarded: Server, authority: Authority) -> None:
+    authority.error = Unreachable("no route")
+    assert (await get(guarded, "Bearer token-of-anna"))[0] == 503
+    authority.error = None
+    assert (await get(guarded, "Bearer token-of-anna"))[0] == 200
+
+
+async def test_plain_metrics_are_for_loopback(authority: Authority) -> None:
+    server = open_server(LOOPBACK, Metrics().registry)
+    await server.start()
+    assert (await get(server, scheme="http"))[0] == 200
+    await server.stop()
+
+
+@pytest.mark.parametrize("host", ["", "0.0.0.0", "10.0.0.1"])
+def test_plain_metrics_are_refused_elsewhere(host: str) -> None:
+    with pytest.raises(ServingError, match="on loopback only"):
+        open_server(Address(host, 8080), Metrics().registry)
+
+
+async def token_of(client: Client, namespace: str, account: str) -> str:
+    """A real token for a new service account."""
+    metadata = {"name": account, "namespace": namespace}
+    await client.create({"apiVersion": "v1", "kind": "ServiceAccount", "metadata": metadata})
+    resource = await client.discovery.resource(SERVICE_ACCOUNT)
+    path = resource.path(Key(namespace, account), "token")
+    spec = {
+        "apiVersion": "authentication.k8s.io/v1",
+        "kind": "TokenRequest",
+        "spec": {"expirationSeconds": 600},
+    }
+    request = Request(method="POST", path=path, body=msgspec.json.encode(spec), effect=Effect.WRITE)
+    answer = await client._transport.request(request)
+    token: str = msgspec.json.decode(answer.body)["status"]["token"]
+    return token
+
+
+@pytest.fixture
+async def reader_role(client: Client, namespace: str) -> AsyncIterator[str]:
+    """May `get /metrics`, bound to the service account `reader`."""
+    name = f"{namespace}-metrics"
+    await client.create(
+        {
+            "apiVersion": CLUSTER_ROLE.api_version,
+            "kind": "ClusterRole",
+            "metadata": {"name": name},
+            "rules": [{"nonResourceURLs": ["/metrics"], "verbs": ["get"]}],
+        }
+    )
+    await client.create(
+        {
+            "apiVersion": CLUSTER_ROLE_BINDING.api_version,
+            "kind": "ClusterRoleBinding",
+            "metadata": {"name": name},
+            "roleRef": {"apiGroup": "rbac.authorization.k8s.io", "kind": "ClusterRole", "name": name},
+            "subjects": [{"kind": "ServiceAccount", "name": "reader", "namespace": namespace}],
+        }
+    )
+    yield name
+    for kind in (CLUSTER_ROLE, CLUSTER_ROLE_BINDING):
+        await client.delete(Ref(Kind(kind.api_version, kind.kind), Key("", name)))
+
+
+async def test_a_real_server_knows_tokens_and_rights(
+    client: Client, namespace: str, reader_role: str
+) -> None:
+    allowed = await token_of(client, namespace, "reader")
+    unbound = await token_of(client, namespace, "stranger")
+    gate = Gate(client, FakeClock())
+    assert await gate.judge("forged") is Verdict.UNKNOWN
+    assert await gate.judge(unbound) is Verdict.FORBIDDEN
+    assert await gate.judge(allowed) is Verdict.ALLOWED

@@ -1,0 +1,135 @@
+"""Who may do what: on a real control plane with its real access control, a template has the rights of its account."""
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from steward.local.control_plane import ControlPlane
+from steward.testkit.rbac_coverage import Use
+from tests.support.kubectl import Kubectl
+from tests.support.rbac_comparison import is_refused
+from tests.tenants.conftest import running_operator
+from tests.tenants.support.fleet import TENANT, Fleet, config_map, leave_nothing, make_spaces, resource, space
+
+pytestmark = pytest.mark.timeout(1200)
+
+
+@pytest.fixture(scope="module")
+def strict_fleets(
+    control_plane: ControlPlane, kubectl: Kubectl, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Iterator[Fleet]]:
+    """Under an operator that asks for an account, and whose own namespace is the last one."""
+    *names, own = make_spaces(kubectl, 5)
+    log: Path = tmp_path_factory.mktemp("operator") / "operator.log"
+    settings = {"require_service_account": "true", "namespace": own}
+    with running_operator(control_plane, ",".join(names), log, **settings):
+        try:
+            yield (_with_account(kubectl, name, own) for name in names)
+        finally:
+            leave_nothing(kubectl, [*names, own])
+
+
+def _with_account(kubectl: Kubectl, name: str, own: str) -> Fleet:
+    """An account that may do with ConfigMaps in its own namespace what it likes, and nothing else."""
+    fleet = Fleet(kubectl, name)
+    where = ("-n", name)
+    kubectl("create", "serviceaccount", "tenants", *where)
+    kubectl("create", "role", "tenants", "--verb=*", "--resource=configmaps", *where)
+    kubectl("create", "rolebinding", "tenants", "--role=tenants", f"--serviceaccount={name}:tenants", *where)
+    fleet.own = own  # type: ignore[attr-defined]
+    return fleet
+
+
+@pytest.fixture
+def fleet(strict_fleets: Iterator[Fleet]) -> Fleet:
+    return next(strict_fleets)
+
+
+ACCOUNT = {"serviceAccountName": "tenants"}
+
+
+def test_objects_are_applied_with_the_rights_of_the_account(fleet: Fleet) -> None:
+    secret = {"apiVersion": "v1", "kind": "ServiceAccount", "metadata": {"name": "denied"}}
+    fleet.tenant(
+        **ACCOUNT,
+        configMaps=[resource("allowed", config_map("allowed"))],
+        serviceAccounts=[resource("denied", secret)],
+    )
+    degraded = fleet.until_reason("Degraded", "PermissionDenied")
+    user = f"system:serviceaccount:{fleet.namespace}:tenants"
+    assert f"{user} may not patch serviceaccounts" in degraded["message"]
+    assert fleet.get("configmap", "allowed") is not None
+    assert fleet.get("serviceaccount", "denied") is None
+    assert user in fleet.until_event("PermissionDenied")["note"]
+    where = ("-n", fleet.namespace)
+    fleet.kubectl("create", "role", "more", "--verb=*", "--resource=serviceaccounts", *where)
+    fleet.kubectl(
+        "create", "rolebinding", "more", "--role=more", f"--serviceaccount={where[1]}:tenants", *where
+    )
+    fleet.until_ready()
+    assert fleet.get("serviceaccount", "denied") is not None
+
+
+def test_without_an_account_nothing_is_applied_where_one_is_asked_for(fleet: Fleet) -> None:
+    fleet.tenant(configMaps=[resource("config", config_map("config"))])
+    degraded = fleet.until_reason("Degraded", "ServiceAccountMissing")
+    assert "--require-service-account" in degraded["message"]
+    assert fleet.get("configmap", "config") is None
+
+
+def test_kinds_that_grant_rights_and_the_operators_own_namespace_are_refused(
+    fleet: Fleet, record_property: Callable[[str, object], None]
+) -> None:
+    role: dict[str, Any] = {
+        "apiVersion": "rbac.authorization.k8s.io/v1",
+        "kind": "ClusterRole",
+        "metadata": {"name": f"{fleet.namespace}-root"},
+        "rules": [{"apiGroups": ["*"], "resources": ["*"], "verbs": ["*"]}],
+    }
+    own: str = fleet.own  # type: ignore[attr-defined]
+    # When the Tenant goes, the operator looks for what it may have left, and may not look at roles either.
+    is_refused(
+        record_property, Use("get", "rbac.authorization.k8s.io", "clusterroles", "", role["metadata"]["name"])
+    )
+    theirs: dict[str, Any] = {"apiVersion": "v1", "kind": "ServiceAccount", "metadata": {"name": "theirs"}}
+    told = {"kubernetes-tenants.org/created-once": "true", "note": "hidden"}
+    whose = {
+        "kubernetes-tenants.org/tenant": "umbrella",
+        "kubernetes-tenants.org/tenant-namespace": fleet.namespace,
+    }
+    fleet.apply({**theirs, "metadata": {"name": "theirs", "annotations": told, "labels": whose}})
+    policies = {"creationPolicy": "Once", "conflictPolicy": "Force"}
+    fleet.tenant(
+        **ACCOUNT,
+        manifests=[
+            resource("role", role),
+            resource("peep", theirs, **policies, readyWhen="{{ .metadata.annotations.note }}"),
+        ],
+        configMaps=[resource("inside", config_map("inside", own))],
+        namespaces=[resource("home", space(own))],
+    )
+    degraded = fleet.until_reason("Degraded", "PermissionDenied")
+    assert "templates may not hold a ClusterRole" in degraded["message"]
+    assert f"the operator's own namespace {own} can be no target" in degraded["message"]
+    assert fleet.get("configmap", "inside", own) is None
+    # What another may not touch is not read to it either, as a rule for readiness would.
+    assert fleet.status()["failedResources"] == 4
+    assert "hidden" not in str(fleet.status())
+
+
+def test_a_deletion_that_is_denied_keeps_the_tenant_until_somebody_forces_it(fleet: Fleet) -> None:
+    fleet.tenant(**ACCOUNT, configMaps=[resource("config", config_map("config"), deletionPolicy="Retain")])
+    fleet.until_ready()
+    where = ("-n", fleet.namespace)
+    fleet.kubectl("delete", "rolebinding", "tenants", *where)
+    fleet.kubectl("delete", TENANT, "acme", "--wait=false", *where)
+    degraded = fleet.until_reason("Degraded", "TenantDeletionFailed")
+    assert "may not patch configmaps" in degraded["message"]
+    assert "force-delete" in degraded["message"]
+    fleet.until_event("TenantDeletionFailed")
+    assert fleet.get(TENANT, "acme")["metadata"]["finalizers"]
+    fleet.kubectl("annotate", TENANT, "acme", "kubernetes-tenants.org/force-delete=true", *where)
+    fleet.until_gone(TENANT, "acme")
+    assert fleet.get("configmap", "config") is not None

@@ -1,0 +1,225 @@
+"""Rows of a real MariaDB server, and of one whose answers are cut."""
+
+import secrets
+from collections.abc import AsyncIterator
+from functools import partial
+from typing import Any
+
+import asyncmy
+import pytest
+
+from steward.tenants.api.source import MySqlSource, Tls
+from steward.tenants.errors import AccessDenied, BrokenRead, TlsFailed, Unreachable, WrongTable
+from steward.tenants.sources.mysql import MySql
+from steward.tenants.sources.rows import Columns, Row
+from steward.tenants.sources.source import Credentials
+from tests.support.database_servers import DatabaseServer
+from tests.tenants.sources.support.cutting_proxy import cutting_proxy
+from tests.tenants.sources.support.tables import COLUMNS, long_rows, reached
+
+
+class Database:
+    """A database of its own for one test."""
+
+    def __init__(self, server: DatabaseServer, name: str, connection: Any) -> None:
+        self.server = server
+        self.name = name
+        self._connection = connection
+
+    async def run(self, *statements: str) -> None:
+        cursor = self._connection.cursor()
+        for statement in statements:
+            await cursor.execute(statement)
+
+    async def many(self, count: int) -> None:
+        cursor = self._connection.cursor()
+        await cursor.executemany("INSERT INTO customers VALUES (%s, %s, %s, %s)", long_rows(count, 1))
+
+    def source(self, **changes: Any) -> MySql:
+        fields = {"database": self.name, "table": "customers", **changes}
+        return MySql(MySqlSource(**reached(self.server, **fields)), Credentials(self.server.password))
+
+
+@pytest.fixture
+async def database(mariadb: DatabaseServer) -> AsyncIterator[Database]:
+    name = f"db_{secrets.token_hex(4)}"
+    connection = await asyncmy.connect(
+        host="127.0.0.1", port=mariadb.port, user=mariadb.user, password=mariadb.password, autocommit=True
+    )
+    found = Database(mariadb, name, connection)
+    await found.run(f"CREATE DATABASE {name}", f"USE {name}")
+    await found.run(
+        "CREATE TABLE customers (id VARCHAR(300), url TEXT, active TINYINT(1), `plan id` VARCHAR(50))"
+    )
+    yield found
+    await found.run(f"DROP DATABASE {name}")
+    connection.close()
+
+
+async def test_rows_are_read_as_text(database: Database) -> None:
+    await database.run(
+        "INSERT INTO customers VALUES ('a', 'https://a', 1, 'gold'), ('b', NULL, 0, NULL), ('c', '{{', NULL, '💥')"
+    )
+    rows = await database.source().read(COLUMNS)
+    assert rows.active == (Row("a", "https://a", "1", {"plan": "gold"}),)
+    assert rows.inactive == {"b", "c"}
+    assert rows.total == 3
+
+
+@pytest.mark.parametrize(
+    ("kind", "value", "text"),
+    [
+        ("BIT(1)", "b'1'", "1"),
+        ("BIT(1)", "b'0'", "0"),
+        ("BOOLEAN", "TRUE", "1"),
+        ("INT", "42", "42"),
+        ("DECIMAL(6,2)", "10.50", "10.50"),
+        ("DOUBLE", "1", "1"),
+        ("DATETIME", "'2026-01-02 03:04:05'", "2026-01-02T03:04:05Z"),
+        ("TIMESTAMP", "'2026-01-02 03:04:05'", "2026-01-02T03:04:05Z"),
+        ("DATE", "'2026-01-02'", "2026-01-02"),
+        ("TIME", "'03:04:05'", "03:04:05"),
+        ("JSON", "'{\"a\": 1}'", '{"a": 1}'),
+        ("VARBINARY(10)", "'raw'", "raw"),
+        ("ENUM('x','y')", "'y'", "y"),
+        ("TEXT", "'ünï'", "ünï"),
+    ],
+)
+async def test_every_type_is_spelled_as_the_database_prints_it(
+    database: Database, kind: str, value: str, text: str
+) -> None:
+    await database.run(
+        "SET time_zone = '+00:00'",
+        f"CREATE TABLE typed (id INT, v {kind} NULL)",
+        f"INSERT INTO typed VALUES (1, {value})",
+    )
+    rows = await database.source(table="typed").read(Columns("id", "v", "id"))
+    assert rows.active[0].host_or_url == text
+
+
+@pytest.mark.parametrize("table", ["everyone", "{}.everyone"])
+async def test_views_and_tables_of_other_databases_are_as_good(database: Database, table: str) -> None:
+    await database.run("CREATE VIEW everyone AS SELECT * FROM customers")
+    await database.many(3)
+    assert (await database.source(table=table.format(database.name)).read(COLUMNS)).total == 3
+
+
+async def test_ten_thousand_rows_arrive(database: Database) -> None:
+    await database.many(10_000)
+    rows = await database.source().read(COLUMNS)
+    assert len({row.uid for row in rows.active}) == 10_000
+
+
+async def test_bytes_that_are_no_text_spoil_their_own_row(database: Database) -> None:
+    await database.run(
+        "CREATE TABLE raw (id VARBINARY(300), url VARBINARY(9), active INT)",
+        "INSERT INTO raw VALUES ('a', x'ff', 1), ('b', 'ok', 1), (x'ff', 'ok', 1), (x'610062', 'ok', 1), ('', 'ok', 1)",
+    )
+    rows = await database.source(table="raw").read(Columns("id", "url", "active"))
+    assert [row.uid for row in rows.active] == ["b"]
+    assert sorted(row.uid for row in rows.rejected) == ["", "", "a", "a\0b"]
+
+
+async def test_what_every_session_is_told_leaves_out_no_row_and_spells_none_otherwise(
+    database: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await database.run("INSERT INTO customers VALUES ('a', 'https://ä', 1, 'b'), ('b', 'https://b', 1, 'b')")
+    # What an administrator would set as `init_connect`, here for our own connection alone.
+    told = partial(asyncmy.connect, init_command="SET NAMES latin1, SESSION sql_select_limit = 1")
+    monkeypatch.setattr(asyncmy, "connect", told)
+    rows = await database.source().read(COLUMNS)
+    assert [row.host_or_url for row in rows.active] == ["https://ä", "https://b"]
+
+
+async def test_a_value_of_a_megabyte_arrives(database: Database) -> None:
+    await database.run(
+        "CREATE TABLE big (id INT, url LONGTEXT, active INT)",
+        "INSERT INTO big VALUES (1, REPEAT('x', 1048576), 1)",
+    )
+    rows = await database.source(table="big").read(Columns("id", "url", "active"))
+    assert len(rows.active[0].host_or_url) == 1 << 20
+
+
+@pytest.mark.parametrize(
+    ("changes", "columns", "expected"),
+    [
+        ({"table": "nothing"}, COLUMNS, WrongTable),
+        ({"database": "nothing"}, COLUMNS, WrongTable),
+        ({"table": "customers` WHERE 1=0; -- "}, COLUMNS, Exception),
+        ({}, Columns("gone", "url", "active"), WrongTable),
+        ({"username": "nobody"}, COLUMNS, AccessDenied),
+        ({"port": 1}, COLUMNS, Unreachable),
+        ({"host": "no-such-host.invalid"}, COLUMNS, Unreachable),
+        ({"tls": Tls(mode="require")}, COLUMNS, TlsFailed),
+        ({"tls": Tls(mode="verify-full")}, COLUMNS, TlsFailed),
+    ],
+)
+async def test_what_goes_wrong_is_told_by_its_kind(
+    database: Database, changes: dict[str, Any], columns: Columns, expected: type[Exception]
+) -> None:
+    with pytest.raises(expected) as caught:
+        await database.source(**changes).read(columns)
+    assert "mysql " in str(caught.value) or "table" in str(caught.value)
+    assert database.server.password not in str(caught.value)
+
+
+async def test_a_wrong_password_is_a_denial_and_not_told(database: Database) -> None:
+    source = MySql(
+        MySqlSource(
+            host="127.0.0.1",
+            port=database.server.port,
+            username=database.server.user,
+            database=database.name,
+            table="customers",
+        ),
+        Credentials("wr0ng-password"),
+    )
+    with pytest.raises(AccessDenied) as caught:
+        await source.read(COLUMNS)
+    assert "wr0ng-password" not in str(caught.value)
+
+
+async def test_prefer_reads_from_a_server_without_tls(database: Database) -> None:
+    await database.many(1)
+    assert (await database.source(tls=Tls(mode="prefer")).read(COLUMNS)).total == 1
+
+
+async def test_a_slow_query_is_stopped_by_the_server(database: Database) -> None:
+    await database.run("CREATE VIEW slow AS SELECT SLEEP(30) AS id, 1 AS url, 1 AS active")
+    with pytest.raises(BrokenRead, match="longer than 1s; raise queryTimeout"):
+        await database.source(table="slow", query_timeout="1s").read(Columns("id", "url", "active"))
+
+
+async def test_the_session_cannot_write(database: Database) -> None:
+    await database.run(
+        "CREATE TABLE log (id INT)",
+        "CREATE FUNCTION noisy() RETURNS INT MODIFIES SQL DATA BEGIN INSERT INTO log VALUES (1); RETURN 1; END",
+        "CREATE VIEW sly AS SELECT noisy() AS id, 1 AS url, 1 AS active",
+    )
+    with pytest.raises(BrokenRead, match="READ ONLY"):
+        await database.source(table="sly").read(Columns("id", "url", "active"))
+
+
+async def test_every_cut_of_an_answer_is_an_error(database: Database) -> None:
+    """Whatever the byte after which the connection ends: all rows, or an error. Never a part."""
+    await database.many(20)
+    async with cutting_proxy("127.0.0.1", database.server.port) as proxy:
+        whole = await database.source(port=proxy.port).read(COLUMNS)
+        assert whole.total == 20
+        # The last packets (of COMMIT) come after the rows; every budget below the total must fail.
+        total = proxy.passed
+        for budget in range(0, total, 97):
+            proxy.passed, proxy.budget = 0, budget
+            with pytest.raises((BrokenRead, Unreachable)):
+                await database.source(port=proxy.port).read(COLUMNS)
+
+
+async def test_an_answer_that_stops_coming_ends_by_our_own_clock(
+    database: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("steward.tenants.sources.mysql.GRACE_SECONDS", 0.0)
+    await database.many(200)
+    async with cutting_proxy("127.0.0.1", database.server.port) as proxy:
+        proxy.budget, proxy.holds = 5000, True
+        with pytest.raises(BrokenRead, match="longer than 1s"):
+            await database.source(port=proxy.port, query_timeout="1s").read(COLUMNS)

@@ -1,0 +1,220 @@
+"""Rows of a real PostgreSQL server, and of one whose answers are cut."""
+
+import secrets
+from collections.abc import AsyncIterator
+from typing import Any
+
+import asyncpg
+import pytest
+
+from steward.tenants.api.source import PostgresSource, Tls
+from steward.tenants.errors import AccessDenied, BrokenRead, TlsFailed, Unreachable, WrongTable
+from steward.tenants.sources.postgres import Postgres
+from steward.tenants.sources.rows import Columns, Row
+from steward.tenants.sources.source import Credentials
+from tests.support.database_servers import DatabaseServer
+from tests.tenants.sources.support.cutting_proxy import cutting_proxy
+from tests.tenants.sources.support.tables import COLUMNS, long_rows, reached
+
+
+class Schema:
+    """A schema of its own for one test."""
+
+    def __init__(self, server: DatabaseServer, name: str, connection: Any) -> None:
+        self.server = server
+        self.name = name
+        self.connection = connection
+
+    async def run(self, *statements: str) -> None:
+        for statement in statements:
+            await self.connection.execute(statement)
+
+    async def many(self, count: int) -> None:
+        await self.connection.executemany(
+            "INSERT INTO customers VALUES ($1, $2, $3, $4)", long_rows(count, True)
+        )
+
+    def source(self, **changes: Any) -> Postgres:
+        fields = {"database": "postgres", "table": f"{self.name}.customers", **changes}
+        return Postgres(PostgresSource(**reached(self.server, **fields)), Credentials(self.server.password))
+
+
+@pytest.fixture
+async def schema(postgres: DatabaseServer) -> AsyncIterator[Schema]:
+    name = f"s_{secrets.token_hex(4)}"
+    connection = await asyncpg.connect(
+        host="127.0.0.1",
+        port=postgres.port,
+        user=postgres.user,
+        password=postgres.password,
+        database="postgres",
+    )
+    found = Schema(postgres, name, connection)
+    await found.run(
+        f"CREATE SCHEMA {name}",
+        f"SET search_path = {name}",
+        'CREATE TABLE customers (id TEXT, url TEXT, active BOOLEAN, "plan id" TEXT)',
+    )
+    yield found
+    await found.run(f"DROP SCHEMA {name} CASCADE")
+    await connection.close()
+
+
+async def test_rows_are_read_as_text(schema: Schema) -> None:
+    await schema.run(
+        "INSERT INTO customers VALUES ('a', 'https://a', true, 'gold'), ('b', NULL, false, NULL), ('c', '', NULL, '💥')"
+    )
+    rows = await schema.source().read(COLUMNS)
+    assert rows.active == (Row("a", "https://a", "true", {"plan": "gold"}),)
+    assert rows.inactive == {"b", "c"}
+
+
+@pytest.mark.parametrize(
+    ("kind", "value", "text"),
+    [
+        ("BIT(1)", "B'1'", "1"),
+        ("INT", "42", "42"),
+        ("NUMERIC(6,2)", "10.50", "10.50"),
+        ("DOUBLE PRECISION", "1", "1"),
+        ("TIMESTAMPTZ", "'2026-01-02 03:04:05+02'", "2026-01-02T01:04:05Z"),
+        ("TIMESTAMP", "'2026-01-02 03:04:05.5'", "2026-01-02T03:04:05.5Z"),
+        ("TIMESTAMPTZ", "'20000-01-02 03:04:05+00'", "20000-01-02T03:04:05Z"),
+        ("TIMESTAMPTZ", "'infinity'", "infinity"),
+        ("TIMESTAMP", "'0044-03-15 12:00:00 BC'", "0044-03-15 12:00:00 BC"),
+        ("DATE", "'20000-01-02'", "20000-01-02"),
+        ("CHAR(9)", "'gold'", "gold"),
+        ("DATE", "'2026-01-02'", "2026-01-02"),
+        ("JSONB", "'{\"a\": 1}'", '{"a": 1}'),
+        ("UUID", "'00000000-0000-0000-0000-000000000001'", "00000000-0000-0000-0000-000000000001"),
+        ("TEXT[]", "ARRAY['a', 'b']", '["a","b"]'),
+        ("INET", "'10.0.0.1'", "10.0.0.1"),
+        ("BYTEA", "'raw'", "raw"),
+        ("TEXT", r"E'a\tb\nc\\d'", "a\tb\nc\\d"),
+        ("INT[]", "'{{1,2},{3,NULL}}'", "[[1,2],[3,null]]"),
+        ("INT4RANGE", "'[1,5)'", "[1,5)"),
+        ("information_schema.yes_or_no", "'YES'", "YES"),
+        ("information_schema.time_stamp", "'2026-01-02 03:04:05+00'", "2026-01-02T03:04:05Z"),
+    ],
+)
+async def test_every_type_has_a_text(schema: Schema, kind: str, value: str, text: str) -> None:
+    await schema.run(f"CREATE TABLE typed (id INT, v {kind})", f"INSERT INTO typed VALUES (1, {value})")
+    rows = await schema.source(table=f"{schema.name}.typed").read(Columns("id", "v", "id"))
+    assert rows.active[0].host_or_url == text
+
+
+async def test_types_of_the_users_own_have_a_text(schema: Schema) -> None:
+    await schema.run(
+        "CREATE TYPE plan AS ENUM ('gold', 'silver')",
+        "CREATE TYPE place AS (city TEXT, zip INT)",
+        "CREATE DOMAIN flag AS BOOLEAN",
+        "CREATE DOMAIN live AS flag",
+        "CREATE TABLE typed (id INT, v plan, w place, active live)",
+        "INSERT INTO typed VALUES (1, 'gold', ROW('Ulm', 89073), true)",
+    )
+    rows = await schema.source(table=f"{schema.name}.typed").read(Columns("id", "v", "active", (("w", "w"),)))
+    assert (rows.active[0].host_or_url, rows.active[0].extra["w"]) == ("gold", '{"city":"Ulm","zip":89073}')
+
+
+async def test_names_that_the_server_cuts_are_of_their_type_all_the_same(schema: Schema) -> None:
+    long = "ü" * 40
+    await schema.run(f'CREATE TABLE typed (id INT, "{long}" BOOLEAN)', "INSERT INTO typed VALUES (1, true)")
+    rows = await schema.source(table=f"{schema.name}.typed").read(Columns("id", "id", long))
+    assert rows.active[0].activate == "true"
+
+
+async def test_a_table_that_is_too_large_ends_the_read(
+    schema: Schema, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("steward.tenants.sources.rows.MOST_BYTES", 100_000)
+    await schema.many(2000)
+    with pytest.raises(BrokenRead, match="read a view"):
+        await schema.source().read(COLUMNS)
+
+
+async def test_a_view_is_as_good(schema: Schema) -> None:
+    await schema.run("CREATE VIEW everyone AS SELECT * FROM customers")
+    await schema.many(3)
+    assert (await schema.source(table=f"{schema.name}.everyone").read(COLUMNS)).total == 3
+
+
+async def test_ten_thousand_rows_arrive(schema: Schema) -> None:
+    await schema.many(10_000)
+    assert len({row.uid for row in (await schema.source().read(COLUMNS)).active}) == 10_000
+
+
+@pytest.mark.parametrize(
+    ("changes", "columns", "expected"),
+    [
+        ({"table": "nothing"}, COLUMNS, WrongTable),
+        ({"table": "nothing.customers"}, COLUMNS, WrongTable),
+        ({"database": "nothing"}, COLUMNS, WrongTable),
+        ({}, Columns("gone", "url", "active"), WrongTable),
+        ({"username": "nobody"}, COLUMNS, AccessDenied),
+        ({"port": 1}, COLUMNS, Unreachable),
+        ({"host": "no-such-host.invalid"}, COLUMNS, Unreachable),
+        ({"tls": Tls(mode="require")}, COLUMNS, TlsFailed),
+        ({"tls": Tls(mode="verify-full")}, COLUMNS, TlsFailed),
+    ],
+)
+async def test_what_goes_wrong_is_told_by_its_kind(
+    schema: Schema, changes: dict[str, Any], columns: Columns, expected: type[Exception]
+) -> None:
+    with pytest.raises(expected) as caught:
+        await schema.source(**changes).read(columns)
+    assert str(caught.value).startswith("postgres ")
+    assert schema.server.password not in str(caught.value)
+
+
+async def test_prefer_reads_from_a_server_without_tls(schema: Schema) -> None:
+    await schema.many(1)
+    assert (await schema.source(tls=Tls(mode="prefer")).read(COLUMNS)).total == 1
+
+
+async def test_no_password_is_taken_from_our_own_environment(
+    schema: Schema, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PGPASSWORD", schema.server.password)
+    source = schema.source()
+    source._credentials = Credentials()
+    with pytest.raises(AccessDenied):
+        await source.read(COLUMNS)
+
+
+async def test_a_slow_query_is_stopped_by_the_server(schema: Schema) -> None:
+    await schema.run("CREATE VIEW slow AS SELECT pg_sleep(30)::text AS id, 1 AS url, 1 AS active")
+    with pytest.raises(BrokenRead, match="longer than 1s; raise queryTimeout"):
+        await schema.source(table=f"{schema.name}.slow", query_timeout="1s").read(
+            Columns("id", "url", "active")
+        )
+
+
+async def test_the_session_cannot_write(schema: Schema) -> None:
+    await schema.run(
+        "CREATE TABLE log (id INT)",
+        f"CREATE FUNCTION noisy() RETURNS INT LANGUAGE sql AS 'INSERT INTO {schema.name}.log VALUES (1) RETURNING id'",
+        "CREATE VIEW sly AS SELECT noisy() AS id, 1 AS url, 1 AS active",
+    )
+    with pytest.raises(BrokenRead, match="read-only transaction"):
+        await schema.source(table=f"{schema.name}.sly").read(Columns("id", "url", "active"))
+
+
+async def test_every_cut_of_an_answer_is_an_error(schema: Schema) -> None:
+    """Whatever the byte after which the connection ends: all rows, or an error. Never a part."""
+    await schema.many(20)
+    async with cutting_proxy("127.0.0.1", schema.server.port) as proxy:
+        assert (await schema.source(port=proxy.port).read(COLUMNS)).total == 20
+        for budget in range(0, proxy.passed, 197):
+            proxy.passed, proxy.budget = 0, budget
+            with pytest.raises((BrokenRead, Unreachable)):
+                await schema.source(port=proxy.port).read(COLUMNS)
+
+
+async def test_an_answer_that_stops_coming_ends_by_our_own_clock(
+    schema: Schema, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("steward.tenants.sources.postgres.GRACE_SECONDS", 0.0)
+    await schema.many(200)
+    async with cutting_proxy("127.0.0.1", schema.server.port) as proxy:
+        proxy.budget, proxy.holds = 5000, True
+        with pytest.raises(BrokenRead, match="longer than 1s"):
+            await schema.source(port=proxy.port, query_timeout="1s").read(COLUMNS)

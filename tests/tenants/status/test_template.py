@@ -1,0 +1,74 @@
+"""What a template's status says."""
+
+from typing import Any
+
+import pytest
+
+from steward.kube.objects.meta import ObjectMeta
+from steward.tenants.api.template import RolloutStatus
+from steward.tenants.fleet.fleet import Counts
+from steward.tenants.guard.approval import Hold, HoldReason
+from steward.tenants.status.template import TemplateState, template_status
+from steward.tenants.validation.template import Problem
+
+NOW = "2026-01-01T00:00:00Z"
+GOOD = TemplateState(ObjectMeta(name="web-app", generation=4), in_force=4, counts=Counts(3, 3, 0))
+WRONG = Problem("spec.configMaps[a].nameTemplate", 'function "uper" not defined', 1, 8)
+FAILED = RolloutStatus(phase="Failed", target_generation=4, message="none became ready")
+
+
+def said(state: TemplateState) -> dict[str, tuple[str, str]]:
+    return {
+        each["type"]: (each["status"], each["reason"])
+        for each in template_status(state, {}, NOW)["conditions"]
+    }
+
+
+@pytest.mark.parametrize(
+    ("state", "type_", "expected"),
+    [
+        (GOOD, "Valid", ("True", "ValidationPassed")),
+        (GOOD, "Applied", ("True", "AllTenantsReady")),
+        (GOOD, "Stalled", None),
+        (GOOD, "Reconciling", None),
+        (GOOD._replace(counts=Counts(3, 1, 1)), "Applied", ("False", "NotAllTenantsReady")),
+        (GOOD._replace(counts=Counts(3, 1, 1)), "Reconciling", ("True", "NotAllTenantsReady")),
+        (GOOD._replace(counts=Counts()), "Applied", ("False", "NoTenants")),
+        (GOOD._replace(problems=(WRONG,)), "Valid", ("False", "ValidationFailed")),
+        (GOOD._replace(problems=(WRONG,)), "Stalled", ("True", "ValidationFailed")),
+        (GOOD._replace(rollout=FAILED), "Stalled", ("True", "RolloutFailed")),
+        (
+            GOOD._replace(hold=Hold.of(HoldReason.TOO_MANY, ["a"])),
+            "DeletionHeld",
+            ("True", "TooManyAtOnce"),
+        ),
+    ],
+)
+def test_a_condition_says_what_is(state: TemplateState, type_: str, expected: tuple[str, str] | None) -> None:
+    assert said(state).get(type_) == expected
+
+
+@pytest.mark.parametrize(
+    ("in_force", "words"), [(3, "version 3 stays in force"), (0, "no version of it is in force yet")]
+)
+def test_what_is_wrong_is_told_with_its_place_and_with_what_holds_meanwhile(
+    in_force: int, words: str
+) -> None:
+    state = GOOD._replace(problems=(WRONG,), in_force=in_force)
+    conditions: list[dict[str, Any]] = template_status(state, {}, NOW)["conditions"]
+    message = next(each["message"] for each in conditions if each["type"] == "Valid")
+    assert message.startswith(
+        'spec.configMaps[a].nameTemplate, line 1, column 8: function "uper" not defined'
+    )
+    assert words in message
+
+
+def test_many_problems_are_told_in_a_bounded_message() -> None:
+    problems = tuple(WRONG._replace(message="x" * 5000) for _ in range(100))
+    for condition in template_status(GOOD._replace(problems=problems), {}, NOW)["conditions"]:
+        assert len(condition["message"]) <= 32768
+
+
+def test_the_same_world_gives_the_same_status() -> None:
+    first = template_status(GOOD, {}, NOW)
+    assert template_status(GOOD, first, "2026-02-02T00:00:00Z") == first

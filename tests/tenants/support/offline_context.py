@@ -1,0 +1,21 @@
+"""The ground of the controllers without a server: empty stores, and a carrier of the test's own."""
+
+from types import SimpleNamespace
+from typing import Any
+
+from steward.kube.cache.rules import CacheRule
+from steward.kube.cache.store import Store
+from steward.kube.clock import SystemClock
+from steward.runtime.manager.settings import Settings
+from steward.tenants.controllers.common.context import Ground
+
+
+def ground_with(carrier: Any) -> Ground:
+    stores: dict[Any, Store[Any]] = {}
+
+    def store(rule: CacheRule[Any]) -> Store[Any]:
+        return stores.setdefault(rule.kind, Store(rule))
+
+    connection = SimpleNamespace(clock=SystemClock())
+    manager: Any = SimpleNamespace(client=None, connection=connection, carrier=lambda _: carrier, store=store)
+    return Ground(manager, Settings())

@@ -1,0 +1,47 @@
+import base64
+
+import pytest
+import yaml
+
+from steward.testkit.proxy.upstream import KubeconfigError, read_upstream
+
+
+def rewrite(path, change):
+    config = yaml.safe_load(path.read_text())
+    change(config)
+    path.write_text(yaml.safe_dump(config))
+    return path
+
+
+def test_credentials_may_stand_inline(stand_in):
+    def inline(config):
+        user, cluster = config["users"][0]["user"], config["clusters"][0]["cluster"]
+        for entry in (user, cluster):
+            for key in [key for key in entry if key.startswith(("client", "certificate"))]:
+                content = (stand_in.directory / entry.pop(key)).read_bytes()
+                entry[f"{key}-data"] = base64.b64encode(content).decode()
+
+    assert read_upstream(rewrite(stand_in.kubeconfig, inline)).url == stand_in.url
+
+
+def test_a_token_is_used_and_never_shown(stand_in):
+    def token(config):
+        config["users"][0]["user"] = {"token": "very-secret"}
+
+    upstream = read_upstream(rewrite(stand_in.kubeconfig, token))
+    assert upstream.token == "very-secret"
+    assert "very-secret" not in repr(upstream)
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "sentence"),
+    [
+        ("current-context", "other", "no context named 'other'"),
+        ("users", [], "no user named 'u'"),
+        ("clusters", [{"name": "c", "cluster": {"server": "https://x"}}], "has no certificate-authority"),
+    ],
+)
+def test_what_is_missing_is_named(stand_in, key, value, sentence):
+    path = rewrite(stand_in.kubeconfig, lambda config: config.update({key: value}))
+    with pytest.raises(KubeconfigError, match=sentence):
+        read_upstream(path)
