@@ -19,7 +19,7 @@ from bench.measuring.depth import Cost, at_depth
 from bench.measuring.engine import Engine, engine
 from bench.measuring.figures import at_least_of_floor, beside, paired
 from bench.measuring.options import Options, read_options
-from bench.measuring.plane import Ground, ground
+from bench.measuring.plane import Ground, context
 from bench.measuring.report import Report, progress
 from bench.measuring.running import run
 from bench.measuring.watched import watched
@@ -39,7 +39,7 @@ def main(argv: Sequence[str]) -> int:
 
 
 async def measure(report: Report) -> None:
-    async with ground() as on, engine(on.plane) as running:
+    async with context() as on, engine(on.plane) as running:
         running.caches.store(
             CacheRule(CONFIG_MAP, Metadata, {on.namespace: "bench=carried"}, owned_by=FIELD_MANAGER)
         )
@@ -115,4 +115,4 @@ class EngineWriter:
         return await self._running.client.apply(manifest, self._options)
 
     async def _carry(self, manifest: Manifest) -> object:
-        return await self._running.carrier.carry_out((Apply(manifest),), ref_of(manifest))
+        return await self._running.executor.execute((Apply(manifest),), ref_of(manifest))

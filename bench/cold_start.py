@@ -16,7 +16,7 @@ from bench.measuring.depth import at_depth
 from bench.measuring.figures import Figure, at_most, at_most_of_floor, beside
 from bench.measuring.operator import compile_operator, install_kinds, operator
 from bench.measuring.options import Options, read_options
-from bench.measuring.plane import Ground, ground
+from bench.measuring.plane import Ground, context
 from bench.measuring.process import Usage
 from bench.measuring.report import Report, progress
 from bench.measuring.running import run
@@ -34,7 +34,7 @@ def main(argv: Sequence[str]) -> int:
 
 async def measure(report: Report) -> None:
     objects, rounds = report.options.objects, report.options.rounds
-    async with ground() as on, foreign_namespace(on) as foreign:
+    async with context() as on, foreign_namespace(on) as foreign:
         await install_kinds(on.bare)
         await compile_operator(on, OPERATOR)
         progress("starts on an empty cluster")

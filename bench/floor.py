@@ -23,7 +23,7 @@ from bench.measuring.depth import Cost, at_depth
 from bench.measuring.engine import engine
 from bench.measuring.figures import Figure, beside, percentile
 from bench.measuring.options import Options, read_options
-from bench.measuring.plane import Ground, ground
+from bench.measuring.plane import Ground, context
 from bench.measuring.report import Report, progress
 from bench.measuring.running import run
 from steward.kube.cache.rules import CacheRule
@@ -41,7 +41,7 @@ def main(argv: Sequence[str]) -> int:
 
 
 async def measure(report: Report) -> None:
-    async with ground() as on:
+    async with context() as on:
         progress("bare applies, a depth after the other")
         await measure_depths(report, on)
         progress("the echo of a watch, one write after the other")

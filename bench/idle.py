@@ -14,7 +14,7 @@ from bench.measuring.child import child
 from bench.measuring.figures import Figure, at_most, beside
 from bench.measuring.operator import compile_operator, install_kinds, operator
 from bench.measuring.options import Options, read_options
-from bench.measuring.plane import Ground, ground
+from bench.measuring.plane import Ground, context
 from bench.measuring.process import Usage
 from bench.measuring.report import Report, progress
 from bench.measuring.running import run
@@ -29,7 +29,7 @@ def main(argv: Sequence[str]) -> int:
 
 
 async def measure(report: Report) -> None:
-    async with ground() as on:
+    async with context() as on:
         await install_kinds(on.bare)
         floor = await bare_process(on)
         for names in choices():

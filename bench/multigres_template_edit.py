@@ -17,7 +17,7 @@ from bench.measuring.figures import Figure, at_most
 from bench.measuring.operator import RunningOperator, install_kinds, operator
 from bench.measuring.options import Options, read_options
 from bench.measuring.phases import Phase, Watched
-from bench.measuring.plane import Ground, ground
+from bench.measuring.plane import Ground, context
 from bench.measuring.report import Report, progress
 from bench.measuring.running import run
 from bench.measuring.sight import IsRight, Seen, sight
@@ -61,7 +61,7 @@ def main(argv: Sequence[str]) -> int:
 
 
 async def measure(report: Report) -> None:
-    async with ground() as on:
+    async with context() as on:
         await install_kinds(on.bare)
         for size in report.options.sizes:
             await measure_size(report, on, size)

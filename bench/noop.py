@@ -17,7 +17,7 @@ from bench.measuring.child import Answer, Child, child
 from bench.measuring.depth import Cost, at_depth
 from bench.measuring.figures import Figure, at_least, beside, paired
 from bench.measuring.options import Options, read_options
-from bench.measuring.plane import Ground, ground
+from bench.measuring.plane import Ground, context
 from bench.measuring.report import Report, progress
 from bench.measuring.running import run
 
@@ -34,7 +34,7 @@ def main(argv: Sequence[str]) -> int:
 
 async def measure(report: Report) -> None:
     objects = report.options.objects
-    async with ground() as on:
+    async with context() as on:
         progress(f"{objects:,} ConfigMaps")
         await write_all(on, objects, "first", 32)
         bare, fills = await measure_filling(report, on)

@@ -21,7 +21,7 @@ from bench.measuring.depth import Cost, Meter, at_depth
 from bench.measuring.engine import Engine, engine
 from bench.measuring.figures import at_least_of_floor, beside, paired
 from bench.measuring.options import Options, read_options
-from bench.measuring.plane import Ground, ground
+from bench.measuring.plane import Ground, context
 from bench.measuring.report import Report, progress
 from bench.measuring.running import run
 from bench.measuring.watched import watched
@@ -46,7 +46,7 @@ def main(argv: Sequence[str]) -> int:
 
 async def measure(report: Report) -> None:
     for depth in report.options.depths:
-        async with ground() as on, engine(on.plane) as running:
+        async with context() as on, engine(on.plane) as running:
             progress(f"{report.options.objects:,} sources")
             sources = await make_sources(on, report.options.objects)
             await measure_depth(report, on, running, sources, depth)
@@ -125,7 +125,7 @@ class Copier:
 
     async def reconcile(self, key: Key) -> Result:
         plan = (Apply(self.copy_of(key, "controller")),) if key in self.asked else ()
-        outcome = await self.running.carrier.carry_out(plan, Ref(SECRET, key))
+        outcome = await self.running.executor.execute(plan, Ref(SECRET, key))
         self._count(key)
         return outcome.result
 

@@ -19,7 +19,7 @@ from bench.measuring.figures import Figure, Target, at_most, at_most_of_floor, b
 from bench.measuring.operator import install_kinds, operator
 from bench.measuring.options import Options, read_options
 from bench.measuring.phases import Phase, Watched
-from bench.measuring.plane import Ground, ground
+from bench.measuring.plane import Ground, context
 from bench.measuring.replay import Replayed, replay, what_was_written
 from bench.measuring.report import Report, progress
 from bench.measuring.running import run
@@ -52,7 +52,7 @@ def main(argv: Sequence[str]) -> int:
 
 
 async def measure(report: Report) -> None:
-    async with ground() as on, customers() as table:
+    async with context() as on, customers() as table:
         await install_kinds(on.bare)
         for size in report.options.sizes:
             await measure_size(report, on, table, size)

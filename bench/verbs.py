@@ -22,7 +22,7 @@ from typing import Any, NamedTuple
 from bench.measuring.figures import Figure, at_most, beside
 from bench.measuring.operator import install_kinds, operator
 from bench.measuring.options import Options, read_options
-from bench.measuring.plane import Ground, ground
+from bench.measuring.plane import Ground, context
 from bench.measuring.report import Report, progress
 from bench.measuring.running import run
 
@@ -49,7 +49,7 @@ def main(argv: Sequence[str]) -> int:
 
 async def measure(report: Report) -> None:
     with tempfile.TemporaryDirectory(prefix="steward-bench-rows-") as rows:
-        async with ground() as on:
+        async with context() as on:
             await install_kinds(on.bare)
             make_table(Path(rows), report.options.objects)
             async with operator(on, (), {"sqlite-root": rows, "namespaces": on.namespace}):

@@ -18,14 +18,14 @@ from steward.runtime.manager.clients import open_connection
 from steward.runtime.manager.identity import identity
 from steward.runtime.manager.settings import Settings
 from steward.runtime.plan.event_recorder import EventRecorder, Reporter
-from steward.runtime.plan.executor import Carrier, Reach
+from steward.runtime.plan.executor import ExecutorDependencies, PlanExecutor
 
 
 @dataclass(frozen=True)
 class Engine:
     client: Client
     caches: Caches
-    carrier: Carrier
+    executor: PlanExecutor
     around: Surroundings
 
     async def sync(self) -> None:
@@ -40,10 +40,10 @@ async def engine(plane: ControlPlane) -> AsyncIterator[Engine]:
     connection.guard.ask(lambda: True)
     client, caches = connection.client, Caches(connection.client)
     events = EventRecorder(client, Reporter("bench", "bench"), connection.metrics, connection.clock)
-    carrier = Carrier(Reach(client, Applier(client), caches, events), FIELD_MANAGER)
+    executor = PlanExecutor(ExecutorDependencies(client, Applier(client), caches, events), FIELD_MANAGER)
     around = Surroundings(caches, connection.metrics, connection.clock)
     try:
-        yield Engine(client, caches, carrier, around)
+        yield Engine(client, caches, executor, around)
     finally:
         await caches.stop()
         await connection.close()

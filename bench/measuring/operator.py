@@ -78,7 +78,7 @@ async def _is_ready(session: aiohttp.ClientSession) -> bool:
 
 @asynccontextmanager
 async def operator(
-    ground: Ground, names: tuple[str, ...], more: Mapping[str, str] = NO_FLAGS
+    context: Ground, names: tuple[str, ...], more: Mapping[str, str] = NO_FLAGS
 ) -> AsyncIterator[RunningOperator]:
     """Ready, with its caches synced and its lease held; ended at the end."""
     probes, metrics = list(choose({}, None).values())[:2]
@@ -86,8 +86,8 @@ async def operator(
         service = Service("operator", Path(directory))
         command = [str(Path(sys.executable).with_name("steward")), "run", *names]
         flags = {
-            "kubeconfig": str(ground.plane.kubeconfig),
-            "namespace": ground.namespace,
+            "kubeconfig": str(context.plane.kubeconfig),
+            "namespace": context.namespace,
             "health-probe-bind-address": f"127.0.0.1:{probes}",
             "metrics-bind-address": f"127.0.0.1:{metrics}",
             **more,
@@ -101,9 +101,9 @@ async def operator(
             await service.stop(_STOP_SECONDS)
 
 
-async def compile_operator(ground: Ground, names: tuple[str, ...]) -> None:
+async def compile_operator(context: Ground, names: tuple[str, ...]) -> None:
     """Starts it once: what it imports only while it runs is compiled as well."""
-    async with operator(ground, names):
+    async with operator(context, names):
         pass
 
 

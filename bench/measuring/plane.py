@@ -58,7 +58,7 @@ async def control_plane() -> AsyncIterator[ControlPlane]:
 
 
 @asynccontextmanager
-async def ground() -> AsyncIterator[Ground]:
+async def context() -> AsyncIterator[Ground]:
     async with control_plane() as plane, BareClient(plane) as bare:
         namespace = f"bench-{secrets.token_hex(4)}"
         await bare.create("/api/v1/namespaces", {"metadata": {"name": namespace}})

@@ -24,14 +24,14 @@ NOT_YET_REPORTED = "Initializing"
 class ClusterFigures(Collector):
     """Registered once; asks the stores at each scrape."""
 
-    def __init__(self, ground: ControllerContext) -> None:
-        rules = ground.rules
-        self._clusters = ground.store(rules.cluster)
-        self._cells = ground.store(rules.cell)
-        self._shards = ground.store(rules.shard)
-        self._servers = ground.store(rules.topo_server)
-        self._stateful_sets = ground.store(rules.stateful_set)
-        self._deployments = ground.store(rules.deployment)
+    def __init__(self, context: ControllerContext) -> None:
+        rules = context.rules
+        self._clusters = context.store(rules.cluster)
+        self._cells = context.store(rules.cell)
+        self._shards = context.store(rules.shard)
+        self._servers = context.store(rules.topo_server)
+        self._stateful_sets = context.store(rules.stateful_set)
+        self._deployments = context.store(rules.deployment)
 
     def collect(self) -> Iterator[GaugeMetricFamily]:
         yield from self._of_clusters(self._clusters.list())

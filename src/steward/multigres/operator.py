@@ -55,49 +55,49 @@ CERTIFICATE_NAMES = CertificateNames(
 
 
 def set_up(manager: Manager, settings: Settings, connections: Connections = unknown_connections) -> None:
-    ground = ControllerContext(manager, settings)
-    ground.connections = connections
+    context = ControllerContext(manager, settings)
+    context.connections = connections
     notary = manager.shared_service(SharedNotary, SharedNotary)
-    records = Deregistration(ground, TopologyAccess(ground.client, Redirect(settings.connect_to)))
+    records = Deregistration(context, TopologyAccess(context.client, Redirect(settings.connect_to)))
     reconcilers = (
-        ClusterReconciler(ground, ClusterRemoval(ground, records)),
-        TopoServerReconciler(ground),
-        CellReconciler(ground, CellRemoval(ground, records)),
-        TableGroupReconciler(ground),
-        ShardReconciler(ground),
-        CertificateReconciler(ground, RemarkCarrier(ground.remarks, CERTIFICATES), notary),
-        TopologyReconciler(ground, RemarkCarrier(ground.remarks, TOPOLOGY), settings),
-        TemplateReconciler(ground, ground.rules.core_template),
-        TemplateReconciler(ground, ground.rules.cell_template),
-        TemplateReconciler(ground, ground.rules.shard_template),
+        ClusterReconciler(context, ClusterRemoval(context, records)),
+        TopoServerReconciler(context),
+        CellReconciler(context, CellRemoval(context, records)),
+        TableGroupReconciler(context),
+        ShardReconciler(context),
+        CertificateReconciler(context, RemarkCarrier(context.remarks, CERTIFICATES), notary),
+        TopologyReconciler(context, RemarkCarrier(context.remarks, TOPOLOGY), settings),
+        TemplateReconciler(context, context.rules.core_template),
+        TemplateReconciler(context, context.rules.cell_template),
+        TemplateReconciler(context, context.rules.shard_template),
     )
     for reconciler in reconcilers:
-        manager.add(told(reconciler.controller(), ground))
-    manager.metrics.registry.register(ClusterFigures(ground))
-    serve_webhooks(manager, _webhooks(ground))
+        manager.add(told(reconciler.controller(), context))
+    manager.metrics.registry.register(ClusterFigures(context))
+    serve_webhooks(manager, _webhooks(context))
 
 
 TELL = frozenset({CLUSTER, TOPO_SERVER, CELL, TABLE_GROUP, SHARD})
 """Kinds with a status of ours."""
 
 
-def told(controller: Controller, ground: ControllerContext) -> Controller:
+def told(controller: Controller, context: ControllerContext) -> Controller:
     """The controller of a kind with a status: what it cannot do, it says there."""
     rule = controller.about.rule
     if rule.kind not in TELL or controller.name in SILENT:
         return controller
-    return replace(controller, reconciler=Telling(controller.reconciler, ground, ground.store(rule)))
+    return replace(controller, reconciler=Telling(controller.reconciler, context, context.store(rule)))
 
 
-def _webhooks(ground: ControllerContext) -> Registration:
-    rules = ground.rules
+def _webhooks(context: ControllerContext) -> Registration:
+    rules = context.rules
     templates = {
-        CORE_TEMPLATE: ground.store(rules.core_template),
-        CELL_TEMPLATE: ground.store(rules.cell_template),
-        SHARD_TEMPLATE: ground.store(rules.shard_template),
+        CORE_TEMPLATE: context.store(rules.core_template),
+        CELL_TEMPLATE: context.store(rules.cell_template),
+        SHARD_TEMPLATE: context.store(rules.shard_template),
     }
     answering = MultigresWebhooks(
-        ground.client, ground.store(rules.cluster), templates, ground.nodes.warnings
+        context.client, context.store(rules.cluster), templates, context.nodes.warnings
     )
     return Registration(
         operator=NAME,

@@ -8,7 +8,7 @@ from steward.runtime.controller.workqueue import Lane
 from steward.runtime.manager.manager import Manager
 from steward.runtime.manager.settings import Settings
 from steward.tenants import webhook_configurations
-from steward.tenants.controllers.common.context import Ground
+from steward.tenants.controllers.common.context import ControllerContext
 from steward.tenants.controllers.registry.reconciler import RegistryReconciler
 from steward.tenants.controllers.template.reconciler import TemplateReconciler
 from steward.tenants.controllers.tenant.reconciler import TenantReconciler
@@ -25,26 +25,26 @@ CERTIFICATES = CertificateNames(
 
 
 def set_up(manager: Manager, settings: Settings) -> None:
-    ground = Ground(manager, settings)
-    manager.add(TenantReconciler(ground).controller())
+    context = ControllerContext(manager, settings)
+    manager.add(TenantReconciler(context).controller())
     if settings.shard.number == 0:
-        _add_sources(manager, ground)
-    serve_webhooks(manager, _webhooks(ground))
+        _add_sources(manager, context)
+    serve_webhooks(manager, _webhooks(context))
 
 
-def _add_sources(manager: Manager, ground: Ground) -> None:
-    templates = manager.add(TemplateReconciler(ground).controller())
-    ground.wake_template = lambda key: templates.queue.add(key, Lane.FAST)
-    registry = RegistryReconciler(ground)
+def _add_sources(manager: Manager, context: ControllerContext) -> None:
+    templates = manager.add(TemplateReconciler(context).controller())
+    context.wake_template = lambda key: templates.queue.add(key, Lane.FAST)
+    registry = RegistryReconciler(context)
     manager.add_service(registry.credentials)
     registry.listen_to(manager.add(registry.controller()))
 
 
-def _webhooks(ground: Ground) -> Registration:
+def _webhooks(context: ControllerContext) -> Registration:
     return Registration(
         operator=NAME,
         metrics_prefix="tenant_operator",
-        webhooks=tuple(TenantWebhooks(ground.client).webhooks()),
+        webhooks=tuple(TenantWebhooks(context.client).webhooks()),
         configurations=webhook_configurations.webhook_configurations,
         certificates=CERTIFICATES,
     )

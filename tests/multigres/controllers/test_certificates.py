@@ -25,7 +25,7 @@ from steward.multigres.controllers.common.context import ControllerContext
 from steward.multigres.controllers.common.status_contributions import RemarkCarrier
 from steward.multigres.resolution.layers import given
 from steward.multigres.views import ShardView
-from steward.runtime.plan.executor import Carried, Effect, Outcome
+from steward.runtime.plan.executor import Effect, PlanResult, StepResult
 from steward.runtime.plan.steps import Plan, Status
 from steward.runtime.reconcile import RequeueAfter
 from steward.testkit import FakeClock
@@ -50,13 +50,13 @@ class Told:
         self._shards = shards
         self.conditions: list[Any] = []
 
-    async def carry_out(self, plan: Plan, about: Ref) -> Outcome:
+    async def execute(self, plan: Plan, about: Ref) -> PlanResult:
         for step in plan:
             if isinstance(step, Status):
                 self.conditions = step.status["conditions"]
                 status = msgspec.convert(step.status, ShardStatus)
                 self._shards[about.key] = msgspec.structs.replace(self._shards[about.key], status=status)
-        return Outcome([Carried(step, Effect.UNCHANGED) for step in plan])
+        return PlanResult([StepResult(step, Effect.UNCHANGED) for step in plan])
 
 
 class Scene:
@@ -67,7 +67,7 @@ class Scene:
         self.namespace = self.key.namespace
         self.shards = shards = {self.key: shard}
         self.client, self.clock, self.told = client, clock or FakeClock(), Told(shards)
-        ground = SimpleNamespace(
+        context = SimpleNamespace(
             client=client,
             clock=self.clock,
             rules=Rules(""),
@@ -75,7 +75,7 @@ class Scene:
             now=lambda: "2026-01-01T00:00:00Z",
         )
         told = cast(RemarkCarrier, self.told)
-        self.reconciler = CertificateReconciler(cast(ControllerContext, ground), told, in_this_process)
+        self.reconciler = CertificateReconciler(cast(ControllerContext, context), told, in_this_process)
 
     async def look(self) -> float:
         """One reconcile; the seconds until the next."""

@@ -35,7 +35,7 @@ GOING = ObjectMeta(
 
 
 @pytest.fixture
-def ground() -> ControllerContext:
+def context() -> ControllerContext:
     stores: dict[Any, Store[Any]] = {}
     played = SimpleNamespace(
         rules=Rules(""),
@@ -54,14 +54,14 @@ def is_let_go(plan: Plan) -> bool:
     return bool(step.patch.changes["metadata"]["finalizers"] == ["orphan"])
 
 
-async def test_a_cell_leaves_its_gateways(ground: ControllerContext) -> None:
-    removal = CellRemoval(ground, cast(Deregistration, None))
+async def test_a_cell_leaves_its_gateways(context: ControllerContext) -> None:
+    removal = CellRemoval(context, cast(Deregistration, None))
     assert is_let_go(await removal.leave(CellView(GOING, CellSpec(name="z1")), []))
 
 
-async def test_a_shard_leaves_its_servers(ground: ControllerContext) -> None:
-    assert is_let_go(await ShardRemoval(ground).leave(ShardView(GOING, ShardSpec(shard_name="0-inf")), []))
+async def test_a_shard_leaves_its_servers(context: ControllerContext) -> None:
+    assert is_let_go(await ShardRemoval(context).leave(ShardView(GOING, ShardSpec(shard_name="0-inf")), []))
 
 
-async def test_a_topology_server_leaves_its_members(ground: ControllerContext) -> None:
-    assert is_let_go(TopoServerReconciler(ground)._leave(TopoServerView(GOING, TopoServerSpec())))
+async def test_a_topology_server_leaves_its_members(context: ControllerContext) -> None:
+    assert is_let_go(TopoServerReconciler(context)._leave(TopoServerView(GOING, TopoServerSpec())))

@@ -45,8 +45,8 @@ class Scene:
         self.stores: dict[Kind, Store[Any]] = {}
         self.queue = WorkQueue(self.clock, lambda: 0.5, Uncounted())
         self.versions = 0
-        ground = SimpleNamespace(rules=self.rules, store=self.store, clock=self.clock, remarks=Remarks())
-        reconciler = ClusterReconciler(cast(ControllerContext, ground), cast(ClusterRemoval, None))
+        context = SimpleNamespace(rules=self.rules, store=self.store, clock=self.clock, remarks=Remarks())
+        reconciler = ClusterReconciler(cast(ControllerContext, context), cast(ClusterRemoval, None))
         for trigger in reconciler.controller().triggers:
             listener = Listener(trigger, CLUSTER, Bell(self._wake, _fail, Echoes()))
             self.store(trigger.rule).subscribe(listener.hear)

@@ -32,7 +32,14 @@ from steward.kube.objects.patches import JsonPatch, MergePatch
 from steward.kube.objects.patches import Patch as PatchBody
 from steward.runtime.controller.workqueue import Lane
 from steward.runtime.plan.event_recorder import Note
-from steward.runtime.plan.executor import WRITES_OF_A_PLAN, Carrier, Effect, Reach, StepHooks, is_still_there
+from steward.runtime.plan.executor import (
+    WRITES_OF_A_PLAN,
+    Effect,
+    ExecutorDependencies,
+    PlanExecutor,
+    StepHooks,
+    is_still_there,
+)
 from steward.runtime.plan.lanes import lane_in_hand
 from steward.runtime.plan.steps import Apply, Create, Delete, Emit, Hold, Patch, Requeue, Status, Step
 from steward.runtime.reconcile import DONE, RequeueAfter
@@ -116,8 +123,8 @@ class Server:
         self.said.append(f"emit {note.reason}")
         self.notes.append(note)
 
-    def carrier(self, hooks: StepHooks | None = None) -> Carrier:
-        return Carrier(Reach(self, self, self, self), "us", hooks)  # type: ignore[arg-type]
+    def executor(self, hooks: StepHooks | None = None) -> PlanExecutor:
+        return PlanExecutor(ExecutorDependencies(self, self, self, self), "us", hooks)  # type: ignore[arg-type]
 
 
 @pytest.fixture
@@ -137,29 +144,29 @@ async def test_steps_go_out_in_the_order_of_the_plan(server: Server) -> None:
         Delete(ref("c"), "uid-c", "test"),
         Emit(ref("a"), "Ready", "it is"),
     )
-    await server.carrier().carry_out(plan, CAUSE)
+    await server.executor().execute(plan, CAUSE)
     assert server.said == ["patch a", "apply b", "apply status a", "delete c", "emit Ready"]
 
 
 async def test_neighbouring_applies_go_out_together_within_a_bound(server: Server) -> None:
     plan = tuple(Apply(manifest(f"n{number}")) for number in range(3 * WRITES_OF_A_PLAN))
-    await server.carrier().carry_out(plan, CAUSE)
+    await server.executor().execute(plan, CAUSE)
     assert server.most_at_once == WRITES_OF_A_PLAN
     assert len(server.said) == len(plan)
 
 
 async def test_all_plans_of_a_process_share_one_bound(server: Server) -> None:
-    reach = Reach(server, server, server, server, asyncio.Semaphore(3))  # type: ignore[arg-type]
-    carrier = Carrier(reach, "us")
+    reach = ExecutorDependencies(server, server, server, server, asyncio.Semaphore(3))  # type: ignore[arg-type]
+    executor = PlanExecutor(reach, "us")
     plans = [tuple(Apply(manifest(f"p{one}-{two}")) for two in range(5)) for one in range(5)]
-    await asyncio.gather(*(carrier.carry_out(plan, CAUSE) for plan in plans))
+    await asyncio.gather(*(executor.execute(plan, CAUSE) for plan in plans))
     assert server.most_at_once == 3
 
 
 async def test_a_plan_cancelled_before_its_steps_begin_forgets_none_of_them(server: Server) -> None:
     """A step that was a coroutine in the hands of another was never awaited, and Python said so at the end."""
     carrying = asyncio.create_task(
-        server.carrier().carry_out((Apply(manifest("a")), Apply(manifest("b"))), CAUSE)
+        server.executor().execute((Apply(manifest("a")), Apply(manifest("b"))), CAUSE)
     )
     await asyncio.sleep(0)
     carrying.cancel()
@@ -175,7 +182,7 @@ async def test_the_first_error_stops_later_steps_but_not_its_own_group(server: S
     server.errors["bad"] = refusal(Invalid)
     plan = (Apply(manifest("bad")), Apply(manifest("good")), Status(ref("a"), {}))
     with pytest.raises(Invalid):
-        await server.carrier().carry_out(plan, CAUSE)
+        await server.executor().execute(plan, CAUSE)
     assert sorted(server.said) == ["apply bad", "apply good"]
 
 
@@ -183,14 +190,14 @@ async def test_the_first_error_stops_later_steps_but_not_its_own_group(server: S
 async def test_an_error_keeps_its_type_and_names_the_object(server: Server, kind: type[KubeError]) -> None:
     server.errors["bad"] = refusal(kind)
     with pytest.raises(kind) as raised:
-        await server.carrier().carry_out((Apply(manifest("bad")),), CAUSE)
+        await server.executor().execute((Apply(manifest("bad")),), CAUSE)
     assert raised.value.__notes__ == ["while applying ConfigMap shop/bad for ConfigMap shop/cause"]
 
 
 async def test_all_errors_of_a_group_are_told(server: Server) -> None:
     server.errors = {"one": refusal(Forbidden, "no right"), "two": refusal(Invalid, "no sense")}
     with pytest.raises(Forbidden) as raised:
-        await server.carrier().carry_out((Apply(manifest("one")), Apply(manifest("two"))), CAUSE)
+        await server.executor().execute((Apply(manifest("one")), Apply(manifest("two"))), CAUSE)
     assert (
         raised.value.__notes__[1]
         == "also failed: applying ConfigMap shop/two for ConfigMap shop/cause: no sense"
@@ -216,7 +223,7 @@ async def test_what_is_already_as_it_should_be_is_no_error(
     server: Server, step: Step, error: type[KubeError], effect: Effect
 ) -> None:
     server.errors["x"] = refusal(error)
-    outcome = await server.carrier().carry_out((step,), CAUSE)
+    outcome = await server.executor().execute((step,), CAUSE)
     assert [carried.effect for carried in outcome.carried] == [effect]
     assert outcome.writes == 0
 
@@ -224,31 +231,31 @@ async def test_what_is_already_as_it_should_be_is_no_error(
 async def test_what_may_go_only_as_it_was_seen_stays_when_it_has_changed(server: Server) -> None:
     server.errors["x"] = refusal(Conflict)
     with pytest.raises(Conflict):
-        await server.carrier().carry_out((Delete(ref("x"), "uid-x", "test", resource_version="7"),), CAUSE)
+        await server.executor().execute((Delete(ref("x"), "uid-x", "test", resource_version="7"),), CAUSE)
 
 
 async def test_a_patch_of_what_is_gone_is_an_error(server: Server) -> None:
     server.errors["x"] = refusal(NotFound)
     with pytest.raises(NotFound):
-        await server.carrier().carry_out((Patch(ref("x"), JsonPatch([])),), CAUSE)
+        await server.executor().execute((Patch(ref("x"), JsonPatch([])),), CAUSE)
 
 
 @pytest.mark.parametrize(
     "step", [Apply(manifest("x")), Create(manifest("x")), Patch(ref("x"), MergePatch({}))]
 )
 async def test_the_answer_of_a_write_is_in_the_cache_at_once(server: Server, step: Step) -> None:
-    await server.carrier().carry_out((step,), CAUSE)
+    await server.executor().execute((step,), CAUSE)
     assert server.store.get(Key("shop", "x")) is not None
 
 
 async def test_whoever_hears_of_a_write_of_the_slow_lane_can_tell_that_it_is_one(server: Server) -> None:
-    reach = Reach(server, server, server, server)  # type: ignore[arg-type]
+    reach = ExecutorDependencies(server, server, server, server)  # type: ignore[arg-type]
     heard = []
     server.store.subscribe(lambda change: heard.append(reach.echoes.is_slow(Ref(change.kind, change.key))))
     lane_in_hand.set(Lane.SLOW)
-    await Carrier(reach, "us").carry_out((Apply(manifest("a")), Apply(manifest("b"))), CAUSE)
+    await PlanExecutor(reach, "us").execute((Apply(manifest("a")), Apply(manifest("b"))), CAUSE)
     lane_in_hand.set(Lane.FAST)
-    await Carrier(reach, "us").carry_out((Apply(manifest("c")),), CAUSE)
+    await PlanExecutor(reach, "us").execute((Apply(manifest("c")),), CAUSE)
     assert heard == [True, True, False]
 
 
@@ -261,20 +268,20 @@ async def test_of_two_caches_that_keep_what_we_own_the_one_is_asked_that_holds_t
         store.finish_list(0, set(), "1")
     labelled = manifest("b")
     labelled["metadata"]["labels"] = {"part": "1"}
-    await server.carrier().carry_out((Apply(manifest("a")), Apply(labelled)), CAUSE)
+    await server.executor().execute((Apply(manifest("a")), Apply(labelled)), CAUSE)
     assert server.asked_stores == [server.store, part]
 
 
 async def test_an_object_that_was_deleted_leaves_the_cache_at_once(server: Server) -> None:
     server.store.put(0, body("x", 3))
-    await server.carrier().carry_out((Delete(ref("x"), "uid-x", "test"),), CAUSE)
+    await server.executor().execute((Delete(ref("x"), "uid-x", "test"),), CAUSE)
     assert server.store.get(Key("shop", "x")) is None
 
 
 async def test_an_object_that_waits_for_its_finalizers_stays_in_the_cache(server: Server) -> None:
     server.store.put(0, body("x", 3))
     server.answers["x"] = body("x", 4, deletionTimestamp="2026-01-01T00:00:00Z", finalizers=["a/b"])
-    await server.carrier().carry_out((Delete(ref("x"), "uid-x", "test"),), CAUSE)
+    await server.executor().execute((Delete(ref("x"), "uid-x", "test"),), CAUSE)
     left = server.store.get(Key("shop", "x"))
     assert left is not None
     assert left.metadata.deletion_timestamp
@@ -299,13 +306,13 @@ async def test_who_loses_its_last_finalizer_is_gone_from_the_cache_at_once(serve
     server.store.put(0, body("x", 3, **leaving, finalizers=["a/b"]))
     server.answers["x"] = body("x", 3, **leaving)
     patch = JsonPatch([{"op": "remove", "path": "/metadata/finalizers"}])
-    await server.carrier().carry_out((Patch(ref("x"), patch),), CAUSE)
+    await server.executor().execute((Patch(ref("x"), patch),), CAUSE)
     assert server.store.get(Key("shop", "x")) is None
 
 
 async def test_a_delete_is_bound_to_the_uid(server: Server) -> None:
     step = Delete(ref("x"), "uid-x", "test", propagation="Orphan", grace_seconds=5)
-    await server.carrier().carry_out((step,), CAUSE)
+    await server.executor().execute((step,), CAUSE)
     assert server.options == [DeleteOptions(uid="uid-x", propagation="Orphan", grace_seconds=5)]
 
 
@@ -315,7 +322,7 @@ EVICTION = Delete(ref("x"), "uid-x", "test", by="eviction")
 async def test_a_pod_that_was_evicted_is_known_to_go_before_the_next_step(server: Server) -> None:
     server.store.put(0, body("x", 3))
     server.answers["x"] = body("x", 4, deletionTimestamp="2026-01-01T00:00:00Z")
-    outcome = await server.carrier().carry_out((EVICTION,), CAUSE)
+    outcome = await server.executor().execute((EVICTION,), CAUSE)
     assert server.said == ["evict x"]
     assert server.options == [DeleteOptions(uid="uid-x", propagation="Background")]
     assert [carried.effect for carried in outcome.carried] == [Effect.DELETED]
@@ -326,14 +333,14 @@ async def test_a_pod_that_was_evicted_is_known_to_go_before_the_next_step(server
 
 async def test_a_pod_that_was_evicted_and_is_gone_leaves_the_cache_at_once(server: Server) -> None:
     server.store.put(0, body("x", 3))
-    await server.carrier().carry_out((EVICTION,), CAUSE)
+    await server.executor().execute((EVICTION,), CAUSE)
     assert server.store.get(Key("shop", "x")) is None
 
 
 async def test_the_successor_of_an_evicted_pod_is_not_taken_for_it(server: Server) -> None:
     server.store.put(0, body("x", 3))
     server.answers["x"] = body("x", 5, uid="uid-of-the-next")
-    await server.carrier().carry_out((EVICTION,), CAUSE)
+    await server.executor().execute((EVICTION,), CAUSE)
     found = server.store.get(Key("shop", "x"))
     assert found is not None
     assert found.metadata.uid == "uid-of-the-next"
@@ -347,7 +354,7 @@ async def test_an_eviction_that_a_budget_forbids_or_that_comes_too_late_is_no_er
     server: Server, error: type[KubeError], effect: Effect
 ) -> None:
     server.errors["x"] = refusal(error)
-    outcome = await server.carrier().carry_out((EVICTION,), CAUSE)
+    outcome = await server.executor().execute((EVICTION,), CAUSE)
     assert [carried.effect for carried in outcome.carried] == [effect]
     assert outcome.writes == 0
     assert outcome.forbidden == ((EVICTION,) if effect is Effect.FORBIDDEN else ())
@@ -358,30 +365,30 @@ async def test_a_pod_with_two_budgets_stays_and_another_fault_of_the_server_is_a
 ) -> None:
     two = "This pod has more than one PodDisruptionBudget, which the eviction subresource does not support."
     server.errors["x"] = refusal(InternalError, two)
-    assert (await server.carrier().carry_out((EVICTION,), CAUSE)).forbidden == (EVICTION,)
+    assert (await server.executor().execute((EVICTION,), CAUSE)).forbidden == (EVICTION,)
     server.errors["x"] = refusal(InternalError, "etcd is full")
     with pytest.raises(InternalError):
-        await server.carrier().carry_out((EVICTION,), CAUSE)
+        await server.executor().execute((EVICTION,), CAUSE)
 
 
 async def test_a_status_is_a_forced_apply_of_the_subresource_by_our_manager(server: Server) -> None:
-    await server.carrier().carry_out((Status(ref("x"), {"ready": True}),), CAUSE)
+    await server.executor().execute((Status(ref("x"), {"ready": True}),), CAUSE)
     assert server.options == [ApplyOptions(manager="us", force=True, subresource="status")]
 
 
 async def test_an_event_finds_the_uid_of_its_object_in_the_caches(server: Server) -> None:
     server.store.put(0, body("x", 3))
-    await server.carrier().carry_out((Emit(ref("x"), "Ready", "it is"),), CAUSE)
+    await server.executor().execute((Emit(ref("x"), "Ready", "it is"),), CAUSE)
     assert server.notes[0].uid == "uid-x"
 
 
 async def test_the_earliest_requeue_is_the_answer(server: Server) -> None:
-    outcome = await server.carrier().carry_out((Requeue(30.0), Requeue(5.0)), CAUSE)
+    outcome = await server.executor().execute((Requeue(30.0), Requeue(5.0)), CAUSE)
     assert outcome.result == RequeueAfter(5.0)
 
 
 async def test_without_a_requeue_the_answer_is_done(server: Server) -> None:
-    outcome = await server.carrier().carry_out((Hold(3, "EmptyResult", "held"),), CAUSE)
+    outcome = await server.executor().execute((Hold(3, "EmptyResult", "held"),), CAUSE)
     assert outcome.result == DONE
     assert [hold.count for hold in outcome.holds] == [3]
 
@@ -391,5 +398,5 @@ async def test_hooks_stand_before_and_after_each_step(server: Server) -> None:
         return lambda step: server.said.append(f"{when} {type(step).__name__}")
 
     hooks = StepHooks(before=note("before"), after=note("after"))
-    await server.carrier(hooks).carry_out((Patch(ref("a"), MergePatch({})), Requeue(1.0)), CAUSE)
+    await server.executor(hooks).execute((Patch(ref("a"), MergePatch({})), Requeue(1.0)), CAUSE)
     assert server.said == ["before Patch", "patch a", "after Patch", "before Requeue", "after Requeue"]

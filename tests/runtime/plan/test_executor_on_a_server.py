@@ -31,7 +31,7 @@ from steward.runtime.manager.manager import Manager
 from steward.runtime.manager.settings import Settings
 from steward.runtime.plan.dry_run import DryRunCarrier, Verdict
 from steward.runtime.plan.event_recorder import EventRecorder, Note, Reporter
-from steward.runtime.plan.executor import Carrier, Effect
+from steward.runtime.plan.executor import Effect, PlanExecutor
 from steward.runtime.plan.steps import (
     Apply,
     Create,
@@ -71,86 +71,86 @@ async def manager(connection: Connection, settings: Settings, namespace: str) ->
 
 
 @pytest.fixture
-def carrier(manager: Manager) -> Carrier:
-    return manager.carrier(OURS)
+def executor(manager: Manager) -> PlanExecutor:
+    return manager.executor(OURS)
 
 
-async def effects(carrier: Carrier, *plan: Any) -> list[Effect]:
-    outcome = await carrier.carry_out(plan, Ref(CONFIG_MAP, Key("", "test")))
+async def effects(executor: PlanExecutor, *plan: Any) -> list[Effect]:
+    outcome = await executor.execute(plan, Ref(CONFIG_MAP, Key("", "test")))
     return [carried.effect for carried in outcome.carried]
 
 
 async def test_a_second_apply_sends_nothing_because_the_first_answer_is_already_known(
-    carrier: Carrier, namespace: str
+    executor: PlanExecutor, namespace: str
 ) -> None:
     step = Apply(manifest(namespace, "a", data={"x": "1"}))
-    assert await effects(carrier, step) == [Effect.CREATED]
-    assert await effects(carrier, step) == [Effect.UNCHANGED]
-    assert await effects(carrier, Apply(manifest(namespace, "a", data={"x": "2"}))) == [Effect.CHANGED]
+    assert await effects(executor, step) == [Effect.CREATED]
+    assert await effects(executor, step) == [Effect.UNCHANGED]
+    assert await effects(executor, Apply(manifest(namespace, "a", data={"x": "2"}))) == [Effect.CHANGED]
 
 
 async def test_a_create_leaves_what_is_there_as_it_is(
-    carrier: Carrier, client: Client, namespace: str
+    executor: PlanExecutor, client: Client, namespace: str
 ) -> None:
-    assert await effects(carrier, Create(manifest(namespace, "a", data={"x": "1"}))) == [Effect.CREATED]
-    assert await effects(carrier, Create(manifest(namespace, "a", data={"x": "2"}))) == [Effect.UNCHANGED]
+    assert await effects(executor, Create(manifest(namespace, "a", data={"x": "1"}))) == [Effect.CREATED]
+    assert await effects(executor, Create(manifest(namespace, "a", data={"x": "2"}))) == [Effect.UNCHANGED]
     assert (await client.get(CONFIG_MAP, Key(namespace, "a")))["data"] == {"x": "1"}
 
 
-async def test_a_delete_never_hits_a_namesake(carrier: Carrier, client: Client, namespace: str) -> None:
+async def test_a_delete_never_hits_a_namesake(executor: PlanExecutor, client: Client, namespace: str) -> None:
     ref = Ref(CONFIG_MAP, Key(namespace, "a"))
     await client.create(manifest(namespace, "a"))
-    assert await effects(carrier, Delete(ref, "another-uid", "test")) == [Effect.GONE]
+    assert await effects(executor, Delete(ref, "another-uid", "test")) == [Effect.GONE]
     uid = (await client.get(*ref))["metadata"]["uid"]
-    assert await effects(carrier, Delete(ref, uid, "test")) == [Effect.DELETED]
+    assert await effects(executor, Delete(ref, uid, "test")) == [Effect.DELETED]
     with pytest.raises(NotFound):
         await client.get(*ref)
 
 
 async def test_what_was_deleted_is_out_of_the_cache_and_what_waits_for_its_finalizers_is_not(
-    carrier: Carrier, manager: Manager, client: Client, namespace: str
+    executor: PlanExecutor, manager: Manager, client: Client, namespace: str
 ) -> None:
     store = next(store for store in manager.caches.stores if store.kind == CONFIG_MAP)
     for name, finalizers in (("plain", []), ("kept", ["example.com/keep"])):
         made = manifest(namespace, name)
         made["metadata"]["finalizers"] = finalizers
-        await effects(carrier, Create(made))
+        await effects(executor, Create(made))
         uid = store.get(Key(namespace, name)).metadata.uid
-        await effects(carrier, Delete(Ref(CONFIG_MAP, Key(namespace, name)), uid, "test"))
+        await effects(executor, Delete(Ref(CONFIG_MAP, Key(namespace, name)), uid, "test"))
     assert store.get(Key(namespace, "plain")) is None
     kept = store.get(Key(namespace, "kept"))
     assert kept.metadata.deletion_timestamp
     drop = JsonPatch([{"op": "remove", "path": "/metadata/finalizers"}])
-    await effects(carrier, Patch(Ref(CONFIG_MAP, Key(namespace, "kept")), drop))
+    await effects(executor, Patch(Ref(CONFIG_MAP, Key(namespace, "kept")), drop))
 
 
 async def test_a_pod_with_a_grace_is_still_there_after_its_delete(
-    carrier: Carrier, manager: Manager, namespace: str
+    executor: PlanExecutor, manager: Manager, namespace: str
 ) -> None:
     pod = manifest(namespace, "slow", POD, spec={"containers": [{"name": "c", "image": "c"}]})
     # Nothing but a kubelet ends a pod that has a node; this one has none that lives.
     pod["spec"]["nodeName"] = "no-such-node"
     store = next(store for store in manager.caches.stores if store.kind == POD)
-    await effects(carrier, Create(pod))
+    await effects(executor, Create(pod))
     ref = Ref(POD, Key(namespace, "slow"))
-    await effects(carrier, Delete(ref, store.get(ref.key).metadata.uid, "test"))
+    await effects(executor, Delete(ref, store.get(ref.key).metadata.uid, "test"))
     assert store.get(ref.key).metadata.deletion_timestamp
-    await effects(carrier, Delete(ref, store.get(ref.key).metadata.uid, "test", grace_seconds=0))
+    await effects(executor, Delete(ref, store.get(ref.key).metadata.uid, "test", grace_seconds=0))
 
 
 async def test_a_field_that_somebody_else_owns_is_a_field_conflict_unless_forced(
-    carrier: Carrier, client: Client, namespace: str
+    executor: PlanExecutor, client: Client, namespace: str
 ) -> None:
     await client.apply(manifest(namespace, "a", data={"x": "theirs"}), ApplyOptions(manager="them"))
     ours = manifest(namespace, "a", data={"x": "ours"})
     with pytest.raises(FieldConflict) as raised:
-        await effects(carrier, Apply(ours, force=False))
+        await effects(executor, Apply(ours, force=False))
     assert raised.value.managers == (("them", ".data.x"),)
-    assert await effects(carrier, Apply(ours)) == [Effect.CHANGED]
+    assert await effects(executor, Apply(ours)) == [Effect.CHANGED]
 
 
 async def test_an_apply_into_a_namespace_that_is_going_is_forbidden(
-    carrier: Carrier, client: Client, namespace: str
+    executor: PlanExecutor, client: Client, namespace: str
 ) -> None:
     doomed = f"{namespace}-doomed"
     keep = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": doomed}}
@@ -160,26 +160,26 @@ async def test_an_apply_into_a_namespace_that_is_going_is_forbidden(
     await client.create(blocker)
     await client.delete(Ref(NAMESPACE, Key("", doomed)))
     with pytest.raises(Forbidden) as raised:
-        await effects(carrier, Apply(manifest(doomed, "late")))
+        await effects(executor, Apply(manifest(doomed, "late")))
     assert "while applying ConfigMap" in raised.value.__notes__[0]
     drop = JsonPatch([{"op": "remove", "path": "/metadata/finalizers"}])
     await client.patch(Ref(CONFIG_MAP, Key(doomed, "blocker")), drop)
 
 
 async def test_a_status_that_says_what_is_there_already_is_not_written(
-    carrier: Carrier, client: Client, namespace: str
+    executor: PlanExecutor, client: Client, namespace: str
 ) -> None:
     # A kind whose status nobody else writes here.
     backend = {"service": {"name": "web", "port": {"number": 80}}}
     await client.create(manifest(namespace, "web", INGRESS, spec={"defaultBackend": backend}))
     step = Status(Ref(INGRESS, Key(namespace, "web")), {"loadBalancer": {"ingress": [{"ip": "192.0.2.1"}]}})
-    assert await effects(carrier, step) == [Effect.CHANGED]
-    assert await effects(carrier, step) == [Effect.UNCHANGED]
+    assert await effects(executor, step) == [Effect.CHANGED]
+    assert await effects(executor, step) == [Effect.UNCHANGED]
 
 
-async def test_an_invalid_manifest_names_its_fields(carrier: Carrier, namespace: str) -> None:
+async def test_an_invalid_manifest_names_its_fields(executor: PlanExecutor, namespace: str) -> None:
     with pytest.raises(Invalid) as raised:
-        await effects(carrier, Apply(manifest(namespace, "a", DEPLOYMENT, spec={"replicas": -1})))
+        await effects(executor, Apply(manifest(namespace, "a", DEPLOYMENT, spec={"replicas": -1})))
     assert "spec.replicas" in raised.value.causes
 
 
@@ -204,7 +204,7 @@ async def test_a_preview_shows_every_step_and_changes_nothing(client: Client, na
         Hold(2, "EmptyResult", "held"),
         Requeue(5.0),
     )
-    foreseen = await DryRunCarrier(client, OURS).carry_out(plan, other)
+    foreseen = await DryRunCarrier(client, OURS).execute(plan, other)
     assert [step.verdict for step in foreseen] == [
         Verdict.NOTHING,
         Verdict.CHANGE,
@@ -229,12 +229,12 @@ async def test_a_preview_shows_every_step_and_changes_nothing(client: Client, na
 
 
 async def test_an_event_is_shown_beside_its_object_and_a_series_counts(
-    carrier: Carrier, client: Client, namespace: str
+    executor: PlanExecutor, client: Client, namespace: str
 ) -> None:
     ref = Ref(CONFIG_MAP, Key(namespace, "a"))
-    await effects(carrier, Create(manifest(namespace, "a")))
+    await effects(executor, Create(manifest(namespace, "a")))
     for reason in ("Ready", "Degraded", "Ready"):
-        await effects(carrier, Emit(ref, reason, f"it is {reason}", EventType.WARNING))
+        await effects(executor, Emit(ref, reason, f"it is {reason}", EventType.WARNING))
 
     async def events() -> list[Manifest]:
         found = (await client.list(EVENT, ListQuery(namespace=namespace))).items

@@ -7,15 +7,17 @@ from steward.kube.cache.rules import CacheRule
 from steward.kube.cache.store import Store
 from steward.kube.clock import SystemClock
 from steward.runtime.manager.settings import Settings
-from steward.tenants.controllers.common.context import Ground
+from steward.tenants.controllers.common.context import ControllerContext
 
 
-def ground_with(carrier: Any) -> Ground:
+def ground_with(executor: Any) -> ControllerContext:
     stores: dict[Any, Store[Any]] = {}
 
     def store(rule: CacheRule[Any]) -> Store[Any]:
         return stores.setdefault(rule.kind, Store(rule))
 
     connection = SimpleNamespace(clock=SystemClock())
-    manager: Any = SimpleNamespace(client=None, connection=connection, carrier=lambda _: carrier, store=store)
-    return Ground(manager, Settings())
+    manager: Any = SimpleNamespace(
+        client=None, connection=connection, executor=lambda _: executor, store=store
+    )
+    return ControllerContext(manager, Settings())

@@ -12,7 +12,7 @@ from steward.kube.objects.kinds import Key, Kind
 from steward.kube.objects.meta import ObjectMeta
 from steward.runtime.plan.steps import Apply, Delete, Plan
 from steward.tenants.api.registry import TenantRegistrySpec
-from steward.tenants.controllers.common.context import Ground
+from steward.tenants.controllers.common.context import ControllerContext
 from steward.tenants.controllers.registry.active_templates import TemplatesInUse
 from steward.tenants.controllers.registry.state import RegistryMemory
 from steward.tenants.controllers.registry.sync import Syncs
@@ -34,7 +34,7 @@ class Server:
     """Keeps what is applied, as the caches would show it, and counts."""
 
     def __init__(self) -> None:
-        self.ground: Ground
+        self.context: ControllerContext
         self.applied: list[str] = []
         self.deleted: list[str] = []
         self.is_down = False
@@ -43,7 +43,7 @@ class Server:
         self._kept: dict[str, dict[str, Any]] = {}
         self._version = 10
 
-    async def carry_out(self, plan: Plan, about: object) -> None:
+    async def execute(self, plan: Plan, about: object) -> None:
         for step in plan:
             if self.is_down:
                 raise Unreachable("nobody answers")
@@ -57,10 +57,10 @@ class Server:
                 self.deleted.append(step.ref.key.name)
 
     async def list(self, *_: object) -> Listing[Tenant]:
-        return Listing(self.ground.fleets.tenants.list(), "1")
+        return Listing(self.context.fleets.tenants.list(), "1")
 
     async def get(self, kind: Kind, key: Key, view: type[Tenant]) -> Tenant:
-        found = self.ground.fleets.tenants.get(key)
+        found = self.context.fleets.tenants.get(key)
         if found is None:
             raise NotFound(404, "NotFound", "it is not there", {})
         return found
@@ -83,14 +83,14 @@ class Server:
         self._store(manifest["kind"]).observe(body)
 
     def _store(self, kind: str) -> Store[Any]:
-        rules = self.ground.rules
+        rules = self.context.rules
         watched: tuple[CacheRule[Any], ...] = (
             rules.registry,
             rules.template,
             rules.revision,
             rules.every_tenant,
         )
-        return self.ground.store(next(rule for rule in watched if rule.kind.kind == kind))
+        return self.context.store(next(rule for rule in watched if rule.kind.kind == kind))
 
 
 class Table:
@@ -99,18 +99,18 @@ class Table:
     def __init__(self, server: Server, **template_spec: Any) -> None:
         self.server = server
         self._template = template(**template_spec)
-        self.ground = server.ground = ground_with(server)
-        self.ground.client = server  # type: ignore[assignment]
+        self.context = server.context = ground_with(server)
+        self.context.client = server  # type: ignore[assignment]
         server.show(registry())
         server.show(self._template)
         self._put_in_force()
-        self.memory = RegistryMemory("r", FleetWriter(self.ground))
+        self.memory = RegistryMemory("r", FleetWriter(self.context))
         self.is_edited = False
-        self.syncs = Syncs(self.ground, TemplatesInUse(self.ground), lambda *_: not self.is_edited)
+        self.syncs = Syncs(self.context, TemplatesInUse(self.context), lambda *_: not self.is_edited)
         self._now = 0.0
 
     def _put_in_force(self) -> None:
-        revisions = self.ground.store(self.ground.rules.revision)
+        revisions = self.context.store(self.context.rules.revision)
         meta = ObjectMeta(name="web-app", namespace="shop", uid="web-app", generation=1)
         for step in put_in_force(revisions, meta, self._template["spec"]):
             assert isinstance(step, Apply)
@@ -134,7 +134,7 @@ class Table:
         return self.server.applied
 
     def _registry(self) -> tuple[Registry, TenantRegistrySpec]:
-        found = self.ground.store(self.ground.rules.registry).get(PROD)
+        found = self.context.store(self.context.rules.registry).get(PROD)
         assert isinstance(found, Registry)
         spec, _ = typed(found)
         assert spec is not None

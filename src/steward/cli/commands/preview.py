@@ -106,9 +106,9 @@ def _foreseen(
 
 
 async def _ask(client: Client, changed: list[Manifest], namespace: str) -> list[Foreseen]:
-    carrier = DryRunCarrier(client, MANAGER)
+    executor = DryRunCarrier(client, MANAGER)
     placed = [await _placed(client, each, namespace) for each in changed]
-    return [foreseen for each in placed for foreseen in await carrier.carry_out((Apply(each),), ref_of(each))]
+    return [foreseen for each in placed for foreseen in await executor.execute((Apply(each),), ref_of(each))]
 
 
 async def _placed(client: Client, manifest: Manifest, namespace: str) -> Manifest:

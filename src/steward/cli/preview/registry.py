@@ -27,10 +27,10 @@ from steward.runtime.manager.settings import Settings
 from steward.runtime.manager.write_fence import WriteGuard
 from steward.runtime.observability.metrics import Metrics
 from steward.runtime.plan.dry_run import DryRunCarrier, Foreseen
-from steward.runtime.plan.executor import Carrier, Outcome, StepHooks
+from steward.runtime.plan.executor import PlanExecutor, PlanResult, StepHooks
 from steward.runtime.plan.steps import Plan
 from steward.tenants.cache_rules import REGISTRY, TEMPLATE
-from steward.tenants.controllers.common.context import Ground
+from steward.tenants.controllers.common.context import ControllerContext
 from steward.tenants.controllers.registry.active_templates import TemplatesInUse
 from steward.tenants.controllers.registry.state import recalled
 from steward.tenants.controllers.registry.sync import Syncs
@@ -55,21 +55,21 @@ class Sync(NamedTuple):
     changed: tuple[Manifest, ...] = ()
 
 
-class AskingCarrier(Carrier):
+class AskingCarrier(PlanExecutor):
     """Asks the server about every step, and keeps what it said. Told to be quiet, it asks nothing."""
 
     asks: DryRunCarrier
     foreseen: list[Foreseen]
     is_quiet = False
 
-    async def carry_out(self, plan: Plan, cause: Ref) -> Outcome:
+    async def execute(self, plan: Plan, cause: Ref) -> PlanResult:
         if not self.is_quiet:
-            self.foreseen.extend(await self.asks.carry_out(plan, cause))
-        return Outcome()
+            self.foreseen.extend(await self.asks.execute(plan, cause))
+        return PlanResult()
 
 
 class AskingManager(Manager):
-    def carrier(self, field_manager: str, hooks: StepHooks | None = None) -> AskingCarrier:
+    def executor(self, field_manager: str, hooks: StepHooks | None = None) -> AskingCarrier:
         made = AskingCarrier(self._reach, field_manager, hooks)
         made.asks, made.foreseen = DryRunCarrier(self.client, field_manager), []
         return made
@@ -94,26 +94,26 @@ def _connection(source: ConfigSource) -> Connection:
 
 
 async def _foresee(manager: AskingManager, settings: Settings, sync: Sync) -> list[Foreseen]:
-    ground = Ground(manager, settings)
-    syncs = Syncs(ground, TemplatesInUse(ground))
-    writer = FleetWriter(ground)
+    context = ControllerContext(manager, settings)
+    syncs = Syncs(context, TemplatesInUse(context))
+    writer = FleetWriter(context)
     registry, spec = await _registry(manager.connection, sync)
     rows = await read_rows(manager.client, sync.registry, spec, sync.around)
     await manager.caches.start()
     await manager.caches.wait_synced()
     for manifest in sync.changed:
-        _put(ground, manifest)
-    carrier = ground.carrier
-    assert isinstance(carrier, AskingCarrier)
-    now = ground.clock.now()
-    first = recalled(registry, FleetWriter(ground))
-    carrier.is_quiet = True
+        _put(context, manifest)
+    executor = context.executor
+    assert isinstance(executor, AskingCarrier)
+    now = context.clock.now()
+    first = recalled(registry, FleetWriter(context))
+    executor.is_quiet = True
     await syncs.take_in(registry, spec, first, _finished(registry, rows, now - 2 * CONFIRMATION_SECONDS))
-    carrier.is_quiet = False
+    executor.is_quiet = False
     second = recalled(registry, writer)
     second.guard = first.guard
     await syncs.take_in(registry, spec, second, _finished(registry, rows, now))
-    return carrier.foreseen
+    return executor.foreseen
 
 
 async def _registry(connection: Connection, sync: Sync) -> tuple[Registry, Any]:
@@ -133,11 +133,11 @@ def _finished(registry: Registry, rows: Rows, at: float) -> Finished:
     return Finished(at, Inputs(None, meta.uid, meta.generation, "", None), rows, None)
 
 
-def _put(ground: Ground, manifest: Manifest) -> None:
+def _put(context: ControllerContext, manifest: Manifest) -> None:
     """As if it had been applied, and its content were in force."""
     if manifest["kind"] != TEMPLATE.kind:
         return
-    templates = ground.store(ground.rules.template)
+    templates = context.store(context.rules.template)
     meta = manifest["metadata"]
     living = templates.get(Key(meta["namespace"], meta["name"]))
     latest = {
@@ -148,7 +148,7 @@ def _put(ground: Ground, manifest: Manifest) -> None:
     }
     template = {**manifest, "metadata": latest}
     templates.observe(msgspec.json.encode(template))
-    revisions = ground.store(ground.rules.revision)
+    revisions = context.store(context.rules.revision)
     owner = msgspec.convert(template["metadata"], ObjectMeta)
     for step in put_in_force(revisions, owner, template["spec"]):
         made = getattr(step, "manifest", None)

@@ -42,14 +42,14 @@ MISSING_SECONDS = 5.0
 
 
 class CertificateReconciler:
-    def __init__(self, ground: ControllerContext, carrier: RemarkCarrier, notary: Notary) -> None:
-        self.ground = ground
-        self.carrier = carrier
+    def __init__(self, context: ControllerContext, executor: RemarkCarrier, notary: Notary) -> None:
+        self.context = context
+        self.executor = executor
         self.notary = notary
-        self.shards = ground.store(ground.rules.shard)
+        self.shards = context.store(context.rules.shard)
 
     def controller(self) -> Controller:
-        rules = self.ground.rules
+        rules = self.context.rules
         # The cache holds no Secret's data: what was done to it shows in its version alone.
         return Controller("certificates", self, (For(rules.shard), Owns(rules.secret, when=anything)))
 
@@ -58,13 +58,13 @@ class CertificateReconciler:
         if shard is None or shard.metadata.deletion_timestamp is not None:
             return DONE
         plan = await (self._users_own(shard) if _brings_its_own(shard) else self._ours(shard))
-        return (await self.carrier.carry_out(plan, Ref(SHARD, key))).result
+        return (await self.executor.execute(plan, Ref(SHARD, key))).result
 
     async def _users_own(self, shard: ShardView) -> Plan:
         name = certificate_secret(shard)
         soon = (Requeue(MISSING_SECONDS),)
         try:
-            found = await self.ground.client.get(SECRET, Key(shard.metadata.namespace, name))
+            found = await self.context.client.get(SECRET, Key(shard.metadata.namespace, name))
         except NotFound:
             told = f"Secret {name} does not exist; create it with the keys {', '.join(NEEDED_KEYS)}"
             return (*self._told(shard, FALSE, reasons.CERTIFICATES_MISSING, told), *soon)
@@ -74,14 +74,14 @@ class CertificateReconciler:
             told = f"Secret {name} lacks {', '.join(missing)}; it needs {', '.join(NEEDED_KEYS)}"
             return (*self._told(shard, FALSE, reasons.CERTIFICATES_MISSING, told), *soon)
         seen = present(*(base64.b64decode(data[key]) for key in ("tls.crt", "ca.crt")))
-        digest = in_use(given(shard.status.backup_certificate, ""), seen, self.ground.clock.now(), AT_ONCE)
+        digest = in_use(given(shard.status.backup_certificate, ""), seen, self.context.clock.now(), AT_ONCE)
         told = f"Secret {name} holds all keys"
         valid = self._told(shard, TRUE, reasons.CERTIFICATES_VALID, told, digest)
         return (*valid, Requeue(LOOK_AGAIN_SECONDS))
 
     async def _ours(self, shard: ShardView) -> Plan:
         keeper = CertificateKeeper(
-            self.ground.client, keeper_options(shard), self.ground.clock, notary=self.notary
+            self.context.client, keeper_options(shard), self.context.clock, notary=self.notary
         )
         try:
             kept = await keeper.check()
@@ -89,14 +89,14 @@ class CertificateReconciler:
             told = self._told(shard, FALSE, reasons.CERTIFICATES_MISSING, str(error))
             return (*told, Requeue(LOOK_AGAIN_SECONDS))
         seen = present(kept.leaves[certificate_secret(shard)].certificate, kept.bundle)
-        digest = in_use(given(shard.status.backup_certificate, ""), seen, self.ground.clock.now())
+        digest = in_use(given(shard.status.backup_certificate, ""), seen, self.context.clock.now())
         told = self._told(
             shard, TRUE, reasons.CERTIFICATES_VALID, "the backup service has valid certificates", digest
         )
         return (*told, Requeue(kept.next_check))
 
     def _told(self, shard: ShardView, status: str, reason: str, message: str, digest: str = "") -> Plan:
-        generation, now = shard.metadata.generation, self.ground.now()
+        generation, now = shard.metadata.generation, self.context.now()
         condition = Condition(CERTIFICATES_READY, status, reason, message, generation, now)
         key = Key(shard.metadata.namespace, shard.metadata.name)
         seen = noted(shard.status, digest)

@@ -14,13 +14,13 @@ from steward.runtime.reconcile import DONE, Result
 
 
 class TableGroupReconciler:
-    def __init__(self, ground: ControllerContext) -> None:
-        self.ground = ground
-        self.groups = ground.store(ground.rules.table_group)
-        self.shards = ground.store(ground.rules.shard)
+    def __init__(self, context: ControllerContext) -> None:
+        self.context = context
+        self.groups = context.store(context.rules.table_group)
+        self.shards = context.store(context.rules.shard)
 
     def controller(self) -> Controller:
-        rules = self.ground.rules
+        rules = self.context.rules
         return Controller("tablegroup", self, (For(rules.table_group), *owned((rules.shard,))))
 
     async def reconcile(self, key: Key) -> Result:
@@ -28,20 +28,20 @@ class TableGroupReconciler:
         if group is None or group.metadata.deletion_timestamp is not None:
             return DONE
         inputs = (group.metadata.uid, group.metadata.labels, group.spec)
-        desired = self.ground.drafts.of(Ref(KIND, key), inputs, lambda: _shards(group))
-        strangers = await self.ground.strangers(desired)
-        kept = () if strangers else self.ground.keep(group.metadata, desired, (self.ground.rules.shard,))
-        await self.ground.carrier.carry_out(kept, Ref(KIND, key))
+        desired = self.context.drafts.of(Ref(KIND, key), inputs, lambda: _shards(group))
+        strangers = await self.context.strangers(desired)
+        kept = () if strangers else self.context.keep(group.metadata, desired, (self.context.rules.shard,))
+        await self.context.executor.execute(kept, Ref(KIND, key))
         # After it: what was just applied is in the caches, and no status calls a shard ready that has yet to change.
-        told = self.ground.report(Ref(KIND, key), group, self._status(group, desired, stall_of(strangers)))
-        return (await self.ground.carrier.carry_out(told, Ref(KIND, key))).result
+        told = self.context.report(Ref(KIND, key), group, self._status(group, desired, stall_of(strangers)))
+        return (await self.context.executor.execute(told, Ref(KIND, key))).result
 
     def _status(self, group: TableGroupView, desired: list[Manifest], stall: Stall | None) -> Manifest:
         names = [manifest["metadata"]["name"] for manifest in desired]
         pieces = [shard_piece(name, self.shards.get(Key(group.metadata.namespace, name))) for name in names]
-        report = Report(group.metadata, group.status.conditions, self.ground.now())
+        report = Report(group.metadata, group.status.conditions, self.context.now())
         return {
-            **common_status(report, assess([*self.ground.going(desired), *pieces], stall)),
+            **common_status(report, assess([*self.context.going(desired), *pieces], stall)),
             "readyShards": sum(piece.is_ready for piece in pieces),
             "totalShards": len(pieces),
         }

@@ -33,18 +33,18 @@ FIELDS = {
 class TemplateReconciler:
     """Of one of the three kinds."""
 
-    def __init__(self, ground: ControllerContext, rule: CacheRule[TemplateView]) -> None:
-        self.ground = ground
+    def __init__(self, context: ControllerContext, rule: CacheRule[TemplateView]) -> None:
+        self.context = context
         self.rule = rule
-        self.templates = ground.store(rule)
-        self.clusters = ground.store(ground.rules.cluster)
+        self.templates = context.store(rule)
+        self.clusters = context.store(context.rules.cluster)
 
     def controller(self) -> Controller:
         used = chosen(lambda cluster: cluster.status.resolved_templates)
         return Controller(
             self.rule.kind.kind.lower(),
             self,
-            (For(self.rule), Watches(self.ground.rules.cluster, to=self._templates_of, when=used)),
+            (For(self.rule), Watches(self.context.rules.cluster, to=self._templates_of, when=used)),
         )
 
     def _templates_of(self, cluster: ClusterView) -> list[Key]:
@@ -61,7 +61,7 @@ class TemplateReconciler:
             return DONE
         ref = Ref(self.rule.kind, key)
         plan = protect(ref, template.metadata, list(self._users(template)))
-        return (await self.ground.carrier.carry_out(plan, ref)).result
+        return (await self.context.executor.execute(plan, ref)).result
 
     def _users(self, template: TemplateView) -> Iterator[str]:
         for cluster in self.clusters.list(template.metadata.namespace):

@@ -61,7 +61,7 @@ from steward.multigres.views import (
 from steward.runtime.controller.controller import Controller
 from steward.runtime.controller.predicates import annotations, any_of, generation, lifetime, own_object
 from steward.runtime.controller.triggers import For, Watches
-from steward.runtime.plan.executor import Outcome
+from steward.runtime.plan.executor import PlanResult
 from steward.runtime.plan.steps import EventType, Plan, Status
 from steward.runtime.reconcile import DONE, Result
 
@@ -71,26 +71,26 @@ MEMBERS_GONE = "Its members are gone, and nothing is left to protect"
 
 
 class TopoServerReconciler:
-    def __init__(self, ground: ControllerContext) -> None:
-        rules = ground.rules
-        self.ground = ground
-        self.farewell = Farewell(ground)
-        self.servers = ground.store(rules.topo_server)
-        self.cells = ground.store(rules.cell)
-        self.groups = ground.store(rules.table_group)
-        self.shards = ground.store(rules.shard)
-        self.sets = ground.store(rules.stateful_set)
-        self.pods = ground.store(rules.pod)
+    def __init__(self, context: ControllerContext) -> None:
+        rules = context.rules
+        self.context = context
+        self.farewell = Farewell(context)
+        self.servers = context.store(rules.topo_server)
+        self.cells = context.store(rules.cell)
+        self.groups = context.store(rules.table_group)
+        self.shards = context.store(rules.shard)
+        self.sets = context.store(rules.stateful_set)
+        self.pods = context.store(rules.pod)
         self.pods.add_label_index(TOPO_SERVER)
-        self.claims = ground.store(rules.claim)
+        self.claims = context.store(rules.claim)
         self.claims.add_label_index(TOPO_SERVER)
-        self.volumes = VolumeKeeper(ground)
+        self.volumes = VolumeKeeper(context)
         self.kept = (rules.stateful_set, rules.service, rules.budget)
         for rule in self.kept:
-            ground.store(rule)
+            context.store(rule)
 
     def controller(self) -> Controller:
-        rules = self.ground.rules
+        rules = self.context.rules
         stands_on_it = any_of(generation, lifetime)
         return Controller(
             "toposerver",
@@ -117,12 +117,12 @@ class TopoServerReconciler:
         if server is None:
             return DONE
         if server.metadata.deletion_timestamp is not None:
-            return await self.farewell.carry_out(self._leave(server), Ref(KIND, key))
+            return await self.farewell.execute(self._leave(server), Ref(KIND, key))
         inputs = (server.metadata.uid, server.metadata.labels, server.spec)
-        desired = self.ground.drafts.of(Ref(KIND, key), inputs, lambda: _objects(server))
-        strangers = await self.ground.strangers(desired)
+        desired = self.context.drafts.of(Ref(KIND, key), inputs, lambda: _objects(server))
+        strangers = await self.context.strangers(desired)
         volumes = Volumes(desired) if strangers else await self._settled(server, desired)
-        kept = () if strangers else self.ground.keep(server.metadata, volumes.desired, self.kept)
+        kept = () if strangers else self.context.keep(server.metadata, volumes.desired, self.kept)
         return await self._carry_out(server, volumes, kept, stall_of(strangers))
 
     async def _carry_out(
@@ -131,14 +131,14 @@ class TopoServerReconciler:
         meta = server.metadata
         ref = Ref(KIND, Key(meta.namespace, meta.name))
         plan = (*held(ref, meta), *volumes.around(kept))
-        outcome = await self.ground.carrier.carry_out(plan, ref)
+        outcome = await self.context.executor.execute(plan, ref)
         # What was just applied is already in the caches: no status calls it ready before it is.
         more = (volumes.condition(meta.generation),)
-        pieces = [*self.ground.going(volumes.desired), *volumes.pieces()]
-        told = self.ground.report(ref, server, self._status(server, stall, more, pieces))
+        pieces = [*self.context.going(volumes.desired), *volumes.pieces()]
+        told = self.context.report(ref, server, self._status(server, stall, more, pieces))
         events = news(ref, server.status.conditions, more)
-        reported = await self.ground.carrier.carry_out((*told, *events), ref)
-        return Outcome([*outcome.carried, *reported.carried]).result
+        reported = await self.context.executor.execute((*told, *events), ref)
+        return PlanResult([*outcome.carried, *reported.carried]).result
 
     async def _settled(self, server: TopoServerView, desired: list[Manifest]) -> Volumes:
         meta = server.metadata
@@ -149,7 +149,7 @@ class TopoServerReconciler:
         meta = server.metadata
         if not holds(meta):
             return ()
-        terms, seconds = self.farewell.terms(meta), self.ground.grace.default_seconds
+        terms, seconds = self.farewell.terms(meta), self.context.grace.default_seconds
         stages = [Stage(self.farewell.going(STATEFUL_SET, meta, self._pods(server)), seconds)]
         leaving = Leaving(Ref(KIND, Key(meta.namespace, meta.name)), meta, server.status, seconds, stages)
         dependents = dependents_of(server, self._beside(meta.namespace))
@@ -180,7 +180,7 @@ class TopoServerReconciler:
         told = blocked_message(dependents)
         status = self._status(server, None, blocked(server.metadata, dependents))
         if before is None or before.status != "True":
-            self.ground.figures.blocked(KIND.kind, server.metadata.namespace)
+            self.context.figures.blocked(KIND.kind, server.metadata.namespace)
         elif before.message == told:
             return (Status(leaving.ref, status),)
         return (
@@ -217,10 +217,10 @@ class TopoServerReconciler:
     ) -> Manifest:
         meta = server.metadata
         seen = self.sets.get(Key(meta.namespace, meta.name))
-        look = self.ground.look(self._pods(server), self._claims(server))
+        look = self.context.look(self._pods(server), self._claims(server))
         piece = workload_piece(f"etcd {meta.name}", given(server.spec.replicas, 3), seen, look)
         health = assess([piece, *pieces], stall)
-        report = Report(meta, server.status.conditions, self.ground.now())
+        report = Report(meta, server.status.conditions, self.context.now())
         return {
             **common_status(report, health, more),
             "clientService": meta.name,

@@ -31,7 +31,7 @@ from steward.runtime.manager.settings import Settings
 from steward.runtime.observability import tracing
 from steward.runtime.observability.probes import Check, Probes
 from steward.runtime.plan.event_recorder import EventRecorder, Reporter
-from steward.runtime.plan.executor import Carrier, Reach, StepHooks
+from steward.runtime.plan.executor import ExecutorDependencies, PlanExecutor, StepHooks
 
 log = logging.getLogger(__name__)
 
@@ -75,7 +75,7 @@ class Manager:
             connection.client, Reporter(who.name, who.instance), connection.metrics, connection.clock
         )
         applier = Applier(connection.client)
-        self._reach = Reach(connection.client, applier, self.caches, self.events)
+        self._reach = ExecutorDependencies(connection.client, applier, self.caches, self.events)
         self._around = Surroundings(
             self.caches, connection.metrics, connection.clock, echoes=self._reach.echoes
         )
@@ -91,8 +91,8 @@ class Manager:
         """The store of a rule, for a reconciler to read from."""
         return self.caches.store(rule)
 
-    def carrier(self, field_manager: str, hooks: StepHooks | None = None) -> Carrier:
-        return Carrier(self._reach, field_manager, hooks)
+    def executor(self, field_manager: str, hooks: StepHooks | None = None) -> PlanExecutor:
+        return PlanExecutor(self._reach, field_manager, hooks)
 
     def add(self, controller: Controller) -> ControllerLoop:
         loop = ControllerLoop(self._with_workers(controller), self._around)

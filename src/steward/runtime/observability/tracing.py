@@ -56,9 +56,9 @@ class Bridge(NamedTuple):
 
     def inject(self, annotations: MutableMapping[str, str], now: float) -> None:
         """Writes the current span, if there is one, and the wall time in whole seconds."""
-        carrier = headers()
-        if carrier:
-            annotations[self.traceparent] = carrier["traceparent"]
+        executor = headers()
+        if executor:
+            annotations[self.traceparent] = executor["traceparent"]
             annotations[self.stamp] = str(int(now))
 
     def extract(self, annotations: Mapping[str, str], now: float) -> Origin | None:
@@ -128,9 +128,9 @@ class Tracing:
         return (remote, []) if origin.fresh else (root, [self._trace.Link(cause)])
 
     def headers(self) -> dict[str, str]:
-        carrier: dict[str, str] = {}
-        self._propagator.inject(carrier)
-        return carrier
+        executor: dict[str, str] = {}
+        self._propagator.inject(executor)
+        return executor
 
     def current_ids(self) -> tuple[str, str] | None:
         context = self._trace.get_current_span().get_span_context()

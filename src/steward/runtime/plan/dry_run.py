@@ -61,7 +61,7 @@ class DryRunCarrier:
         self._client = client
         self._field_manager = field_manager
 
-    async def carry_out(self, plan: Plan, cause: Ref) -> tuple[Foreseen, ...]:
+    async def execute(self, plan: Plan, cause: Ref) -> tuple[Foreseen, ...]:
         return tuple([await self._foresee(step) for step in plan])
 
     async def _foresee(self, step: Step) -> Foreseen:

@@ -79,15 +79,15 @@ _OF_APPLY = {
 WRITES = frozenset({Effect.CREATED, Effect.CHANGED, Effect.DELETED})
 
 
-class Carried(NamedTuple):
+class StepResult(NamedTuple):
     step: Step
     effect: Effect
 
 
-class Outcome(msgspec.Struct):
+class PlanResult(msgspec.Struct):
     """What a plan did."""
 
-    carried: list[Carried] = []
+    carried: list[StepResult] = []
 
     @property
     def writes(self) -> int:
@@ -121,7 +121,7 @@ class StepHooks:
 
 
 @dataclass(frozen=True)
-class Reach:
+class ExecutorDependencies:
     """What a carrier needs to reach the world; one for the process."""
 
     client: Client
@@ -132,7 +132,7 @@ class Reach:
     narrows: Narrows = field(default_factory=Narrows)
     echoes: Echoes = field(default_factory=Echoes)
 
-    def acting_as(self, who: Impersonation) -> Reach:
+    def acting_as(self, who: Impersonation) -> ExecutorDependencies:
         """The same world, reached with somebody else's rights."""
         client = self.client.as_user(who)
         return replace(self, client=client, applier=self.applier.through(client))
@@ -150,22 +150,24 @@ class Reach:
         return next((store for store in ours if speaks_for(store, ref, manifest, options)), ours[0])
 
 
-class Carrier:
-    def __init__(self, reach: Reach, field_manager: str, hooks: StepHooks | None = None) -> None:
-        self._reach = reach
+class PlanExecutor:
+    def __init__(
+        self, dependencies: ExecutorDependencies, field_manager: str, hooks: StepHooks | None = None
+    ) -> None:
+        self._reach = dependencies
         self._field_manager = field_manager
         self._hooks = hooks or StepHooks()
 
-    def acting_as(self, who: Impersonation) -> Carrier:
+    def acting_as(self, who: Impersonation) -> PlanExecutor:
         """Carries plans out with the rights of another account; events are still ours."""
-        return Carrier(self._reach.acting_as(who), self._field_manager, self._hooks)
+        return PlanExecutor(self._reach.acting_as(who), self._field_manager, self._hooks)
 
-    async def carry_out(self, plan: Plan, cause: Ref) -> Outcome:
+    async def execute(self, plan: Plan, cause: Ref) -> PlanResult:
         """All steps, for the sake of the object that caused them."""
-        outcome = Outcome()
+        outcome = PlanResult()
         for group in groups(plan):
             effects = await self._carry_group(group, cause)
-            outcome.carried.extend(map(Carried, group, effects))
+            outcome.carried.extend(map(StepResult, group, effects))
         return outcome
 
     async def _carry_group(self, group: Plan, cause: Ref) -> list[Effect]:

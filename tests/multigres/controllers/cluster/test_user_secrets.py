@@ -35,13 +35,13 @@ class World:
     def __init__(self) -> None:
         self.client, self.clock = FakeClient(), FakeClock()
         self.ours: dict[Key, Metadata] = {}
-        ground: Any = SimpleNamespace(
+        context: Any = SimpleNamespace(
             client=self.client,
             clock=self.clock,
             rules=SimpleNamespace(secret=None),
             store=lambda rule: self.ours,
         )
-        self.secrets = UserSecrets(ground)
+        self.secrets = UserSecrets(context)
 
     def version(self, version: str) -> None:
         self.ours[PASSWORD] = Metadata(metadata=ObjectMeta(name="password", resource_version=version))

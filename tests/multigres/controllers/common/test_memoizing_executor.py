@@ -9,7 +9,7 @@ import pytest
 from steward.kube.objects.kinds import CONFIG_MAP, Key, Ref
 from steward.multigres.cache_rules import SHARD
 from steward.multigres.controllers.common.memoizing_executor import SparingCarrier
-from steward.runtime.plan.executor import Carried, Effect, Outcome
+from steward.runtime.plan.executor import Effect, PlanResult, StepResult
 from steward.runtime.plan.steps import Apply, Plan, Requeue
 
 CAUSE = Ref(SHARD, Key("shop", "x"))
@@ -33,20 +33,20 @@ class Server:
         self.effect = Effect.UNCHANGED
         self.carried: list[Plan] = []
         self.meanwhile: Callable[[], None] = lambda: None
-        self.carrier = SparingCarrier(self, {CONFIG_MAP: self}.get)  # type: ignore[arg-type]
+        self.executor = SparingCarrier(self, {CONFIG_MAP: self}.get)  # type: ignore[arg-type]
 
     def get(self, key: Key) -> Any:
         return SimpleNamespace(metadata=SimpleNamespace(resource_version=self.version))
 
-    async def carry_out(self, plan: Plan, cause: Ref) -> Outcome:
+    async def execute(self, plan: Plan, cause: Ref) -> PlanResult:
         self.carried.append(plan)
         self.meanwhile()
-        return Outcome([Carried(step, self.effect) for step in plan])
+        return PlanResult([StepResult(step, self.effect) for step in plan])
 
     async def applies(self, manifest: dict[str, Any], cause: Ref = CAUSE) -> bool:
         """Whether the apply is carried out."""
         before = len([step for plan in self.carried for step in plan])
-        outcome = await self.carrier.carry_out((Apply(manifest),), cause)
+        outcome = await self.executor.execute((Apply(manifest),), cause)
         assert [carried.step for carried in outcome.carried] == [Apply(manifest)]
         return len([step for plan in self.carried for step in plan]) > before
 
@@ -89,13 +89,13 @@ async def test_what_one_owner_found_says_nothing_to_another(server: Server) -> N
 
 async def test_who_is_forgotten_looks_again(server: Server) -> None:
     await server.applies(config())
-    server.carrier.forget(CAUSE)
+    server.executor.forget(CAUSE)
     assert await server.applies(config())
 
 
 async def test_all_other_steps_go_out_in_their_order(server: Server) -> None:
     await server.applies(config())
     plan = (Requeue(1.0), Apply(config()), Requeue(2.0))
-    outcome = await server.carrier.carry_out(plan, CAUSE)
+    outcome = await server.executor.execute(plan, CAUSE)
     assert server.carried[-1] == (Requeue(1.0), Requeue(2.0))
-    assert Carried(Apply(config()), Effect.UNCHANGED) in outcome.carried
+    assert StepResult(Apply(config()), Effect.UNCHANGED) in outcome.carried

@@ -108,13 +108,13 @@ class Shop:
         status = WorkloadStatus(observed_generation=1, update_revision="new")
         seen = StatefulSetView(ObjectMeta(name="a", generation=1), StatefulSetSpec(2), status)
         store = SimpleNamespace(get=lambda key: seen)
-        ground: Any = SimpleNamespace(
+        context: Any = SimpleNamespace(
             clock=self.clock,
             primaries=self.primaries,
             rules=SimpleNamespace(stateful_set=None),
             store=lambda rule: store,
         )
-        self.changes = RollingChanges(ground)
+        self.changes = RollingChanges(context)
 
     def see(self, primary: PoolerRecord | None = LEADER) -> None:
         self.primaries.saw(SHARD, Sighting(primary, self.clock.monotonic()))

@@ -29,7 +29,7 @@ SEEN = msgspec.convert(
 class FakeGround:
     def __init__(self) -> None:
         self.written: list[dict[str, Any]] = []
-        self.carrier = self
+        self.executor = self
         self.forgotten: list[str] = []
         self.neighbours = SimpleNamespace(forget=self.forgotten.append)
 
@@ -40,7 +40,7 @@ class FakeGround:
         self.written.append(status)
         return ()
 
-    async def carry_out(self, plan: Plan, ref: object) -> Any:
+    async def execute(self, plan: Plan, ref: object) -> Any:
         assert not any(isinstance(step, Status) for step in plan)
         return SimpleNamespace(result=DONE)
 
@@ -54,52 +54,52 @@ class Failing:
 
 
 def telling(error: Exception) -> tuple[Telling, FakeGround]:
-    ground = FakeGround()
+    context = FakeGround()
     store: Any = SimpleNamespace(kind=SHARD, get=lambda key: SEEN)
-    return Telling(Failing(error), ground, store), ground  # type: ignore[arg-type]
+    return Telling(Failing(error), context, store), context  # type: ignore[arg-type]
 
 
 async def test_what_the_server_refuses_is_quoted_and_tried_again() -> None:
     error = Invalid(422, "Invalid", "affinity: wrong type")
     error.add_note("while applying StatefulSet shop/x for Shard shop/x")
-    reconciler, ground = telling(error)
+    reconciler, context = telling(error)
     with pytest.raises(Invalid):
         await reconciler.reconcile(KEY)
-    [status] = ground.written
+    [status] = context.written
     assert status["message"].startswith("applying StatefulSet shop/x for Shard shop/x: affinity: wrong type")
     assert "Stalled" in [condition["type"] for condition in status["conditions"]]
 
 
 async def test_what_a_spec_lacks_is_told_and_not_tried_again() -> None:
-    reconciler, ground = telling(IncompleteError("spec.globalTopoServer is missing"))
+    reconciler, context = telling(IncompleteError("spec.globalTopoServer is missing"))
     assert await reconciler.reconcile(KEY) == DONE
-    assert ground.written[0]["phase"] == "Degraded"
+    assert context.written[0]["phase"] == "Degraded"
 
 
 async def test_what_the_status_said_before_stays() -> None:
-    reconciler, ground = telling(IncompleteError("spec.globalTopoServer is missing"))
+    reconciler, context = telling(IncompleteError("spec.globalTopoServer is missing"))
     await reconciler.reconcile(KEY)
-    assert ground.written[0]["primaryCell"] == "z1"
-    assert ground.written[0]["orchReady"] is True
+    assert context.written[0]["primaryCell"] == "z1"
+    assert context.written[0]["orchReady"] is True
 
 
 async def test_what_passes_by_itself_is_left_to_the_next_try() -> None:
-    reconciler, ground = telling(Conflict(409, "Conflict", "changed meanwhile"))
+    reconciler, context = telling(Conflict(409, "Conflict", "changed meanwhile"))
     with pytest.raises(Conflict):
         await reconciler.reconcile(KEY)
-    assert ground.written == []
+    assert context.written == []
 
 
 async def test_that_a_namespace_goes_is_no_error_of_what_is_in_it() -> None:
     told = "unable to create new content in namespace shop because it is being terminated"
-    reconciler, ground = telling(Forbidden(403, "Forbidden", told))
+    reconciler, context = telling(Forbidden(403, "Forbidden", told))
     assert await reconciler.reconcile(KEY) == RequeueAfter(ENDING_SECONDS)
-    assert ground.written == []
+    assert context.written == []
 
 
 async def test_whoever_finds_a_name_taken_looks_around_again() -> None:
-    reconciler, ground = telling(AlreadyExists(409, "AlreadyExists", "Service shop/x is there already"))
+    reconciler, context = telling(AlreadyExists(409, "AlreadyExists", "Service shop/x is there already"))
     with pytest.raises(AlreadyExists):
         await reconciler.reconcile(KEY)
-    assert ground.forgotten == ["shop"]
-    assert ground.written == []
+    assert context.forgotten == ["shop"]
+    assert context.written == []

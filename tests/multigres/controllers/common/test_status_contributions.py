@@ -30,7 +30,7 @@ def before(**status: Any) -> ShardStatus:
 
 
 async def remark(remarks: Remarks, who: str, **status: Any) -> None:
-    await RemarkCarrier(remarks, who).carry_out((Status(REF, status),), REF)
+    await RemarkCarrier(remarks, who).execute((Status(REF, status),), REF)
 
 
 async def test_a_remark_goes_into_the_status() -> None:
@@ -93,7 +93,7 @@ async def test_an_object_that_is_gone_leaves_no_remark_to_its_namesake() -> None
 
 
 async def test_when_to_come_again_is_answered_as_by_any_carrier() -> None:
-    outcome = await RemarkCarrier(Remarks(), TOPOLOGY).carry_out((Requeue(3.0),), REF)
+    outcome = await RemarkCarrier(Remarks(), TOPOLOGY).execute((Requeue(3.0),), REF)
     assert outcome.result == RequeueAfter(3.0)
 
 

@@ -32,7 +32,7 @@ from steward.multigres.status.conditions import Look
 from steward.multigres.views import PodView
 from steward.runtime.manager.connect_to import Forward
 from steward.runtime.manager.settings import Settings
-from steward.runtime.plan.executor import Carried, Effect, Outcome
+from steward.runtime.plan.executor import Effect, PlanResult, StepResult
 from steward.runtime.plan.steps import Plan, Requeue, Status
 from steward.testkit import FakeClock
 from tests.multigres.integration.test_operator import cluster
@@ -68,9 +68,9 @@ class KeptPlans:
     def __init__(self) -> None:
         self.last: Plan = ()
 
-    async def carry_out(self, plan: Plan, cause: Ref) -> Outcome:
+    async def execute(self, plan: Plan, cause: Ref) -> PlanResult:
         self.last = plan
-        return Outcome([Carried(step, Effect.TOLD) for step in plan])
+        return PlanResult([StepResult(step, Effect.TOLD) for step in plan])
 
     @property
     def statuses(self) -> dict[str, Any]:
@@ -86,12 +86,12 @@ class Stage:
 
     def __init__(self) -> None:
         self.clock = FakeClock()
-        self.ground = StoresAndClock(self.clock)
+        self.context = StoresAndClock(self.clock)
         self.plans = KeptPlans()
         [port] = ports.free_ports(1)
         settings = Settings(connect_to=(Forward("mini-global-topo.shop.svc", 2379, "127.0.0.1", port),))
         self.reconciler = TopologyReconciler(
-            cast(ControllerContext, self.ground), cast(RemarkCarrier, self.plans), settings
+            cast(ControllerContext, self.context), cast(RemarkCarrier, self.plans), settings
         )
         self.born = to_timestamp(self.clock.now())
         self.hold_cluster()
@@ -100,17 +100,17 @@ class Stage:
         manifest = cluster("shop")
         manifest["metadata"]["creationTimestamp"] = self.born
         manifest["status"] = {"conditions": list(conditions)}
-        self.ground.hold(self.ground.rules.cluster, manifest)
+        self.context.hold(self.context.rules.cluster, manifest)
 
     def hold_server(self, ready: int) -> None:
         metadata = {"name": "mini-global-topo", "labels": {CLUSTER: "mini"}}
         manifest = {"metadata": metadata, "spec": {}, "status": {"readyReplicas": ready}}
-        self.ground.hold(self.ground.rules.stateful_set, manifest)
+        self.context.hold(self.context.rules.stateful_set, manifest)
 
     def hold_shard(self, primary_cell: str) -> None:
         spec = {"shardName": "0-inf"}
         manifest = {"metadata": {"name": SHARD}, "spec": spec, "status": {"primaryCell": primary_cell}}
-        self.ground.hold(self.ground.rules.shard, manifest)
+        self.context.hold(self.context.rules.shard, manifest)
 
     async def reconcile(self) -> KeptPlans:
         [seen] = self.reconciler.clusters.list()
@@ -226,11 +226,11 @@ def test_a_cell_says_that_its_gateways_need_its_record() -> None:
 async def test_a_server_that_was_asked_and_did_not_say_is_known_to_be_silent(stage: Stage) -> None:
     shard = Key("shop", SHARD)
     await stage.reconcile()
-    starting = stage.ground.primaries.sighting_since(shard, 0.0)
+    starting = stage.context.primaries.sighting_since(shard, 0.0)
     assert starting is not None
     stage.hold_server(ready=1)
     stage.clock.advance(1)
     await stage.reconcile()
-    silent = stage.ground.primaries.sighting_since(shard, starting.at + 1)
+    silent = stage.context.primaries.sighting_since(shard, starting.at + 1)
     assert silent is not None
     assert (starting.is_answered, silent.is_answered) == (False, False)

@@ -52,7 +52,7 @@ class GreetingReconciler:
         deployments = CacheRule(DEPLOYMENT, Workload, where, owned_by=NAME)
         self.greetings = manager.store(greetings)
         self.deployments = manager.store(deployments)
-        self.carrier = manager.carrier(NAME)
+        self.executor = manager.executor(NAME)
         manager.add(
             Controller("greeting", self, (For(greetings), Owns(config_maps), Owns(deployments)), workers=4)
         )
@@ -63,7 +63,7 @@ class GreetingReconciler:
             return DONE
         leaves = greeting.metadata.deletion_timestamp is not None
         plan = farewell(greeting, workload) if leaves else welcome(greeting, workload)
-        return (await self.carrier.carry_out(plan, Ref(GREETING, key))).result
+        return (await self.executor.execute(plan, Ref(GREETING, key))).result
 
 
 def welcome(greeting: Greeting, workload: Workload | None) -> Plan:

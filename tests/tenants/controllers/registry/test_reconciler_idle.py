@@ -33,7 +33,7 @@ async def test_a_new_row_ends_the_rest(table: Table) -> None:
 
 async def test_a_tenant_that_goes_ends_the_rest(table: Table) -> None:
     await at_rest(table, "acme", "bob")
-    table.ground.fleets.tenants.forget(Key("shop", "acme-web-app"), "acme-web-app")
+    table.context.fleets.tenants.forget(Key("shop", "acme-web-app"), "acme-web-app")
     assert await table.sync("acme", "bob") == ["acme-web-app"]
 
 

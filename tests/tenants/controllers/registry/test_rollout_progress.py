@@ -32,10 +32,10 @@ class Fleet:
     """Tenants on a server, and a cache that learns of them only when it is told to."""
 
     def __init__(self, names: tuple[str, ...] = SIX, skew: int = 2) -> None:
-        self.ground = ground_with(None)
-        self.ground.clock = self._clock = FakeClock()
-        self.ground.client = SimpleNamespace(get=self._get, list=self._list)  # type: ignore[assignment]
-        self.rollouts = Rollouts(self.ground)
+        self.context = ground_with(None)
+        self.context.clock = self._clock = FakeClock()
+        self.context.client = SimpleNamespace(get=self._get, list=self._list)  # type: ignore[assignment]
+        self.rollouts = Rollouts(self.context)
         self.tenants: dict[str, Manifest] = {}
         self.asked: list[str] = []
         self.under_way: frozenset[str] | None = None
@@ -47,7 +47,7 @@ class Fleet:
             self.show(name)
 
     async def turn(self) -> Turn:
-        statuses = {"web": self.ground.rollouts.get(Key("shop", "web"))}
+        statuses = {"web": self.context.rollouts.get(Key("shop", "web"))}
         found = await self.rollouts.turn(self._wanted, PROD, Past(statuses, self.under_way))
         self.under_way = found.under_way
         return found
@@ -82,7 +82,7 @@ class Fleet:
 
     def show(self, *names: str) -> None:
         for name in names:
-            store = self.ground.store(self.ground.rules.every_tenant)
+            store = self.context.store(self.context.rules.every_tenant)
             store.observe(msgspec.json.encode(self.tenants[name]))
 
     def _put(self, found: Manifest, metadata: Manifest) -> None:

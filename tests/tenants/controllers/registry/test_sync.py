@@ -26,7 +26,7 @@ class Denying:
     def __init__(self) -> None:
         self.said: list[str] = []
 
-    async def carry_out(self, plan: Plan, about: Any) -> None:
+    async def execute(self, plan: Plan, about: Any) -> None:
         if any(isinstance(step, Delete) for step in plan):
             raise Forbidden(403, "Forbidden", "no right to delete tenants", {})
         self.said += [step.reason for step in plan if isinstance(step, Emit)]
@@ -34,13 +34,13 @@ class Denying:
 
 @pytest.mark.parametrize(("delete", "said"), [(("acme-web",), ["TenantDeletionFailed"]), ((), [])])
 async def test_a_deletion_that_fails_is_told(delete: tuple[str, ...], said: list[str]) -> None:
-    carrier = Denying()
-    ground = ground_with(carrier)
-    syncs = Syncs(ground, TemplatesInUse(ground))
+    executor = Denying()
+    context = ground_with(executor)
+    syncs = Syncs(context, TemplatesInUse(context))
     sentence = Sentence(PROD, Verdict(Memory(), delete=delete), {"acme-web": TENANT}, ())
     if delete:
         with pytest.raises(Forbidden):
             await syncs.execute(sentence)
     else:
         await syncs.execute(sentence)
-    assert carrier.said == said
+    assert executor.said == said

@@ -36,8 +36,8 @@ class Server:
     """Holds Secrets, some of which no cache shows, and notes what is done to them."""
 
     def __init__(self) -> None:
-        self.ground = ground_with(self)
-        self.ground.client = SimpleNamespace(get=self.get)  # type: ignore[assignment]
+        self.context = ground_with(self)
+        self.context.client = SimpleNamespace(get=self.get)  # type: ignore[assignment]
         self.secrets: dict[Key, Manifest] = {}
         self.done: list[str] = []
 
@@ -46,25 +46,25 @@ class Server:
         marked = metadata | {"labels": labels, "annotations": annotations or {}, "managedFields": [APPLIED]}
         self.secrets[VALUES] = {"apiVersion": "v1", "kind": "Secret", "metadata": marked}
         if marks.TENANT in labels:
-            self._show(self.ground.rules.secret, self.secrets[VALUES])
+            self._show(self.context.rules.secret, self.secrets[VALUES])
 
     async def get(self, kind: Kind, key: Key, view: type[Metadata]) -> Metadata:
         return msgspec.convert(self.secrets[key], view)
 
-    async def carry_out(self, plan: Plan, about: object) -> None:
+    async def execute(self, plan: Plan, about: object) -> None:
         for step in plan:
             if isinstance(step, Delete):
                 self.done.append(f"delete {step.ref.key.name}")
             elif isinstance(step, Apply) and step.ref.kind.kind == "Tenant":
                 whole = step.manifest["metadata"] | {"uid": "t", "resourceVersion": "9"}
-                self._show(self.ground.rules.every_tenant, {**step.manifest, "metadata": whole})
+                self._show(self.context.rules.every_tenant, {**step.manifest, "metadata": whole})
             elif isinstance(step, Apply):
                 if step.only_if_absent and step.ref.key in self.secrets:
                     raise AlreadyExists(409, "AlreadyExists", "it is there", {})
                 self.done.append(f"apply {step.ref.key.name}")
 
     def _show(self, rule: Any, manifest: Manifest) -> None:
-        self.ground.store(rule).observe(msgspec.json.encode(manifest))
+        self.context.store(rule).observe(msgspec.json.encode(manifest))
 
 
 def wanted(**lists: Any) -> WantedTenant:
@@ -75,7 +75,7 @@ def wanted(**lists: Any) -> WantedTenant:
 
 async def write(server: Server, **lists: Any) -> list[str]:
     """What is told of the row."""
-    writer = FleetWriter(server.ground)
+    writer = FleetWriter(server.context)
     written = await writer.write([wanted(**lists)], PROD)
     assert written.failures == []
     return [row.reason for row in writer.refused.values()]
@@ -93,7 +93,7 @@ async def test_values_are_made_where_nothing_stands(server: Server) -> None:
 
 async def test_our_own_values_are_written_again_even_if_no_cache_shows_them_yet(server: Server) -> None:
     server.hold(OURS)
-    server.ground.store(server.ground.rules.secret).forget(VALUES, "s")
+    server.context.store(server.context.rules.secret).forget(VALUES, "s")
     assert await write(server, secrets=[SECRET]) == []
     assert server.done == ["apply acme-web-values"]
 
@@ -131,7 +131,7 @@ async def test_values_go_when_the_tenant_has_no_secrets_any_more(server: Server)
 
 
 async def test_what_cannot_be_put_back_calls_for_no_read_after_read(server: Server) -> None:
-    writer = FleetWriter(server.ground)
+    writer = FleetWriter(server.context)
     await writer.write([wanted(secrets=[SECRET])], PROD)
     assert not writer.has_drifted(1)
     server.hold({marks.TENANT: "acme-db", marks.TENANT_NAMESPACE: "shop"})
@@ -152,6 +152,6 @@ async def test_an_edit_does_not_wait_for_a_fleet_of_the_version_before_it(
         return asked[-1]
 
     fleet = [wanted(secrets=[SECRET])] * 3
-    written = await FleetWriter(server.ground).write(fleet, PROD, is_current)
+    written = await FleetWriter(server.context).write(fleet, PROD, is_current)
     assert written.is_cut_short == (until < len(fleet))
     assert server.done == [f"apply {name}" for name in made]

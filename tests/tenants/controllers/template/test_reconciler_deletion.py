@@ -9,7 +9,7 @@ import pytest
 from steward.kube.objects.kinds import Key
 from steward.runtime.plan.steps import Delete, Patch, Requeue, Status
 from steward.tenants import labels
-from steward.tenants.controllers.common.context import Ground
+from steward.tenants.controllers.common.context import ControllerContext
 from steward.tenants.controllers.template.reconciler import TemplateReconciler
 from steward.tenants.guard.approval import digest_of
 from tests.tenants.support.manifests import template, tenant
@@ -24,7 +24,7 @@ class Carried:
     def __init__(self) -> None:
         self.steps: list[Any] = []
 
-    async def carry_out(self, plan: Any, about: object) -> SimpleNamespace:
+    async def execute(self, plan: Any, about: object) -> SimpleNamespace:
         self.steps = list(plan)
         return SimpleNamespace(result=None)
 
@@ -38,15 +38,15 @@ def approved(*names: str) -> dict[str, str]:
     return {labels.APPROVE_DELETION: f"{len(names)}-{digest_of(names)}"}
 
 
-def put_tenants(ground: Ground, *names: str) -> None:
+def put_tenants(context: ControllerContext, *names: str) -> None:
     for name in names:
         found = tenant(name, uid=name)
         found["metadata"] |= {"namespace": "shop", "uid": name, "resourceVersion": "6"}
-        ground.store(ground.rules.every_tenant).observe(msgspec.json.encode(found))
+        context.store(context.rules.every_tenant).observe(msgspec.json.encode(found))
 
 
 @pytest.fixture
-def ground(carried: Carried) -> Ground:
+def context(carried: Carried) -> ControllerContext:
     found = ground_with(carried)
     leaving = template("web-app")
     leaving["metadata"] |= {
@@ -61,35 +61,35 @@ def ground(carried: Carried) -> Ground:
     return found
 
 
-async def test_a_template_without_tenants_leaves(ground: Ground, carried: Carried) -> None:
-    await TemplateReconciler(ground).reconcile(WEB)
+async def test_a_template_without_tenants_leaves(context: ControllerContext, carried: Carried) -> None:
+    await TemplateReconciler(context).reconcile(WEB)
     assert isinstance(carried.steps[0], Patch)
 
 
 async def test_a_template_stays_while_a_tenant_of_it_may_still_be_written(
-    ground: Ground, carried: Carried
+    context: ControllerContext, carried: Carried
 ) -> None:
-    with ground.writing({WEB}):
-        await TemplateReconciler(ground).reconcile(WEB)
+    with context.writing({WEB}):
+        await TemplateReconciler(context).reconcile(WEB)
     assert [type(step) for step in carried.steps] == [Requeue]
-    await TemplateReconciler(ground).reconcile(WEB)
+    await TemplateReconciler(context).reconcile(WEB)
     assert isinstance(carried.steps[0], Patch)
 
 
 async def test_that_its_tenants_were_named_is_written_down_before_the_first_goes(
-    ground: Ground, carried: Carried
+    context: ControllerContext, carried: Carried
 ) -> None:
-    put_tenants(ground, "acme", "bob")
-    await TemplateReconciler(ground).reconcile(WEB)
+    put_tenants(context, "acme", "bob")
+    await TemplateReconciler(context).reconcile(WEB)
     assert [type(step) for step in carried.steps] == [Status, Delete, Delete]
     reasons = {each["type"]: each["reason"] for each in carried.steps[0].status["conditions"]}
     assert reasons["DeletionHeld"] == "DeletionReleased"
 
 
 async def test_an_approval_waits_until_the_last_write_of_a_tenant_has_ended(
-    ground: Ground, carried: Carried
+    context: ControllerContext, carried: Carried
 ) -> None:
-    put_tenants(ground, "acme", "bob")
-    with ground.writing({WEB}):
-        await TemplateReconciler(ground).reconcile(WEB)
+    put_tenants(context, "acme", "bob")
+    with context.writing({WEB}):
+        await TemplateReconciler(context).reconcile(WEB)
     assert [type(step) for step in carried.steps] == [Requeue]

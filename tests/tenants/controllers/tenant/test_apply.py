@@ -11,7 +11,7 @@ from steward.kube.errors import ApiError, Conflict, FieldConflict, Invalid
 from steward.kube.objects.kinds import Key, Manifest, Ref
 from steward.kube.objects.meta import ObjectMeta
 from steward.kube.objects.readiness import READY_NOW, Readiness
-from steward.runtime.plan.executor import Carried, Effect, Outcome
+from steward.runtime.plan.executor import Effect, PlanResult, StepResult
 from steward.runtime.plan.steps import Apply, Emit, Patch, Plan
 from steward.tenants.api.resource import TResource
 from steward.tenants.cache_rules import TENANT_KIND
@@ -51,11 +51,11 @@ class Server:
         job = Job(Ref(TENANT_KIND, Key("shop", "acme")), OWNER, 1, self, self, self.memory, {}, {})  # type: ignore[arg-type]
         return await self.hand.bring(wanted(strategy, policy), job)
 
-    async def carry_out(self, plan: Plan, about: Ref) -> Outcome:
+    async def execute(self, plan: Plan, about: Ref) -> PlanResult:
         (step,) = plan
         if isinstance(step, Emit):
             self.told.append(f"{step.reason} {step.message}")
-            return Outcome([Carried(step, Effect.TOLD)])
+            return PlanResult([StepResult(step, Effect.TOLD)])
         if self.refusal is not None:
             raise self.refusal
         if isinstance(step, Apply) and not step.force and self.is_held:
@@ -65,7 +65,7 @@ class Server:
         effect = Effect.CREATED if self.labels is None else Effect.CHANGED
         self.taken += isinstance(step, Apply | Patch)
         self.labels, self.is_held, self.value = OURS, False, "ours"
-        return Outcome([Carried(step, effect)])
+        return PlanResult([StepResult(step, effect)])
 
     async def patch(self, ref: Ref, patch: Any, *, dry_run: bool) -> bytes:
         return msgspec.json.encode({**self._live(), "data": {"v": "ours"}})

@@ -6,7 +6,7 @@ from typing import Any, cast
 
 import msgspec
 
-from steward.runtime.plan.executor import Carrier
+from steward.runtime.plan.executor import PlanExecutor
 from steward.tenants.api.resource import TResource
 from steward.tenants.controllers.tenant.apply import Hand, Job
 from steward.tenants.controllers.tenant.apply_in_order import AT_ONCE, bring_up
@@ -56,7 +56,7 @@ def job(*settled: Wanted) -> Job:
         done = Brought("o", changed=True, generation=GENERATION, now="2026-01-01T00:00:00Z")
         memory.records[each.ref] = brought_up(each.record(), None, done)
     tenant = wanted(CHAIN)[0].ref
-    return Job(tenant, OWNER, GENERATION, cast(Carrier, None), cast(Any, None), memory, {}, {})
+    return Job(tenant, OWNER, GENERATION, cast(PlanExecutor, None), cast(Any, None), memory, {}, {})
 
 
 async def brought(hand: WritingHand, *settled: Wanted) -> list[State]:

@@ -28,22 +28,22 @@ GOES_WITH_CELL = "its cell is going"
 
 
 class CellRemoval:
-    def __init__(self, ground: ControllerContext, records: Deregistration) -> None:
-        rules = ground.rules
-        self.ground = ground
-        self.farewell = Farewell(ground)
+    def __init__(self, context: ControllerContext, records: Deregistration) -> None:
+        rules = context.rules
+        self.context = context
+        self.farewell = Farewell(context)
         self.records = records
-        self.resolution = Resolution(ground)
-        self.clusters = ground.store(rules.cluster)
-        self.servers = ground.store(rules.topo_server)
-        self.deployments = ground.store(rules.deployment)
-        self.sets = ground.store(rules.stateful_set)
+        self.resolution = Resolution(context)
+        self.clusters = context.store(rules.cluster)
+        self.servers = context.store(rules.topo_server)
+        self.deployments = context.store(rules.deployment)
+        self.sets = context.store(rules.stateful_set)
 
     async def leave(self, cell: CellView, pods: Sequence[PodView]) -> Plan:
         meta = cell.metadata
         if not holds(meta):
             return ()
-        terms, seconds = self.farewell.terms(meta), self.ground.grace.default_seconds
+        terms, seconds = self.farewell.terms(meta), self.context.grace.default_seconds
         stages = [Stage(self.farewell.going(DEPLOYMENT, meta, pods), seconds)]
         leaving = Leaving(Ref(KIND, Key(meta.namespace, meta.name)), meta, cell.status, seconds, stages)
         if leaves_orphans(meta):

@@ -38,22 +38,22 @@ NO_RECORD = "the topology server does not hold the cell's record yet"
 
 
 class CellReconciler:
-    def __init__(self, ground: ControllerContext, removal: CellRemoval) -> None:
-        rules = ground.rules
-        self.ground = ground
+    def __init__(self, context: ControllerContext, removal: CellRemoval) -> None:
+        rules = context.rules
+        self.context = context
         self.removal = removal
-        self.cells = ground.store(rules.cell)
-        self.clusters = ground.store(rules.cluster)
-        self.servers = ground.store(rules.topo_server)
-        self.deployments = ground.store(rules.deployment)
-        self.pods = ground.store(rules.pod)
+        self.cells = context.store(rules.cell)
+        self.clusters = context.store(rules.cluster)
+        self.servers = context.store(rules.topo_server)
+        self.deployments = context.store(rules.deployment)
+        self.pods = context.store(rules.pod)
         self.pods.add_index(GATEWAYS, lambda pod: [str(key) for key in _cell_of(pod)])
         self.kept = (rules.topo_server, rules.deployment, rules.service)
         for rule in self.kept:
-            ground.store(rule)
+            context.store(rule)
 
     def controller(self) -> Controller:
-        rules = self.ground.rules
+        rules = self.context.rules
         return Controller(
             "cell",
             self,
@@ -78,27 +78,27 @@ class CellReconciler:
             return DONE
         if cell.metadata.deletion_timestamp is not None:
             plan = await self.removal.leave(cell, self._gateway_pods(cell))
-            return await self.removal.farewell.carry_out(plan, Ref(KIND, key))
+            return await self.removal.farewell.execute(plan, Ref(KIND, key))
         inputs = (cell.metadata.uid, cell.metadata.labels, cell.spec)
-        desired = self.ground.drafts.of(Ref(KIND, key), inputs, lambda: _objects(cell))
-        strangers = await self.ground.strangers(desired)
-        kept = () if strangers else self.ground.keep(cell.metadata, desired, self.kept)
+        desired = self.context.drafts.of(Ref(KIND, key), inputs, lambda: _objects(cell))
+        strangers = await self.context.strangers(desired)
+        kept = () if strangers else self.context.keep(cell.metadata, desired, self.kept)
         first = held(Ref(KIND, key), cell.metadata)
-        await self.ground.carrier.carry_out((*first, *kept), Ref(KIND, key))
+        await self.context.executor.execute((*first, *kept), Ref(KIND, key))
         # After it: what was just applied is in the caches, and no status calls gateways ready that have yet to change.
         status = self._status(cell, self._pieces(cell, desired, await self._look(cell)), stall_of(strangers))
-        told = self.ground.report(Ref(KIND, key), cell, status)
-        return (await self.ground.carrier.carry_out(told, Ref(KIND, key))).result
+        told = self.context.report(Ref(KIND, key), cell, status)
+        return (await self.context.executor.execute(told, Ref(KIND, key))).result
 
     def _gateway_pods(self, cell: CellView) -> list[PodView]:
         return self.pods.by_index(GATEWAYS, str(_gateway_key(cell)))
 
     async def _look(self, cell: CellView) -> Look:
         """What the gateways' pods tell; and while they wait, whether any node stands where they are meant to be."""
-        look = self.ground.look(self._gateway_pods(cell))
+        look = self.context.look(self._gateway_pods(cell))
         if not look.hint:
             return look
-        label = await self.ground.nodes.lacking(given(cell.spec.zone, ""), given(cell.spec.region, ""))
+        label = await self.context.nodes.lacking(given(cell.spec.zone, ""), given(cell.spec.region, ""))
         return look._replace(hint=f"no node carries {label}: {look.hint}") if label else look
 
     def _pieces(self, cell: CellView, desired: list[Manifest], look: Look) -> list[Piece]:
@@ -106,12 +106,12 @@ class CellReconciler:
         return [
             self._gateways(cell, desired, look),
             *self._local_topo(cell, desired),
-            *self.ground.going(desired),
+            *self.context.going(desired),
         ]
 
     def _status(self, cell: CellView, pieces: list[Piece], stall: Stall | None) -> Manifest:
         gateways, health = pieces[0], assess(pieces, stall)
-        report = Report(cell.metadata, cell.status.conditions, self.ground.now())
+        report = Report(cell.metadata, cell.status.conditions, self.context.now())
         cluster = cell.metadata.labels.get(CLUSTER, "")
         return {
             **common_status(report, health),

@@ -58,15 +58,15 @@ SKIPPED = "the order of removal, grace periods, and the wait for dependents"
 
 
 class ClusterRemoval:
-    def __init__(self, ground: ControllerContext, records: Deregistration) -> None:
-        rules = ground.rules
-        self.ground = ground
-        self.farewell = Farewell(ground)
+    def __init__(self, context: ControllerContext, records: Deregistration) -> None:
+        rules = context.rules
+        self.context = context
+        self.farewell = Farewell(context)
         self.records = records
-        self.resolution = Resolution(ground)
+        self.resolution = Resolution(context)
         of_children = (rules.cell, rules.table_group, rules.shard, rules.topo_server)
         self._stores = {
-            rule.kind: ground.store(rule)
+            rule.kind: context.store(rule)
             for rule in (*of_children, rules.deployment, rules.service, rules.secret)
         }
 
@@ -76,7 +76,7 @@ class ClusterRemoval:
             return ()
         terms = self.farewell.terms(meta)
         leaving = Leaving(
-            Ref(KIND, key_of(cluster)), meta, cluster.status, self.ground.grace.default_seconds, ()
+            Ref(KIND, key_of(cluster)), meta, cluster.status, self.context.grace.default_seconds, ()
         )
         remains = self._remains(cluster)
         if leaves_orphans(meta) or self._was_orphaned(cluster, remains):
@@ -99,7 +99,7 @@ class ClusterRemoval:
         """The password outlives the cluster for as long as data does; without data nobody needs it."""
         key = Key(meta.namespace, names.password_secret(meta.name))
         seen = self._stores[SECRET].get(key)
-        if seen is None or await kept_claims(self.ground.client, meta.namespace, {CLUSTER: meta.name}):
+        if seen is None or await kept_claims(self.context.client, meta.namespace, {CLUSTER: meta.name}):
             return ()
         return (Delete(Ref(SECRET, key), seen.metadata.uid, REASON),)
 
@@ -116,7 +116,7 @@ class ClusterRemoval:
         )
 
     def _wait(self, leaving: Leaving, step: Next) -> Plan:
-        report = Report(leaving.meta, leaving.status.conditions, self.ground.now())
+        report = Report(leaving.meta, leaving.status.conditions, self.context.now())
         health = Health("Progressing", reasons.DELETING, step.waits_for, False, False)
         before: dict[str, Any] = to_builtins(leaving.status)
         status = {**before, **common_status(report, health)}

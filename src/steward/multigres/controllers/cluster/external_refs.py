@@ -22,9 +22,9 @@ from steward.runtime.plan.steps import Plan, Requeue
 
 
 class References:
-    def __init__(self, ground: ControllerContext) -> None:
-        self._classes = ground.store(ground.rules.storage_class)
-        self._secrets = UserSecrets(ground)
+    def __init__(self, context: ControllerContext) -> None:
+        self._classes = context.store(context.rules.storage_class)
+        self._secrets = UserSecrets(context)
 
     async def missing(
         self, cluster: ClusterView, spec: MultigresClusterSpec, resolved: ResolvedCluster

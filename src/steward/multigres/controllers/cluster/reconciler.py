@@ -65,19 +65,19 @@ ADMIN_PODS = "admin"
 
 
 class ClusterReconciler:
-    def __init__(self, ground: ControllerContext, removal: ClusterRemoval) -> None:
-        rules = ground.rules
-        self.ground = ground
+    def __init__(self, context: ControllerContext, removal: ClusterRemoval) -> None:
+        rules = context.rules
+        self.context = context
         self.removal = removal
-        self.clusters = ground.store(rules.cluster)
-        self.resolution = Resolution(ground)
-        self.references = References(ground)
-        self.servers = ground.store(rules.topo_server)
-        self.cells = ground.store(rules.cell)
-        self.groups = ground.store(rules.table_group)
-        self.deployments = ground.store(rules.deployment)
-        self.secrets = ground.store(rules.secret)
-        self.pods = ground.store(rules.pod)
+        self.clusters = context.store(rules.cluster)
+        self.resolution = Resolution(context)
+        self.references = References(context)
+        self.servers = context.store(rules.topo_server)
+        self.cells = context.store(rules.cell)
+        self.groups = context.store(rules.table_group)
+        self.deployments = context.store(rules.deployment)
+        self.secrets = context.store(rules.secret)
+        self.pods = context.store(rules.pod)
         self.pods.add_index(ADMIN_PODS, lambda pod: [str(key) for key in _admin_cluster_of(pod)])
         self.kept = (
             rules.topo_server,
@@ -88,10 +88,10 @@ class ClusterReconciler:
             rules.secret,
         )
         for rule in self.kept:
-            ground.store(rule)
+            context.store(rule)
 
     def controller(self) -> Controller:
-        rules = self.ground.rules
+        rules = self.context.rules
         return Controller(
             "multigrescluster",
             self,
@@ -106,7 +106,7 @@ class ClusterReconciler:
                 Watches(rules.storage_class, to=self._unready, lane=Lane.SLOW),
             ),
             bridge=tracing.Bridge(),
-            channel=self.ground.remarks.channel(KIND),
+            channel=self.context.remarks.channel(KIND),
         )
 
     def _follows(self, rule: CacheRule[TemplateView]) -> Watches[TemplateView]:
@@ -130,15 +130,15 @@ class ClusterReconciler:
         if cluster is None:
             return DONE
         if cluster.metadata.deletion_timestamp is not None:
-            return await self.removal.farewell.carry_out(await self.removal.leave(cluster), Ref(KIND, key))
+            return await self.removal.farewell.execute(await self.removal.leave(cluster), Ref(KIND, key))
         wanted = self.resolution.of(cluster)
         if wanted.resolved is None:
             return await self._report(cluster, (), wanted, wanted.stall)
         await self._record(cluster, wanted)
         wanted = wanted._replace(missing=await self.references.missing(cluster, wanted.spec, wanted.resolved))
         desired = await self._desired(cluster, wanted)
-        stall = stall_of(await self.ground.strangers(desired))
-        wanted = wanted._replace(going=tuple(self.ground.going(desired)))
+        stall = stall_of(await self.context.strangers(desired))
+        wanted = wanted._replace(going=tuple(self.context.going(desired)))
         cluster = await self._first_word(cluster, wanted, stall)
         kept = () if stall else self._keep(cluster, desired)
         return await self._report(cluster, kept, wanted, stall)
@@ -148,20 +148,20 @@ class ClusterReconciler:
         if given(cluster.status.observed_generation, 0):
             return cluster
         ref = Ref(KIND, key_of(cluster))
-        told = self.ground.report(ref, cluster, self._status(cluster, wanted, stall))
-        await self.ground.carrier.carry_out(told, ref)
+        told = self.context.report(ref, cluster, self._status(cluster, wanted, stall))
+        await self.context.executor.execute(told, ref)
         return self.clusters.get(ref.key) or cluster
 
     async def _record(self, cluster: ClusterView, wanted: Wanted) -> None:
         """Before anything is built on it: who takes over after a crash must find the content that is in force."""
         if wanted.decision is not None and wanted.decision.records:
             plan = recorded(_owner(cluster), wanted.decision)
-            await self.ground.carrier.carry_out(plan, Ref(KIND, key_of(cluster)))
+            await self.context.executor.execute(plan, Ref(KIND, key_of(cluster)))
 
     async def _desired(self, cluster: ClusterView, wanted: Wanted) -> list[Manifest]:
         owner, spec, resolved = _owner(cluster), wanted.spec, wanted.resolved
         assert resolved is not None
-        tree = self.ground.drafts.of(
+        tree = self.context.drafts.of(
             Ref(KIND, key_of(cluster)), (owner, spec, resolved), lambda: _tree(owner, spec, resolved)
         )
         return [*tree, *await self._connection(owner, spec)]
@@ -175,10 +175,10 @@ class ClusterReconciler:
         """Cells leave before the shards hear that they are to leave the cell: gateways go first."""
         meta = cluster.metadata
         first = (*held(Ref(KIND, Key(meta.namespace, meta.name)), meta), *self._first_password(cluster))
-        surplus = self.ground.surplus(meta, desired, self.kept)
+        surplus = self.context.surplus(meta, desired, self.kept)
         cells = [delete_surplus(each) for each in surplus if each.ref.kind == CELL]
         others = [delete_surplus(each) for each in surplus if each.ref.kind != CELL]
-        return (*first, *cells, *self.ground.put(desired), *others)
+        return (*first, *cells, *self.context.put(desired), *others)
 
     def _first_password(self, cluster: ClusterView) -> Plan:
         key = Key(cluster.metadata.namespace, names.password_secret(cluster.metadata.name))
@@ -188,17 +188,17 @@ class ClusterReconciler:
 
     async def _report(self, cluster: ClusterView, kept: Plan, wanted: Wanted, stall: Stall | None) -> Result:
         ref = Ref(KIND, key_of(cluster))
-        await self.ground.carrier.carry_out(kept, ref)
+        await self.context.executor.execute(kept, ref)
         # After it: what was just applied is in the caches, and no status calls a child ready that has yet to change.
-        told = self.ground.report(ref, cluster, self._status(cluster, wanted, stall))
+        told = self.context.report(ref, cluster, self._status(cluster, wanted, stall))
         updated = (
-            () if wanted.decision is None else settled(cluster, wanted.decision, self.ground.clock.now())
+            () if wanted.decision is None else settled(cluster, wanted.decision, self.context.clock.now())
         )
         again = () if wanted.resolved is None else self.references.look_again(wanted.spec, wanted.resolved)
-        return (await self.ground.carrier.carry_out((*updated, *told, *again), ref)).result
+        return (await self.context.executor.execute((*updated, *told, *again), ref)).result
 
     def _status(self, cluster: ClusterView, wanted: Wanted, stall: Stall | None) -> Manifest:
-        report = Report(cluster.metadata, cluster.status.conditions, self.ground.now())
+        report = Report(cluster.metadata, cluster.status.conditions, self.context.now())
         decision = wanted.decision
         more = () if decision is None else (update_condition(decision, cluster.metadata.generation),)
         if wanted.resolved is None or decision is None:
@@ -259,7 +259,7 @@ class ClusterReconciler:
 
     def _admin_pieces(self, cluster: ClusterView, resolved: ResolvedCluster) -> list[Piece]:
         namespace, name = cluster.metadata.namespace, cluster.metadata.name
-        look = self.ground.look(self.pods.by_index(ADMIN_PODS, str(Key(namespace, name))))
+        look = self.context.look(self.pods.by_index(ADMIN_PODS, str(Key(namespace, name))))
         shapes = {
             names.multiadmin(name): resolved.multiadmin,
             names.multiadmin_web(name): resolved.multiadmin_web,

@@ -23,9 +23,9 @@ class _Remembered(NamedTuple):
 
 
 class UserSecrets:
-    def __init__(self, ground: ControllerContext) -> None:
-        self._ground = ground
-        self._ours = ground.store(ground.rules.secret)
+    def __init__(self, context: ControllerContext) -> None:
+        self._context = context
+        self._ours = context.store(context.rules.secret)
         self._remembered: dict[tuple[Key, str], _Remembered] = {}
 
     async def value(self, secret: Key, key: str) -> bytes | None:
@@ -46,7 +46,7 @@ class UserSecrets:
 
     async def _read(self, secret: Key, key: str, version: str) -> _Remembered:
         try:
-            found = await self._ground.client.get(SECRET, secret)
+            found = await self._context.client.get(SECRET, secret)
         except NotFound:
             return _Remembered(version, self._now() + MISSING_SECONDS, None, False)
         encoded = (found.get("data") or {}).get(key)
@@ -54,4 +54,4 @@ class UserSecrets:
         return _Remembered(version, self._now() + REMEMBER_SECONDS, value, True)
 
     def _now(self) -> float:
-        return self._ground.clock.monotonic()
+        return self._context.clock.monotonic()

@@ -88,7 +88,7 @@ class ControllerContext:
         self.rules = Rules(settings.namespace, settings.namespaces)
         self.client = manager.client
         self._stores: dict[Kind, Store[Any]] = {}
-        self.carrier = SparingCarrier(manager.carrier(FIELD_MANAGER), self._stores.get)
+        self.executor = SparingCarrier(manager.executor(FIELD_MANAGER), self._stores.get)
         self.drafts = Drafts()
         self.clock = manager.connection.clock
         self.figures = DeletionFigures(manager.metrics.registry)
@@ -125,7 +125,7 @@ class ControllerContext:
         """What is remembered only for the time in which an object is looked at again and again."""
         self._pace.forget(ref)
         self.drafts.forget(ref)
-        self.carrier.forget(ref)
+        self.executor.forget(ref)
 
     def of_kind(self, kind: Kind) -> Store[Any]:
         return self._stores[kind]

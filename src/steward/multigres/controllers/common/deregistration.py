@@ -52,11 +52,11 @@ Removal = Callable[[EtcdClient], Awaitable[None]]
 
 
 class Deregistration:
-    def __init__(self, ground: ControllerContext, access: TopologyAccess) -> None:
-        self.ground = ground
+    def __init__(self, context: ControllerContext, access: TopologyAccess) -> None:
+        self.context = context
         self.access = access
-        self.servers = ground.store(ground.rules.topo_server)
-        self.sets = ground.store(ground.rules.stateful_set)
+        self.servers = context.store(context.rules.topo_server)
+        self.sets = context.store(context.rules.stateful_set)
 
     async def attempt(self, leaving: Leaving, terms: Terms, server: Server, removal: Removal) -> Attempt:
         namespace, reference = leaving.meta.namespace, server.reference

@@ -58,18 +58,18 @@ class Leaving(NamedTuple):
 
 
 class Farewell:
-    def __init__(self, ground: ControllerContext) -> None:
-        rules = ground.rules
-        self.ground = ground
-        self._clusters = ground.store(rules.cluster)
-        self._deployments = ground.store(rules.deployment)
-        self._sets = ground.store(rules.stateful_set)
-        self._services = ground.store(rules.service)
+    def __init__(self, context: ControllerContext) -> None:
+        rules = context.rules
+        self.context = context
+        self._clusters = context.store(rules.cluster)
+        self._deployments = context.store(rules.deployment)
+        self._sets = context.store(rules.stateful_set)
+        self._services = context.store(rules.service)
 
-    async def carry_out(self, plan: Plan, ref: Ref) -> Result:
+    async def execute(self, plan: Plan, ref: Ref) -> Result:
         """Others take things away at the same time: what is gone, or has changed, before we come to it is no error."""
         try:
-            return (await self.ground.carrier.carry_out(plan, ref)).result
+            return (await self.context.executor.execute(plan, ref)).result
         except (NotFound, Conflict):
             return RequeueAfter(LOOK_AGAIN_SECONDS)
 
@@ -79,7 +79,9 @@ class Farewell:
         inherited = {} if cluster is None else cluster.metadata.annotations
         annotations = steering(meta.annotations, inherited)
         asked = 0.0 if meta.deletion_timestamp is None else from_timestamp(meta.deletion_timestamp)
-        return Terms(annotations, self.ground.grace, self.ground.clock.now(), self.ground.connections, asked)
+        return Terms(
+            annotations, self.context.grace, self.context.clock.now(), self.context.connections, asked
+        )
 
     def going(self, kind: Kind, owner: ObjectMeta, pods: Iterable[PodView]) -> list[Going]:
         """The workloads of one kind that belong to an object, with their pods."""
@@ -147,11 +149,11 @@ class Farewell:
     def complete(self, leaving: Leaving, terms: Terms) -> Plan:
         start = shutdown_start(leaving.meta.annotations, terms.now, terms.asked)
         if start.at is not None:
-            self.ground.figures.ended(leaving.ref.kind.kind, max(0.0, terms.now - start.at))
+            self.context.figures.ended(leaving.ref.kind.kind, max(0.0, terms.now - start.at))
         return (emit(leaving, reasons.SHUTDOWN_COMPLETE, COMPLETE), release(leaving.ref, leaving.meta))
 
     def report(self, leaving: Leaving, more: Iterable[Condition], told: str) -> Plan:
-        report = Report(leaving.meta, leaving.status.conditions, self.ground.now())
+        report = Report(leaving.meta, leaving.status.conditions, self.context.now())
         before: dict[str, Any] = to_builtins(leaving.status)
         health = Health("Progressing", reasons.DRAINING, told, False, False)
         return (Status(leaving.ref, {**before, **common_status(report, health, (*leaving.more, *more))}),)

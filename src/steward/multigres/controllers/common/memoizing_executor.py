@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 from steward.kube.cache.store import Store
 from steward.kube.objects.kinds import Kind, Manifest, Ref
-from steward.runtime.plan.executor import Carried, Carrier, Effect, Outcome
+from steward.runtime.plan.executor import Effect, PlanExecutor, PlanResult, StepResult
 from steward.runtime.plan.steps import Apply, Plan, Step
 
 
@@ -28,24 +28,24 @@ Versions = Mapping[Ref, str]
 
 
 class SparingCarrier:
-    def __init__(self, carrier: Carrier, store_of: Callable[[Kind], Store[Any] | None]) -> None:
-        self._carrier = carrier
+    def __init__(self, executor: PlanExecutor, store_of: Callable[[Kind], Store[Any] | None]) -> None:
+        self._executor = executor
         self._store_of = store_of
         self._found: dict[Ref, dict[Ref, Found]] = {}
 
-    async def carry_out(self, plan: Plan, cause: Ref) -> Outcome:
+    async def execute(self, plan: Plan, cause: Ref) -> PlanResult:
         before = {ref: self._version(ref) for ref in map(_applied, plan) if ref is not None}
         found = self._found.get(cause, {})
         spared = [isinstance(step, Apply) and _is_idle(step, before, found) for step in plan]
-        outcome = await self._carrier.carry_out(tuple(compress(plan, map(not_, spared))), cause)
+        outcome = await self._executor.execute(tuple(compress(plan, map(not_, spared))), cause)
         self._remember(outcome, before, cause)
-        idle = [Carried(step, Effect.UNCHANGED) for step in compress(plan, spared)]
-        return Outcome([*idle, *outcome.carried])
+        idle = [StepResult(step, Effect.UNCHANGED) for step in compress(plan, spared)]
+        return PlanResult([*idle, *outcome.carried])
 
     def forget(self, cause: Ref) -> None:
         self._found.pop(cause, None)
 
-    def _remember(self, outcome: Outcome, before: Versions, cause: Ref) -> None:
+    def _remember(self, outcome: PlanResult, before: Versions, cause: Ref) -> None:
         """Only what was in one and the same version before and after: that is the version that was looked at."""
         for step, effect in outcome.carried:
             if isinstance(step, Apply) and effect is Effect.UNCHANGED:

@@ -38,15 +38,15 @@ class Wanted(NamedTuple):
 
 
 class Resolution:
-    def __init__(self, ground: ControllerContext) -> None:
-        rules = ground.rules
+    def __init__(self, context: ControllerContext) -> None:
+        rules = context.rules
         self._templates = {
-            "CoreTemplate": ground.store(rules.core_template),
-            "CellTemplate": ground.store(rules.cell_template),
-            "ShardTemplate": ground.store(rules.shard_template),
+            "CoreTemplate": context.store(rules.core_template),
+            "CellTemplate": context.store(rules.cell_template),
+            "ShardTemplate": context.store(rules.shard_template),
         }
-        self._revisions = ground.store(rules.revision)
-        self._clock = ground.clock
+        self._revisions = context.store(rules.revision)
+        self._clock = context.clock
         self._known: OrderedDict[Key, tuple[Situation, Wanted]] = OrderedDict()
 
     def of(self, cluster: ClusterView) -> Wanted:

@@ -24,9 +24,9 @@ ENDING_SECONDS = 5.0
 
 
 class Telling:
-    def __init__(self, reconciler: Reconciler, ground: ControllerContext, store: Store[Any]) -> None:
+    def __init__(self, reconciler: Reconciler, context: ControllerContext, store: Store[Any]) -> None:
         self._reconciler = reconciler
-        self._ground = ground
+        self._context = context
         self._store = store
 
     async def reconcile(self, key: Key) -> Result:
@@ -34,7 +34,7 @@ class Telling:
             return await self._reconciler.reconcile(key)
         except AlreadyExists:
             # Somebody was faster than our look around, or an answer to ourselves was lost: the next try looks again.
-            self._ground.neighbours.forget(key.namespace)
+            self._context.neighbours.forget(key.namespace)
             raise
         except IncompleteError as error:
             return await self._tell(key, Stall(reasons.INVALID_SPEC, str(error)))
@@ -47,11 +47,11 @@ class Telling:
     async def _tell(self, key: Key, stall: Stall) -> Result:
         ref = Ref(self._store.kind, key)
         seen = self._store.get(key)
-        plan = () if seen is None else self._ground.report(ref, seen, self._status(seen, stall))
-        return (await self._ground.carrier.carry_out(plan, ref)).result
+        plan = () if seen is None else self._context.report(ref, seen, self._status(seen, stall))
+        return (await self._context.executor.execute(plan, ref)).result
 
     def _status(self, seen: Any, stall: Stall) -> Manifest:
-        report = Report(seen.metadata, seen.status.conditions, self._ground.now())
+        report = Report(seen.metadata, seen.status.conditions, self._context.now())
         health = assess([], stall)._replace(is_available=serves(seen.status.conditions))
         before: Manifest = msgspec.to_builtins(seen.status)
         return {**before, **common_status(report, health)}

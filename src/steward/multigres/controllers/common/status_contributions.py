@@ -15,7 +15,7 @@ from steward.kube.objects.conditions import Condition, set_conditions, write_con
 from steward.kube.objects.kinds import Kind, Manifest, Ref
 from steward.multigres.status.conditions import read_conditions
 from steward.runtime.controller.triggers import Channel
-from steward.runtime.plan.executor import Carried, Effect, Outcome
+from steward.runtime.plan.executor import Effect, PlanResult, StepResult
 from steward.runtime.plan.steps import Plan, Status
 
 TOPOLOGY = "topology"
@@ -83,11 +83,11 @@ class RemarkCarrier:
         self._remarks = remarks
         self._who = who
 
-    async def carry_out(self, plan: Plan, cause: Ref) -> Outcome:
+    async def execute(self, plan: Plan, cause: Ref) -> PlanResult:
         for step in plan:
             if isinstance(step, Status):
                 self._remarks.make(step.ref, self._who, _remark(step.status))
-        return Outcome([Carried(step, Effect.TOLD) for step in plan])
+        return PlanResult([StepResult(step, Effect.TOLD) for step in plan])
 
 
 def _remark(status: Manifest) -> Remark:

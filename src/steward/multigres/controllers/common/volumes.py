@@ -120,18 +120,18 @@ class Round(NamedTuple):
 
 
 class VolumeKeeper:
-    def __init__(self, ground: ControllerContext) -> None:
-        self.ground = ground
-        self.sets = ground.store(ground.rules.stateful_set)
-        self.claims = ground.store(ground.rules.claim)
-        self.clusters = ground.store(ground.rules.cluster)
+    def __init__(self, context: ControllerContext) -> None:
+        self.context = context
+        self.sets = context.store(context.rules.stateful_set)
+        self.claims = context.store(context.rules.claim)
+        self.clusters = context.store(context.rules.cluster)
 
     async def settle(self, desired: Sequence[Manifest], around: Around) -> Volumes:
         grace = self._grace(around.owner)
         allows = await self._allowed(desired, around)
         rounds = [await self._of_set(kept_by_set(each, grace), around, allows) for each in sets_in(desired)]
         rounds += [self._of_claim(each, allows) for each in desired if _is_claim(each)]
-        unused = Unused(around.claims, around.pods, grace, self.ground.clock.now())
+        unused = Unused(around.claims, around.pods, grace, self.context.clock.now())
         gathered = _gathered(desired, rounds, around.claims)
         if grace.problem and _deletes(desired):
             gathered = gathered._replace(problem=gathered.problem or grace.problem)
@@ -163,14 +163,14 @@ class VolumeKeeper:
         query = ListQuery(
             namespace=owner.namespace, label_selector=f"{CLUSTER}={owner.labels.get(CLUSTER, '')}"
         )
-        return list((await self.ground.client.list(PERSISTENT_VOLUME_CLAIM, query, ClaimView)).items)
+        return list((await self.context.client.list(PERSISTENT_VOLUME_CLAIM, query, ClaimView)).items)
 
     async def _grow(self, growing: Sequence[Growth]) -> str:
         """What the server has against it, if anything."""
         try:
             for growth in growing:
                 step = growth.step()
-                await self.ground.carrier.carry_out((step,), step.ref)
+                await self.context.executor.execute((step,), step.ref)
         except (Forbidden, Invalid) as error:
             return f"volume claim {growth.claim.metadata.name} cannot grow to {growth.size}: {error}"
         return ""
@@ -191,7 +191,7 @@ class VolumeKeeper:
 
     async def _allows(self, name: str) -> bool | None:
         try:
-            found = await self.ground.client.get(STORAGE_CLASS, Key("", name), StorageClassView)
+            found = await self.context.client.get(STORAGE_CLASS, Key("", name), StorageClassView)
         except NotFound:
             return None
         except Forbidden:

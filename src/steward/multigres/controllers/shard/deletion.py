@@ -61,13 +61,13 @@ class Retiring(NamedTuple):
 
 
 class ShardRemoval:
-    def __init__(self, ground: ControllerContext) -> None:
-        rules = ground.rules
-        self.ground = ground
-        self.farewell = Farewell(ground)
-        self.clusters = ground.store(rules.cluster)
-        self.cells = ground.store(rules.cell)
-        self.deployments = ground.store(rules.deployment)
+    def __init__(self, context: ControllerContext) -> None:
+        rules = context.rules
+        self.context = context
+        self.farewell = Farewell(context)
+        self.clusters = context.store(rules.cluster)
+        self.cells = context.store(rules.cell)
+        self.deployments = context.store(rules.deployment)
 
     async def leave(self, shard: ShardView, pods: Sequence[PodView]) -> Plan:
         meta = shard.metadata
@@ -90,15 +90,15 @@ class ShardRemoval:
         pools = self.farewell.going(STATEFUL_SET, meta, pods)
         stages = self._stages(orchestrators, pools)
         ref = Ref(KIND, Key(meta.namespace, meta.name))
-        return Leaving(ref, meta, shard.status, self.ground.grace.pooler_seconds, stages, BOTH)
+        return Leaving(ref, meta, shard.status, self.context.grace.pooler_seconds, stages, BOTH)
 
     def _stages(self, orchestrators: Sequence[Going], pools: Sequence[Going]) -> list[Stage]:
-        grace = self.ground.grace
+        grace = self.context.grace
         return [Stage(orchestrators, grace.default_seconds), Stage(pools, grace.pooler_seconds)]
 
     async def _told_claims(self, meta: ObjectMeta) -> Plan:
         path = {label: meta.labels.get(label, "") for label in (CLUSTER, DATABASE, TABLE_GROUP, SHARD)}
-        kept = await kept_claims(self.ground.client, meta.namespace, path)
+        kept = await kept_claims(self.context.client, meta.namespace, path)
         if not kept:
             return ()
         where = "/".join(path[label] for label in (DATABASE, TABLE_GROUP, SHARD))
@@ -157,7 +157,7 @@ class ShardRemoval:
 
     def _held_back(self, going: Sequence[Going], terms: Terms, after: Succession) -> Waiting | None:
         """The first pool that has yet to begin its end and must not do so now."""
-        patience = shutdown_period(terms.annotations, self.ground.grace.pooler_seconds, terms.grace).seconds
+        patience = shutdown_period(terms.annotations, self.context.grace.pooler_seconds, terms.grace).seconds
         for each in going:
             annotations = each.seen.metadata.annotations
             if STARTED not in annotations and each.seen.metadata.deletion_timestamp is None:
@@ -177,7 +177,7 @@ class ShardRemoval:
     def _told(self, shard: ShardView, draining: Draining, terms: Terms) -> Plan:
         """An event for each shutdown that begins and each that is over."""
         ref = Ref(KIND, Key(shard.metadata.namespace, shard.metadata.name))
-        leaving = Leaving(ref, shard.metadata, shard.status, self.ground.grace.pooler_seconds, ())
+        leaving = Leaving(ref, shard.metadata, shard.status, self.context.grace.pooler_seconds, ())
         begins = [step.ref for step in draining.steps if isinstance(step, Patch)]
         ends = [
             step.ref for step in draining.steps if isinstance(step, Delete) and step.ref.kind in WORKLOADS
@@ -192,7 +192,7 @@ class ShardRemoval:
     def revived(self, desired: Iterable[Ref]) -> Plan:
         """What was draining and is asked for again."""
         found = (
-            (ref, self.ground.of_kind(ref.kind).get(ref.key)) for ref in desired if ref.kind in WORKLOADS
+            (ref, self.context.of_kind(ref.kind).get(ref.key)) for ref in desired if ref.kind in WORKLOADS
         )
         return tuple(
             forget_started(ref)

@@ -86,16 +86,16 @@ class Rolling(NamedTuple):
 
 
 class RollingChanges:
-    def __init__(self, ground: ControllerContext) -> None:
-        self.ground = ground
-        self.sets = ground.store(ground.rules.stateful_set)
+    def __init__(self, context: ControllerContext) -> None:
+        self.context = context
+        self.sets = context.store(context.rules.stateful_set)
         self._steady: dict[Key, tuple[frozenset[object], float]] = {}
         self._forbidden: dict[Key, str] = {}
 
     def forget(self, shard: Key) -> None:
         self._steady.pop(shard, None)
         self._forbidden.pop(shard, None)
-        self.ground.primaries.forget(shard)
+        self.context.primaries.forget(shard)
 
     def remember(self, shard: Key, steps: Iterable[object]) -> None:
         """Which eviction a budget did not let pass: the next status says so."""
@@ -120,7 +120,7 @@ class RollingChanges:
         return verdict._replace(reason=reasons.BUDGET_FORBIDS, message=told)
 
     def _scene(self, shard: ShardView, desired: list[Manifest], pods: Sequence[PodView]) -> Scene:
-        now = self.ground.clock.now()
+        now = self.context.clock.now()
         read_only = {name for name, pool in given(shard.spec.pools, {}).items() if pool.type == READ_ONLY}
         pools = []
         for manifest in sets_in(desired):
@@ -134,10 +134,10 @@ class RollingChanges:
     def ask(self, shard: ShardView, pods: Sequence[PodView]) -> None:
         """Who leads, of the topology: pods may go as soon as it is known."""
         cluster = shard.metadata.labels.get(CLUSTER, "")
-        self.ground.primaries.ask(key_of(shard), cluster, self._steady_since(key_of(shard), pods))
+        self.context.primaries.ask(key_of(shard), cluster, self._steady_since(key_of(shard), pods))
 
     def _sighting(self, shard: Key, pods: Sequence[PodView]) -> Sighting | None:
-        return self.ground.primaries.sighting_since(shard, self._steady_since(shard, pods))
+        return self.context.primaries.sighting_since(shard, self._steady_since(shard, pods))
 
     def _primary(self, shard: Key, pods: Sequence[PodView]) -> str | None:
         sighting = self._sighting(shard, pods)
@@ -156,7 +156,7 @@ class RollingChanges:
         return Word(sighting.is_answered, known)
 
     def _steady_since(self, shard: Key, pods: Sequence[PodView]) -> float:
-        now = self.ground.clock.monotonic()
+        now = self.context.clock.monotonic()
         looks = frozenset(
             (pod.metadata.uid, is_ready(pod), pod.metadata.deletion_timestamp is None) for pod in pods
         )

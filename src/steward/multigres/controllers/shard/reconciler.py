@@ -47,7 +47,7 @@ from steward.multigres.views import ClusterView, PodView, ShardView
 from steward.runtime.controller.controller import Controller
 from steward.runtime.controller.predicates import annotations, chosen, own_object
 from steward.runtime.controller.triggers import For, Watches
-from steward.runtime.plan.executor import WRITES, Outcome
+from steward.runtime.plan.executor import WRITES, PlanResult
 from steward.runtime.plan.steps import Plan, about
 from steward.runtime.reconcile import DONE, Result
 
@@ -87,28 +87,28 @@ class Change(NamedTuple):
 
 
 class ShardReconciler:
-    def __init__(self, ground: ControllerContext) -> None:
-        rules = ground.rules
-        self.ground = ground
-        self.removal = ShardRemoval(ground)
-        self.shards = ground.store(rules.shard)
+    def __init__(self, context: ControllerContext) -> None:
+        rules = context.rules
+        self.context = context
+        self.removal = ShardRemoval(context)
+        self.shards = context.store(rules.shard)
         self.shards.add_index(CONFIG_USERS, _config_used)
-        self.deployments = ground.store(rules.deployment)
-        self.sets = ground.store(rules.stateful_set)
-        self.config_maps = ground.store(rules.config_map)
-        self.claims = ground.store(rules.claim)
+        self.deployments = context.store(rules.deployment)
+        self.sets = context.store(rules.stateful_set)
+        self.config_maps = context.store(rules.config_map)
+        self.claims = context.store(rules.claim)
         self.claims.add_index(OF_SHARD, lambda claim: [str(key) for key in _shard_of(claim)])
-        self.pods = ground.store(rules.pod)
+        self.pods = context.store(rules.pod)
         self.pods.add_index(OF_SHARD, lambda pod: [str(key) for key in _shard_of(pod)])
-        self.rolling = RollingChanges(ground)
-        self.volumes = VolumeKeeper(ground)
+        self.rolling = RollingChanges(context)
+        self.volumes = VolumeKeeper(context)
         # Secrets are left out: those of a shard are its certificates, which are kept elsewhere.
         self.kept = rules.of_objects()
         for rule in self.kept:
-            ground.store(rule)
+            context.store(rule)
 
     def controller(self) -> Controller:
-        rules = self.ground.rules
+        rules = self.context.rules
         return Controller(
             "shard",
             self,
@@ -121,7 +121,7 @@ class ShardReconciler:
                 Watches(rules.config_map, to=self._users_of),
                 Watches(rules.shard, to=lambda shard: [key_of(shard)], when=chosen(_certificates)),
             ),
-            channel=self.ground.remarks.channel(KIND),
+            channel=self.context.remarks.channel(KIND),
         )
 
     def _users_of(self, config_map: Hashed) -> list[Key]:
@@ -144,12 +144,12 @@ class ShardReconciler:
             self.rolling.forget(key)
             return DONE if shard is None else await self._leave(shard)
         build = shard_build(shard, self._config_digest(shard))
-        desired = self.ground.drafts.of(Ref(KIND, key), build, lambda: shard_objects(build))
-        strangers = await self.ground.strangers(desired)
+        desired = self.context.drafts.of(Ref(KIND, key), build, lambda: shard_objects(build))
+        strangers = await self.context.strangers(desired)
         if strangers:
             still = Change(Rolling(desired, UP_TO_DATE), Volumes(desired))
-            told = self.ground.report(Ref(KIND, key), shard, self._status(shard, still, stall_of(strangers)))
-            return (await self.ground.carrier.carry_out(told, Ref(KIND, key))).result
+            told = self.context.report(Ref(KIND, key), shard, self._status(shard, still, stall_of(strangers)))
+            return (await self.context.executor.execute(told, Ref(KIND, key))).result
         return await self._carry_out(shard, await self._change(shard, desired))
 
     async def _change(self, shard: ShardView, desired: list[Manifest]) -> Change:
@@ -157,7 +157,7 @@ class ShardReconciler:
         pods = [pod for pod in self.pods.by_index(OF_SHARD, key) if _is_server(pod)]
         rolling = self.rolling.look(shard, desired, pods)
         around = Around(shard.metadata, self.claims.by_index(OF_SHARD, key), pods)
-        surplus = self.ground.surplus(shard.metadata, desired, self.kept)
+        surplus = self.context.surplus(shard.metadata, desired, self.kept)
         retiring = self.removal.retire(shard, surplus, self.pods.by_index(OF_SHARD, key), rolling.succession)
         if rolling.must_know or retiring.held is not None:
             self.rolling.ask(shard, pods)
@@ -167,23 +167,23 @@ class ShardReconciler:
         meta = shard.metadata
         ref = Ref(KIND, Key(meta.namespace, meta.name))
         kept = change.volumes.around((*self._put(change.volumes.desired), *change.retiring.steps))
-        outcome = await self.ground.carrier.carry_out((*held(ref, meta), *kept), ref)
+        outcome = await self.context.executor.execute((*held(ref, meta), *kept), ref)
         # Which pods are outdated is known anew once the set's controller has seen the change.
         rolling = () if _changed_a_set(outcome) else change.rolling.steps(meta.namespace)
         # What was just applied is already in the caches: no status calls it ready before it is.
-        told = self.ground.report(ref, shard, self._status(shard, change, None))
+        told = self.context.report(ref, shard, self._status(shard, change, None))
         events = news(ref, shard.status.conditions, change.own_conditions(meta.generation))
-        reported = await self.ground.carrier.carry_out((*told, *events, *rolling), ref)
+        reported = await self.context.executor.execute((*told, *events, *rolling), ref)
         self.rolling.remember(ref.key, reported.forbidden)
-        return Outcome([*outcome.carried, *reported.carried]).result
+        return PlanResult([*outcome.carried, *reported.carried]).result
 
     def _put(self, desired: list[Manifest]) -> Plan:
-        return (*self.removal.revived(map(ref_of, desired)), *self.ground.put(desired))
+        return (*self.removal.revived(map(ref_of, desired)), *self.context.put(desired))
 
     async def _leave(self, shard: ShardView) -> Result:
         ref = Ref(KIND, Key(shard.metadata.namespace, shard.metadata.name))
         plan = await self.removal.leave(shard, self.pods.by_index(OF_SHARD, str(ref.key)))
-        return await self.removal.farewell.carry_out(plan, ref)
+        return await self.removal.farewell.execute(plan, ref)
 
     def _config_digest(self, shard: ShardView) -> str:
         reference = shard.spec.postgres_config_ref
@@ -196,13 +196,13 @@ class ShardReconciler:
         desired = change.volumes.desired
         pods = self.pods.by_index(OF_SHARD, str(Key(shard.metadata.namespace, shard.metadata.name)))
         claims = self.claims.by_index(OF_SHARD, str(Key(shard.metadata.namespace, shard.metadata.name)))
-        look = self.ground.look(pods, claims)
+        look = self.context.look(pods, claims)
         orchestrators = self._pieces(desired, DEPLOYMENT.kind, "orchestrators")
         pools = self._pieces(desired, STATEFUL_SET.kind, "pool")
         certificates = certificates_piece(shard.status.conditions)
-        going = self.ground.going(desired)
+        going = self.context.going(desired)
         pieces = [*going, *_with_look([*pools, *orchestrators], look), *change.pieces(), *certificates]
-        report = Report(shard.metadata, shard.status.conditions, self.ground.now())
+        report = Report(shard.metadata, shard.status.conditions, self.context.now())
         return {
             **common_status(report, assess(pieces, stall), change.conditions(shard.metadata.generation)),
             "cells": pool.pools_by_cell(given(shard.spec.pools, {})),
@@ -283,7 +283,7 @@ def _is_server(pod: PodView) -> bool:
     return pod.metadata.labels.get(COMPONENT) == pool.COMPONENT
 
 
-def _changed_a_set(outcome: Outcome) -> bool:
+def _changed_a_set(outcome: PlanResult) -> bool:
     written = (about(carried.step) for carried in outcome.carried if carried.effect in WRITES)
     return any(ref is not None and ref.kind == STATEFUL_SET for ref in written)
 

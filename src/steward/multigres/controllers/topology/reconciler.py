@@ -84,23 +84,23 @@ class Failing(NamedTuple):
 
 
 class TopologyReconciler:
-    def __init__(self, ground: ControllerContext, carrier: RemarkCarrier, settings: Settings) -> None:
-        self.ground = ground
-        self.carrier = carrier
-        self.clusters = ground.store(ground.rules.cluster)
-        self.sets = ground.store(ground.rules.stateful_set)
-        self.shards = ground.store(ground.rules.shard)
-        self.cells = ground.store(ground.rules.cell)
-        self.pods = ground.store(ground.rules.pod)
+    def __init__(self, context: ControllerContext, executor: RemarkCarrier, settings: Settings) -> None:
+        self.context = context
+        self.executor = executor
+        self.clusters = context.store(context.rules.cluster)
+        self.sets = context.store(context.rules.stateful_set)
+        self.shards = context.store(context.rules.shard)
+        self.cells = context.store(context.rules.cell)
+        self.pods = context.store(context.rules.pod)
         self.pods.add_label_index(CLUSTER)
-        self.resolution = Resolution(ground)
-        self.access = TopologyAccess(ground.client, Redirect(settings.connect_to))
+        self.resolution = Resolution(context)
+        self.access = TopologyAccess(context.client, Redirect(settings.connect_to))
         self._failures: dict[Key, Failing] = {}
         self._wording = Wording()
         self._registered: dict[Key, frozenset[str]] = {}
 
     def controller(self) -> Controller:
-        rules = self.ground.rules
+        rules = self.context.rules
         return Controller(
             "topology",
             self,
@@ -109,7 +109,7 @@ class TopologyReconciler:
                 Watches(rules.stateful_set, to=_cluster_of_server, when=chosen(_ready_members)),
                 Watches(rules.pod, to=_cluster_of_pooler, when=_goes),
             ),
-            channel=self.ground.primaries.asked,
+            channel=self.context.primaries.asked,
         )
 
     async def reconcile(self, key: Key) -> Result:
@@ -123,7 +123,7 @@ class TopologyReconciler:
         if resolved is None:
             return DONE
         plan = await self._plan(cluster, resolved)
-        return (await self.carrier.carry_out(plan, Ref(KIND, key))).result
+        return (await self.executor.execute(plan, Ref(KIND, key))).result
 
     async def _plan(self, cluster: ClusterView, resolved: ResolvedCluster) -> Plan:
         if resolved.topo.etcd is not None and not self._is_up(
@@ -131,7 +131,7 @@ class TopologyReconciler:
         ):
             self._saw_nothing(cluster, resolved)
             return self._unregistered(cluster, _waiting(names.global_topo(resolved.identity.name)))
-        began = self.ground.clock.monotonic()
+        began = self.context.clock.monotonic()
         try:
             poolers = await self._look(cluster, resolved)
         except (EtcdError, MalformedRecord, SecretUnusable, OSError, ValueError) as error:
@@ -155,13 +155,13 @@ class TopologyReconciler:
     def _saw(self, cluster: ClusterView, found: Mapping[str, Sequence[PoolerRecord]], began: float) -> None:
         for shard, poolers in found.items():
             sighting = Sighting(primary(poolers), began, poolers)
-            self.ground.primaries.saw(Key(cluster.metadata.namespace, shard), sighting)
+            self.context.primaries.saw(Key(cluster.metadata.namespace, shard), sighting)
 
     def _saw_nothing(self, cluster: ClusterView, resolved: ResolvedCluster) -> None:
         """The server was asked, and did not say."""
-        silence = Sighting(None, self.ground.clock.monotonic(), is_answered=False)
+        silence = Sighting(None, self.context.clock.monotonic(), is_answered=False)
         for shard in poolers_by_shard(resolved, ()):
-            self.ground.primaries.saw(Key(cluster.metadata.namespace, shard), silence)
+            self.context.primaries.saw(Key(cluster.metadata.namespace, shard), silence)
 
     def _failed(self, cluster: ClusterView, resolved: ResolvedCluster, why: Unregistered) -> Plan:
         key = key_of(cluster)
@@ -182,7 +182,7 @@ class TopologyReconciler:
         return delay if delay < RETRY.cap else self._next_round()
 
     def _next_round(self) -> float:
-        return until_next_round(self.ground.clock.monotonic(), LOOK_AGAIN_SECONDS)
+        return until_next_round(self.context.clock.monotonic(), LOOK_AGAIN_SECONDS)
 
     def _unregistered(self, cluster: ClusterView, why: Unregistered) -> Plan:
         age = self._seconds_since(cluster.metadata.creation_timestamp)
@@ -199,7 +199,7 @@ class TopologyReconciler:
         return self._leading(cluster, leaders(resolved, ()))
 
     def _seconds_since(self, stamp: str | None) -> float:
-        return self.ground.clock.now() - (from_timestamp(stamp) if stamp else 0.0)
+        return self.context.clock.now() - (from_timestamp(stamp) if stamp else 0.0)
 
     def _is_up(self, cluster: ClusterView, name: str) -> bool:
         return self._ready(cluster.metadata.namespace, name) > 0
@@ -250,7 +250,7 @@ class TopologyReconciler:
         return {pod.metadata.name for pod in pods if pod.metadata.namespace == cluster.namespace}
 
     def _told(self, cluster: ClusterView, status: str, reason: str, message: str) -> Plan:
-        generation, now = cluster.metadata.generation, self.ground.now()
+        generation, now = cluster.metadata.generation, self.context.now()
         condition = Condition(TOPOLOGY_REGISTERED, status, reason, message, generation, now)
         return (Status(Ref(KIND, key_of(cluster)), {"conditions": [condition.manifest()]}),)
 

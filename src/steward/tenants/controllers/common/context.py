@@ -23,13 +23,13 @@ from steward.tenants.labels import FIELD_MANAGER
 T = TypeVar("T", bound=HasMetadata)
 
 
-class Ground:
+class ControllerContext:
     def __init__(self, manager: Manager, settings: Settings) -> None:
         self.manager = manager
         self.settings = settings
         self.rules = Rules(settings.namespaces, settings.shard)
         self.client = manager.client
-        self.carrier = manager.carrier(FIELD_MANAGER)
+        self.executor = manager.executor(FIELD_MANAGER)
         self.clock = manager.connection.clock
         self.shelf = Shelf(self.client, self.store(self.rules.tenant))
         self.rollouts: dict[Key, RolloutStatus | None] = {}

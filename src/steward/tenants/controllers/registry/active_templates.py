@@ -8,7 +8,7 @@ import msgspec
 from steward.kube.cache.store import Store
 from steward.kube.objects.kinds import Key
 from steward.tenants.api.template import TenantTemplateSpec
-from steward.tenants.controllers.common.context import Ground
+from steward.tenants.controllers.common.context import ControllerContext
 from steward.tenants.controllers.template.active_revision import in_force
 from steward.tenants.errors import RenderError
 from steward.tenants.rendering.render import prepare_template
@@ -19,9 +19,9 @@ OF_REGISTRY = "templates of a registry"
 
 
 class TemplatesInUse:
-    def __init__(self, ground: Ground) -> None:
-        self._templates = ground.store(ground.rules.template)
-        self._revisions: Store[Revision] = ground.store(ground.rules.revision)
+    def __init__(self, context: ControllerContext) -> None:
+        self._templates = context.store(context.rules.template)
+        self._revisions: Store[Revision] = context.store(context.rules.revision)
         self._templates.add_index(OF_REGISTRY, registry_key)
         self._parsed: dict[Key, TemplateInUse | None] = {}
         self._versions: dict[Key, str] = {}

@@ -23,7 +23,7 @@ from steward.tenants import labels, reasons
 from steward.tenants.api.registry import TenantRegistrySpec
 from steward.tenants.cache_rules import REGISTRY
 from steward.tenants.controllers.common.cascade_guard import Departure, departing
-from steward.tenants.controllers.common.context import Ground
+from steward.tenants.controllers.common.context import ControllerContext
 from steward.tenants.controllers.common.debounce import Moments
 from steward.tenants.controllers.common.finalizers import held_by, let_go
 from steward.tenants.controllers.common.migration import without_former_owner
@@ -51,25 +51,25 @@ TELL_SECONDS: Final = 2.0
 
 
 class RegistryReconciler:
-    def __init__(self, ground: Ground) -> None:
-        settings = ground.settings
-        self.ground = ground
-        self.registries = ground.store(ground.rules.registry)
+    def __init__(self, context: ControllerContext) -> None:
+        settings = context.settings
+        self.context = context
+        self.registries = context.store(context.rules.registry)
         self.registries.add_index(LABEL, _label_of)
-        self.fleets = ground.fleets
+        self.fleets = context.fleets
         self.tenants = self.fleets.tenants
-        self.templates = TemplatesInUse(ground)
-        self.readings = Readings(ground.clock, self._wake)
-        self.credentials = CredentialWatches(ground.client, self._wake)
-        self.syncs = Syncs(ground, self.templates, self._is_current)
+        self.templates = TemplatesInUse(context)
+        self.readings = Readings(context.clock, self._wake)
+        self.credentials = CredentialWatches(context.client, self._wake)
+        self.syncs = Syncs(context, self.templates, self._is_current)
         root = Path(settings.sqlite_root) if settings.sqlite_root else None
         self.surroundings = Surroundings(root, Redirect(settings.connect_to))
-        self._moments = Moments(ground.clock)
+        self._moments = Moments(context.clock)
         self._memories: dict[Key, RegistryMemory] = {}
         self._loop: ControllerLoop | None = None
 
     def controller(self) -> Controller:
-        rules = self.ground.rules
+        rules = self.context.rules
         return Controller(
             "registry",
             self,
@@ -80,7 +80,7 @@ class RegistryReconciler:
                 Watches(rules.every_tenant, to=self._registry_of_tenant),
                 Watches(rules.secret, to=self._registry_of_values, when=child),
             ),
-            workers=self.ground.settings.registry_concurrency,
+            workers=self.context.settings.registry_concurrency,
         )
 
     def listen_to(self, loop: ControllerLoop) -> None:
@@ -92,7 +92,7 @@ class RegistryReconciler:
 
     def _registry_of_revision(self, revision: Revision) -> Iterable[Key]:
         owners = {owner.name for owner in revision.metadata.owner_references}
-        store = self.ground.store(self.ground.rules.template)
+        store = self.context.store(self.context.rules.template)
         found = (store.get(Key(revision.metadata.namespace, name)) for name in owners)
         return [key for template in found if template is not None for key in _registry_of_template(template)]
 
@@ -175,7 +175,7 @@ class RegistryReconciler:
         key = Key(registry.metadata.namespace, registry.metadata.name)
         found = self._memories.get(key)
         if found is None or found.uid != registry.metadata.uid:
-            found = self._memories[key] = recalled(registry, FleetWriter(self.ground))
+            found = self._memories[key] = recalled(registry, FleetWriter(self.context))
         return found
 
     async def _forget(self, key: Key) -> Result:
@@ -193,7 +193,7 @@ class RegistryReconciler:
         key = Key(registry.metadata.namespace, registry.metadata.name)
         if self.readings.is_under_way(key):
             return False
-        if memory.next_sync <= self.ground.clock.now() or memory.inputs != self._inputs(registry):
+        if memory.next_sync <= self.context.clock.now() or memory.inputs != self._inputs(registry):
             return True
         return memory.secrets is not None and memory.secrets != self.credentials.versions_for(key)
 
@@ -252,7 +252,7 @@ class RegistryReconciler:
     async def _report(self, registry: Registry, state: RegistryState) -> None:
         key = Key(registry.metadata.namespace, registry.metadata.name)
         ref = Ref(REGISTRY, key)
-        status = registry_status(state, registry.status, self.ground.now())
+        status = registry_status(state, registry.status, self.context.now())
         news = (
             Emit(ref, reason, told, EventType.WARNING)
             for reason, told in warnings(state, conditions_of(registry.status))
@@ -274,11 +274,11 @@ class RegistryReconciler:
         times = [memory.next_sync]
         if memory.look_again_at is not None and memory.pending is not None:
             times.append(memory.look_again_at)
-        return RequeueAfter(max(0.01, min(times) - self.ground.clock.now()))
+        return RequeueAfter(max(0.01, min(times) - self.context.clock.now()))
 
     async def _carry_out(self, plan: Plan, key: Key) -> None:
         if plan:
-            await self.ground.carrier.carry_out(plan, Ref(REGISTRY, key))
+            await self.context.executor.execute(plan, Ref(REGISTRY, key))
 
     async def _farewell(self, registry: Registry) -> Result:
         meta = registry.metadata

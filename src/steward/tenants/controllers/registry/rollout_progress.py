@@ -24,7 +24,7 @@ from steward.kube.objects.options import ListQuery
 from steward.tenants import labels
 from steward.tenants.cache_rules import TENANT_KIND
 from steward.tenants.controllers.common.concurrency import together
-from steward.tenants.controllers.common.context import Ground
+from steward.tenants.controllers.common.context import ControllerContext
 from steward.tenants.fleet.fleet import is_ready
 from steward.tenants.names import label_value
 from steward.tenants.rendering.tenant_manifest import WantedTenant
@@ -52,14 +52,14 @@ def under_way(wanted: Iterable[WantedTenant], states: States) -> Names:
 
 
 class FleetStates:
-    def __init__(self, ground: Ground) -> None:
-        self._ground = ground
+    def __init__(self, context: ControllerContext) -> None:
+        self._context = context
 
     async def of(self, wanted: Sequence[WantedTenant], registry: ObjectMeta, counted: Names | None) -> States:
         """By name, the Tenants of a registry. Those that counted at the last turn are who may have finished since."""
         if counted is None:
             return await self.listed(registry)
-        fleet = self._ground.fleets.of(Key(registry.namespace, registry.name))
+        fleet = self._context.fleets.of(Key(registry.namespace, registry.name))
         cached = {tenant.metadata.name: tenant for tenant in fleet}
         doubtful = [each.name for each in wanted if each.name in counted and not is_under_way(each, cached)]
         if len(doubtful) > ONE_BY_ONE:
@@ -73,12 +73,12 @@ class FleetStates:
 
     async def _told(self, key: Key) -> Tenant | None:
         try:
-            return await self._ground.client.get(TENANT_KIND, key, Tenant)
+            return await self._context.client.get(TENANT_KIND, key, Tenant)
         except NotFound:
             return None
 
     async def listed(self, registry: ObjectMeta) -> States:
         selector = f"{labels.REGISTRY}={label_value(registry.name)}"
         query = ListQuery(namespace=registry.namespace, label_selector=selector)
-        found = await self._ground.client.list(TENANT_KIND, query, Tenant)
+        found = await self._context.client.list(TENANT_KIND, query, Tenant)
         return {tenant.metadata.name: tenant for tenant in found.items}

@@ -16,7 +16,7 @@ from steward.tenants import reasons
 from steward.tenants.api.scalars import UNSET
 from steward.tenants.api.template import Rollout, RolloutStatus
 from steward.tenants.cache_rules import TEMPLATE
-from steward.tenants.controllers.common.context import Ground
+from steward.tenants.controllers.common.context import ControllerContext
 from steward.tenants.controllers.registry.rollout_progress import (
     FleetStates,
     Names,
@@ -55,9 +55,9 @@ class Turn(NamedTuple):
 
 
 class Rollouts:
-    def __init__(self, ground: Ground) -> None:
-        self._ground = ground
-        self._states = FleetStates(ground)
+    def __init__(self, context: ControllerContext) -> None:
+        self._context = context
+        self._states = FleetStates(context)
 
     async def turn(self, wanted: Sequence[WantedTenant], registry: ObjectMeta, past: Past) -> Turn:
         fleets: dict[str, list[WantedTenant]] = defaultdict(list)
@@ -80,13 +80,13 @@ class Rollouts:
         template = wanted[0].template
         target = Target(template.generation, _rollout(template))
         progress = [_progress(each, states, past.refused) for each in wanted]
-        return next_step(progress, target, past.statuses.get(template.name), self._ground.clock.now())
+        return next_step(progress, target, past.statuses.get(template.name), self._context.clock.now())
 
     def _told(self, wanted: list[WantedTenant], states: States, registry: ObjectMeta, past: Past) -> Turn:
         name = wanted[0].template.name
         key = Key(registry.namespace, name)
         step = self._step(wanted, states, past)
-        self._ground.tell_rollout(key, step.status)
+        self._context.tell_rollout(key, step.status)
         if step.status is None:
             return Turn(tuple(wanted))
         turn = _throttled(wanted, states, step)

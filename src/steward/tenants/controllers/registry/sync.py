@@ -16,7 +16,7 @@ from steward.tenants.api.registry import DeletionGuard, TenantRegistrySpec
 from steward.tenants.api.scalars import UNSET
 from steward.tenants.api.template import RolloutStatus
 from steward.tenants.cache_rules import REGISTRY
-from steward.tenants.controllers.common.context import Ground
+from steward.tenants.controllers.common.context import ControllerContext
 from steward.tenants.controllers.registry.active_templates import TemplatesInUse
 from steward.tenants.controllers.registry.guard_plan import Sentence, plan_of
 from steward.tenants.controllers.registry.rollouts import Past, Rollouts
@@ -46,12 +46,14 @@ def _always(registry: Key, memory: RegistryMemory) -> bool:
 
 
 class Syncs:
-    def __init__(self, ground: Ground, templates: TemplatesInUse, is_current: IsCurrent = _always) -> None:
-        self._ground = ground
+    def __init__(
+        self, context: ControllerContext, templates: TemplatesInUse, is_current: IsCurrent = _always
+    ) -> None:
+        self._context = context
         self._templates = templates
         self._is_current = is_current
-        self._rollouts = Rollouts(ground)
-        self._fleets = ground.fleets
+        self._rollouts = Rollouts(context)
+        self._fleets = context.fleets
 
     async def take_in(
         self, registry: Registry, spec: TenantRegistrySpec, memory: RegistryMemory, finished: Finished
@@ -64,10 +66,10 @@ class Syncs:
         # Until all of it is done another read is due: whatever fails in between is tried again with fresh rows.
         memory.next_sync = 0.0
         memory.failures, memory.source_problem = 0, ""
-        memory.last_sync = self._ground.now()
+        memory.last_sync = self._context.now()
         memory.active_rows = len(finished.rows.active)
         look_again_at = await self._sync(registry, spec, memory, finished)
-        next_sync = self._ground.clock.now() + interval * (1.0 + JITTER * random.uniform(-1.0, 1.0))
+        next_sync = self._context.clock.now() + interval * (1.0 + JITTER * random.uniform(-1.0, 1.0))
         memory.next_sync = min(next_sync, look_again_at or next_sync)
 
     async def _sync(
@@ -92,7 +94,7 @@ class Syncs:
         """Soon again at first: a database that was only restarted is not waited for longer than it takes."""
         memory.source_problem = problem
         pause = min(interval, 2.0**memory.failures) * (1.0 + JITTER * random.random())
-        memory.next_sync = self._ground.clock.now() + pause
+        memory.next_sync = self._context.clock.now() + pause
         memory.failures = min(memory.failures + 1, MOST_FAILURES)
 
     async def _judge(
@@ -135,7 +137,7 @@ class Syncs:
         meta = registry.metadata
         memory.pending = rows
         wanted = self._wanted(meta, spec, rows)
-        with self._ground.writing({Key(meta.namespace, each.template.name) for each in wanted}):
+        with self._context.writing({Key(meta.namespace, each.template.name) for each in wanted}):
             is_written = await self._write(registry, memory, rows, wanted)
         return is_written and all(each.template.is_repeatable for each in wanted)
 
@@ -155,7 +157,7 @@ class Syncs:
         memory.rejected = rejected
         # The slots of those that are newly refused are for others, and no event of a Tenant would tell that.
         is_passed_on = not refused.issuperset(memory.writer.refused)
-        memory.look_again_at = self._ground.clock.now() if is_passed_on else turn.look_again_at
+        memory.look_again_at = self._context.clock.now() if is_passed_on else turn.look_again_at
         memory.write_failure = next(iter(written.failures), None)
         goes_on = turn.waits or bool(written.failures) or written.is_cut_short
         memory.pending = rows if goes_on else None
@@ -164,7 +166,7 @@ class Syncs:
 
     def _before(self, registry: Key) -> dict[str, RolloutStatus | None]:
         """How far each rollout was; after a restart as the template's status has it."""
-        known_ = self._ground.rollouts
+        known_ = self._context.rollouts
         return {
             template.metadata.name: known_.get(
                 Key(registry.namespace, template.metadata.name), rollout_of(template)
@@ -191,7 +193,7 @@ class Syncs:
 
     async def _carry_out(self, plan: Plan, key: Key) -> None:
         if plan:
-            await self._ground.carrier.carry_out(plan, Ref(REGISTRY, key))
+            await self._context.executor.execute(plan, Ref(REGISTRY, key))
 
 
 def rejections(registry: Registry, before: tuple[Rejected, ...], now: tuple[Rejected, ...]) -> Plan:

@@ -17,7 +17,7 @@ from steward.kube.objects.meta import Metadata, ObjectMeta
 from steward.runtime.plan.steps import Apply, Delete, Emit, EventType, Plan
 from steward.tenants import reasons
 from steward.tenants.cache_rules import REGISTRY, TENANT_KIND
-from steward.tenants.controllers.common.context import Ground
+from steward.tenants.controllers.common.context import ControllerContext
 from steward.tenants.controllers.common.migration import without_former_content
 from steward.tenants.errors import RenderError, TooLarge, ValuesTaken
 from steward.tenants.names import values_secret
@@ -66,10 +66,10 @@ def _always() -> bool:
 class FleetWriter:
     """Writes the Tenants of one registry, and remembers what it wrote."""
 
-    def __init__(self, ground: Ground) -> None:
-        self._ground = ground
-        self._tenants = ground.store(ground.rules.every_tenant)
-        self._secrets = ground.store(ground.rules.secret)
+    def __init__(self, context: ControllerContext) -> None:
+        self._context = context
+        self._tenants = context.store(context.rules.every_tenant)
+        self._secrets = context.store(context.rules.secret)
         self._settled: dict[Key, Settled] = {}
         self.refused: dict[str, Rejected] = {}
         """By the name of their Tenant, the rows that could not be written for a fault of their own, until they are."""
@@ -156,7 +156,7 @@ class FleetWriter:
             failed = Apply(failed_manifest(wanted, registry, error))
             await self._carry_out((*self._former(key), failed, *_told(registry, error)), key)
         else:
-            self._ground.shelf.hand_over(key, rendered.payload)
+            self._context.shelf.hand_over(key, rendered.payload)
             applied = Apply(tenant_manifest(wanted, registry, rendered))
             await self._carry_out((*self._former(key), applied), key)
             await self._write_values(key, rendered)
@@ -194,11 +194,11 @@ class FleetWriter:
         try:
             await self._carry_out((Apply(manifest, only_if_absent=True),), key)
         except AlreadyExists:
-            return await self._ground.client.get(*ref_of(manifest), Metadata)
+            return await self._context.client.get(*ref_of(manifest), Metadata)
         return None
 
     async def _carry_out(self, plan: Plan, key: Key) -> None:
-        await self._ground.carrier.carry_out(plan, Ref(TENANT_KIND, key))
+        await self._context.executor.execute(plan, Ref(TENANT_KIND, key))
 
 
 def _told(registry: ObjectMeta, error: RenderError) -> Plan:

@@ -19,7 +19,7 @@ from steward.tenants import labels, reasons
 from steward.tenants.api.template import RolloutStatus, TenantTemplateSpec
 from steward.tenants.cache_rules import TEMPLATE
 from steward.tenants.controllers.common.cascade_guard import Departure, departing
-from steward.tenants.controllers.common.context import Ground
+from steward.tenants.controllers.common.context import ControllerContext
 from steward.tenants.controllers.common.debounce import Moments
 from steward.tenants.controllers.common.finalizers import held_by, let_go
 from steward.tenants.controllers.template.active_revision import in_force, put_in_force
@@ -36,20 +36,20 @@ WRITES_END = 0.2
 
 
 class TemplateReconciler:
-    def __init__(self, ground: Ground) -> None:
-        rules = ground.rules
-        self.ground = ground
-        self.templates = ground.store(rules.template)
+    def __init__(self, context: ControllerContext) -> None:
+        rules = context.rules
+        self.context = context
+        self.templates = context.store(rules.template)
         self.templates.add_index(OF_REGISTRY, lambda template: [_registry_key(template)])
-        self.registries = ground.store(rules.registry)
-        self.revisions = ground.store(rules.revision)
-        self.tenants = ground.fleets.tenants
+        self.registries = context.store(rules.registry)
+        self.revisions = context.store(rules.revision)
+        self.tenants = context.fleets.tenants
         self.tenants.add_index(OF_TEMPLATE, template_of)
-        self._moments = Moments(ground.clock)
+        self._moments = Moments(context.clock)
         self._validated: dict[Key, tuple[object, tuple[Problem, ...]]] = {}
 
     def controller(self) -> Controller:
-        rules = self.ground.rules
+        rules = self.context.rules
         return Controller(
             "template",
             self,
@@ -59,7 +59,7 @@ class TemplateReconciler:
                 Watches(rules.registry, to=self._templates_of),
                 Watches(rules.every_tenant, to=_template_key),
             ),
-            workers=self.ground.settings.template_concurrency,
+            workers=self.context.settings.template_concurrency,
         )
 
     def _templates_of(self, registry: Registry) -> Iterable[Key]:
@@ -72,14 +72,14 @@ class TemplateReconciler:
         if template is None:
             self._moments.forget(key)
             self._validated.pop(key, None)
-            self.ground.rollouts.pop(key, None)
+            self.context.rollouts.pop(key, None)
             return DONE
         wait = self._moments.wait(key, self._inputs(template))
         if wait:
             return RequeueAfter(wait)
         leaves = template.metadata.deletion_timestamp is not None
         plan = self._farewell(template) if leaves else self._welcome(template)
-        return (await self.ground.carrier.carry_out(plan, Ref(TEMPLATE, key))).result
+        return (await self.context.executor.execute(plan, Ref(TEMPLATE, key))).result
 
     def _inputs(self, template: Template) -> object:
         """What is acted upon at once; all else, the counting of Tenants, has a moment."""
@@ -105,7 +105,7 @@ class TemplateReconciler:
             *held_by(ref, meta, labels.TEMPLATE_FINALIZER),
             *(put_in_force(self.revisions, meta, template.spec) if is_new else ()),
             *_news(ref, state, template.status),
-            Status(ref, template_status(state, template.status, self.ground.now())),
+            Status(ref, template_status(state, template.status, self.context.now())),
         )
 
     def _farewell(self, template: Template) -> Plan:
@@ -116,12 +116,12 @@ class TemplateReconciler:
         tenants = self._tenants(template)
         leaving = departing(self._departure(template, tenants))
         # What is still being written belongs to the set that goes, and was not in the one that was named.
-        if (leaving.is_released or not tenants) and self.ground.is_written(ref.key):
+        if (leaving.is_released or not tenants) and self.context.is_written(ref.key):
             return (Requeue(WRITES_END),)
         if not tenants:
             return let_go(ref, meta, labels.TEMPLATE_FINALIZER)
         state = self._state(template)._replace(hold=leaving.hold, is_released=leaving.is_released)
-        return (Status(ref, template_status(state, template.status, self.ground.now())), *leaving.plan)
+        return (Status(ref, template_status(state, template.status, self.context.now())), *leaving.plan)
 
     def _departure(self, template: Template, tenants: list[Tenant]) -> Departure:
         meta = template.metadata
@@ -129,7 +129,7 @@ class TemplateReconciler:
         return Departure(
             Ref(TEMPLATE, Key(meta.namespace, meta.name)),
             tenants,
-            self.ground.fleets.of(Key(meta.namespace, _registry_id(template))),
+            self.context.fleets.of(Key(meta.namespace, _registry_id(template))),
             {} if registry is None else registry.spec,
             meta.annotations.get(labels.APPROVE_DELETION, ""),
             conditions_of(template.status),
@@ -142,7 +142,7 @@ class TemplateReconciler:
     def _rollout(self, template: Template) -> RolloutStatus | None:
         """As its registry found it; until then as the status has it from before a restart."""
         key = Key(template.metadata.namespace, template.metadata.name)
-        known = self.ground.rollouts
+        known = self.context.rollouts
         return known[key] if key in known else rollout_of(template)
 
     def _tenants(self, template: Template) -> list[Tenant]:

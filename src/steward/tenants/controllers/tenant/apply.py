@@ -27,7 +27,7 @@ from steward.kube.objects.kinds import Kind, Manifest, Ref
 from steward.kube.objects.meta import ObjectMeta
 from steward.kube.objects.patches import MergePatch
 from steward.kube.objects.timestamps import to_timestamp
-from steward.runtime.plan.executor import WRITES, Carrier, Effect
+from steward.runtime.plan.executor import WRITES, Effect, PlanExecutor
 from steward.runtime.plan.steps import Apply, Create, Delete, Emit, EventType, Patch, Step
 from steward.tenants import reasons
 from steward.tenants.api.scalars import UNSET
@@ -69,7 +69,7 @@ class Job(NamedTuple):
     tenant: Ref
     owner: Owner
     generation: int
-    carrier: Carrier
+    executor: PlanExecutor
     client: Client
     memory: TenantMemory
     doubled: dict[str, str]
@@ -285,7 +285,7 @@ class Hand:
         return Progress(wanted.id, State.WAITING, message, SOON)
 
     async def _carry(self, step: Step, job: Job) -> Effect:
-        outcome = await job.carrier.carry_out((step,), job.tenant)
+        outcome = await job.executor.execute((step,), job.tenant)
         return outcome.carried[0].effect
 
     def _now(self) -> str:

@@ -24,7 +24,7 @@ class DeletionFailed(KubeError):
 class Leaver:
     def __init__(self, reporter: Reporter, cleaner: Cleaner, rights: Rights) -> None:
         self._reporter = reporter
-        self._carrier = reporter.carrier
+        self._executor = reporter.executor
         self._cleaner = cleaner
         self._rights = rights
 
@@ -33,15 +33,15 @@ class Leaver:
             return DONE
         if not self._is_known_to_leave(document):
             deleting = Emit(document.ref, reasons.TENANT_DELETING, "its objects are being deleted")
-            await self._carrier.carry_out((deleting,), document.ref)
-        carrier, _ = self._rights.of(document)
-        why = Leaving(document.ref, document.owner, carrier, TENANT_DELETED)
+            await self._executor.execute((deleting,), document.ref)
+        executor, _ = self._rights.of(document)
+        why = Leaving(document.ref, document.owner, executor, TENANT_DELETED)
         departure = await depart(self._cleaner, document, why)
         if not departure.is_over:
             return await self._linger(document, departure)
         gone = Emit(document.ref, reasons.TENANT_DELETED, "its objects are gone, or kept as they say")
         plan = (gone, *let_go(document.ref, document.metadata, TENANT_FINALIZER))
-        await self._carrier.carry_out(plan, document.ref)
+        await self._executor.execute(plan, document.ref)
         return DONE
 
     def _is_known_to_leave(self, document: Document) -> bool:
@@ -56,12 +56,12 @@ class Leaver:
         status = leaving(self._reporter.before(document), departure.message)
         is_known = self._is_known_to_leave(document)
         if not is_known or not self._reporter.seconds_to_wait(document.ref, status):
-            await self._carrier.carry_out((Status(document.ref, status),), document.ref)
+            await self._executor.execute((Status(document.ref, status),), document.ref)
         return RequeueAfter(WAIT_SECONDS)
 
     async def _fail(self, document: Document, message: str) -> NoReturn:
         failed = Emit(document.ref, reasons.TENANT_DELETION_FAILED, message, EventType.WARNING)
         trouble = Trouble(reasons.TENANT_DELETION_FAILED, message)
         status = Status(document.ref, troubled(self._reporter.before(document), trouble))
-        await self._carrier.carry_out((failed, status), document.ref)
+        await self._executor.execute((failed, status), document.ref)
         raise DeletionFailed(message)

@@ -12,7 +12,7 @@ from steward.kube.clock import Clock
 from steward.kube.errors import ApiError, Conflict, Forbidden, NoSuchKind, TransportError
 from steward.kube.objects.kinds import Key, Kind, Ref
 from steward.kube.objects.patches import MergePatch
-from steward.runtime.plan.executor import Carrier
+from steward.runtime.plan.executor import PlanExecutor
 from steward.runtime.plan.steps import Delete, Emit, Patch, Plan, Step
 from steward.tenants import reasons
 from steward.tenants.controllers.common.concurrency import together
@@ -27,7 +27,7 @@ class Leaving(NamedTuple):
 
     tenant: Ref
     owner: Owner
-    carrier: Carrier
+    executor: PlanExecutor
     reason: str
 
 
@@ -84,7 +84,7 @@ class Cleaner:
         if fate is Fate.LEAVE:
             return Left(applied, is_gone=False)  # on its way out already
         plan = (self._step(fate, ref, seen, leaving), *_events(fate, ref, leaving))
-        await leaving.carrier.carry_out(plan, leaving.tenant)
+        await leaving.executor.execute(plan, leaving.tenant)
         return Left(applied, is_gone=fate is Fate.RETAIN or await self._eyes.find(ref) is None)
 
     def _step(self, fate: Fate, ref: Ref, seen: Seen, leaving: Leaving) -> Step:

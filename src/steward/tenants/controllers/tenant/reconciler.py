@@ -22,7 +22,7 @@ from steward.tenants.api.scalars import UNSET
 from steward.tenants.api.tenant import TenantStatus
 from steward.tenants.cache_rules import TENANT_KIND
 from steward.tenants.controllers.common.child_watches import Children
-from steward.tenants.controllers.common.context import Ground
+from steward.tenants.controllers.common.context import ControllerContext
 from steward.tenants.controllers.common.document import Document, Unreadable
 from steward.tenants.controllers.common.finalizers import held_by
 from steward.tenants.controllers.tenant.apply import Hand, Job
@@ -56,29 +56,29 @@ SAFETY_SECONDS: Final = 600.0
 
 
 class TenantReconciler:
-    def __init__(self, ground: Ground) -> None:
-        self._ground = ground
-        self.tenants = ground.store(ground.rules.tenant)
-        self.registries = ground.store(ground.rules.registry)
-        self.counts = Counts(ground.manager.metrics.registry)
-        self.children = Children(ground.manager, ground.settings)
-        ground.shelf.watch_payloads(self.children.store(SECRET))
-        self._permissions = permissions_of(ground.settings)
-        eyes = Eyes(ground.client, self.children)
-        self._hand = Hand(eyes, ground.clock, self._permissions, self.counts)
-        self._cleaner = Cleaner(ground.client, eyes, ground.clock)
-        self._rights = Rights(ground)
-        self._reporter = Reporter(ground)
+    def __init__(self, context: ControllerContext) -> None:
+        self._context = context
+        self.tenants = context.store(context.rules.tenant)
+        self.registries = context.store(context.rules.registry)
+        self.counts = Counts(context.manager.metrics.registry)
+        self.children = Children(context.manager, context.settings)
+        context.shelf.watch_payloads(self.children.store(SECRET))
+        self._permissions = permissions_of(context.settings)
+        eyes = Eyes(context.client, self.children)
+        self._hand = Hand(eyes, context.clock, self._permissions, self.counts)
+        self._cleaner = Cleaner(context.client, eyes, context.clock)
+        self._rights = Rights(context)
+        self._reporter = Reporter(context)
         self._leaver = Leaver(self._reporter, self._cleaner, self._rights)
         self._memories = Memories()
-        ground.manager.metrics.registry.register(TenantsCollector(self))
+        context.manager.metrics.registry.register(TenantsCollector(self))
 
     def controller(self) -> Controller:
         return Controller(
             "tenant",
             self,
-            (For(self._ground.rules.tenant, when=own_object(FORCE_DELETE)),),
-            workers=self._ground.settings.tenant_concurrency,
+            (For(self._context.rules.tenant, when=own_object(FORCE_DELETE)),),
+            workers=self._context.settings.tenant_concurrency,
             resync_seconds=SAFETY_SECONDS,
             channel=self.children.channel,
         )
@@ -95,7 +95,7 @@ class TenantReconciler:
             log.debug("looked at the Tenant", extra={"result": outcome, "seconds": round(seconds, 4)})
 
     async def _look(self, key: Key) -> tuple[Result, str]:
-        document = await self._ground.shelf.document(key)
+        document = await self._context.shelf.document(key)
         if document is None:
             self._forget(key)
             return DONE, SUCCESS
@@ -113,14 +113,14 @@ class TenantReconciler:
 
     async def _unreadable(self, key: Key, found: Unreadable) -> tuple[Result, str]:
         trouble = Trouble(reasons.UNREADABLE_SPEC, f"the spec cannot be read: {found.why}")
-        before = Before(TenantStatus(), found.metadata.generation, self._ground.now())
+        before = Before(TenantStatus(), found.metadata.generation, self._context.now())
         step = Status(Ref(TENANT_KIND, key), troubled(before, trouble))
-        await self._ground.carrier.carry_out((step,), step.ref)
+        await self._context.executor.execute((step,), step.ref)
         return DONE, ERROR
 
     async def _keep(self, document: Document, memory: TenantMemory) -> tuple[Result, str]:
         plan = held_by(document.ref, document.metadata, TENANT_FINALIZER)
-        await self._ground.carrier.carry_out(plan, document.ref)
+        await self._context.executor.execute(plan, document.ref)
         if document.spec.template_generation is UNSET:
             return DONE, SUCCESS  # not rendered by us yet: its texts may still be templates
         trouble = self._trouble(document)
@@ -149,7 +149,7 @@ class TenantReconciler:
         self.children.watch(kind for kind in kinds_of(resources) if not is_refused(kind, self._permissions))
         self.children.follow(kinds_with_a_rule(resources))
         scopes, unserved = await self._scopes(resources)
-        payload = await self._ground.shelf.payload(document)
+        payload = await self._context.shelf.payload(document)
         wanted = wanted_objects(resources, Scope(self._owner(document), scopes, payload))
         orphans = find_orphans(document.recorded, [each.applied for each in wanted])
         work = Work(document, memory, wanted)
@@ -164,7 +164,7 @@ class TenantReconciler:
         scoped, unserved = set(), dict[Kind, str]()
         for kind in kinds_of(resources):
             try:
-                if not (await self._ground.client.discovery.resource(kind)).namespaced:
+                if not (await self._context.client.discovery.resource(kind)).namespaced:
                     scoped.add(kind)
             except NoSuchKind as error:
                 unserved[kind] = str(error)
@@ -172,22 +172,22 @@ class TenantReconciler:
 
     async def _let_go(self, document: Document, orphans: tuple[Applied, ...]) -> list[Left]:
         """Those of the orphans that are still there."""
-        carrier, _ = self._rights.of(document)
-        leaving = Leaving(document.ref, document.owner, carrier, REMOVED_FROM_TEMPLATE)
+        executor, _ = self._rights.of(document)
+        leaving = Leaving(document.ref, document.owner, executor, REMOVED_FROM_TEMPLATE)
         return [each for each in await self._cleaner.clean(orphans, leaving) if is_left(each, document)]
 
     def _owner(self, document: Document) -> Owner:
-        is_split = self._ground.settings.shard.of > 1
+        is_split = self._context.settings.shard.of > 1
         return document.owner._replace(bucket=bucket(document.metadata.name)) if is_split else document.owner
 
     def _job(self, work: Work, unserved: dict[Kind, str]) -> Job:
         document, wanted = work.document, work.wanted
-        carrier, client = self._rights.of(document)
+        executor, client = self._rights.of(document)
         return Job(
             tenant=document.ref,
             owner=self._owner(document),
             generation=document.metadata.generation,
-            carrier=carrier,
+            executor=executor,
             client=client,
             memory=work.memory,
             doubled=doubled(wanted),

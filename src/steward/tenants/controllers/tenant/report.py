@@ -13,7 +13,7 @@ from steward.runtime.reconcile import DONE, RequeueAfter, Result
 from steward.runtime.status.throttle import News, Pace, content_of
 from steward.tenants import reasons
 from steward.tenants.api.tenant import AppliedObject
-from steward.tenants.controllers.common.context import Ground
+from steward.tenants.controllers.common.context import ControllerContext
 from steward.tenants.controllers.common.document import Document
 from steward.tenants.controllers.tenant.events import (
     became_ready,
@@ -41,10 +41,10 @@ class Work(NamedTuple):
 
 
 class Reporter:
-    def __init__(self, ground: Ground) -> None:
-        self.carrier = ground.carrier
-        self._now = ground.now
-        self._pace = Pace(ground.clock)
+    def __init__(self, context: ControllerContext) -> None:
+        self.executor = context.executor
+        self._now = context.now
+        self._pace = Pace(context.clock)
 
     def before(self, document: Document) -> Before:
         return Before(document.status, document.metadata.generation, self._now())
@@ -57,7 +57,7 @@ class Reporter:
             return work
         records = [*_records(work), *_records_of(orphans, document)]
         status = announced(self.before(document), len(work.wanted), records)
-        await self.carrier.carry_out((Status(document.ref, status),), document.ref)
+        await self.executor.execute((Status(document.ref, status),), document.ref)
         self._pace.told(document.ref, _news(status))
         return work._replace(document=document.saying(status))
 
@@ -65,7 +65,7 @@ class Reporter:
         before = self.before(document)
         events = _events(document, memory, before, trouble_told(trouble))
         status = Status(document.ref, troubled(before, trouble))
-        await self.carrier.carry_out((*events, status), document.ref)
+        await self.executor.execute((*events, status), document.ref)
 
     async def report(self, work: Work, progress: list[Progress], left: list[Left]) -> Result:
         document, memory = work.document, work.memory
@@ -78,7 +78,7 @@ class Reporter:
         wait = self._wait(document.ref, before, status, progress)
         if not wait:
             steps = (*steps, Status(document.ref, status))
-        await self.carrier.carry_out(steps, document.ref)
+        await self.executor.execute(steps, document.ref)
         if not wait:
             memory.records.clear()  # the status holds them now, and is read at the next look
         again = [each.look_again_after for each in progress if each.look_again_after is not None]
