@@ -1,1 +1,1 @@
-"""Measurements: `python -m bench SCENARIO`."""
+"""Benchmarks: `python -m bench SCENARIO`."""

@@ -1,8 +1,7 @@
 """`python -m bench [SCENARIO] [ARGUMENT ...]`, `python -m bench --list`.
 
-A scenario is a module or a package in this directory that has `main(argv) -> int`; the first line of its docstring
-says what it measures. Nothing is registered: to add one is to put it here. Without a scenario all of them run, one
-after the other.
+A scenario is a module or package in this directory with `main(argv) -> int`; the first line of its docstring says what
+it measures. There is no registration. Without a scenario all of them run, one after the other.
 """
 
 from __future__ import annotations
@@ -25,7 +24,7 @@ def scenarios() -> dict[str, ModuleType]:
     return {name: module for name, module in modules.items() if hasattr(module, "main")}
 
 
-def listed() -> str:
+def describe_scenarios() -> str:
     docs = {name: (module.__doc__ or "").strip() for name, module in scenarios().items()}
     width = max(map(len, docs))
     return "\n".join(f"{name:<{width}}  {doc.splitlines()[0] if doc else ''}" for name, doc in docs.items())
@@ -33,7 +32,7 @@ def listed() -> str:
 
 def main(argv: Sequence[str]) -> int:
     if argv and argv[0] in ("--list", "-h", "--help"):
-        print(listed() if argv[0] == "--list" else f"{USAGE}\n\n{listed()}")
+        print(describe_scenarios() if argv[0] == "--list" else f"{USAGE}\n\n{describe_scenarios()}")
         return 0
     if argv and not argv[0].startswith("-"):
         return _run_one(argv[0], argv[1:])
@@ -43,25 +42,25 @@ def main(argv: Sequence[str]) -> int:
 def _run_one(name: str, argv: Sequence[str]) -> int:
     module = scenarios().get(name)
     if module is None:
-        print(f"there is no scenario {name!r}\n{USAGE}\n\n{listed()}", file=sys.stderr)
+        print(f"there is no scenario {name!r}\n{USAGE}\n\n{describe_scenarios()}", file=sys.stderr)
         return 2
     code: int = module.main(argv)
     return code
 
 
 def _run_all(argv: Sequence[str]) -> int:
-    """Each in its turn; one that fails does not keep the others from running, an interruption does."""
+    """Run all scenarios; a failure does not stop the others, an interruption does."""
     worst = 0
     for name, module in scenarios().items():
         print(f"{name}: {(module.__doc__ or '').strip().splitlines()[0]}", file=sys.stderr, flush=True)
-        code = _code_of(module, argv)
+        code = _run_scenario(module, argv)
         if code == INTERRUPTED:
             return code
         worst = max(worst, code)
     return worst
 
 
-def _code_of(module: ModuleType, argv: Sequence[str]) -> int:
+def _run_scenario(module: ModuleType, argv: Sequence[str]) -> int:
     try:
         code: int = module.main(argv)
     except Exception:

@@ -1,7 +1,8 @@
-"""A start beside 10,000 Secrets of other people: they must never be loaded, so memory must not grow.
+"""Memory after a start on a cluster with 10,000 foreign Secrets, which the operator must not load.
 
-Two processes are started on a cluster without them and again with them: a cache of Secrets under the label selector
-of the multigres operator, and the operator itself. The floor of growth is what a cache without a selector holds.
+Two processes are started on a cluster without the Secrets and again with them: a cache of Secrets with the label
+selector of the multigres operator, and the operator itself. For comparison, a cache without a selector is measured
+too.
 """
 
 from __future__ import annotations
@@ -10,16 +11,16 @@ import base64
 from collections.abc import Sequence
 from statistics import median
 
-from bench.measuring.bare import Manifest
-from bench.measuring.child import Answer, child
-from bench.measuring.depth import at_depth
-from bench.measuring.figures import Figure, at_most, at_most_of_floor, beside
-from bench.measuring.operator import compile_operator, install_kinds, operator
+from bench.measuring.bare_client import Manifest
+from bench.measuring.child import ChildAnswer, run_child
+from bench.measuring.concurrency import run_concurrently
+from bench.measuring.figures import Figure, at_most, at_most_of_floor, with_floor
+from bench.measuring.operator import compile_operator, install_crds, running_operator
 from bench.measuring.options import Options, read_options
-from bench.measuring.plane import Ground, context
+from bench.measuring.plane import BenchContext, bench_context
 from bench.measuring.process import Usage
 from bench.measuring.report import Report, progress
-from bench.measuring.running import run
+from bench.measuring.scenario_run import run
 
 DEFAULT = Options(objects=10_000, rounds=3)
 OPERATOR = ("multigres",)
@@ -34,34 +35,36 @@ def main(argv: Sequence[str]) -> int:
 
 async def measure(report: Report) -> None:
     objects, rounds = report.options.objects, report.options.rounds
-    async with context() as on, foreign_namespace(on) as foreign:
-        await install_kinds(on.bare)
-        await compile_operator(on, OPERATOR)
+    async with bench_context() as context, foreign_namespace(context) as foreign:
+        await install_crds(context.bare)
+        await compile_operator(context, OPERATOR)
         progress("starts on an empty cluster")
-        empty = [await cached(on, SELECTOR) for _ in range(rounds)]
-        operator_empty = [await operator_at_rest(on) for _ in range(rounds)]
+        empty = [await measure_cache(context, SELECTOR) for _ in range(rounds)]
+        operator_empty = [await measure_operator(context) for _ in range(rounds)]
         progress(f"{objects:,} foreign Secrets")
-        await at_depth(32, on.bare.apply, (_secret(foreign, number) for number in range(objects)))
+        await run_concurrently(
+            32, context.bare.apply, (_secret(foreign, number) for number in range(objects))
+        )
         progress("starts beside them")
-        beside_them = [await cached(on, SELECTOR) for _ in range(rounds)]
-        operator_beside = [await operator_at_rest(on) for _ in range(rounds)]
-        unfiltered = await cached(on, "")
+        beside_them = [await measure_cache(context, SELECTOR) for _ in range(rounds)]
+        operator_beside = [await measure_operator(context) for _ in range(rounds)]
+        unfiltered = await measure_cache(context, "")
     report.add(
         *cache_figures(empty, beside_them, unfiltered),
         *operator_figures(operator_empty, operator_beside),
     )
 
 
-def foreign_namespace(on: Ground) -> _ForeignNamespace:
-    return _ForeignNamespace(on)
+def foreign_namespace(context: BenchContext) -> _ForeignNamespace:
+    return _ForeignNamespace(context)
 
 
 class _ForeignNamespace:
-    """Another one than the operator's own, where no selector applies."""
+    """A namespace other than the operator's own, where no selector applies."""
 
-    def __init__(self, on: Ground) -> None:
-        self._bare = on.bare
-        self._name = f"{on.namespace}-foreign"
+    def __init__(self, context: BenchContext) -> None:
+        self._bare = context.bare
+        self._name = f"{context.namespace}-foreign"
 
     async def __aenter__(self) -> str:
         await self._bare.create("/api/v1/namespaces", {"metadata": {"name": self._name}})
@@ -75,29 +78,33 @@ def _secret(namespace: str, number: int) -> Manifest:
     return {
         "apiVersion": "v1",
         "kind": "Secret",
-        "metadata": {"name": f"foreign-{number}", "namespace": namespace, "labels": {"app": "somebody"}},
+        "metadata": {"name": f"foreign-{number}", "namespace": namespace, "labels": {"app": "other"}},
         "data": {"password": _PAYLOAD},
     }
 
 
-async def cached(on: Ground, selector: str) -> Answer:
-    async with child("bench.measuring.secrets_process", str(on.plane.directory), selector) as process:
-        return await process.ask("sync")
+async def measure_cache(context: BenchContext, selector: str) -> ChildAnswer:
+    async with run_child(
+        "bench.measuring.secrets_process", str(context.plane.directory), selector
+    ) as process:
+        return await process.request("sync")
 
 
-async def operator_at_rest(on: Ground) -> Usage:
-    async with operator(on, OPERATOR) as running:
+async def measure_operator(context: BenchContext) -> Usage:
+    async with running_operator(context, OPERATOR) as running:
         return running.usage()
 
 
-def cache_figures(empty: Sequence[Answer], beside_them: Sequence[Answer], unfiltered: Answer) -> list[Figure]:
+def cache_figures(
+    empty: Sequence[ChildAnswer], beside_them: Sequence[ChildAnswer], unfiltered: ChildAnswer
+) -> list[Figure]:
     before, after = _median(empty, "rss_mb"), _median(beside_them, "rss_mb")
     peak_before, peak_after = _median(empty, "peak_mb"), _median(beside_them, "peak_mb")
     return [
         Figure("foreign Secrets in the cache", _median(beside_them, "objects"), "", target=at_most(0)),
-        beside("cache with the selector, memory (floor: empty cluster)", after, "MB", before, FLAT),
-        beside("… at its peak", peak_after, "MB", peak_before, FLAT),
-        beside("cache without a selector, memory", unfiltered["rss_mb"], "MB", before),
+        with_floor("cache with the selector, memory (floor: empty cluster)", after, "MB", before, FLAT),
+        with_floor("… at its peak", peak_after, "MB", peak_before, FLAT),
+        with_floor("cache without a selector, memory", unfiltered["rss_mb"], "MB", before),
     ]
 
 
@@ -105,10 +112,10 @@ def operator_figures(empty: Sequence[Usage], beside_them: Sequence[Usage]) -> li
     rss = [median(found.rss_mb for found in usages) for usages in (beside_them, empty)]
     peak = [median(found.peak_mb for found in usages) for usages in (beside_them, empty)]
     return [
-        beside("steward run multigres, memory (floor: empty cluster)", rss[0], "MB", rss[1], FLAT),
-        beside("… at its peak", peak[0], "MB", peak[1], FLAT),
+        with_floor("steward run multigres, memory (floor: empty cluster)", rss[0], "MB", rss[1], FLAT),
+        with_floor("… at its peak", peak[0], "MB", peak[1], FLAT),
     ]
 
 
-def _median(answers: Sequence[Answer], name: str) -> float:
+def _median(answers: Sequence[ChildAnswer], name: str) -> float:
     return float(median(answer[name] for answer in answers))

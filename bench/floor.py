@@ -1,7 +1,7 @@
-"""What this machine gives: bare server-side applies a second at several depths, and how soon a watch shows a write.
+"""The limits of this machine: bare server-side applies per second at several depths, and the latency of a watch.
 
-Nothing on this machine can write faster than this, so everything else is measured as a share of it. The echo is
-measured twice in the same moments: by a bare watch, and by a store of the engine with a subscriber.
+Nothing on this machine can write faster, so all other scenarios are measured relative to this. The latency of a watch
+is measured twice for the same writes: with a bare watch, and with a store of the engine with a subscriber.
 """
 
 from __future__ import annotations
@@ -17,23 +17,23 @@ from statistics import median
 
 import msgspec
 
-from bench.measuring.bare import config_map
-from bench.measuring.contest import contest, cpu, rates
-from bench.measuring.depth import Cost, at_depth
-from bench.measuring.engine import engine
-from bench.measuring.figures import Figure, beside, percentile
+from bench.measuring.bare_client import config_map
+from bench.measuring.comparison import compare, cpu, rates
+from bench.measuring.concurrency import Cost, run_concurrently
+from bench.measuring.engine import running_engine
+from bench.measuring.figures import Figure, percentile, with_floor
 from bench.measuring.options import Options, read_options
-from bench.measuring.plane import Ground, context
+from bench.measuring.plane import BenchContext, bench_context
 from bench.measuring.report import Report, progress
-from bench.measuring.running import run
+from bench.measuring.scenario_run import run
 from steward.kube.cache.rules import CacheRule
-from steward.kube.cache.store import Change
+from steward.kube.cache.store import ObjectChange
 from steward.kube.objects.kinds import CONFIG_MAP
 from steward.kube.objects.meta import Metadata
 
 DEFAULT = Options(objects=400, rounds=3)
 _ECHO = {"bench": "echo"}
-_SEEN_SECONDS = 10.0
+_WATCH_TIMEOUT = 10.0
 
 
 def main(argv: Sequence[str]) -> int:
@@ -41,17 +41,17 @@ def main(argv: Sequence[str]) -> int:
 
 
 async def measure(report: Report) -> None:
-    async with context() as on:
-        progress("bare applies, a depth after the other")
-        await measure_depths(report, on)
-        progress("the echo of a watch, one write after the other")
-        await measure_echo(report, on)
+    async with bench_context() as context:
+        progress("bare applies, by depth")
+        await measure_depths(report, context)
+        progress("latency of a watch, one write at a time")
+        await measure_echo(report, context)
 
 
-async def measure_depths(report: Report, on: Ground) -> None:
-    writer = BareWriter(on, report.options.objects)
+async def measure_depths(report: Report, context: BenchContext) -> None:
+    writer = BareWriter(context, report.options.objects)
     depths = {str(depth): partial(writer.write, depth) for depth in report.options.depths}
-    found = await contest(depths, report.options.rounds)
+    found = await compare(depths, report.options.rounds)
     for depth, costs in found.items():
         report.add(
             Figure(f"bare applies, depth {depth}", median(rates(costs)), "/s"),
@@ -60,36 +60,36 @@ async def measure_depths(report: Report, on: Ground) -> None:
 
 
 class BareWriter:
-    """Applies the same objects again and again, with another value each time."""
+    """Applies the same objects repeatedly, with another value each time."""
 
-    def __init__(self, on: Ground, objects: int, prefix: str = "bare") -> None:
-        self._on = on
+    def __init__(self, context: BenchContext, objects: int, prefix: str = "bare") -> None:
+        self._context = context
         self._labels = {"bench": prefix}
         self._names = [f"{prefix}-{number}" for number in range(objects)]
         self._turn = count()
 
     async def write(self, depth: int, _: int) -> Cost:
         turn = str(next(self._turn))
-        manifests = [config_map(self._on.namespace, name, turn, self._labels) for name in self._names]
-        return await at_depth(depth, self._on.bare.apply, manifests)
+        manifests = [config_map(self._context.namespace, name, turn, self._labels) for name in self._names]
+        return await run_concurrently(depth, self._context.bare.apply, manifests)
 
 
 @dataclass
-class Sightings:
-    """When each version of an object was first seen by one watch."""
+class ObservedVersions:
+    """When one watch first delivered each version of an object."""
 
     at: dict[str, float] = field(default_factory=dict)
-    _news: asyncio.Event = field(default_factory=asyncio.Event)
+    _changed: asyncio.Event = field(default_factory=asyncio.Event)
 
-    def saw(self, version: str) -> None:
+    def record(self, version: str) -> None:
         self.at[version] = time.perf_counter()
-        self._news.set()
+        self._changed.set()
 
     async def until(self, version: str) -> float:
-        async with asyncio.timeout(_SEEN_SECONDS):
+        async with asyncio.timeout(_WATCH_TIMEOUT):
             while version not in self.at:
-                self._news.clear()
-                await self._news.wait()
+                self._changed.clear()
+                await self._changed.wait()
         return self.at[version]
 
 
@@ -118,52 +118,57 @@ class Echo:
     seen_by_store: float
 
 
-async def measure_echo(report: Report, on: Ground) -> None:
-    bare, ours = Sightings(), Sightings()
-    watching = asyncio.create_task(_watch(on, bare))
-    rule = CacheRule(CONFIG_MAP, Metadata, {on.namespace: "bench=echo"})
+async def measure_echo(report: Report, context: BenchContext) -> None:
+    bare, ours = ObservedVersions(), ObservedVersions()
+    watching = asyncio.create_task(_watch(context, bare))
+    rule = CacheRule(CONFIG_MAP, Metadata, {context.namespace: "bench=echo"})
     try:
-        async with engine(on.plane) as running:
+        async with running_engine(context.plane) as running:
             store = running.caches.store(rule)
-            store.subscribe(partial(_take, ours))
+            store.subscribe(partial(_record_change, ours))
             await running.sync()
             await bare.until("begun")
-            echoes = [await _echo(on, bare, ours, number) for number in range(report.options.objects)]
+            lane_inheritance = [
+                await _measure_one_echo(context, bare, ours, number)
+                for number in range(report.options.objects)
+            ]
     finally:
         watching.cancel()
         await asyncio.gather(watching, return_exceptions=True)
-    report.add(*_echo_figures(echoes))
+    report.add(*_echo_figures(lane_inheritance))
 
 
-async def _watch(on: Ground, seen: Sightings) -> None:
-    collection = f"/api/v1/namespaces/{on.namespace}/configmaps"
-    version = json.loads(await on.bare.get(f"{collection}?limit=1"))["metadata"]["resourceVersion"]
+async def _watch(context: BenchContext, seen: ObservedVersions) -> None:
+    collection = f"/api/v1/namespaces/{context.namespace}/configmaps"
+    version = json.loads(await context.bare.get(f"{collection}?limit=1"))["metadata"]["resourceVersion"]
     query = f"watch=1&labelSelector=bench%3Decho&resourceVersion={version}"
-    async with on.bare.lines(f"{collection}?{query}") as lines:
-        seen.saw("begun")
+    async with context.bare.lines(f"{collection}?{query}") as lines:
+        seen.record("begun")
         async for line in lines:
-            seen.saw(_event.decode(line).object.metadata.resource_version)
+            seen.record(_event.decode(line).object.metadata.resource_version)
 
 
-def _take(seen: Sightings, change: Change[Metadata]) -> None:
+def _record_change(seen: ObservedVersions, change: ObjectChange[Metadata]) -> None:
     if change.new is not None:
-        seen.saw(change.new.metadata.resource_version)
+        seen.record(change.new.metadata.resource_version)
 
 
-async def _echo(on: Ground, bare: Sightings, ours: Sightings, number: int) -> Echo:
+async def _measure_one_echo(
+    context: BenchContext, bare: ObservedVersions, ours: ObservedVersions, number: int
+) -> Echo:
     sent = time.perf_counter()
-    answer = await on.bare.apply(config_map(on.namespace, "echo", str(number), _ECHO))
+    answer = await context.bare.apply(config_map(context.namespace, "echo", str(number), _ECHO))
     acknowledged = time.perf_counter()
     version = _object.decode(answer).metadata.resource_version
     seen, by_store = await bare.until(version), await ours.until(version)
     return Echo(*(1000 * (moment - sent) for moment in (acknowledged, seen, by_store)))
 
 
-def _echo_figures(echoes: Sequence[Echo]) -> list[Figure]:
-    acknowledged = [echo.acknowledged for echo in echoes]
-    after = [echo.seen - echo.acknowledged for echo in echoes]
-    seen = [echo.seen for echo in echoes]
-    by_store = [echo.seen_by_store for echo in echoes]
+def _echo_figures(lane_inheritance: Sequence[Echo]) -> list[Figure]:
+    acknowledged = [echo.acknowledged for echo in lane_inheritance]
+    after = [echo.seen - echo.acknowledged for echo in lane_inheritance]
+    seen = [echo.seen for echo in lane_inheritance]
+    by_store = [echo.seen_by_store for echo in lane_inheritance]
     return [
         Figure("write acknowledged, median", median(acknowledged), "ms"),
         Figure("… 99th percentile", percentile(acknowledged, 0.99), "ms"),
@@ -171,6 +176,6 @@ def _echo_figures(echoes: Sequence[Echo]) -> list[Figure]:
         Figure("… 99th percentile", percentile(after, 0.99), "ms"),
         Figure("write sent → seen by a bare watch, median", median(seen), "ms"),
         Figure("… 99th percentile", percentile(seen, 0.99), "ms"),
-        beside("write sent → told by a store, median", median(by_store), "ms", median(seen)),
-        beside("… 99th percentile", percentile(by_store, 0.99), "ms", percentile(seen, 0.99)),
+        with_floor("write sent → seen by a store, median", median(by_store), "ms", median(seen)),
+        with_floor("… 99th percentile", percentile(by_store, 0.99), "ms", percentile(seen, 0.99)),
     ]

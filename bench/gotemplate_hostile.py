@@ -1,7 +1,7 @@
-"""The worst a template can do: every function given a megabyte, and templates written to take all time and memory.
+"""Worst-case cost of templates: every function with a megabyte of input, and templates written to waste resources.
 
-Each runs in a process of its own, forked with the data at hand: processor time from the source to the end, and how far
-memory rose above what the process held before. An argument N measures only every Nth. Asked for: 100 ms and 50 MB.
+Each template runs in a forked process: CPU time from parsing to the end, and the growth of memory. An argument N
+measures only every Nth. Targets: 100 ms and 50 MB.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ class Cost:
 
 def main(argv: Sequence[str]) -> int:
     step = int(argv[0]) if argv else 1
-    costs = [measured(what, work) for what, work in list(_works())[::step]]
+    costs = [measure_in_child(what, work) for what, work in list(_works())[::step]]
     print(_report(costs))
     RESULT.parent.mkdir(exist_ok=True)
     RESULT.write_text(json.dumps([asdict(cost) for cost in _worst(costs)], indent=1) + "\n")
@@ -49,7 +49,7 @@ def _works() -> Iterator[tuple[str, Callable[[], object]]]:
     known = function_set(SET)
     values = data()
     for attack in attacks(SET):
-        # What only profile full has is there where its price was asked for.
+        # Functions of the profile full are available only to users who accept their cost.
         if known[attack.function].profile is Profile.HERMETIC:
             yield attack.source, partial(_render, attack.source, values)
     for source in TEMPLATES:
@@ -61,8 +61,8 @@ def _render(source: str, values: Any) -> None:
         parse(source, functions=SET).render(values)
 
 
-def measured(what: str, work: Callable[[], object]) -> Cost:
-    """What the work costs in a child, which starts with what this process has and leaves nothing behind."""
+def measure_in_child(what: str, work: Callable[[], object]) -> Cost:
+    """The cost of the work in a forked child, which leaves nothing behind."""
     reader, writer = os.pipe()
     child = os.fork()
     if child == 0:
@@ -78,7 +78,7 @@ def measured(what: str, work: Callable[[], object]) -> Cost:
 
 def _costs(work: Callable[[], object]) -> tuple[float, int]:
     gc.freeze()
-    # "5" sets the highest mark of memory back to what is held now.
+    # "5" resets the peak memory to the current value.
     Path("/proc/self/clear_refs").write_text("5")
     before = _kilobytes("VmRSS")
     start = time.process_time()

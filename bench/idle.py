@@ -1,6 +1,6 @@
-"""`steward run` at rest on an empty cluster with all caches synced: memory, and the processor it uses in a minute.
+"""Memory and CPU per minute of an idle `steward run` on an empty cluster with all caches synced.
 
-The floor is a process with the same HTTP client and JSON library that has made one call: what Python costs before
+The floor is a process with the same HTTP client and JSON library that has made one call: the cost of Python before
 Steward does anything.
 """
 
@@ -10,14 +10,14 @@ import asyncio
 import json
 from collections.abc import Sequence
 
-from bench.measuring.child import child
-from bench.measuring.figures import Figure, at_most, beside
-from bench.measuring.operator import compile_operator, install_kinds, operator
+from bench.measuring.child import run_child
+from bench.measuring.figures import Figure, at_most, with_floor
+from bench.measuring.operator import compile_operator, install_crds, running_operator
 from bench.measuring.options import Options, read_options
-from bench.measuring.plane import Ground, context
+from bench.measuring.plane import BenchContext, bench_context
 from bench.measuring.process import Usage
 from bench.measuring.report import Report, progress
-from bench.measuring.running import run
+from bench.measuring.scenario_run import run
 from steward.cli.commands.run import OPERATORS
 
 DEFAULT = Options(objects=1, rounds=1, seconds=60.0)
@@ -29,34 +29,36 @@ def main(argv: Sequence[str]) -> int:
 
 
 async def measure(report: Report) -> None:
-    async with context() as on:
-        await install_kinds(on.bare)
-        floor = await bare_process(on)
-        for names in choices():
-            await compile_operator(on, names)
+    async with bench_context() as context:
+        await install_crds(context.bare)
+        floor = await measure_bare_process(context)
+        for names in operator_choices():
+            await compile_operator(context, names)
             what = f"steward run {' '.join(names)}".strip()
             progress(f"{what}, at rest for {report.options.seconds:g} s")
-            report.add(*figures(what, *await at_rest(on, names, report.options.seconds), floor))
+            report.add(*figures(what, *await measure_rest(context, names, report.options.seconds), floor))
 
 
-def choices() -> list[tuple[str, ...]]:
-    """Each operator alone, and all of them in one process."""
+def operator_choices() -> list[tuple[str, ...]]:
+    """Each operator alone, and both in one process."""
     alone: list[tuple[str, ...]] = [(name,) for name in OPERATORS]
     return alone if len(alone) == 1 else [*alone, ()]
 
 
-async def bare_process(on: Ground) -> Usage:
-    pair = on.plane.client
-    files = [str(file) for file in (on.plane.ca_file, pair.certificate, pair.key)]
-    # Told by arguments: a process that looked them up would load more than it is the floor of.
-    async with child("bench.measuring.bare_process", json.dumps([on.plane.url, *files])) as process:
-        return Usage(**await process.ask("call"))
+async def measure_bare_process(context: BenchContext) -> Usage:
+    pair = context.plane.client
+    files = [str(file) for file in (context.plane.ca_file, pair.certificate, pair.key)]
+    # Passed as arguments: reading them from a kubeconfig would load more modules into the floor process.
+    async with run_child("bench.measuring.bare_process", json.dumps([context.plane.url, *files])) as process:
+        return Usage(**await process.request("call"))
 
 
-async def at_rest(on: Ground, names: tuple[str, ...], seconds: float) -> tuple[Usage, Usage, float]:
-    """Before and after the rest, and how long it was."""
-    async with operator(on, names) as running:
-        # What the start sets off is no part of the rest.
+async def measure_rest(
+    context: BenchContext, names: tuple[str, ...], seconds: float
+) -> tuple[Usage, Usage, float]:
+    """Usage before and after the idle time, and its length."""
+    async with running_operator(context, names) as running:
+        # Work that follows from the start does not belong to the idle time.
         await asyncio.sleep(min(seconds, 5.0))
         before, began = running.usage(), asyncio.get_running_loop().time()
         await asyncio.sleep(seconds)
@@ -66,8 +68,8 @@ async def at_rest(on: Ground, names: tuple[str, ...], seconds: float) -> tuple[U
 def figures(what: str, before: Usage, after: Usage, seconds: float, floor: Usage) -> list[Figure]:
     spent = 60 * (after.cpu_seconds - before.cpu_seconds) / seconds
     return [
-        beside(f"{what}: memory", after.rss_mb, "MB", floor.rss_mb, TARGET),
-        beside("… of its own (without shared pages)", after.private_mb, "MB", floor.private_mb),
-        beside("… at its peak", after.peak_mb, "MB", floor.peak_mb),
+        with_floor(f"{what}: memory", after.rss_mb, "MB", floor.rss_mb, TARGET),
+        with_floor("… of its own (without shared pages)", after.private_mb, "MB", floor.private_mb),
+        with_floor("… at its peak", after.peak_mb, "MB", floor.peak_mb),
         Figure("… processor in a minute", spent, "s"),
     ]

@@ -1,9 +1,9 @@
-"""1, 10 and 40 clusters at once: time until all are Healthy, API writes, rest, restart, memory, deletion.
+"""1, 10 and 40 clusters at once: time until all are Healthy, API writes, idle time, restart, memory, deletion.
 
-Each cluster has 3 cells and 1 shard with a pool in each cell: 14 pods. The operator runs as a process of its own, and
-every call is counted from the API server's audit log. The floor is the bare client of `measuring.replay`: it writes
-the objects that the operator wrote, 16 at once, in the same run, and its clock stops when their workloads are ready.
-Sizes by `--sizes 1,10,40`, the rest that is watched by `--seconds 120`.
+Each cluster has 3 cells and 1 shard with a pool in each cell: 14 pods. The operator runs as a separate process, and
+calls are counted from the API server's audit log. The floor is the bare client of `measuring.replay`: it writes the
+objects that the operator wrote, 16 at once, in the same run, until their workloads are ready. Sizes: `--sizes
+1,10,40`; idle time: `--seconds 120`.
 """
 
 from __future__ import annotations
@@ -14,19 +14,19 @@ import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from bench.measuring.bare import BareClient
-from bench.measuring.depth import at_depth
-from bench.measuring.figures import Figure, Target, at_most, at_most_of_floor, beside
-from bench.measuring.operator import RunningOperator, install_kinds, operator
+from bench.measuring.bare_client import BareClient
+from bench.measuring.concurrency import run_concurrently
+from bench.measuring.figures import Figure, Target, at_most, at_most_of_floor, with_floor
+from bench.measuring.object_watch import WatchedObject, watch_objects
+from bench.measuring.operator import RunningOperator, install_crds, running_operator
+from bench.measuring.operator_phases import OperatorCalls, Phase
 from bench.measuring.options import Options, read_options
-from bench.measuring.phases import Phase, Watched
-from bench.measuring.plane import Ground, context
-from bench.measuring.replay import DEPTH, Replayed, replay, what_was_written
+from bench.measuring.plane import BenchContext, bench_context
+from bench.measuring.replay import DEPTH, ReplayResult, read_written_objects, replay
 from bench.measuring.report import Report, progress
-from bench.measuring.running import run
-from bench.measuring.sight import Seen, sight
+from bench.measuring.scenario_run import run
 from steward.multigres.controllers.topology.reconciler import QUIET_SECONDS
-from steward.multigres.deletion.annotations import Grace
+from steward.multigres.deletion.annotations import GraceSettings
 
 DEFAULT = Options(objects=1, rounds=1, seconds=120.0, sizes=(1, 10, 40))
 OPERATOR = ("multigres",)
@@ -37,14 +37,14 @@ MEMORY_MB = {10: 75.0, 40: 100.0}
 CPU_SECONDS_EACH = at_most(0.4)
 REST_CPU_SECONDS = 0.3
 REST_SECONDS = 120.0
-DELETE_SECONDS = {10: 8.0 + Grace().default_seconds}
-"""Gateways and servers that serve are given their grace first."""
+DELETE_SECONDS = {10: 8.0 + GraceSettings().default_seconds}
+"""Includes the shutdown grace period of gateways and servers."""
 NONE = at_most(0)
 _KIND = "/apis/multigres.com/v1alpha1"
 _POLL_SECONDS = 0.25
 _RESTART_SECONDS = 30.0
 _SETTLED_SECONDS = 2 * QUIET_SECONDS
-"""A cluster this young says nothing yet of a topology server that does not answer, and here none does."""
+"""A new cluster does not report an unreachable topology server at first, and here none is reachable."""
 
 
 def main(argv: Sequence[str]) -> int:
@@ -52,15 +52,15 @@ def main(argv: Sequence[str]) -> int:
 
 
 async def measure(report: Report) -> None:
-    async with context() as on:
-        await install_kinds(on.bare)
+    async with bench_context() as context:
+        await install_crds(context.bare)
         for size in report.options.sizes:
-            await measure_size(report, on, size)
+            await measure_size(report, context, size)
 
 
 @dataclass(frozen=True)
-class Fleet:
-    """The clusters of one size, in a namespace of their own."""
+class ClusterFleet:
+    """The clusters of one size, in their own namespace."""
 
     bare: BareClient
     namespace: str
@@ -70,11 +70,11 @@ class Fleet:
     def path(self) -> str:
         return f"{_KIND}/namespaces/{self.namespace}/multigresclusters"
 
-    async def bring_up(self) -> float:
-        """Seconds from the first create to the moment the last cluster says that it is Healthy."""
+    async def create_and_wait(self) -> float:
+        """Seconds from the first create until the last cluster is Healthy."""
         began = time.perf_counter()
-        async with sight(self.bare, self.path, is_healthy) as clusters:
-            await at_depth(DEPTH, self._create, [f"c{number}" for number in range(self.size)])
+        async with watch_objects(self.bare, self.path, is_healthy) as clusters:
+            await run_concurrently(DEPTH, self._create, [f"c{number}" for number in range(self.size)])
             await clusters.until(self.size)
         return time.perf_counter() - began
 
@@ -84,7 +84,7 @@ class Fleet:
         await self.bare.create(self.path, {**identity, "metadata": {"name": name}, "spec": {"cells": cells}})
 
     async def delete(self) -> float:
-        """Seconds until all clusters are gone; the operator must be there to answer to their finalizers."""
+        """Seconds until all clusters are deleted; the operator must be running to remove their finalizers."""
         began = time.perf_counter()
         for number in range(self.size):
             await self.bare.delete(f"{self.path}/c{number}")
@@ -93,13 +93,13 @@ class Fleet:
         return time.perf_counter() - began
 
 
-def is_healthy(cluster: Seen) -> bool:
+def is_healthy(cluster: WatchedObject) -> bool:
     return cluster.is_current and cluster.status.phase == "Healthy"
 
 
 @dataclass
-class Found:
-    """What one size showed."""
+class SizeResult:
+    """The measurements of one size."""
 
     size: int
     up_seconds: float
@@ -107,28 +107,28 @@ class Found:
     rest: Phase
     restart: Phase
     deleted_seconds: float
-    floor: Replayed
+    floor: ReplayResult
 
 
-async def measure_size(report: Report, on: Ground, size: int) -> None:
-    namespace = f"{on.namespace}-{size}"
-    fleet, watched = Fleet(on.bare, namespace, size), Watched(on, AGENT)
+async def measure_size(report: Report, context: BenchContext, size: int) -> None:
+    namespace = f"{context.namespace}-{size}"
+    fleet, watched = ClusterFleet(context.bare, namespace, size), OperatorCalls(context, AGENT)
     flags = {"namespaces": namespace}
-    await on.bare.create("/api/v1/namespaces", {"metadata": {"name": namespace}})
+    await context.bare.create("/api/v1/namespaces", {"metadata": {"name": namespace}})
     progress(f"{size} clusters")
-    async with operator(on, OPERATOR, flags) as running:
+    async with running_operator(context, OPERATOR, flags) as running:
         async with watched.phase(running) as up:
-            seconds = await running.during(fleet.bring_up())
+            seconds = await running.while_running(fleet.create_and_wait())
             progress(f"all Healthy after {seconds:.1f} s; waiting for quiet")
             await watched.until_quiet(_SETTLED_SECONDS)
-        written = await what_was_written(on.bare, up.calls, MANAGER, namespace)
-        rest = await at_rest(watched, running, report.options.seconds)
-    restart, deleted = await measure_restart(on, fleet, watched, report.options.seconds)
+        written = await read_written_objects(context.bare, up.calls, MANAGER, namespace)
+        rest = await measure_rest(watched, running, report.options.seconds)
+    restart, deleted = await measure_restart(context, fleet, watched, report.options.seconds)
     progress("the bare client writes the same")
-    floor = await replay(on.bare, written, f"{namespace}-bare")
+    floor = await replay(context.bare, written, f"{namespace}-bare")
     for name in (namespace, f"{namespace}-bare"):
-        await on.bare.delete(f"/api/v1/namespaces/{name}")
-    found = Found(size, seconds, up, rest, restart, deleted, floor)
+        await context.bare.delete(f"/api/v1/namespaces/{name}")
+    found = SizeResult(size, seconds, up, rest, restart, deleted, floor)
     report.add(*figures(found))
     report.note(f"{size}: writes were {up.sorted_writes()}")
     if rest.writes or restart.writes:
@@ -137,35 +137,37 @@ async def measure_size(report: Report, on: Ground, size: int) -> None:
         )
 
 
-async def at_rest(watched: Watched, running: RunningOperator, seconds: float) -> Phase:
+async def measure_rest(watched: OperatorCalls, running: RunningOperator, seconds: float) -> Phase:
     progress(f"at rest for {seconds:g} s")
     async with watched.phase(running) as rest:
         await asyncio.sleep(seconds)
     return rest
 
 
-async def measure_restart(on: Ground, fleet: Fleet, watched: Watched, seconds: float) -> tuple[Phase, float]:
-    """A new process, from its start until it had time to do whatever it wanted; then the clusters are deleted."""
+async def measure_restart(
+    context: BenchContext, fleet: ClusterFleet, watched: OperatorCalls, seconds: float
+) -> tuple[Phase, float]:
+    """Measure the writes of a restarted operator, then delete the clusters."""
     progress("restart")
     mark = await watched.mark()
-    async with operator(on, OPERATOR, {"namespaces": fleet.namespace}) as running:
+    async with running_operator(context, OPERATOR, {"namespaces": fleet.namespace}) as running:
         await asyncio.sleep(min(_RESTART_SECONDS, seconds))
         await watched.until_quiet()
         restart = Phase(await watched.since(mark), after=running.usage())
         progress("deletion")
-        return restart, await running.during(fleet.delete())
+        return restart, await running.while_running(fleet.delete())
 
 
-def figures(found: Found) -> list[Figure]:
+def figures(found: SizeResult) -> list[Figure]:
     size, up, rest = found.size, found.up, found.rest
     floor = found.floor.ready_seconds
     wall = at_most(ONE_CLUSTER_SECONDS) if size == 1 else at_most_of_floor(1.3)
     cpu_of_rest = at_most(REST_CPU_SECONDS * rest.seconds / REST_SECONDS)
     return [
-        beside(f"{size} clusters, all Healthy", found.up_seconds, "s", floor, wall),
-        beside("… the bare client's writes alone", found.up_seconds, "s", found.floor.writes.seconds),
-        beside("… writes for each", len(up.writes) / size, "", found.floor.written / size, WRITES_EACH),
-        beside("… gets and lists for each", up.reads / size, "", 0.0),
+        with_floor(f"{size} clusters, all Healthy", found.up_seconds, "s", floor, wall),
+        with_floor("… the bare client's writes alone", found.up_seconds, "s", found.floor.writes.seconds),
+        with_floor("… writes for each", len(up.writes) / size, "", found.floor.written / size, WRITES_EACH),
+        with_floor("… gets and lists for each", up.reads / size, "", 0.0),
         Figure("… processor for each", up.cpu_seconds / size, "s", target=CPU_SECONDS_EACH),
         Figure(f"… writes in {rest.seconds:.0f} s of rest", len(rest.writes), "", target=NONE),
         Figure("… processor in that rest", rest.cpu_seconds, "s", target=cpu_of_rest),

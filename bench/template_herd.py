@@ -1,9 +1,9 @@
-"""100 clusters take a template's change, and somebody edits a cluster of their own in the middle of it.
+"""Latency of an edit of one cluster while 100 other clusters apply a change of their shared template.
 
-All clusters have one cell, a topology server elsewhere and nothing that runs but, from time to time, a gateway: the
-template's change asks each of them for one more or one less. The edit asks for another gateway of a cluster that has a
-template of its own. Its clock runs from the edit's answer to the moment a watch shows the Deployment as asked for; the
-floor is the same edit while nothing else happens, in the same run. Clusters by `--sizes 100`, edits by `--rounds 5`.
+All clusters have one cell, an external topology server and no pods but, at times, a gateway: the template's change adds
+or removes one. The edit adds a gateway to a cluster with its own template. It is measured from the response to the edit
+until a watch shows the changed Deployment; the floor is the same edit without other changes, in the same run. Clusters:
+`--sizes 100`; edits: `--rounds 5`.
 """
 
 from __future__ import annotations
@@ -15,17 +15,17 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from bench.measuring.bare import BareClient
-from bench.measuring.depth import at_depth
-from bench.measuring.figures import Figure, at_most, paired
-from bench.measuring.operator import install_kinds, operator
+from bench.measuring.bare_client import BareClient
+from bench.measuring.concurrency import run_concurrently
+from bench.measuring.figures import Figure, at_most, with_paired_floors
+from bench.measuring.object_watch import ObjectPredicate, ObjectWatch, watch_objects
+from bench.measuring.operator import install_crds, running_operator
+from bench.measuring.operator_phases import OperatorCalls
 from bench.measuring.options import Options, read_options
-from bench.measuring.phases import Watched
-from bench.measuring.plane import Ground, context
+from bench.measuring.plane import BenchContext, bench_context
 from bench.measuring.replay import DEPTH
 from bench.measuring.report import Report, progress
-from bench.measuring.running import run
-from bench.measuring.sight import IsRight, Sight, sight
+from bench.measuring.scenario_run import run
 from steward.multigres import names
 
 DEFAULT = Options(objects=1, rounds=5, sizes=(100,))
@@ -41,15 +41,15 @@ def main(argv: Sequence[str]) -> int:
 
 
 async def measure(report: Report) -> None:
-    async with context() as on:
-        await install_kinds(on.bare)
+    async with bench_context() as context:
+        await install_crds(context.bare)
         for size in report.options.sizes:
-            await measure_size(report, on, size)
+            await measure_size(report, context, size)
 
 
 @dataclass(frozen=True)
-class Space:
-    """A herd that shares a template, and one cluster beside it."""
+class HerdNamespace:
+    """Clusters that share a template, and one cluster with its own template."""
 
     bare: BareClient
     namespace: str
@@ -63,22 +63,22 @@ class Space:
     def deployments(self) -> str:
         return f"/apis/apps/v1/namespaces/{self.namespace}/deployments"
 
-    async def make(self) -> None:
+    async def create(self) -> None:
         await self.bare.create("/api/v1/namespaces", {"metadata": {"name": self.namespace}})
         shard = {"multiorch": {"replicas": 0}, "pools": {"main": {"replicasPerCell": 0}}}
         await self._apply("ShardTemplate", "std", shard)
         for template in ("shared", MINE):
-            await self.ask(template, 0)
-        await at_depth(DEPTH, lambda name: self._cluster(name, "shared"), self.herd)
+            await self.set_gateways(template, 0)
+        await run_concurrently(DEPTH, lambda name: self._cluster(name, "shared"), self.herd)
         await self._cluster(MINE, MINE)
 
-    async def leave(self) -> None:
+    async def delete(self) -> None:
         await self.bare.delete(f"/api/v1/namespaces/{self.namespace}")
         clusters = f"/apis/multigres.com/v1alpha1/namespaces/{self.namespace}/multigresclusters"
         while json.loads(await self.bare.get(clusters))["items"]:  # noqa: ASYNC110 - another process decides
             await asyncio.sleep(_POLL_SECONDS)
 
-    async def ask(self, template: str, gateways: int) -> None:
+    async def set_gateways(self, template: str, gateways: int) -> None:
         await self._apply("CellTemplate", template, {"multiGateway": {"replicas": gateways}})
 
     async def edit_mine(self, gateways: int) -> None:
@@ -101,63 +101,72 @@ class Space:
         await self.bare.apply_at(root, {**identity, "metadata": metadata, "spec": spec})
 
 
-def have(clusters: Sequence[str], gateways: int) -> IsRight:
-    wanted = {names.gateway(cluster, "z1") for cluster in clusters}
-    return lambda seen: seen.metadata.name in wanted and seen.spec.replicas == gateways
+def has_gateways(clusters: Sequence[str], gateways: int) -> ObjectPredicate:
+    expected = {names.gateway(cluster, "z1") for cluster in clusters}
+    return lambda found: found.metadata.name in expected and found.spec.replicas == gateways
 
 
 @dataclass
-class Found:
-    """Seconds of each round: of the edit alone, of the edit among the herd, and of the herd."""
+class HerdResult:
+    """Seconds of each round: the edit alone, the edit during the template change, and the template change."""
 
     alone: list[float]
     among: list[float]
     herd: list[float]
 
 
-async def measure_size(report: Report, on: Ground, size: int) -> None:
-    space, watched = Space(on.bare, f"{on.namespace}-{size}", size), Watched(on, AGENT)
+async def measure_size(report: Report, context: BenchContext, size: int) -> None:
+    space, watched = (
+        HerdNamespace(context.bare, f"{context.namespace}-{size}", size),
+        OperatorCalls(context, AGENT),
+    )
     progress(f"{size} clusters")
-    async with operator(on, (AGENT.removesuffix("-operator"),), {"namespaces": space.namespace}) as running:
-        await space.make()
+    async with running_operator(
+        context, (AGENT.removesuffix("-operator"),), {"namespaces": space.namespace}
+    ) as running:
+        await space.create()
         async with (
-            sight(on.bare, space.deployments, have(space.herd, 0)) as herd,
-            sight(on.bare, space.deployments, have([MINE], 0)) as mine,
+            watch_objects(context.bare, space.deployments, has_gateways(space.herd, 0)) as herd,
+            watch_objects(context.bare, space.deployments, has_gateways([MINE], 0)) as mine,
         ):
-            await running.during(herd.until(size))
-            await running.during(mine.until(1))
-            found = Found([], [], [])
+            await running.while_running(herd.until(size))
+            await running.while_running(mine.until(1))
+            found = HerdResult([], [], [])
             for number in range(report.options.rounds):
                 await watched.until_quiet()
-                await running.during(measure_round(space, herd, mine, number, found))
-        # While there is somebody to answer to the finalizers.
-        await running.during(space.leave())
+                await running.while_running(measure_round(space, herd, mine, number, found))
+        # While the operator is running and can remove the finalizers.
+        await running.while_running(space.delete())
     report.add(*figures(size, found))
 
 
-async def measure_round(space: Space, herd: Sight, mine: Sight, number: int, found: Found) -> None:
+async def measure_round(
+    space: HerdNamespace, herd: ObjectWatch, mine: ObjectWatch, number: int, found: HerdResult
+) -> None:
     progress(f"round {number + 1}")
-    found.alone.append(await edited(space, mine, 2 * number + 1))
-    asked = (number + 1) % 2
-    herd.expect(have(space.herd, asked))
+    found.alone.append(await measure_edit(space, mine, 2 * number + 1))
+    gateways = (number + 1) % 2
+    herd.expect(has_gateways(space.herd, gateways))
     began = time.perf_counter()
-    await space.ask("shared", asked)
-    found.among.append(await edited(space, mine, 2 * number + 2))
+    await space.set_gateways("shared", gateways)
+    found.among.append(await measure_edit(space, mine, 2 * number + 2))
     await herd.until(space.size)
     found.herd.append(time.perf_counter() - began)
 
 
-async def edited(space: Space, mine: Sight, gateways: int) -> float:
-    mine.expect(have([MINE], gateways))
+async def measure_edit(space: HerdNamespace, mine: ObjectWatch, gateways: int) -> float:
+    mine.expect(has_gateways([MINE], gateways))
     await space.edit_mine(gateways)
     answered = time.perf_counter()
     await mine.until(1)
     return time.perf_counter() - answered
 
 
-def figures(size: int, found: Found) -> list[Figure]:
+def figures(size: int, found: HerdResult) -> list[Figure]:
     return [
-        paired(f"an edit among {size} clusters that change", "s", found.among, found.alone, SERVED_SECONDS),
+        with_paired_floors(
+            f"an edit among {size} clusters that change", "s", found.among, found.alone, SERVED_SECONDS
+        ),
         Figure("… at worst", max(found.among), "s", target=SERVED_SECONDS),
         Figure(f"the template's change in all {size}", max(found.herd), "s"),
     ]

@@ -1,11 +1,10 @@
-"""100, 1,000 and 5,000 rows of a real MariaDB become tenants of five objects each: time, API writes, rest, restart.
+"""100, 1,000 and 5,000 rows of a real MariaDB become tenants of five objects each: time, API writes, idle, restart.
 
-The operator runs as a process of its own, and every call is counted from the API server's audit log. The clock of a
-storm runs from the moment the template is there to the moment the last Tenant says Ready. The floor is the bare client
-of `measuring.replay`: it writes what the operator wrote, 16 at once, in the same run, and its clock stops when all pods
-are ready. What a size leaves behind goes after its floor was measured and before the next begins: to delete a fleet
-keeps a control plane as busy as to make it. Sizes by `--sizes 100,1000,5000`, the rest that is watched by
-`--seconds 120`.
+The operator runs as a separate process, and calls are counted from the API server's audit log. A storm is measured
+from the creation of the template until the last Tenant is Ready. The floor is the bare client of `measuring.replay`:
+it writes what the operator wrote, 16 at once, in the same run, until all pods are ready. The objects of a size are
+deleted after its floor was measured and before the next size begins, because deletion keeps a control plane as busy
+as creation. Sizes: `--sizes 100,1000,5000`; idle time: `--seconds 120`.
 """
 
 from __future__ import annotations
@@ -15,20 +14,20 @@ import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from bench.measuring.figures import Figure, Target, at_most, at_most_of_floor, beside
-from bench.measuring.operator import install_kinds, operator
+from bench.measuring.figures import Figure, Target, at_most, at_most_of_floor, with_floor
+from bench.measuring.object_watch import is_ready, watch_objects
+from bench.measuring.operator import install_crds, running_operator
+from bench.measuring.operator_phases import OperatorCalls, Phase
 from bench.measuring.options import Options, read_options
-from bench.measuring.phases import Phase, Watched
-from bench.measuring.plane import Ground, context
-from bench.measuring.replay import Replayed, replay, what_was_written
+from bench.measuring.plane import BenchContext, bench_context
+from bench.measuring.replay import ReplayResult, read_written_objects, replay
 from bench.measuring.report import Report, progress
-from bench.measuring.running import run
-from bench.measuring.sight import says_ready, sight
-from bench.measuring.tenants import Customers, Space, customers, tenant_of, uid_of
+from bench.measuring.scenario_run import run
+from bench.measuring.tenants import CustomersTable, TenantsNamespace, customers_table, row_uid, tenant_name
 
 DEFAULT = Options(objects=1, rounds=1, seconds=120.0, sizes=(100, 1_000, 5_000))
 OPERATOR = ("tenants",)
-# 24 reads in two minutes of rest, as the operators that this is held against make them.
+# 24 reads in two minutes of idle time, as the Go operator makes them.
 INTERVAL = "5s"
 MANAGER = AGENT = "tenant-operator"
 WALL = at_most_of_floor(1.5)
@@ -43,7 +42,7 @@ REST_SECONDS = 120.0
 NEW_ROW_SECONDS = {100: 3.0, 300: 3.0, 1_000: 3.0}
 NONE = at_most(0)
 _SHARED = ("tenantregistries", "tenanttemplates", "controllerrevisions")
-"""What a fleet has one of, however large it is: its writes are counted apart, they grow with seconds, not with rows."""
+"""Resources that exist once per fleet; their writes are counted separately: they grow with time, not with rows."""
 _RESTART_SECONDS = 30.0
 
 
@@ -52,88 +51,92 @@ def main(argv: Sequence[str]) -> int:
 
 
 async def measure(report: Report) -> None:
-    async with context() as on, customers() as table:
-        await install_kinds(on.bare)
+    async with bench_context() as context, customers_table() as table:
+        await install_crds(context.bare)
         for size in report.options.sizes:
-            await measure_size(report, on, table, size)
+            await measure_size(report, context, table, size)
 
 
 @dataclass
-class Found:
-    """What one size showed."""
+class SizeResult:
+    """The measurements of one size."""
 
     size: int
     seconds: float
     storm: Phase
     rest: Phase
-    restart: Restart
-    floor: Replayed
+    restart: RestartResult
+    floor: ReplayResult
 
 
 @dataclass
-class Restart:
+class RestartResult:
     phase: Phase
     new_row_seconds: float
-    strangers: int
-    """Writes that were not about the new row."""
+    unrelated_writes: int
+    """Writes that do not belong to the new row."""
 
 
-async def measure_size(report: Report, on: Ground, table: Customers, size: int) -> None:
-    space = Space(on.bare, f"{on.namespace}-{size}", table, INTERVAL)
-    watched = Watched(on, AGENT)
+async def measure_size(report: Report, context: BenchContext, table: CustomersTable, size: int) -> None:
+    space = TenantsNamespace(context.bare, f"{context.namespace}-{size}", table, INTERVAL)
+    watched = OperatorCalls(context, AGENT)
     progress(f"{size} rows")
-    await space.until_alone()
-    await space.make()
+    await space.wait_for_terminating_namespaces()
+    await space.create()
     await table.clear()
     await table.add(range(size))
-    async with operator(on, OPERATOR, {"namespaces": space.namespace}) as running:
+    async with running_operator(context, OPERATOR, {"namespaces": space.namespace}) as running:
         async with watched.phase(running) as storm:
-            seconds = await until_all_ready(space, size)
+            seconds = await start_and_wait_ready(space, size)
             progress(f"all Ready after {seconds:.1f} s; waiting for quiet")
             await watched.until_quiet()
-        written = await what_was_written(on.bare, storm.calls, MANAGER, space.namespace)
+        written = await read_written_objects(context.bare, storm.calls, MANAGER, space.namespace)
         progress(f"at rest for {report.options.seconds:g} s")
         async with watched.phase(running) as rest:
             await asyncio.sleep(report.options.seconds)
-    restart = await measure_restart(on, space, watched, size)
+    restart = await measure_restart(context, space, watched, size)
     progress("the bare client writes the same")
-    floor = await replay(on.bare, written, f"{space.namespace}-bare")
-    await space.leave()
-    await on.bare.delete(f"/api/v1/namespaces/{space.namespace}-bare")
-    report.add(*figures(Found(size, seconds, storm, rest, restart, floor)))
+    floor = await replay(context.bare, written, f"{space.namespace}-bare")
+    await space.delete()
+    await context.bare.delete(f"/api/v1/namespaces/{space.namespace}-bare")
+    report.add(*figures(SizeResult(size, seconds, storm, rest, restart, floor)))
     report.note(f"{size}: writes were {storm.sorted_writes()}")
-    if rest.writes or restart.strangers:
+    if rest.writes or restart.unrelated_writes:
         report.note(f"{size}: at rest {rest.sorted_writes()}; restart {restart.phase.sorted_writes()}")
 
 
-async def until_all_ready(space: Space, size: int) -> float:
-    async with sight(space.bare, space.path("tenants"), says_ready) as tenants:
+async def start_and_wait_ready(space: TenantsNamespace, size: int) -> float:
+    async with watch_objects(space.bare, space.path("tenants"), is_ready) as tenants:
         began = time.perf_counter()
-        await space.open()
+        await space.create_registry_and_template()
         await tenants.until(size)
         return time.perf_counter() - began
 
 
-async def measure_restart(on: Ground, space: Space, watched: Watched, size: int) -> Restart:
-    """A row that came while nobody looked is served, and nothing else is touched."""
+async def measure_restart(
+    context: BenchContext, space: TenantsNamespace, watched: OperatorCalls, size: int
+) -> RestartResult:
+    """A restarted operator handles a row that was added in between, and changes nothing else."""
     progress("restart")
     await space.table.add([size])
     mark, began = await watched.mark(), time.perf_counter()
     async with (
-        sight(space.bare, space.core("configmaps"), lambda seen: seen.metadata.name == uid_of(size)) as made,
-        operator(on, OPERATOR, {"namespaces": space.namespace}) as running,
+        watch_objects(
+            space.bare, space.core("configmaps"), lambda found: found.metadata.name == row_uid(size)
+        ) as made,
+        running_operator(context, OPERATOR, {"namespaces": space.namespace}) as running,
     ):
         await made.until(1)
         new_row = time.perf_counter() - began
         await asyncio.sleep(_RESTART_SECONDS)
         await watched.until_quiet()
         phase = Phase(await watched.since(mark), after=running.usage())
-    return Restart(phase, new_row, strangers(phase, size))
+    return RestartResult(phase, new_row, count_unrelated_writes(phase, size))
 
 
-def strangers(phase: Phase, number: int) -> int:
-    """Writes that are neither about the new row's tenant nor a status of the registry or the template that count it."""
-    own = (uid_of(number), tenant_of(number), f"{tenant_of(number)}-values")
+def count_unrelated_writes(phase: Phase, number: int) -> int:
+    """Writes other than those of the new row's tenant and the statuses of registry and template."""
+    own = (row_uid(number), tenant_name(number), f"{tenant_name(number)}-values")
     return sum(
         item.call.name not in own
         and not (item.call.resource in _SHARED and item.call.subresource == "status")
@@ -142,14 +145,14 @@ def strangers(phase: Phase, number: int) -> int:
     )
 
 
-def figures(found: Found) -> list[Figure]:
+def figures(found: SizeResult) -> list[Figure]:
     size, storm, rest, floor = found.size, found.storm, found.rest, found.floor
     cpu_of_rest = {size: most * rest.seconds / REST_SECONDS for size, most in REST_CPU_SECONDS.items()}
     shared = sum(item.call.resource in _SHARED for item in storm.writes)
     return [
-        beside(f"{size:,} rows, all Ready", found.seconds, "s", floor.ready_seconds, WALL),
-        beside("… the bare client's writes alone", found.seconds, "s", floor.writes.seconds),
-        beside(
+        with_floor(f"{size:,} rows, all Ready", found.seconds, "s", floor.ready_seconds, WALL),
+        with_floor("… the bare client's writes alone", found.seconds, "s", floor.writes.seconds),
+        with_floor(
             "… writes for each, events apart",
             (storm.objects - shared) / size,
             "",
@@ -171,7 +174,7 @@ def figures(found: Found) -> list[Figure]:
             "s",
             target=_bound(NEW_ROW_SECONDS, size),
         ),
-        Figure("… restart: writes about anything else", found.restart.strangers, "", target=NONE),
+        Figure("… restart: writes about anything else", found.restart.unrelated_writes, "", target=NONE),
     ]
 
 

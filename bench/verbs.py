@@ -1,7 +1,7 @@
-"""Every verb that looks at a cluster, on a small one: how long until its answer is there, and what processor it takes.
+"""Wall and CPU time of every verb that reads a cluster, on a small one.
 
-The floor is `steward --version`: an interpreter, click, and no verb. Wall time is what a user waits for, so it has the
-target; the processor's share tells on a busy machine how much of it was somebody else's.
+The floor is `steward --version`: an interpreter and click, without a verb. The target is for wall time, which a user
+waits for; CPU time shows how much of it other processes caused on a busy machine.
 """
 
 from __future__ import annotations
@@ -19,16 +19,16 @@ from contextlib import closing
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from bench.measuring.figures import Figure, at_most, beside
-from bench.measuring.operator import install_kinds, operator
+from bench.measuring.figures import Figure, at_most, with_floor
+from bench.measuring.operator import install_crds, running_operator
 from bench.measuring.options import Options, read_options
-from bench.measuring.plane import Ground, context
+from bench.measuring.plane import BenchContext, bench_context
 from bench.measuring.report import Report, progress
-from bench.measuring.running import run
+from bench.measuring.scenario_run import run
 
 DEFAULT = Options(objects=12, rounds=5)
 TARGET = at_most(0.5)
-PATIENCE = 300.0
+SETUP_TIMEOUT = 300.0
 STEWARD = str(Path(sys.executable).with_name("steward"))
 DATABASES = "/apis/multigres.com/v1alpha1/namespaces/{}/multigresclusters"
 TENANTS = "/apis/operator.kubernetes-tenants.org/v1/namespaces/{}/{}"
@@ -38,7 +38,7 @@ COLUMNS = {"uid": "id", "hostOrUrl": "url", "activate": "active"}
 CONFIG = {"id": "config", "nameTemplate": "{{ .uid }}", "spec": {"apiVersion": "v1", "kind": "ConfigMap"}}
 
 
-class Took(NamedTuple):
+class VerbCost(NamedTuple):
     wall: float
     processor: float
 
@@ -49,19 +49,19 @@ def main(argv: Sequence[str]) -> int:
 
 async def measure(report: Report) -> None:
     with tempfile.TemporaryDirectory(prefix="steward-bench-rows-") as rows:
-        async with context() as on:
-            await install_kinds(on.bare)
+        async with bench_context() as context:
+            await install_crds(context.bare)
             make_table(Path(rows), report.options.objects)
-            async with operator(on, (), {"sqlite-root": rows, "namespaces": on.namespace}):
-                await grow(on, report.options.objects)
-                floor = await best(("--version",), report.options.rounds)
-                for words in verbs(on, rows):
+            async with running_operator(context, (), {"sqlite-root": rows, "namespaces": context.namespace}):
+                await create_objects(context, report.options.objects)
+                floor = await best_of(("--version",), report.options.rounds)
+                for words in verbs(context, rows):
                     progress(f"steward {words[0]}")
-                    report.add(*figures(words[0], await best(words, report.options.rounds), floor))
+                    report.add(*figures(words[0], await best_of(words, report.options.rounds), floor))
 
 
-def verbs(on: Ground, rows: str) -> list[tuple[str, ...]]:
-    where = ("-n", on.namespace, "--kubeconfig", str(on.plane.kubeconfig))
+def verbs(context: BenchContext, rows: str) -> list[tuple[str, ...]]:
+    where = ("-n", context.namespace, "--kubeconfig", str(context.plane.kubeconfig))
     return [
         ("status", *where),
         ("tree", *where),
@@ -83,48 +83,52 @@ def make_table(directory: Path, count: int) -> None:
         connection.executemany("INSERT INTO customers VALUES (?, ?, ?)", made)
 
 
-async def grow(on: Ground, count: int) -> None:
-    """A cluster across three zones and a handful of tenants, all of them there."""
-    databases, tenants = DATABASES.format(on.namespace), TENANTS.format(on.namespace, "tenants")
-    await on.bare.create(databases, _object("multigres.com/v1alpha1", "MultigresCluster", "mini", CELLS))
+async def create_objects(context: BenchContext, count: int) -> None:
+    """Create a cluster across three zones and some tenants, and wait until they exist."""
+    databases, tenants = DATABASES.format(context.namespace), TENANTS.format(context.namespace, "tenants")
+    await context.bare.create(databases, _object("multigres.com/v1alpha1", "MultigresCluster", "mini", CELLS))
     for plural, kind, name, spec in (
         ("tenantregistries", "TenantRegistry", "prod", {"source": SOURCE, "valueMappings": COLUMNS}),
         ("tenanttemplates", "TenantTemplate", "web", {"registryId": "prod", "configMaps": [CONFIG]}),
     ):
         made = _object("operator.kubernetes-tenants.org/v1", kind, name, spec)
-        await on.bare.create(TENANTS.format(on.namespace, plural), made)
-    async with asyncio.timeout(PATIENCE):
-        # Another process decides.
-        while len(json.loads(await on.bare.get(tenants))["items"]) < count or not await _is_healthy(on):  # noqa: ASYNC110
+        await context.bare.create(TENANTS.format(context.namespace, plural), made)
+    async with asyncio.timeout(SETUP_TIMEOUT):
+        while not await _is_complete(context, tenants, count):  # noqa: ASYNC110 - another process decides
             await asyncio.sleep(0.5)
+
+
+async def _is_complete(context: BenchContext, tenants: str, count: int) -> bool:
+    found = json.loads(await context.bare.get(tenants))["items"]
+    return len(found) >= count and await _is_healthy(context)
 
 
 def _object(api_version: str, kind: str, name: str, spec: dict[str, Any]) -> dict[str, Any]:
     return {"apiVersion": api_version, "kind": kind, "metadata": {"name": name}, "spec": spec}
 
 
-async def _is_healthy(on: Ground) -> bool:
-    found = json.loads(await on.bare.get(f"{DATABASES.format(on.namespace)}/mini"))
+async def _is_healthy(context: BenchContext) -> bool:
+    found = json.loads(await context.bare.get(f"{DATABASES.format(context.namespace)}/mini"))
     return bool((found.get("status") or {}).get("phase") == "Healthy")
 
 
-async def best(words: tuple[str, ...], rounds: int) -> Took:
-    """Of several runs: the others waited for something that has nothing to do with the verb."""
-    return min([await asyncio.to_thread(took, words) for _ in range(rounds)])
+async def best_of(words: tuple[str, ...], rounds: int) -> VerbCost:
+    """The fastest of several runs: the others waited for causes outside the verb."""
+    return min([await asyncio.to_thread(measure_verb, words) for _ in range(rounds)])
 
 
-def took(words: tuple[str, ...]) -> Took:
+def measure_verb(words: tuple[str, ...]) -> VerbCost:
     before, began = resource.getrusage(resource.RUSAGE_CHILDREN), time.perf_counter()
     done = subprocess.run([STEWARD, *words], capture_output=True, text=True, check=False)
     wall, after = time.perf_counter() - began, resource.getrusage(resource.RUSAGE_CHILDREN)
     if "Traceback" in done.stderr or not done.stdout:
         raise RuntimeError(f"steward {' '.join(words)}: {done.stderr}")
     spent = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
-    return Took(wall, spent)
+    return VerbCost(wall, spent)
 
 
-def figures(verb: str, spent: Took, floor: Took) -> list[Figure]:
+def figures(verb: str, spent: VerbCost, floor: VerbCost) -> list[Figure]:
     return [
-        beside(f"steward {verb}", spent.wall, "s", floor.wall, TARGET),
+        with_floor(f"steward {verb}", spent.wall, "s", floor.wall, TARGET),
         Figure("… of it, processor", spent.processor, "s"),
     ]

@@ -1,7 +1,7 @@
-"""`python -m tests.install_databases`: sees to it that the tests find a real MariaDB and a real PostgreSQL.
+"""`python -m tests.install_databases`: installs MariaDB and PostgreSQL for the tests if they are missing.
 
-As root on Debian and its kin what is missing is installed from the distribution; anywhere else the error says what to
-install. No service is started: the tests run servers of their own.
+As root on Debian and derived distributions it installs the missing packages; elsewhere the error names them. No service
+is started: the tests run their own servers.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from pathlib import Path
 
 from tests.support.database_servers import SERVERS, find_program
 
-# Debian asks this program whether a service may be started; 101 means no.
+# Debian runs this program to decide whether a service may be started; exit code 101 means no.
 _POLICY = Path("/usr/sbin/policy-rc.d")
 
 
@@ -25,17 +25,17 @@ def missing_packages() -> list[str]:
 
 
 def main() -> str | None:
-    """What went wrong, if anything did."""
+    """Install missing packages; return an error message, or None."""
     missing = missing_packages()
     if not missing:
         return None
     if os.getuid() != 0 or shutil.which("apt-get") is None:
         return (
             f"The tests need {' and '.join(missing)}: install it (`sudo apt-get install {' '.join(missing)}` on Debian "
-            "and Ubuntu; the packages of the same meaning elsewhere), then run the same command again."
+            "and Ubuntu; the equivalent packages elsewhere), then run the same command again."
         )
     print(f"installing {' and '.join(missing)} (no service is started)", file=sys.stderr)
-    with _services_stay_off():
+    with _services_not_started():
         return _apt_get("update") or _apt_get("install", "--yes", "--no-install-recommends", *missing)
 
 
@@ -53,7 +53,7 @@ def _apt_get(*arguments: str) -> str | None:
 
 
 @contextmanager
-def _services_stay_off() -> Iterator[None]:
+def _services_not_started() -> Iterator[None]:
     if _POLICY.exists():
         yield
         return

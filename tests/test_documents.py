@@ -1,17 +1,15 @@
-"""Documents hold what they promise: links lead somewhere, and nothing speaks of the machine it was written on."""
+"""Checks of all documents: links, headings, manifests, commands, and quoted messages."""
 
 import re
-import shlex
 from functools import cache
 from pathlib import Path
 
-import click
 import pytest
 
-from steward.cli.documents import read_documents
+from steward.cli.documents import parse_documents
 from steward.cli.lint_checks import lint
-from steward.cli.main import steward
-from steward.install.operators import SHIPPED
+from steward.install.operators import OPERATORS
+from tests.support.command_lines import usage_error
 from tests.support.paths import ROOT
 
 PLACES = ("*.md", "docs/**/*.md", "config/**/*.md", "chart/**/*.md")
@@ -23,7 +21,7 @@ _CODE = re.compile(r"```.*?```|`[^`]*`", re.DOTALL)
 
 
 @pytest.mark.parametrize("name", DOCUMENTS)
-def test_every_link_inside_the_project_leads_somewhere(name: str) -> None:
+def test_every_link_inside_the_project_exists(name: str) -> None:
     path = ROOT / name
     text = _CODE.sub("", path.read_text())
 
@@ -34,7 +32,7 @@ def test_every_link_inside_the_project_leads_somewhere(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", DOCUMENTS)
-def test_every_heading_that_a_link_names_is_there(name: str) -> None:
+def test_every_linked_heading_exists(name: str) -> None:
     path = ROOT / name
     missing = []
     for link in _LINK.findall(_CODE.sub("", path.read_text())):
@@ -72,66 +70,44 @@ _SHELL_LINE = re.compile(r"^(?: {4,}|\$ )?(?:\.venv/bin/)?(steward [a-z].*)$", r
 @pytest.mark.parametrize("name", DOCUMENTS)
 def test_every_manifest_in_a_document_passes_lint(name: str) -> None:
     blocks = _YAML_BLOCK.findall((ROOT / name).read_text())
-    documents = [read_documents(name, block) for block in blocks]
+    documents = [parse_documents(name, block) for block in blocks]
 
-    # A template that a piece names stands elsewhere; everything else must be right as it is printed.
-    wrong = [
+    # Referenced templates are in other manifests; everything else must be valid as printed.
+    errors = [
         finding.message
         for block in documents
         for finding in lint(block)
         if finding.severity == "error" and "Template" not in finding.message
     ]
 
-    assert wrong == []
+    assert errors == []
 
 
 @pytest.mark.parametrize("name", [name for name in DOCUMENTS if "reference/" not in name])
-def test_every_steward_command_in_a_document_can_be_typed(name: str) -> None:
+def test_every_steward_command_in_a_document_is_valid(name: str) -> None:
     lines = _SHELL_LINE.findall((ROOT / name).read_text())
 
-    wrong = {line: told for line in lines if (told := usage_error(line))}
+    errors = {line: error for line in lines if (error := usage_error(line))}
 
-    assert wrong == {}
-
-
-def usage_error(line: str) -> str:
-    """What click says of the words of a command line, without running it."""
-    line = re.split(r" (?:\||>|#|<) ?", line)[0]
-    words = shlex.split(re.sub(r"\[(--[^\]]*)\]", r"\1", line))[1:]
-    if "VERB" in words or "…" in words or words[0] == "kubectl":
-        return ""
-    context = click.Context(steward, info_name="steward", **steward.context_settings)
-    try:
-        name, command, rest = steward.resolve_command(context, words)
-        assert command is not None
-        while isinstance(command, click.Group) and rest and not rest[0].startswith("-"):
-            name, command, rest = command.resolve_command(context, rest)
-            assert command is not None
-        inner = click.Context(command, parent=context, info_name=name, **command.context_settings)
-        _, left, _ = command.make_parser(inner).parse_args(list(rest))
-        if left and not inner.allow_extra_args:
-            return f"too many words: {left}"
-    except click.UsageError as error:
-        return error.format_message()
-    return ""
+    assert errors == {}
 
 
 @pytest.mark.parametrize("name", DOCUMENTS)
-def test_every_target_of_make_and_every_deployment_in_a_document_is_there(name: str) -> None:
+def test_every_make_target_and_deployment_in_a_document_exists(name: str) -> None:
     text = (ROOT / name).read_text()
-    targets = set(re.findall(r"^([a-z]+):", (ROOT / "Makefile").read_text(), re.MULTILINE))
-    deployments = {operator.name for operator in SHIPPED}
+    targets = set(re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(), re.MULTILINE))
+    deployments = {operator.name for operator in OPERATORS}
 
-    made = {
-        word for line in re.findall(r"^ {4}make ([a-z ]+)", text, re.MULTILINE) for word in line.split()[:1]
+    used = {
+        word for line in re.findall(r"^ {4}make ([a-z -]+)", text, re.MULTILINE) for word in line.split()[:1]
     }
     named = set(re.findall(r"deploy(?:ment)?/([a-z-]+)", text))
 
-    assert made - targets == set()
+    assert used - targets == set()
     assert named - deployments == set()
 
 
-def test_every_page_is_reached_from_the_first_one() -> None:
+def test_every_page_is_linked_from_the_readme() -> None:
     reached, rest = set[Path](), [ROOT / "README.md"]
     while rest:
         page = rest.pop()
@@ -149,11 +125,11 @@ def test_every_page_is_reached_from_the_first_one() -> None:
     assert {str(page.relative_to(ROOT)) for page in pages - reached} == set()
 
 
-def test_the_first_page_fits_one_screen_and_a_half() -> None:
+def test_the_readme_is_short() -> None:
     assert len((ROOT / "README.md").read_text().splitlines()) <= 75
 
 
-# What is filled into a message, and where one sentence is put before another.
+# Values in messages, and separators between their parts.
 _VALUES = re.compile(
     r"…|: |'|=False|\d+ of \d+|[\d/]+ nodes are available|CrashLoopBackOff|ImagePullBackOff|postgres|a -> b -> a"
     r"|topology\.kubernetes\.io/zone="
@@ -162,14 +138,14 @@ _MESSAGE_ROW = re.compile(r"^\| ((?:`[^`]+`[^|`]*)+)\|", re.MULTILINE)
 
 
 def quoted_messages() -> list[str]:
-    """In the first column of the tables of troubleshooting; `…` stands for what differs."""
+    """Messages in the first column of the tables of troubleshooting.md; `…` stands for values."""
     rows = _MESSAGE_ROW.findall((ROOT / "docs/troubleshooting.md").read_text())
     return [message for row in rows for message in re.findall(r"`([^`]+)`", row)]
 
 
 @pytest.mark.parametrize("message", quoted_messages())
-def test_every_message_that_troubleshooting_quotes_is_one_of_ours(message: str) -> None:
-    if message in SAID_BY_OTHERS:
+def test_every_message_quoted_in_troubleshooting_is_in_the_code(message: str) -> None:
+    if message in MESSAGES_OF_OTHERS:
         return
     pieces = [piece for piece in _VALUES.split(message) if piece.strip(" :,;/'")]
 
@@ -177,12 +153,12 @@ def test_every_message_that_troubleshooting_quotes_is_one_of_ours(message: str) 
     assert [piece for piece in pieces if _flat(piece) not in _code()] == []
 
 
-SAID_BY_OTHERS = {"failed calling webhook": "the API server"}
+MESSAGES_OF_OTHERS = {"failed calling webhook": "the API server"}
 
 
 @cache
 def _code() -> str:
-    """All of it, without what differs in a message and without the seams between two pieces of one."""
+    """The source code, without placeholders and line breaks in messages."""
     sources = (path.read_text() for path in sorted((ROOT / "src/steward").rglob("*.py")))
     return _flat("\n".join(sources))
 

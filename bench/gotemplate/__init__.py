@@ -1,8 +1,8 @@
-"""Steward's template engine against Go's: parsing and rendering of a dozen templates, same data, same run.
+"""Steward's template engine compared with Go's: parsing and rendering of a dozen templates, same data, same run.
 
-Go parses with its function table filled each time, as the Go operator does for every string; ours is timed without
-its cache. `ready` is parsing and compiling together: what the first rendering of a new template costs on top.
-Times are of the processor, so that neighbours on the machine do not count.
+Go fills its function table for each parse, as the Go operator does for every string; ours is timed without its cache.
+`ready` is parsing and compiling: the additional cost of the first rendering of a new template. Times are CPU times, so
+that other processes do not count.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _ROUNDS = 5
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """Microseconds, and ours divided by Go's."""
+    """Microseconds, and the ratios of ours to Go's."""
 
     name: str
     go_parse: float
@@ -78,7 +78,7 @@ def _go_times(source: str) -> tuple[float, float]:
 
 
 def best(work: Callable[[], object]) -> float:
-    """Microseconds a call: the count doubles until a round is long enough; the fastest of several counts."""
+    """Microseconds per call: the count doubles until a round is long enough; the fastest of several rounds."""
     count = 1
     while _timed(work, count) < _ROUND:
         count *= 2

@@ -1,4 +1,4 @@
-"""What is measured: a dozen templates from a name to a whole manifest, as tenants are made of, over one row's data."""
+"""The measured templates, from a name to a complete manifest, and the data of one row."""
 
 from __future__ import annotations
 

@@ -1,16 +1,20 @@
-"""What all scenarios measure with, in the order in which a scenario uses it.
+"""Tools of the scenarios, in the order in which a scenario uses them.
 
-options      how large a run is
-running      a scenario from its first line to its last, with nothing left behind
-plane        the control plane that it measures on
-bare         the floor: an HTTP client and nothing else
-engine       the engine, put together as in production
-depth        so many calls in flight, and what they cost
-contest      several ways to do the same, in rounds, so that noise hits all of them
-bytecode     what measured processes find compiled
-child        a process of its own, where memory is what is measured
-operator     `steward run` as a process
-process      what the kernel says of a process
-figures      a figure, its floor and its target
-report       the table, and the JSON beside it
+options          the size of a run
+scenario_run     runs a scenario, and cleans up after it
+plane            the control plane
+bare_client      the floor: an HTTP client and nothing else
+engine           the engine, assembled as in production
+concurrency      a number of calls in flight, and their cost
+comparison       several candidates in the same rounds, so that noise affects all of them
+background_watch a bare watch that runs during a measurement
+bytecode         bytecode for measured processes
+child            a separate process, for measuring memory
+operator         `steward run` as a process
+operator_phases  calls, CPU and memory of an operator in one phase
+object_watch     waits until objects reach a state
+replay           writes again what an operator wrote
+process          memory and CPU of a process, from the kernel
+figures          a figure, its floor and its target
+report           the table, and its JSON
 """

@@ -1,4 +1,4 @@
-"""The floor of the `idle` scenario: a process that has the HTTP client and the JSON library, and has made one call."""
+"""The floor of the `idle` scenario: a process with the HTTP client and the JSON library that has made one call."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from dataclasses import asdict
 import aiohttp
 import msgspec
 
-from bench.measuring.child import Answer, serve, tidy
-from bench.measuring.process import usage
+from bench.measuring.child import ChildAnswer, collect_garbage, serve
+from bench.measuring.process import process_usage
 
 
-async def call(url: str, authority: str, certificate: str, key: str) -> Answer:
+async def call(url: str, authority: str, certificate: str, key: str) -> ChildAnswer:
     context = ssl.create_default_context(cafile=authority)
     context.load_cert_chain(certificate, key)
     connector = aiohttp.TCPConnector(ssl=context)
@@ -24,8 +24,8 @@ async def call(url: str, authority: str, certificate: str, key: str) -> Answer:
         session.get("/api/v1/namespaces/default") as response,
     ):
         msgspec.json.decode(await response.read())
-        tidy()
-        return asdict(usage())
+        collect_garbage()
+        return asdict(process_usage())
 
 
 async def main(*connection: str) -> None:

@@ -1,8 +1,8 @@
-"""Measured processes find compiled modules, as in the image: compiling them is no cost of an operator at rest, yet
-leaves megabytes behind.
+"""Lets measured processes use cached bytecode, as in the image: compiling modules would increase their memory by
+megabytes.
 
-The bytecode lies in the user's cache and not beside the sources, which may be read-only. Python itself notices when a
-source is newer.
+The bytecode is in the user's cache directory, because the source directory may be read-only. Python recompiles changed
+sources.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import os
 from steward.local.paths import cache_directory
 
 
-def keep_bytecode() -> None:
-    """For every process that is started from here on; each module's first import anywhere still compiles it."""
+def enable_bytecode_cache() -> None:
+    """Enable the cache for all processes started from now on; the first import of a module still compiles it."""
     os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
     os.environ["PYTHONPYCACHEPREFIX"] = str(cache_directory() / "bench-bytecode")

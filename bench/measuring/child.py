@@ -1,7 +1,7 @@
-"""A process of its own for what must be measured from a clean start, such as memory.
+"""A child process, for measurements that need a fresh process, such as memory.
 
-The parent asks by a word on the child's standard input and gets one line of JSON back. The child ends when its input
-does, and that happens however the parent ends.
+The parent writes a word to the child's standard input and gets one line of JSON back. The child ends at the end of its
+input, which comes however the parent ends.
 """
 
 from __future__ import annotations
@@ -15,14 +15,14 @@ from contextlib import asynccontextmanager, suppress
 from functools import cache
 from typing import Any
 
-Answer = dict[str, Any]
-Answers = Mapping[str, Callable[[], Awaitable[Answer]]]
+ChildAnswer = dict[str, Any]
+ChildHandlers = Mapping[str, Callable[[], Awaitable[ChildAnswer]]]
 
 _END_SECONDS = 10.0
 
 
 class ChildFailed(RuntimeError):
-    """The child ended instead of answering; what it had to say is on standard error."""
+    """The child ended without an answer; its error is on standard error."""
 
 
 class Child:
@@ -33,14 +33,14 @@ class Child:
     def pid(self) -> int:
         return self._process.pid
 
-    async def ask(self, word: str) -> Answer:
+    async def request(self, word: str) -> ChildAnswer:
         assert self._process.stdin is not None
         assert self._process.stdout is not None
         self._process.stdin.write(f"{word}\n".encode())
         line = await self._process.stdout.readline()
         if not line:
-            raise ChildFailed(f"the measured process ended when it was asked for {word!r}")
-        answer: Answer = json.loads(line)
+            raise ChildFailed(f"the measured process ended during the request {word!r}")
+        answer: ChildAnswer = json.loads(line)
         return answer
 
     async def end(self) -> None:
@@ -54,7 +54,7 @@ class Child:
 
 
 @asynccontextmanager
-async def child(module: str, *arguments: str) -> AsyncIterator[Child]:
+async def run_child(module: str, *arguments: str) -> AsyncIterator[Child]:
     await _compile(module)
     process = await asyncio.create_subprocess_exec(
         sys.executable,
@@ -66,7 +66,7 @@ async def child(module: str, *arguments: str) -> AsyncIterator[Child]:
     try:
         yield started
     finally:
-        # A second Ctrl-C may cut this short: the child's closed input then ends it.
+        # A second Ctrl-C may interrupt this: then the closed input ends the child.
         await asyncio.shield(started.end())
 
 
@@ -81,8 +81,8 @@ async def _import(module: str) -> None:
         raise ChildFailed(f"{module} cannot be imported")
 
 
-async def serve(answers: Answers) -> None:
-    """The child's side: answers until the input ends, even in the midst of an answer."""
+async def serve(answers: ChildHandlers) -> None:
+    """The child's side: answer until the input ends, even during an answer."""
     reader = asyncio.StreamReader()
     await asyncio.get_running_loop().connect_read_pipe(
         lambda: asyncio.StreamReaderProtocol(reader), sys.stdin
@@ -96,17 +96,17 @@ async def serve(answers: Answers) -> None:
             await work
 
 
-async def _answer(answer: Callable[[], Awaitable[Answer]]) -> None:
+async def _answer(answer: Callable[[], Awaitable[ChildAnswer]]) -> None:
     try:
         found = await answer()
     except Exception:
         sys.excepthook(*sys.exc_info())
-        # The parent waits for a line: an end of file tells it.
+        # The parent waits for a line: signal the failure by an end of file.
         sys.stdout.close()
         return
     print(json.dumps(found), flush=True)
 
 
-def tidy() -> None:
-    """Before memory is read: what is garbage counts for nobody."""
+def collect_garbage() -> None:
+    """Collect garbage before memory is measured."""
     gc.collect()

@@ -1,8 +1,8 @@
-"""A figure means something only beside another: its floor, measured in the same run, and what it has to reach.
+"""Figures with their floor, measured in the same run, and their target.
 
-Contests are judged by pairs. In each round all contestants run one after the other, so a ratio within a round
-compares neighbours in time; the median of these ratios is what counts. A ratio of two medians would compare a lucky
-round of one with an unlucky round of the other.
+Comparisons use pairs. In each round all candidates run one after the other, so a ratio within a round compares
+measurements of the same time; the median of these ratios counts. A ratio of two medians could compare a fast round of
+one candidate with a slow round of the other.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ def at_most_of_floor(bound: float) -> Target:
 
 @dataclass(frozen=True)
 class Figure:
-    """`floor` is None for a figure that is itself a floor."""
+    """A measured value; `floor` is None for a figure that is itself a floor."""
 
     name: str
     value: float
@@ -75,24 +75,24 @@ class Figure:
         return "met" if self.target.is_met_by(self) else "missed"
 
 
-def beside(name: str, value: float, unit: str, floor: float, target: Target | None = None) -> Figure:
-    """A figure that was measured once, beside a floor that was measured once."""
-    return Figure(name, value, unit, floor, ratio_of(value, floor), target)
+def with_floor(name: str, value: float, unit: str, floor: float, target: Target | None = None) -> Figure:
+    """A figure and a floor that were each measured once."""
+    return Figure(name, value, unit, floor, ratio(value, floor), target)
 
 
-def paired(
+def with_paired_floors(
     name: str, unit: str, ours: Sequence[float], floors: Sequence[float], target: Target | None = None
 ) -> Figure:
-    """A figure of several rounds, beside the floors of the same rounds."""
-    ratios = [ratio_of(value, floor) for value, floor in zip(ours, floors, strict=True)]
+    """A figure of several rounds, with the floors of the same rounds."""
+    ratios = [ratio(value, floor) for value, floor in zip(ours, floors, strict=True)]
     return Figure(name, median(ours), unit, median(floors), median(ratios), target)
 
 
-def ratio_of(value: float, floor: float) -> float:
+def ratio(value: float, floor: float) -> float:
     return value / floor if floor else math.inf
 
 
 def percentile(values: Sequence[float], share: float) -> float:
-    """The smallest of the values that at least this share of them does not exceed."""
+    """The smallest value that is not exceeded by at least this share of the values."""
     ordered = sorted(values)
     return ordered[max(0, math.ceil(share * len(ordered)) - 1)]

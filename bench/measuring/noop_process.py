@@ -1,4 +1,4 @@
-"""The measured process of the `noop` scenario: a controller that does nothing, or a bare watch in its stead."""
+"""The measured process of the `noop` scenario: a controller that does nothing, or a bare watch."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ import sys
 import time
 from pathlib import Path
 
-from bench.measuring.bare import BareClient
-from bench.measuring.child import Answer, serve, tidy
-from bench.measuring.depth import Meter
-from bench.measuring.engine import Engine, engine
-from bench.measuring.process import usage
-from steward.kube.cache.gc_pause import collector_paused
+from bench.measuring.bare_client import BareClient
+from bench.measuring.child import ChildAnswer, collect_garbage, serve
+from bench.measuring.concurrency import Meter
+from bench.measuring.engine import Engine, running_engine
+from bench.measuring.process import process_usage
+from steward.kube.cache.gc_pause import gc_paused
 from steward.kube.cache.rules import CacheRule
 from steward.kube.cache.store import Store
 from steward.kube.objects.kinds import CONFIG_MAP, Key
@@ -21,12 +21,11 @@ from steward.local import control_plane as local
 from steward.local.control_plane import ControlPlane
 from steward.runtime.controller.controller import Controller, ControllerLoop
 from steward.runtime.controller.triggers import For
-from steward.runtime.controller.workqueue import Lane
-from steward.runtime.reconcile import DONE, Result
+from steward.runtime.reconcile import DONE, Lane, Result
 
 
-class Nothing:
-    """Looks at the object, as every reconcile does, and counts."""
+class NoopReconciler:
+    """Reads the object from the cache, as every reconcile does, and counts."""
 
     def __init__(self, store: Store[Metadata]) -> None:
         self.store = store
@@ -41,32 +40,32 @@ class Nothing:
                 self._reached.set()
         return DONE
 
-    def aim(self, further: int) -> asyncio.Event:
-        """Set once so many more reconciles have been done."""
+    def expect_reconciles(self, further: int) -> asyncio.Event:
+        """An event that is set after `further` more reconciles."""
         self._reached.clear()
         self._goal = self.count + further
         return self._reached
 
 
-class Noop:
+class NoopController:
     def __init__(self, running: Engine, namespace: str, objects: int) -> None:
         rule = CacheRule(CONFIG_MAP, Metadata, {namespace: "bench=noop"})
         self.running = running
         self.objects = objects
-        self.reconciler = Nothing(running.caches.store(rule))
+        self.reconciler = NoopReconciler(running.caches.store(rule))
         controller = Controller("noop", self.reconciler, (For(rule),), workers=20)
         self.loop = ControllerLoop(controller, running.around)
 
-    async def fill(self) -> Answer:
-        """The controller listens before the first event comes, so that each goes the whole way."""
-        # Discovery and the connection are made before: they cost once and are not what is measured.
+    async def fill(self) -> ChildAnswer:
+        """Fill the cache; the controller is started first, so that every event is reconciled."""
+        # Discovery and connection are done before: they are not part of the measurement.
         await self.running.client.discovery.resource(CONFIG_MAP)
-        tidy()
-        before = usage().rss_mb
-        reached = self.reconciler.aim(self.objects)
+        collect_garbage()
+        before = process_usage().rss_mb
+        reached = self.reconciler.expect_reconciles(self.objects)
         self.loop.start()
         meter = Meter()
-        with collector_paused():
+        with gc_paused():
             await self.running.caches.start()
             await reached.wait()
             cost = meter.read(self.objects)
@@ -75,13 +74,13 @@ class Noop:
             "count": cost.count,
             "seconds": cost.seconds,
             "cpu": cost.cpu,
-            "grown_mb": usage().rss_mb - before,
+            "grown_mb": process_usage().rss_mb - before,
         }
 
-    async def pump(self) -> Answer:
-        keys = [key_of(seen) for seen in self.reconciler.store.list()]
+    async def pump(self) -> ChildAnswer:
+        keys = [key_of(item) for item in self.reconciler.store.list()]
         floor = await self._bare_loop(keys)
-        reached = self.reconciler.aim(len(keys))
+        reached = self.reconciler.expect_reconciles(len(keys))
         for key in keys:
             self.loop.queue.add(key, Lane.SLOW)
         meter = Meter()
@@ -89,14 +88,14 @@ class Noop:
         cost = meter.read(len(keys))
         return {"count": cost.count, "seconds": cost.seconds, "cpu": cost.cpu, "floor": floor}
 
-    async def _bare_loop(self, keys: list[Key]) -> Answer:
+    async def _bare_loop(self, keys: list[Key]) -> ChildAnswer:
         meter = Meter()
         for key in keys:
             await self.reconciler.reconcile(key)
         cost = meter.read(len(keys))
         return {"seconds": cost.seconds, "cpu": cost.cpu}
 
-    async def count(self) -> Answer:
+    async def count(self) -> ChildAnswer:
         return {
             "reconciles": self.reconciler.count,
             "cpu": time.process_time(),
@@ -104,8 +103,8 @@ class Noop:
         }
 
 
-async def bare_watch(plane: ControlPlane, namespace: str, objects: int) -> Answer:
-    """Reads every line of the same streaming list, and drops it."""
+async def bare_watch(plane: ControlPlane, namespace: str, objects: int) -> ChildAnswer:
+    """Read and drop every line of the same streaming list."""
     query = (
         "watch=1&labelSelector=bench%3Dnoop&sendInitialEvents=true&allowWatchBookmarks=true"
         "&resourceVersionMatch=NotOlderThan&resourceVersion="
@@ -114,7 +113,7 @@ async def bare_watch(plane: ControlPlane, namespace: str, objects: int) -> Answe
     async with BareClient(plane) as bare:
         await bare.get(
             f"/api/v1/namespaces/{namespace}"
-        )  # the connection is there before, as on the other side
+        )  # opens the connection before, as for the controller
         meter = Meter()
         async with bare.lines(f"/api/v1/namespaces/{namespace}/configmaps?{query}") as lines:
             for _ in range(objects):
@@ -125,8 +124,8 @@ async def bare_watch(plane: ControlPlane, namespace: str, objects: int) -> Answe
 
 async def main(directory: str, namespace: str, objects: int) -> None:
     plane = local.find(Path(directory))
-    async with engine(plane) as running:
-        noop = Noop(running, namespace, objects)
+    async with running_engine(plane) as running:
+        noop = NoopController(running, namespace, objects)
         await serve(
             {
                 "bare": lambda: bare_watch(plane, namespace, objects),

@@ -1,4 +1,4 @@
-"""`steward run` as a process of its own, as a user starts it, watched from outside."""
+"""Runs `steward run` as a separate process and measures it from outside."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from typing import Any, TypeVar
 
 import aiohttp
 
-from bench.measuring.bare import BareClient
-from bench.measuring.plane import Ground
-from bench.measuring.process import Usage, usage
+from bench.measuring.bare_client import BareClient
+from bench.measuring.plane import BenchContext
+from bench.measuring.process import Usage, process_usage
 from steward.kube.crd.schema import definition
-from steward.local.ports import choose
+from steward.local.ports import choose_ports
 from steward.local.processes import Lifetime, Service
 from steward.multigres.api import kinds as multigres
 from steward.tenants.api import kinds as tenants
@@ -25,7 +25,7 @@ from steward.tenants.api import kinds as tenants
 READY_SECONDS = 60.0
 _STOP_SECONDS = 20.0
 _POLL_SECONDS = 0.1
-_LOOK_SECONDS = 1.0
+_CHECK_SECONDS = 1.0
 NO_FLAGS: Mapping[str, str] = {}
 _DEFINITIONS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
 
@@ -33,7 +33,7 @@ T = TypeVar("T")
 
 
 class OperatorFailed(RuntimeError):
-    """It did not become ready; the message holds the end of its log."""
+    """The operator ended or did not become ready; the message holds the end of its log."""
 
 
 class RunningOperator:
@@ -44,21 +44,21 @@ class RunningOperator:
     def usage(self) -> Usage:
         if not self._service.is_running():
             raise OperatorFailed(f"the operator ended by itself:\n{self._service.log_tail()}")
-        return usage(self._pid)
+        return process_usage(self._pid)
 
-    async def during(self, work: Coroutine[Any, Any, T]) -> T:
-        """The result of work that waits for the operator; OperatorFailed as soon as there is none to wait for."""
+    async def while_running(self, work: Coroutine[Any, Any, T]) -> T:
+        """Await work that depends on the operator; raise OperatorFailed if the operator ends."""
         task = asyncio.ensure_future(work)
         try:
             while not task.done():
-                await asyncio.wait({task}, timeout=_LOOK_SECONDS)
+                await asyncio.wait({task}, timeout=_CHECK_SECONDS)
                 self.usage()
             return task.result()
         finally:
             task.cancel()
 
     async def until_ready(self, port: int) -> None:
-        """Its caches are synced when /readyz says so."""
+        """Wait until /readyz reports that the caches are synced."""
         async with (
             aiohttp.ClientSession(f"http://127.0.0.1:{port}") as session,
             asyncio.timeout(READY_SECONDS),
@@ -77,11 +77,11 @@ async def _is_ready(session: aiohttp.ClientSession) -> bool:
 
 
 @asynccontextmanager
-async def operator(
-    context: Ground, names: tuple[str, ...], more: Mapping[str, str] = NO_FLAGS
+async def running_operator(
+    context: BenchContext, names: tuple[str, ...], more: Mapping[str, str] = NO_FLAGS
 ) -> AsyncIterator[RunningOperator]:
-    """Ready, with its caches synced and its lease held; ended at the end."""
-    probes, metrics = list(choose({}, None).values())[:2]
+    """Run the operator, ready, with its caches synced and its lease held."""
+    probes, metrics = list(choose_ports({}, None).values())[:2]
     with tempfile.TemporaryDirectory(prefix="steward-bench-") as directory:
         service = Service("operator", Path(directory))
         command = [str(Path(sys.executable).with_name("steward")), "run", *names]
@@ -101,21 +101,21 @@ async def operator(
             await service.stop(_STOP_SECONDS)
 
 
-async def compile_operator(context: Ground, names: tuple[str, ...]) -> None:
-    """Starts it once: what it imports only while it runs is compiled as well."""
-    async with operator(context, names):
+async def compile_operator(context: BenchContext, names: tuple[str, ...]) -> None:
+    """Start it once, so that modules which it imports at run time are compiled too."""
+    async with running_operator(context, names):
         pass
 
 
-async def install_kinds(bare: BareClient) -> None:
-    """The custom kinds of the operators, served and ready."""
+async def install_crds(bare: BareClient) -> None:
+    """Install the operators' CRDs, and wait until they are established."""
     found = json.loads(await bare.get(_DEFINITIONS))["items"]
-    known = {item["metadata"]["name"] for item in found}
-    wanted = [definition(custom) for custom in (*multigres.CUSTOM_KINDS, *tenants.CUSTOM_KINDS)]
-    for item in wanted:
-        if item["metadata"]["name"] not in known:
+    existing = {item["metadata"]["name"] for item in found}
+    desired = [definition(custom) for custom in (*multigres.CUSTOM_KINDS, *tenants.CUSTOM_KINDS)]
+    for item in desired:
+        if item["metadata"]["name"] not in existing:
             await bare.create(_DEFINITIONS, item)
-    names = {item["metadata"]["name"] for item in wanted}
+    names = {item["metadata"]["name"] for item in desired}
     async with asyncio.timeout(READY_SECONDS):
         while not names <= await _established(bare):  # noqa: ASYNC110 - another process decides
             await asyncio.sleep(_POLL_SECONDS)
@@ -127,6 +127,6 @@ async def _established(bare: BareClient) -> set[str]:
 
 
 def _is_established(item: dict[str, Any]) -> bool:
-    # A new one has no status, and its first status has null for a list.
+    # A new CRD has no status, and the conditions of its first status are null.
     conditions = item.get("status", {}).get("conditions") or ()
     return any(found["type"] == "Established" and found["status"] == "True" for found in conditions)

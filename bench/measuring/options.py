@@ -1,4 +1,4 @@
-"""How large a run is. Every scenario takes the same flags, so that one command can shrink all of them."""
+"""The size of a run. All scenarios take the same flags, so that one command can make all of them smaller."""
 
 from __future__ import annotations
 
@@ -16,25 +16,31 @@ class Options:
     depths: tuple[int, ...] = DEPTHS
     seconds: float = 60.0
     sizes: tuple[int, ...] = ()
-    """How many of what the scenario is about (clusters, tenants) are made at once, one after the other."""
+    """Numbers of clusters or tenants to create at once, one size after the other."""
 
 
 def read_options(scenario: str, argv: Sequence[str], default: Options) -> Options:
     parser = ArgumentParser(prog=f"python -m bench {scenario}")
     parser.add_argument(
-        "--objects", type=_at_least_one, default=default.objects, help="how many (%(default)s)"
+        "--objects", type=_at_least_one, default=default.objects, help="number of objects (%(default)s)"
     )
     parser.add_argument(
-        "--rounds", type=_at_least_one, default=default.rounds, help="how often (%(default)s)"
+        "--rounds", type=_at_least_one, default=default.rounds, help="number of rounds (%(default)s)"
     )
     parser.add_argument(
-        "--depths", type=_numbers, default=default.depths, help="requests in flight, by comma (%(default)s)"
+        "--depths",
+        type=_numbers,
+        default=default.depths,
+        help="requests in flight, comma-separated (%(default)s)",
     )
     parser.add_argument(
-        "--seconds", type=float, default=default.seconds, help="how long a rest is watched (%(default)s)"
+        "--seconds", type=float, default=default.seconds, help="length of the idle time (%(default)s)"
     )
     parser.add_argument(
-        "--sizes", type=_numbers, default=default.sizes, help="sizes of the fleet, by comma (%(default)s)"
+        "--sizes",
+        type=_numbers,
+        default=default.sizes,
+        help="sizes of the fleet, comma-separated (%(default)s)",
     )
     given = parser.parse_args(argv)
     return Options(given.objects, given.rounds, given.depths, given.seconds, given.sizes)

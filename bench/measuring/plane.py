@@ -1,7 +1,7 @@
-"""The control plane under a scenario: its own in a temporary directory, or the one that STEWARD_BENCH_CONTROL_PLANE
+"""The control plane of a scenario: a new one in a temporary directory, or the one that STEWARD_BENCH_CONTROL_PLANE
 names (`steward up --bare --detach --dir D`).
 
-Its own is killed by the kernel should the measuring process die, so that nothing survives whatever happens.
+The kernel kills a new one when the measuring process dies.
 """
 
 from __future__ import annotations
@@ -17,29 +17,31 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from bench.measuring.bare import BareClient
-from bench.measuring.process import usage
+from bench.measuring.bare_client import BareClient
+from bench.measuring.process import process_usage
 from steward.local import control_plane as local
 from steward.local.control_plane import ControlPlane
 from steward.local.processes import Lifetime
-from steward.local.progress import Lines
+from steward.local.progress import ProgressLines
 from steward.local.settings import ControlPlaneSettings, Layout
 
 VARIABLE = "STEWARD_BENCH_CONTROL_PLANE"
 
 
 @dataclass(frozen=True)
-class Ground:
-    """A control plane, the bare client of it, and a namespace that goes when the scenario ends."""
+class BenchContext:
+    """A control plane, a bare client, and a namespace that is deleted when the scenario ends."""
 
     plane: ControlPlane
     bare: BareClient
     namespace: str
 
     def server_cpu(self) -> float:
-        """Processor seconds that API server and etcd have used so far."""
+        """CPU seconds that API server and etcd have used so far."""
         services = map(Layout(self.plane.directory).service, ("kube-apiserver", "etcd"))
-        return sum(usage(json.loads(service.pidfile.read_text())["pid"]).cpu_seconds for service in services)
+        return sum(
+            process_usage(json.loads(service.pidfile.read_text())["pid"]).cpu_seconds for service in services
+        )
 
 
 @asynccontextmanager
@@ -51,18 +53,18 @@ async def control_plane() -> AsyncIterator[ControlPlane]:
     directory = Path(tempfile.mkdtemp(prefix="steward-bench-"))
     try:
         settings = ControlPlaneSettings(directory, lifetime=Lifetime.PARENT)
-        yield await local.start(settings, Lines(sys.stderr))
+        yield await local.start(settings, ProgressLines(sys.stderr))
     finally:
         await local.stop(directory)
         shutil.rmtree(directory, ignore_errors=True)
 
 
 @asynccontextmanager
-async def context() -> AsyncIterator[Ground]:
+async def bench_context() -> AsyncIterator[BenchContext]:
     async with control_plane() as plane, BareClient(plane) as bare:
         namespace = f"bench-{secrets.token_hex(4)}"
         await bare.create("/api/v1/namespaces", {"metadata": {"name": namespace}})
         try:
-            yield Ground(plane, bare, namespace)
+            yield BenchContext(plane, bare, namespace)
         finally:
             await bare.delete(f"/api/v1/namespaces/{namespace}")

@@ -1,4 +1,4 @@
-"""What the kernel says of a process: how much memory it holds and held at most, and how much processor it has used."""
+"""Current and peak memory and CPU time of a process, from /proc."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ class Usage:
     rss_mb: float
     peak_mb: float
     private_mb: float
-    """What would come back to the machine if the process ended: pages of shared libraries are not in it."""
+    """Memory that would be freed if the process ended, without pages of shared libraries."""
     cpu_seconds: float
 
 
-def usage(pid: int | None = None) -> Usage:
+def process_usage(pid: int | None = None) -> Usage:
     directory = Path(f"/proc/{pid or os.getpid()}")
     status = _kib(directory / "status")
     rollup = _kib(directory / "smaps_rollup")

@@ -1,4 +1,4 @@
-"""The part of an object that one manager wrote, read from managedFields. Pure."""
+"""Extracts the fields of an object that one manager owns, from managedFields. Pure."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ Fields = dict[str, Any]
 
 
 def written_by(manager: str, obj: Fields, subresource: str = "") -> Fields | None:
-    """Without the metadata that names the object; None when the manager wrote nothing of it."""
+    """The manager's fields, without name and namespace; None if it owns none."""
     entries = [
         entry
         for entry in obj["metadata"].get("managedFields", ())
         if entry["manager"] == manager and entry.get("subresource", "") == subresource
     ]
-    # What was applied is the whole of it; only what was never applied was created.
+    # An apply entry is complete; other entries count only without one.
     chosen = [entry for entry in entries if entry["operation"] == "Apply"] or entries
     if not chosen:
         return None
@@ -26,12 +26,14 @@ def written_by(manager: str, obj: Fields, subresource: str = "") -> Fields | Non
 
 
 def _project(fields: Fields, value: Any) -> Any:
-    members = {name: below for name, below in fields.items() if name != "."}
+    members = {name: nested for name, nested in fields.items() if name != "."}
     if not members:
         return value
     if isinstance(value, dict):
         return {
-            name[2:]: _project(below, value[name[2:]]) for name, below in members.items() if name[2:] in value
+            name[2:]: _project(nested, value[name[2:]])
+            for name, nested in members.items()
+            if name[2:] in value
         }
     return _items(members, value)
 
@@ -39,10 +41,10 @@ def _project(fields: Fields, value: Any) -> Any:
 def _items(members: Fields, items: list[Any]) -> list[Any]:
     if all(name.startswith("v:") for name in members):
         return [item for item in items if f"v:{json.dumps(item)}" in members]
-    keyed = [(json.loads(name[2:]), below) for name, below in members.items()]
+    keyed = [(json.loads(name[2:]), nested) for name, nested in members.items()]
     return [
-        {**keys, **_project(below, item)}
+        {**keys, **_project(nested, item)}
         for item in items
-        for keys, below in keyed
+        for keys, nested in keyed
         if all(item.get(key) == held for key, held in keys.items())
     ]

@@ -1,9 +1,8 @@
-"""The floor of an operator: a bare client that writes the very objects that the operator wrote, and their statuses.
+"""The floor of an operator: a bare client that writes the objects that the operator wrote, and their statuses.
 
-What to write is read from the cluster itself, by the operator's field manager, so that nobody has to say it twice. No
-owner references and no finalizers: the owners would be strangers in another namespace, and nobody is there to answer
-to a finalizer. The controllers of Kubernetes run as they do for the operator, and the clock stops when every workload
-is ready, for both.
+The objects are read from the cluster, by the operator's field manager. Owner references and finalizers are omitted: the
+owners do not exist in the other namespace, and no operator would remove a finalizer. The controllers of Kubernetes run
+as they do for the operator, and both are measured until every workload is ready.
 """
 
 from __future__ import annotations
@@ -14,23 +13,23 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Sequen
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 
-from bench.measuring.bare import BareClient, Manifest
-from bench.measuring.depth import Cost, at_depth
+from bench.measuring.bare_client import BareClient, Manifest
+from bench.measuring.concurrency import Cost, run_concurrently
+from bench.measuring.object_watch import has_ready_pods, watch_objects
 from bench.measuring.projection import written_by
-from bench.measuring.sight import has_ready_pods, sight
-from steward.testkit.audit import Calls
+from steward.testkit.audit import AuditedCalls
 
 DEPTH = 16
-_UNSAID = ("ownerReferences", "finalizers")
+_OMITTED_METADATA = ("ownerReferences", "finalizers")
 _WORKLOADS = ("deployments", "statefulsets")
-_NOT_SAID = frozenset(("apiVersion", "kind", "metadata", "status"))
-_NOT_KEPT = frozenset(("leases", "events"))
+_NOT_IN_SPEC = frozenset(("apiVersion", "kind", "metadata", "status"))
+_SKIPPED_RESOURCES = frozenset(("leases", "events"))
 
 
 @dataclass(frozen=True)
-class Written:
+class WrittenObject:
     collection: str
-    """The path of its kind, up to the namespace."""
+    """The path of its API group and version."""
     plural: str
     manifest: Manifest
     status: Manifest | None
@@ -39,20 +38,22 @@ class Written:
         return f"{self.collection}/namespaces/{namespace}/{self.plural}/{self.manifest['metadata']['name']}"
 
 
-async def what_was_written(bare: BareClient, calls: Calls, manager: str, namespace: str) -> list[Written]:
-    """All objects of the namespace that the manager wrote, of the kinds that the calls are about."""
+async def read_written_objects(
+    bare: BareClient, calls: AuditedCalls, manager: str, namespace: str
+) -> list[WrittenObject]:
+    """All objects of the namespace that the manager wrote, of the resources in the calls."""
     kinds = {
         (call.group, call.version, call.resource)
         for call in (item.call for item in calls)
-        if call.namespace == namespace and call.resource not in _NOT_KEPT
+        if call.namespace == namespace and call.resource not in _SKIPPED_RESOURCES
     }
-    found = [await _of_kind(bare, kind, manager, namespace) for kind in sorted(kinds)]
+    found = [await _written_objects_of_kind(bare, kind, manager, namespace) for kind in sorted(kinds)]
     return [written for objects in found for written in objects]
 
 
-async def _of_kind(
+async def _written_objects_of_kind(
     bare: BareClient, kind: tuple[str, str, str], manager: str, namespace: str
-) -> Iterable[Written]:
+) -> Iterable[WrittenObject]:
     group, version, plural = kind
     root = f"/apis/{group}/{version}" if group else f"/api/{version}"
     listing = json.loads(await bare.get(f"{root}/namespaces/{namespace}/{plural}"))
@@ -61,77 +62,82 @@ async def _of_kind(
         (item, written_by(manager, item), written_by(manager, item, "status")) for item in listing["items"]
     )
     return [
-        Written(root, plural, {**identity, **_again(item, part or {})}, status and status["status"])
+        WrittenObject(
+            root, plural, {**identity, **_replayable_manifest(item, part or {})}, status and status["status"]
+        )
         for item, part, status in parts
         if part is not None or status is not None
     ]
 
 
-def _again(item: Manifest, part: Manifest) -> Manifest:
-    """What to write for the object to be there again; of one that a user wrote, all that the user said."""
-    said = {name: value for name, value in part.items() if name != "metadata"}
-    if not said:
-        said = {name: value for name, value in item.items() if name not in _NOT_SAID}
-    return {"metadata": _metadata(item["metadata"]["name"], part.get("metadata", {})), **said}
+def _replayable_manifest(item: Manifest, part: Manifest) -> Manifest:
+    """The manifest that recreates the object; of an object that a user wrote, all of the user's fields."""
+    fields = {name: value for name, value in part.items() if name != "metadata"}
+    if not fields:
+        fields = {name: value for name, value in item.items() if name not in _NOT_IN_SPEC}
+    return {"metadata": _metadata(item["metadata"]["name"], part.get("metadata", {})), **fields}
 
 
 def _metadata(name: str, given: Manifest) -> Manifest:
-    return {"name": name, **{field: value for field, value in given.items() if field not in _UNSAID}}
+    return {
+        "name": name,
+        **{field: value for field, value in given.items() if field not in _OMITTED_METADATA},
+    }
 
 
 @dataclass(frozen=True)
-class Replayed:
+class ReplayResult:
     written: int
-    """Objects and statuses."""
+    """Number of objects and statuses."""
     writes: Cost
     ready_seconds: float
 
 
-async def replay(bare: BareClient, written: Sequence[Written], namespace: str) -> Replayed:
-    """Writes all of it into the namespace, `DEPTH` at once, and waits until its workloads are ready."""
+async def replay(bare: BareClient, written: Sequence[WrittenObject], namespace: str) -> ReplayResult:
+    """Write all objects into the namespace, `DEPTH` at once, and wait until the workloads are ready."""
     began = time.perf_counter()
     await bare.create("/api/v1/namespaces", {"metadata": {"name": namespace}})
 
     async with workloads(bare, namespace, written) as until_ready:
         cost = await write_all(bare, written, namespace)
         await until_ready()
-    return Replayed(writes_of(written), cost, time.perf_counter() - began)
+    return ReplayResult(count_writes(written), cost, time.perf_counter() - began)
 
 
-def writes_of(written: Sequence[Written]) -> int:
-    """Objects and statuses."""
-    return len(written) + sum(one.status is not None for one in written)
+def count_writes(written: Sequence[WrittenObject]) -> int:
+    """Number of objects and statuses."""
+    return len(written) + sum(item.status is not None for item in written)
 
 
-async def write_all(bare: BareClient, written: Sequence[Written], namespace: str) -> Cost:
-    """Into a namespace that is there, over what is there."""
+async def write_all(bare: BareClient, written: Sequence[WrittenObject], namespace: str) -> Cost:
+    """Apply all objects in an existing namespace."""
 
-    async def write(one: Written) -> None:
-        path = one.path(namespace)
-        metadata = {**one.manifest["metadata"], "namespace": namespace}
-        await bare.apply_at(path, {**one.manifest, "metadata": metadata})
-        if one.status is not None:
-            identity = {name: one.manifest[name] for name in ("apiVersion", "kind")}
-            status = {**identity, "metadata": {"name": metadata["name"]}, "status": one.status}
+    async def write(item: WrittenObject) -> None:
+        path = item.path(namespace)
+        metadata = {**item.manifest["metadata"], "namespace": namespace}
+        await bare.apply_at(path, {**item.manifest, "metadata": metadata})
+        if item.status is not None:
+            identity = {name: item.manifest[name] for name in ("apiVersion", "kind")}
+            status = {**identity, "metadata": {"name": metadata["name"]}, "status": item.status}
             await bare.apply_at(f"{path}/status", status)
 
-    return await at_depth(DEPTH, write, written)
+    return await run_concurrently(DEPTH, write, written)
 
 
 @asynccontextmanager
 async def workloads(
-    bare: BareClient, namespace: str, written: Sequence[Written]
+    bare: BareClient, namespace: str, written: Sequence[WrittenObject]
 ) -> AsyncIterator[Callable[[], Awaitable[None]]]:
-    """Sees the workloads among what is being written, and waits until all of them are ready."""
+    """Watch the workloads that are being written; yields a function that waits until all are ready."""
     root = f"/apis/apps/v1/namespaces/{namespace}"
     async with AsyncExitStack() as stack:
-        sights = [
-            (await stack.enter_async_context(sight(bare, f"{root}/{plural}", has_ready_pods)), plural)
+        watches = [
+            (await stack.enter_async_context(watch_objects(bare, f"{root}/{plural}", has_ready_pods)), plural)
             for plural in _WORKLOADS
         ]
 
         async def until_ready() -> None:
-            for seen, plural in sights:
-                await seen.until(sum(one.plural == plural for one in written))
+            for seen, plural in watches:
+                await seen.until(sum(item.plural == plural for item in written))
 
         yield until_ready

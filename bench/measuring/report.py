@@ -1,6 +1,6 @@
-"""Results for people, as a table on standard output, and for programs, as JSON in bench/results/.
+"""Prints results as a table on standard output, and writes them as JSON to bench/results/.
 
-Both say on what machine and under what load they were taken: a figure from a busy machine is one only as a ratio.
+Both name the machine and its load: on a busy machine only ratios are meaningful.
 """
 
 from __future__ import annotations
@@ -88,7 +88,7 @@ def _figure_as_json(figure: Figure) -> dict[str, Any]:
 
 
 def table(figures: Sequence[Figure]) -> str:
-    """One line a figure; numbers stand to the right."""
+    """One line per figure; numbers are right-aligned."""
     rows = [HEADINGS, *map(_cells, figures)]
     widths = [max(len(row[column]) for row in rows) for column in range(len(HEADINGS))]
     lines = [_line(row, widths) for row in rows]
@@ -113,7 +113,7 @@ def _line(cells: Sequence[str], widths: Sequence[int]) -> str:
 
 
 def number(value: float) -> str:
-    """Three digits that mean something: 12,345 and 123 and 12.3 and 1.23 and 0.012."""
+    """Three significant digits: 12,345 and 123 and 12.3 and 1.23 and 0.012."""
     size = abs(value)
     if size >= 100 or value == int(value):
         return f"{value:,.0f}"

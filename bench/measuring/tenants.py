@@ -1,4 +1,4 @@
-"""Customers in a real MariaDB, and the registry and template that make tenants of them: five objects for each row."""
+"""A customers table in a real MariaDB, and a registry and template that create five objects for each row."""
 
 from __future__ import annotations
 
@@ -14,18 +14,18 @@ from typing import Any
 import asyncmy
 from tests.support.database_servers import DatabaseServer, mariadb_server
 
-from bench.measuring.bare import BareClient, Manifest
+from bench.measuring.bare_client import BareClient, Manifest
 from steward.tenants.api.group import API_VERSION
 
 REGISTRY, TEMPLATE, DATABASE = "customers", "web", "saas"
 OBJECTS_EACH = 5
 _KIND = f"/apis/{API_VERSION}"
 _INSERT_AT_ONCE = 1_000
-_LOOK_SECONDS = 1.0
+_POLL_SECONDS = 1.0
 
 
-class Customers:
-    """The table, as its owner writes it."""
+class CustomersTable:
+    """The table, as a user changes it."""
 
     def __init__(self, server: DatabaseServer, connection: Any) -> None:
         self._server = server
@@ -37,7 +37,7 @@ class Customers:
             return list(await cursor.fetchall())
 
     async def add(self, numbers: Iterable[int]) -> None:
-        rows = [(uid_of(number), f"https://{uid_of(number)}.example.com", "basic") for number in numbers]
+        rows = [(row_uid(number), f"https://{row_uid(number)}.example.com", "basic") for number in numbers]
         async with self._connection.cursor() as cursor:
             for start in range(0, len(rows), _INSERT_AT_ONCE):
                 await cursor.executemany(
@@ -49,11 +49,11 @@ class Customers:
         await self.run("DELETE FROM customers")
 
     async def set_plan(self, number: int, plan: str) -> None:
-        await self.run("UPDATE customers SET plan = %s WHERE id = %s", plan, uid_of(number))
+        await self.run("UPDATE customers SET plan = %s WHERE id = %s", plan, row_uid(number))
 
     @asynccontextmanager
-    async def noting_reads(self) -> AsyncIterator[None]:
-        """The server writes down every statement, and when it came."""
+    async def logged_statements(self) -> AsyncIterator[None]:
+        """Let the server log every statement with its time."""
         await self.run("SET GLOBAL log_output = 'TABLE'")
         await self.run("SET GLOBAL general_log = 'ON'")
         try:
@@ -62,7 +62,7 @@ class Customers:
             await self.run("SET GLOBAL general_log = 'OFF'")
 
     async def first_read_since(self, moment: datetime) -> datetime:
-        """When the operator first read the table after the moment, by the server's clock."""
+        """When the operator first read the table after this time, by the server's clock."""
         statement = "SELECT MIN(event_time) FROM mysql.general_log WHERE event_time > %s AND argument LIKE %s"
         [(found,)] = await self.run(statement, moment, "SELECT%`customers`%")
         assert isinstance(found, datetime), "the operator never read the table"
@@ -100,13 +100,13 @@ class Customers:
 
 
 @asynccontextmanager
-async def customers() -> AsyncIterator[Customers]:
+async def customers_table() -> AsyncIterator[CustomersTable]:
     with mariadb_server() as server:
         connection = await asyncmy.connect(
             host=server.host, port=server.port, user=server.user, password=server.password, autocommit=True
         )
         try:
-            table = Customers(server, connection)
+            table = CustomersTable(server, connection)
             await table.run(f"CREATE DATABASE {DATABASE}")
             await table.run(f"USE {DATABASE}")
             await table.run(
@@ -117,16 +117,16 @@ async def customers() -> AsyncIterator[Customers]:
             await connection.ensure_closed()
 
 
-def uid_of(number: int) -> str:
+def row_uid(number: int) -> str:
     return f"t{number}"
 
 
-def tenant_of(number: int) -> str:
-    return f"{uid_of(number)}-{TEMPLATE}"
+def tenant_name(number: int) -> str:
+    return f"{row_uid(number)}-{TEMPLATE}"
 
 
 def template(version: str = "1") -> Manifest:
-    """ServiceAccount, ConfigMap, Secret, Service and Deployment; the version is in the ConfigMap alone."""
+    """ServiceAccount, ConfigMap, Secret, Service and Deployment; only the ConfigMap contains the version."""
     labels = {"app": "{{ .uid }}"}
     pods = {"metadata": {"labels": labels}, "spec": {"containers": [{"name": "app", "image": "app:1"}]}}
     data = {"host": "{{ .host }}", "plan": "{{ .plan }}", "version": version}
@@ -158,14 +158,14 @@ def _object(resource_id: str, api_version: str, kind: str, **content: Any) -> Ma
 
 
 @dataclass(frozen=True)
-class Space:
+class TenantsNamespace:
     """A namespace with a registry and a template in it."""
 
     bare: BareClient
     namespace: str
-    table: Customers
+    table: CustomersTable
     interval: str = "1s"
-    """How often the table is read."""
+    """The sync interval of the registry."""
 
     def path(self, plural: str) -> str:
         return f"{_KIND}/namespaces/{self.namespace}/{plural}"
@@ -176,35 +176,35 @@ class Space:
     def apps(self, plural: str) -> str:
         return f"/apis/apps/v1/namespaces/{self.namespace}/{plural}"
 
-    async def until_alone(self) -> None:
-        """Until no namespace of the same run is on its way out."""
-        while await self._leaving():  # noqa: ASYNC110 - another process decides
-            await asyncio.sleep(_LOOK_SECONDS)
+    async def wait_for_terminating_namespaces(self) -> None:
+        """Wait until no namespace of this run is terminating."""
+        while await self._terminating_namespaces():  # noqa: ASYNC110 - another process decides
+            await asyncio.sleep(_POLL_SECONDS)
 
-    async def _leaving(self) -> list[str]:
+    async def _terminating_namespaces(self) -> list[str]:
         found = json.loads(await self.bare.get("/api/v1/namespaces"))["items"]
-        leaving = (each["metadata"]["name"] for each in found if each["status"]["phase"] == "Terminating")
-        return [name for name in leaving if name.startswith(self.namespace.rpartition("-")[0] + "-")]
+        terminating = (item["metadata"]["name"] for item in found if item["status"]["phase"] == "Terminating")
+        return [name for name in terminating if name.startswith(self.namespace.rpartition("-")[0] + "-")]
 
-    async def make(self) -> None:
+    async def create(self) -> None:
         await self.bare.create("/api/v1/namespaces", {"metadata": {"name": self.namespace}})
         await self.bare.create(self.core("secrets"), self.table.password())
 
-    async def open(self) -> None:
-        """From here on rows become tenants."""
+    async def create_registry_and_template(self) -> None:
+        """Create the registry and the template: from now on rows become tenants."""
         await self.bare.create(self.path("tenantregistries"), self.table.registry(self.interval))
         await self.apply_template()
 
     async def apply_template(self, version: str = "1") -> None:
         await self.bare.apply_at(f"{self.path('tenanttemplates')}/{TEMPLATE}", template(version))
 
-    async def leave(self) -> None:
-        """Without the operator's help: the namespace goes with all that is in it."""
+    async def delete(self) -> None:
+        """Delete the namespace without the operator, after removing all finalizers."""
         for plural in ("tenants", "tenanttemplates", "tenantregistries"):
-            await self._let_go(plural)
+            await self._remove_finalizers(plural)
         await self.bare.delete(f"/api/v1/namespaces/{self.namespace}")
 
-    async def _let_go(self, plural: str) -> None:
+    async def _remove_finalizers(self, plural: str) -> None:
         for item in json.loads(await self.bare.get(self.path(plural)))["items"]:
             path = f"{self.path(plural)}/{item['metadata']['name']}"
             await self.bare.merge(path, {"metadata": {"finalizers": None}})

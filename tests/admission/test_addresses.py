@@ -1,8 +1,8 @@
-"""Addresses by which webhooks are listened for and reached."""
+"""Listen addresses and URLs of webhooks."""
 
 import pytest
 
-from steward.admission.addresses import Reach, host_names, reachable_url
+from steward.admission.addresses import ListenAddress, host_names, url_with_port
 from steward.admission.errors import ListenError
 
 
@@ -11,13 +11,13 @@ from steward.admission.errors import ListenError
     [(":9443", None, 9443), ("127.0.0.1:1", "127.0.0.1", 1), ("[::1]:9443", "::1", 9443)],
 )
 def test_an_address_is_a_host_and_a_port(address, host, port):
-    assert Reach.listening(address) == (host, port)
+    assert ListenAddress.parse(address) == (host, port)
 
 
 @pytest.mark.parametrize("address", ["9443", "host", ":none", ":70000"])
-def test_what_is_no_address_is_told(address):
+def test_an_invalid_address_is_an_error(address):
     with pytest.raises(ListenError, match="is no address to listen on"):
-        Reach.listening(address)
+        ListenAddress.parse(address)
 
 
 @pytest.mark.parametrize(
@@ -33,7 +33,7 @@ def test_a_certificate_is_for_the_host_of_the_url(url, names):
 
 
 @pytest.mark.parametrize("url", ["http://host:1", "https://", "https://host/path", "host:9443"])
-def test_what_is_no_url_for_webhooks_is_told(url):
+def test_an_invalid_webhook_url_is_an_error(url):
     with pytest.raises(ListenError, match="write https://HOST:PORT"):
         host_names(url)
 
@@ -46,5 +46,5 @@ def test_what_is_no_url_for_webhooks_is_told(url):
         ("https://[::1]:0", "https://[::1]:77"),
     ],
 )
-def test_port_0_stands_for_the_port_in_use(url, reachable):
-    assert reachable_url(url, 77) == reachable
+def test_port_0_is_replaced_by_the_actual_port(url, reachable):
+    assert url_with_port(url, 77) == reachable

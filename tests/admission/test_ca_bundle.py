@@ -1,4 +1,4 @@
-"""The hook that tells the API server whom to trust, against a real one."""
+"""The hook that writes CA bundles, with a real API server."""
 
 import base64
 import secrets
@@ -9,7 +9,7 @@ import pytest
 from steward.admission.ca_bundle import publish_bundle, webhook_configurations
 from steward.kube.objects.kinds import MUTATING_WEBHOOKS, VALIDATING_WEBHOOKS
 from steward.testkit import AuditLog, Match
-from tests.admission.conftest import webhook_configuration
+from tests.admission.support.reviews import webhook_configuration
 
 NOWHERE = {"clientConfig": {"url": "https://127.0.0.1:1/none"}, "failurePolicy": "Ignore", "rules": []}
 
@@ -35,7 +35,7 @@ async def bundles(client, refs):
     return [base64.b64decode(one["webhooks"][0]["clientConfig"].get("caBundle", "")) for one in found]
 
 
-async def test_every_webhook_gets_the_bundle_and_keeps_the_rest(client, configurations, authority):
+async def test_every_webhook_gets_the_bundle_and_keeps_its_other_fields(client, configurations, authority):
     hook = publish_bundle(client, configurations, "tests-cert")
     await hook(Bundle(bundle=authority.certificate))
     assert await bundles(client, configurations) == [authority.certificate] * 2
@@ -44,9 +44,7 @@ async def test_every_webhook_gets_the_bundle_and_keeps_the_rest(client, configur
     assert present["webhooks"][0]["failurePolicy"] == "Ignore"
 
 
-async def test_a_bundle_that_is_there_already_is_not_written(
-    client, configurations, authority, control_plane
-):
+async def test_an_unchanged_bundle_is_not_written(client, configurations, authority, control_plane):
     hook = publish_bundle(client, configurations, "tests-cert")
     await hook(Bundle(bundle=authority.certificate))
     audit = AuditLog(control_plane.audit_log, control_plane.kubeconfig)
@@ -56,15 +54,13 @@ async def test_a_bundle_that_is_there_already_is_not_written(
     assert not (await audit.calls_since(mark)).matching(Match(write=True, name=name))
 
 
-async def test_configurations_that_are_not_there_are_left_alone(client, authority):
+async def test_missing_configurations_are_ignored(client, authority):
     refs = webhook_configurations(mutating="no-such-configuration")
     await publish_bundle(client, refs, "tests-cert")(Bundle(bundle=authority.certificate))
 
 
-async def test_an_old_bundle_in_a_slow_replicas_hand_never_replaces_a_newer_one(
-    client, configurations, authority
-):
-    """The slow one reads the configuration, then the other publishes: the slow one must look again."""
+async def test_an_old_bundle_of_a_slow_replica_never_replaces_a_newer_one(client, configurations, authority):
+    """The slow replica reads the configuration, then the other one publishes: the slow one must read again."""
     hook = publish_bundle(client, configurations[:1], "tests-cert")
     newer = authority.certificate + authority.certificate
     old = authority.certificate

@@ -2,41 +2,41 @@ import asyncio
 
 import pytest
 
-from steward.admission.concurrency_limit import Gate
+from steward.admission.concurrency_limit import ReviewLimit
 from steward.admission.errors import BusyError
 
 
-async def hold(gate, inside, leave):
-    async with gate.enter():
+async def hold(limit, inside, leave):
+    async with limit.acquire():
         inside.append(1)
         await leave.wait()
 
 
-async def settle():
+async def let_tasks_run():
     for _ in range(5):
         await asyncio.sleep(0)
 
 
-async def test_so_many_are_inside_so_many_wait_and_the_rest_are_told_to_come_again():
-    gate, inside, leave = Gate(inside=2, waiting=1), [], asyncio.Event()
-    tasks = [asyncio.create_task(hold(gate, inside, leave)) for _ in range(3)]
-    await settle()
+async def test_reviews_run_up_to_the_limit_wait_up_to_the_limit_and_the_rest_are_rejected():
+    limit, inside, leave = ReviewLimit(inside=2, waiting=1), [], asyncio.Event()
+    tasks = [asyncio.create_task(hold(limit, inside, leave)) for _ in range(3)]
+    await let_tasks_run()
     assert len(inside) == 2
     with pytest.raises(BusyError, match="2 reviews are in progress and 1 wait"):
-        async with gate.enter():
+        async with limit.acquire():
             pass
     leave.set()
     await asyncio.gather(*tasks)
     assert len(inside) == 3
 
 
-async def test_one_who_gives_up_waiting_leaves_his_place_to_others():
-    gate, inside, leave = Gate(inside=1, waiting=1), [], asyncio.Event()
-    first, second = (asyncio.create_task(hold(gate, inside, leave)) for _ in range(2))
-    await settle()
+async def test_a_cancelled_waiting_review_frees_its_place():
+    limit, inside, leave = ReviewLimit(inside=1, waiting=1), [], asyncio.Event()
+    first, second = (asyncio.create_task(hold(limit, inside, leave)) for _ in range(2))
+    await let_tasks_run()
     second.cancel()
-    await settle()
-    third = asyncio.create_task(hold(gate, inside, leave))
+    await let_tasks_run()
+    third = asyncio.create_task(hold(limit, inside, leave))
     leave.set()
     await asyncio.gather(first, third)
     assert len(inside) == 2

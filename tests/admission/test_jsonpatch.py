@@ -8,7 +8,7 @@ from steward.admission.jsonpatch import diff
 
 
 def apply(document, operations):
-    """RFC 6902, the three operations that a diff uses, taken literally."""
+    """The three operations of RFC 6902 that a diff uses."""
     document = {"": copy.deepcopy(document)}
     for operation in operations:
         *parents, last = [part.replace("~1", "/").replace("~0", "~") for part in operation["path"].split("/")]
@@ -41,7 +41,7 @@ def apply_one(target, last, operation):
 
 
 def typed(value):
-    """Tell true from 1 and 1 from 1.0, which Python's == does not."""
+    """Distinguishes true from 1 and 1 from 1.0, which Python's == does not."""
     if isinstance(value, dict):
         return {key: typed(child) for key, child in value.items()}
     if isinstance(value, list):
@@ -67,12 +67,14 @@ documents = st.recursive(
 
 @settings(max_examples=400, deadline=None)
 @given(documents, documents)
+@pytest.mark.slow
 def test_applying_the_difference_gives_the_other_document(before, after):
     assert typed(apply(before, diff(before, after))) == typed(after)
 
 
 @settings(deadline=None)
 @given(documents)
+@pytest.mark.slow
 def test_equal_documents_have_no_difference(document):
     assert diff(document, copy.deepcopy(document)) == []
 
@@ -92,5 +94,5 @@ def test_equal_documents_have_no_difference(document):
         ([1], [1.0], [{"op": "replace", "path": "/0", "value": 1.0}]),
     ],
 )
-def test_the_patch_is_as_small_as_a_reader_would_write_it(before, after, operations):
+def test_the_patch_is_minimal(before, after, operations):
     assert diff(before, after) == operations

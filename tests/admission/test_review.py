@@ -6,26 +6,26 @@ import pytest
 from steward.admission.errors import MalformedReviewError, ReviewTooDeepError
 from steward.admission.review import (
     Allowed,
-    Cause,
     Denied,
     Operation,
+    StatusCause,
     decode_review,
-    encode_verdict,
-    invalid,
+    deny_invalid,
+    encode_response,
 )
-from tests.admission.conftest import review_body
+from tests.admission.support.reviews import review_body
 
 BASKET = {"metadata": {"name": "b", "namespace": "shop"}, "spec": {"eggs": 1}}
 
 
-def answer(review, verdict):
-    envelope = msgspec.json.decode(encode_verdict(review, verdict))
+def encoded(review, response):
+    envelope = msgspec.json.decode(encode_response(review, response))
     assert (envelope["apiVersion"], envelope["kind"]) == ("admission.k8s.io/v1", "AdmissionReview")
     assert envelope["response"]["uid"] == review.uid
     return envelope["response"]
 
 
-def test_a_review_says_who_wants_what():
+def test_a_review_has_user_operation_and_object():
     review = decode_review(review_body(BASKET, BASKET, operation="UPDATE", dryRun=True, subResource="status"))
     assert (review.operation, review.dry_run, review.subresource) == (Operation.UPDATE, True, "status")
     assert (review.user.username, review.user.groups) == ("jane", ("staff",))
@@ -46,7 +46,7 @@ def test_a_review_names_its_object(body, text):
     assert str(decode_review(body)) == text
 
 
-def test_what_is_not_there_is_empty():
+def test_missing_objects_are_empty():
     review = decode_review(review_body(None, BASKET, operation="DELETE"))
     assert (review.object, review.old_object) == ({}, BASKET)
 
@@ -75,27 +75,27 @@ def test_a_handler_may_decode_only_what_it_reads():
         (review_body(BASKET, operation="PONDER"), "PONDER"),
     ],
 )
-def test_what_is_no_review_is_refused_with_a_sentence(body, sentence):
+def test_a_malformed_review_is_rejected_with_a_message(body, sentence):
     with pytest.raises(MalformedReviewError, match=sentence):
         decode_review(body)
 
 
-def test_a_review_that_is_too_deep_to_be_read_is_told_to_be_flattened():
+def test_a_review_that_is_nested_too_deeply_is_rejected_with_a_message():
     deep = b'{"a":' * 5000 + b"1" + b"}" * 5000
     with pytest.raises(ReviewTooDeepError, match="flatten it"):
         decode_review(b'{"request":' + deep + b"}")
 
 
-def test_a_plain_yes_has_no_patch():
+def test_an_allowed_request_without_changes_has_no_patch():
     review = decode_review(review_body(BASKET))
-    assert answer(review, Allowed()) == {"uid": "u-1", "allowed": True}
-    assert answer(review, Allowed(object=BASKET)) == {"uid": "u-1", "allowed": True}
+    assert encoded(review, Allowed()) == {"uid": "u-1", "allowed": True}
+    assert encoded(review, Allowed(object=BASKET)) == {"uid": "u-1", "allowed": True}
 
 
-def test_a_changed_object_is_answered_as_a_patch_even_if_it_was_changed_in_place():
+def test_a_changed_object_becomes_a_patch_even_if_it_was_changed_in_place():
     review = decode_review(review_body(BASKET))
     review.object["spec"]["eggs"] = 6
-    response = answer(review, Allowed(review.object))
+    response = encoded(review, Allowed(review.object))
     assert response["patchType"] == "JSONPatch"
     assert msgspec.json.decode(base64.b64decode(response["patch"])) == [
         {"op": "replace", "path": "/spec/eggs", "value": 6}
@@ -104,12 +104,12 @@ def test_a_changed_object_is_answered_as_a_patch_even_if_it_was_changed_in_place
 
 def test_warnings_are_single_lines_and_audit_annotations_pass():
     review = decode_review(review_body(BASKET))
-    response = answer(review, Allowed(warnings=("two\n  lines",), audit={"why": "because"}))
+    response = encoded(review, Allowed(warnings=("two\n  lines",), audit={"why": "because"}))
     assert (response["warnings"], response["auditAnnotations"]) == (["two lines"], {"why": "because"})
 
 
-def test_a_refusal_is_forbidden_unless_told_otherwise():
-    response = answer(decode_review(review_body(BASKET)), Denied("eggs are out", warnings=("w",)))
+def test_a_denial_is_forbidden_by_default():
+    response = encoded(decode_review(review_body(BASKET)), Denied("eggs are out", warnings=("w",)))
     assert response["status"] == {
         "status": "Failure",
         "code": 403,
@@ -119,13 +119,13 @@ def test_a_refusal_is_forbidden_unless_told_otherwise():
     assert (response["allowed"], response["warnings"]) == (False, ["w"])
 
 
-def test_bad_fields_are_listed_as_causes():
-    verdict = invalid(
+def test_invalid_fields_are_listed_as_causes():
+    response = deny_invalid(
         "2 problems",
-        Cause("spec.eggs", "must be even"),
-        Cause("spec.milk", "is needed", "FieldValueRequired"),
+        StatusCause("spec.eggs", "must be even"),
+        StatusCause("spec.milk", "is needed", "FieldValueRequired"),
     )
-    status = answer(decode_review(review_body(BASKET)), verdict)["status"]
+    status = encoded(decode_review(review_body(BASKET)), response)["status"]
     assert (status["code"], status["reason"]) == (422, "Invalid")
     assert status["details"] == {
         "name": "b",

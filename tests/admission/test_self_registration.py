@@ -1,6 +1,6 @@
-"""An operator that looks after some namespaces registers its webhooks for those alone."""
+"""An operator of some namespaces registers its webhooks for those alone."""
 
-from steward.admission.self_registration import restricted
+from steward.admission.self_registration import restrict_to_namespaces
 
 CONFIGURATION = {
     "kind": "ValidatingWebhookConfiguration",
@@ -19,12 +19,12 @@ BINDING = {
 }
 
 
-def test_an_operator_of_all_namespaces_changes_nothing():
-    assert restricted([CONFIGURATION], ()) == [CONFIGURATION]
+def test_for_all_namespaces_manifests_are_not_changed():
+    assert restrict_to_namespaces([CONFIGURATION], ()) == [CONFIGURATION]
 
 
-def test_every_webhook_and_policy_is_asked_only_about_those_namespaces():
-    configuration, policy, binding = restricted([CONFIGURATION, POLICY, BINDING], ("b", "a"))
+def test_every_webhook_and_policy_is_restricted_to_the_namespaces():
+    configuration, policy, binding = restrict_to_namespaces([CONFIGURATION, POLICY, BINDING], ("b", "a"))
     chosen = {
         "matchExpressions": [{"key": "kubernetes.io/metadata.name", "operator": "In", "values": ["a", "b"]}]
     }
@@ -33,6 +33,9 @@ def test_every_webhook_and_policy_is_asked_only_about_those_namespaces():
     assert binding["spec"]["policyName"] == policy["metadata"]["name"] != "shop"
 
 
-def test_operators_of_different_namespaces_do_not_meet():
-    [one], [other] = restricted([CONFIGURATION], ("a",)), restricted([CONFIGURATION], ("b",))
+def test_operators_of_different_namespaces_do_not_conflict():
+    [one], [other] = (
+        restrict_to_namespaces([CONFIGURATION], ("a",)),
+        restrict_to_namespaces([CONFIGURATION], ("b",)),
+    )
     assert one["metadata"]["name"] != other["metadata"]["name"]

@@ -3,16 +3,28 @@ import contextlib
 import io
 import logging
 import re
+import socket
+import ssl
 
 import msgspec
 import pytest
 
 from steward.admission.errors import ListenError
 from steward.admission.review import Allowed, Denied
-from steward.admission.server import Hooks, Result, Reviewed, ServerSettings, Webhook, WebhookServer, Work
+from steward.admission.server import (
+    ReviewRecord,
+    ReviewResult,
+    ServerHooks,
+    ServerSettings,
+    Webhook,
+    WebhookPurpose,
+    WebhookServer,
+    deadline_seconds,
+)
 from steward.certificates.serving_certificate import ServingCertificate
 from steward.testkit import FakeClock
-from tests.admission.conftest import put_leaf, review_body
+from tests.admission.support.reviews import review_body
+from tests.certificates.support.leaves import write_leaf
 
 BASKET = {"metadata": {"name": "b", "namespace": "shop"}, "spec": {"eggs": 1}}
 
@@ -29,7 +41,7 @@ async def hang(review):
     await asyncio.Event().wait()
 
 
-async def ask(session, server, path="/check", body=None, **more):
+async def post(session, server, path="/check", body=None, **more):
     url = f"https://127.0.0.1:{server.port}{path}"
     async with session.post(url, data=body or review_body(BASKET), **more) as reply:
         return reply.status, await reply.text(), reply.headers
@@ -42,54 +54,52 @@ async def test_each_path_has_its_handler(serve, session):
     server = await serve(Webhook("/yes", allow), Webhook("/no", deny))
     verdicts = []
     for path in ("/yes", "/no"):
-        status, text, _ = await ask(session, server, path)
+        status, text, _ = await post(session, server, path)
         response = msgspec.json.decode(text)["response"]
         verdicts.append((status, response["allowed"], response.get("status", {}).get("message")))
     assert verdicts == [(200, True, None), (200, False, "Basket shop/b is out")]
 
 
-def test_two_webhooks_at_one_path_are_a_mistake():
+def test_two_webhooks_at_one_path_are_an_error():
     server = WebhookServer(ServerSettings(), ServingCertificate("nowhere"))
     server.add(Webhook("/x", allow))
     with pytest.raises(ValueError, match="two webhooks at /x"):
         server.add(Webhook("/x", allow))
 
 
-async def test_a_failing_handler_is_a_500_that_names_the_object_and_keeps_the_rest_to_the_log(
-    serve, session, caplog
-):
+async def test_a_failing_handler_is_a_500_that_names_the_object_and_logs_the_error(serve, session, caplog):
     server = await serve(Webhook("/check", fail), Webhook("/well", allow))
-    status, text, _ = await ask(session, server)
+    status, text, _ = await post(session, server)
     assert status == 500
-    assert text == "Basket shop/b: the webhook /check failed (RuntimeError); the operator's log has more"
+    assert text == "Basket shop/b: the webhook /check failed (RuntimeError); see the log of the operator"
     assert [record.object for record in caplog.records] == ["Basket shop/b"]
-    assert (await ask(session, server, "/well"))[0] == 200
+    assert (await post(session, server, "/well"))[0] == 200
 
 
-async def test_a_handler_that_returns_no_verdict_is_a_500_too(serve, session, caplog):
+async def test_a_handler_without_a_response_is_a_500_too(serve, session, caplog):
     async def forget(review):
         return None
 
-    status, text, _ = await ask(session, await serve(Webhook("/check", forget)))
+    status, text, _ = await post(session, await serve(Webhook("/check", forget)))
     assert (status, "Basket shop/b" in text) == (500, True)
 
 
-async def test_an_object_that_nobody_can_walk_is_told_to_be_flattened(serve, session):
+async def test_an_object_that_is_nested_too_deeply_is_rejected_with_a_message(serve, session):
     async def walk(review):
         return await walk(review)
 
-    status, text, _ = await ask(session, await serve(Webhook("/check", walk)))
+    status, text, _ = await post(session, await serve(Webhook("/check", walk)))
     assert (status, text) == (500, "Basket shop/b is nested too deeply: flatten it")
 
 
-async def test_a_hanging_handler_is_answered_before_the_api_server_gives_up(serve, session):
+async def test_a_hanging_handler_is_a_500_before_the_api_server_times_out(serve, session):
     server = await serve(Webhook("/check", hang))
-    status, text, _ = await ask(session, server, "/check?timeout=100ms")
+    status, text, _ = await post(session, server, "/check?timeout=100ms")
     assert status == 500
-    assert text == "Basket shop/b: the webhook /check found no verdict within 0.09 s; try again"
+    assert text == "Basket shop/b: the webhook /check did not respond within 0.09 s; try again"
 
 
-async def test_a_review_over_the_limit_is_refused_with_a_sentence(serve, session):
+async def test_a_review_over_the_size_limit_is_rejected_with_a_message(serve, session):
     server = await serve(Webhook("/check", allow), body_limit=1024 * 1024)
     body = review_body({**BASKET, "data": "x" * 1024 * 1024})
 
@@ -97,11 +107,11 @@ async def test_a_review_over_the_limit_is_refused_with_a_sentence(serve, session
         yield body
 
     for data in (io.BytesIO(body), chunks()):
-        status, text, _ = await ask(session, server, body=data)
+        status, text, _ = await post(session, server, body=data)
         assert (status, text) == (413, "the review is larger than 1 MiB: the object is too large")
 
 
-async def test_no_more_reviews_run_at_once_than_allowed_and_those_who_wait_get_their_turn(serve, session):
+async def test_concurrent_reviews_are_limited_and_waiting_ones_run_later(serve, session):
     running, most, leave = 0, 0, asyncio.Event()
     full = asyncio.Event()
 
@@ -116,14 +126,14 @@ async def test_no_more_reviews_run_at_once_than_allowed_and_those_who_wait_get_t
         return Allowed()
 
     server = await serve(Webhook("/check", count))
-    asked = [asyncio.create_task(ask(session, server)) for _ in range(50)]
+    asked = [asyncio.create_task(post(session, server)) for _ in range(50)]
     await full.wait()
     leave.set()
     assert {status for status, _, _ in await asyncio.gather(*asked)} == {200}
     assert most == 20
 
 
-async def test_too_many_waiting_reviews_are_told_to_come_again(serve, session):
+async def test_too_many_waiting_reviews_are_rejected_with_retry_after(serve, session):
     entered, leave = asyncio.Event(), asyncio.Event()
 
     async def wait(review):
@@ -132,9 +142,9 @@ async def test_too_many_waiting_reviews_are_told_to_come_again(serve, session):
         return Allowed()
 
     server = await serve(Webhook("/check", wait), concurrent_reviews=1, waiting_reviews=0)
-    first = asyncio.create_task(ask(session, server))
+    first = asyncio.create_task(post(session, server))
     await entered.wait()
-    status, text, headers = await ask(session, server)
+    status, text, headers = await post(session, server)
     assert (status, headers["Retry-After"]) == (429, "1")
     assert "1 reviews are in progress" in text
     leave.set()
@@ -149,45 +159,47 @@ async def test_too_many_waiting_reviews_are_told_to_come_again(serve, session):
         ("POST", "/check", b"hello", 400, "no AdmissionReview"),
     ],
 )
-async def test_what_is_no_review_gets_a_sentence(serve, session, method, path, body, status, sentence):  # noqa: PLR0917
+async def test_a_malformed_request_is_rejected_with_a_message(  # noqa: PLR0917
+    serve, session, method, path, body, status, sentence
+):
     server = await serve(Webhook("/check", allow))
     async with session.request(method, f"https://127.0.0.1:{server.port}{path}", data=body) as reply:
         assert reply.status == status
         assert sentence in await reply.text()
 
 
-async def test_metrics_and_spans_hook_in(serve, session):
-    seen: list[Reviewed] = []
+async def test_hooks_get_each_review_and_enclose_its_handler(serve, session):
+    seen: list[ReviewRecord] = []
     spans: list[str] = []
 
     @contextlib.contextmanager
     def span(webhook, review):
-        spans.append(f"{webhook.work} {review}")
+        spans.append(f"{webhook.purpose} {review}")
         yield
 
-    def note(reviewed):
-        seen.append(reviewed)
+    def record_review(record):
+        seen.append(record)
         raise RuntimeError("a metric must not break a review")
 
-    hooks = Hooks(on_review=note, around=span)
-    server = await serve(Webhook("/check", allow, Work.DEFAULT), Webhook("/bad", fail), hooks=hooks)
-    assert (await ask(session, server))[0] == 200
-    await ask(session, server, "/bad")
-    assert [(one.work, one.resource, one.result) for one in seen] == [
-        (Work.DEFAULT, "baskets", Result.ALLOWED),
-        (Work.VALIDATE, "baskets", Result.ERROR),
+    hooks = ServerHooks(on_review=record_review, around=span)
+    server = await serve(Webhook("/check", allow, WebhookPurpose.DEFAULT), Webhook("/bad", fail), hooks=hooks)
+    assert (await post(session, server))[0] == 200
+    await post(session, server, "/bad")
+    assert [(one.purpose, one.resource, one.result) for one in seen] == [
+        (WebhookPurpose.DEFAULT, "baskets", ReviewResult.ALLOWED),
+        (WebhookPurpose.VALIDATE, "baskets", ReviewResult.ERROR),
     ]
     assert spans == ["DEFAULT Basket shop/b", "VALIDATE Basket shop/b"]
 
 
-async def test_the_server_waits_for_its_certificate_and_says_so(tmp_path, authority):
+async def test_the_server_waits_for_its_certificate_and_reports_that(tmp_path, authority):
     clock = FakeClock()
     server = WebhookServer(ServerSettings("127.0.0.1", 0), ServingCertificate(tmp_path), clock)
     assert server.problem() == "the webhook server has not started"
     await server.start()
     await clock.until_asleep()
     assert "tls.crt: No such file or directory; mount" in server.problem()
-    put_leaf(tmp_path, authority)
+    write_leaf(tmp_path, authority)
     clock.advance(1)
     await clock.until_asleep()
     assert server.problem() == ""
@@ -195,7 +207,7 @@ async def test_the_server_waits_for_its_certificate_and_says_so(tmp_path, author
     assert server.problem() == "the webhook server has stopped"
 
 
-async def test_a_taken_port_is_an_error_at_once_or_later_a_reason_not_to_be_ready(
+async def test_a_port_in_use_is_an_error_at_the_start_or_later_makes_the_server_unready(
     serve, tmp_path, cert_dir, authority, caplog
 ):
     taken = ServerSettings("127.0.0.1", (await serve()).port)
@@ -207,14 +219,14 @@ async def test_a_taken_port_is_an_error_at_once_or_later_a_reason_not_to_be_read
     server = WebhookServer(taken, ServingCertificate(tmp_path / "later"), clock)
     await server.start()
     await clock.until_asleep()
-    put_leaf(tmp_path / "later", authority)
+    write_leaf(tmp_path / "later", authority)
     clock.advance(1)
     await clock.until_asleep()
     assert re.search(sentence, server.problem())
     await server.stop()
 
 
-async def test_a_stopping_server_finishes_the_reviews_in_hand(serve, session):
+async def test_a_stopping_server_finishes_running_reviews(serve, session):
     entered, leave = asyncio.Event(), asyncio.Event()
 
     async def slow(review):
@@ -223,7 +235,7 @@ async def test_a_stopping_server_finishes_the_reviews_in_hand(serve, session):
         return Allowed()
 
     server = await serve(Webhook("/check", slow))
-    asked = asyncio.create_task(ask(session, server))
+    asked = asyncio.create_task(post(session, server))
     await entered.wait()
     stopping = asyncio.create_task(server.stop())
     await asyncio.sleep(0)
@@ -232,7 +244,7 @@ async def test_a_stopping_server_finishes_the_reviews_in_hand(serve, session):
     await stopping
 
 
-async def test_a_new_certificate_is_served_while_open_connections_go_on(
+async def test_a_new_certificate_is_served_while_open_connections_continue(
     cert_dir, authority, trust, session, caplog
 ):
     caplog.set_level(logging.INFO)
@@ -241,18 +253,33 @@ async def test_a_new_certificate_is_served_while_open_connections_go_on(
     server.add(Webhook("/check", allow))
     await server.start()
     await clock.until_asleep()
-    before = await shown_certificate(server, trust)
+    before = await served_certificate(server, trust)
     kept = await asyncio.open_connection("127.0.0.1", server.port, ssl=trust)
-    put_leaf(cert_dir, authority)
+    write_leaf(cert_dir, authority)
     clock.advance(5)
     await clock.until_asleep()
-    assert await shown_certificate(server, trust) != before
+    assert await served_certificate(server, trust) != before
     assert await post_by_hand(*kept) == b"HTTP/1.1 200 OK\r\n"
     await server.stop()
     assert "serving a new certificate" in caplog.messages
 
 
-async def shown_certificate(server, trust):
+async def test_no_handshake_fails_while_certificates_are_replaced(serve, cert_dir, authority, trust):
+    server = await serve()
+    certificate = server._certificate
+
+    async def handshake():
+        _, writer = await asyncio.open_connection("127.0.0.1", server.port, ssl=trust)
+        writer.transport.abort()
+
+    for _ in range(10):
+        handshakes = [asyncio.create_task(handshake()) for _ in range(5)]
+        write_leaf(cert_dir, authority)
+        assert certificate.reload()
+        await asyncio.gather(*handshakes)
+
+
+async def served_certificate(server, trust):
     _, writer = await asyncio.open_connection("127.0.0.1", server.port, ssl=trust)
     shown = writer.get_extra_info("ssl_object").getpeercert(binary_form=True)
     writer.transport.abort()
@@ -265,3 +292,42 @@ async def post_by_hand(reader, writer):
     status = await reader.readline()
     writer.transport.abort()
     return status
+
+
+@pytest.mark.parametrize(
+    ("timeout", "seconds"),
+    [
+        ("10s", 9),
+        ("30s", 29),
+        ("1m30s", 89),
+        ("2.5s", 2.25),
+        ("1s", 0.9),
+        (None, 9),
+        ("", 9),
+        ("junk", 9),
+        ("0s", 9),
+    ],
+)
+def test_the_deadline_is_before_the_timeout_of_the_api_server(timeout, seconds):
+    assert deadline_seconds(timeout) == pytest.approx(seconds)
+
+
+async def test_a_client_that_never_closes_does_not_keep_the_server_from_stopping(serve, trust):
+    server = await serve()
+
+    def connect():
+        # A blocking client: it does not read, so it does not answer the server's close_notify.
+        return trust.wrap_socket(
+            socket.create_connection(("127.0.0.1", server.port)), server_hostname="localhost"
+        )
+
+    client = await asyncio.to_thread(connect)
+    await server.stop()
+    with client:
+        # With an open connection, this would end with a TimeoutError.
+        client.settimeout(60)
+        try:
+            left = await asyncio.to_thread(client.recv, 1)
+        except (ConnectionError, ssl.SSLError):
+            left = b""
+    assert left == b""

@@ -1,20 +1,26 @@
-"""When webhooks are served, and what is counted of them."""
+"""When webhooks are served, and their metrics."""
 
 from types import SimpleNamespace
 
 import pytest
 from prometheus_client import CollectorRegistry
 
-from steward.admission.metrics import WebhookFigures
-from steward.admission.server import Result, Reviewed, Webhook, Work
-from steward.admission.service import CertificateNames, Registration, WebhookService, is_on, serve_webhooks
+from steward.admission.metrics import WebhookMetrics
+from steward.admission.server import ReviewRecord, ReviewResult, Webhook, WebhookPurpose
+from steward.admission.service import (
+    CertificateNames,
+    Registration,
+    WebhookService,
+    serve_webhooks,
+    webhooks_enabled,
+)
 
 IN_CLUSTER = {"KUBERNETES_SERVICE_HOST": "10.0.0.1"}
 NAMES = CertificateNames("ca", "tls", "svc", "Shop", "shop-cert")
 
 
 class FakeHost:
-    """A manager as far as webhooks see it."""
+    """A fake of the manager, as far as webhooks use it."""
 
     def __init__(self, **settings):
         chosen = {
@@ -57,8 +63,8 @@ def registration(operator, path):
         ({"webhook_bind_address": "0"}, IN_CLUSTER, False),
     ],
 )
-def test_webhooks_are_served_in_a_cluster_or_where_they_can_be_reached(settings, environ, on):
-    assert is_on(FakeHost(**settings), environ) is on
+def test_webhooks_are_served_in_a_cluster_or_with_a_url(settings, environ, on):
+    assert webhooks_enabled(FakeHost(**settings), environ) is on
 
 
 def test_operators_of_one_process_share_one_server():
@@ -71,11 +77,14 @@ def test_operators_of_one_process_share_one_server():
 
 
 @pytest.mark.parametrize(
-    ("result", "counted"), [(Result.ALLOWED, "success"), (Result.DENIED, "success"), (Result.ERROR, "error")]
+    ("result", "counted"),
+    [(ReviewResult.ALLOWED, "success"), (ReviewResult.DENIED, "success"), (ReviewResult.ERROR, "error")],
 )
 def test_reviews_are_counted_by_operation_kind_and_result(result, counted):
     registry = CollectorRegistry()
-    WebhookFigures("shop", registry).count(Reviewed(Work.DEFAULT, "baskets", result, 0.2, "Basket", "/x"))
+    WebhookMetrics("shop", registry).count(
+        ReviewRecord(WebhookPurpose.DEFAULT, "baskets", result, 0.2, "Basket", "/x")
+    )
     labels = {"operation": "DEFAULT", "resource": "Basket"}
     assert registry.get_sample_value("shop_webhook_request_total", labels | {"result": counted}) == 1
     assert registry.get_sample_value("shop_webhook_request_duration_seconds_count", labels) == 1

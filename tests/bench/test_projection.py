@@ -1,4 +1,4 @@
-"""What a manager wrote of an object, read from managedFields."""
+"""The fields of an object that a manager owns, from managedFields."""
 
 from typing import Any
 
@@ -43,7 +43,7 @@ SERVICE: dict[str, Any] = {
 }
 
 
-def test_fields_items_and_values_of_the_manager_alone():
+def test_only_fields_items_and_values_of_the_manager_are_extracted():
     assert written_by("us", SERVICE) == {
         "metadata": {"labels": {"app": "web"}, "finalizers": ["ours"]},
         "spec": {
@@ -53,16 +53,16 @@ def test_fields_items_and_values_of_the_manager_alone():
     }
 
 
-def test_a_status_is_told_apart():
+def test_the_status_is_separate():
     assert written_by("us", SERVICE, "status") == {"status": {"phase": "Fine"}}
 
 
-def test_what_was_only_created_counts_as_written():
+def test_fields_that_were_created_without_apply_count():
     entry = {"manager": "us", "operation": "Update", "fieldsV1": {"f:data": {"f:a": {}}}}
     secret = {"metadata": {"managedFields": [entry]}, "data": {"a": "1", "b": "2"}}
 
     assert written_by("us", secret) == {"data": {"a": "1"}}
 
 
-def test_a_stranger_wrote_nothing():
+def test_an_unknown_manager_owns_nothing():
     assert written_by("them", SERVICE) is None

@@ -1,11 +1,11 @@
-"""The table on standard output and the JSON beside it."""
+"""The table on standard output, and the JSON file."""
 
 import json
 from pathlib import Path
 
 import pytest
 from bench.measuring import report
-from bench.measuring.figures import Figure, at_most, beside
+from bench.measuring.figures import Figure, at_most, with_floor
 from bench.measuring.options import Options
 from bench.measuring.report import Report, number, table
 
@@ -14,12 +14,14 @@ from bench.measuring.report import Report, number, table
     ("value", "text"),
     [(12345.6, "12,346"), (123.4, "123"), (12.34, "12.3"), (1.234, "1.23"), (0.0123, "0.012"), (3.0, "3")],
 )
-def test_a_number_shows_three_digits_that_mean_something(value: float, text: str):
+def test_a_number_has_three_significant_digits(value: float, text: str):
     assert number(value) == text
 
 
-def test_the_table_has_a_line_for_each_figure_with_numbers_to_the_right():
-    lines = table([Figure("floor", 100, "/s"), beside("memory", 69.4, "MB", 40, at_most(60))]).splitlines()
+def test_the_table_has_a_line_per_figure_with_right_aligned_numbers():
+    lines = table(
+        [Figure("floor", 100, "/s"), with_floor("memory", 69.4, "MB", 40, at_most(60))]
+    ).splitlines()
     assert lines[0].split() == ["figure", "value", "floor", "ratio", "target"]
     assert lines[2].split() == ["floor", "100", "/s"]
     assert lines[3].split() == ["memory", "69.4", "MB", "40", "1.74", "≤", "60", "missed"]
@@ -30,12 +32,12 @@ def test_a_table_without_figures_has_its_headings():
     assert table([]).splitlines()[0].startswith("figure")
 
 
-def test_results_say_on_what_machine_and_under_what_load_they_were_taken(
+def test_results_name_the_machine_and_its_load(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ):
     monkeypatch.setattr(report, "RESULTS", tmp_path / "results")
     taken = Report("idle", Options(objects=1, rounds=1))
-    taken.add(beside("memory", 69.4, "MB", 40, at_most(60)))
+    taken.add(with_floor("memory", 69.4, "MB", 40, at_most(60)))
     taken.publish()
     written = json.loads((tmp_path / "results" / "idle.json").read_text())
     assert written["machine"]["cores"] >= 1

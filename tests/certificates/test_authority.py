@@ -22,13 +22,14 @@ from steward.certificates.authority import (
     Usage,
     Validity,
     make_authority,
+    make_self_signed,
     sign_leaf,
 )
 from steward.certificates.errors import UnusableCertificateError
 from steward.certificates.x509 import is_signed_by, read_certificate, read_pair
 
 NOW = 1_800_000_000.0
-NAME = Subject("webhook CA", "Shop")
+NAME = Subject("webhook CA", ("Shop",))
 
 
 @pytest.fixture(scope="module")
@@ -53,9 +54,9 @@ def test_keys_are_on_the_curve_p_256(authority):
     assert load_pem_private_key(authority.key, None).curve.name == "secp256r1"
 
 
-def test_a_leaf_says_what_its_profile_says(authority):
+def test_a_leaf_has_the_content_of_its_profile(authority):
     both = (Usage.SERVER, Usage.CLIENT)
-    profile = Profile(Subject("a.shop.svc", "Shop"), ("a.shop.svc", "a"), ("10.0.0.1", "::1"), both)
+    profile = Profile(Subject("a.shop.svc", ("Shop",)), ("a.shop.svc", "a"), ("10.0.0.1", "::1"), both)
     leaf = sign_leaf(authority, profile, Validity(NOW, NOW + 100))
     facts = read_pair(*leaf)
     assert (facts.dns_names, facts.ip_addresses) == ({"a.shop.svc", "a"}, {"10.0.0.1", "::1"})
@@ -63,16 +64,33 @@ def test_a_leaf_says_what_its_profile_says(authority):
     assert is_signed_by(leaf.certificate, authority.certificate)
 
 
-def test_a_leaf_never_outlives_its_authority(authority):
+def test_a_leaf_is_never_valid_longer_than_its_authority(authority):
     leaf = sign_leaf(authority, Profile(NAME, ("a",)), Validity(NOW, NOW + 10**6))
     assert read_certificate(leaf.certificate).not_after == NOW + 1000
 
 
-def test_names_that_are_too_long_for_a_subject_are_cut_there_alone(authority):
+def test_names_that_are_too_long_for_a_subject_are_truncated_there_only(authority):
     long = "very-long-" * 9 + "name"
-    leaf = sign_leaf(authority, Profile(Subject(long, long), (long,)), Validity(NOW, NOW + 100))
+    leaf = sign_leaf(authority, Profile(Subject(long, (long,)), (long,)), Validity(NOW, NOW + 100))
     facts = read_certificate(leaf.certificate)
     assert (facts.common_name, facts.dns_names) == (long[:64], {long})
+
+
+def test_a_subject_may_have_several_organizations_or_none(authority):
+    groups = Profile(Subject("admin", ("system:masters", "staff")), usages=(Usage.CLIENT,))
+    leaf = sign_leaf(authority, groups, Validity(NOW, NOW + 100))
+    subject = x509.load_pem_x509_certificate(leaf.certificate).subject
+    assert [str(name.value) for name in subject.get_attributes_for_oid(NameOID.ORGANIZATION_NAME)] == [
+        "system:masters",
+        "staff",
+    ]
+
+
+def test_a_self_signed_leaf_is_signed_by_its_own_key_and_is_no_authority():
+    pair = make_self_signed(Profile(Subject("a"), ("a",)), Validity(NOW, NOW + 100))
+    facts = read_pair(*pair)
+    assert (facts.common_name, facts.dns_names, facts.is_authority) == ("a", {"a"}, False)
+    assert is_signed_by(pair.certificate, pair.certificate)
 
 
 def test_a_key_never_shows_in_a_repr(authority):
@@ -85,12 +103,12 @@ def test_openssl_accepts_the_chain(authority):
 
 
 def test_cryptography_is_not_imported_before_a_key_is_made():
-    code = "import sys, steward.admission; sys.exit('cryptography' in sys.modules)"
+    code = "import sys, steward.admission.service; sys.exit('cryptography' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
 
 
 def foreign_authority(key, key_format):
-    """An authority as another program may have made it: no key identifier, another form of the key."""
+    """An authority as another program may make it: without a key identifier, with another key format."""
     name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "someone else")])
     builder = (
         x509.CertificateBuilder(issuer_name=name, subject_name=name, public_key=key.public_key())
@@ -109,14 +127,14 @@ def foreign_authority(key, key_format):
     [ec.generate_private_key(ec.SECP256R1()), rsa.generate_private_key(65537, 2048)],
     ids=["ECDSA", "RSA"],
 )
-def test_an_authority_that_another_program_made_goes_on_signing(key):
+def test_an_authority_made_by_another_program_can_sign(key):
     foreign = foreign_authority(key, PrivateFormat.TraditionalOpenSSL)
     leaf = sign_leaf(foreign, Profile(NAME, ("a",)), Validity(NOW, NOW + 100))
     assert read_pair(*foreign).is_authority
     assert is_signed_by(leaf.certificate, foreign.certificate)
 
 
-def test_a_key_that_cannot_sign_for_us_is_an_error_with_the_cure():
+def test_an_unsupported_key_is_an_error_with_the_cure():
     foreign = foreign_authority(ed25519.Ed25519PrivateKey.generate(), PrivateFormat.PKCS8)
-    with pytest.raises(UnusableCertificateError, match="delete its Secret, and a new one is made"):
+    with pytest.raises(UnusableCertificateError, match="delete its Secret, and the operator makes a new one"):
         sign_leaf(foreign, Profile(NAME, ("a",)), Validity(NOW, NOW + 100))

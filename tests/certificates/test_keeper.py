@@ -6,14 +6,16 @@ from dataclasses import replace
 
 import pytest
 
-from steward.admission.certificate_source import Strategy, find_strategy
-from steward.admission.own_deployment import OwnerQuery, find_deployment
+from steward.admission.certificate_source import CertificateStrategy, find_strategy
 from steward.certificates.authority import Usage
-from steward.certificates.errors import CertificateError, OwnerNotFoundError
+from steward.certificates.errors import CertificateError
 from steward.certificates.keeper import CertificateKeeper
-from steward.certificates.options import DAY, HOUR, KeeperOptions, Leaf, Lifetimes
-from steward.certificates.secret_store import KeptSecrets
+from steward.certificates.options import DAY, HOUR, CertificateOwner, KeeperOptions, Leaf, Lifetimes
+from steward.certificates.secret_store import CertificateSecrets
 from steward.certificates.x509 import is_signed_by, read_pair, split_bundle
+from steward.kube.client.client import connect
+from steward.kube.client.deployments import find_deployment
+from steward.kube.config.loader import ConfigSource, load_settings
 from steward.kube.errors import KubeError, NotFound
 from steward.kube.objects.kinds import DEPLOYMENT, SECRET, Key, Ref
 from steward.kube.objects.options import DeleteOptions
@@ -38,10 +40,10 @@ def keeper(client, options, clock):
 
 
 @pytest.fixture
-async def proxied(control_plane, connect_to):
-    """A fault proxy and our client behind it."""
+async def proxied(control_plane):
+    """A fault proxy and a client behind it."""
     async with FaultProxy(control_plane.kubeconfig) as proxy:
-        client = await connect_to(proxy.kubeconfig)
+        client = await connect(load_settings(ConfigSource(kubeconfig=str(proxy.kubeconfig))))
         yield proxy, client
         await client.close()
 
@@ -75,7 +77,7 @@ async def test_the_first_check_makes_an_authority_and_a_leaf_in_secrets_of_their
     assert kept.next_check == HOUR
 
 
-async def test_a_check_that_finds_all_well_writes_nothing(keeper, client, namespace, control_plane):
+async def test_a_check_that_finds_nothing_due_writes_nothing(keeper, client, namespace, control_plane):
     await keeper.check()
     audit = AuditLog(control_plane.audit_log, control_plane.kubeconfig)
     mark = await audit.mark()
@@ -112,7 +114,7 @@ async def test_many_replicas_that_renew_at_once_renew_once(client, options, cloc
         ("tls", {"data": {"tls.crt": "anVuaw==", "tls.key": "anVuaw=="}}),
     ],
 )
-async def test_a_corrupt_secret_is_made_anew(keeper, client, namespace, name, broken):
+async def test_a_corrupt_secret_is_renewed(keeper, client, namespace, name, broken):
     await keeper.check()
     await change(client, namespace, name, **broken)
     await keeper.check()
@@ -122,7 +124,7 @@ async def test_a_corrupt_secret_is_made_anew(keeper, client, namespace, name, br
     assert any(is_signed_by(tls["tls.crt"], one) for one in split_bundle(tls["ca.crt"]))
 
 
-async def test_an_immutable_secret_that_must_change_is_deleted_and_made_anew(
+async def test_an_immutable_secret_that_must_change_is_deleted_and_created_again(
     keeper, client, clock, namespace
 ):
     await keeper.check()
@@ -133,7 +135,7 @@ async def test_an_immutable_secret_that_must_change_is_deleted_and_made_anew(
     assert (await data_of(client, namespace, "tls"))["tls.crt"] != before["tls.crt"]
 
 
-async def test_deleted_secrets_come_back(keeper, client, namespace):
+async def test_deleted_secrets_are_created_again(keeper, client, namespace):
     await keeper.check()
     for name in ("ca", "tls"):
         await client.delete(Ref(SECRET, Key(namespace, name)))
@@ -163,7 +165,7 @@ async def test_one_authority_signs_several_leaves(client, options, clock, namesp
 
 @pytest.fixture
 async def expiring(client, options, clock, namespace):
-    """Secrets of an authority that has 29 days to live."""
+    """Secrets of an authority that is valid for 29 days."""
     short = replace(options, lifetimes=Lifetimes(authority=29 * DAY, renew_before=DAY))
     await CertificateKeeper(client, short, clock).check()
     return await data_of(client, namespace, "ca")
@@ -203,10 +205,11 @@ async def deployment(client, namespace):
         },
     }
     await client.create(manifest)
-    return await find_deployment(client, OwnerQuery(namespace, labels))
+    found = await find_deployment(client, namespace, labels)
+    return CertificateOwner(found.api_version, found.kind, found.name, found.uid)
 
 
-async def test_the_secrets_belong_to_the_deployment_and_go_with_it(
+async def test_the_secrets_are_owned_by_the_deployment_and_deleted_with_it(
     client, options, clock, namespace, deployment
 ):
     labels = {"app.kubernetes.io/managed-by": "operator"}
@@ -220,10 +223,10 @@ async def test_the_secrets_belong_to_the_deployment_and_go_with_it(
     await client.delete(which, DeleteOptions(uid=deployment.uid, propagation="Background"))
     async with asyncio.timeout(120):
         for name in ("ca", "tls"):
-            await until_gone(client, Key(namespace, name))
+            await wait_until_gone(client, Key(namespace, name))
 
 
-async def until_gone(client, key):
+async def wait_until_gone(client, key):
     try:
         while True:
             await client.get(SECRET, key)
@@ -243,15 +246,8 @@ async def test_secrets_that_lost_their_owner_or_labels_get_them_back(
     assert secret["metadata"]["ownerReferences"][0]["uid"] == deployment.uid
     assert await data_of(client, namespace, "tls") == before
     reborn = replace(owned, owner=replace(deployment, uid="5d3c2a86-0000-4000-8000-000000000000"))
-    secrets = KeptSecrets(client, reborn)
-    assert not secrets.is_ours(await secrets.read("tls"))
-
-
-@pytest.mark.parametrize("query", [("app", "nobody", ""), ("app", "operator", "other")])
-async def test_an_owner_that_is_not_found_is_named(client, namespace, deployment, query):
-    key, value, name = query
-    with pytest.raises(OwnerNotFoundError, match=f"with the labels {key}={value} in namespace {namespace}"):
-        await find_deployment(client, OwnerQuery(namespace, {key: value}, name))
+    secrets = CertificateSecrets(client, reborn)
+    assert not secrets.has_ownership(await secrets.read("tls"))
 
 
 async def test_a_secret_of_cert_manager_is_never_overwritten(keeper, client, namespace, tmp_path, options):
@@ -271,14 +267,14 @@ async def test_a_secret_of_cert_manager_is_never_overwritten(keeper, client, nam
         await keeper.check()
     for file in ("tls.crt", "tls.key"):
         (tmp_path / file).touch()
-    assert await find_strategy(client, options, LEAF, tmp_path) is Strategy.MOUNTED
+    assert await find_strategy(client, options, LEAF, tmp_path) is CertificateStrategy.MOUNTED
 
 
-async def test_our_own_secrets_are_known_as_ours_when_they_are_mounted(keeper, client, tmp_path, options):
+async def test_our_own_secrets_are_recognised_when_they_are_mounted(keeper, client, tmp_path, options):
     await keeper.check()
     for file in ("tls.crt", "tls.key"):
         (tmp_path / file).touch()
-    assert await find_strategy(client, options, LEAF, tmp_path) is Strategy.SELF_SIGNED
+    assert await find_strategy(client, options, LEAF, tmp_path) is CertificateStrategy.SELF_SIGNED
 
 
 async def test_the_check_waits_for_the_kubelet(client, options, clock, namespace, tmp_path):
@@ -293,7 +289,7 @@ async def test_the_check_waits_for_the_kubelet(client, options, clock, namespace
     assert (await checking).leaves["tls"].certificate == tls["tls.crt"]
 
 
-async def test_the_keeper_goes_on_checking_and_outlives_failures(proxied, namespace, options, clock):
+async def test_the_keeper_continues_checking_after_failures(proxied, namespace, options, clock):
     proxy, client = proxied
     refused = proxy.add(Rule(Match(verb="create", resource="secrets"), Answer(403, message="no rights")))
     keeper = CertificateKeeper(client, options, clock, chance=lambda: 0.0)
@@ -315,28 +311,28 @@ async def test_the_keeper_goes_on_checking_and_outlives_failures(proxied, namesp
 
 
 @pytest.mark.parametrize("name", ["ca", "tls"])
-async def test_a_secret_that_somebody_deletes_or_breaks_is_made_anew_without_waiting_for_the_next_check(
+async def test_a_deleted_or_corrupted_secret_is_renewed_without_waiting_for_the_next_check(
     client, options, namespace, name
 ):
     keeper = CertificateKeeper(client, options)
     await keeper.start()
     try:
-        await until_whole(client, namespace)
+        await wait_until_valid(client, namespace)
         await client.delete(Ref(SECRET, Key(namespace, name)))
-        await until_whole(client, namespace)
+        await wait_until_valid(client, namespace)
         await change(client, namespace, name, data={"tls.crt": "anVuaw==", "tls.key": "anVuaw=="})
-        await until_whole(client, namespace)
+        await wait_until_valid(client, namespace)
     finally:
         await keeper.stop()
 
 
-async def until_whole(client, namespace):
+async def wait_until_valid(client, namespace):
     async with asyncio.timeout(120):
-        while not await is_whole(client, namespace):
+        while not await is_valid(client, namespace):
             await asyncio.sleep(0.05)
 
 
-async def is_whole(client, namespace):
+async def is_valid(client, namespace):
     try:
         ca, tls = [await data_of(client, namespace, name) for name in ("ca", "tls")]
     except NotFound:
@@ -348,7 +344,7 @@ async def is_whole(client, namespace):
     )
 
 
-async def test_a_keeper_that_stops_lets_the_check_in_hand_end(proxied, options, clock):
+async def test_a_stopping_keeper_lets_a_running_check_finish(proxied, options, clock):
     proxy, client = proxied
     held = proxy.add(Rule(Match(verb="create", resource="secrets"), HoldReply(), first=2))
     keeper = CertificateKeeper(client, options, clock)

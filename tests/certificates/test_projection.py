@@ -6,7 +6,7 @@ import pytest
 
 from steward.certificates.authority import KeyPair
 from steward.certificates.errors import ProjectionError
-from steward.certificates.projection import await_projection, write_files
+from steward.certificates.projection import wait_for_projection, write_leaf_files
 from steward.testkit import FakeClock
 
 PAIR = KeyPair(b"certificate", b"key")
@@ -15,7 +15,7 @@ PAIR = KeyPair(b"certificate", b"key")
 async def test_the_wait_ends_when_the_files_are_the_secrets(tmp_path):
     clock = FakeClock()
     (tmp_path / "tls.crt").write_bytes(b"old")
-    waiting = asyncio.create_task(await_projection(tmp_path, PAIR, clock))
+    waiting = asyncio.create_task(wait_for_projection(tmp_path, PAIR, clock))
     await clock.pass_time(5)
     assert not waiting.done()
     (tmp_path / "tls.crt").write_bytes(PAIR.certificate)
@@ -24,16 +24,16 @@ async def test_the_wait_ends_when_the_files_are_the_secrets(tmp_path):
     await waiting
 
 
-async def test_a_projection_that_never_comes_is_an_error_with_the_cure(tmp_path):
+async def test_a_missing_projection_is_an_error_with_the_cure(tmp_path):
     clock = FakeClock()
-    waiting = asyncio.create_task(await_projection(tmp_path, PAIR, clock))
+    waiting = asyncio.create_task(wait_for_projection(tmp_path, PAIR, clock))
     await clock.pass_time(121)
     with pytest.raises(ProjectionError, match="after 120 s: is the Secret mounted there"):
         await waiting
 
 
-async def test_outside_a_cluster_the_files_are_written_by_us_and_for_us_alone(tmp_path):
-    hook = write_files("tls", tmp_path / "certs")
+async def test_outside_a_cluster_the_files_are_written_and_private(tmp_path):
+    hook = write_leaf_files("tls", tmp_path / "certs")
     await hook(SimpleNamespace(leaves={}))
     assert not (tmp_path / "certs").exists()
     await hook(SimpleNamespace(leaves={"tls": PAIR}))

@@ -1,9 +1,9 @@
 import pytest
 
-from steward.certificates.options import KeeperOptions, Owner
-from steward.certificates.secret_store import owned
+from steward.certificates.options import CertificateOwner, KeeperOptions
+from steward.certificates.secret_store import with_ownership
 
-OWNER = Owner("apps/v1", "Deployment", "operator", "uid-2")
+OWNER = CertificateOwner("apps/v1", "Deployment", "operator", "uid-2")
 OURS = OWNER.reference()
 GONE = {**OURS, "uid": "uid-1"}
 SHARD = {"apiVersion": "x/v1", "kind": "Shard", "name": "s", "uid": "uid-9", "controller": True}
@@ -19,15 +19,15 @@ SHARD = {"apiVersion": "x/v1", "kind": "Shard", "name": "s", "uid": "uid-9", "co
         ([{**OURS, "controller": False}], [{**OURS, "controller": False}]),
     ],
 )
-def test_the_owner_is_there_once_and_one_that_is_gone_is_replaced(present, wanted):
+def test_the_owner_is_referenced_once_and_a_deleted_one_is_replaced(present, wanted):
     options = KeeperOptions("shop", "ca", (), owner=OWNER)
-    assert owned({"ownerReferences": present}, options)["ownerReferences"] == wanted
+    assert with_ownership({"ownerReferences": present}, options)["ownerReferences"] == wanted
 
 
-def test_what_others_wrote_stays():
+def test_foreign_metadata_is_kept():
     options = KeeperOptions("shop", "ca", (), labels={"a": "ours"})
     metadata = {"name": "tls", "labels": {"a": "old", "b": "theirs"}, "annotations": {"c": "theirs"}}
-    assert owned(metadata, options) == {
+    assert with_ownership(metadata, options) == {
         "name": "tls",
         "labels": {"a": "ours", "b": "theirs"},
         "annotations": {"c": "theirs", "cert-strategy": "self-signed"},
@@ -35,4 +35,6 @@ def test_what_others_wrote_stays():
 
 
 def test_without_an_owner_the_references_are_not_touched():
-    assert owned({"ownerReferences": [SHARD]}, KeeperOptions("shop", "ca", ()))["ownerReferences"] == [SHARD]
+    assert with_ownership({"ownerReferences": [SHARD]}, KeeperOptions("shop", "ca", ()))[
+        "ownerReferences"
+    ] == [SHARD]

@@ -1,19 +1,19 @@
 import pytest
 
-from steward.certificates.secret_watch import Sighting, is_news
+from steward.certificates.secret_watch import ObservedVersion, is_newer
 
 
 @pytest.mark.parametrize(
     ("seen", "left", "told"),
     [
-        (Sighting("7"), "7", False),
-        (Sighting("7"), "9", False),
-        (Sighting("10"), "9", True),
-        (Sighting("9", is_gone=True), "9", True),
-        (Sighting("8", is_gone=True), "9", False),
-        (Sighting("8"), None, True),
-        (Sighting("8", is_gone=True), None, False),
+        (ObservedVersion("7"), "7", False),
+        (ObservedVersion("7"), "9", False),
+        (ObservedVersion("10"), "9", True),
+        (ObservedVersion("9", is_gone=True), "9", True),
+        (ObservedVersion("8", is_gone=True), "9", False),
+        (ObservedVersion("8"), None, True),
+        (ObservedVersion("8", is_gone=True), None, False),
     ],
 )
-def test_only_what_came_after_the_last_check_is_news(seen, left, told):
-    assert is_news(seen, left) is told
+def test_only_versions_after_the_last_check_count_as_changes(seen, left, told):
+    assert is_newer(seen, left) is told

@@ -5,14 +5,14 @@ import pytest
 from steward.certificates.errors import UnusableCertificateError
 from steward.certificates.serving_certificate import ServingCertificate
 from steward.testkit import FakeClock
-from tests.admission.conftest import put_leaf
+from tests.certificates.support.leaves import write_leaf
 
 
 def test_files_are_loaded_only_when_they_changed(cert_dir, authority):
     certificate = ServingCertificate(cert_dir)
     assert not certificate.is_loaded
     assert [certificate.reload(), certificate.reload()] == [True, False]
-    put_leaf(cert_dir, authority)
+    write_leaf(cert_dir, authority)
     assert certificate.reload()
 
 
@@ -37,15 +37,15 @@ def test_a_certificate_with_the_wrong_key_is_not_used_and_the_old_pair_stays(cer
     certificate = ServingCertificate(cert_dir)
     certificate.reload()
     old_key = (cert_dir / "tls.key").read_bytes()
-    put_leaf(cert_dir, authority)
+    write_leaf(cert_dir, authority)
     (cert_dir / "tls.key").write_bytes(old_key)
     with pytest.raises(UnusableCertificateError):
         certificate.reload()
-    put_leaf(cert_dir, authority)
+    write_leaf(cert_dir, authority)
     assert certificate.reload()
 
 
-async def test_following_complains_once_and_recovers(cert_dir, authority, caplog):
+async def test_following_logs_an_error_once_and_recovers(cert_dir, authority, caplog):
     clock = FakeClock()
     certificate = ServingCertificate(cert_dir)
     certificate.reload()
@@ -55,16 +55,16 @@ async def test_following_complains_once_and_recovers(cert_dir, authority, caplog
     await clock.pass_time(20)
     assert len(caplog.messages) == 1
     assert "still serving the old certificate" in caplog.messages[0]
-    put_leaf(cert_dir, authority)
+    write_leaf(cert_dir, authority)
     await clock.pass_time(5)
     assert not certificate.reload()
     following.cancel()
 
 
-def test_files_that_the_kubelet_swaps_by_a_symlink_are_followed(tmp_path, authority):
+def test_files_that_the_kubelet_replaces_by_a_symlink_are_reloaded(tmp_path, authority):
     for name in ("one", "two"):
         (tmp_path / name).mkdir()
-        put_leaf(tmp_path / name, authority)
+        write_leaf(tmp_path / name, authority)
     (tmp_path / "..data").symlink_to("one")
     for file in ("tls.crt", "tls.key"):
         (tmp_path / file).symlink_to(f"..data/{file}")
@@ -73,18 +73,3 @@ def test_files_that_the_kubelet_swaps_by_a_symlink_are_followed(tmp_path, author
     (tmp_path / "..new").symlink_to("two")
     (tmp_path / "..new").replace(tmp_path / "..data")
     assert certificate.reload()
-
-
-async def test_no_handshake_fails_while_certificates_are_swapped(serve, cert_dir, authority, trust):
-    server = await serve()
-    certificate = server._certificate
-
-    async def shake_hands():
-        _, writer = await asyncio.open_connection("127.0.0.1", server.port, ssl=trust)
-        writer.transport.abort()
-
-    for _ in range(10):
-        hands = [asyncio.create_task(shake_hands()) for _ in range(5)]
-        put_leaf(cert_dir, authority)
-        assert certificate.reload()
-        await asyncio.gather(*hands)

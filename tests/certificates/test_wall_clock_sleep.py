@@ -2,7 +2,7 @@ import asyncio
 
 import pytest
 
-from steward.certificates.wall_clock_sleep import Woken, rest
+from steward.certificates.wall_clock_sleep import WakeReason, interruptible_sleep
 from steward.testkit import FakeClock
 
 
@@ -12,37 +12,37 @@ def clock():
 
 
 @pytest.fixture
-def news():
+def interrupt():
     return asyncio.Event()
 
 
-async def test_a_rest_lasts_as_long_as_was_asked_for(clock, news):
-    resting = asyncio.create_task(rest(clock, 3600, news))
+async def test_a_sleep_lasts_for_its_time(clock, interrupt):
+    resting = asyncio.create_task(interruptible_sleep(clock, 3600, interrupt))
     await clock.pass_time(3599)
     assert not resting.done()
     await clock.pass_time(1)
-    assert await resting is Woken.IN_TIME
+    assert await resting is WakeReason.ELAPSED
 
 
-async def test_news_end_it(clock, news):
-    resting = asyncio.create_task(rest(clock, 3600, news))
+async def test_the_event_ends_it(clock, interrupt):
+    resting = asyncio.create_task(interruptible_sleep(clock, 3600, interrupt))
     await clock.until_asleep()
-    news.set()
-    assert await resting is Woken.BY_NEWS
+    interrupt.set()
+    assert await resting is WakeReason.INTERRUPTED
     assert clock.sleepers == 0
 
 
 @pytest.mark.parametrize("seconds", [3600, -3600])
-async def test_a_wall_clock_that_was_set_ends_it_at_the_next_glance(clock, news, seconds):
-    resting = asyncio.create_task(rest(clock, 86_400, news))
+async def test_a_wall_clock_that_was_set_ends_it_at_the_next_poll(clock, interrupt, seconds):
+    resting = asyncio.create_task(interruptible_sleep(clock, 86_400, interrupt))
     await clock.pass_time(100)
     clock.jump(seconds)
     await clock.pass_time(30)
-    assert await resting is Woken.BY_CLOCK
+    assert await resting is WakeReason.CLOCK_CHANGED
 
 
-async def test_a_clock_that_is_nudged_does_not(clock, news):
-    resting = asyncio.create_task(rest(clock, 3600, news))
+async def test_a_small_clock_correction_does_not_end_it(clock, interrupt):
+    resting = asyncio.create_task(interruptible_sleep(clock, 3600, interrupt))
     await clock.until_asleep()
     clock.jump(2)
     await clock.pass_time(60)

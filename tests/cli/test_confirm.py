@@ -1,28 +1,28 @@
-"""What comes of the answer to a question."""
+"""Confirmation prompts: only an explicit yes continues."""
 
 import click
 import pytest
 from click.testing import CliRunner
 
-from steward.cli.confirm import must_agree
+from steward.cli.confirm import require_confirmation
 
 
 @click.command()
 def asks() -> None:
-    must_agree("Do it?")
+    require_confirmation("Do it?")
     click.echo("done")
 
 
 @pytest.mark.parametrize(
-    ("answer", "code", "told"),
+    ("answer", "code", "message"),
     [
         ("y\n", 0, "done"),
-        ("n\n", 1, "left as it is"),
-        ("\n", 1, "left as it is"),
-        ("", 1, "nobody is there to answer: --yes does it without asking"),
+        ("n\n", 1, "not confirmed; nothing was changed"),
+        ("\n", 1, "not confirmed; nothing was changed"),
+        ("", 1, "confirmation needs a terminal; pass --yes to skip it"),
     ],
-    ids=["yes", "no", "nothing", "nobody"],
+    ids=["yes", "no", "empty", "no terminal"],
 )
-def test_only_a_yes_is_one(answer: str, code: int, told: str) -> None:
+def test_only_a_yes_continues(answer: str, code: int, message: str) -> None:
     done = CliRunner().invoke(asks, input=answer)
-    assert (done.exit_code, told in done.output) == (code, True)
+    assert (done.exit_code, message in done.output) == (code, True)

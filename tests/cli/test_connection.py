@@ -1,4 +1,4 @@
-"""Which cluster a verb means, and what it says where nobody named one."""
+"""Errors of verbs that are called without a cluster."""
 
 from __future__ import annotations
 
@@ -13,21 +13,21 @@ from steward.kube.errors import NoCluster
 
 
 @pytest.fixture
-def nothing_named(tmp_path: Path) -> ConfigSource:
+def without_cluster(tmp_path: Path) -> ConfigSource:
     return ConfigSource(environ={"HOME": str(tmp_path)}, service_account=tmp_path)
 
 
-def test_a_local_cluster_that_runs_is_offered(
-    nothing_named: ConfigSource, monkeypatch: pytest.MonkeyPatch
+def test_a_running_local_cluster_is_suggested(
+    without_cluster: ConfigSource, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(connection, "_local_kubeconfig", lambda: "kubeconfig")
 
     with pytest.raises(NoCluster, match="or --local for the cluster of `steward up`"):
-        connection.settings_for(nothing_named)
+        connection.load_connection_settings(without_cluster)
 
 
-def test_one_that_does_not_run_is_not_offered(
-    nothing_named: ConfigSource, monkeypatch: pytest.MonkeyPatch
+def test_a_stopped_local_cluster_is_not_suggested(
+    without_cluster: ConfigSource, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def find() -> str:
         raise click.ClickException("No control plane runs there")
@@ -35,4 +35,4 @@ def test_one_that_does_not_run_is_not_offered(
     monkeypatch.setattr(connection, "_local_kubeconfig", find)
 
     with pytest.raises(NoCluster, match=r"or pass --kubeconfig$"):
-        connection.settings_for(nothing_named)
+        connection.load_connection_settings(without_cluster)

@@ -1,6 +1,6 @@
-"""The first five minutes, whole: `up` with operators and sample, what it says to try, and the pages about it.
+"""`steward up` with operators and sample, the commands that it suggests, and the pages about it.
 
-One cluster for the file: the tests follow a visitor, and each leaves the sample such that the next one is at home.
+All tests share one cluster: they run in order, and each leaves the sample as the next one expects it.
 """
 
 import json
@@ -13,26 +13,26 @@ from collections.abc import Iterator
 import pytest
 
 from steward.cli.main import ExitCode
-from steward.cli.next_steps import STEPS
-from steward.local.settings import RESIDENTS, Layout
-from tests.cli.commands.test_up import Shell, read_until
-from tests.cli.support.document_commands import commands_of, is_for_the_sample, pages
+from steward.cli.next_steps import CHANGE_STEPS
+from steward.local.settings import OPERATOR_SERVICES, Layout
+from tests.cli.support.document_commands import commands_on_page, pages_with_commands, runs_on_sample
+from tests.cli.support.shell import Shell, read_until
 from tests.cli.support.shop import Shop
-from tests.local.test_control_plane import processes_of
+from tests.local.support.processes import processes_using
 from tests.support.paths import ROOT
 
-pytestmark = pytest.mark.timeout(1200)
+pytestmark = [pytest.mark.timeout(1200), pytest.mark.needs_server]
 
 PAGES = ("docs/first-tenants.md", "docs/first-cluster.md")
 COMMAND = ".venv/bin/steward "
 
 
-def others_of(page: str) -> list[str]:
-    commands = (command for command in commands_of(page) if is_for_the_sample(command))
+def other_commands(page: str) -> list[str]:
+    commands = (command for command in commands_on_page(page) if runs_on_sample(command))
     return [command for command in commands if not command.startswith(COMMAND)]
 
 
-OTHER_PAGES = [page for page in pages() if others_of(page)]
+OTHER_PAGES = [page for page in pages_with_commands() if other_commands(page)]
 BROKEN_CLUSTER = {
     "apiVersion": "multigres.com/v1alpha1",
     "kind": "MultigresCluster",
@@ -50,7 +50,7 @@ def shell(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Shell]:
 
 @pytest.fixture(scope="module")
 def up(shell: Shell) -> str:
-    """What the first `up` printed."""
+    """The output of the first `up`."""
     done = shell.run("up", "--detach")
     assert done.returncode == ExitCode.DONE, done.stdout + done.stderr
     return done.stdout
@@ -58,32 +58,37 @@ def up(shell: Shell) -> str:
 
 @pytest.fixture(scope="module")
 def shop(up: str, shell: Shell, tmp_path_factory: pytest.TempPathFactory) -> Shop:
-    shop = Shop(tmp_path_factory.mktemp("shop") / "desk", shell.directory)
-    shop.open()
+    shop = Shop(tmp_path_factory.mktemp("shop") / "files", shell.directory)
+    shop.create()
     return shop
 
 
 @pytest.fixture(scope="module")
-def grown(shop: Shop) -> Shop:
-    shop.wait_until_grown()
+def ready_shop(shop: Shop) -> Shop:
+    shop.wait_until_ready()
     return shop
 
 
 def pids(shell: Shell) -> dict[str, int]:
-    services = Layout(shell.directory).everything()
+    services = Layout(shell.directory).all_services()
     return {each.name: json.loads(each.pidfile.read_text())["pid"] for each in services}
 
 
-def run_by_the_pages_of_the_sample() -> list[str]:
-    return [command.removeprefix(COMMAND) for page in PAGES for command in commands_of(page)]
+def commands_of_sample_pages() -> list[str]:
+    return [command.removeprefix(COMMAND) for page in PAGES for command in commands_on_page(page)]
 
 
 def test_every_command_about_the_sample_is_on_a_page_that_is_run() -> None:
-    about = [command for page in pages() for command in commands_of(page) if command.startswith(COMMAND)]
-    assert {each.removeprefix(COMMAND) for each in about} <= set(run_by_the_pages_of_the_sample())
+    about = [
+        command
+        for page in pages_with_commands()
+        for command in commands_on_page(page)
+        if command.startswith(COMMAND)
+    ]
+    assert {each.removeprefix(COMMAND) for each in about} <= set(commands_of_sample_pages())
 
 
-def test_both_trees_grow_to_ready_with_times_and_without_a_terminal_in_lines(up: str) -> None:
+def test_progress_of_both_trees_is_printed_as_lines_without_a_terminal(up: str) -> None:
     assert re.search(r"^ *\d+\.\d s  MultigresCluster demo/orders: 3 Cell ready$", up, re.MULTILINE)
     assert re.search(r"^ *\d+\.\d s  TenantRegistry demo/customers: 24 Tenant ready$", up, re.MULTILINE)
     assert "MultigresCluster demo/orders is ready" in up
@@ -91,10 +96,10 @@ def test_both_trees_grow_to_ready_with_times_and_without_a_terminal_in_lines(up:
     assert "\x1b" not in up
 
 
-def test_five_commands_are_said_and_the_pages_run_each_of_them(up: str) -> None:
-    run = run_by_the_pages_of_the_sample()
-    assert len(STEPS) == 5
-    for step in STEPS:
+def test_five_commands_are_suggested_and_the_pages_run_each_of_them(up: str) -> None:
+    run = commands_of_sample_pages()
+    assert len(CHANGE_STEPS) == 5
+    for step in CHANGE_STEPS:
         assert step.verb in up
         assert step.verb in run
 
@@ -109,7 +114,7 @@ def test_the_operators_act_under_their_own_accounts_alone(up: str, shell: Shell)
         assert who[operator] == {f"system:serviceaccount:steward-system:{operator}"}
 
 
-def test_the_webhooks_are_asked(shop: Shop, shell: Shell) -> None:
+def test_the_webhooks_are_called(shop: Shop, shell: Shell) -> None:
     done = subprocess.run(
         [*shell._command("kubectl"), "create", "--dry-run=server", "-f", "-"],
         env=shell.environment,
@@ -124,7 +129,7 @@ def test_the_webhooks_are_asked(shop: Shop, shell: Shell) -> None:
 @pytest.mark.parametrize("page", PAGES)
 def test_every_command_of_the_page_works_when_pasted(up: str, shell: Shell, page: str) -> None:
     program = f"{shlex.quote(sys.executable)} -m steward.cli.main "
-    commands = [command for command in commands_of(page) if command.startswith(COMMAND)]
+    commands = [command for command in commands_on_page(page) if command.startswith(COMMAND)]
     assert len(commands) > 5
     for command in commands:
         done = subprocess.run(
@@ -139,12 +144,12 @@ def test_every_command_of_the_page_works_when_pasted(up: str, shell: Shell, page
 
 
 @pytest.mark.parametrize("page", OTHER_PAGES)
-def test_every_command_of_another_page_works_when_pasted(grown: Shop, page: str) -> None:
-    for command in others_of(page):
-        grown.paste(command)
+def test_every_command_of_another_page_works_when_pasted(ready_shop: Shop, page: str) -> None:
+    for command in other_commands(page):
+        ready_shop.run_document_command(command)
 
 
-def test_a_second_up_leaves_all_as_it_is(up: str, shell: Shell) -> None:
+def test_a_second_up_changes_nothing(up: str, shell: Shell) -> None:
     shell.run("sample", "deactivate", "cobalt")
     before = pids(shell)
     again = shell.run("up", "--detach")
@@ -156,23 +161,23 @@ def test_a_second_up_leaves_all_as_it_is(up: str, shell: Shell) -> None:
 def test_down_ends_everything(up: str, shell: Shell) -> None:
     down = shell.run("down")
     assert down.returncode == ExitCode.DONE
-    assert processes_of(shell.directory) == set()
+    assert processes_using(shell.directory) == set()
 
 
 def test_down_ends_an_up_that_is_not_done_yet(up: str, shell: Shell) -> None:
     shell.run("down")
-    with shell.begin("up") as again:
+    with shell.start("up") as again:
         read_until(again, "starting data-plane")
         assert shell.run("down").returncode == ExitCode.DONE
         read_until(again, "stopped by `steward down`")
         assert again.wait() == ExitCode.DONE
-    assert processes_of(shell.directory) == set()
+    assert processes_using(shell.directory) == set()
 
 
-def test_bare_brings_back_kubernetes_alone(up: str, shell: Shell) -> None:
+def test_bare_starts_kubernetes_without_operators(up: str, shell: Shell) -> None:
     bare = shell.run("up", "--bare", "--detach")
     assert bare.returncode == ExitCode.DONE, bare.stderr
     assert "Try:" not in bare.stdout
-    assert not any(Layout(shell.directory).service(name).is_running() for name in RESIDENTS)
+    assert not any(Layout(shell.directory).service(name).is_running() for name in OPERATOR_SERVICES)
     left = shell.run("kubectl", "get", "validatingwebhookconfigurations", "-o", "name")
     assert left.stdout == ""

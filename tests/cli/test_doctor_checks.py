@@ -1,4 +1,4 @@
-"""What the doctor finds, from facts that were read."""
+"""The checks of `steward doctor`."""
 
 import base64
 import datetime
@@ -7,14 +7,14 @@ from typing import Any
 import pytest
 
 from steward.cli import doctor_checks
-from steward.cli.doctor_checks import Examined, Grade
+from steward.cli.doctor_checks import Grade, OperatorLocation
 from steward.install import manifests
-from steward.install.operators import SHIPPED
+from steward.install.operators import OPERATORS
 from steward.kube.objects.kinds import Manifest
 from steward.local import certificates
 
 NOW = datetime.datetime(2026, 6, 1, tzinfo=datetime.UTC)
-TENANTS, MULTIGRES = (Examined(name, "system") for name in ("tenant-operator", "multigres-operator"))
+TENANTS, MULTIGRES = (OperatorLocation(name, "system") for name in ("tenant-operator", "multigres-operator"))
 
 
 @pytest.mark.parametrize(
@@ -22,7 +22,7 @@ TENANTS, MULTIGRES = (Examined(name, "system") for name in ("tenant-operator", "
     [("1", "30", Grade.FINE), ("1", "36+", Grade.FINE), ("1", "29", Grade.BROKEN), ("2", "0", Grade.FINE)],
 )
 def test_the_server_is_new_enough_or_not(major: str, minor: str, grade: Grade) -> None:
-    found = doctor_checks.server_version(
+    found = doctor_checks.check_server_version(
         {"major": major, "minor": minor, "gitVersion": f"v{major}.{minor}.1"}
     )
     assert found.grade is grade
@@ -30,17 +30,17 @@ def test_the_server_is_new_enough_or_not(major: str, minor: str, grade: Grade) -
 
 
 def test_definitions_are_current_missing_or_of_another_version() -> None:
-    wanted = [crd for operator in SHIPPED for crd in manifests.crds(operator)]
-    living: dict[str, Manifest | None] = {crd["metadata"]["name"]: crd for crd in wanted}
-    assert doctor_checks.definitions(wanted, living).grade is Grade.FINE
-    name = wanted[0]["metadata"]["name"]
-    assert f"{name} missing" in doctor_checks.definitions(wanted, {**living, name: None}).told
-    old = {**wanted[0], "spec": {**wanted[0]["spec"], "versions": []}}
-    assert f"{name} of another version" in doctor_checks.definitions(wanted, {**living, name: old}).told
+    desired = [crd for operator in OPERATORS for crd in manifests.crds(operator)]
+    live: dict[str, Manifest | None] = {crd["metadata"]["name"]: crd for crd in desired}
+    assert doctor_checks.check_crds(desired, live).grade is Grade.FINE
+    name = desired[0]["metadata"]["name"]
+    assert f"{name} missing" in doctor_checks.check_crds(desired, {**live, name: None}).message
+    old = {**desired[0], "spec": {**desired[0]["spec"], "versions": []}}
+    assert f"{name} of another version" in doctor_checks.check_crds(desired, {**live, name: old}).message
 
 
 @pytest.mark.parametrize(
-    ("living", "wanted", "expected"),
+    ("live", "desired", "expected"),
     [
         ({"a": 1, "added": 2}, {"a": 1}, True),
         ({"a": [1, {"b": 2, "c": 3}]}, {"a": [1, {"b": 2}]}, True),
@@ -49,8 +49,8 @@ def test_definitions_are_current_missing_or_of_another_version() -> None:
         (None, {"a": 1}, False),
     ],
 )
-def test_what_the_server_adds_is_no_difference(living: Any, wanted: Any, expected: bool) -> None:
-    assert doctor_checks.contains(living, wanted) is expected
+def test_defaults_added_by_the_server_are_not_a_difference(live: Any, desired: Any, expected: bool) -> None:
+    assert doctor_checks.contains(live, desired) is expected
 
 
 def configuration(bundle: str) -> Manifest:
@@ -63,14 +63,16 @@ def bundle(tmp_path_factory: pytest.TempPathFactory) -> str:
     return base64.b64encode(keys.ca.certificate.read_bytes()).decode()
 
 
-def test_a_trusted_certificate_is_told_with_its_end(bundle: str) -> None:
+def test_a_trusted_certificate_is_reported_with_its_expiry(bundle: str) -> None:
     now = datetime.datetime.now(datetime.UTC)
-    found = doctor_checks.webhook_trust(TENANTS, [configuration(bundle)], now)
+    found = doctor_checks.check_webhook_trust(TENANTS, [configuration(bundle)], now)
     assert found.grade is Grade.FINE
     later = now + datetime.timedelta(days=3650 - 3)
-    assert doctor_checks.webhook_trust(TENANTS, [configuration(bundle)], later).grade is Grade.WARNING
+    assert doctor_checks.check_webhook_trust(TENANTS, [configuration(bundle)], later).grade is Grade.WARNING
     much_later = now + datetime.timedelta(days=3651)
-    assert doctor_checks.webhook_trust(TENANTS, [configuration(bundle)], much_later).grade is Grade.BROKEN
+    assert (
+        doctor_checks.check_webhook_trust(TENANTS, [configuration(bundle)], much_later).grade is Grade.BROKEN
+    )
 
 
 @pytest.mark.parametrize(
@@ -81,19 +83,19 @@ def test_a_trusted_certificate_is_told_with_its_end(bundle: str) -> None:
         ([configuration("bm90IGEgY2VydA==")], Grade.BROKEN),
     ],
 )
-def test_webhooks_that_nobody_can_trust_have_a_cure(found: list[Manifest], grade: Grade) -> None:
-    finding = doctor_checks.webhook_trust(MULTIGRES, found, NOW)
+def test_untrusted_webhooks_have_a_cure(found: list[Manifest], grade: Grade) -> None:
+    finding = doctor_checks.check_webhook_trust(MULTIGRES, found, NOW)
     assert finding.grade is grade
     assert finding.cure
 
 
-def test_webhooks_that_nobody_knows_of_are_not_said_to_answer() -> None:
-    finding = doctor_checks.nobody_is_asked(TENANTS)
+def test_unregistered_webhooks_are_reported_as_unknown() -> None:
+    finding = doctor_checks.webhooks_not_registered(TENANTS)
     assert (finding.grade, finding.subject) == (Grade.UNKNOWN, "tenant-operator webhooks answer")
 
 
 def test_a_cure_names_the_namespace_in_which_the_operator_is() -> None:
-    assert doctor_checks.leader(TENANTS, None, NOW).cure.endswith(
+    assert doctor_checks.check_leader(TENANTS, None, NOW).cure.endswith(
         "kubectl get pods -n system -l app.kubernetes.io/name=tenant-operator"
     )
 
@@ -113,8 +115,8 @@ def test_a_cure_names_the_namespace_in_which_the_operator_is() -> None:
         ({}, Grade.BROKEN),
     ],
 )
-def test_somebody_leads_or_nobody(spec: dict[str, Any], grade: Grade) -> None:
-    assert doctor_checks.leader(TENANTS, {"spec": spec}, NOW).grade is grade
+def test_a_leader_needs_a_current_lease(spec: dict[str, Any], grade: Grade) -> None:
+    assert doctor_checks.check_leader(TENANTS, {"spec": spec}, NOW).grade is grade
 
 
 @pytest.mark.parametrize(
@@ -125,19 +127,19 @@ def test_somebody_leads_or_nobody(spec: dict[str, Any], grade: Grade) -> None:
         ("steward:0.2.0", Grade.WARNING),
     ],
 )
-def test_versions_that_differ_are_told(image: str, grade: Grade) -> None:
+def test_different_versions_are_a_warning(image: str, grade: Grade) -> None:
     containers = [{"image": image}]
     deployment = {"spec": {"template": {"spec": {"containers": containers}}}}
-    assert doctor_checks.version_skew("tenant-operator", deployment, "0.1.0").grade is grade
+    assert doctor_checks.check_version_skew("tenant-operator", deployment, "0.1.0").grade is grade
 
 
-def test_each_source_is_told_in_its_own_words() -> None:
+def test_each_source_is_reported_with_its_condition_message() -> None:
     def registry(name: str, *conditions: dict[str, str]) -> Manifest:
         return {"metadata": {"namespace": "saas", "name": name}, "status": {"conditions": list(conditions)}}
 
-    told = {"type": "SourceReachable", "status": "False", "message": "no route to db"}
+    unreachable = {"type": "SourceReachable", "status": "False", "message": "no route to db"}
     fine = {"type": "SourceReachable", "status": "True"}
-    found = doctor_checks.sources([registry("a", told), registry("b", fine), registry("c")])
+    found = doctor_checks.check_sources([registry("a", unreachable), registry("b", fine), registry("c")])
     assert [each.grade for each in found] == [Grade.BROKEN, Grade.FINE, Grade.UNKNOWN]
-    assert found[0].told == "no route to db"
+    assert found[0].message == "no route to db"
     assert found[0].cure == "steward rows a -n saas"

@@ -1,4 +1,4 @@
-"""The table of the documents' commands says what is so: no entry without a command, no placeholder left."""
+"""The tables of document commands: every entry has a command, and no placeholder is left."""
 
 import re
 
@@ -7,33 +7,33 @@ import pytest
 
 from steward.cli.main import steward
 from tests.cli.support.document_commands import (
-    BEFORE,
-    CODES,
-    ELSEWHERE,
-    INSTALLING,
+    EXIT_CODES,
+    INSTALLATION_TEST,
     NOT_RUN,
-    ROOT,
+    PREPARATIONS,
+    RUN_ELSEWHERE,
     SYNOPSIS,
-    commands_of,
-    filled_in,
-    is_for_the_sample,
-    mentioned,
-    pages,
+    commands_on_page,
+    fill_placeholders,
+    inline_commands,
+    pages_with_commands,
+    runs_on_sample,
 )
-from tests.install.support import desk
+from tests.install.support import document_shell
+from tests.support.paths import ROOT
 
-COMMANDS = {command for page in pages() for command in commands_of(page)}
+COMMANDS = {command for page in pages_with_commands() for command in commands_on_page(page)}
 
 
 def test_every_entry_is_about_a_command_of_a_page() -> None:
     assert [
-        start for start in (*ELSEWHERE, *NOT_RUN) if not any(each.startswith(start) for each in COMMANDS)
+        start for start in (*RUN_ELSEWHERE, *NOT_RUN) if not any(each.startswith(start) for each in COMMANDS)
     ] == []
-    assert [command for command in (*BEFORE, *CODES) if command not in COMMANDS] == []
+    assert [command for command in (*PREPARATIONS, *EXIT_CODES) if command not in COMMANDS] == []
 
 
 def test_no_placeholder_is_left_in_what_is_run() -> None:
-    run = [filled_in(command) for command in COMMANDS if is_for_the_sample(command)]
+    run = [fill_placeholders(command) for command in COMMANDS if runs_on_sample(command)]
     assert [
         command
         for command in run
@@ -42,19 +42,19 @@ def test_no_placeholder_is_left_in_what_is_run() -> None:
 
 
 def test_every_command_about_an_installation_is_on_a_page_that_is_typed() -> None:
-    words = (*desk.INSTALLS, desk.UNINSTALLS, desk.HELM)
-    typed = {command for word in words for command in desk.printed(word)}
-    starts = tuple(start for start, where in ELSEWHERE.items() if where == INSTALLING)
+    words = (*document_shell.INSTALLS, document_shell.UNINSTALLS, document_shell.HELM)
+    typed = {command for word in words for command in document_shell.page_commands(word)}
+    starts = tuple(start for start, where in RUN_ELSEWHERE.items() if where == INSTALLATION_TEST)
     assert {command for command in COMMANDS if command.startswith(starts)} <= typed
 
 
-@pytest.mark.parametrize("reason", sorted({*ELSEWHERE.values(), *NOT_RUN.values()}))
+@pytest.mark.parametrize("reason", sorted({*RUN_ELSEWHERE.values(), *NOT_RUN.values()}))
 def test_a_reason_that_names_tests_names_some_that_exist(reason: str) -> None:
     assert [path for path in re.findall(r"tests/[\w/.]+", reason) if not (ROOT / path).exists()] == []
 
 
 @pytest.mark.parametrize("start", [start for start, reason in NOT_RUN.items() if reason == SYNOPSIS])
-def test_a_synopsis_names_options_that_are_there(start: str) -> None:
+def test_a_synopsis_names_existing_options(start: str) -> None:
     [synopsis] = [command for command in COMMANDS if command.startswith(start)]
     verb = steward.get_command(click.Context(steward), synopsis.split()[1])
     assert verb is not None
@@ -62,13 +62,13 @@ def test_a_synopsis_names_options_that_are_there(start: str) -> None:
     assert set(re.findall(r"--[a-z-]+", synopsis)) <= options
 
 
-def test_every_verb_and_option_that_prose_names_is_there() -> None:
-    named = [(page, words) for page, words in mentioned() if re.match(r"(kubectl )?steward ", words)]
-    assert [each for each in named if not _is_there(each[1])] == []
+def test_every_verb_and_option_named_in_prose_exists() -> None:
+    named = [(page, words) for page, words in inline_commands() if re.match(r"(kubectl )?steward ", words)]
+    assert [each for each in named if not _exists(each[1])] == []
     assert len(named) > 50
 
 
-def _is_there(words: str) -> bool:
+def _exists(words: str) -> bool:
     found: click.Command = steward
     for word in words.removeprefix("kubectl ").split()[1:]:
         if word.startswith("--"):
@@ -83,11 +83,11 @@ def _is_there(words: str) -> bool:
     return True
 
 
-def test_every_target_of_make_that_prose_names_is_there() -> None:
+def test_every_make_target_named_in_prose_exists() -> None:
     makefile = (ROOT / "Makefile").read_text()
     targets = {
         word
-        for _, words in mentioned()
+        for _, words in inline_commands()
         if words.startswith("make ")
         for word in re.findall(r"^make ((?:[a-z]+ ?)+)", words)[0].split()
     }
@@ -95,5 +95,5 @@ def test_every_target_of_make_that_prose_names_is_there() -> None:
     assert {"up", "down", "test", "check", "bench"} <= targets
 
 
-def test_a_comment_is_no_part_of_a_command() -> None:
-    assert "steward updates -A" in commands_of("docs/update-policy.md")
+def test_a_comment_is_not_part_of_a_command() -> None:
+    assert "steward updates -A" in commands_on_page("docs/update-policy.md")

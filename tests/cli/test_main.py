@@ -10,8 +10,8 @@ import click
 import pytest
 
 from steward.cli import main as cli
-from steward.cli.connection import told_plainly
-from steward.cli.main import VERBS, ExitCode, one_sentence
+from steward.cli.connection import run_async
+from steward.cli.main import VERBS, ExitCode, expected_errors
 from steward.kube.errors import Unreachable
 
 
@@ -39,9 +39,9 @@ def test_a_verb_is_a_command(name: str) -> None:
     assert isinstance(getattr(importlib.import_module(verb.module), verb.attribute), click.Command)
 
 
-HELPED = [name for name in VERBS if name != "kubectl"]  # kubectl's own help is passed on
-REACHING = ["run", "status", "tree", "why", "hold", "rows", "preview", "doctor", "updates"]
-REACHING += ["install", "uninstall", "explain"]
+VERBS_WITH_HELP = [name for name in VERBS if name != "kubectl"]  # kubectl's own help is passed on
+CLUSTER_VERBS = ["run", "status", "tree", "why", "hold", "rows", "preview", "doctor", "updates"]
+CLUSTER_VERBS += ["install", "uninstall", "explain"]
 
 
 def help_of(name: str) -> str:
@@ -53,14 +53,14 @@ def help_of(name: str) -> str:
     return str(command.get_help(click.Context(command, parent=parent, info_name=name)))
 
 
-@pytest.mark.parametrize("name", HELPED)
+@pytest.mark.parametrize("name", VERBS_WITH_HELP)
 def test_a_verb_has_an_example_and_its_exit_codes_in_its_help(name: str) -> None:
-    told = help_of(name)
-    assert re.search(r"^ *Examples?:\n(?: +.*\n)* +.*\bsteward ", told, re.MULTILINE)
-    assert "Exit codes: 0 " in told
+    text = help_of(name)
+    assert re.search(r"^ *Examples?:\n(?: +.*\n)* +.*\bsteward ", text, re.MULTILINE)
+    assert "Exit codes: 0 " in text
 
 
-@pytest.mark.parametrize("name", REACHING)
+@pytest.mark.parametrize("name", CLUSTER_VERBS)
 def test_a_verb_that_reaches_a_cluster_says_which_rights_it_needs(name: str) -> None:
     assert re.search(r"^ *Needs\b.*\b(rights?|to get)\b", help_of(name), re.MULTILINE)
 
@@ -81,16 +81,16 @@ def test_version() -> None:
 
 
 @pytest.mark.parametrize(
-    ("output", "code", "told"),
+    ("output", "code", "message"),
     [
         (">/dev/full", ExitCode.FAILED, "Error: [Errno 28] No space left on device\n"),
         (">&-", ExitCode.DONE, ""),
     ],
 )
-def test_output_that_nobody_takes_is_no_traceback(output: str, code: int, told: str) -> None:
+def test_a_closed_or_full_output_causes_no_traceback(output: str, code: int, message: str) -> None:
     command = f"{shlex.quote(sys.executable)} -m steward.cli.main --version {output}"
     done = subprocess.run(["bash", "-c", command], capture_output=True, text=True, check=False)
-    assert (done.returncode, done.stderr) == (code, told)
+    assert (done.returncode, done.stderr) == (code, message)
 
 
 class Curable(Exception):
@@ -99,13 +99,13 @@ class Curable(Exception):
 
 @click.command()
 def fails() -> None:
-    with one_sentence(Curable):
+    with expected_errors(Curable):
         raise Curable("The tap is closed: open it.")
 
 
 @click.command()
 def breaks() -> None:
-    with one_sentence(Curable):
+    with expected_errors(Curable):
         raise ZeroDivisionError
 
 
@@ -143,7 +143,7 @@ def test_an_expected_error_is_one_sentence_on_standard_error(
     assert captured.err == "Error: The tap is closed: open it.\n"
 
 
-def test_a_fault_of_ours_is_not_hidden(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_unexpected_error_is_not_hidden(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(cli, "steward", breaks)
     monkeypatch.setattr(sys, "argv", ["steward"])
     with pytest.raises(ZeroDivisionError):
@@ -155,4 +155,4 @@ def test_a_cluster_that_does_not_answer_is_one_sentence_with_what_to_check() -> 
         raise Unreachable("cannot reach 127.0.0.1:9: refused")
 
     with pytest.raises(click.ClickException, match="Does the cluster run, and is this the right --context"):
-        told_plainly(work())
+        run_async(work())

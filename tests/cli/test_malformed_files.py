@@ -1,4 +1,4 @@
-"""Files that no sensible person writes: whatever they hold, a verb answers with a sentence and an exit code."""
+"""Malformed files: every verb reports them in one sentence with an exit code."""
 
 from __future__ import annotations
 
@@ -9,8 +9,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from steward.cli.commands import explain, install, lint, preview, render
-from steward.cli.manifest_shape import NO_MANIFEST, misshapen
-from steward.cli.output import some_of
+from steward.cli.output import summarize_names
 
 CLUSTER = "apiVersion: multigres.com/v1alpha1\nkind: MultigresCluster\n"
 SPEC = "spec: {cells: [{zone: z1}]}\n"
@@ -40,66 +39,53 @@ CALLS: dict[str, tuple[click.Command, tuple[str, ...]]] = {
 HARMLESS = {"lint": ("empty", "comments", "deep", "numbers"), "install": ("empty",)}
 
 
-def called(verb: str, path: Path) -> Result:
+def run_verb(verb: str, path: Path) -> Result:
     command, options = CALLS[verb]
     return CliRunner().invoke(command, [*options, str(path)])
 
 
 @pytest.mark.parametrize("verb", CALLS)
 @pytest.mark.parametrize("name", FILES)
-def test_a_strange_file_is_a_sentence(
+def test_a_malformed_file_is_reported_in_one_sentence(
     tmp_path: Path, name: str, verb: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     path = tmp_path / "given.yaml"
     path.write_bytes(FILES[name])
     monkeypatch.setenv("KUBECONFIG", str(tmp_path / "none"))
-    done = called(verb, path)
+    done = run_verb(verb, path)
     assert done.exception is None or isinstance(done.exception, SystemExit), done.exception
     assert done.exit_code == (0 if name in HARMLESS.get(verb, ()) else 1)
     assert done.stderr.startswith("Error: ") or done.exit_code == 0 or verb == "lint"
 
 
 @pytest.mark.parametrize(
-    ("name", "content", "told"),
+    ("name", "content", "message"),
     [
-        ("rows.csv", "uid,hostOrUrl\n" + "x" * 200_000, "rows.csv:1 is no CSV: field larger"),
+        ("rows.csv", "uid,hostOrUrl\n" + "x" * 200_000, "rows.csv:1 is not valid CSV: field larger"),
         ("rows.csv", "\n", ""),
-        ("rows.yaml", "a: [b\n c: d", "rows.yaml:2:3 is no YAML: "),
+        ("rows.yaml", "a: [b\n c: d", "rows.yaml:2:3 is not valid YAML: "),
         ("rows.json", "{}", "rows.json must hold a list of rows"),
     ],
 )
-def test_strange_rows_are_a_sentence(tmp_path: Path, name: str, content: str, told: str) -> None:
+def test_malformed_rows_are_reported_in_one_sentence(
+    tmp_path: Path, name: str, content: str, message: str
+) -> None:
     template, rows = tmp_path / "template.yaml", tmp_path / name
     template.write_text("kind: TenantTemplate\nmetadata: {name: web}\nspec: {registryId: prod}\n")
     rows.write_text(content)
     done = CliRunner().invoke(render.command, ["-f", str(template), "--rows", str(rows)])
-    assert (done.exit_code, told in done.stderr) == (1 if told else 0, True)
+    assert (done.exit_code, message in done.stderr) == (1 if message else 0, True)
 
 
-@pytest.mark.parametrize(
-    ("text", "told"),
-    [
-        ("metadata:\n  name: x\n  name: y\n", [(3, 3, "name stands twice; the first is in line 2")]),
-        ("a: 1\nb: 2\na: 3\n", [(3, 1, "a stands twice; the first is in line 1")]),
-        ("a: {b: 1}\nc: {b: 1}\n", []),
-        ("base: &base {x: 1}\nother:\n  <<: *base\n  y: 2\n", []),
-        ("just text\n", [(1, 1, NO_MANIFEST)]),
-        ("---\n---\na: 1\n", []),
-    ],
-)
-def test_a_key_stands_once_and_a_document_is_an_object(text: str, told: list[tuple[int, int, str]]) -> None:
-    assert [(*found.position, found.message) for found in misshapen(text)] == told
-
-
-def test_a_manifest_that_no_server_could_file_is_told(tmp_path: Path) -> None:
+def test_a_missing_name_and_a_wrong_api_version_are_reported(tmp_path: Path) -> None:
     path = tmp_path / "given.yaml"
     path.write_text(f"apiVersion: v1\nkind: MultigresCluster\nmetadata: {{}}\n{SPEC}")
-    told = called("lint", path).stdout
-    assert "apiVersion: is v1; that of a MultigresCluster is multigres.com/v1alpha1" in told
-    assert "metadata.name: is missing" in told
+    output = run_verb("lint", path).stdout
+    assert "apiVersion: is v1; that of a MultigresCluster is multigres.com/v1alpha1" in output
+    assert "metadata.name: is missing" in output
 
 
-def test_of_many_names_some_are_said() -> None:
-    assert some_of([]) == "none"
-    assert some_of(["a", "b"]) == "a, b"
-    assert some_of([f"c{number}" for number in range(12)]).endswith("c9 and 2 more")
+def test_of_many_names_only_some_are_listed() -> None:
+    assert summarize_names([]) == "none"
+    assert summarize_names(["a", "b"]) == "a, b"
+    assert summarize_names([f"c{number}" for number in range(12)]).endswith("c9 and 2 more")

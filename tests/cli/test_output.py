@@ -1,4 +1,4 @@
-"""Tables for people, and help that says what people need to know."""
+"""Tables, and the common parts of help texts."""
 
 import importlib
 
@@ -7,20 +7,20 @@ import pytest
 from click.testing import CliRunner
 
 from steward.cli.main import VERBS, steward
-from steward.cli.output import table
+from steward.cli.output import format_table
 
-LOOKING = ("status", "tree", "why", "hold", "rows", "preview", "doctor")
+INSPECTION_VERBS = ("status", "tree", "why", "hold", "rows", "preview", "doctor")
 
 
 def test_columns_are_as_wide_as_their_widest_text() -> None:
-    assert table(["A", "NAME"], [["long text", "x"], ["", "yy"]]) == [
+    assert format_table(["A", "NAME"], [["long text", "x"], ["", "yy"]]) == [
         "A          NAME",
         "long text  x",
         "           yy",
     ]
 
 
-@pytest.mark.parametrize("verb", LOOKING)
+@pytest.mark.parametrize("verb", INSPECTION_VERBS)
 def test_help_has_an_example_the_exit_codes_and_the_rights(verb: str) -> None:
     shown = CliRunner().invoke(steward, [verb, "--help"]).output
     assert f"steward {verb}" in shown.partition("Examples:")[2]
@@ -28,8 +28,8 @@ def test_help_has_an_example_the_exit_codes_and_the_rights(verb: str) -> None:
     assert "Needs" in shown
 
 
-@pytest.mark.parametrize("verb", [verb for verb in LOOKING if verb != "why"])
-def test_whatever_prints_objects_prints_them_for_programs_too(verb: str) -> None:
+@pytest.mark.parametrize("verb", [verb for verb in INSPECTION_VERBS if verb != "why"])
+def test_every_verb_that_prints_objects_has_json_and_yaml_output(verb: str) -> None:
     found = importlib.import_module(VERBS[verb].module).command
     [output] = [each for each in found.params if each.name == "output"]
     assert isinstance(output.type, click.Choice)
@@ -43,7 +43,7 @@ def test_every_shell_gets_its_script(shell: str) -> None:
     assert f"_STEWARD_COMPLETE={shell}_complete" in done.output
 
 
-def test_no_color_is_heeded_even_where_colour_is_forced(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_no_color_wins_over_forced_colour(monkeypatch: pytest.MonkeyPatch) -> None:
     coloured = CliRunner().invoke(steward, ["sample", "--help"], color=True)
     assert coloured.exit_code == 0
 
@@ -59,7 +59,7 @@ def test_no_color_is_heeded_even_where_colour_is_forced(monkeypatch: pytest.Monk
 
 
 @pytest.mark.parametrize("verb", ["rows", "preview", "doctor", "hold"])
-def test_the_local_cluster_and_another_one_are_not_asked_for_together(verb: str) -> None:
+def test_the_local_cluster_cannot_be_combined_with_a_context(verb: str) -> None:
     arguments = [verb, *(["x"] if verb in ("rows", "preview") else []), "--local", "--context", "other"]
     done = CliRunner().invoke(steward, arguments)
     assert done.exit_code == 2

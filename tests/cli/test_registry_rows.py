@@ -1,4 +1,4 @@
-"""How a verb reads a registry's table: as the operator does, with the directory of its files given by hand."""
+"""Reading the table of a registry as the operator does."""
 
 import click
 import msgspec
@@ -7,7 +7,7 @@ import pytest
 from steward.cli.registry_rows import read_rows
 from steward.kube.objects.kinds import Key
 from steward.tenants.api.registry import TenantRegistrySpec
-from steward.tenants.sources.source import Surroundings
+from steward.tenants.sources.reader import SourceEnvironment
 
 SPEC = msgspec.convert(
     {
@@ -18,6 +18,6 @@ SPEC = msgspec.convert(
 )
 
 
-async def test_a_file_beside_the_operator_needs_its_directory() -> None:
+async def test_an_sqlite_source_needs_its_directory() -> None:
     with pytest.raises(click.ClickException, match="give --sqlite-root DIRECTORY"):
-        await read_rows(None, Key("shop", "prod"), SPEC, Surroundings())  # type: ignore[arg-type]
+        await read_rows(None, Key("shop", "prod"), SPEC, SourceEnvironment())  # type: ignore[arg-type]

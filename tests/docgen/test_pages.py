@@ -1,4 +1,4 @@
-"""References say what the code says, and leave nothing out."""
+"""The generated references are current and complete."""
 
 import re
 from types import ModuleType
@@ -22,19 +22,19 @@ def test_a_reference_is_current(name: str) -> None:
 
 
 @pytest.mark.parametrize("custom", [*MULTIGRES_KINDS, *TENANT_KINDS], ids=lambda custom: custom.kind)
-def test_a_kind_is_told_with_its_spec_and_all_that_it_holds(custom: CustomKind) -> None:
-    told = api.document("The API", (custom,))
+def test_a_kind_is_documented_with_its_spec_and_every_struct_in_it(custom: CustomKind) -> None:
+    text = api.api_page("The API", (custom,))
 
-    links = {part.partition(")")[0] for part in told.split("](#")[1:]}
-    headings = {line[4:].lower() for line in told.splitlines() if line.startswith("### ")}
-    assert f"## {custom.kind}\n" in told
+    links = {part.partition(")")[0] for part in text.split("](#")[1:]}
+    headings = {line[4:].lower() for line in text.splitlines() if line.startswith("### ")}
+    assert f"## {custom.kind}\n" in text
     assert links == headings
 
 
 def test_every_verb_is_in_the_reference_of_the_command_line() -> None:
-    told = REFERENCES["commands.md"]()
+    text = REFERENCES["commands.md"]()
 
-    assert [verb for verb in VERBS if f"## steward {verb}\n" not in told] == []
+    assert [verb for verb in VERBS if f"## steward {verb}\n" not in text] == []
 
 
 @pytest.mark.parametrize("module", [multigres_reasons, tenant_reasons], ids=lambda module: module.__name__)
@@ -44,8 +44,8 @@ def test_every_reason_says_what_it_means(module: ModuleType) -> None:
     assert set(module.MEANINGS) == declared
 
 
-def test_what_the_pages_say_of_a_metric_is_what_is_registered() -> None:
-    """Pages about monitoring are written by hand: a metric that they name is there, with these labels."""
+def test_metrics_named_on_the_pages_are_registered_with_these_labels() -> None:
+    """The pages about monitoring are written by hand."""
     registered = dict(rows_of(REFERENCES["metrics.md"](), column=2))
     pages = [ROOT / "docs/monitoring" / name for name in ("README.md", "tenants.md")]
     named = [row for page in pages for row in rows_of(page.read_text(), column=1)]

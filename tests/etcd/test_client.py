@@ -1,11 +1,8 @@
 """The JSON gateway of a real etcd, with and without TLS."""
 
-import asyncio
 import socket
 import ssl
-import subprocess
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
 from pathlib import Path
 
 import pytest
@@ -13,106 +10,73 @@ import pytest_asyncio
 from aiohttp import web
 
 from steward.etcd.client import Endpoints, EtcdClient, prefix_end
-from steward.etcd.errors import EtcdError, Refused, Unreachable
+from steward.etcd.errors import RequestRejected, Unreachable
 from steward.local import certificates
-from steward.local.programs import binaries
-from steward.local.programs.programs import CONTROL_PLANE
-from steward.local.progress import Silent
+from tests.etcd.support.etcd_process import free_port, running_etcd, wait_until_reachable
 
-
-def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
-
-
-async def until_it_answers(endpoints: Endpoints) -> None:
-    """The test's own time limit ends the wait."""
-    while True:
-        try:
-            async with EtcdClient(endpoints) as client:
-                await client.get("ready")
-                return
-        except EtcdError:
-            await asyncio.sleep(0.05)
-
-
-@asynccontextmanager
-async def running_etcd(directory: Path, scheme: str, *flags: str) -> AsyncIterator[str]:
-    program = (await binaries.ensure([CONTROL_PLANE], Silent()))["etcd"]
-    client, peer = f"{scheme}://127.0.0.1:{free_port()}", f"http://127.0.0.1:{free_port()}"
-    command = [str(program), "--data-dir", str(directory / "data"), "--unsafe-no-fsync", "--logger=zap"]
-    command += ["--listen-client-urls", client, "--advertise-client-urls", client, "--listen-peer-urls", peer]
-    command += ["--initial-advertise-peer-urls", peer, "--initial-cluster", f"default={peer}", *flags]
-    with (directory / "etcd.log").open("wb") as log:
-        process = subprocess.Popen(command, stdout=log, stderr=log)
-        try:
-            yield client
-        finally:
-            process.kill()
-            process.wait()
+pytestmark = pytest.mark.needs_server
 
 
 @pytest_asyncio.fixture
 async def etcd(tmp_path: Path) -> AsyncIterator[EtcdClient]:
     async with running_etcd(tmp_path, "http") as url:
         endpoints = Endpoints([url])
-        await until_it_answers(endpoints)
+        await wait_until_reachable(endpoints)
         async with EtcdClient(endpoints) as client:
             yield client
 
 
-async def test_what_was_put_is_read_back_with_its_revision(etcd: EtcdClient) -> None:
-    assert await etcd.put("/a", b"\x00\xff", 0)
+async def test_a_value_is_read_back_with_its_revision(etcd: EtcdClient) -> None:
+    assert await etcd.write("/a", b"\x00\xff", 0)
     found = await etcd.get("/a")
     assert found is not None
     assert found.value == b"\x00\xff"
     assert found.revision > 0
 
 
-async def test_a_key_that_nobody_wrote_is_none(etcd: EtcdClient) -> None:
+async def test_a_missing_key_is_none(etcd: EtcdClient) -> None:
     assert await etcd.get("/nothing") is None
 
 
 async def test_a_key_is_created_only_once(etcd: EtcdClient) -> None:
-    assert await etcd.put("/a", b"first", 0)
-    assert not await etcd.put("/a", b"second", 0)
+    assert await etcd.write("/a", b"first", 0)
+    assert not await etcd.write("/a", b"second", 0)
     found = await etcd.get("/a")
     assert found is not None
     assert found.value == b"first"
 
 
 async def test_a_newer_value_is_never_overwritten(etcd: EtcdClient) -> None:
-    await etcd.put("/a", b"old", 0)
+    await etcd.write("/a", b"old", 0)
     seen = await etcd.get("/a")
     assert seen is not None
-    assert await etcd.put("/a", b"newer", seen.revision)
-    assert not await etcd.put("/a", b"stale", seen.revision)
+    assert await etcd.write("/a", b"newer", seen.revision)
+    assert not await etcd.write("/a", b"stale", seen.revision)
     assert not await etcd.delete("/a", seen.revision)
 
 
-async def test_a_list_holds_the_prefix_and_nothing_beside_it(etcd: EtcdClient) -> None:
+async def test_a_list_has_only_keys_with_the_prefix(etcd: EtcdClient) -> None:
     for key in ("/cells/a", "/cells/b", "/cellular"):
-        await etcd.put(key, b"x", 0)
+        await etcd.write(key, b"x", 0)
     assert sorted(await etcd.list("/cells/")) == ["/cells/a", "/cells/b"]
 
 
 async def test_a_deleted_key_is_gone(etcd: EtcdClient) -> None:
-    await etcd.put("/a", b"x", 0)
+    await etcd.write("/a", b"x", 0)
     seen = await etcd.get("/a")
     assert seen is not None
     assert await etcd.delete("/a", seen.revision)
     assert await etcd.get("/a") is None
 
 
-async def test_nobody_listening_is_an_error_that_names_the_endpoint() -> None:
+async def test_a_refused_connection_is_an_error_that_names_the_endpoint() -> None:
     url = f"http://127.0.0.1:{free_port()}"
     async with EtcdClient(Endpoints([url])) as client:
         with pytest.raises(Unreachable, match=url):
             await client.get("/a")
 
 
-async def test_silence_is_an_error_that_says_for_how_long_nobody_answered() -> None:
+async def test_a_timeout_is_an_error_that_names_its_length() -> None:
     with socket.create_server(("127.0.0.1", 0)) as deaf:
         url = f"http://127.0.0.1:{deaf.getsockname()[1]}"
         async with EtcdClient(Endpoints([url], timeout_seconds=0.05)) as client:
@@ -120,15 +84,15 @@ async def test_silence_is_an_error_that_says_for_how_long_nobody_answered() -> N
                 await client.get("/a")
 
 
-async def test_a_server_that_is_no_etcd_is_an_error_of_its_own(some_web_server: str) -> None:
+async def test_a_server_that_is_not_etcd_is_rejected(some_web_server: str) -> None:
     async with EtcdClient(Endpoints([some_web_server])) as client:
-        with pytest.raises(Refused, match="what answers is no etcd"):
+        with pytest.raises(RequestRejected, match="the response is not from etcd"):
             await client.get("/a")
 
 
 @pytest_asyncio.fixture
 async def some_web_server() -> AsyncIterator[str]:
-    """Something else that answers 200 to everything."""
+    """A server that answers 200 to everything."""
 
     async def hello(_: web.BaseRequest) -> web.Response:
         return web.Response(text="<html>hello</html>")
@@ -141,29 +105,29 @@ async def some_web_server() -> AsyncIterator[str]:
     await runner.cleanup()
 
 
-async def test_a_dead_endpoint_does_not_hide_a_living_one(tmp_path: Path) -> None:
+async def test_an_unreachable_endpoint_does_not_hide_a_reachable_one(tmp_path: Path) -> None:
     async with running_etcd(tmp_path, "http") as url:
         endpoints = Endpoints([f"http://127.0.0.1:{free_port()}", url])
-        await until_it_answers(endpoints)
+        await wait_until_reachable(endpoints)
         async with EtcdClient(endpoints) as client:
-            assert await client.put("/a", b"x", 0)
+            assert await client.write("/a", b"x", 0)
 
 
-async def test_an_answer_that_says_no_is_told_apart_from_silence(etcd: EtcdClient) -> None:
-    with pytest.raises(Refused, match="etcdserver: key is not provided"):
+async def test_an_error_response_differs_from_no_response(etcd: EtcdClient) -> None:
+    with pytest.raises(RequestRejected, match="etcdserver: key is not provided"):
         await etcd.get("")
 
 
-async def test_an_address_inside_the_cluster_is_reached_through_its_redirect(tmp_path: Path) -> None:
+async def test_an_address_inside_the_cluster_is_reached_through_a_redirect(tmp_path: Path) -> None:
     async with running_etcd(tmp_path, "http") as url:
         port = int(url.rpartition(":")[2])
         endpoints = Endpoints(["mini-global-topo.prod.svc:2379"], redirect=lambda *_: ("127.0.0.1", port))
-        await until_it_answers(endpoints)
+        await wait_until_reachable(endpoints)
         async with EtcdClient(endpoints) as client:
-            assert await client.put("/a", b"x", 0)
+            assert await client.write("/a", b"x", 0)
 
 
-async def test_with_tls_both_sides_show_certificates(tmp_path: Path) -> None:
+async def test_with_tls_both_sides_use_certificates(tmp_path: Path) -> None:
     made = certificates.ensure(tmp_path / "pki")
     flags = ["--cert-file", made.server.certificate, "--key-file", made.server.key]
     flags += ["--client-cert-auth", "--trusted-ca-file", made.ca.certificate]
@@ -171,9 +135,9 @@ async def test_with_tls_both_sides_show_certificates(tmp_path: Path) -> None:
     admin = made.client("admin")
     trusting.load_cert_chain(admin.certificate, admin.key)
     async with running_etcd(tmp_path, "https", *map(str, flags)) as url:
-        await until_it_answers(Endpoints([url], tls=trusting))
+        await wait_until_reachable(Endpoints([url], tls=trusting))
         async with EtcdClient(Endpoints([url], tls=trusting)) as client:
-            assert await client.put("/a", b"x", 0)
+            assert await client.write("/a", b"x", 0)
         stranger = ssl.create_default_context(cafile=made.ca.certificate)
         async with EtcdClient(Endpoints([url], tls=stranger)) as client:
             with pytest.raises(Unreachable):
@@ -181,5 +145,5 @@ async def test_with_tls_both_sides_show_certificates(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(("prefix", "end"), [("/a/", b"/a0"), ("a\xff", b"a\xc3\xc0"), ("", b"\0")])
-def test_the_end_of_a_prefix_is_the_first_key_behind_it(prefix: str, end: bytes) -> None:
+def test_the_end_of_a_prefix_is_the_first_key_after_it(prefix: str, end: bytes) -> None:
     assert prefix_end(prefix) == end

@@ -10,9 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from steward.gotemplate import BudgetExceeded, Limits, TemplateError, parse
-from steward.gotemplate.budget import Budget, budget_of
+from steward.gotemplate.budget import Budget, Profile, budget_of
 from steward.gotemplate.errors import OverBudget
-from steward.gotemplate.funcs.registry import Profile
 from tests.conformance.gotemplate.hostile import ROW, TEMPLATES
 
 

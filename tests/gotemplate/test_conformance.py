@@ -14,6 +14,8 @@ from tests.conformance.gotemplate.case import RECORDED, Answer, Case, read
 from tests.conformance.gotemplate.reference import Reference, binary
 from tests.conformance.gotemplate.tables import AREAS, cases
 
+pytestmark = pytest.mark.slow
+
 _SHOWN = 12
 
 

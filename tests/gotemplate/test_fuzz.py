@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+import pytest
+
 from steward.gotemplate import Profile
 from steward.gotemplate.funcs import function_set
 from tests.conformance.gotemplate import explained, ours
@@ -12,6 +14,8 @@ from tests.conformance.gotemplate.fuzz import Report, compare, run
 from tests.conformance.gotemplate.grammar import mutate, names_covered, pair
 from tests.conformance.gotemplate.reference import Reference, binary
 from tests.conformance.gotemplate.shrink import shrink
+
+pytestmark = pytest.mark.slow
 
 _PAIRS = 3000
 _SEED = 20240229

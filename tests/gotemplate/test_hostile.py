@@ -12,11 +12,13 @@ import pytest
 
 from steward.gotemplate import TemplateError, parse
 from steward.gotemplate.budget import DEFAULT_LIMITS as LIMITS
-from steward.gotemplate.budget import Budget, budget_of
+from steward.gotemplate.budget import Budget, Profile, budget_of
 from steward.gotemplate.funcs import function_set
-from steward.gotemplate.funcs.registry import Function, Profile
+from steward.gotemplate.funcs.registry import Function
 from steward.gotemplate.template import Template, explained, joined
 from tests.conformance.gotemplate.hostile import Attack, attacks, data
+
+pytestmark = pytest.mark.slow
 
 _FREE_CALLS = 3_000
 # A step stands for a microsecond, in which Python makes some six calls.
@@ -93,7 +95,7 @@ def test_the_sweep_attacks_every_function_that_takes_something() -> None:
     assert spared == {"hello", "now", "uuidv4"}
 
 
-def test_a_stranger_s_template_has_no_scrypt_unless_asked_for() -> None:
+def test_an_untrusted_template_has_no_scrypt_in_the_default_profile() -> None:
     call = '{{ derivePassword 1 "pin" "p" "u" "s" }}'
     with pytest.raises(TemplateError, match='"derivePassword" not defined: it is in profile full'):
         parse(call, functions="tenants")

@@ -184,7 +184,7 @@ def test_what_is_rendered(source: str, text: str) -> None:
         ),
     ],
 )
-def test_what_goes_wrong_is_told_in_gos_words_at_gos_place(source: str, error: str) -> None:
+def test_errors_have_the_text_and_the_position_of_go(source: str, error: str) -> None:
     assert failure(source) == error
 
 
@@ -229,7 +229,7 @@ def test_defaulted_is_strict_everywhere_else(source: str) -> None:
     assert failure(source, missingkey="defaulted").endswith('map has no entry for key "missing"')
 
 
-def test_no_data_is_told_from_null_in_data() -> None:
+def test_no_data_differs_from_null_in_data() -> None:
     assert failure("{{ .x }}", None) == '1:3: executing "template" at <.x>: nil data; no entry for key "x"'
     assert rendered("{{ .x }}", None, missingkey="default") == "<no value>"
 

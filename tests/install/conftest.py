@@ -1,4 +1,4 @@
-"""A control plane of its own: an installation is cluster-wide, and these tests take definitions away."""
+"""A separate control plane: an installation is cluster-wide, and these tests delete CRDs."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -6,15 +6,15 @@ from pathlib import Path
 import pytest
 
 from steward.local import control_plane as local
-from tests.conftest import running_plane
+from tests.support.control_planes import running_control_plane
 from tests.support.kubectl import Kubectl
-from tests.support.rbac_comparison import Record
+from tests.support.rbac_comparison import PermissionRecord
 
 
 @pytest.fixture(scope="package")
-def own_plane(rights_record: Record) -> Iterator[local.ControlPlane]:
-    # As some distributions have it: who makes an object that its owner waits for needs a right on the owner.
-    with running_plane(rights_record, "OwnerReferencesPermissionEnforcement") as directory:
+def own_plane(permission_record: PermissionRecord) -> Iterator[local.ControlPlane]:
+    # Enabled on some distributions: creating an object with blockOwnerDeletion needs a right on the owner.
+    with running_control_plane(permission_record, "OwnerReferencesPermissionEnforcement") as directory:
         yield local.find(Path(directory))
 
 

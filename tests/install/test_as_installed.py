@@ -1,7 +1,7 @@
-"""An operator that runs as it is installed: its own account, the shipped rights, webhooks, a lease, guarded metrics.
+"""Runs an installed operator with its service account, the shipped rights, webhooks, a lease and protected metrics.
 
-The API server is one without streaming lists, as many still are: each list is then read page by page, which is a right
-of its own. No container runs on this machine, so the operator is a process of the test.
+The API server here has no streaming lists, like many in use: lists are then read page by page, which needs the right to
+list. Containers do not run here, so the operator is a process of the test.
 """
 
 import asyncio
@@ -16,29 +16,29 @@ from typing import Any
 
 import pytest
 
-from steward.install.operators import MULTIGRES, SHIPPED, Shipped
+from steward.install.operators import MULTIGRES, OPERATORS, ShippedOperator
 from steward.install.values import NAMESPACE
 from steward.local.control_plane import ControlPlane
 from steward.local.ports import free_ports
 from steward.testkit import Answer, FaultProxy, Match, Rule
 from steward.testkit.rbac_coverage import Use
-from tests.cli.support.document_commands import about_the_logs
-from tests.install.support.desk import LOOKS, Desk, printed
-from tests.install.test_installation import Steward, wait_until_gone
+from tests.cli.support.document_commands import log_commands
+from tests.install.support.document_shell import READ_SECRET, DocumentShell, page_commands
+from tests.install.support.steward import Steward, wait_until_uninstalled
 from tests.multigres.support.tree import build_tree
 from tests.support.kubectl import Kubectl
-from tests.support.operator_process import Operator, running_aside
-from tests.support.rbac_comparison import granted, shows
+from tests.support.operator_process import OperatorProcess, run_operator_process_async
+from tests.support.rbac_comparison import granted, record_used_permission
 
-PATIENCE = 240.0
+TIMEOUT_SECONDS = 240.0
 SCRAPER = "scraper"
-LOOKED_AT = {MULTIGRES: printed(LOOKS)}
-"""What the runbook on webhooks looks at, of which operator."""
+RUNBOOK_COMMANDS = {MULTIGRES: page_commands(READ_SECRET)}
+"""Commands of the webhook runbook, by operator."""
 
 
 @pytest.fixture(scope="module")
 def installed(own_plane: ControlPlane, own_kubectl: Kubectl) -> Iterator[Kubectl]:
-    """Both operators' objects, and an account that may read metrics."""
+    """Both operators are installed, and a service account may read metrics."""
     steward = Steward(own_plane)
     steward("install", "--apply")
     own_kubectl("create", "serviceaccount", SCRAPER, "-n", NAMESPACE)
@@ -47,12 +47,12 @@ def installed(own_plane: ControlPlane, own_kubectl: Kubectl) -> Iterator[Kubectl
     yield own_kubectl
     own_kubectl("delete", "clusterrolebinding", SCRAPER)
     steward("uninstall")
-    wait_until_gone(own_kubectl)
+    wait_until_uninstalled(own_kubectl)
 
 
 @pytest.fixture
-def desk(own_plane: ControlPlane, tmp_path: Path) -> Desk:
-    return Desk(tmp_path / "desk", own_plane)
+def document_shell(own_plane: ControlPlane, tmp_path: Path) -> DocumentShell:
+    return DocumentShell(tmp_path / "shell", own_plane)
 
 
 @pytest.fixture
@@ -61,13 +61,17 @@ async def old_server(own_plane: ControlPlane) -> AsyncIterator[FaultProxy]:
         yield proxy
 
 
-@pytest.mark.parametrize("operator", SHIPPED, ids=lambda operator: operator.word)
+@pytest.mark.parametrize("operator", OPERATORS, ids=lambda operator: operator.short_name)
 async def test_an_installed_operator_needs_no_right_beyond_the_shipped_ones(
-    operator: Shipped, installed: Kubectl, old_server: FaultProxy, desk: Desk, tmp_path: Path
+    operator: ShippedOperator,
+    installed: Kubectl,
+    old_server: FaultProxy,
+    document_shell: DocumentShell,
+    tmp_path: Path,
 ) -> None:
-    own = [grant for grant in granted(operator) if grant.role == operator.name]
-    listed = {grant.resource for grant in own if grant.verb == "list"}
-    watched = {grant.resource for grant in own if grant.verb == "watch"}
+    grants = [grant for grant in granted(operator) if grant.role == operator.name]
+    listed = {grant.resource for grant in grants if grant.verb == "list"}
+    watched = {grant.resource for grant in grants if grant.verb == "watch"}
     for resource in watched:
         old_server.add(Rule(Match(verb="watch", resource=resource), Answer(400), count=1))
     config = old_server.write_kubeconfig(tmp_path / "kubeconfig", _token(installed, operator.name))
@@ -80,39 +84,45 @@ async def test_an_installed_operator_needs_no_right_beyond_the_shipped_ones(
         "metrics_bind_address": f"127.0.0.1:{port}",
     }
 
-    async with running_aside(Operator(operator.word, config, "", tmp_path / "log"), **settings):
-        await _until(lambda: _lists(old_server) >= listed & watched, "every list to be read by pages")
-        await _until(lambda: _leader(installed, operator), "the operator to lead")
+    async with run_operator_process_async(
+        OperatorProcess(operator.short_name, config, "", tmp_path / "log"), **settings
+    ):
+        await _wait_until(lambda: _lists(old_server) >= listed & watched, "every list to be read by pages")
+        await _wait_until(lambda: _leader(installed, operator), "the operator to lead")
         assert _owner_of_lease(installed, operator) == f"Deployment {operator.name}"
-        await _until(lambda: _trusts(installed, operator, webhooks), "the API server to trust the webhooks")
+        await _wait_until(
+            lambda: _trusts(installed, operator, webhooks), "the API server to trust the webhooks"
+        )
         assert await asyncio.to_thread(_scraped, port, _token(installed, SCRAPER)) == 200
         assert await asyncio.to_thread(_scraped, port, _token(installed, operator.name)) == 403
-        for command in LOOKED_AT.get(operator, ()):
-            await asyncio.to_thread(desk.type, command)
-    for _, search in about_the_logs():
+        for command in RUNBOOK_COMMANDS.get(operator, ()):
+            await asyncio.to_thread(document_shell.run, command)
+    for _, search in log_commands():
         if "webhook" in search:
-            desk.type(f"{search} {tmp_path / 'log'}")
+            document_shell.run(f"{search} {tmp_path / 'log'}")
 
 
-@pytest.mark.parametrize(("shows", "search"), about_the_logs())
-def test_the_logs_of_all_replicas_are_shown(installed: Kubectl, desk: Desk, shows: str, search: str) -> None:
-    # No container runs here, and the log says so: what is searched for in it is tested where it is written.
+@pytest.mark.parametrize(("show", "search"), log_commands())
+def test_the_logs_of_all_replicas_are_shown(
+    installed: Kubectl, document_shell: DocumentShell, show: str, search: str
+) -> None:
+    # Containers do not run here, and the log says so. Tests of the operators check the lines that `search` finds.
     both = "--for=jsonpath={.status.readyReplicas}=2"
     installed("wait", "deployments", "--all", "-n", NAMESPACE, both, "--timeout=240s")
-    told = desk.type(shows).splitlines()
+    lines = document_shell.run(show).splitlines()
 
     assert search.startswith("grep ")
-    assert len(told) == 2
-    assert "No container runs" in told[0]
+    assert len(lines) == 2
+    assert "No container runs" in lines[0]
 
 
 def _blocking_owners() -> dict[str, dict[str, str]]:
-    """Those whose deletion waits for what grows out of them, by kind."""
+    """Owner references with blockOwnerDeletion, by kind of the owner."""
     references = [one for made in build_tree() for one in made["metadata"].get("ownerReferences", ())]
     return {one["kind"]: one for one in references if one.get("blockOwnerDeletion")}
 
 
-async def test_who_makes_what_its_owner_waits_for_needs_a_right_on_the_owner(
+async def test_creating_a_blocking_child_needs_a_right_on_the_owner(
     installed: Kubectl, record_property: Callable[[str, object], None]
 ) -> None:
     finalizers = {grant.resource: grant for grant in granted(MULTIGRES) if grant.verb == "update"}
@@ -121,16 +131,16 @@ async def test_who_makes_what_its_owner_waits_for_needs_a_right_on_the_owner(
     installed("create", "rolebinding", SCRAPER, f"--role={SCRAPER}", subject, "-n", NAMESPACE)
 
     for kind, reference in _blocking_owners().items():
-        # Waited for: the check of owners learns of a new kind up to half a minute later than the rest of the server.
-        may_make = partial(_may_make_child, installed, MULTIGRES.name, reference)
-        await _until(may_make, f"a child of a {kind} to be allowed")
-        assert not _may_make_child(installed, SCRAPER, reference), kind
+        # Wait: the admission check of owners learns of a new kind up to 30 seconds later than the rest of the server.
+        may_create = partial(_may_create_child, installed, MULTIGRES.name, reference)
+        await _wait_until(may_create, f"a child of a {kind} to be allowed")
+        assert not _may_create_child(installed, SCRAPER, reference), kind
         grant = finalizers.pop(f"{kind.lower()}s/finalizers")
-        shows(record_property, Use(grant.verb, grant.group, grant.resource))
+        record_used_permission(record_property, Use(grant.verb, grant.group, grant.resource))
     assert set(finalizers) == {"leases"}
 
 
-def _may_make_child(kubectl: Kubectl, account: str, reference: dict[str, str]) -> bool:
+def _may_create_child(kubectl: Kubectl, account: str, reference: dict[str, str]) -> bool:
     child = {"metadata": {"name": "child", "ownerReferences": [reference]}}
     path = f"/api/v1/namespaces/{NAMESPACE}/configmaps?dryRun=All"
     user = {"Impersonate-User": f"system:serviceaccount:{NAMESPACE}:{account}"}
@@ -139,28 +149,28 @@ def _may_make_child(kubectl: Kubectl, account: str, reference: dict[str, str]) -
     return answer.status == 201
 
 
-async def _until(look: Callable[[], bool], what: str) -> None:
+async def _wait_until(condition: Callable[[], bool], what: str) -> None:
     try:
-        async with asyncio.timeout(PATIENCE):
-            while not await asyncio.to_thread(look):
+        async with asyncio.timeout(TIMEOUT_SECONDS):
+            while not await asyncio.to_thread(condition):
                 await asyncio.sleep(0.1)
     except TimeoutError:
-        pytest.fail(f"waited {PATIENCE:.0f} s in vain for {what}")
+        pytest.fail(f"waited {TIMEOUT_SECONDS:.0f} s for {what}")
 
 
 def _lists(proxy: FaultProxy) -> set[str]:
     return {seen.call.resource for seen in proxy.calls(Match(verb="list"))}
 
 
-def _leader(kubectl: Kubectl, operator: Shipped) -> bool:
+def _leader(kubectl: Kubectl, operator: ShippedOperator) -> bool:
     leases = kubectl.json("get", "leases", "-n", NAMESPACE)["items"]
     return any(
         lease["metadata"]["name"] == operator.name and lease["spec"].get("holderIdentity") for lease in leases
     )
 
 
-def _owner_of_lease(kubectl: Kubectl, operator: Shipped) -> str:
-    """With which it goes when the operator is uninstalled."""
+def _owner_of_lease(kubectl: Kubectl, operator: ShippedOperator) -> str:
+    """The owner with which the lease is deleted on uninstall."""
     lease = kubectl.json("get", "lease", operator.name, "-n", NAMESPACE)
     (owner,) = lease["metadata"]["ownerReferences"]
     deployment = kubectl.json("get", "deployment", owner["name"], "-n", NAMESPACE)
@@ -168,8 +178,8 @@ def _owner_of_lease(kubectl: Kubectl, operator: Shipped) -> str:
     return f"{owner['kind']} {owner['name']}"
 
 
-def _trusts(kubectl: Kubectl, operator: Shipped, port: int) -> bool:
-    """Whether both configurations hold a bundle by which the server is who it says it is, as the API server asks."""
+def _trusts(kubectl: Kubectl, operator: ShippedOperator, port: int) -> bool:
+    """Whether the CA bundles of both configurations verify the webhook server, as the API server does."""
     found = [
         configuration
         for kind in ("mutatingwebhookconfigurations", "validatingwebhookconfigurations")
@@ -177,10 +187,10 @@ def _trusts(kubectl: Kubectl, operator: Shipped, port: int) -> bool:
         if configuration["metadata"]["name"].startswith(operator.name)
     ]
     clients = [webhook["clientConfig"] for configuration in found for webhook in configuration["webhooks"]]
-    return len(found) == 2 and all(_is_shown(client, port) for client in clients)
+    return len(found) == 2 and all(_is_verified(client, port) for client in clients)
 
 
-def _is_shown(client: dict[str, Any], port: int) -> bool:
+def _is_verified(client: dict[str, Any], port: int) -> bool:
     bundle = base64.b64decode(client.get("caBundle", "")).decode()
     if not bundle:
         return False
@@ -199,7 +209,7 @@ def _token(kubectl: Kubectl, account: str) -> str:
 
 
 def _scraped(port: int, token: str) -> int:
-    # The certificate is one that the operator made for itself.
+    # The operator uses a self-signed certificate.
     connection = HTTPSConnection("127.0.0.1", port, context=ssl._create_unverified_context(), timeout=60)
     try:
         connection.request("GET", "/metrics", headers={"Authorization": f"Bearer {token}"})

@@ -1,4 +1,4 @@
-"""The image holds what it promises: it builds, is small, runs as nobody, and needs nothing to write to."""
+"""The image builds, is small, runs as an unprivileged user and on a read-only root."""
 
 import base64
 import os
@@ -12,9 +12,12 @@ import yaml
 from steward.install.operators import MULTIGRES
 from steward.local.control_plane import ControlPlane
 from steward.local.ports import free_ports
-from tests.install.support.image_root import ROOT, ImageRoot
-from tests.support.identities import kubeconfig_of
+from tests.install.support.image_root import ImageRoot
+from tests.support.identities import operator_kubeconfig
+from tests.support.paths import ROOT
 from tests.tenants.support.customers import until
+
+pytestmark = pytest.mark.slow
 
 MEBIBYTE = 1024**2
 
@@ -29,14 +32,14 @@ def image(tmp_path_factory: pytest.TempPathFactory) -> ImageRoot:
     return made
 
 
-def test_the_entry_point_runs_as_nobody_on_a_read_only_root(image: ImageRoot) -> None:
+def test_the_entry_point_runs_unprivileged_on_a_read_only_root(image: ImageRoot) -> None:
     done = _run(image.command("--version"))
 
     assert done.stdout.startswith("steward "), done.stderr
     assert image.user == "65532:65532"
 
 
-def test_nothing_that_builds_is_in_the_image(image: ImageRoot) -> None:
+def test_build_tools_are_not_in_the_image(image: ImageRoot) -> None:
     found = {path.name for path in image.installed.rglob("bin/*")}
     packages = {path.name for path in image.installed.rglob("site-packages/*")}
 
@@ -72,7 +75,7 @@ def test_an_operator_gets_ready_in_the_image(
     image: ImageRoot, control_plane: ControlPlane, namespace: str
 ) -> None:
     config = image.scratch / "kubeconfig"
-    config.write_text(_with_authority_inside(kubeconfig_of(MULTIGRES, control_plane).read_text()))
+    config.write_text(_with_authority_inside(operator_kubeconfig(MULTIGRES, control_plane).read_text()))
     config.chmod(0o644)
     [port] = free_ports(1)
     health = f"--health-probe-bind-address=127.0.0.1:{port}"
@@ -102,7 +105,7 @@ def _run(command: list[str]) -> subprocess.CompletedProcess[str]:
 
 
 def _with_authority_inside(kubeconfig: str) -> str:
-    """Its file is outside of the image's root."""
+    """Embeds the CA: its file is outside the root of the image."""
     document = yaml.safe_load(kubeconfig)
     for each in document["clusters"]:
         authority = Path(each["cluster"].pop("certificate-authority")).read_bytes()

@@ -1,8 +1,6 @@
-"""Installing, upgrading and uninstalling on a real server, by each of the ways that users have."""
+"""Installs, upgrades and uninstalls on a real server, with `steward`, kustomize and Helm."""
 
 import shutil
-import subprocess
-import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -14,8 +12,9 @@ import yaml
 from steward.install.values import VERSION
 from steward.kube.objects.kinds import Manifest
 from steward.local.control_plane import ControlPlane
-from tests.install.support.desk import HELM, INSTALLS, UNINSTALLS, Desk, printed
+from tests.install.support.document_shell import HELM, INSTALLS, UNINSTALLS, DocumentShell, page_commands
 from tests.install.support.prometheus_kinds import PLURALS, definitions
+from tests.install.support.steward import Steward, wait_until_uninstalled
 from tests.support.kubectl import Kubectl
 from tests.support.paths import ROOT
 
@@ -24,29 +23,13 @@ HELM_NAMESPACE = "steward-helm"
 EARLIER = "0.0.9"
 MONITORED = "--set monitoring.serviceMonitor=true,monitoring.alerts=true,monitoring.dashboards=true"
 ADDED = "multiadminWeb"
-"""What the earlier version does not know yet."""
+"""A field that the earlier version does not have."""
 CLUSTER = {
     "apiVersion": "multigres.com/v1alpha1",
     "kind": "MultigresCluster",
     "metadata": {"name": "alive", "namespace": "default", "finalizers": ["multigres.com/cleanup"]},
     "spec": {"cells": [{"name": "a", "zone": "z1"}]},
 }
-
-
-class Steward:
-    """The command line against the plane of these tests."""
-
-    def __init__(self, plane: ControlPlane) -> None:
-        self._kubeconfig = ["--kubeconfig", str(plane.kubeconfig)]
-
-    def run(self, verb: str, *args: str) -> subprocess.CompletedProcess[str]:
-        command = [str(Path(sys.executable).parent / "steward"), verb, *args, *self._kubeconfig]
-        return subprocess.run(command, capture_output=True, text=True, check=False, timeout=300)
-
-    def __call__(self, verb: str, *args: str) -> str:
-        done = self.run(verb, *args)
-        assert done.returncode == 0, done.stderr
-        return done.stdout
 
 
 @pytest.fixture
@@ -56,12 +39,12 @@ def steward(own_plane: ControlPlane, own_kubectl: Kubectl) -> Iterator[Steward]:
     if _has_definitions(own_kubectl):
         own_kubectl("delete", "multigresclusters", "--all", "-A")
     found("uninstall")
-    wait_until_gone(own_kubectl)
+    wait_until_uninstalled(own_kubectl)
 
 
 @pytest.fixture
 def without_webhooks(tmp_path: Path) -> Path:
-    """Values for a server on which no container runs that could answer webhooks."""
+    """Values for a server on which no container can serve webhooks."""
     file = tmp_path / "values.yaml"
     file.write_text("webhooks: false\n")
     return file
@@ -71,14 +54,9 @@ def _has_definitions(kubectl: Kubectl) -> bool:
     return "multigresclusters" in kubectl("get", "crds", "-o", "name")
 
 
-def wait_until_gone(kubectl: Kubectl) -> None:
-    if "steward-system" in kubectl("get", "namespaces", "-o", "name"):
-        kubectl("wait", "--for=delete", "namespace/steward-system", "--timeout=120s")
-
-
 def test_the_operators_run_in_a_restricted_namespace(steward: Steward, own_kubectl: Kubectl) -> None:
-    told = steward("install", "--apply", "--only", "multigres")
-    assert [line for line in told.splitlines()[:-1] if not line.endswith(" created")] == []
+    output = steward("install", "--apply", "--only", "multigres")
+    assert [line for line in output.splitlines()[:-1] if not line.endswith(" created")] == []
 
     own_kubectl(
         "rollout", "status", "deployment/multigres-operator", "-n", "steward-system", "--timeout=120s"
@@ -90,47 +68,47 @@ def test_the_operators_run_in_a_restricted_namespace(steward: Steward, own_kubec
 
 
 @pytest.fixture
-def desk(own_plane: ControlPlane, tmp_path: Path) -> Desk:
-    return Desk(tmp_path / "desk", own_plane)
+def document_shell(own_plane: ControlPlane, tmp_path: Path) -> DocumentShell:
+    return DocumentShell(tmp_path / "shell", own_plane)
 
 
 @pytest.fixture(scope="module")
 def prometheus_kinds(own_kubectl: Kubectl) -> None:
-    """The server knows them, as one beside which the Prometheus operator is installed."""
+    """The CRDs of the Prometheus operator are installed."""
     for definition in definitions():
         own_kubectl("create", "-f", str(definition))
-    while own_kubectl.outcome("get", ",".join(PLURALS))[1]:
+    while own_kubectl.run("get", ",".join(PLURALS))[1]:
         time.sleep(0.2)
 
 
 @pytest.mark.usefixtures("prometheus_kinds")
-def test_what_the_pages_install_once_and_again_the_pages_uninstall_whole(
-    steward: Steward, own_kubectl: Kubectl, desk: Desk
+def test_commands_of_the_pages_install_twice_and_uninstall_completely(
+    steward: Steward, own_kubectl: Kubectl, document_shell: DocumentShell
 ) -> None:
-    *going, release = printed(UNINSTALLS)
+    *uninstalls, release = page_commands(UNINSTALLS)
     for words in INSTALLS:
-        for command in printed(words):
-            desk.type(command)
+        for command in page_commands(words):
+            document_shell.run(command)
     assert len(own_kubectl.json("get", "deployments", "-n", "steward-system")["items"]) == 2
     again = steward("install", "--apply")
     assert [line for line in again.splitlines()[:-1] if not line.endswith(" unchanged")] == []
 
-    for command in going:
-        desk.type(command)
+    for command in uninstalls:
+        document_shell.run(command)
 
     assert release.endswith("--release")
-    wait_until_gone(own_kubectl)
+    wait_until_uninstalled(own_kubectl)
     left = own_kubectl("get", OURS, "-l", "app.kubernetes.io/part-of=steward", "-o", "name")
     assert left == ""
     assert not _has_definitions(own_kubectl)
 
 
-def test_uninstalling_is_refused_while_a_cluster_lives(
+def test_uninstalling_is_refused_while_a_cluster_exists(
     steward: Steward, own_kubectl: Kubectl, without_webhooks: Path
 ) -> None:
     steward("install", "--apply", "--values", str(without_webhooks))
-    held = {"name": "alive", "namespace": "default"}
-    own_kubectl("apply", "-f", "-", document={**CLUSTER, "metadata": held})
+    metadata = {"name": "alive", "namespace": "default"}
+    own_kubectl("apply", "-f", "-", document={**CLUSTER, "metadata": metadata})
 
     done = steward.run("uninstall")
 
@@ -140,16 +118,16 @@ def test_uninstalling_is_refused_while_a_cluster_lives(
     assert own_kubectl("get", "namespace", "steward-system", "-o", "name") == "namespace/steward-system\n"
 
 
-def test_released_clusters_live_on_without_our_finalizer(
+def test_released_clusters_stay_without_our_finalizer(
     steward: Steward, own_kubectl: Kubectl, without_webhooks: Path
 ) -> None:
     steward("install", "--apply", "--values", str(without_webhooks))
     own_kubectl("apply", "-f", "-", document=CLUSTER)
 
-    told = steward("uninstall", "--release")
+    output = steward("uninstall", "--release")
 
-    assert "MultigresCluster default/alive released" in told
-    wait_until_gone(own_kubectl)
+    assert "MultigresCluster default/alive released" in output
+    wait_until_uninstalled(own_kubectl)
     alive = own_kubectl.json("get", "multigrescluster", "alive")
     assert "finalizers" not in alive["metadata"]
     assert _has_definitions(own_kubectl)
@@ -157,7 +135,7 @@ def test_released_clusters_live_on_without_our_finalizer(
 
 @pytest.fixture
 def earlier_chart(tmp_path: Path) -> Path:
-    """As a version before this one might have been: another image, and a definition with a field less."""
+    """A chart of an earlier version: another image, and a CRD without one field."""
     chart = tmp_path / "chart"
     shutil.copytree(ROOT / "chart", chart)
     for name in ("Chart.yaml", "values.yaml"):
@@ -171,21 +149,21 @@ def earlier_chart(tmp_path: Path) -> Path:
 
 
 def _fields(crd: Manifest) -> dict[str, Any]:
-    """Of the spec of a MultigresCluster."""
+    """Schema properties of the spec of a MultigresCluster."""
     fields: dict[str, Any] = crd["spec"]["versions"][0]["schema"]["openAPIV3Schema"]["properties"]["spec"]
     return fields["properties"]
 
 
-def _take_definitions_away(kubectl: Kubectl) -> None:
-    # Of a kind that nobody has used yet the server cannot say at once whether there are objects; it then looks again
-    # after five minutes. So each is listed before it goes.
+def _delete_definitions(kubectl: Kubectl) -> None:
+    # For a kind that was never used the server does not know at once whether objects exist, and checks again after
+    # five minutes. So list each kind before deleting its CRD.
     names = [name.partition("/")[2] for name in kubectl("get", "crds", "-o", "name").split()]
     kubectl("get", ",".join(names), "-A")
     kubectl("delete", "crds", "--all")
 
 
 def _versions(kubectl: Kubectl) -> list[str]:
-    """The images of both operators, and what tells of any write to a living cluster."""
+    """The images of both operators, and the generation and resourceVersion of the cluster."""
     found = kubectl.json("get", "deployments", "-n", HELM_NAMESPACE)["items"]
     images = [each["spec"]["template"]["spec"]["containers"][0]["image"] for each in found]
     alive = kubectl.json("get", "multigrescluster", "alive")["metadata"]
@@ -194,21 +172,21 @@ def _versions(kubectl: Kubectl) -> list[str]:
 
 @pytest.mark.usefixtures("prometheus_kinds")
 def test_helm_upgrades_an_earlier_version_and_leaves_only_the_definitions(
-    own_kubectl: Kubectl, desk: Desk, earlier_chart: Path
+    own_kubectl: Kubectl, document_shell: DocumentShell, earlier_chart: Path
 ) -> None:
     install, uninstall, upgrade = (
-        command.replace("steward-system", HELM_NAMESPACE) for command in printed(HELM)
+        command.replace("steward-system", HELM_NAMESPACE) for command in page_commands(HELM)
     )
-    held = {"name": "alive", "namespace": "default"}
+    metadata = {"name": "alive", "namespace": "default"}
 
-    told = desk.type(f"{install.replace('./chart', str(earlier_chart))} --values values.yaml")
-    assert f"steward doctor --system-namespace {HELM_NAMESPACE}\n" in told
-    own_kubectl("apply", "-f", "-", document={**CLUSTER, "metadata": held})
+    output = document_shell.run(f"{install.replace('./chart', str(earlier_chart))} --values values.yaml")
+    assert f"steward doctor --system-namespace {HELM_NAMESPACE}\n" in output
+    own_kubectl("apply", "-f", "-", document={**CLUSTER, "metadata": metadata})
     *images, generation, version = _versions(own_kubectl)
     assert images == [f"steward:{EARLIER}"] * 2
     assert ADDED not in _fields(own_kubectl.json("get", "crd", "multigresclusters.multigres.com"))
 
-    desk.type(f"{upgrade} --values values.yaml --set multigres.replicas=3 {MONITORED}")
+    document_shell.run(f"{upgrade} --values values.yaml --set multigres.replicas=3 {MONITORED}")
     assert _versions(own_kubectl) == [f"steward:{VERSION}"] * 2 + [generation, version]
     assert ADDED in _fields(own_kubectl.json("get", "crd", "multigresclusters.multigres.com"))
     monitoring = own_kubectl("get", "servicemonitors,prometheusrules", "-n", HELM_NAMESPACE, "-o", "name")
@@ -217,8 +195,8 @@ def test_helm_upgrades_an_earlier_version_and_leaves_only_the_definitions(
     assert operator["spec"]["replicas"] == 3
 
     own_kubectl("delete", "multigrescluster", "alive")
-    desk.type(uninstall)
+    document_shell.run(uninstall)
     left = own_kubectl("get", OURS, "-l", "app.kubernetes.io/part-of=steward", "-o", "name")
     assert left == ""
     assert _has_definitions(own_kubectl)
-    _take_definitions_away(own_kubectl)
+    _delete_definitions(own_kubectl)

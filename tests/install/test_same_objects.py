@@ -1,4 +1,4 @@
-"""Kustomize, Helm and `steward install` install the same objects: whatever is chosen, wherever it is asked."""
+"""Kustomize, Helm and `steward install` produce the same objects for the same values."""
 
 import json
 import subprocess
@@ -11,17 +11,19 @@ import pytest
 import yaml
 
 from steward.install.__main__ import files
-from steward.install.manifests import manifests, monitoring
-from steward.install.operators import SHIPPED
+from steward.install.manifests import manifests, monitoring_manifests
+from steward.install.operators import OPERATORS
 from steward.install.values import Image, Monitoring, OperatorValues, Values
 from steward.kube.objects.kinds import Manifest
 from tests.support.paths import ROOT
-from tests.support.programs import program
+from tests.support.programs import built_program
+
+pytestmark = pytest.mark.slow
 
 LARGE = {"requests": {"cpu": "1", "memory": "1Gi"}, "limits": {"memory": "2Gi", "cpu": "2"}}
 
 CHOICES = {
-    "as it comes": Values(),
+    "defaults": Values(),
     "multigres alone": Values(tenants=OperatorValues(enabled=False)),
     "tenants alone": Values(multigres=OperatorValues(enabled=False)),
     "without webhooks": Values(webhooks=False),
@@ -29,7 +31,7 @@ CHOICES = {
     "everything changed": Values(
         image=Image("registry.example/steward", "9.9", "Always"),
         image_pull_secrets=[{"name": "pull"}],
-        # Helm merges maps, so a value can be changed but not taken away.
+        # Helm merges maps: a value can be changed but not removed.
         multigres=OperatorValues(
             replicas=1,
             args=["--log-level=debug"],
@@ -58,7 +60,7 @@ def test_the_chart_makes_what_install_makes(choice: str, tmp_path: Path) -> None
     assert _by_name([_without_keep(manifest) for manifest in made]) == _by_name(expected)
 
 
-def test_definitions_of_the_chart_stay_when_it_goes() -> None:
+def test_the_chart_keeps_its_definitions_on_uninstall() -> None:
     made = _objects(_helm("template", "steward", "chart", "-n", "steward-system"))
 
     kept = [m["metadata"]["annotations"] for m in made if m["kind"] == "CustomResourceDefinition"]
@@ -68,7 +70,7 @@ def test_definitions_of_the_chart_stay_when_it_goes() -> None:
 
 
 @pytest.mark.parametrize(
-    ("given", "told"),
+    ("given", "message"),
     [
         ("multigres.replica=3", "additional properties 'replica' not allowed"),
         ("multigres.replicas=two", "at '/multigres/replicas'"),
@@ -77,11 +79,11 @@ def test_definitions_of_the_chart_stay_when_it_goes() -> None:
         ("webhooks=maybe", "at '/webhooks'"),
     ],
 )
-def test_a_value_that_cannot_be_is_refused_by_name(given: str, told: str) -> None:
+def test_an_invalid_value_is_rejected_by_name(given: str, message: str) -> None:
     done = _run("helm", "template", "steward", "chart", "--set", given)
 
     assert done.returncode != 0
-    assert told in done.stderr
+    assert message in done.stderr
 
 
 def test_kustomize_makes_what_install_makes() -> None:
@@ -91,7 +93,7 @@ def test_kustomize_makes_what_install_makes() -> None:
     assert _by_name(_objects(done.stdout)) == _by_name(manifests(Values()))
 
 
-def test_the_made_files_are_current() -> None:
+def test_the_generated_files_are_current() -> None:
     stale = [name for name, text in files(ROOT).items() if (ROOT / name).read_text() != text]
 
     assert stale == [], "run: make generate"
@@ -102,7 +104,7 @@ def test_kustomize_has_the_monitoring_that_install_has() -> None:
     assert done.returncode == 0, done.stderr
     values = Values(monitoring=Monitoring(service_monitor=True, alerts=True, dashboards=True))
 
-    expected = [made for operator in SHIPPED for made in monitoring(operator, values)]
+    expected = [made for operator in OPERATORS for made in monitoring_manifests(operator, values)]
 
     assert _by_name(_objects(done.stdout)) == _by_name(expected)
 
@@ -135,7 +137,7 @@ def _helm(*args: str) -> str:
 
 @cache
 def _program(name: str) -> str:
-    return str(program(name))
+    return str(built_program(name))
 
 
 def _run(name: str, *args: str) -> subprocess.CompletedProcess[str]:

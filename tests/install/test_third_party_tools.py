@@ -1,4 +1,4 @@
-"""What is shipped for other tools fits Steward as it is: views and keys of k9s, and a collector of OpenTelemetry."""
+"""Files for other tools match Steward: k9s views and plugins, and an OpenTelemetry collector."""
 
 import re
 from typing import Any
@@ -10,9 +10,9 @@ from steward.kube.crd.schema import CustomKind, definition
 from steward.local.control_plane import ControlPlane
 from steward.multigres.api.kinds import CUSTOM_KINDS as MULTIGRES_KINDS
 from steward.tenants.api.kinds import CUSTOM_KINDS as TENANT_KINDS
+from tests.support.command_lines import usage_error
 from tests.support.kubectl import Kubectl
 from tests.support.paths import ROOT
-from tests.test_documents import usage_error
 
 CONFIG = ROOT / "config"
 KINDS = {f"{custom.api_version}/{custom.plural}": custom for custom in (*MULTIGRES_KINDS, *TENANT_KINDS)}
@@ -59,12 +59,12 @@ def test_the_collector_is_accepted_in_a_restricted_namespace(
     kubectl = Kubectl(control_plane.kubeconfig)
     kubectl("label", "namespace", namespace, "pod-security.kubernetes.io/enforce=restricted")
 
-    told = kubectl("apply", "-n", namespace, "--dry-run=server", "-f", str(COLLECTOR))
+    output = kubectl("apply", "-n", namespace, "--dry-run=server", "-f", str(COLLECTOR))
 
-    assert "violate" not in told
+    assert "violate" not in output
 
 
-def test_every_pipeline_of_the_collector_names_parts_that_are_there() -> None:
+def test_every_pipeline_of_the_collector_names_configured_parts() -> None:
     [found] = [each for each in yaml.safe_load_all(COLLECTOR.read_text()) if each["kind"] == "ConfigMap"]
     config = yaml.safe_load(found["data"]["collector.yaml"])
 

@@ -1,4 +1,4 @@
-"""A client of the real API server, for one test."""
+"""Fixtures: a client of the real API server."""
 
 from collections.abc import AsyncIterator
 

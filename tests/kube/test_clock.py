@@ -1,7 +1,7 @@
 from steward.kube.clock import SystemClock
 
 
-async def test_the_system_clock_tells_two_times_and_monotonic_never_goes_back() -> None:
+async def test_the_system_clock_has_wall_time_and_monotonic_time() -> None:
     clock = SystemClock()
     first = clock.monotonic()
     await clock.sleep(0)

@@ -21,7 +21,7 @@ def load(path: Path) -> x509.Certificate:
     return x509.load_pem_x509_certificate(path.read_bytes())
 
 
-def test_the_server_is_known_by_every_name_it_is_called_by(made: Certificates) -> None:
+def test_the_server_certificate_has_every_name_of_the_server(made: Certificates) -> None:
     names = (
         load(made.server.certificate).extensions.get_extension_for_class(x509.SubjectAlternativeName).value
     )
@@ -33,7 +33,7 @@ def test_the_server_is_known_by_every_name_it_is_called_by(made: Certificates) -
 
 
 @pytest.mark.parametrize("caller", CALLERS, ids=lambda caller: caller.name)
-def test_each_caller_has_a_certificate_of_its_own_by_the_ca(
+def test_each_caller_has_its_own_certificate_signed_by_the_ca(
     made: Certificates, caller: certificates.Caller
 ) -> None:
     certificate = load(made.client(caller.name).certificate)
@@ -43,25 +43,25 @@ def test_each_caller_has_a_certificate_of_its_own_by_the_ca(
     assert (user.value, tuple(group.value for group in groups)) == (caller.user, caller.groups)
 
 
-def test_openssl_takes_every_pair(made: Certificates) -> None:
+def test_openssl_accepts_every_pair(made: Certificates) -> None:
     for pair in (made.server, *(made.client(caller.name) for caller in CALLERS)):
         ssl.create_default_context(cafile=str(made.ca.certificate)).load_cert_chain(
             pair.certificate, pair.key
         )
 
 
-def test_keys_are_for_the_owner_alone(made: Certificates) -> None:
+def test_keys_are_readable_by_the_owner_only(made: Certificates) -> None:
     for key in made.directory.glob("*.key"):
         assert key.stat().st_mode & 0o777 == 0o600
 
 
-def test_a_second_start_finds_the_same_certificates(made: Certificates) -> None:
+def test_a_second_start_keeps_the_certificates(made: Certificates) -> None:
     before = made.client("admin").certificate.read_bytes()
     assert certificates.ensure(made.directory).client("admin").certificate.read_bytes() == before
 
 
 @pytest.mark.parametrize("name", ["ca.crt", "admin.key", "service-accounts.pub", "kwok.crt"])
-def test_a_missing_file_makes_the_set_anew(made: Certificates, name: str) -> None:
+def test_a_missing_file_renews_the_whole_set(made: Certificates, name: str) -> None:
     before = made.ca.certificate.read_bytes()
     (made.directory / name).unlink()
     certificates.ensure(made.directory)
@@ -69,13 +69,28 @@ def test_a_missing_file_makes_the_set_anew(made: Certificates, name: str) -> Non
     assert made.ca.certificate.read_bytes() != before
 
 
-def test_a_key_of_another_certificate_makes_the_set_anew(made: Certificates) -> None:
+def test_a_key_of_another_certificate_renews_the_whole_set(made: Certificates) -> None:
     made.client("admin").key.write_bytes(made.client("kwok").key.read_bytes())
     before = made.ca.certificate.read_bytes()
     certificates.ensure(made.directory)
     assert made.ca.certificate.read_bytes() != before
 
 
-def test_they_last_ten_years(made: Certificates) -> None:
+def test_certificates_are_valid_for_ten_years(made: Certificates) -> None:
     left = load(made.server.certificate).not_valid_after_utc - datetime.datetime.now(datetime.UTC)
     assert left > datetime.timedelta(days=3600)
+
+
+def test_the_webhook_certificate_is_signed_by_the_cluster_ca_and_kept_until_that_changes(
+    tmp_path: Path,
+) -> None:
+    keys = certificates.ensure(tmp_path / "certificates")
+    directory = tmp_path / "webhooks"
+    certificates.ensure_webhooks(keys, directory)
+    first = (directory / "tls.crt").read_bytes()
+    assert (directory / "ca.crt").read_bytes() == keys.ca.certificate.read_bytes()
+    certificates.ensure_webhooks(Certificates(tmp_path / "certificates"), directory)
+    assert (directory / "tls.crt").read_bytes() == first
+    (tmp_path / "certificates" / "ca.crt").unlink()
+    certificates.ensure_webhooks(certificates.ensure(tmp_path / "certificates"), directory)
+    assert (directory / "tls.crt").read_bytes() != first

@@ -18,14 +18,14 @@ def assembly(tmp_path: Path) -> Assembly:
     layout = Layout(tmp_path)
     binaries = {name: Path(f"/bin/{name}") for name in COMPONENTS}
     keys = certificates.ensure(layout.certificates)
-    return Assembly(ControlPlaneSettings(tmp_path), layout, keys, ports.choose({}, None), binaries)
+    return Assembly(ControlPlaneSettings(tmp_path), layout, keys, ports.choose_ports({}, None), binaries)
 
 
-def test_every_component_has_a_command_in_the_order_of_the_start(assembly: Assembly) -> None:
+def test_commands_are_in_the_order_of_the_start(assembly: Assembly) -> None:
     assert tuple(commands(assembly)) == COMPONENTS
 
 
-def test_everything_listens_on_loopback_alone(assembly: Assembly) -> None:
+def test_everything_listens_only_on_loopback(assembly: Assembly) -> None:
     flags = [flag for command in commands(assembly).values() for flag in command]
     listening = [
         flag for flag in flags if flag.startswith(("--listen", "--bind-address", "--server-address"))
@@ -34,7 +34,7 @@ def test_everything_listens_on_loopback_alone(assembly: Assembly) -> None:
     assert all("127.0.0.1" in flag for flag in listening)
 
 
-def test_every_file_that_a_command_names_is_written_or_made(assembly: Assembly) -> None:
+def test_every_file_that_a_command_names_exists(assembly: Assembly) -> None:
     written = {str(path) for path in files(assembly)}
     for command in commands(assembly).values():
         for flag in command[1:]:
@@ -45,23 +45,23 @@ def test_every_file_that_a_command_names_is_written_or_made(assembly: Assembly) 
                 assert Path(value).is_file()
 
 
-def test_what_pods_have_logged_is_a_file_that_is_written(assembly: Assembly) -> None:
-    made = files(assembly)
-    config = list(yaml.safe_load_all(made[assembly.layout.config / "kwok.yaml"]))
-    [logs] = [each["spec"]["logs"] for each in config if each["kind"] == "ClusterLogs"]
-    told = {made[Path(file)] for log in logs for file in log.values()}
-    assert all(re.fullmatch(r"[-0-9T:]+Z stdout F No container runs .*\n", text) for text in told)
+def test_the_log_of_all_pods_is_a_written_file(assembly: Assembly) -> None:
+    written = files(assembly)
+    config = list(yaml.safe_load_all(written[assembly.layout.config / "kwok.yaml"]))
+    [logs] = [item["spec"]["logs"] for item in config if item["kind"] == "ClusterLogs"]
+    texts = {written[Path(file)] for log in logs for file in log.values()}
+    assert all(re.fullmatch(r"[-0-9T:]+Z stdout F No container runs .*\n", text) for text in texts)
 
 
-def test_nodes_are_reached_where_kwok_listens_on_this_start(assembly: Assembly) -> None:
+def test_nodes_have_the_kubelet_port_of_this_start(assembly: Assembly) -> None:
     config = yaml.safe_load_all(files(assembly)[assembly.layout.config / "kwok.yaml"])
-    [reached] = [each["spec"] for each in config if each["metadata"]["name"] == "node-reached"]
+    [stage] = [item["spec"] for item in config if item["metadata"]["name"] == "node-reached"]
     port = str(assembly.ports["kwok"])
-    assert reached["selector"]["matchExpressions"][0]["jq"]["values"] == [port]
-    assert f"Port: {port}" in reached["steps"][0]["patch"]["template"]
+    assert stage["selector"]["matchExpressions"][0]["jq"]["values"] == [port]
+    assert f"Port: {port}" in stage["steps"][0]["patch"]["template"]
 
 
-def test_the_kubeconfig_stands_alone(assembly: Assembly) -> None:
+def test_the_kubeconfig_embeds_its_certificates(assembly: Assembly) -> None:
     config = yaml.safe_load(files(assembly)[assembly.layout.kubeconfig])
     assert config["clusters"][0]["cluster"]["server"] == assembly.url
     key = base64.b64decode(config["users"][0]["user"]["client-key-data"])
@@ -75,12 +75,12 @@ def test_the_audit_policy_records_every_call_once(assembly: Assembly) -> None:
 
 
 def test_nodes_are_spread_over_the_zones_and_share_no_addresses() -> None:
-    made = nodes(ControlPlaneSettings(Path("/x"), nodes=5, zones=("a", "b")))
-    zones = [node["metadata"]["labels"]["topology.kubernetes.io/zone"] for node in made]
+    created = nodes(ControlPlaneSettings(Path("/x"), nodes=5, zones=("a", "b")))
+    zones = [node["metadata"]["labels"]["topology.kubernetes.io/zone"] for node in created]
     assert zones == ["a", "b", "a", "b", "a"]
-    assert len({node["spec"]["podCIDR"] for node in made}) == 5
+    assert len({node["spec"]["podCIDR"] for node in created}) == 5
 
 
-def test_one_class_grows_and_is_the_default_and_one_does_not() -> None:
-    growth = {each["metadata"]["name"]: each["allowVolumeExpansion"] for each in storage_classes()}
-    assert growth == {"standard": True, "fixed": False}
+def test_the_default_storage_class_can_expand_and_the_other_cannot() -> None:
+    expandable = {item["metadata"]["name"]: item["allowVolumeExpansion"] for item in storage_classes()}
+    assert expandable == {"standard": True, "fixed": False}

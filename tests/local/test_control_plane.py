@@ -1,4 +1,4 @@
-"""Starting, stopping and healing, with the real components."""
+"""Start, stop and repair of a control plane, with the real components."""
 
 from __future__ import annotations
 
@@ -20,9 +20,12 @@ from steward.local.errors import ComponentFailed, NotRunning, PortTaken
 from steward.local.processes import Lifetime
 from steward.local.programs import binaries
 from steward.local.programs.programs import PROGRAMS
-from steward.local.progress import Share, Silent
+from steward.local.progress import ProgressCount, SilentProgress
 from steward.local.settings import COMPONENTS, ControlPlaneSettings, Layout
 from tests.local.support.cluster_access import Cluster
+from tests.local.support.processes import processes_using
+
+pytestmark = pytest.mark.needs_server
 
 CONFIG_MAP = "/api/v1/namespaces/default/configmaps"
 
@@ -34,29 +37,16 @@ async def settings(tmp_path: Path) -> AsyncIterator[ControlPlaneSettings]:
     await control_plane.stop(settings.directory)
 
 
-def processes_of(directory: Path) -> set[int]:
-    """Every process on this machine that has the directory on its command line."""
-    found = set()
-    for place in Path("/proc").glob("[0-9]*"):
-        try:
-            command = (place / "cmdline").read_bytes()
-        except OSError:
-            continue
-        if str(directory).encode() in command:
-            found.add(int(place.name))
-    return found
-
-
 def pids(directory: Path) -> dict[str, int]:
-    services = Layout(directory).services()
-    return {each.name: json.loads(each.pidfile.read_text())["pid"] for each in services}
+    services = Layout(directory).component_services()
+    return {service.name: json.loads(service.pidfile.read_text())["pid"] for service in services}
 
 
 async def start(settings: ControlPlaneSettings) -> ControlPlane:
-    return await control_plane.start(settings, Silent())
+    return await control_plane.start(settings, SilentProgress())
 
 
-async def test_a_cluster_keeps_its_data_and_address_through_stop_crash_and_half_a_start(
+async def test_a_cluster_keeps_its_data_and_address_over_stops_and_crashes(
     settings: ControlPlaneSettings,
 ) -> None:
     plane = await start(settings)
@@ -66,10 +56,10 @@ async def test_a_cluster_keeps_its_data_and_address_through_stop_crash_and_half_
 
     first = pids(settings.directory)
     assert await start(settings) == plane
-    assert pids(settings.directory) == first, "a healthy control plane is left alone"
+    assert pids(settings.directory) == first, "a healthy control plane is not restarted"
 
     await control_plane.stop(settings.directory)
-    assert processes_of(settings.directory) == set()
+    assert processes_using(settings.directory) == set()
     assert await start(settings) == plane
     assert (await cluster.get(f"{CONFIG_MAP}/kept"))["data"] == {"a": "1"}
 
@@ -77,12 +67,12 @@ async def test_a_cluster_keeps_its_data_and_address_through_stop_crash_and_half_
     for name in ("etcd", "kube-scheduler"):
         os.kill(crashed[name], signal.SIGKILL)
     assert await start(settings) == plane
-    assert set(pids(settings.directory).values()) == processes_of(settings.directory)
+    assert set(pids(settings.directory).values()) == processes_using(settings.directory)
     assert (await cluster.get(f"{CONFIG_MAP}/kept"))["data"] == {"a": "1"}
     assert plane.kubeconfig.read_text() == kubeconfig
 
 
-async def test_other_nodes_are_added_and_removed_without_a_restart(settings: ControlPlaneSettings) -> None:
+async def test_nodes_are_added_and_removed_without_a_restart(settings: ControlPlaneSettings) -> None:
     plane = await start(dataclasses.replace(settings, nodes=2, zones=("a", "b")))
     before = pids(settings.directory)
     for count in (4, 1):
@@ -94,38 +84,38 @@ async def test_other_nodes_are_added_and_removed_without_a_restart(settings: Con
 
 
 class CancelsAt:
-    """Progress that cancels the work when it comes to an activity."""
+    """Progress that cancels the start when it reports an activity."""
 
     def __init__(self, activity: str) -> None:
         self._activity = activity
         self.work: asyncio.Task[ControlPlane] | None = None
 
-    def report(self, activity: str, share: Share | None = None) -> None:
+    def report(self, activity: str, share: ProgressCount | None = None) -> None:
         if activity.startswith(self._activity) and self.work is not None:
             self.work.cancel()
 
 
 @pytest.mark.parametrize("activity", ["starting etcd", "starting kube-apiserver", "waiting for nodes"])
-async def test_an_interrupted_start_leaves_no_process_behind(
+async def test_an_interrupted_start_leaves_no_process_running(
     settings: ControlPlaneSettings, activity: str
 ) -> None:
     progress = CancelsAt(activity)
     progress.work = asyncio.create_task(control_plane.start(settings, progress))
     with pytest.raises(asyncio.CancelledError):
         await progress.work
-    assert processes_of(settings.directory) == set()
+    assert processes_using(settings.directory) == set()
     assert control_plane.is_down(settings.directory)
 
 
-async def test_stale_pid_files_of_strangers_do_no_harm(tmp_path: Path) -> None:
+async def test_stale_pid_files_never_stop_foreign_processes(tmp_path: Path) -> None:
     layout = Layout(tmp_path)
     layout.processes.mkdir()
-    with subprocess.Popen(["/bin/sleep", "600"]) as stranger:
-        for service in layout.services():
-            service.pidfile.write_text(json.dumps({"pid": stranger.pid, "started": 7, "boot": "before"}))
+    with subprocess.Popen(["/bin/sleep", "600"]) as foreign:
+        for service in layout.component_services():
+            service.pidfile.write_text(json.dumps({"pid": foreign.pid, "started": 7, "boot": "before"}))
         await control_plane.stop(tmp_path)
-        assert stranger.poll() is None
-        stranger.kill()
+        assert foreign.poll() is None
+        foreign.kill()
     assert control_plane.is_down(tmp_path)
 
 
@@ -137,34 +127,34 @@ async def test_a_port_that_is_taken_between_choice_and_start_is_replaced(
         listener.listen()
         taken = listener.getsockname()[1]
         chosen: list[dict[str, int]] = []
-        choose = ports.choose
+        choose = ports.choose_ports
 
-        def lose_the_first_races(before: ports.Ports, asked: int | None) -> dict[str, int]:
-            chosen.append(choose(before, asked) | ({"etcd": taken} if len(chosen) < 2 else {}))
+        def take_the_port_twice(previous: ports.Ports, requested: int | None) -> dict[str, int]:
+            chosen.append(choose(previous, requested) | ({"etcd": taken} if len(chosen) < 2 else {}))
             return chosen[-1]
 
-        monkeypatch.setattr(ports, "choose", lose_the_first_races)
+        monkeypatch.setattr(ports, "choose_ports", take_the_port_twice)
         await start(settings)
     assert [choice["etcd"] == taken for choice in chosen] == [True, True, False]
 
 
-async def test_a_port_that_was_asked_for_and_is_taken_is_refused(settings: ControlPlaneSettings) -> None:
+async def test_a_requested_port_that_is_taken_is_an_error(settings: ControlPlaneSettings) -> None:
     with socket.socket() as listener:
         listener.bind(("127.0.0.1", 0))
         listener.listen()
         taken = listener.getsockname()[1]
         with pytest.raises(PortTaken, match=f"Port {taken} "):
             await start(dataclasses.replace(settings, port=taken))
-    assert processes_of(settings.directory) == set()
+    assert processes_using(settings.directory) == set()
 
 
-async def test_a_component_that_dies_is_named_with_its_last_words(
+async def test_a_component_that_dies_is_named_with_the_end_of_its_log(
     settings: ControlPlaneSettings, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     dying = tmp_path / "kube-apiserver"
     dying.write_text("#!/bin/sh\necho invalid argument, of all things\nexit 1\n")
     dying.chmod(0o755)
-    executables = await binaries.ensure(PROGRAMS.values(), Silent())
+    executables = await binaries.ensure(PROGRAMS.values(), SilentProgress())
 
     async def ensure(*_: object) -> dict[str, Path]:
         return executables | {"kube-apiserver": dying}
@@ -172,49 +162,49 @@ async def test_a_component_that_dies_is_named_with_its_last_words(
     monkeypatch.setattr(binaries, "ensure", ensure)
     with pytest.raises(ComponentFailed, match=r"(?s)kube-apiserver ended while it started.*of all things"):
         await start(settings)
-    assert processes_of(settings.directory) == set()
+    assert processes_using(settings.directory) == set()
 
 
 @pytest.fixture
-async def pretended(tmp_path: Path) -> AsyncIterator[Layout]:
-    """All five components, played by a shell that writes down when it is asked to end."""
+async def fake_components(tmp_path: Path) -> AsyncIterator[Layout]:
+    """Shell scripts in place of the components, which log the order of their termination."""
     layout = Layout(tmp_path)
     layout.processes.mkdir()
-    for service in layout.services():
+    for service in layout.component_services():
         script = f"trap 'echo {service.name} >> {tmp_path}/order; exit' TERM; echo up; while :; do sleep 0.05; done"
         service.start(["/bin/sh", "-c", script], Lifetime.PARENT)
     async with asyncio.timeout(120):
-        while not all(service.log_tail() == "up" for service in layout.services()):
+        while not all(service.log_tail() == "up" for service in layout.component_services()):
             await asyncio.sleep(0.01)
     yield layout
     await control_plane.stop(tmp_path)
 
 
-async def test_components_stop_one_by_one_and_etcd_last(pretended: Layout) -> None:
-    await control_plane.stop(pretended.directory)
-    assert tuple((pretended.directory / "order").read_text().split()) == tuple(reversed(COMPONENTS))
+async def test_components_stop_one_by_one_and_etcd_last(fake_components: Layout) -> None:
+    await control_plane.stop(fake_components.directory)
+    assert tuple((fake_components.directory / "order").read_text().split()) == tuple(reversed(COMPONENTS))
 
 
-async def test_the_end_by_somebody_elses_hand_is_no_failure(pretended: Layout) -> None:
-    waiting = asyncio.create_task(control_plane.wait_for_end(pretended.directory))
-    await control_plane.stop(pretended.directory)
+async def test_a_stop_by_another_process_is_no_failure(fake_components: Layout) -> None:
+    waiting = asyncio.create_task(control_plane.wait_for_end(fake_components.directory))
+    await control_plane.stop(fake_components.directory)
     assert await waiting is None
 
 
-async def test_the_end_of_a_component_by_itself_is_noticed(pretended: Layout) -> None:
-    waiting = asyncio.create_task(control_plane.wait_for_end(pretended.directory))
-    os.kill(pids(pretended.directory)["kube-scheduler"], signal.SIGKILL)
+async def test_the_death_of_a_component_is_noticed(fake_components: Layout) -> None:
+    waiting = asyncio.create_task(control_plane.wait_for_end(fake_components.directory))
+    os.kill(pids(fake_components.directory)["kube-scheduler"], signal.SIGKILL)
     dead = await waiting
     assert dead is not None
     assert dead.name == "kube-scheduler"
 
 
-def test_a_directory_without_a_cluster_says_how_to_start_one(tmp_path: Path) -> None:
+def test_without_a_cluster_the_error_says_how_to_start_one(tmp_path: Path) -> None:
     with pytest.raises(NotRunning, match="start it with `steward up --detach`"):
         control_plane.find(tmp_path)
 
 
-async def test_purge_removes_what_is_ours_and_nothing_else(tmp_path: Path) -> None:
+async def test_purge_deletes_only_files_of_steward(tmp_path: Path) -> None:
     layout = Layout(tmp_path)
     for directory in (layout.processes, layout.data, layout.config, layout.certificates):
         directory.mkdir()
@@ -225,7 +215,7 @@ async def test_purge_removes_what_is_ours_and_nothing_else(tmp_path: Path) -> No
     assert [path.name for path in tmp_path.iterdir()] == ["notes.txt"]
 
 
-async def test_purge_of_nothing_is_nothing(tmp_path: Path) -> None:
+async def test_purge_of_a_missing_directory_does_nothing(tmp_path: Path) -> None:
     await control_plane.purge(tmp_path / "never")
     assert not (tmp_path / "never").exists()
 

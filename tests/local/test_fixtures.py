@@ -1,4 +1,4 @@
-"""The fixtures that every other test stands on."""
+"""The session fixtures of tests/conftest.py."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from tests.local.support.cluster_access import Cluster
 from tests.support.database_servers import DatabaseServer
 
 
-async def test_a_namespace_is_there_and_can_hold_pods(control_plane: ControlPlane, namespace: str) -> None:
+async def test_pods_can_run_in_a_new_namespace(control_plane: ControlPlane, namespace: str) -> None:
     cluster = Cluster(control_plane)
     await cluster.create(f"/api/v1/namespaces/{namespace}/pods", pod("one"))
     await cluster.wait(

@@ -1,4 +1,4 @@
-"""The first `make up` of a fresh machine ended at its sample: a definition was Established, discovery came later."""
+"""An installation waits for discovery, which may list a kind only some time after its CRD is Established."""
 
 from typing import Any
 
@@ -8,11 +8,11 @@ from steward.local import installation
 
 
 class LateServer:
-    """Takes everything, calls every definition Established, and tells of each kind at the second question only."""
+    """Accepts every apply, reports every CRD as Established, and discovers each kind at the second request."""
 
     def __init__(self) -> None:
         self.discovery = self
-        self.asked: list[Kind] = []
+        self.requested: list[Kind] = []
 
     async def apply(self, *_: Any) -> bytes:
         return b"{}"
@@ -21,13 +21,13 @@ class LateServer:
         return {"status": {"conditions": [{"type": "Established", "status": "True"}]}}
 
     async def resource(self, kind: Kind) -> None:
-        self.asked.append(kind)
-        if self.asked.count(kind) < 2:
+        self.requested.append(kind)
+        if self.requested.count(kind) < 2:
             raise NoSuchKind(f"the server does not serve {kind}")
 
 
-async def test_an_installation_is_there_when_discovery_tells_of_every_kind() -> None:
+async def test_an_installation_waits_until_discovery_lists_every_kind() -> None:
     server = LateServer()
     await installation.install(server)  # type: ignore[arg-type]
-    assert {kind.kind for kind in server.asked} >= {"MultigresCluster", "ShardTemplate", "Tenant"}
-    assert all(server.asked.count(kind) == 2 for kind in server.asked)
+    assert {kind.kind for kind in server.requested} >= {"MultigresCluster", "ShardTemplate", "Tenant"}
+    assert all(server.requested.count(kind) == 2 for kind in server.requested)

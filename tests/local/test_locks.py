@@ -18,17 +18,17 @@ asyncio.run(hold())
 """
 
 
-async def test_the_second_waits_and_is_told_for_whom(tmp_path: Path) -> None:
+async def test_the_second_process_waits_and_learns_the_holders_pid(tmp_path: Path) -> None:
     lock, waited_for = tmp_path / "lock", asyncio.Event()
     holder = subprocess.Popen([sys.executable, "-c", HOLDER, lock], stdout=subprocess.PIPE)
-    told: list[str] = []
+    holders: list[str] = []
 
-    def waiting(pid: str) -> None:
-        told.append(pid)
+    def on_wait(pid: str) -> None:
+        holders.append(pid)
         waited_for.set()
 
     async def second() -> None:
-        async with exclusive(lock, waiting):
+        async with exclusive(lock, on_wait):
             pass
 
     try:
@@ -36,9 +36,9 @@ async def test_the_second_waits_and_is_told_for_whom(tmp_path: Path) -> None:
         holder.stdout.readline()
         task = asyncio.create_task(second())
         await waited_for.wait()
-        assert told[0] == str(holder.pid)
+        assert holders[0] == str(holder.pid)
     finally:
-        # Killed without a chance to let go: the kernel drops the lock.
+        # Killed before it can release the lock: the kernel releases it.
         holder.kill()
         holder.communicate()
     await task

@@ -1,4 +1,4 @@
-"""The front door: `make` without a target explains itself, and what the pipeline runs is what a developer runs."""
+"""The Makefile: its help, the prerequisites of its targets, and its use by the pipeline."""
 
 from __future__ import annotations
 
@@ -16,18 +16,25 @@ def make(*arguments: str) -> str:
     return done.stdout
 
 
-def test_make_alone_is_help() -> None:
+def test_make_without_a_target_prints_the_help() -> None:
     assert make() == make("help")
 
 
-@pytest.mark.parametrize("target", ["up", "down", "test", "check", "bench", "fmt", "lock"])
+@pytest.mark.parametrize("target", ["up", "down", "test", "test-fast", "check", "bench", "fmt", "lock"])
 def test_help_names_every_target(target: str) -> None:
     assert re.search(rf"^make {target}\s+\S", make("help"), re.MULTILINE)
 
 
-def test_the_tests_have_their_programs_and_databases_first() -> None:
+def test_programs_and_databases_are_installed_before_the_tests() -> None:
     steps = make("--dry-run", "test")
     assert steps.index("steward.local") < steps.index("tests.install_databases") < steps.index("bin/pytest")
+
+
+def test_fast_tests_need_no_programs_and_no_databases() -> None:
+    steps = make("--dry-run", "test-fast")
+    assert '-m "not needs_server and not slow"' in steps
+    assert "python -m steward.local" not in steps
+    assert "tests.install_databases" not in steps
 
 
 def test_the_pipeline_runs_what_a_developer_runs() -> None:
@@ -35,8 +42,8 @@ def test_the_pipeline_runs_what_a_developer_runs() -> None:
     assert (ROOT / ".ci" / "run").stat().st_mode & 0o111
 
 
-def test_set_up_costs_nothing_once_done(tmp_path: Path) -> None:
-    """With the stamp newer than what it stands for, no step of the set-up is left."""
+def test_set_up_runs_only_once(tmp_path: Path) -> None:
+    """No set-up step runs while the stamp is newer than its prerequisites."""
     for name in ("Makefile", "pyproject.toml"):
         (tmp_path / name).write_bytes((ROOT / name).read_bytes())
     (tmp_path / "requirements").mkdir()

@@ -16,10 +16,10 @@ from steward.local.paths import cache_directory, default_directory
         ({"HOME": "/h", "XDG_STATE_HOME": "/s", "STEWARD_DIR": "/mine"}, "/mine"),
     ],
 )
-def test_where_a_cluster_is_kept(environment: dict[str, str], expected: str) -> None:
+def test_the_default_cluster_directory(environment: dict[str, str], expected: str) -> None:
     assert default_directory(environment) == Path(expected)
 
 
-def test_what_can_be_made_again_is_in_the_cache() -> None:
+def test_the_cache_directory() -> None:
     assert cache_directory({"HOME": "/h"}) == Path("/h/.cache/steward")
     assert cache_directory({"HOME": "/h", "XDG_CACHE_HOME": "/c"}) == Path("/c/steward")

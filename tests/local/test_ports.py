@@ -6,7 +6,7 @@ from collections.abc import Iterator
 import pytest
 
 from steward.local.errors import PortTaken
-from steward.local.ports import LISTENERS, choose, is_free
+from steward.local.ports import LISTENERS, choose_ports, is_free
 
 
 @pytest.fixture
@@ -17,34 +17,34 @@ def taken() -> Iterator[int]:
         yield listener.getsockname()[1]
 
 
-def test_every_listener_gets_a_port_of_its_own() -> None:
-    chosen = choose({}, None)
+def test_every_listener_gets_its_own_port() -> None:
+    chosen = choose_ports({}, None)
     assert set(chosen) == set(LISTENERS)
     assert len(set(chosen.values())) == len(LISTENERS)
 
 
 def test_the_ports_of_the_last_start_are_used_again() -> None:
-    before = choose({}, None)
-    assert choose(before, None) == before
+    previous = choose_ports({}, None)
+    assert choose_ports(previous, None) == previous
 
 
-def test_a_port_that_is_taken_meanwhile_is_replaced_and_only_that_one(taken: int) -> None:
-    before = choose({}, None) | {"kwok": taken}
-    chosen = choose(before, None)
+def test_only_a_port_that_has_been_taken_is_replaced(taken: int) -> None:
+    previous = choose_ports({}, None) | {"kwok": taken}
+    chosen = choose_ports(previous, None)
     assert chosen["kwok"] != taken
     assert {name: port for name, port in chosen.items() if name != "kwok"} == {
-        name: port for name, port in before.items() if name != "kwok"
+        name: port for name, port in previous.items() if name != "kwok"
     }
 
 
-def test_a_port_that_was_asked_for_and_is_taken_is_one_sentence_with_the_cure(taken: int) -> None:
+def test_a_requested_port_that_is_taken_is_an_error_with_the_cure(taken: int) -> None:
     with pytest.raises(
-        PortTaken, match=rf"Port {taken} of this machine is in use: stop .* or ask for another"
+        PortTaken, match=rf"Port {taken} of this machine is in use: stop .* or choose another"
     ):
-        choose({}, taken)
+        choose_ports({}, taken)
 
 
-def test_a_port_that_was_asked_for_goes_to_the_api_server(taken: int) -> None:
-    asked = choose({}, None)["kwok"]
-    assert choose({}, asked)["kube-apiserver"] == asked
+def test_a_requested_port_is_the_api_servers(taken: int) -> None:
+    requested = choose_ports({}, None)["kwok"]
+    assert choose_ports({}, requested)["kube-apiserver"] == requested
     assert not is_free(taken)

@@ -20,7 +20,7 @@ SLEEP = ["/bin/sleep", "600"]
 async def service(tmp_path: Path) -> AsyncIterator[Service]:
     service = Service("sleeper", tmp_path)
     yield service
-    await service.stop(patience=5)
+    await service.stop(grace_seconds=5)
 
 
 async def until(condition: Callable[[], bool]) -> None:
@@ -37,7 +37,7 @@ def command_of(pid: int) -> str:
     return Path(f"/proc/{pid}/cmdline").read_text().split("\0")[0]
 
 
-async def test_a_started_service_runs_in_a_session_of_its_own(service: Service) -> None:
+async def test_a_started_service_runs_in_its_own_session(service: Service) -> None:
     service.start(SLEEP, Lifetime.OWN)
     assert service.is_running()
     pid = pid_of(service)
@@ -46,29 +46,29 @@ async def test_a_started_service_runs_in_a_session_of_its_own(service: Service) 
     assert service.is_running()
 
 
-async def test_stop_ends_it_and_forgets_it(service: Service) -> None:
+async def test_stop_ends_the_process_and_deletes_its_pid_file(service: Service) -> None:
     service.start(SLEEP, Lifetime.OWN)
     pid = pid_of(service)
-    await service.stop(patience=5)
+    await service.stop(grace_seconds=5)
     assert not Path(f"/proc/{pid}").exists()
-    assert not service.is_known()
+    assert not service.has_pidfile()
 
 
-async def test_one_that_ignores_the_polite_signal_is_killed(service: Service) -> None:
+async def test_a_process_that_ignores_sigterm_is_killed(service: Service) -> None:
     service.start(["/bin/sh", "-c", "trap '' TERM; echo deaf; while :; do sleep 0.1; done"], Lifetime.OWN)
     await until(lambda: "deaf" in service.log_tail())
-    await service.stop(patience=0.2)
+    await service.stop(grace_seconds=0.2)
     assert not service.is_running()
 
 
-async def test_a_stale_pid_file_never_hits_a_stranger(service: Service) -> None:
-    with subprocess.Popen(SLEEP) as stranger:
-        service.pidfile.write_text(json.dumps({"pid": stranger.pid, "started": 1, "boot": "another"}))
+async def test_a_stale_pid_file_never_stops_a_foreign_process(service: Service) -> None:
+    with subprocess.Popen(SLEEP) as foreign:
+        service.pidfile.write_text(json.dumps({"pid": foreign.pid, "started": 1, "boot": "another"}))
         assert not service.is_running()
-        await service.stop(patience=1)
-        assert stranger.poll() is None
-        assert not service.is_known()
-        stranger.kill()
+        await service.stop(grace_seconds=1)
+        assert foreign.poll() is None
+        assert not service.has_pidfile()
+        foreign.kill()
 
 
 @pytest.mark.parametrize(
@@ -76,20 +76,20 @@ async def test_a_stale_pid_file_never_hits_a_stranger(service: Service) -> None:
 )
 async def test_a_damaged_pid_file_is_stale(service: Service, content: str) -> None:
     service.pidfile.write_text(content)
-    assert service.is_known()
+    assert service.has_pidfile()
     assert not service.is_running()
-    await service.stop(patience=1)
-    assert not service.is_known()
+    await service.stop(grace_seconds=1)
+    assert not service.has_pidfile()
 
 
-async def test_one_that_died_is_known_but_does_not_run(service: Service) -> None:
+async def test_a_dead_process_has_a_pid_file_but_does_not_run(service: Service) -> None:
     service.start(["/bin/sh", "-c", "echo last words; exit 3"], Lifetime.OWN)
     await until(lambda: not service.is_running())
-    assert service.is_known()
+    assert service.has_pidfile()
     assert service.log_tail() == "last words"
 
 
-async def test_the_log_of_the_run_before_is_kept(service: Service) -> None:
+async def test_the_log_of_the_previous_run_is_kept(service: Service) -> None:
     for words in ("first", "second"):
         service.start(["/bin/echo", words], Lifetime.OWN)
         await until(lambda: not service.is_running())
@@ -107,7 +107,7 @@ time.sleep(600)
 
 
 @pytest.mark.parametrize(("lifetime", "survives"), [("PARENT", False), ("OWN", True)])
-async def test_what_becomes_of_it_when_its_parent_is_killed(
+async def test_a_service_outlives_its_killed_parent_only_with_its_own_lifetime(
     service: Service, lifetime: str, survives: bool
 ) -> None:
     with subprocess.Popen(

@@ -1,4 +1,4 @@
-"""Work that is told to end ends in order, whoever tells it and however often."""
+"""A signal lets the work clean up, whichever signal it is and however often it arrives."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ import asyncio, sys
 from steward.local.signals import Interrupted, run
 
 async def work():
-    print("begun", flush=True)
+    print("started", flush=True)
     try:
         await asyncio.sleep(3600)
     finally:
-        print("ending", flush=True)
+        print("cleaning up", flush=True)
         await asyncio.to_thread(sys.stdin.readline)
-        print("ended in order", flush=True)
+        print("cleaned up", flush=True)
 
 try:
     run(work())
@@ -31,17 +31,17 @@ except Interrupted:
 
 
 @pytest.mark.parametrize("first", SIGNALS, ids=lambda number: number.name)
-def test_a_second_signal_does_not_end_the_ending(first: signal.Signals) -> None:
+def test_a_second_signal_does_not_interrupt_the_clean_up(first: signal.Signals) -> None:
     command = [sys.executable, "-c", WORK]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
         assert process.stdin is not None
         assert process.stdout is not None
-        assert process.stdout.readline() == "begun\n"
+        assert process.stdout.readline() == "started\n"
         process.send_signal(first)
-        assert process.stdout.readline() == "ending\n"
+        assert process.stdout.readline() == "cleaning up\n"
         process.send_signal(signal.SIGINT)
         process.send_signal(signal.SIGTERM)
         process.stdin.write("\n")
         process.stdin.flush()
-        assert process.stdout.readline() == "ended in order\n"
+        assert process.stdout.readline() == "cleaned up\n"
         assert process.wait() == 130

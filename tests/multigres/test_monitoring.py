@@ -15,10 +15,10 @@ import yaml
 from steward.local.control_plane import ControlPlane
 from steward.local.programs import binaries
 from steward.local.programs.programs import PROMTOOL
-from steward.local.progress import Silent
-from tests.multigres.conftest import operator_with_webhooks
+from steward.local.progress import SilentProgress
+from tests.multigres.support.operator import operator_with_webhooks
 from tests.multigres.support.scraping import free_port, page
-from tests.multigres.support.update_story import eventually
+from tests.multigres.support.template_update_scenario import eventually
 from tests.support.kubectl import Kubectl
 from tests.support.paths import ROOT
 
@@ -76,7 +76,7 @@ def metrics_in(text: str) -> set[str]:
 def promtool() -> Path:
     loop = asyncio.new_event_loop()
     try:
-        return loop.run_until_complete(binaries.ensure([PROMTOOL], Silent()))["promtool"]
+        return loop.run_until_complete(binaries.ensure([PROMTOOL], SilentProgress()))["promtool"]
     finally:
         loop.close()
 

@@ -1,4 +1,4 @@
-"""Names are part of the contract with running clusters: the vectors pin them for ever."""
+"""Generated names. They must never change, because running clusters have objects with these names."""
 
 import string
 
@@ -7,9 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from steward.multigres import names
-from steward.multigres.names import OBJECT, POD, SERVICE, STATEFUL_SET, Limit, ShardPath, join
+from steward.multigres.names import OBJECT, POD, SERVICE, STATEFUL_SET, NameLimit, ShardPath, join_name
 
-FIFTY = Limit(50, OBJECT.first)
+FIFTY = NameLimit(50, OBJECT.first)
 PATH = ShardPath("inline", "postgres", "default", "0-inf")
 
 
@@ -53,37 +53,37 @@ PATH = ShardPath("inline", "postgres", "default", "0-inf")
     ],
 )
 def test_a_path_gives_the_name_that_running_clusters_already_have(
-    limit: Limit, parts: tuple[str, ...], name: str
+    limit: NameLimit, parts: tuple[str, ...], name: str
 ) -> None:
-    assert join(limit, *parts) == name
+    assert join_name(limit, *parts) == name
 
 
 def test_no_parts_give_no_name() -> None:
-    assert join(OBJECT) == ""
+    assert join_name(OBJECT) == ""
 
 
 @given(
     st.lists(st.text(min_size=1, max_size=40), min_size=1, max_size=7),
     st.sampled_from([OBJECT, SERVICE, STATEFUL_SET]),
 )
-def test_every_name_is_one_that_kubernetes_takes(parts: list[str], limit: Limit) -> None:
-    name = join(limit, *parts)
+def test_every_name_is_valid_in_kubernetes(parts: list[str], limit: NameLimit) -> None:
+    name = join_name(limit, *parts)
     assert len(name) <= limit.length
     assert name[0] in limit.first
     assert set(name) <= set(string.ascii_lowercase + string.digits + "-")
     assert name[-1] != "-"
 
 
-def test_singletons_carry_no_hash() -> None:
+def test_singletons_have_no_hash() -> None:
     assert names.global_topo("inline") == "inline-global-topo"
     assert names.multiadmin_web("inline") == "inline-multiadmin-web"
 
 
-def test_a_database_with_an_underscore_and_one_with_a_hyphen_never_meet() -> None:
+def test_an_underscore_and_a_hyphen_give_different_names() -> None:
     assert names.shard(PATH._replace(database="a_b")) != names.shard(PATH._replace(database="a-b"))
 
 
-def test_two_names_cut_at_the_same_place_still_differ() -> None:
+def test_two_truncated_names_differ() -> None:
     first = names.pool(PATH._replace(cluster="c" * 30), "main", "us-east-1a")
     second = names.pool(PATH._replace(cluster="c" * 30), "main", "us-east-1b")
     assert len(first) == len(second) == 52

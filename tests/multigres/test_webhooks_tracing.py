@@ -1,4 +1,4 @@
-"""The defaulting webhook leaves its trace on a cluster only when there is one, and something for it to have caused."""
+"""The defaulting webhook annotates a cluster with its trace only if the spec changes."""
 
 from typing import Any
 
@@ -36,7 +36,7 @@ def review(spec: dict[str, Any], old: dict[str, Any] | None = None) -> Review:
         "name": "mini",
         "namespace": "shop",
         "operation": "CREATE" if old is None else "UPDATE",
-        "userInfo": {"username": "somebody"},
+        "userInfo": {"username": "user"},
         "object": cluster(spec),
         "oldObject": None if old is None else cluster(old),
     }
@@ -53,7 +53,7 @@ async def defaulted(asked: Review) -> dict[str, Any]:
 
 @pytest.fixture
 def traced(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(tracing, "is_on", lambda: True)
+    monkeypatch.setattr(tracing, "is_enabled", lambda: True)
     monkeypatch.setattr(tracing, "headers", lambda: {"traceparent": TRACE})
 
 
@@ -63,12 +63,12 @@ async def test_a_new_cluster_carries_the_trace_and_its_time(traced: None) -> Non
     assert annotations["multigres.com/traceparent-ts"].isdecimal()
 
 
-async def test_an_update_that_changes_no_spec_carries_none(traced: None) -> None:
+async def test_an_update_without_a_new_spec_carries_no_trace(traced: None) -> None:
     written = (await defaulted(review(SPEC)))["spec"]
     assert "annotations" not in (await defaulted(review(written, written)))["metadata"]
 
 
-async def test_an_update_of_the_spec_carries_it(traced: None) -> None:
+async def test_an_update_of_the_spec_carries_the_trace(traced: None) -> None:
     written = (await defaulted(review(SPEC)))["spec"]
     changed = {**written, "durabilityPolicy": "MULTI_CELL_AT_LEAST_2"}
     assert (

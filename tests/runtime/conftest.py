@@ -14,7 +14,7 @@ from steward.runtime.manager.settings import Settings
 
 @pytest.fixture
 async def client(control_plane: ControlPlane) -> AsyncIterator[Client]:
-    """A client without any hook, for the test's own eyes."""
+    """A client without hooks, for assertions."""
     client = await connect(load_settings(ConfigSource(kubeconfig=str(control_plane.kubeconfig))))
     yield client
     await client.close()
@@ -22,7 +22,7 @@ async def client(control_plane: ControlPlane) -> AsyncIterator[Client]:
 
 @pytest.fixture
 def settings(control_plane: ControlPlane, namespace: str) -> Settings:
-    """For a manager in this test's namespace that listens nowhere."""
+    """Settings of a manager in this test's namespace, without listeners."""
     return Settings(
         kubeconfig=str(control_plane.kubeconfig),
         namespace=namespace,

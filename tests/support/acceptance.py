@@ -1,4 +1,4 @@
-"""Pages that say what must hold, line by line, and name the tests that hold it."""
+"""Acceptance pages: tables of requirements, each with the tests that cover it."""
 
 import re
 from typing import NamedTuple
@@ -8,7 +8,7 @@ from tests.support.paths import TESTS
 _NAMED = re.compile(r"`([a-z_/]+\.py)::(test_[a-z0-9_]+)`")
 
 
-class Page(NamedTuple):
+class AcceptancePage(NamedTuple):
     name: str
 
     @property
@@ -21,14 +21,14 @@ class Page(NamedTuple):
 
     @property
     def rows(self) -> list[str]:
-        """Every line of a table but its heading."""
+        """All table rows except headings."""
         lines = (line for line in self.text.splitlines() if line.startswith("| "))
-        return [line for line in lines if not line.endswith("| Held by |")]
+        return [line for line in lines if not line.endswith("| Test |")]
 
     @property
-    def unheld(self) -> list[str]:
+    def rows_without_test(self) -> list[str]:
         return [line for line in self.rows if not _NAMED.search(line)]
 
 
-def is_there(file: str, name: str) -> bool:
+def has_test(file: str, name: str) -> bool:
     return bool(re.search(rf"^(async )?def {name}\(", (TESTS / file).read_text(), re.MULTILINE))

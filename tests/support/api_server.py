@@ -1,6 +1,6 @@
-"""The tests' own eyes on an API server: one kept connection a thread, plain JSON, and no process for each look.
+"""A small API client for tests: one open connection per thread, plain JSON, and no kubectl process per call.
 
-Not `steward.kube`, which is what the tests are about.
+Independent of `steward.kube`, which is under test.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _TIMEOUT_SECONDS = 60
 _DISCOVERY = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList"
 
 
-class Answer(NamedTuple):
+class ApiResponse(NamedTuple):
     status: int
     body: bytes
 
@@ -31,7 +31,7 @@ class Answer(NamedTuple):
 
 
 class Kind(NamedTuple):
-    """A resource as discovery shows it."""
+    """A resource from discovery."""
 
     api_version: str
     kind: str
@@ -44,15 +44,15 @@ class Kind(NamedTuple):
         return f"{root}{space}/{self.plural}" + (f"/{name}" if name else "")
 
 
-class _Kept(http.client.HTTPSConnection):
-    """Goes with its thread: an executor's threads end with their loop."""
+class _ThreadConnection(http.client.HTTPSConnection):
+    """Closed with its thread: the threads of an executor end with their event loop."""
 
     def __del__(self) -> None:
         self.close()
 
 
 class ApiServer:
-    """An API server as the user of a kubeconfig with a client certificate in it."""
+    """An API server, called as the user of a kubeconfig with a client certificate."""
 
     def __init__(self, kubeconfig: Path) -> None:
         config = yaml.safe_load(kubeconfig.read_text())
@@ -63,45 +63,45 @@ class ApiServer:
             both.write(_decoded(user["client-certificate-data"]) + _decoded(user["client-key-data"]))
             both.flush()
             self._context.load_cert_chain(both.name)
-        self._mine = threading.local()
+        self._local = threading.local()
         self._kinds: dict[str, Kind] = {}
 
-    def call(self, method: str, path: str, body: Any = None, **headers: str) -> Answer:
-        sent = {"User-Agent": "steward-tests", "Content-Type": "application/json", **headers}
+    def call(self, method: str, path: str, body: Any = None, **headers: str) -> ApiResponse:
+        all_headers = {"User-Agent": "steward-tests", "Content-Type": "application/json", **headers}
         data = None if body is None else json.dumps(body)
-        # Only a GET may be sent again when a kept connection turns out to be closed; the others get a fresh one.
+        # Only a GET is retried when an open connection turns out to be closed; other methods get a new connection.
         if method != "GET":
-            self._forget()
+            self._drop_connection()
         try:
-            return self._send(method, path, data, sent)
+            return self._send(method, path, data, all_headers)
         except (http.client.HTTPException, OSError):
-            self._forget()
+            self._drop_connection()
             if method != "GET":
                 raise
-            return self._send(method, path, data, sent)
+            return self._send(method, path, data, all_headers)
 
     def kind(self, word: str) -> Kind | None:
-        """By any name that kubectl takes: plural, singular, short or kind, with or without the group."""
+        """Find a kind by any name that kubectl accepts: plural, singular, short or kind, with or without the group."""
         if word.lower() not in self._kinds:
-            self._kinds = dict(reversed(list(self._discovered())))
+            self._kinds = dict(reversed(list(self._discover())))
         return self._kinds.get(word.lower())
 
-    def _send(self, method: str, path: str, data: str | None, headers: dict[str, str]) -> Answer:
-        connection = getattr(self._mine, "connection", None)
+    def _send(self, method: str, path: str, data: str | None, headers: dict[str, str]) -> ApiResponse:
+        connection = getattr(self._local, "connection", None)
         if connection is None:
-            connection = _Kept(self._address, context=self._context, timeout=_TIMEOUT_SECONDS)
-            self._mine.connection = connection
+            connection = _ThreadConnection(self._address, context=self._context, timeout=_TIMEOUT_SECONDS)
+            self._local.connection = connection
         connection.request(method, path, data, headers)
         answer = connection.getresponse()
-        return Answer(answer.status, answer.read())
+        return ApiResponse(answer.status, answer.read())
 
-    def _forget(self) -> None:
-        if (connection := getattr(self._mine, "connection", None)) is not None:
+    def _drop_connection(self) -> None:
+        if (connection := getattr(self._local, "connection", None)) is not None:
             connection.close()
-            self._mine.connection = None
+            self._local.connection = None
 
-    def _discovered(self) -> Iterator[tuple[str, Kind]]:
-        """Names in the server's order of preference: the first group and version that knows a name has it."""
+    def _discover(self) -> Iterator[tuple[str, Kind]]:
+        """All names in the server's order of preference: the first group and version wins."""
         for root in ("/api", "/apis"):
             for group in self.call("GET", root, Accept=_DISCOVERY).json()["items"]:
                 for version in group["versions"]:
@@ -111,9 +111,9 @@ class ApiServer:
 def _names(group: str, version: dict[str, Any]) -> Iterator[tuple[str, Kind]]:
     api_version = f"{group}/{version['version']}" if group else version["version"]
     for resource in version["resources"]:
-        shown = resource["responseKind"]["kind"]
-        found = Kind(api_version, shown, resource["resource"], resource["scope"] == "Namespaced")
-        names = {found.plural, resource.get("singularResource", ""), shown.lower()}
+        name_of_kind = resource["responseKind"]["kind"]
+        found = Kind(api_version, name_of_kind, resource["resource"], resource["scope"] == "Namespaced")
+        names = {found.plural, resource.get("singularResource", ""), name_of_kind.lower()}
         for name in names | set(resource.get("shortNames", ())):
             yield name, found
             yield f"{name}.{group}", found

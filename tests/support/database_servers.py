@@ -1,6 +1,6 @@
 """Real MariaDB and PostgreSQL servers for one test run: in a temporary directory, on a free port, never as root.
 
-The kernel ends them with the test run, however that ends. What is missing is a failure that says what to install.
+The kernel kills them when the test run ends, for whatever reason. If a program is missing, the error names its package.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from types import MappingProxyType
 
 import pytest
 
-# By package, the names of its server.
+# The names of the server program, by package.
 SERVERS = {"mariadb-server": ("mariadbd", "mysqld"), "postgresql": ("postgres",)}
 
 NO_FILES: Mapping[str, bytes] = MappingProxyType({})
@@ -40,7 +40,7 @@ class DatabaseServer:
 
 @contextmanager
 def mariadb_server(files: Mapping[str, bytes] = NO_FILES) -> Iterator[DatabaseServer]:
-    """With an option for each of these files, which only the server may read: `ssl-cert`, say."""
+    """Run MariaDB; `files` become options that name private files, such as `ssl-cert`."""
     install = _find("mariadb-install-db", "mysql_install_db", package="mariadb-server")
     daemon = _find(*SERVERS["mariadb-server"], package="mariadb-server")
     with _directory() as directory:
@@ -90,7 +90,7 @@ def postgres_server() -> Iterator[DatabaseServer]:
             daemon, "-D", str(data), "-p", str(server.port), "-k", str(directory),
             "-c", "listen_addresses=127.0.0.1", "-c", "fsync=off", "-c", "max_connections=200",
         ]  # fmt: skip
-        # To PostgreSQL a SIGTERM means: when the last client has left; SIGINT: now, and cleanly.
+        # On SIGTERM PostgreSQL waits until the last client has disconnected; on SIGINT it shuts down at once.
         with _running(log, command, signal.SIGINT) as process:
             _wait(process, log, lambda: _succeeds(ready, "-q", "-h", "127.0.0.1", "-p", str(server.port)))
             yield server
@@ -120,18 +120,22 @@ def _find(*names: str, package: str) -> str:
 
 
 def find_program(*names: str) -> str | None:
-    """The first of these programs that is installed."""
-    # Debian keeps servers off PATH: PostgreSQL in a directory by version, MariaDB in sbin.
-    places = sorted(
-        Path("/usr/lib/postgresql").glob("*/bin"), key=lambda place: int(place.parent.name), reverse=True
+    """The path of the first of these programs that is installed."""
+    # On Debian servers are not on PATH: PostgreSQL is in a directory by version, MariaDB in sbin.
+    directories = sorted(
+        Path("/usr/lib/postgresql").glob("*/bin"),
+        key=lambda directory: int(directory.parent.name),
+        reverse=True,
     )
-    path = os.pathsep.join([*map(str, places), os.environ.get("PATH", ""), "/usr/sbin", "/usr/local/sbin"])
+    path = os.pathsep.join(
+        [*map(str, directories), os.environ.get("PATH", ""), "/usr/sbin", "/usr/local/sbin"]
+    )
     return next((found for name in names if (found := shutil.which(name, path=path))), None)
 
 
 @contextmanager
 def _directory() -> Iterator[Path]:
-    # Not pytest's own: that one is closed to other users, and its long path does not fit a socket address.
+    # Not pytest's tmp_path: other users cannot read that, and its long path does not fit into a socket address.
     directory = Path(tempfile.mkdtemp(prefix="steward-db-"))
     if os.getuid() == 0:
         shutil.chown(directory, "nobody", "nogroup")
@@ -181,7 +185,7 @@ def _wait(process: subprocess.Popen[bytes], log: Path, is_ready: Callable[[], bo
 
 
 def _greets(port: int) -> bool:
-    """MariaDB speaks first, and only once its accounts are made."""
+    """Whether MariaDB sends its greeting, which it does once its accounts are created."""
     try:
         with socket.create_connection(("127.0.0.1", port), timeout=1) as connection:
             return bool(connection.recv(1))

@@ -1,4 +1,4 @@
-"""The definitions of the operators' kinds on the tests' control plane, as a user installs them: client-side apply."""
+"""Installs the operators' CRDs on the tests' control plane as a user does: by client-side apply."""
 
 from collections.abc import Iterable
 
@@ -9,12 +9,12 @@ from tests.support.kubectl import Kubectl
 from tests.support.shared import exclusive
 
 
-def install(control_plane: ControlPlane, kubectl: Kubectl, kinds: Iterable[CustomKind]) -> None:
-    apply(control_plane, kubectl, [definition(custom) for custom in kinds])
+def install_crds(control_plane: ControlPlane, kubectl: Kubectl, kinds: Iterable[CustomKind]) -> None:
+    apply_crds(control_plane, kubectl, [definition(custom) for custom in kinds])
 
 
-def apply(control_plane: ControlPlane, kubectl: Kubectl, items: list[Manifest]) -> None:
-    """One at a time: two kubectls that both see no definition both create it, and one of them fails."""
+def apply_crds(control_plane: ControlPlane, kubectl: Kubectl, items: list[Manifest]) -> None:
+    """Under a lock: of two kubectls that find no CRD and create it, one would fail."""
     names = [f"crd/{item['metadata']['name']}" for item in items]
     with exclusive(control_plane.directory / "tests.lock"):
         kubectl("apply", "-f", "-", document={"apiVersion": "v1", "kind": "List", "items": items})

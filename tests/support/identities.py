@@ -1,13 +1,13 @@
-"""The operators' own identities on the tests' control plane: their service accounts with the shipped rights.
+"""The operators' service accounts on the tests' control plane, with the shipped permissions.
 
-No test runs an operator as an administrator, so a right that is missing in what we ship fails a story here first.
+No test runs an operator as an administrator, so a missing permission fails a test.
 """
 
 import tempfile
 from functools import cache
 from pathlib import Path
 
-from steward.install.operators import TENANTS, Shipped
+from steward.install.operators import TENANTS, ShippedOperator
 from steward.install.rbac import RBAC, databases_for_tenants
 from steward.install.values import Values
 from steward.kube.objects.kinds import Manifest
@@ -17,8 +17,8 @@ from tests.support.kubectl import Kubectl
 from tests.support.shared import exclusive
 
 
-def _registering(operator: Shipped) -> list[Manifest]:
-    """Outside a cluster an operator registers its webhooks itself: rights that it never needs inside one."""
+def _webhook_registration_rbac(operator: ShippedOperator) -> list[Manifest]:
+    """Permissions that an operator needs only outside a cluster, where it registers its webhooks itself."""
     name = f"{operator.name}-outside"
     resources = ["mutatingwebhookconfigurations", "validatingwebhookconfigurations"]
     policies = ["validatingadmissionpolicies", "validatingadmissionpolicybindings"]
@@ -39,21 +39,21 @@ def _registering(operator: Shipped) -> list[Manifest]:
 
 
 @cache
-def kubeconfig_of(operator: Shipped, control_plane: ControlPlane) -> Path:
-    """A kubeconfig of the operator, with a token that outlives the run."""
+def operator_kubeconfig(operator: ShippedOperator, control_plane: ControlPlane) -> Path:
+    """A kubeconfig of the operator, with a token that is valid for the whole run."""
     kubectl = Kubectl(control_plane.kubeconfig)
-    needed = account_objects(operator)
-    needed += [databases_for_tenants()] if operator == TENANTS else []
-    needed += _registering(operator)
-    # One worker at a time: two kubectls that both see nothing both create, and one of them fails.
+    manifests = account_objects(operator)
+    manifests += [databases_for_tenants()] if operator == TENANTS else []
+    manifests += _webhook_registration_rbac(operator)
+    # Under a lock: of two kubectls that find no object and create it, one would fail.
     with exclusive(control_plane.directory / "tests.lock"):
-        kubectl("apply", "-f", "-", document={"apiVersion": "v1", "kind": "List", "items": needed})
-    token = token_of(operator, kubectl)
-    file = Path(tempfile.mkdtemp(prefix="steward-identity-")) / f"{operator.word}.kubeconfig"
+        kubectl("apply", "-f", "-", document={"apiVersion": "v1", "kind": "List", "items": manifests})
+    token = operator_token(operator, kubectl)
+    file = Path(tempfile.mkdtemp(prefix="steward-identity-")) / f"{operator.short_name}.kubeconfig"
     file.write_text(kubeconfig(control_plane, operator, token))
     file.chmod(0o600)
     return file
 
 
-def token_of(operator: Shipped, kubectl: Kubectl) -> str:
+def operator_token(operator: ShippedOperator, kubectl: Kubectl) -> str:
     return kubectl("create", "token", operator.name, "-n", Values().namespace, "--duration=24h").strip()

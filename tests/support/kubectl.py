@@ -1,7 +1,7 @@
-"""kubectl as a function: what a user would type, and what the server says.
+"""kubectl as a function.
 
-Where kubectl would send a plain request and nobody reads what it prints, the request is sent without a process:
-tests do so thousands of times. `outcome`, `refused` and `warned` are always kubectl's own words.
+Simple requests whose output is not used are sent directly, without a process, because tests make thousands of them.
+`run`, `expect_rejection` and `expect_warning` always run kubectl.
 """
 
 import json
@@ -13,45 +13,45 @@ import pytest
 
 from tests.support import kubectl_calls
 from tests.support.api_server import ApiServer
-from tests.support.programs import program
+from tests.support.programs import built_program
 
 
 class Kubectl:
     def __init__(self, kubeconfig: Path) -> None:
-        self._command = [str(program("kubectl")), "--kubeconfig", str(kubeconfig)]
+        self._command = [str(built_program("kubectl")), "--kubeconfig", str(kubeconfig)]
         self.server = ApiServer(kubeconfig)
 
-    def outcome(self, *args: str, document: object = None) -> tuple[str, str]:
-        """What kubectl printed, and its complaint if it failed."""
-        done = self._run(args, document)
+    def run(self, *args: str, document: object = None) -> tuple[str, str]:
+        """Standard output, and standard error if kubectl failed."""
+        done = self._run_process(args, document)
         return done.stdout, done.stderr if done.returncode else ""
 
     def __call__(self, *args: str, document: object = None) -> str:
-        if args[0] != "get" and kubectl_calls.answered(self.server, args, document):
+        if args[0] != "get" and kubectl_calls.try_direct_call(self.server, args, document):
             return ""
-        printed, complaint = self.outcome(*args, document=document)
-        if complaint:
-            pytest.fail(f"kubectl {' '.join(args)}: {complaint}")
-        return printed
+        output, error = self.run(*args, document=document)
+        if error:
+            pytest.fail(f"kubectl {' '.join(args)}: {error}")
+        return output
 
-    def refused(self, *args: str, document: object = None) -> str:
-        """What the server says when it says no."""
-        printed, complaint = self.outcome(*args, document=document)
-        assert complaint, f"kubectl {' '.join(args)} was not refused: {printed}"
-        return complaint
+    def expect_rejection(self, *args: str, document: object = None) -> str:
+        """The error message of a command that must fail."""
+        output, error = self.run(*args, document=document)
+        assert error, f"kubectl {' '.join(args)} was not rejected: {output}"
+        return error
 
-    def warned(self, *args: str, document: object = None) -> str:
-        """What the server warns of while it says yes."""
-        done = self._run(args, document)
+    def expect_warning(self, *args: str, document: object = None) -> str:
+        """The warnings of a command that must succeed."""
+        done = self._run_process(args, document)
         assert done.returncode == 0, done.stderr
         return done.stderr
 
-    def _run(self, args: tuple[str, ...], document: object) -> subprocess.CompletedProcess[str]:
+    def _run_process(self, args: tuple[str, ...], document: object) -> subprocess.CompletedProcess[str]:
         text = None if document is None else json.dumps(document)
         return subprocess.run(
             [*self._command, *args], input=text, capture_output=True, text=True, check=False
         )
 
     def json(self, *args: str) -> Any:
-        found = kubectl_calls.answered(self.server, args)
+        found = kubectl_calls.try_direct_call(self.server, args)
         return json.loads(self(*args, "-o", "json")) if found is None else found

@@ -1,7 +1,7 @@
-"""What tests ask of kubectl over and over, without a process for each: the same requests, by the same field managers.
+"""Sends frequent kubectl commands directly to the API server: the same requests with the same field managers.
 
-A story looks at the server and writes to it hundreds of times, and each kubectl costs 0.1 s of a core. What is asked in
-a way that is not known here, or refused by the server, is None: kubectl itself then does it, and says what it says.
+A scenario makes hundreds of calls, and each kubectl process takes 0.1 s of a core. For a command that is not supported
+here, or that the server rejects, the result is None, and the caller runs kubectl.
 """
 
 import json
@@ -33,8 +33,8 @@ _PATCHES = {
 }
 
 
-class Asked(NamedTuple):
-    """A command line, taken apart."""
+class KubectlCommand(NamedTuple):
+    """A parsed command line."""
 
     words: list[str]
     options: dict[str, str]
@@ -51,14 +51,14 @@ class Asked(NamedTuple):
         return "" if self.has("--all-namespaces") else self.options.get("--namespace", "default")
 
 
-def answered(server: ApiServer, args: tuple[str, ...], document: Any = None) -> Any:
-    """What kubectl would answer to `args`: for `get` the objects, for all others something true. Or None."""
-    asked = _taken_apart(args, document)
-    verb = None if asked is None else _VERBS.get(asked.words[0])
-    return None if asked is None or verb is None else verb(server, asked)
+def try_direct_call(server: ApiServer, args: tuple[str, ...], document: Any = None) -> Any:
+    """Execute `args`: the objects for `get`, True for writes, None if kubectl must do it."""
+    command = parse_command(args, document)
+    verb = None if command is None else _VERBS.get(command.words[0])
+    return None if command is None or verb is None else verb(server, command)
 
 
-def _taken_apart(args: tuple[str, ...], document: Any) -> Asked | None:
+def parse_command(args: tuple[str, ...], document: Any) -> KubectlCommand | None:
     words: list[str] = []
     options: dict[str, str] = {}
     rest = iter(args)
@@ -71,73 +71,75 @@ def _taken_apart(args: tuple[str, ...], document: Any) -> Asked | None:
             options[option] = value or "true"
         else:
             options[option] = value if equals else next(rest, "")
-    return Asked(words, options, document) if words else None
+    return KubectlCommand(words, options, document) if words else None
 
 
-def _get(server: ApiServer, asked: Asked) -> Any:
+def _get(server: ApiServer, command: KubectlCommand) -> Any:
     known = ("--namespace", "--selector", "--field-selector", "--all-namespaces", "--show-managed-fields")
-    if not asked.only(*known) or len(asked.words) not in (2, 3) or "/" in "".join(asked.words):
+    if not command.only(*known) or len(command.words) not in (2, 3) or "/" in "".join(command.words):
         return None
-    kinds = [server.kind(word) for word in asked.words[1].split(",")]
-    name = asked.words[2] if len(asked.words) == 3 else ""
+    kinds = [server.kind(word) for word in command.words[1].split(",")]
+    name = command.words[2] if len(command.words) == 3 else ""
     if name and len(kinds) > 1:
         return None
-    found = [None if kind is None else _listed(server, kind, name, asked) for kind in kinds]
+    found = [None if kind is None else _list_objects(server, kind, name, command) for kind in kinds]
     if any(each is None for each in found):
         return None
     items = [item for each in found if each is not None for item in each]
     return items[0] if name else {"apiVersion": "v1", "kind": "List", "items": items}
 
 
-def _listed(server: ApiServer, kind: Kind, name: str, asked: Asked) -> list[Any] | None:
+def _list_objects(server: ApiServer, kind: Kind, name: str, command: KubectlCommand) -> list[Any] | None:
     chosen = {
-        "labelSelector": asked.options.get("--selector"),
-        "fieldSelector": asked.options.get("--field-selector"),
+        "labelSelector": command.options.get("--selector"),
+        "fieldSelector": command.options.get("--field-selector"),
     }
     query = urlencode({key: value for key, value in chosen.items() if value})
-    answer = server.call("GET", f"{kind.path(asked.namespace, name)}?{query}")
+    answer = server.call("GET", f"{kind.path(command.namespace, name)}?{query}")
     if answer.status != 200:
         return None
     found = answer.json()
-    return [_shown(item, kind, asked) for item in ([found] if name else found["items"])]
+    return [_as_kubectl_prints(item, kind, command) for item in ([found] if name else found["items"])]
 
 
-def _shown(item: Any, kind: Kind, asked: Asked) -> Any:
-    """A list of the server's leaves kind and version out; kubectl writes them in, and hides who owns what."""
-    if not asked.has("--show-managed-fields"):
+def _as_kubectl_prints(item: Any, kind: Kind, command: KubectlCommand) -> Any:
+    """Items of a list lack kind and version; kubectl adds them, and hides managedFields."""
+    if not command.has("--show-managed-fields"):
         item["metadata"].pop("managedFields", None)
     return {"apiVersion": kind.api_version, "kind": kind.kind, **item}
 
 
-def _apply(server: ApiServer, asked: Asked) -> Any:
-    """Server-side only: what kubectl does on its own side is kubectl's."""
+def _apply(server: ApiServer, command: KubectlCommand) -> Any:
+    """Only server-side apply: client-side apply needs kubectl."""
     known = ("--namespace", "--filename", "--server-side", "--force-conflicts", "--field-manager")
-    if not asked.only(*known) or not asked.has("--server-side", "--filename") or asked.document is None:
+    if not command.only(*known) or not command.has("--server-side", "--filename") or command.document is None:
         return None
     query = {
-        "fieldManager": asked.options.get("--field-manager", "kubectl"),
+        "fieldManager": command.options.get("--field-manager", "kubectl"),
         "fieldValidation": "Strict",
-        "force": asked.options.get("--force-conflicts", "false"),
+        "force": command.options.get("--force-conflicts", "false"),
     }
-    return _sent(server, "PATCH", asked, query, "application/apply-patch+yaml")
+    return _send_manifest(server, "PATCH", command, query, "application/apply-patch+yaml")
 
 
-def _create(server: ApiServer, asked: Asked) -> Any:
-    known = asked.only("--namespace", "--filename") and asked.has("--filename")
-    if not known or asked.document is None:
+def _create(server: ApiServer, command: KubectlCommand) -> Any:
+    known = command.only("--namespace", "--filename") and command.has("--filename")
+    if not known or command.document is None:
         return None
     query = {"fieldManager": "kubectl-create", "fieldValidation": "Strict"}
-    return _sent(server, "POST", asked, query, "application/json")
+    return _send_manifest(server, "POST", command, query, "application/json")
 
 
-def _sent(server: ApiServer, method: str, asked: Asked, query: dict[str, str], content: str) -> Any:
-    """One object: of a list, some could be sent before another is refused."""
-    manifest = asked.document
+def _send_manifest(
+    server: ApiServer, method: str, command: KubectlCommand, query: dict[str, str], content: str
+) -> Any:
+    """Only a single object: of a list, some could be written before another is rejected."""
+    manifest = command.document
     kind = server.kind(f"{manifest['kind']}.{_group(manifest)}")
     if kind is None or kind.api_version != manifest["apiVersion"]:
         return None
     metadata = manifest["metadata"]
-    namespace = metadata.get("namespace") or asked.namespace
+    namespace = metadata.get("namespace") or command.namespace
     path = kind.path(namespace, metadata["name"] if method == "PATCH" else "")
     answer = server.call(method, f"{path}?{urlencode(query)}", manifest, **{"Content-Type": content})
     return True if answer.status < 300 else None
@@ -147,49 +149,55 @@ def _group(manifest: Any) -> str:
     return str(manifest["apiVersion"]).rpartition("/")[0]
 
 
-def _annotate(server: ApiServer, asked: Asked) -> Any:
-    if not asked.only("--namespace", "--overwrite") or not asked.has("--overwrite") or len(asked.words) < 4:
+def _annotate(server: ApiServer, command: KubectlCommand) -> Any:
+    if (
+        not command.only("--namespace", "--overwrite")
+        or not command.has("--overwrite")
+        or len(command.words) < 4
+    ):
         return None
-    given = [word.partition("=") for word in asked.words[3:]]
+    given = [word.partition("=") for word in command.words[3:]]
     values = {
         name.removesuffix("-") if not equals else name: value if equals else None
         for name, equals, value in given
     }
-    return _patched(server, asked, {"metadata": {"annotations": values}}, _MERGE, "kubectl-annotate")
+    return _send_patch(server, command, {"metadata": {"annotations": values}}, _MERGE, "kubectl-annotate")
 
 
-def _patch(server: ApiServer, asked: Asked) -> Any:
+def _patch(server: ApiServer, command: KubectlCommand) -> Any:
     known = ("--namespace", "--type", "--patch", "--subresource", "--field-manager")
-    if not asked.only(*known) or not asked.has("--patch") or len(asked.words) != 3:
+    if not command.only(*known) or not command.has("--patch") or len(command.words) != 3:
         return None
-    content = _PATCHES[asked.options.get("--type", "strategic")]
-    manager = asked.options.get("--field-manager", "kubectl-patch")
-    return _patched(server, asked, json.loads(asked.options["--patch"]), content, manager)
+    content = _PATCHES[command.options.get("--type", "strategic")]
+    manager = command.options.get("--field-manager", "kubectl-patch")
+    return _send_patch(server, command, json.loads(command.options["--patch"]), content, manager)
 
 
-def _patched(server: ApiServer, asked: Asked, patch: Any, content: str, manager: str) -> Any:
-    kind = server.kind(asked.words[1])
-    if kind is None or "/" in asked.words[1] + asked.words[2]:
+def _send_patch(server: ApiServer, command: KubectlCommand, patch: Any, content: str, manager: str) -> Any:
+    kind = server.kind(command.words[1])
+    if kind is None or "/" in command.words[1] + command.words[2]:
         return None
-    below = f"/{asked.options['--subresource']}" if asked.has("--subresource") else ""
-    path = kind.path(asked.namespace, asked.words[2]) + below
+    subresource = f"/{command.options['--subresource']}" if command.has("--subresource") else ""
+    path = kind.path(command.namespace, command.words[2]) + subresource
     answer = server.call("PATCH", f"{path}?fieldManager={manager}", patch, **{"Content-Type": content})
     return True if answer.status < 300 else None
 
 
-def _delete(server: ApiServer, asked: Asked) -> Any:
-    """One object, and only where kubectl would not wait for its end."""
-    if not asked.only("--namespace", "--wait", "--cascade") or asked.options.get("--wait") != "false":
+def _delete(server: ApiServer, command: KubectlCommand) -> Any:
+    """Only a single object, with --wait=false."""
+    if not command.only("--namespace", "--wait", "--cascade") or command.options.get("--wait") != "false":
         return None
-    kind = server.kind(asked.words[1]) if len(asked.words) == 3 else None
-    if kind is None or "/" in asked.words[1] + asked.words[2]:
+    kind = server.kind(command.words[1]) if len(command.words) == 3 else None
+    if kind is None or "/" in command.words[1] + command.words[2]:
         return None
-    policy = asked.options.get("--cascade", "background").capitalize()
-    answer = server.call("DELETE", kind.path(asked.namespace, asked.words[2]), {"propagationPolicy": policy})
+    policy = command.options.get("--cascade", "background").capitalize()
+    answer = server.call(
+        "DELETE", kind.path(command.namespace, command.words[2]), {"propagationPolicy": policy}
+    )
     return True if answer.status < 300 else None
 
 
-_VERBS: dict[str, Callable[[ApiServer, Asked], Any]] = {
+_VERBS: dict[str, Callable[[ApiServer, KubectlCommand], Any]] = {
     "annotate": _annotate,
     "apply": _apply,
     "create": _create,

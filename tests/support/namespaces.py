@@ -1,8 +1,8 @@
-"""The namespaces of tests, and what becomes of them.
+"""Creates and releases the namespaces of tests.
 
-A control plane that lives as long as the run is thrown away with all that it holds. There only what runs on its nodes
-is ended, which is a handful of requests; to delete a namespace takes it hundreds, more than most tests, and together
-they were half of all that the API server did. A control plane that somebody keeps is left as it was found.
+A control plane that was started for the run is deleted with everything on it. There only the workloads of a namespace
+are deleted, which takes a handful of requests: deleting a namespace takes hundreds, more than most tests, and accounted
+for half of all requests. On a control plane that outlives the run, namespaces are deleted.
 """
 
 import os
@@ -12,9 +12,9 @@ from pathlib import Path
 
 from tests.support.api_server import ApiServer
 
-KEPT = "STEWARD_TEST_CONTROL_PLANE"
+CONTROL_PLANE_VARIABLE = "STEWARD_TEST_CONTROL_PLANE"
 _ACCOUNT_SECONDS = 120.0
-_RUNNING = (
+_WORKLOADS = (
     "/apis/apps/v1/{}/deployments",
     "/apis/apps/v1/{}/statefulsets",
     "/apis/apps/v1/{}/daemonsets",
@@ -25,30 +25,30 @@ _RUNNING = (
 )
 
 
-def kept_plane() -> Path | None:
-    """The directory of the control plane that runs already and stays, where there is one."""
-    return Path(os.environ[KEPT]) if os.environ.get(KEPT) else None
+def external_control_plane() -> Path | None:
+    """The directory of a control plane that was started before the run and outlives it, if one is given."""
+    return Path(os.environ[CONTROL_PLANE_VARIABLE]) if os.environ.get(CONTROL_PLANE_VARIABLE) else None
 
 
-def make(server: ApiServer) -> str:
-    """A new namespace in which pods can be made."""
+def create_namespace(server: ApiServer) -> str:
+    """A new namespace in which pods can be created."""
     name = f"test-{secrets.token_hex(5)}"
     metadata = {"name": name, "labels": {"steward.local/test": "true"}}
     _succeeds(server, "POST", "/api/v1/namespaces", {"metadata": metadata})
     deadline = time.monotonic() + _ACCOUNT_SECONDS
-    # No pod can be made before the namespace has its service account.
+    # Pods cannot be created before the namespace has its service account.
     while server.call("GET", f"/api/v1/namespaces/{name}/serviceaccounts/default").status != 200:
         assert time.monotonic() < deadline, f"namespace {name} got no service account"
         time.sleep(0.02)
     return name
 
 
-def leave(server: ApiServer, name: str) -> None:
-    """It goes, or what runs in it does; nobody waits for that."""
-    if kept_plane():
+def release_namespace(server: ApiServer, name: str) -> None:
+    """Delete the namespace, or only its workloads; do not wait."""
+    if external_control_plane():
         assert server.call("DELETE", f"/api/v1/namespaces/{name}").status < 500
         return
-    for path in _RUNNING:
+    for path in _WORKLOADS:
         _succeeds(server, "DELETE", path.format(f"namespaces/{name}"), {"propagationPolicy": "Background"})
 
 

@@ -1,4 +1,4 @@
-"""An operator as its own process, as in production, for the stories of both operators."""
+"""Runs an operator as a separate process, as in production."""
 
 import asyncio
 import os
@@ -13,8 +13,8 @@ from typing import NamedTuple
 _END_SECONDS = 90
 
 
-class Operator(NamedTuple):
-    """Which operator, as whom, and where it works: in one namespace, so that tests can run side by side."""
+class OperatorProcess(NamedTuple):
+    """An operator and its kubeconfig; it works in one namespace, so that tests can run in parallel."""
 
     word: str
     kubeconfig: Path
@@ -24,8 +24,8 @@ class Operator(NamedTuple):
 
 
 @contextmanager
-def running(operator: Operator, **settings: str) -> Iterator[subprocess.Popen[bytes]]:
-    """It must end in order, and its log must hold no traceback."""
+def run_operator_process(operator: OperatorProcess, **settings: str) -> Iterator[subprocess.Popen[bytes]]:
+    """Run the operator; it must terminate in order, and its log must contain no traceback."""
     environment = os.environ | {
         "KUBECONFIG": str(operator.kubeconfig),
         "STEWARD_NAMESPACES": operator.namespace,
@@ -47,16 +47,16 @@ def running(operator: Operator, **settings: str) -> Iterator[subprocess.Popen[by
             process.terminate()
             code = process.wait(timeout=_END_SECONDS)
     text = operator.log.read_text()
-    # A story that was over before the operator had begun has ended a bare interpreter, which knows no order.
-    has_begun = code != -signal.SIGTERM or text != ""
-    assert code == 0 or not has_begun, text
+    # A test that ends before the operator has started kills an interpreter without a signal handler.
+    has_started = code != -signal.SIGTERM or text != ""
+    assert code == 0 or not has_started, text
     assert "Traceback" not in text, text
 
 
 @asynccontextmanager
-async def running_aside(operator: Operator, **settings: str) -> AsyncIterator[None]:
-    """The same for an operator that speaks through a proxy of this very process, which must not stand still."""
-    process = running(operator, **settings)
+async def run_operator_process_async(operator: OperatorProcess, **settings: str) -> AsyncIterator[None]:
+    """The same in a thread, for operators that use a proxy of this process: the event loop must not block."""
+    process = run_operator_process(operator, **settings)
     await asyncio.to_thread(process.__enter__)
     try:
         yield

@@ -1,4 +1,4 @@
-"""Where a program is that the project builds for itself."""
+"""Finds the programs that the project builds."""
 
 import asyncio
 from concurrent.futures import ThreadPoolExecutor
@@ -7,12 +7,12 @@ from pathlib import Path
 
 from steward.local.programs import binaries
 from steward.local.programs.programs import PROGRAMS
-from steward.local.progress import Silent
+from steward.local.progress import SilentProgress
 
 
 @cache
-def program(name: str) -> Path:
-    wanted = [found for found in PROGRAMS.values() if name in found.names]
-    # In a thread of its own, since the first test that asks may have an event loop running.
+def built_program(name: str) -> Path:
+    matching = [found for found in PROGRAMS.values() if name in found.names]
+    # In a thread, because the calling test may have a running event loop.
     with ThreadPoolExecutor(1) as thread:
-        return thread.submit(asyncio.run, binaries.ensure(wanted, Silent())).result()[name]
+        return thread.submit(asyncio.run, binaries.ensure(matching, SilentProgress())).result()[name]

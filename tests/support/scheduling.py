@@ -1,14 +1,14 @@
-"""Which worker runs what, when a run has several (`pytest -n 3`): file by file, the longest first.
+"""Distributes tests over the workers of a run (`pytest -n 3`): file by file, the longest first.
 
-Tests of one file share operators and namespaces, so a file stays in one hand. Tests that change what all namespaces of
-the control plane see name what they change in ALONE_WITH: their files form one piece of work and never meet.
+Tests of one file share operators and namespaces, so a file runs in one worker. Files whose tests change cluster-wide
+state are listed in ALONE_WITH under that state: they run in one worker, one after the other.
 """
 
 import pytest
 from xdist.remote import Producer
 from xdist.scheduler import LoadScopeScheduling
 
-# Files that are begun first: what takes long must not be what is begun last. Only a hint, found by `--durations`.
+# Files that start first, because they take long. Only a hint, found with `--durations`.
 LONGEST: tuple[str, ...] = (
     "tests/runtime/integration/test_sample_controller_crashes.py",
     "tests/cli/test_demo.py",
@@ -37,17 +37,17 @@ LONGEST: tuple[str, ...] = (
     "tests/multigres/integration/test_objects.py",
 )
 
-# By what they share, the files that must not run at the same time.
+# Files that must not run at the same time, by the state that they share.
 ALONE_WITH: dict[str, tuple[str, ...]] = {
     "an installation": ("tests/install/test_installation.py", "tests/install/test_as_installed.py"),
 }
 
-_PLACE = {file: place for place, file in enumerate(LONGEST)}
-_SHARED = {file: what for what, files in ALONE_WITH.items() for file in files}
+_POSITIONS = {file: position for position, file in enumerate(LONGEST)}
+_SHARED_STATE = {file: state for state, files in ALONE_WITH.items() for file in files}
 
 
-class FileByFile(LoadScopeScheduling):
-    """A scope is a file, or all files that share something."""
+class FileScheduling(LoadScopeScheduling):
+    """A scope is a file, or all files that share cluster-wide state."""
 
     def __init__(self, config: pytest.Config, log: Producer) -> None:
         super().__init__(config, log)
@@ -55,18 +55,20 @@ class FileByFile(LoadScopeScheduling):
 
     def _split_scope(self, nodeid: str) -> str:
         file = _file(nodeid)
-        return _SHARED.get(file, file)
+        return _SHARED_STATE.get(file, file)
 
 
 def longest_first(items: list[pytest.Item]) -> None:
-    """Pure files come last: they are short, and fill what time is left evenly."""
-    served = {_file(item.nodeid) for item in items if "control_plane" in getattr(item, "fixturenames", ())}
+    """Sort the tests; pure files come last, because they are short and fill the remaining time evenly."""
+    with_server = {
+        _file(item.nodeid) for item in items if "control_plane" in getattr(item, "fixturenames", ())
+    }
 
-    def place(item: pytest.Item) -> tuple[int, bool]:
+    def position(item: pytest.Item) -> tuple[int, bool]:
         file = _file(item.nodeid)
-        return _PLACE.get(file, len(_PLACE)), file not in served
+        return _POSITIONS.get(file, len(_POSITIONS)), file not in with_server
 
-    items.sort(key=place)
+    items.sort(key=position)
 
 
 def _file(nodeid: str) -> str:

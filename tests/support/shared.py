@@ -1,7 +1,7 @@
-"""What the workers of one test run share: the first that asks starts it, and it ends after the last has let go.
+"""Resources that the workers of one test run share: the first user starts one, and it is stopped after the last user.
 
-Workers are processes that pytest-xdist starts and ends one by one, so the one that started a thing may be done first:
-it then waits for the others. All that is known of each other is in files; the kernel drops the locks of those that die.
+Workers are processes that end one by one. The worker that started a resource may finish first: it then waits for the
+others. Workers communicate by files; the kernel releases the locks of workers that die.
 """
 
 import fcntl
@@ -20,7 +20,7 @@ Start = Callable[[], AbstractContextManager[str]]
 
 
 def run_directory(factory: pytest.TempPathFactory) -> Path:
-    """A directory that all workers of this run have in common."""
+    """A directory that all workers of this run share."""
     base = factory.getbasetemp()
     directory = (base.parent if "PYTEST_XDIST_WORKER" in os.environ else base) / "shared"
     directory.mkdir(exist_ok=True)
@@ -29,42 +29,42 @@ def run_directory(factory: pytest.TempPathFactory) -> Path:
 
 @contextmanager
 def exclusive(path: Path) -> Iterator[None]:
-    """One at a time, across processes."""
-    with path.open("a") as gate:
-        fcntl.flock(gate, fcntl.LOCK_EX)
+    """Hold a lock between processes."""
+    with path.open("a") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
         yield
 
 
 @contextmanager
-def shared(directory: Path, start: Start) -> Iterator[str]:
-    """What `start` says of the thing that it started, here or in another worker that uses the same directory."""
-    known = directory / "known"
+def shared_resource(directory: Path, start: Start) -> Iterator[str]:
+    """The value that `start` yields, called here or in another worker with the same directory."""
+    value = directory / "known"
     with (directory / "users").open("a") as users:
         with exclusive(directory / "gate"):
-            started = None if known.exists() else start()
+            started = None if value.exists() else start()
             if started is not None:
-                known.write_text(started.__enter__())
+                value.write_text(started.__enter__())
             fcntl.flock(users, fcntl.LOCK_SH)
         try:
-            yield known.read_text()
+            yield value.read_text()
         finally:
             fcntl.flock(users, fcntl.LOCK_UN)
             if started is not None:
-                _wait_for_the_last(directory, users)
+                _wait_for_other_users(directory, users)
                 started.__exit__(None, None, None)
 
 
-def _wait_for_the_last(directory: Path, users: IO[str]) -> None:
-    """Forgets the thing in the same moment in which nobody uses it: who comes later starts another one."""
+def _wait_for_other_users(directory: Path, users: IO[str]) -> None:
+    """Delete the value under the lock once there is no other user: a later user starts another resource."""
     while True:
         with exclusive(directory / "gate"):
-            if _nobody_else(users):
+            if _is_only_user(users):
                 (directory / "known").unlink()
                 return
         time.sleep(_POLL_SECONDS)
 
 
-def _nobody_else(users: IO[str]) -> bool:
+def _is_only_user(users: IO[str]) -> bool:
     try:
         fcntl.flock(users, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:

@@ -1,4 +1,4 @@
-"""Alerts, runbooks and the dashboard: whole, in step with each other, and about metrics that the operator serves."""
+"""Alerts, runbooks and the dashboard are complete, consistent, and use metrics that the operator serves."""
 
 import asyncio
 import json
@@ -16,12 +16,12 @@ from steward.local.control_plane import ControlPlane
 from steward.local.ports import free_ports
 from steward.local.programs import binaries
 from steward.local.programs.programs import PROMTOOL
-from steward.local.progress import Silent
+from steward.local.progress import SilentProgress
 from tests.support.kubectl import Kubectl
 from tests.support.paths import ROOT
-from tests.tenants.conftest import running_operator
 from tests.tenants.support.fleet import Fleet, config_map, resource
 from tests.tenants.support.manifests import registry
+from tests.tenants.support.operator import running_operator
 
 ALERTS = ROOT / "config" / "prometheus" / "alerts.yaml"
 DASHBOARD = ROOT / "config" / "prometheus" / "grafana-dashboard-tenants.json"
@@ -55,7 +55,7 @@ def queries() -> Iterator[str]:
 def promtool() -> Path:
     loop = asyncio.new_event_loop()
     try:
-        return loop.run_until_complete(binaries.ensure([PROMTOOL], Silent()))["promtool"]
+        return loop.run_until_complete(binaries.ensure([PROMTOOL], SilentProgress()))["promtool"]
     finally:
         loop.close()
 
@@ -66,7 +66,7 @@ def run(*command: object) -> str:
     return done.stdout
 
 
-def test_prometheus_takes_the_rules(promtool: Path) -> None:
+def test_prometheus_accepts_the_rules(promtool: Path) -> None:
     assert f"{len(rules())} rules found" in run(promtool, "check", "rules", ALERTS)
 
 
@@ -74,7 +74,7 @@ def test_alerts_fire_when_they_should_and_not_before(promtool: Path) -> None:
     assert "SUCCESS" in run(promtool, "test", "rules", ROOT / "tests" / "tenants" / "alerts" / "alerts.yaml")
 
 
-def test_every_alert_is_tried() -> None:
+def test_every_alert_has_a_test() -> None:
     document = yaml.safe_load((ROOT / "tests" / "tenants" / "alerts" / "alerts.yaml").read_text())
     fired = {
         each["alertname"]
@@ -86,7 +86,7 @@ def test_every_alert_is_tried() -> None:
 
 
 @pytest.mark.parametrize("rule", rules(), ids=names())
-def test_an_alert_has_a_severity_and_a_runbook_that_speaks_of_it(rule: dict[str, Any]) -> None:
+def test_an_alert_has_a_severity_and_a_runbook(rule: dict[str, Any]) -> None:
     assert rule["labels"]["severity"] in ("critical", "warning", "info")
     text = (ROOT / rule["annotations"]["runbook_url"]).read_text()
     assert text.startswith(f"# {rule['alert']}\n")
@@ -104,12 +104,12 @@ def test_there_is_no_runbook_without_an_alert() -> None:
 
 
 @pytest.mark.parametrize("query", sorted({query for query in queries() if GAUGE.search(query)}))
-def test_what_each_replica_tells_is_shown_once(query: str) -> None:
+def test_metrics_of_several_replicas_are_aggregated(query: str) -> None:
     for found in GAUGE.finditer(query):
         assert OF_ONE_REPLICA.search(query[: found.start()]), found[0]
 
 
-def test_every_metric_that_is_named_is_one_that_the_running_operator_serves(
+def test_the_running_operator_serves_every_metric_that_is_used(
     control_plane: ControlPlane, kubectl: Kubectl, namespace: str, tmp_path: Path
 ) -> None:
     (port,) = free_ports(1)

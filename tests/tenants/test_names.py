@@ -1,4 +1,4 @@
-"""Names of Tenants: guessable where they can be, valid always, and never two of one name."""
+"""Names of Tenants: readable where possible, always valid, and unique."""
 
 import re
 
@@ -38,13 +38,13 @@ def test_any_other_uid_is_made_valid_with_a_hash(uid: str) -> None:
     assert re.search(r"-[0-9a-f]{10}$", name)
 
 
-def test_uids_that_would_be_spelled_the_same_differ_in_their_hash() -> None:
+def test_uids_with_the_same_sanitized_name_differ_in_their_hash() -> None:
     assert tenant_name(TenantKey("A B", "web")) != tenant_name(TenantKey("A_B", "web"))
 
 
 @settings(deadline=None)
 @given(st.text(max_size=80), st.from_regex(r"[a-z]([-a-z0-9]{0,60}[a-z0-9])?", fullmatch=True))
-def test_whatever_the_uid_the_name_and_the_label_are_valid(uid: str, template: str) -> None:
+def test_the_name_and_the_label_are_valid_for_any_uid(uid: str, template: str) -> None:
     assert is_name(tenant_name(TenantKey(uid, template)))
     assert re.fullmatch(r"([A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?)?", label_value(uid))
 
@@ -55,7 +55,7 @@ def test_two_keys_of_one_name_get_two_names() -> None:
     assert names == {first: "a-b-c", second: hashed_name(second)}
 
 
-def test_who_has_a_name_keeps_it() -> None:
+def test_an_existing_tenant_keeps_its_name() -> None:
     first, second = TenantKey("a", "b-c"), TenantKey("a-b", "c")
     assert name_tenants([first, second], {second: "a-b-c"}) == {first: hashed_name(first), second: "a-b-c"}
     assert name_tenants([first], {second: "a-b-c"}) == {first: hashed_name(first)}
@@ -85,5 +85,5 @@ def test_buckets_are_numbers_below_256_and_all_are_used() -> None:
     assert found == {str(number) for number in range(256)}
 
 
-def test_the_payload_of_secrets_is_beside_the_tenant() -> None:
+def test_the_values_secret_is_named_after_the_tenant() -> None:
     assert values_secret("acme-web") == "acme-web-values"

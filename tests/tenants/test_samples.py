@@ -1,4 +1,4 @@
-"""The samples are what they say: accepted by the same rules as everybody's manifests."""
+"""The samples are valid by the same rules as all other manifests."""
 
 from typing import Any
 

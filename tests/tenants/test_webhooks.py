@@ -1,4 +1,4 @@
-"""What the webhooks say, without a server: every error at once, advice as warnings, and a deletion that will wait."""
+"""The answers of the webhooks, without a server: all problems at once, advice as warnings, and held deletions."""
 
 from typing import Any
 
@@ -16,7 +16,7 @@ from tests.tenants.support.manifests import Manifest, registry, resource, templa
 
 
 class Server:
-    """What the webhooks ask of an API server."""
+    """The requests that the webhooks send to an API server."""
 
     def __init__(self, registry: Manifest | None = None, tenants: int = 0) -> None:
         self._registry = registry
@@ -53,16 +53,16 @@ def webhooks(server: Server | None = None) -> TenantWebhooks:
     return TenantWebhooks(server or Server(registry()))  # type: ignore[arg-type]
 
 
-async def test_every_error_of_a_template_is_told_at_once_with_field_line_and_column() -> None:
+async def test_every_problem_of_a_template_is_reported_at_once_with_field_line_and_column() -> None:
     body = {"apiVersion": "v1", "kind": "ConfigMap", "data": {"a": "one\n{{ .uid | uper }}"}}
     resources = [
         resource("a", spec=body, dependIds=["b"]),
         resource("b", dependIds=["a"], nameTemplate="{{ .uid"),
         resource("c", dependIds=["nobody"], ignoreFields=["$.["]),
     ]
-    verdict = await webhooks().validate_template(review(template(configMaps=resources)))
-    assert isinstance(verdict, Denied)
-    causes = {cause.field: cause.message for cause in verdict.causes}
+    response = await webhooks().validate_template(review(template(configMaps=resources)))
+    assert isinstance(response, Denied)
+    causes = {cause.field: cause.message for cause in response.causes}
     assert causes["spec.configMaps[a].spec.data.a"].startswith("line 2, column ")
     assert 'function "uper" not defined' in causes["spec.configMaps[a].spec.data.a"]
     assert "^" in causes["spec.configMaps[a].spec.data.a"]
@@ -75,20 +75,20 @@ async def test_every_error_of_a_template_is_told_at_once_with_field_line_and_col
 async def test_a_variable_of_the_registry_is_no_error_and_one_that_it_lacks_is_a_warning() -> None:
     known = Server(registry(extraValueMappings={"plan": "plan_id"}))
     resources = [resource(nameTemplate="{{ .uid }}-{{ .plan }}", labelsTemplate={"tier": "{{ .tier }}"})]
-    verdict = await webhooks(known).validate_template(review(template(configMaps=resources)))
-    assert isinstance(verdict, Allowed)
-    assert [warning.split(":")[0] for warning in verdict.warnings] == [
+    response = await webhooks(known).validate_template(review(template(configMaps=resources)))
+    assert isinstance(response, Allowed)
+    assert [warning.split(":")[0] for warning in response.warnings] == [
         "spec.configMaps[config].labelsTemplate.tier, line 1, column 3"
     ]
 
 
 async def test_a_registry_that_comes_later_is_a_warning() -> None:
-    verdict = await webhooks(Server(None)).validate_template(review(template()))
-    assert isinstance(verdict, Allowed)
-    assert "there is no TenantRegistry 'prod'" in verdict.warnings[0]
+    response = await webhooks(Server(None)).validate_template(review(template()))
+    assert isinstance(response, Allowed)
+    assert "there is no TenantRegistry 'prod'" in response.warnings[0]
 
 
-async def test_functions_of_chance_are_refused_unless_the_registry_asks_for_them() -> None:
+async def test_random_functions_are_denied_unless_the_registry_allows_them() -> None:
     random = template(configMaps=[resource(labelsTemplate={"x": "{{ randAlpha 5 }}"})])
     assert isinstance(await webhooks().validate_template(review(random)), Denied)
     full = await webhooks(Server(registry(templateProfile="full"))).validate_template(review(random))
@@ -104,31 +104,31 @@ async def test_functions_of_chance_are_refused_unless_the_registry_asks_for_them
         ({"deletionGuard": {"gracePeriod": "soon"}}, "deletionGuard.gracePeriod"),
     ],
 )
-async def test_a_registry_that_cannot_be_read_is_refused(change: Manifest, field: str) -> None:
-    verdict = await webhooks().validate_registry(review(registry(**change)))
-    assert isinstance(verdict, Denied)
-    assert field in verdict.message
+async def test_an_invalid_registry_is_denied(change: Manifest, field: str) -> None:
+    response = await webhooks().validate_registry(review(registry(**change)))
+    assert isinstance(response, Denied)
+    assert field in response.message
 
 
-async def test_what_was_left_out_is_filled_in() -> None:
+async def test_defaults_are_filled_in() -> None:
     bare = registry(source={"type": "mysql", "mysql": {"host": "db", "port": 0}})
-    verdict = await webhooks().default_registry(review(bare))
-    assert isinstance(verdict, Allowed)
-    assert verdict.object is not None
-    assert verdict.object["spec"]["source"]["syncInterval"] == "30s"
-    assert verdict.object["spec"]["source"]["mysql"]["port"] == 3306
+    response = await webhooks().default_registry(review(bare))
+    assert isinstance(response, Allowed)
+    assert response.object is not None
+    assert response.object["spec"]["source"]["syncInterval"] == "30s"
+    assert response.object["spec"]["source"]["mysql"]["port"] == 3306
 
-    made = await webhooks().default_template(review(template(configMaps=[resource(waitForReady=False)])))
-    assert isinstance(made, Allowed)
-    assert made.object is not None
-    assert made.object["spec"]["configMaps"][0] == {
+    defaulted = await webhooks().default_template(review(template(configMaps=[resource(waitForReady=False)])))
+    assert isinstance(defaulted, Allowed)
+    assert defaulted.object is not None
+    assert defaulted.object["spec"]["configMaps"][0] == {
         **resource(), "creationPolicy": "WhenNeeded", "deletionPolicy": "Delete", "conflictPolicy": "Stuck",
         "waitForReady": False, "timeoutSeconds": 300, "patchStrategy": "apply",
     }  # fmt: skip
 
 
 @pytest.mark.parametrize("spec", [["a"], "text", 7])
-async def test_what_is_no_map_is_left_to_the_schema(spec: object) -> None:
+async def test_a_spec_that_is_no_object_is_left_to_the_schema(spec: object) -> None:
     for manifest, default in (
         (registry(), webhooks().default_registry),
         (template(), webhooks().default_template),
@@ -136,7 +136,7 @@ async def test_what_is_no_map_is_left_to_the_schema(spec: object) -> None:
         assert await default(review({**manifest, "spec": spec})) == Allowed()
 
 
-async def test_a_deletion_passes_although_nobody_can_be_asked() -> None:
+async def test_a_deletion_is_allowed_if_the_api_server_does_not_answer() -> None:
     class Silent(Server):
         async def get(self, kind: Kind, key: Key, view: Any) -> Any:
             raise Unreachable("no answer")
@@ -145,24 +145,26 @@ async def test_a_deletion_passes_although_nobody_can_be_asked() -> None:
 
 
 @pytest.mark.parametrize("manifest", [registry(), template()], ids=["registry", "template"])
-async def test_a_deletion_over_the_limit_is_told_to_wait_with_the_words_that_let_it_go(
+async def test_a_deletion_over_the_limit_gets_a_warning_with_the_approval(
     manifest: Manifest,
 ) -> None:
-    answering = webhooks(Server(registry(), tenants=4))
+    tenant_webhooks = webhooks(Server(registry(), tenants=4))
     validate = (
-        answering.validate_registry if manifest["kind"] == "TenantRegistry" else answering.validate_template
+        tenant_webhooks.validate_registry
+        if manifest["kind"] == "TenantRegistry"
+        else tenant_webhooks.validate_template
     )
-    verdict = await validate(review(manifest, "DELETE"))
-    assert isinstance(verdict, Allowed)
-    assert "waits: 4 Tenants would go with it" in verdict.warnings[0]
-    approval = verdict.warnings[0].split('"')[1]
+    response = await validate(review(manifest, "DELETE"))
+    assert isinstance(response, Allowed)
+    assert "waits: 4 Tenants would be deleted with it" in response.warnings[0]
+    approval = response.warnings[0].split('"')[1]
 
     approved = {**manifest, "metadata": {**manifest["metadata"], "annotations": {
         "kubernetes-tenants.org/approve-deletion": approval}}}  # fmt: skip
-    verdict = await validate(review(approved, "DELETE"))
-    assert verdict == Allowed()
+    response = await validate(review(approved, "DELETE"))
+    assert response == Allowed()
 
 
-async def test_a_deletion_within_the_limit_is_told_nothing() -> None:
-    verdict = await webhooks(Server(registry(), tenants=1)).validate_template(review(template(), "DELETE"))
-    assert verdict == Allowed()
+async def test_a_deletion_within_the_limit_gets_no_warning() -> None:
+    response = await webhooks(Server(registry(), tenants=1)).validate_template(review(template(), "DELETE"))
+    assert response == Allowed()

@@ -3,8 +3,8 @@ import asyncio
 import msgspec
 import pytest
 
-from steward.testkit import AuditLog, AuditSilentError, Match, audit
-from steward.testkit.audit import audited
+from steward.testkit import AuditLog, MarkerNotLoggedError, Match, audit
+from steward.testkit.audit import read_calls
 
 
 def line(verb, stage="ResponseComplete", **more):
@@ -21,28 +21,28 @@ def line(verb, stage="ResponseComplete", **more):
     return msgspec.json.encode(fields)
 
 
-def test_a_call_is_counted_once_whatever_stages_it_has():
+def test_a_call_is_counted_once_for_all_its_stages():
     lines = [line("patch", "RequestReceived"), line("patch")]
-    assert [item.call.verb for item in audited(lines)] == ["patch"]
+    assert [item.call.verb for item in read_calls(lines)] == ["patch"]
 
 
 def test_a_watch_is_counted_when_its_stream_begins_and_not_again_when_it_ends():
     started, ended = line("watch", "ResponseStarted", id="w"), line("watch", id="w")
-    assert len(list(audited([started]))) == 1
-    assert len(list(audited([started, ended]))) == 1
+    assert len(list(read_calls([started]))) == 1
+    assert len(list(read_calls([started, ended]))) == 1
 
 
 def test_a_dry_run_is_no_write():
     dry = line("patch", uri="/apis/apps/v1/namespaces/a/deployments/web?dryRun=All&force=true")
-    (item,) = audited([dry])
+    (item,) = read_calls([dry])
     assert item.call.dry_run
     assert not item.call.is_write
 
 
 def test_calls_are_counted_by_verb_resource_and_agent():
-    calls = audit.Calls(
+    calls = audit.AuditedCalls(
         tuple(
-            audited(
+            read_calls(
                 [
                     line("patch"),
                     line("patch", subresource="status"),
@@ -63,22 +63,22 @@ def test_calls_are_counted_by_verb_resource_and_agent():
     assert len(calls.writes_of("controller")) == 2
     assert len(calls.writes()) == 3
     assert len(calls.matching(Match(subresource="status"))) == 1
-    assert len(calls.answered(200)) == 5
-    assert not calls.answered(409)
+    assert len(calls.with_codes(200)) == 5
+    assert not calls.with_codes(409)
 
 
 @pytest.fixture
-def log(stand_in):
-    path = stand_in.directory / "audit.log"
+def log(fake_api_server):
+    path = fake_api_server.directory / "audit.log"
     path.write_bytes(b"")
     return path
 
 
-async def write_markers(stand_in, proxied_log):
-    """Play the API server: log a call of the stand-in as soon as it was answered."""
+async def write_markers(fake_api_server, proxied_log):
+    """Write the audit log of the fake API server: a line for each answered call."""
     done = 0
     while True:
-        for agent in stand_in.agents[done:]:
+        for agent in fake_api_server.agents[done:]:
             with proxied_log().open("ab") as file:
                 file.write(line("get", agent=agent) + b"\n")
             done += 1
@@ -86,13 +86,13 @@ async def write_markers(stand_in, proxied_log):
 
 
 @pytest.fixture
-async def logged(stand_in, log):
-    task = asyncio.create_task(write_markers(stand_in, lambda: log))
-    yield AuditLog(log, stand_in.kubeconfig)
+async def logged(fake_api_server, log):
+    task = asyncio.create_task(write_markers(fake_api_server, lambda: log))
+    yield AuditLog(log, fake_api_server.kubeconfig)
     task.cancel()
 
 
-async def test_only_what_came_since_the_mark_is_counted(logged, log):
+async def test_only_calls_since_the_mark_are_counted(logged, log):
     with log.open("ab") as file:
         file.write(line("delete") + b"\n")
     mark = await logged.mark()
@@ -101,7 +101,7 @@ async def test_only_what_came_since_the_mark_is_counted(logged, log):
     assert [item.call.verb for item in await logged.calls_since(mark)] == ["patch"]
 
 
-async def test_a_rotated_log_is_read_on(logged, log):
+async def test_reading_continues_after_a_rotation(logged, log):
     mark = await logged.mark()
     with log.open("ab") as file:
         file.write(line("patch") + b"\n")
@@ -110,19 +110,19 @@ async def test_a_rotated_log_is_read_on(logged, log):
     assert [item.call.verb for item in await logged.calls_since(mark)] == ["patch", "delete"]
 
 
-async def test_a_log_that_stays_silent_is_an_error_with_the_cure(stand_in, log, monkeypatch):
-    monkeypatch.setattr(audit, "PATIENCE", 0.05)
-    with pytest.raises(AuditSilentError, match="does the audit policy log gets of namespaces"):
-        await AuditLog(log, stand_in.kubeconfig).mark()
+async def test_a_log_without_the_marker_is_an_error_with_the_cure(fake_api_server, log, monkeypatch):
+    monkeypatch.setattr(audit, "MARKER_TIMEOUT", 0.05)
+    with pytest.raises(MarkerNotLoggedError, match="does the audit policy log gets of namespaces"):
+        await AuditLog(log, fake_api_server.kubeconfig).mark()
 
 
-def test_a_call_tells_in_whose_place_it_was_made_and_whether_it_was_allowed():
+def test_a_call_has_its_impersonated_user_and_the_rbac_decision():
     denied = msgspec.json.decode(line("get"))
     denied["impersonatedUser"] = {"username": "anna"}
     denied["annotations"] = {"authorization.k8s.io/decision": "forbid", "other": "x"}
     allowed = {**denied, "annotations": {"authorization.k8s.io/decision": "allow"}}
-    told = audited([msgspec.json.encode(each) for each in (denied, allowed)])
-    assert [(each.user, each.acting_as, each.is_allowed) for each in told] == [
+    calls = read_calls([msgspec.json.encode(entry) for entry in (denied, allowed)])
+    assert [(item.user, item.acting_as, item.is_allowed) for item in calls] == [
         ("admin", "anna", False),
         ("admin", "anna", True),
     ]

@@ -5,19 +5,19 @@ import pytest
 from steward.testkit import FakeClock
 
 
-def test_advance_moves_both_times_and_jump_the_wall_alone():
+def test_advance_moves_both_times_and_jump_only_the_wall_clock():
     clock = FakeClock(now=100.0, monotonic=5.0)
     clock.advance(2.5)
     clock.jump(-50)
     assert (clock.now(), clock.monotonic()) == (52.5, 7.5)
 
 
-def test_time_never_goes_back():
+def test_advance_rejects_negative_times():
     with pytest.raises(ValueError, match="use jump"):
         FakeClock().advance(-1)
 
 
-async def test_a_sleeper_wakes_when_its_time_has_come_and_not_before():
+async def test_a_sleeper_wakes_at_its_deadline():
     clock = FakeClock()
     task = asyncio.create_task(clock.sleep(10))
     await clock.until_asleep()
@@ -27,7 +27,7 @@ async def test_a_sleeper_wakes_when_its_time_has_come_and_not_before():
     assert task.done()
 
 
-async def test_passing_time_turns_a_loop_as_often_as_it_sleeps():
+async def test_pass_time_runs_a_loop_as_often_as_it_sleeps():
     clock = FakeClock(now=0.0)
     ticks: list[float] = []
 
@@ -59,7 +59,7 @@ async def test_sleepers_wake_in_the_order_of_their_deadlines():
     assert woken == ["early", "middle", "late"]
 
 
-async def test_a_cancelled_sleeper_is_forgotten():
+async def test_a_cancelled_sleeper_is_dropped():
     clock = FakeClock()
     task = asyncio.create_task(clock.sleep(5))
     await clock.until_asleep()
@@ -70,5 +70,5 @@ async def test_a_cancelled_sleeper_is_forgotten():
     clock.advance(10)
 
 
-async def test_a_sleep_of_nothing_ends_at_once():
+async def test_a_sleep_of_zero_seconds_ends_at_once():
     await FakeClock().sleep(0)

@@ -3,7 +3,16 @@ import sys
 
 import pytest
 
-from steward.testkit import HoldReply, Match, Moment, Rule, WriteMoment, kill, kill_at_write, start_process
+from steward.testkit import (
+    CrashPoint,
+    CrashTiming,
+    HoldReply,
+    Match,
+    Rule,
+    kill,
+    kill_at_write,
+    start_process,
+)
 
 CONTROLLER = """
 import os, ssl, time, urllib.request
@@ -18,11 +27,11 @@ time.sleep(60)
 """
 
 
-def written(stand_in):
-    return [path.rsplit("/", 1)[1] for method, path in stand_in.received if method == "PUT"]
+def written(fake_api_server):
+    return [path.rsplit("/", 1)[1] for method, path in fake_api_server.received if method == "PUT"]
 
 
-async def third_answer(proxy):
+async def third_write(proxy):
     rule = proxy.add(Rule(Match(name="p2"), HoldReply()))
     await rule.held.wait()
 
@@ -35,29 +44,31 @@ async def process(proxy):
 
 
 @pytest.mark.parametrize(
-    ("at", "committed"),
+    ("crash_point", "committed"),
     [
-        (WriteMoment(1, Moment.BEFORE), []),
-        (WriteMoment(1, Moment.AFTER), ["p0"]),
-        (WriteMoment(3, Moment.BEFORE), ["p0", "p1"]),
-        (WriteMoment(3, Moment.AFTER), ["p0", "p1", "p2"]),
+        (CrashPoint(1, CrashTiming.BEFORE), []),
+        (CrashPoint(1, CrashTiming.AFTER), ["p0"]),
+        (CrashPoint(3, CrashTiming.BEFORE), ["p0", "p1"]),
+        (CrashPoint(3, CrashTiming.AFTER), ["p0", "p1", "p2"]),
     ],
 )
-async def test_a_process_dies_exactly_at_the_write_that_was_named(process, proxy, stand_in, at, committed):
-    assert await kill_at_write(process, proxy, at, until=asyncio.Event().wait())
+async def test_a_process_is_killed_exactly_at_the_crash_point(
+    process, proxy, fake_api_server, crash_point, committed
+):
+    assert await kill_at_write(process, proxy, crash_point, until=asyncio.Event().wait())
     assert process.returncode == -9
-    assert written(stand_in) == committed
+    assert written(fake_api_server) == committed
     assert proxy.rules.entries() == []
 
 
-async def test_a_process_that_writes_less_than_that_is_not_killed(process, proxy):
-    at = WriteMoment(4, Moment.BEFORE)
-    assert not await kill_at_write(process, proxy, at, until=third_answer(proxy))
+async def test_a_process_with_fewer_writes_is_not_killed(process, proxy):
+    crash_point = CrashPoint(4, CrashTiming.BEFORE)
+    assert not await kill_at_write(process, proxy, crash_point, until=third_write(proxy))
     assert process.returncode is None
 
 
 async def test_a_process_that_ends_by_itself_is_no_crash(proxy):
     process = await start_process([sys.executable, "-c", ""], proxy, {"ANY": "thing"})
-    at = WriteMoment(1, Moment.AFTER)
-    assert not await kill_at_write(process, proxy, at, until=asyncio.Event().wait())
+    crash_point = CrashPoint(1, CrashTiming.AFTER)
+    assert not await kill_at_write(process, proxy, crash_point, until=asyncio.Event().wait())
     assert process.returncode == 0

@@ -41,9 +41,7 @@ async def create(client, namespace, name, query=""):
         return reply.status
 
 
-async def test_a_lost_reply_was_committed_and_the_audit_log_knows(
-    client, proxy, control_plane, namespace, agent
-):
+async def test_a_write_with_a_lost_reply_is_in_the_audit_log(client, proxy, control_plane, namespace, agent):
     audit = AuditLog(control_plane.audit_log, control_plane.kubeconfig)
     mark = await audit.mark()
     proxy.add(Rule(Match(verb="create", resource="configmaps", name=""), LoseReply(), count=1))
@@ -89,7 +87,7 @@ async def test_a_watch_counts_as_one_call_while_it_is_still_open(client, control
         assert len(open_calls.matching(Match(verb="watch", user_agent=agent))) == 1
 
 
-async def test_many_calls_at_once_all_pass(client, proxy, namespace, agent):
+async def test_many_concurrent_calls_are_forwarded(client, proxy, namespace, agent):
     codes = await asyncio.gather(*(create(client, namespace, f"c{number}") for number in range(50)))
     assert set(codes) == {201}
     assert len(list(proxy.calls(Match(user_agent=agent, write=True)))) == 50

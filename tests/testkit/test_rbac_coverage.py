@@ -1,15 +1,17 @@
-"""Rights against calls, as tables: what is used, what is not, and what was refused."""
+"""Grants compared with calls: used, unused and denied permissions."""
 
 import pytest
 
-from steward.testkit.audit import Audited
+from steward.testkit.audit import AuditedCall
 from steward.testkit.proxy.requests import Call
-from steward.testkit.rbac_coverage import Grant, Use, grants, refusals, unused, uses
+from steward.testkit.rbac_coverage import Grant, Use, denied_uses, grants, unused_grants, uses
 
 
-def call(verb: str, resource: str = "pods", *, code: int = 200, acting_as: str = "", **place: str) -> Audited:
-    called = Call(method="", path="", verb=verb, resource=resource, **place)
-    return Audited(called, code, "operator", acting_as, is_allowed=code != 403)
+def call(
+    verb: str, resource: str = "pods", *, code: int = 200, acting_as: str = "", **target: str
+) -> AuditedCall:
+    called = Call(method="", path="", verb=verb, resource=resource, **target)
+    return AuditedCall(called, code, "operator", acting_as, is_allowed=code != 403)
 
 
 def role(*rules: dict, namespace: str = "") -> dict:
@@ -18,8 +20,8 @@ def role(*rules: dict, namespace: str = "") -> dict:
 
 
 def rule(resources: str, verbs: str, group: str = "", names: str = "") -> dict:
-    made = {"apiGroups": [group], "resources": resources.split(), "verbs": verbs.split()}
-    return {**made, "resourceNames": names.split()} if names else made
+    fields = {"apiGroups": [group], "resources": resources.split(), "verbs": verbs.split()}
+    return {**fields, "resourceNames": names.split()} if names else fields
 
 
 @pytest.mark.parametrize(
@@ -39,7 +41,7 @@ def rule(resources: str, verbs: str, group: str = "", names: str = "") -> dict:
         (call("patch", acting_as="anna"), {"impersonate users anna"}),
     ],
 )
-def test_a_call_uses_these_rights_of_its_caller(made: Audited, expected: set[str]) -> None:
+def test_a_call_uses_these_permissions_of_its_caller(made: AuditedCall, expected: set[str]) -> None:
     assert {str(use) for use in uses([made])} == expected
 
 
@@ -57,7 +59,7 @@ def test_a_role_grants_every_verb_on_every_resource_and_name_of_a_rule() -> None
     ]
 
 
-def test_rules_about_paths_are_of_no_resource() -> None:
+def test_rules_for_non_resource_urls_are_left_out() -> None:
     assert grants([role({"nonResourceURLs": ["/metrics"], "verbs": ["get"]})]) == []
 
 
@@ -76,33 +78,33 @@ def test_rules_about_paths_are_of_no_resource() -> None:
     ],
 )
 def test_a_grant_is_used_by_what_it_covers(granted: dict, used: Use, is_used: bool) -> None:
-    assert (unused(grants([role(granted)]), [used]) == []) is is_used
+    assert (unused_grants(grants([role(granted)]), [used]) == []) is is_used
 
 
-def test_a_role_of_one_namespace_is_used_by_calls_in_it_alone() -> None:
+def test_a_role_is_used_only_by_calls_in_its_namespace() -> None:
     found = grants([role(rule("leases", "get"), namespace="home")])
-    assert unused(found, [Use("get", "", "leases", "home", "l")]) == []
-    assert unused(found, [Use("get", "", "leases", "away", "l")]) == found
+    assert unused_grants(found, [Use("get", "", "leases", "home", "l")]) == []
+    assert unused_grants(found, [Use("get", "", "leases", "away", "l")]) == found
 
 
-def test_what_is_unused_keeps_the_order_of_the_roles() -> None:
+def test_unused_grants_keep_the_order_of_the_roles() -> None:
     found = grants([role(rule("pods secrets", "get list"))])
-    assert unused(found, [Use("list", "", "pods")]) == [
+    assert unused_grants(found, [Use("list", "", "pods")]) == [
         Grant("role", "get", "", "pods"),
         Grant("role", "get", "", "secrets"),
         Grant("role", "list", "", "secrets"),
     ]
 
 
-def test_a_refusal_is_the_authorizers_and_the_callers_own() -> None:
-    by_admission = Audited(
+def test_only_rbac_denials_of_the_caller_itself_are_reported() -> None:
+    by_admission = AuditedCall(
         Call(method="", path="", verb="create", resource="pods"), 403, "operator", "", True
     )
-    in_anothers_place = call("get", "secrets", code=403, acting_as="anna")
-    assert refusals([by_admission, in_anothers_place, call("get")]) == []
-    refused = [
+    impersonating = call("get", "secrets", code=403, acting_as="anna")
+    assert denied_uses([by_admission, impersonating, call("get")]) == []
+    denied = [
         call("get", "nodes", code=403),
         call("get", "nodes", code=403),
         call("list", "leases", code=403),
     ]
-    assert [str(use) for use in refusals(refused)] == ["get nodes", "list leases"]
+    assert [str(use) for use in denied_uses(denied)] == ["get nodes", "list leases"]

@@ -1,4 +1,4 @@
-"""By which addresses the webhooks are listened for and reached. Pure."""
+"""Addresses of the webhook server: where it listens, and the URL at which the API server reaches it. Pure."""
 
 import ipaddress
 from typing import NamedTuple
@@ -7,12 +7,12 @@ from urllib.parse import urlsplit
 from steward.admission.errors import ListenError
 
 
-class Reach(NamedTuple):
+class ListenAddress(NamedTuple):
     host: str | None
     port: int
 
     @classmethod
-    def listening(cls, address: str) -> "Reach":
+    def parse(cls, address: str) -> "ListenAddress":
         """`:9443`, `127.0.0.1:9443`, `[::1]:9443`."""
         host, colon, port = address.rpartition(":")
         if not colon or not port.isdecimal() or int(port) > 65535:
@@ -20,8 +20,8 @@ class Reach(NamedTuple):
         return cls(host.strip("[]") or None, int(port))
 
 
-def reachable_url(url: str, port: int) -> str:
-    """Port 0 stands for the port that the server found free."""
+def url_with_port(url: str, port: int) -> str:
+    """The URL, with the actual port of the server in place of port 0."""
     parts = urlsplit(url)
     if parts.port == 0:
         parts = parts._replace(netloc=f"{parts.netloc.rpartition(':')[0]}:{port}")
@@ -29,7 +29,7 @@ def reachable_url(url: str, port: int) -> str:
 
 
 def host_names(url: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """The names and the addresses that a certificate for this URL must hold."""
+    """The DNS names and IP addresses that a certificate for this URL must have."""
     parts = urlsplit(url)
     if parts.scheme != "https" or not parts.hostname or parts.path not in ("", "/") or parts.query:
         raise ListenError(f"{url} is no URL for webhooks: write https://HOST:PORT")

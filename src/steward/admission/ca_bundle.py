@@ -1,8 +1,8 @@
-"""A hook that makes the API server trust our webhooks: it writes the bundle into webhook configurations.
+"""A hook that writes the CA bundle into webhook configurations, so that the API server trusts the webhooks.
 
 It owns that one field of each webhook, by server-side apply. It reads the configuration first, the bundle second, and
-writes only the version that it read: a replica with an older bundle in hand cannot put it over a newer one. A
-configuration that is not there is left alone, one that holds the bundle already is not written.
+writes with the resource version that it read: a replica with an older bundle cannot overwrite a newer one. A missing
+configuration is ignored, and one that has the bundle already is not written.
 """
 
 import base64
@@ -21,13 +21,13 @@ log = logging.getLogger(__name__)
 
 
 def webhook_configurations(mutating: str = "", validating: str = "") -> tuple[Ref, ...]:
-    """The configurations of these names."""
+    """The webhook configurations with these names."""
     named = ((MUTATING_WEBHOOKS, mutating), (VALIDATING_WEBHOOKS, validating))
     return tuple(Ref(kind, Key("", name)) for kind, name in named if name)
 
 
 def publish_bundle(client: Client, configurations: tuple[Ref, ...], manager: str) -> Hook:
-    """The hook, for these configurations, under this field manager."""
+    """The hook for these configurations, with this field manager."""
 
     async def hook(trust: Trust) -> None:
         for ref in configurations:
@@ -39,12 +39,12 @@ def publish_bundle(client: Client, configurations: tuple[Ref, ...], manager: str
 async def _publish(client: Client, ref: Ref, trust: Trust, manager: str) -> None:
     for attempt in range(1, ATTEMPTS + 1):
         try:
-            present = await client.get(ref.kind, ref.key)
-            wanted = _with_bundle(present, ref.kind, await trust.reread())
-            if wanted is not None:
-                await client.apply(wanted, ApplyOptions(manager=manager))
+            live = await client.get(ref.kind, ref.key)
+            desired = _with_bundle(live, ref.kind, await trust.reread())
+            if desired is not None:
+                await client.apply(desired, ApplyOptions(manager=manager))
         except NotFound:
-            log.info("%s is not there: nobody to tell what to trust", ref)
+            log.info("%s does not exist: the CA bundle is not written", ref)
         except Conflict:
             if attempt == ATTEMPTS:
                 raise
@@ -52,13 +52,13 @@ async def _publish(client: Client, ref: Ref, trust: Trust, manager: str) -> None
         return
 
 
-def _with_bundle(present: Manifest, kind: Kind, bundle: bytes) -> Manifest | None:
-    """What to apply so that every webhook trusts the bundle; None if all do."""
+def _with_bundle(live: Manifest, kind: Kind, bundle: bytes) -> Manifest | None:
+    """The manifest that sets the bundle of every webhook; None if all have it."""
     encoded = base64.b64encode(bundle).decode()
-    webhooks: list[dict[str, Any]] = present.get("webhooks") or []
+    webhooks: list[dict[str, Any]] = live.get("webhooks") or []
     if all(webhook["clientConfig"].get("caBundle") == encoded for webhook in webhooks):
         return None
-    metadata = present["metadata"]
+    metadata = live["metadata"]
     return {
         "apiVersion": kind.api_version,
         "kind": kind.kind,

@@ -1,37 +1,45 @@
-"""Whose certificates a server shows: our own, or those that someone else mounts (cert-manager, as a rule)."""
+"""Decides which certificate the webhook server uses: our own, or one mounted by cert-manager or another issuer."""
 
 from enum import StrEnum
 from pathlib import Path
 
 from steward.certificates.options import KeeperOptions, Leaf
-from steward.certificates.secret_store import CERT_MANAGER, SELF_SIGNED, STRATEGY, KeptSecret, KeptSecrets
+from steward.certificates.secret_store import (
+    CERT_MANAGER,
+    SELF_SIGNED,
+    STRATEGY,
+    CertificateSecret,
+    CertificateSecrets,
+)
 from steward.certificates.serving_certificate import CERTIFICATE, KEY
 from steward.kube.client.client import Client
 
 
-class Strategy(StrEnum):
+class CertificateStrategy(StrEnum):
     SELF_SIGNED = "self-signed"
     MOUNTED = "mounted"
 
 
 def decide_strategy(
-    *, files_are_there: bool, leaf: KeptSecret | None, authority: KeptSecret | None
-) -> Strategy:
-    """Files that nobody of ours can have made are someone else's, and are used as they are.
+    *, files_are_there: bool, leaf: CertificateSecret | None, authority: CertificateSecret | None
+) -> CertificateStrategy:
+    """Mounted files are used as they are unless this operator made them.
 
-    The mark on the leaf's Secret tells ours. An authority tells it too: Secrets made before there was a mark.
+    The annotation on the leaf's Secret shows that. An authority shows it, too: older Secrets have no annotation.
     """
     if not files_are_there:
-        return Strategy.SELF_SIGNED
+        return CertificateStrategy.SELF_SIGNED
     if leaf is not None and leaf.has_annotation(CERT_MANAGER):
-        return Strategy.MOUNTED
+        return CertificateStrategy.MOUNTED
     marked = leaf is not None and leaf.has_annotation(STRATEGY, SELF_SIGNED)
-    return Strategy.SELF_SIGNED if marked or authority is not None else Strategy.MOUNTED
+    return CertificateStrategy.SELF_SIGNED if marked or authority is not None else CertificateStrategy.MOUNTED
 
 
-async def find_strategy(client: Client, options: KeeperOptions, leaf: Leaf, directory: Path) -> Strategy:
-    """Look at the directory and the Secrets, and decide."""
-    secrets = KeptSecrets(client, options)
+async def find_strategy(
+    client: Client, options: KeeperOptions, leaf: Leaf, directory: Path
+) -> CertificateStrategy:
+    """Reads the directory and the Secrets, and decides."""
+    secrets = CertificateSecrets(client, options)
     return decide_strategy(
         files_are_there=(directory / CERTIFICATE).exists() and (directory / KEY).exists(),
         leaf=await secrets.read(leaf.secret),

@@ -1,6 +1,6 @@
-"""Lets a bounded number of reviews in at once; a bounded number of others wait, in order, and the rest go away.
+"""Limits the number of concurrent reviews and of waiting ones; further reviews are rejected.
 
-Without the second bound, a stalled handler would let reviews pile up until the process dies of them.
+Without the second limit, a stalled handler would let reviews accumulate until the process runs out of memory.
 """
 
 import asyncio
@@ -10,7 +10,7 @@ from contextlib import asynccontextmanager
 from steward.admission.errors import BusyError
 
 
-class Gate:
+class ReviewLimit:
     def __init__(self, inside: int, waiting: int) -> None:
         self._places = asyncio.Semaphore(inside)
         self._inside = inside
@@ -18,8 +18,8 @@ class Gate:
         self._waiting = 0
 
     @asynccontextmanager
-    async def enter(self) -> AsyncIterator[None]:
-        """Wait for a place and hold it; refuse at once when too many wait already."""
+    async def acquire(self) -> AsyncIterator[None]:
+        """Wait for a slot and hold it; raise BusyError at once when too many wait already."""
         if self._places.locked() and self._waiting >= self._most_waiting:
             raise BusyError(
                 f"the webhook is busy: {self._inside} reviews are in progress and {self._waiting} wait; try again"

@@ -1,19 +1,19 @@
-"""What can go wrong in the admission package.
+"""Errors of the admission package.
 
 AdmissionError
-  ReviewError                 a review that gets no verdict: HTTP status `code`, so that failurePolicy decides
+  ReviewError                 a review without a response: HTTP status `code`, so that failurePolicy decides
     MalformedReviewError 400, NotAWebhookError 404, WrongMethodError 405, ReviewTooLargeError 413,
     BusyError 429 (Retry-After), HandlerFailedError 500, DeadlineError 500, ReviewTooDeepError 500
-  ListenError (OSError)       an address cannot be listened on, or is none
+  ListenError (OSError)       cannot listen on an address, or it is invalid
 """
 
 
 class AdmissionError(Exception):
-    """Anything below."""
+    """Base class of the errors below."""
 
 
 class ReviewError(AdmissionError):
-    """A review that gets no verdict. The message is what the API server shows to the user."""
+    """A review without a response. The API server shows the message to its user."""
 
     code = 500
     retry_after: int | None = None
@@ -45,14 +45,14 @@ class HandlerFailedError(ReviewError):
 
 
 class DeadlineError(ReviewError):
-    # Not 504: the API server replaces the text of that one by a sentence of its own.
+    # Not 504: the API server replaces the message of a 504.
     code = 500
 
 
 class ReviewTooDeepError(ReviewError):
-    """Objects nested so deeply that nobody can walk them."""
+    """The object is nested too deeply to be processed."""
 
-    # Not 400: the API server shows the text of 500 alone.
+    # Not 400: the API server shows only the message of a 500.
     code = 500
 
     def __init__(self, what: str) -> None:
@@ -60,4 +60,4 @@ class ReviewTooDeepError(ReviewError):
 
 
 class ListenError(AdmissionError, OSError):
-    """An address cannot be listened on, or is none."""
+    """Cannot listen on an address, or it is invalid."""

@@ -1,4 +1,4 @@
-"""What the webhooks need of the process that they run in. The runtime's manager offers it; it is not imported."""
+"""The process that hosts the webhooks, as protocols. `runtime.manager.Manager` implements them and is not imported."""
 
 from collections.abc import Callable
 from typing import Protocol, TypeVar
@@ -60,7 +60,7 @@ class HostConnection(Protocol):
     def metrics(self) -> HasRegistry: ...
 
 
-class Host(Protocol):
+class WebhookHost(Protocol):
     @property
     def settings(self) -> WebhookSettings: ...
 

@@ -1,8 +1,8 @@
 """The difference of two JSON values as a JSON patch (RFC 6902). Pure.
 
 Invariant: applying `diff(before, after)` to `before` gives `after`, and equal values give no operation. The patch is
-small where objects differ in few places; lists are compared by position after their common start and end, which
-finds an inserted or removed run as such.
+small where objects differ in few places: lists are compared by position between their common start and end, which
+detects inserted and removed runs.
 """
 
 from typing import Any, Literal, NotRequired, TypedDict
@@ -20,7 +20,7 @@ def diff(before: Any, after: Any, path: str = "") -> list[PatchOperation]:
         return _diff_objects(before, after, path)
     if isinstance(before, list) and isinstance(after, list):
         return _diff_lists(before, after, path)
-    if _same(before, after):
+    if _json_equal(before, after):
         return []
     return [{"op": "replace", "path": path, "value": after}]
 
@@ -29,51 +29,53 @@ def _diff_objects(before: dict[str, Any], after: dict[str, Any], path: str) -> l
     operations: list[PatchOperation] = []
     for key in before:
         if key not in after:
-            operations.append({"op": "remove", "path": _below(path, key)})
+            operations.append({"op": "remove", "path": _child_path(path, key)})
     for key, value in after.items():
         if key in before:
-            operations += diff(before[key], value, _below(path, key))
+            operations += diff(before[key], value, _child_path(path, key))
         else:
-            operations.append({"op": "add", "path": _below(path, key), "value": value})
+            operations.append({"op": "add", "path": _child_path(path, key), "value": value})
     return operations
 
 
 def _diff_lists(before: list[Any], after: list[Any], path: str) -> list[PatchOperation]:
-    start = _common(before, after)
-    end = _common(before[start:][::-1], after[start:][::-1])
+    start = _common_prefix_length(before, after)
+    end = _common_prefix_length(before[start:][::-1], after[start:][::-1])
     old, new = before[start : len(before) - end], after[start : len(after) - end]
     both = min(len(old), len(new))
     operations: list[PatchOperation] = []
     for place in range(both):
-        operations += diff(old[place], new[place], _below(path, start + place))
-    # From the last to the first, so that the positions still to be removed stay what they were.
+        operations += diff(old[place], new[place], _child_path(path, start + place))
+    # From the last to the first, so that the positions of the remaining removals do not shift.
     for place in reversed(range(both, len(old))):
-        operations.append({"op": "remove", "path": _below(path, start + place)})
+        operations.append({"op": "remove", "path": _child_path(path, start + place)})
     for place in range(both, len(new)):
-        operations.append({"op": "add", "path": _below(path, start + place), "value": new[place]})
+        operations.append({"op": "add", "path": _child_path(path, start + place), "value": new[place]})
     return operations
 
 
-def _common(before: list[Any], after: list[Any]) -> int:
-    """How many values from the start on are the same in both."""
+def _common_prefix_length(before: list[Any], after: list[Any]) -> int:
+    """The length of the common prefix."""
     count = 0
     for one, other in zip(before, after, strict=False):
-        if not _same(one, other):
+        if not _json_equal(one, other):
             break
         count += 1
     return count
 
 
-def _same(one: Any, other: Any) -> bool:
-    """Equality as JSON has it: to Python, true is 1 and 1 is 1.0."""
+def _json_equal(one: Any, other: Any) -> bool:
+    """JSON equality: in Python, True == 1 and 1 == 1.0."""
     if type(one) is not type(other):
         return False
     if isinstance(one, dict):
-        return one.keys() == other.keys() and all(_same(value, other[key]) for key, value in one.items())
+        return one.keys() == other.keys() and all(
+            _json_equal(value, other[key]) for key, value in one.items()
+        )
     if isinstance(one, list):
-        return len(one) == len(other) and all(map(_same, one, other))
+        return len(one) == len(other) and all(map(_json_equal, one, other))
     return bool(one == other)
 
 
-def _below(path: str, key: str | int) -> str:
+def _child_path(path: str, key: str | int) -> str:
     return f"{path}/{str(key).replace('~', '~0').replace('/', '~1')}"

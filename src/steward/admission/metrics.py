@@ -1,14 +1,14 @@
-"""How many reviews were answered, how, and how fast: the two metrics that an operator's dashboards know."""
+"""Metrics of the webhooks: number and duration of reviews."""
 
 from prometheus_client import CollectorRegistry, Counter, Histogram
 
-from steward.admission.server import Result, Reviewed
+from steward.admission.server import ReviewRecord, ReviewResult
 
 SUCCESS, ERROR = "success", "error"
 
 
-class WebhookFigures:
-    """Under the operator's own prefix. A refusal is a success: only a review without a verdict is an error."""
+class WebhookMetrics:
+    """With the operator's prefix. A denial counts as success; only a review without a response is an error."""
 
     def __init__(self, prefix: str, registry: CollectorRegistry) -> None:
         self._requests = Counter(
@@ -24,7 +24,7 @@ class WebhookFigures:
             registry=registry,
         )
 
-    def count(self, reviewed: Reviewed) -> None:
-        result = ERROR if reviewed.result is Result.ERROR else SUCCESS
-        self._requests.labels(reviewed.work.value, reviewed.kind, result).inc()
-        self._seconds.labels(reviewed.work.value, reviewed.kind).observe(reviewed.seconds)
+    def count(self, record: ReviewRecord) -> None:
+        result = ERROR if record.result is ReviewResult.ERROR else SUCCESS
+        self._requests.labels(record.purpose.value, record.kind, result).inc()
+        self._seconds.labels(record.purpose.value, record.kind).observe(record.seconds)

@@ -1,7 +1,7 @@
-"""AdmissionReview v1: what the API server asks and what it is told. Pure.
+"""Codec of AdmissionReview v1. Pure.
 
-A handler gets a `Review` and returns a verdict: `Allowed` (with a changed object, to mutate) or `Denied`. It may
-change `review.object` in place: the patch is computed from the bytes that came.
+A handler gets a `Review` and returns `Allowed` (with a changed object, to mutate) or `Denied`. It may change
+`review.object` in place: the patch is computed from the bytes of the request.
 """
 
 from collections.abc import Mapping
@@ -39,7 +39,7 @@ class ReviewedResource(msgspec.Struct, frozen=True):
 
 
 class UserInfo(msgspec.Struct, frozen=True):
-    """Who makes the request; service accounts are `system:serviceaccount:NAMESPACE:NAME`."""
+    """The user of the request; service accounts are `system:serviceaccount:NAMESPACE:NAME`."""
 
     username: str = ""
     uid: str = ""
@@ -48,7 +48,7 @@ class UserInfo(msgspec.Struct, frozen=True):
 
 
 class Review(msgspec.Struct, frozen=True, rename="camel", dict=True):
-    """One request under review. `name` is empty while the server has yet to make one from generateName."""
+    """The request of an AdmissionReview. `name` is empty if the API server will generate it from generateName."""
 
     uid: str
     operation: Operation
@@ -65,26 +65,26 @@ class Review(msgspec.Struct, frozen=True, rename="camel", dict=True):
 
     @cached_property
     def object(self) -> Manifest:
-        """The object as it would become; empty on DELETE."""
+        """The new object; empty on DELETE."""
         return msgspec.json.decode(self.raw_object, type=Manifest | None) or {}
 
     @cached_property
     def old_object(self) -> Manifest:
-        """The object as it is; empty on CREATE."""
+        """The existing object; empty on CREATE."""
         return msgspec.json.decode(self.raw_old_object, type=Manifest | None) or {}
 
     def decode(self, view: type[Any]) -> Any:
-        """The object decoded into a Struct that names what the handler reads."""
+        """The new object, decoded into a Struct with the fields that the handler reads."""
         return msgspec.json.decode(self.raw_object, type=view)
 
     def __str__(self) -> str:
-        """Which object, for messages and logs: `Cell shop/zone-a`."""
+        """The object, for messages and logs: `Cell shop/zone-a`."""
         name = self.name or f"{self.object.get('metadata', {}).get('generateName', '')}*"
         return f"{self.kind.kind} {self.namespace}/{name}" if self.namespace else f"{self.kind.kind} {name}"
 
 
-class Cause(msgspec.Struct, frozen=True):
-    """What is wrong with one field, as kubectl lists it below the message."""
+class StatusCause(msgspec.Struct, frozen=True):
+    """A problem of one field, as kubectl lists it below the message."""
 
     field: str
     message: str
@@ -93,7 +93,7 @@ class Cause(msgspec.Struct, frozen=True):
 
 @dataclass(frozen=True)
 class Allowed:
-    """Yes; with `object`, yes to this one instead."""
+    """Allows the request; `object` replaces the requested object."""
 
     object: Manifest | None = None
     warnings: tuple[str, ...] = ()
@@ -102,20 +102,20 @@ class Allowed:
 
 @dataclass(frozen=True)
 class Denied:
-    """No, and why. 403 (Forbidden) is the server's own word for a refusal, 422 (Invalid) for a bad field."""
+    """Denies the request. As in the API server, 403 is Forbidden and 422 an invalid field."""
 
     message: str
     code: int = 403
     reason: str = "Forbidden"
-    causes: tuple[Cause, ...] = ()
+    causes: tuple[StatusCause, ...] = ()
     warnings: tuple[str, ...] = ()
 
 
-Verdict = Allowed | Denied
+AdmissionResponse = Allowed | Denied
 
 
-def invalid(message: str, *causes: Cause) -> Denied:
-    """A refusal because of bad fields."""
+def deny_invalid(message: str, *causes: StatusCause) -> Denied:
+    """Denies the request because of invalid fields."""
     return Denied(message, 422, "Invalid", causes)
 
 
@@ -129,7 +129,7 @@ _decoder = msgspec.json.Decoder(_Envelope)
 
 
 def decode_review(body: bytes) -> Review:
-    """Read an AdmissionReview; what is none is refused with a sentence."""
+    """Decodes an AdmissionReview; raises MalformedReviewError with a message for anything else."""
     try:
         envelope = _decoder.decode(body)
     except msgspec.DecodeError as error:
@@ -146,38 +146,38 @@ def decode_review(body: bytes) -> Review:
     return envelope.request
 
 
-def encode_verdict(review: Review, verdict: Verdict) -> bytes:
-    """The AdmissionReview that answers this one."""
-    response: dict[str, Any] = {"uid": review.uid, "allowed": isinstance(verdict, Allowed)}
-    if isinstance(verdict, Denied):
-        response["status"] = _status(review, verdict)
+def encode_response(review: Review, response: AdmissionResponse) -> bytes:
+    """The AdmissionReview that responds to this one."""
+    content: dict[str, Any] = {"uid": review.uid, "allowed": isinstance(response, Allowed)}
+    if isinstance(response, Denied):
+        content["status"] = _status(review, response)
     else:
-        response |= _patch(review, verdict)
-    if verdict.warnings:
-        response["warnings"] = [" ".join(warning.split()) for warning in verdict.warnings]
-    return msgspec.json.encode({"apiVersion": API_VERSION, "kind": "AdmissionReview", "response": response})
+        content |= _patch(review, response)
+    if response.warnings:
+        content["warnings"] = [" ".join(warning.split()) for warning in response.warnings]
+    return msgspec.json.encode({"apiVersion": API_VERSION, "kind": "AdmissionReview", "response": content})
 
 
-def _patch(review: Review, verdict: Allowed) -> dict[str, Any]:
-    answer: dict[str, Any] = {"auditAnnotations": dict(verdict.audit)} if verdict.audit else {}
-    if verdict.object is None:
-        return answer
-    operations = diff(msgspec.json.decode(review.raw_object), verdict.object)
+def _patch(review: Review, response: Allowed) -> dict[str, Any]:
+    content: dict[str, Any] = {"auditAnnotations": dict(response.audit)} if response.audit else {}
+    if response.object is None:
+        return content
+    operations = diff(msgspec.json.decode(review.raw_object), response.object)
     if operations:
-        # The codec writes bytes as base64, which is how the patch travels.
-        answer |= {"patchType": "JSONPatch", "patch": msgspec.json.encode(operations)}
-    return answer
+        # msgspec encodes bytes as base64, which is the wire format of the patch.
+        content |= {"patchType": "JSONPatch", "patch": msgspec.json.encode(operations)}
+    return content
 
 
-def _status(review: Review, verdict: Denied) -> dict[str, Any]:
+def _status(review: Review, response: Denied) -> dict[str, Any]:
     status: dict[str, Any] = {
         "status": "Failure",
-        "code": verdict.code,
-        "reason": verdict.reason,
-        "message": verdict.message,
+        "code": response.code,
+        "reason": response.reason,
+        "message": response.message,
     }
-    if verdict.causes:
-        causes = [msgspec.to_builtins(cause) for cause in verdict.causes]
+    if response.causes:
+        causes = [msgspec.to_builtins(cause) for cause in response.causes]
         names = {"name": review.name, "group": review.kind.group, "kind": review.kind.kind}
         status["details"] = names | {"causes": causes}
     return status

@@ -1,8 +1,8 @@
-"""The webhook server: AdmissionReviews over HTTPS, each answered in time, whatever a handler does.
+"""The webhook server: AdmissionReviews over HTTPS, each answered within its deadline.
 
-A review is refused only by a verdict. Everything else that can happen (a broken handler, no time left, too many
-reviews at once) is an HTTP error with a sentence, so that the webhook's failurePolicy decides, as its administrator
-meant it; an `allowed: false` would refuse even where the policy is Ignore.
+Only a handler denies a request. Every other failure (a failing handler, a missed deadline, too many reviews at once) is
+an HTTP error with a message, so that the webhook's failurePolicy decides; an `allowed: false` would deny the request
+even where the policy is Ignore.
 
     server = WebhookServer(ServerSettings(port=9443), ServingCertificate("/var/run/secrets/webhook"))
     server.add(Webhook("/validate-shop-io-v1-basket", validate_basket))
@@ -12,6 +12,7 @@ meant it; an `allowed: false` would refuse even where the policy is Ignore.
 import asyncio
 import logging
 import time
+from asyncio.trsock import TransportSocket
 from collections.abc import Awaitable, Callable
 from contextlib import AbstractContextManager, nullcontext, suppress
 from dataclasses import dataclass, field
@@ -20,9 +21,7 @@ from typing import NamedTuple
 
 from aiohttp import web
 
-from steward.admission.concurrency_limit import Gate
-from steward.admission.connections import hang_up, open_wires
-from steward.admission.deadline import seconds_to_answer
+from steward.admission.concurrency_limit import ReviewLimit
 from steward.admission.errors import (
     DeadlineError,
     HandlerFailedError,
@@ -33,26 +32,32 @@ from steward.admission.errors import (
     ReviewTooLargeError,
     WrongMethodError,
 )
-from steward.admission.review import Denied, Review, Verdict, decode_review, encode_verdict
+from steward.admission.review import AdmissionResponse, Denied, Review, decode_review, encode_response
 from steward.certificates.errors import UnusableCertificateError
 from steward.certificates.serving_certificate import ServingCertificate
 from steward.kube.clock import Clock, SystemClock
+from steward.kube.objects.durations import parse_duration
 
-Handler = Callable[[Review], Awaitable[Verdict]]
+Handler = Callable[[Review], Awaitable[AdmissionResponse]]
 
 START_CHECK_SECONDS = 1.0
+DEFAULT_DEADLINE_SECONDS = 9.0
+"""For a webhook that leaves timeoutSeconds at 10."""
+MAX_MARGIN_SECONDS = 1.0
+CLOSE_CHECKS = 50
+CLOSE_CHECK_SECONDS = 0.005
 
 log = logging.getLogger(__name__)
 
 
-class Work(StrEnum):
-    """What a webhook does, as metrics and spans name it."""
+class WebhookPurpose(StrEnum):
+    """The purpose of a webhook, as metrics and spans name it."""
 
     DEFAULT = "DEFAULT"
     VALIDATE = "VALIDATE"
 
 
-class Result(StrEnum):
+class ReviewResult(StrEnum):
     ALLOWED = "allowed"
     DENIED = "denied"
     ERROR = "error"
@@ -60,30 +65,30 @@ class Result(StrEnum):
 
 @dataclass(frozen=True)
 class Webhook:
-    """A path and who answers there."""
+    """A path and its handler."""
 
     path: str
     handler: Handler
-    work: Work = Work.VALIDATE
+    purpose: WebhookPurpose = WebhookPurpose.VALIDATE
 
 
 @dataclass(frozen=True)
-class Reviewed:
-    """One answered review, for metrics. `resource` is the plural, as in `cells`, and `kind` what it is a plural of."""
+class ReviewRecord:
+    """One answered review, for metrics. `resource` is the plural of `kind`, as in `cells`."""
 
-    work: Work
+    purpose: WebhookPurpose
     resource: str
-    result: Result
+    result: ReviewResult
     seconds: float
     kind: str = ""
     path: str = ""
 
 
 @dataclass(frozen=True)
-class Hooks:
-    """What watches the reviews: `on_review` after each, `around` while its handler runs (a span)."""
+class ServerHooks:
+    """`on_review` is called after each review, `around` encloses its handler (a span)."""
 
-    on_review: Callable[[Reviewed], None] = lambda reviewed: None
+    on_review: Callable[[ReviewRecord], None] = lambda record: None
     around: Callable[[Webhook, Review], AbstractContextManager[object]] = lambda webhook, review: (
         nullcontext()
     )
@@ -91,8 +96,8 @@ class Hooks:
 
 @dataclass(frozen=True)
 class ServerSettings:
-    """`host` None listens on every address, port 0 on a free one. The API server's own limit for an object is 3 MiB;
-    a review of an update holds two of them."""
+    """`host` None listens on every address, port 0 on a free one. The API server limits an object to 3 MiB; a review
+    of an update holds two objects."""
 
     host: str | None = None
     port: int = 9443
@@ -100,16 +105,16 @@ class ServerSettings:
     waiting_reviews: int = 200
     body_limit: int = 8 * 1024 * 1024
     stop_seconds: float = 10.0
-    hooks: Hooks = field(default_factory=Hooks)
+    hooks: ServerHooks = field(default_factory=ServerHooks)
 
 
-class Answer(NamedTuple):
-    result: Result
+class EncodedResponse(NamedTuple):
+    result: ReviewResult
     body: bytes
 
 
 class WebhookServer:
-    """Serves the registered webhooks between `start` and `stop`; `problem` tells the readiness probe."""
+    """Serves the registered webhooks between `start` and `stop`; `problem` is for the readiness probe."""
 
     name = "webhook server"
 
@@ -120,7 +125,7 @@ class WebhookServer:
         self._certificate = certificate
         self._clock = clock or SystemClock()
         self._webhooks: dict[str, Webhook] = {}
-        self._gate = Gate(settings.concurrent_reviews, settings.waiting_reviews)
+        self._review_limit = ReviewLimit(settings.concurrent_reviews, settings.waiting_reviews)
         self._runner: web.ServerRunner | None = None
         self._following: asyncio.Task[None] | None = None
         self._problem = "the webhook server has not started"
@@ -132,7 +137,7 @@ class WebhookServer:
         return int(self._runner.addresses[0][1])
 
     def problem(self) -> str:
-        """Nothing while the server serves, else one sentence for the readiness probe."""
+        """Empty while the server serves, else one sentence for the readiness probe."""
         return self._problem
 
     def add(self, webhook: Webhook) -> None:
@@ -147,15 +152,15 @@ class WebhookServer:
         self._following = asyncio.create_task(self._follow(), name=self.name)
 
     async def stop(self) -> None:
-        """Take no more connections, finish the reviews in hand, close."""
+        """Accept no more connections, finish running reviews, close."""
         self._problem = "the webhook server has stopped"
         if self._following is not None:
             self._following.cancel()
             await asyncio.gather(self._following, return_exceptions=True)
         if self._runner is not None:
-            wires = open_wires(self._runner)
+            connections = open_connections(self._runner)
             await self._runner.cleanup()
-            await hang_up(wires)
+            await close_connections(connections)
 
     async def _listen(self) -> None:
         settings = self._settings
@@ -178,15 +183,15 @@ class WebhookServer:
         while self._runner is None:
             await self._clock.sleep(START_CHECK_SECONDS)
             if self._has_certificate():
-                await self._listen_or_say()
+                await self._listen_or_report()
         await self._certificate.follow(self._clock)
 
-    async def _listen_or_say(self) -> None:
+    async def _listen_or_report(self) -> None:
         try:
             await self._listen()
         except ListenError as error:
             if str(error) != self._problem:
-                log.error("%s", error)  # noqa: TRY400 the sentence says it all
+                log.error("%s", error)  # noqa: TRY400 the message is enough
             self._problem = str(error)
 
     def _has_certificate(self) -> bool:
@@ -208,12 +213,12 @@ class WebhookServer:
                     f"no webhook at {request.path}; there are: {', '.join(self._webhooks)}"
                 )
             review = decode_review(await self._read(request))
-            result, answer = await self._answer_in_time(webhook, review, request.query.get("timeout"))
-            self._note(webhook, review, result, started)
-            return web.Response(body=answer, content_type="application/json")
+            result, body = await self._respond_in_time(webhook, review, request.query.get("timeout"))
+            self._record_review(webhook, review, result, started)
+            return web.Response(body=body, content_type="application/json")
         except ReviewError as error:
-            self._note(webhook, review, Result.ERROR, started)
-            return _refusal(error)
+            self._record_review(webhook, review, ReviewResult.ERROR, started)
+            return _error_response(error)
 
     async def _read(self, request: web.BaseRequest) -> bytes:
         if request.method != "POST":
@@ -228,42 +233,92 @@ class WebhookServer:
                 )
         return bytes(body)
 
-    async def _answer_in_time(self, webhook: Webhook, review: Review, timeout: str | None) -> Answer:
-        seconds = seconds_to_answer(timeout)
+    async def _respond_in_time(
+        self, webhook: Webhook, review: Review, timeout: str | None
+    ) -> EncodedResponse:
+        seconds = deadline_seconds(timeout)
         try:
-            async with asyncio.timeout(seconds), self._gate.enter():
-                return await self._answer(webhook, review)
+            async with asyncio.timeout(seconds), self._review_limit.acquire():
+                return await self._respond(webhook, review)
         except TimeoutError:
-            log.warning("no verdict in time", extra={"webhook": webhook.path, "object": str(review)})
+            log.warning(
+                "no response within the deadline", extra={"webhook": webhook.path, "object": str(review)}
+            )
             raise DeadlineError(
-                f"{review}: the webhook {webhook.path} found no verdict within {seconds:g} s; try again"
+                f"{review}: the webhook {webhook.path} did not respond within {seconds:g} s; try again"
             ) from None
 
-    async def _answer(self, webhook: Webhook, review: Review) -> Answer:
+    async def _respond(self, webhook: Webhook, review: Review) -> EncodedResponse:
         try:
             with self._settings.hooks.around(webhook, review):
-                verdict = await webhook.handler(review)
-            result = Result.DENIED if isinstance(verdict, Denied) else Result.ALLOWED
-            return Answer(result, encode_verdict(review, verdict))
+                response = await webhook.handler(review)
+            result = ReviewResult.DENIED if isinstance(response, Denied) else ReviewResult.ALLOWED
+            return EncodedResponse(result, encode_response(review, response))
         except RecursionError:
             raise ReviewTooDeepError(f"{review.kind.kind} {review.namespace}/{review.name}") from None
         except Exception as error:
             log.exception("a webhook failed", extra={"webhook": webhook.path, "object": str(review)})
-            # The text of an unforeseen error may quote the object, Secrets included: it stays in the log.
+            # The message of an unexpected error may quote the object, which may be a Secret: it is only logged.
             raise HandlerFailedError(
-                f"{review}: the webhook {webhook.path} failed ({type(error).__name__}); the operator's log has more"
+                f"{review}: the webhook {webhook.path} failed ({type(error).__name__}); see the log of the operator"
             ) from error
 
-    def _note(self, webhook: Webhook | None, review: Review | None, result: Result, started: float) -> None:
+    def _record_review(
+        self, webhook: Webhook | None, review: Review | None, result: ReviewResult, started: float
+    ) -> None:
         if webhook is None:
             return
         resource, kind = (review.resource.resource, review.kind.kind) if review else ("", "")
         seconds = time.perf_counter() - started
-        reviewed = Reviewed(webhook.work, resource, result, seconds, kind, webhook.path)
+        record = ReviewRecord(webhook.purpose, resource, result, seconds, kind, webhook.path)
         with suppress(Exception):
-            self._settings.hooks.on_review(reviewed)
+            self._settings.hooks.on_review(record)
 
 
-def _refusal(error: ReviewError) -> web.Response:
+def _error_response(error: ReviewError) -> web.Response:
     headers = {} if error.retry_after is None else {"Retry-After": str(error.retry_after)}
     return web.Response(status=error.code, text=str(error), headers=headers)
+
+
+def deadline_seconds(timeout: str | None) -> float:
+    """A little less than the API server waits, from the query of its call (`?timeout=10s`).
+
+    The API server ignores a later response and shows its user a timeout instead of the problem.
+    """
+    try:
+        seconds = parse_duration(timeout or "")
+    except ValueError:
+        return DEFAULT_DEADLINE_SECONDS
+    return seconds - min(MAX_MARGIN_SECONDS, seconds / 10) if seconds else DEFAULT_DEADLINE_SECONDS
+
+
+class OpenConnection(NamedTuple):
+    transport: asyncio.Transport
+    socket: TransportSocket
+
+    @property
+    def is_open(self) -> bool:
+        return self.socket.fileno() >= 0
+
+
+def open_connections(runner: web.ServerRunner) -> list[OpenConnection]:
+    """The connections of a server; call it before the cleanup, which drops them."""
+    protocols = runner.server.connections if runner.server else []
+    transports = [protocol.transport for protocol in protocols if protocol.transport]
+    return [OpenConnection(transport, transport.get_extra_info("socket")) for transport in transports]
+
+
+async def close_connections(connections: list[OpenConnection]) -> None:
+    """Waits briefly for both sides to close, then aborts the rest.
+
+    asyncio waits half a minute for the peer's TLS close_notify. An API server with an idle connection may take that
+    long, and a stopping process has less time.
+    """
+    for _ in range(CLOSE_CHECKS):
+        if not any(connection.is_open for connection in connections):
+            return
+        await asyncio.sleep(CLOSE_CHECK_SECONDS)
+    for connection in connections:
+        if connection.is_open:
+            connection.transport.abort()
+    await asyncio.sleep(0)

@@ -1,8 +1,8 @@
-"""The webhooks of a process, as one service of the manager: a server, its certificate, and what the API server is told.
+"""The webhooks of a process, as one service of the manager: server, certificate and registration.
 
-Every operator of the process registers here what it brings, and all of it is served on one port under one certificate.
-It runs on every replica, leader or not. In a cluster the configurations are part of the installation and only the
-bundle of trusted authorities is ours; outside one (`webhook_url`) the operator brings its own, for as long as it runs.
+Every operator of the process registers its webhooks here; all are served on one port with one certificate. The service
+runs on every replica, leader or not. In a cluster the webhook configurations are part of the installation and the
+operator only writes their CA bundle; outside one (`webhook_url`) it applies its own configurations while it runs.
 
     serve_webhooks(manager, Registration("shop-operator", webhooks, configurations, certificates))
 """
@@ -15,22 +15,21 @@ from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from steward.admission.addresses import Reach, host_names
+from steward.admission.addresses import ListenAddress, host_names
 from steward.admission.ca_bundle import publish_bundle
-from steward.admission.certificate_source import Strategy, find_strategy
-from steward.admission.host import Host
-from steward.admission.metrics import WebhookFigures
-from steward.admission.own_deployment import OwnerQuery, find_deployment
+from steward.admission.certificate_source import CertificateStrategy, find_strategy
+from steward.admission.host import WebhookHost
+from steward.admission.metrics import WebhookMetrics
 from steward.admission.review import Review
 from steward.admission.self_registration import SelfRegistration
-from steward.admission.server import Hooks, Reviewed, ServerSettings, Webhook, WebhookServer
-from steward.certificates.errors import OwnerNotFoundError
+from steward.admission.server import ReviewRecord, ServerHooks, ServerSettings, Webhook, WebhookServer
 from steward.certificates.keeper import CertificateKeeper
-from steward.certificates.options import Hook, KeeperOptions, Leaf, Owner
-from steward.certificates.projection import write_files
+from steward.certificates.options import CertificateOwner, Hook, KeeperOptions, Leaf
+from steward.certificates.projection import write_leaf_files
 from steward.certificates.serving_certificate import ServingCertificate
-from steward.certificates.worker_process import in_another_process
-from steward.kube.client.deployments import NAME_LABEL
+from steward.certificates.worker_process import in_subprocess
+from steward.kube.client.deployments import NAME_LABEL, find_deployment
+from steward.kube.errors import DeploymentNotFound
 from steward.kube.objects.kinds import Manifest, ref_of
 
 IN_CLUSTER_VARIABLE = "KUBERNETES_SERVICE_HOST"
@@ -41,7 +40,7 @@ log = logging.getLogger(__name__)
 
 @dataclass(frozen=True)
 class CertificateNames:
-    """What the certificate of an operator's webhooks is called, and who it says it is."""
+    """Names of the Secrets, Service, organization and field manager of the webhook certificate."""
 
     ca_secret: str
     server_secret: str
@@ -52,7 +51,7 @@ class CertificateNames:
 
 @dataclass(frozen=True)
 class Registration:
-    """What one operator brings. `configurations` gets a clientConfig without a path, `policies` the operator's user."""
+    """The webhooks of an operator. `configurations` gets a clientConfig without a path, `policies` the user name."""
 
     operator: str
     metrics_prefix: str
@@ -65,13 +64,15 @@ class Registration:
     )
 
 
-def serve_webhooks(host: Host, registration: Registration, environ: Mapping[str, str] = os.environ) -> None:
-    """Have the webhooks of an operator served, where webhooks are served at all."""
-    if is_on(host, environ):
+def serve_webhooks(
+    host: WebhookHost, registration: Registration, environ: Mapping[str, str] = os.environ
+) -> None:
+    """Registers the webhooks of an operator, if webhooks are enabled."""
+    if webhooks_enabled(host, environ):
         host.shared_service(WebhookService, lambda: WebhookService(host)).register(registration)
 
 
-def is_on(host: Host, environ: Mapping[str, str]) -> bool:
+def webhooks_enabled(host: WebhookHost, environ: Mapping[str, str]) -> bool:
     settings = host.settings
     if settings.webhook_bind_address in OFF or settings.webhooks == "off":
         return False
@@ -81,22 +82,22 @@ def is_on(host: Host, environ: Mapping[str, str]) -> bool:
 class WebhookService:
     name = "webhooks"
 
-    def __init__(self, host: Host) -> None:
+    def __init__(self, host: WebhookHost) -> None:
         self._host = host
         self._client = host.connection.replica_client
         self._registrations: list[Registration] = []
-        self._figures: dict[str, WebhookFigures] = {}
+        self._metrics: dict[str, WebhookMetrics] = {}
         self._by_path: dict[str, Registration] = {}
         self._temporary: tempfile.TemporaryDirectory[str] | None = None
         self._server: WebhookServer | None = None
         self._keeper: CertificateKeeper | None = None
-        self._registering: SelfRegistration | None = None
+        self._self_registration: SelfRegistration | None = None
 
     def register(self, registration: Registration) -> None:
         self._registrations.append(registration)
         self._by_path |= {webhook.path: registration for webhook in registration.webhooks}
-        figures = WebhookFigures(registration.metrics_prefix, self._host.connection.metrics.registry)
-        self._figures[registration.operator] = figures
+        metrics = WebhookMetrics(registration.metrics_prefix, self._host.connection.metrics.registry)
+        self._metrics[registration.operator] = metrics
 
     def problem(self) -> str:
         if self._server is None:
@@ -106,7 +107,7 @@ class WebhookService:
     async def start(self) -> None:
         directory = self._directory()
         settings = ServerSettings(
-            *Reach.listening(self._host.settings.webhook_bind_address), hooks=self._hooks()
+            *ListenAddress.parse(self._host.settings.webhook_bind_address), hooks=self._server_hooks()
         )
         self._server = WebhookServer(settings, ServingCertificate(directory), self._host.connection.clock)
         for registration in self._registrations:
@@ -116,16 +117,16 @@ class WebhookService:
         await self._keep_certificates(directory)
 
     async def stop(self) -> None:
-        """The configurations go first: as long as they stand, the API server asks."""
-        for part in (self._registering, self._keeper, self._server):
+        """Removes the configurations first: while they exist, the API server calls the webhooks."""
+        for part in (self._self_registration, self._keeper, self._server):
             if part is not None:
                 await part.stop()
         if self._temporary is not None:
             self._temporary.cleanup()
 
     def _directory(self) -> Path:
-        """In a cluster, where nobody has mounted a Secret, we bring the certificate to a place of our own: the kubelet
-        takes a minute for a Secret that comes after the pod, and until then every write of our kinds is refused."""
+        """Where no Secret is mounted, the operator writes the certificate to a temporary directory: the kubelet takes
+        a minute to mount a Secret created after the pod, and until then every write of our kinds is rejected."""
         settings = self._host.settings
         chosen = Path(settings.webhook_cert_path)
         if _is_usable(chosen) if settings.webhook_url else chosen.is_dir():
@@ -134,20 +135,20 @@ class WebhookService:
         return Path(self._temporary.name)
 
     def _is_mounted(self) -> bool:
-        """Whether a kubelet brings the certificate to the directory."""
+        """Whether a kubelet mounts the certificate into the directory."""
         return not self._host.settings.webhook_url and self._temporary is None
 
     async def _keep_certificates(self, directory: Path) -> None:
         options = self._keeper_options(directory)
         strategy = await find_strategy(self._client, options, options.leaves[0], directory)
-        if strategy is Strategy.MOUNTED:
-            log.info("serving the certificate that is mounted", extra={"directory": str(directory)})
-            if self._registering is not None:
-                await self._registering.with_mounted(directory)
+        if strategy is CertificateStrategy.MOUNTED:
+            log.info("serving the mounted certificate", extra={"directory": str(directory)})
+            if self._self_registration is not None:
+                await self._self_registration.register_mounted(directory)
             return
         options = replace(options, owner=await self._owner())
         self._keeper = CertificateKeeper(
-            self._client, options, self._host.connection.clock, notary=in_another_process
+            self._client, options, self._host.connection.clock, worker=in_subprocess
         )
         await self._keeper.start()
 
@@ -165,7 +166,7 @@ class WebhookService:
             organization=names.organization,
             component="webhook",
             manager=names.manager,
-            hooks=self._hooks_of(directory),
+            hooks=self._keeper_hooks(directory),
         )
 
     def _dns_names(self) -> tuple[str, ...]:
@@ -176,14 +177,14 @@ class WebhookService:
     def _service(self, registration: Registration) -> str:
         return self._host.settings.webhook_service or registration.certificates.service
 
-    def _hooks_of(self, directory: Path) -> tuple[Hook, ...]:
-        writing = write_files(self._registrations[0].certificates.server_secret, directory)
+    def _keeper_hooks(self, directory: Path) -> tuple[Hook, ...]:
+        writing = write_leaf_files(self._registrations[0].certificates.server_secret, directory)
         if self._host.settings.webhook_url:
-            return (writing, self._hook_outside())
-        return self._hooks_inside() if self._is_mounted() else (writing, *self._hooks_inside())
+            return (writing, self._registration_hook())
+        return self._bundle_hooks() if self._is_mounted() else (writing, *self._bundle_hooks())
 
-    def _hooks_inside(self) -> tuple[Hook, ...]:
-        """The installation made the configurations; we only say whom to trust."""
+    def _bundle_hooks(self) -> tuple[Hook, ...]:
+        """The configurations are part of the installation; the hooks only write their CA bundle."""
         return tuple(
             publish_bundle(
                 self._client,
@@ -193,30 +194,31 @@ class WebhookService:
             for registration in self._registrations
         )
 
-    def _hook_outside(self) -> Hook:
+    def _registration_hook(self) -> Hook:
         assert self._server is not None
-        self._registering = SelfRegistration(self._host, self._server, tuple(self._registrations))
-        return self._registering.hook
+        self._self_registration = SelfRegistration(self._host, self._server, tuple(self._registrations))
+        return self._self_registration.hook
 
-    async def _owner(self) -> Owner | None:
-        """Our Deployment, so that the Secrets go when it goes; outside a cluster there is none."""
+    async def _owner(self) -> CertificateOwner | None:
+        """The operator's Deployment, so that the Secrets are deleted with it; None outside a cluster."""
         labels = {NAME_LABEL: self._registrations[0].operator}
         try:
-            return await find_deployment(self._client, OwnerQuery(self._host.connection.namespace, labels))
-        except OwnerNotFoundError as error:
+            found = await find_deployment(self._client, self._host.connection.namespace, labels)
+        except DeploymentNotFound as error:
             log.debug("the webhook certificates have no owner: %s", error)
             return None
+        return CertificateOwner(found.api_version, found.kind, found.name, found.uid)
 
-    def _hooks(self) -> Hooks:
-        return Hooks(on_review=self._count, around=self._around)
+    def _server_hooks(self) -> ServerHooks:
+        return ServerHooks(on_review=self._count, around=self._around)
 
-    def _count(self, reviewed: Reviewed) -> None:
-        self._figures[self._by_path[reviewed.path].operator].count(reviewed)
+    def _count(self, record: ReviewRecord) -> None:
+        self._metrics[self._by_path[record.path].operator].count(record)
 
     def _around(self, webhook: Webhook, review: Review) -> AbstractContextManager[object]:
         return self._by_path[webhook.path].around(webhook, review)
 
 
 def _is_usable(directory: Path) -> bool:
-    """Whether files can be kept there: it exists, or its parent does and is ours to write."""
+    """Whether files can be written there: the directory, or its parent, is writable."""
     return os.access(directory if directory.exists() else directory.parent, os.W_OK)

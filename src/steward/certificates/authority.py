@@ -1,7 +1,7 @@
-"""Makes certificates: an authority (CA), and leaves that it signs. ECDSA P-256 throughout.
+"""Makes certificates: authorities (CAs), leaves that they sign, and self-signed leaves. ECDSA P-256 throughout.
 
-Pure but for the keys' randomness: the validity is given, never read from a clock. `cryptography` takes a while
-to import and a process that serves mounted files never needs it, so it is imported where a key is made.
+Pure except for the random keys: the validity is a parameter, never read from a clock. `cryptography` takes a while to
+import and a process that serves mounted files never needs it, so it is imported where a key is made.
 """
 
 import ipaddress
@@ -20,14 +20,14 @@ COMMON_NAME_LIMIT = 64
 
 
 class Usage(StrEnum):
-    """What a leaf may be used for (extended key usage)."""
+    """Extended key usage of a leaf."""
 
     SERVER = "server"
     CLIENT = "client"
 
 
 class Validity(NamedTuple):
-    """From when until when, in seconds since the epoch."""
+    """Start and end of validity, in seconds since the epoch."""
 
     start: float
     end: float
@@ -45,13 +45,15 @@ class KeyPair(NamedTuple):
 
 @dataclass(frozen=True)
 class Subject:
+    """Kubernetes reads the user name of a client certificate from its CN and the groups from its O attributes."""
+
     common_name: str
-    organization: str
+    organizations: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
 class Profile:
-    """What a leaf says about its holder."""
+    """Subject, names and usages of a leaf."""
 
     subject: Subject
     dns_names: tuple[str, ...] = ()
@@ -60,20 +62,19 @@ class Profile:
 
 
 def make_authority(subject: Subject, validity: Validity) -> KeyPair:
-    """A self-signed CA. Part of its serial ends the common name: two CAs of one keeper never share a name."""
+    """A self-signed CA. Its common name ends with part of its serial, so that successive CAs differ in name."""
     from cryptography import x509
     from cryptography.hazmat.primitives.asymmetric import ec
 
     key = ec.generate_private_key(ec.SECP256R1())
     serial = x509.random_serial_number()
     room = COMMON_NAME_LIMIT - 9
-    name = _name(Subject(f"{subject.common_name[:room]} {serial % 16**8:08x}", subject.organization))
+    name = _name(Subject(f"{subject.common_name[:room]} {serial % 16**8:08x}", subject.organizations))
     builder = (
-        _dated(validity)
+        _builder(validity, key)
         .subject_name(name)
         .issuer_name(name)
         .serial_number(serial)
-        .public_key(key.public_key())
         .add_extension(x509.BasicConstraints(ca=True, path_length=0), critical=True)
         .add_extension(_key_usage(signs_certificates=True), critical=True)
         .add_extension(x509.SubjectKeyIdentifier.from_public_key(key.public_key()), critical=False)
@@ -82,7 +83,7 @@ def make_authority(subject: Subject, validity: Validity) -> KeyPair:
 
 
 def sign_leaf(authority: KeyPair, profile: Profile, validity: Validity) -> KeyPair:
-    """A leaf with a key of its own, signed by `authority` and never valid longer than it."""
+    """A leaf with a key of its own, signed by `authority` and valid no longer than it."""
     from cryptography import x509
     from cryptography.hazmat.primitives.asymmetric import ec
 
@@ -90,26 +91,46 @@ def sign_leaf(authority: KeyPair, profile: Profile, validity: Validity) -> KeyPa
     key = ec.generate_private_key(ec.SECP256R1())
     end = min(validity.end, issuer.not_valid_after_utc.timestamp())
     builder = (
-        _dated(Validity(validity.start, end))
-        .subject_name(_name(profile.subject))
+        _leaf_builder(profile, Validity(validity.start, end), key)
         .issuer_name(issuer.subject)
-        .serial_number(x509.random_serial_number())
-        .public_key(key.public_key())
-        .add_extension(x509.BasicConstraints(ca=False, path_length=None), critical=True)
-        .add_extension(_key_usage(signs_certificates=False), critical=True)
-        .add_extension(x509.ExtendedKeyUsage(_usage_ids(profile.usages)), critical=False)
-        .add_extension(x509.SubjectAlternativeName(_alternative_names(profile)), critical=False)
-        .add_extension(x509.SubjectKeyIdentifier.from_public_key(key.public_key()), critical=False)
         .add_extension(_authority_identifier(issuer), critical=False)
     )
     return _signed(builder, key, _load_key(authority.key))
 
 
-def _dated(validity: Validity) -> "x509.CertificateBuilder":
+def make_self_signed(profile: Profile, validity: Validity) -> KeyPair:
+    """A leaf signed by its own key: it encrypts the traffic and proves no identity."""
+    from cryptography.hazmat.primitives.asymmetric import ec
+
+    key = ec.generate_private_key(ec.SECP256R1())
+    builder = _leaf_builder(profile, validity, key).issuer_name(_name(profile.subject))
+    return _signed(builder, key, key)
+
+
+def _leaf_builder(
+    profile: Profile, validity: Validity, key: "ec.EllipticCurvePrivateKey"
+) -> "x509.CertificateBuilder":
+    from cryptography import x509
+
+    builder = (
+        _builder(validity, key)
+        .subject_name(_name(profile.subject))
+        .serial_number(x509.random_serial_number())
+        .add_extension(x509.BasicConstraints(ca=False, path_length=None), critical=True)
+        .add_extension(_key_usage(signs_certificates=False), critical=True)
+        .add_extension(x509.ExtendedKeyUsage(_usage_ids(profile.usages)), critical=False)
+        .add_extension(x509.SubjectKeyIdentifier.from_public_key(key.public_key()), critical=False)
+    )
+    names = _alternative_names(profile)
+    return builder.add_extension(x509.SubjectAlternativeName(names), critical=False) if names else builder
+
+
+def _builder(validity: Validity, key: "ec.EllipticCurvePrivateKey") -> "x509.CertificateBuilder":
     from cryptography import x509
 
     return (
         x509.CertificateBuilder()
+        .public_key(key.public_key())
         .not_valid_before(datetime.fromtimestamp(int(validity.start), UTC))
         .not_valid_after(datetime.fromtimestamp(int(validity.end), UTC))
     )
@@ -117,27 +138,27 @@ def _dated(validity: Validity) -> "x509.CertificateBuilder":
 
 def _signed(
     builder: "x509.CertificateBuilder",
-    own: "ec.EllipticCurvePrivateKey",
-    signer: "ec.EllipticCurvePrivateKey | rsa.RSAPrivateKey",
+    subject_key: "ec.EllipticCurvePrivateKey",
+    issuer_key: "ec.EllipticCurvePrivateKey | rsa.RSAPrivateKey",
 ) -> KeyPair:
     from cryptography.hazmat.primitives import hashes, serialization
 
-    certificate = builder.sign(signer, hashes.SHA256())
-    key = own.private_bytes(
+    certificate = builder.sign(issuer_key, hashes.SHA256())
+    key = subject_key.private_bytes(
         serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption()
     )
     return KeyPair(certificate.public_bytes(serialization.Encoding.PEM), key)
 
 
 def _load_key(pem: bytes) -> "ec.EllipticCurvePrivateKey | rsa.RSAPrivateKey":
-    """The key of an authority that may be someone else's work: a key that we would make, or RSA."""
+    """The key of an authority that this operator may not have made: ECDSA, or RSA."""
     from cryptography.hazmat.primitives import serialization
     from cryptography.hazmat.primitives.asymmetric import ec, rsa
 
     key = serialization.load_pem_private_key(pem, password=None)
     if not isinstance(key, ec.EllipticCurvePrivateKey | rsa.RSAPrivateKey):
         raise UnusableCertificateError(
-            "the authority's key is neither ECDSA nor RSA: delete its Secret, and a new one is made"
+            "the authority's key is neither ECDSA nor RSA: delete its Secret, and the operator makes a new one"
         )
     return key
 
@@ -146,12 +167,12 @@ def _name(subject: Subject) -> "x509.Name":
     from cryptography import x509
     from cryptography.x509.oid import NameOID
 
-    return x509.Name(
-        [
-            x509.NameAttribute(NameOID.ORGANIZATION_NAME, subject.organization[:COMMON_NAME_LIMIT]),
-            x509.NameAttribute(NameOID.COMMON_NAME, subject.common_name[:COMMON_NAME_LIMIT]),
-        ]
-    )
+    organizations = [
+        x509.NameAttribute(NameOID.ORGANIZATION_NAME, organization[:COMMON_NAME_LIMIT])
+        for organization in subject.organizations
+    ]
+    common_name = x509.NameAttribute(NameOID.COMMON_NAME, subject.common_name[:COMMON_NAME_LIMIT])
+    return x509.Name([*organizations, common_name])
 
 
 def _key_usage(*, signs_certificates: bool) -> "x509.KeyUsage":
@@ -188,8 +209,8 @@ def _authority_identifier(issuer: "x509.Certificate") -> "x509.AuthorityKeyIdent
     from cryptography import x509
 
     try:
-        stated = issuer.extensions.get_extension_for_class(x509.SubjectKeyIdentifier).value
+        identifier = issuer.extensions.get_extension_for_class(x509.SubjectKeyIdentifier).value
     except x509.ExtensionNotFound:
-        # An authority that someone else made may lack the extension; the key itself is always there.
-        stated = x509.SubjectKeyIdentifier.from_public_key(issuer.public_key())
-    return x509.AuthorityKeyIdentifier.from_issuer_subject_key_identifier(stated)
+        # An authority from elsewhere may lack the extension; its key is always there.
+        identifier = x509.SubjectKeyIdentifier.from_public_key(issuer.public_key())
+    return x509.AuthorityKeyIdentifier.from_issuer_subject_key_identifier(identifier)

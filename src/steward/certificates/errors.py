@@ -2,13 +2,12 @@
 
 CertificateError
   UnusableCertificateError  files or Secrets that hold no usable certificate
-  ProjectionError           the kubelet did not bring a new certificate to disk in time
-  OwnerNotFoundError        no Deployment, or more than one, has the labels
+  ProjectionError           the kubelet did not update a mounted certificate in time
 """
 
 
 class CertificateError(Exception):
-    """Anything about certificates."""
+    """Base class of the errors below."""
 
 
 class UnusableCertificateError(CertificateError):
@@ -16,8 +15,4 @@ class UnusableCertificateError(CertificateError):
 
 
 class ProjectionError(CertificateError):
-    pass
-
-
-class OwnerNotFoundError(CertificateError):
     pass

@@ -1,4 +1,4 @@
-"""What a certificate keeper is told: names, lifetimes, and whom to tell. Plain values."""
+"""Options of a certificate keeper: names, lifetimes, hooks."""
 
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field, replace
@@ -13,8 +13,8 @@ DAY = 24 * HOUR
 
 @dataclass(frozen=True)
 class Lifetimes:
-    """In seconds. `overlap` is how long a new authority is trusted before anything is signed by it, and how long
-    the old one stays trusted after everything is: long enough for the slowest reader (the kubelet) to follow."""
+    """In seconds. `overlap` is how long a new authority is trusted before it signs anything, and how long the old one
+    stays trusted after every leaf is renewed: long enough for the slowest reader (the kubelet)."""
 
     authority: float = 3650 * DAY
     leaf: float = 365 * DAY
@@ -23,8 +23,8 @@ class Lifetimes:
 
 
 @dataclass(frozen=True)
-class Owner:
-    """Whom the Secrets belong to: they go when it goes."""
+class CertificateOwner:
+    """The owner of the Secrets: they are deleted with it."""
 
     api_version: str
     kind: str
@@ -43,8 +43,8 @@ class Owner:
 
 @dataclass(frozen=True)
 class Leaf:
-    """One certificate in a Secret of its own. With a `service`, it is valid for the Service's names too. With a
-    `directory`, the keeper waits until the kubelet has brought the Secret there."""
+    """A certificate in its own Secret. With a `service`, it is valid for the Service's names, too. With a `directory`,
+    the keeper waits until the kubelet has mounted the Secret there."""
 
     secret: str
     service: str = ""
@@ -57,13 +57,13 @@ class Leaf:
         host = f"{self.service}.{namespace}.svc"
         own = (host, f"{host}.cluster.local") if self.service else ()
         names = tuple(dict.fromkeys((*own, *self.dns_names)))
-        subject = Subject(names[0] if names else self.secret, organization)
+        subject = Subject(names[0] if names else self.secret, (organization,))
         return Profile(subject, names, self.ip_addresses, self.usages)
 
 
 @dataclass(frozen=True)
 class Announcement:
-    """Something that the operator's user may want to see as an Event."""
+    """A change of a certificate, to be reported as a Kubernetes Event."""
 
     component: str
     reason: str
@@ -71,10 +71,10 @@ class Announcement:
 
 
 class Trust(Protocol):
-    """What a hook gets: the bundle, and a way to read it again.
+    """The argument of a hook: the bundle, the leaves, and a way to read the bundle again.
 
-    A hook that writes the bundle somewhere shared reads its target first, then `reread`s, then writes guarded by the
-    target's version: so no replica can put an older bundle over a newer one.
+    A hook that writes the bundle to a shared object reads that object first, then calls `reread`, then writes with the
+    object's resource version: so no replica overwrites a newer bundle with an older one.
     """
 
     bundle: bytes
@@ -86,13 +86,13 @@ class Trust(Protocol):
 Hook = Callable[[Trust], Awaitable[None]]
 
 
-def _to_nobody(announcement: Announcement) -> None:
+def _ignore(announcement: Announcement) -> None:
     pass
 
 
 @dataclass(frozen=True)
 class KeeperOptions:
-    """`ca_secret` is never mounted anywhere: it holds the authority's key."""
+    """`ca_secret` holds the authority's key and is never mounted."""
 
     namespace: str
     ca_secret: str
@@ -100,13 +100,13 @@ class KeeperOptions:
     organization: str = "Steward"
     component: str = "cert"
     interval: float = HOUR
-    owner: Owner | None = None
+    owner: CertificateOwner | None = None
     hooks: tuple[Hook, ...] = ()
     labels: Mapping[str, str] = field(default_factory=dict)
     manager: str = "steward-cert"
     lifetimes: Lifetimes = field(default_factory=Lifetimes)
-    announce: Callable[[Announcement], None] = _to_nobody
+    announce: Callable[[Announcement], None] = _ignore
 
-    def plain(self) -> "KeeperOptions":
-        """Without whom to tell: values alone, which another process can be given."""
-        return replace(self, hooks=(), announce=_to_nobody)
+    def without_callbacks(self) -> "KeeperOptions":
+        """The options without callbacks, which can be pickled for a subprocess."""
+        return replace(self, hooks=(), announce=_ignore)

@@ -1,14 +1,14 @@
-"""What must be done about certificates, from the Secrets' contents and the time. Pure, but for fresh keys.
+"""Decides which certificates to renew, from the contents of the Secrets and the time. Pure except for new keys.
 
-How an authority is replaced without a call failing on the way:
+An authority is replaced without failing calls in three steps:
 
-1. A new authority takes the old one's place in the CA Secret; the old certificate stays beside it as `previous.crt`,
-   and the bundle holds both. Nothing is signed yet: everybody learns to trust the new one first.
-2. After the overlap, the leaves are signed anew. Servers that still show the old leaf are trusted, too.
-3. Once every leaf has been signed by the new authority for the length of the overlap, the old one is dropped.
+1. A new authority replaces the old one in the CA Secret; the old certificate is kept as `previous.crt`, and the bundle
+   has both. The new authority signs nothing yet: all clients must trust it first.
+2. After the overlap, it signs new leaves. Servers that still use an old leaf are trusted, too.
+3. Once every leaf has been signed by the new authority for the length of the overlap, the old one is removed.
 
-Each step follows from what the certificates themselves say (a certificate is dated back by an hour, so the moment when
-it was made is known): there is no other state, and any replica can take the next step. The old key is gone from step 1.
+Each step follows from the certificates alone (a certificate is backdated by an hour, so the time at which it was made
+is known): there is no other state, and any replica can take the next step. The old key is deleted in step 1.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -17,7 +17,13 @@ from typing import NamedTuple
 
 from steward.certificates.authority import KeyPair, Subject, Validity, make_authority, sign_leaf
 from steward.certificates.options import HOUR, KeeperOptions, Leaf
-from steward.certificates.x509 import Facts, is_signed_by, read_certificate, read_pair, split_bundle
+from steward.certificates.x509 import (
+    CertificateFacts,
+    is_signed_by,
+    read_certificate,
+    read_pair,
+    split_bundle,
+)
 
 BACKDATE = HOUR
 CA_CERTIFICATE, CA_KEY, PREVIOUS = "ca.crt", "ca.key", "previous.crt"
@@ -26,8 +32,8 @@ LEAF_CERTIFICATE, LEAF_KEY = "tls.crt", "tls.key"
 Data = Mapping[str, bytes]
 
 
-class Reason(StrEnum):
-    """Why a certificate is made; the words end a sentence."""
+class RenewalReason(StrEnum):
+    """Why a certificate is renewed; the value ends a message."""
 
     MISSING = "there was none"
     CORRUPT = "it could not be read"
@@ -38,10 +44,10 @@ class Reason(StrEnum):
 
 
 class Authority(NamedTuple):
-    """The one that signs, and those before it that are still trusted."""
+    """The signing authority, and previous ones that are still trusted."""
 
     pair: KeyPair
-    facts: Facts
+    facts: CertificateFacts
     previous: tuple[bytes, ...] = ()
 
     @property
@@ -57,11 +63,11 @@ class Authority(NamedTuple):
         return content | ({PREVIOUS: b"".join(self.previous)} if self.previous else {})
 
 
-class Issued(NamedTuple):
-    """A leaf as a Secret holds it."""
+class IssuedLeaf(NamedTuple):
+    """A leaf in a Secret."""
 
     pair: KeyPair
-    facts: Facts
+    facts: CertificateFacts
 
     @property
     def made_at(self) -> float:
@@ -69,7 +75,7 @@ class Issued(NamedTuple):
 
 
 def read_authority(data: Data | None) -> Authority | None:
-    """The authority of a CA Secret; None where there is none that could sign."""
+    """The authority of a CA Secret; None without one that can sign."""
     data = data or {}
     pair = KeyPair(data.get(CA_CERTIFICATE, b""), data.get(CA_KEY, b""))
     facts = read_pair(*pair)
@@ -78,99 +84,103 @@ def read_authority(data: Data | None) -> Authority | None:
     return Authority(pair, facts, split_bundle(data.get(PREVIOUS, b"")))
 
 
-def read_leaf(data: Data | None) -> Issued | None:
+def read_leaf(data: Data | None) -> IssuedLeaf | None:
     data = data or {}
     pair = KeyPair(data.get(LEAF_CERTIFICATE, b""), data.get(LEAF_KEY, b""))
     facts = read_pair(*pair)
-    return Issued(pair, facts) if facts is not None else None
+    return IssuedLeaf(pair, facts) if facts is not None else None
 
 
 def read_pairs(contents: Mapping[str, Data]) -> dict[str, KeyPair]:
-    """The pairs that Secrets hold, by the Secret's name, where they hold any."""
+    """The valid pairs of these Secrets, by the Secret's name."""
     issued = {name: read_leaf(data) for name, data in contents.items()}
     return {name: leaf.pair for name, leaf in issued.items() if leaf is not None}
 
 
-def authority_due(data: Data | None, options: KeeperOptions, now: float) -> Reason | None:
-    """Why a new authority must be made, if it must."""
+def authority_renewal_reason(data: Data | None, options: KeeperOptions, now: float) -> RenewalReason | None:
+    """Why a new authority must be made; None if not."""
     if data is None:
-        return Reason.MISSING
+        return RenewalReason.MISSING
     authority = read_authority(data)
     if authority is None:
-        return Reason.CORRUPT
-    return Reason.EXPIRING if _expires(authority.facts, options, now) else None
+        return RenewalReason.CORRUPT
+    return RenewalReason.EXPIRING if _is_expiring(authority.facts, options, now) else None
 
 
 def new_authority(
     data: Data | None, leaves: Iterable[Data | None], options: KeeperOptions, now: float
 ) -> Authority:
-    """A new authority that still trusts those who signed the leaves in use.
+    """A new authority, whose bundle still has the authorities that signed the leaves in use.
 
-    They are looked for in the leaves' Secrets as well: if someone deletes the CA Secret, trust outlives it.
+    They are read from the leaves' Secrets as well: if the CA Secret is deleted, existing leaves stay trusted.
     """
-    held = [leaf or {} for leaf in leaves]
+    secrets = [leaf or {} for leaf in leaves]
     old = data or {}
-    known = [
+    pems = [
         old.get(CA_CERTIFICATE, b""),
         old.get(PREVIOUS, b""),
-        *(leaf.get(CA_CERTIFICATE, b"") for leaf in held),
+        *(secret.get(CA_CERTIFICATE, b"") for secret in secrets),
     ]
-    certificates = dict.fromkeys(one for pem in known for one in split_bundle(pem))
-    in_use = [leaf[LEAF_CERTIFICATE] for leaf in held if leaf.get(LEAF_CERTIFICATE)]
-    previous = tuple(one for one in certificates if _still_trusted(one, in_use, now))
+    certificates = dict.fromkeys(one for pem in pems for one in split_bundle(pem))
+    in_use = [secret[LEAF_CERTIFICATE] for secret in secrets if secret.get(LEAF_CERTIFICATE)]
+    previous = tuple(one for one in certificates if _is_needed_for_trust(one, in_use, now))
     validity = Validity(now - BACKDATE, now + options.lifetimes.authority)
-    pair = make_authority(Subject(f"{options.ca_secret} CA", options.organization), validity)
+    pair = make_authority(Subject(f"{options.ca_secret} CA", (options.organization,)), validity)
     facts = read_pair(*pair)
     assert facts is not None, "an authority that was just made can be read"
     return Authority(pair, facts, previous)
 
 
-def retired(
+def without_previous(
     authority: Authority, leaves: Iterable[Data | None], options: KeeperOptions, now: float
 ) -> Authority | None:
-    """The authority without those before it, once every leaf has long been its own; else None."""
+    """The authority without previous ones, once it has signed every leaf for the length of the overlap; else None."""
     issued = [read_leaf(leaf) for leaf in leaves]
     if not authority.previous or not all(issued):
         return None
-    own = all(leaf and is_signed_by(leaf.pair.certificate, authority.pair.certificate) for leaf in issued)
+    is_current = all(
+        leaf and is_signed_by(leaf.pair.certificate, authority.pair.certificate) for leaf in issued
+    )
     since = max((leaf.made_at for leaf in issued if leaf), default=authority.made_at)
-    if own and now >= since + options.lifetimes.overlap:
+    if is_current and now >= since + options.lifetimes.overlap:
         return authority._replace(previous=())
     return None
 
 
-def leaf_due(leaf: Leaf, data: Data | None, authority: Authority, at: "Moment") -> Reason | None:
-    """Why a leaf must be signed now, if it must."""
+def leaf_renewal_reason(
+    leaf: Leaf, data: Data | None, authority: Authority, context: "RenewalContext"
+) -> RenewalReason | None:
+    """Why a leaf must be signed now; None if not."""
     if data is None:
-        return Reason.MISSING
+        return RenewalReason.MISSING
     issued = read_leaf(data)
     if issued is None:
-        return Reason.CORRUPT
+        return RenewalReason.CORRUPT
     if not any(is_signed_by(issued.pair.certificate, one) for one in split_bundle(authority.bundle)):
-        return Reason.UNTRUSTED
-    if _says_otherwise(issued.facts, leaf, at.options):
-        return Reason.NAMES
-    own = is_signed_by(issued.pair.certificate, authority.pair.certificate)
-    if own:
-        return Reason.EXPIRING if _expires(issued.facts, at.options, at.now) else None
-    # Not before everybody trusts the new authority; but an expired leaf helps nobody.
+        return RenewalReason.UNTRUSTED
+    if _differs_from_profile(issued.facts, leaf, context.options):
+        return RenewalReason.NAMES
+    is_current = is_signed_by(issued.pair.certificate, authority.pair.certificate)
+    if is_current:
+        return RenewalReason.EXPIRING if _is_expiring(issued.facts, context.options, context.now) else None
+    # Not before all clients trust the new authority, but not later than the old leaf expires.
     return (
-        Reason.NEW_AUTHORITY
-        if at.now >= min(ready_at(authority, at.options), issued.facts.not_after)
+        RenewalReason.NEW_AUTHORITY
+        if context.now >= min(may_sign_at(authority, context.options), issued.facts.not_after)
         else None
     )
 
 
-class Moment(NamedTuple):
+class RenewalContext(NamedTuple):
     options: KeeperOptions
     now: float
 
 
-class AuthorityDuty(NamedTuple):
-    """The authority to go on with, and whether the Secret must be written for it."""
+class AuthorityDecision(NamedTuple):
+    """The authority to use, and whether its Secret must be written."""
 
     authority: Authority
-    reason: Reason | None = None
+    reason: RenewalReason | None = None
     is_changed: bool = False
 
     @property
@@ -178,76 +188,82 @@ class AuthorityDuty(NamedTuple):
         return self.reason is not None
 
 
-class LeafDuty(NamedTuple):
-    """What the leaf's Secret shall hold, and why it was signed anew if it was."""
+class LeafDecision(NamedTuple):
+    """The desired content of the leaf's Secret, and why the leaf was renewed, if it was."""
 
     data: dict[str, bytes]
-    reason: Reason | None = None
+    reason: RenewalReason | None = None
 
 
-def authority_duty(data: Data | None, leaves: Sequence[Data | None], at: Moment) -> AuthorityDuty:
-    if reason := authority_due(data, at.options, at.now):
-        return AuthorityDuty(new_authority(data, leaves, at.options, at.now), reason)
+def decide_authority(
+    data: Data | None, leaves: Sequence[Data | None], context: RenewalContext
+) -> AuthorityDecision:
+    if reason := authority_renewal_reason(data, context.options, context.now):
+        return AuthorityDecision(new_authority(data, leaves, context.options, context.now), reason)
     current = read_authority(data)
     assert current is not None, "an authority that is not due can be read"
-    after = retired(current, leaves, at.options, at.now)
-    return AuthorityDuty(current) if after is None else AuthorityDuty(after, is_changed=True)
+    after = without_previous(current, leaves, context.options, context.now)
+    return AuthorityDecision(current) if after is None else AuthorityDecision(after, is_changed=True)
 
 
-def leaf_duty(leaf: Leaf, data: Data | None, authority: Authority, at: Moment) -> LeafDuty:
-    reason = leaf_due(leaf, data, authority, at)
+def decide_leaf(leaf: Leaf, data: Data | None, authority: Authority, context: RenewalContext) -> LeafDecision:
+    reason = leaf_renewal_reason(leaf, data, authority, context)
     if reason is not None:
-        return LeafDuty(signed(leaf, authority, at), reason)
+        return LeafDecision(signed_leaf_data(leaf, authority, context), reason)
     assert data is not None, "a leaf that is not due can be read"
-    return LeafDuty(leaf_data(KeyPair(data[LEAF_CERTIFICATE], data[LEAF_KEY]), authority))
+    return LeafDecision(leaf_data(KeyPair(data[LEAF_CERTIFICATE], data[LEAF_KEY]), authority))
 
 
-def signed(leaf: Leaf, authority: Authority, at: Moment) -> dict[str, bytes]:
-    """What the leaf's Secret shall hold, with a fresh certificate."""
-    profile = leaf.profile(at.options.namespace, at.options.organization)
-    pair = sign_leaf(authority.pair, profile, Validity(at.now - BACKDATE, at.now + at.options.lifetimes.leaf))
+def signed_leaf_data(leaf: Leaf, authority: Authority, context: RenewalContext) -> dict[str, bytes]:
+    """The content of the leaf's Secret with a new certificate."""
+    profile = leaf.profile(context.options.namespace, context.options.organization)
+    pair = sign_leaf(
+        authority.pair,
+        profile,
+        Validity(context.now - BACKDATE, context.now + context.options.lifetimes.leaf),
+    )
     return leaf_data(pair, authority)
 
 
 def leaf_data(pair: KeyPair, authority: Authority) -> dict[str, bytes]:
-    """The three keys that cert-manager writes as well: `ca.crt` is for those who verify the other side."""
+    """The three keys that cert-manager writes as well; `ca.crt` is for clients that verify the peer."""
     return {CA_CERTIFICATE: authority.bundle, LEAF_CERTIFICATE: pair.certificate, LEAF_KEY: pair.key}
 
 
-def ready_at(authority: Authority, options: KeeperOptions) -> float:
-    """From when on the authority may sign in place of one before it."""
+def may_sign_at(authority: Authority, options: KeeperOptions) -> float:
+    """From when on the authority may sign in place of a previous one."""
     return authority.made_at + options.lifetimes.overlap if authority.previous else authority.made_at
 
 
-def seconds_to_next_check(authority: Authority, leaves: Iterable[Data], at: Moment) -> float:
-    """Until the next step is due, or the usual interval if that is shorter."""
-    options, lifetimes = at.options, at.options.lifetimes
+def seconds_to_next_check(authority: Authority, leaves: Iterable[Data], context: RenewalContext) -> float:
+    """Seconds until the next step is due, at most the interval of the options."""
+    options, lifetimes = context.options, context.options.lifetimes
     issued = [leaf for leaf in map(read_leaf, leaves) if leaf is not None]
     moments = [
         facts.not_after - lifetimes.renew_before
         for facts in (authority.facts, *(one.facts for one in issued))
     ]
     if authority.previous:
-        moments.append(ready_at(authority, options))
-        moments.append(max((leaf.made_at for leaf in issued), default=at.now) + lifetimes.overlap)
-    ahead = [moment - at.now for moment in moments if moment > at.now]
+        moments.append(may_sign_at(authority, options))
+        moments.append(max((leaf.made_at for leaf in issued), default=context.now) + lifetimes.overlap)
+    ahead = [moment - context.now for moment in moments if moment > context.now]
     return min([options.interval, *ahead])
 
 
-def _expires(facts: Facts, options: KeeperOptions, now: float) -> bool:
+def _is_expiring(facts: CertificateFacts, options: KeeperOptions, now: float) -> bool:
     return not facts.not_before <= now < facts.not_after - options.lifetimes.renew_before
 
 
-def _still_trusted(certificate: bytes, leaves: list[bytes], now: float) -> bool:
+def _is_needed_for_trust(certificate: bytes, leaves: list[bytes], now: float) -> bool:
     facts = read_certificate(certificate)
     alive = facts is not None and facts.is_authority and now < facts.not_after
     return alive and any(is_signed_by(leaf, certificate) for leaf in leaves)
 
 
-def _says_otherwise(facts: Facts, leaf: Leaf, options: KeeperOptions) -> bool:
-    wanted = leaf.profile(options.namespace, options.organization)
+def _differs_from_profile(facts: CertificateFacts, leaf: Leaf, options: KeeperOptions) -> bool:
+    profile = leaf.profile(options.namespace, options.organization)
     return (
-        facts.dns_names != frozenset(wanted.dns_names)
-        or facts.ip_addresses != frozenset(wanted.ip_addresses)
-        or facts.usages != frozenset(wanted.usages)
+        facts.dns_names != frozenset(profile.dns_names)
+        or facts.ip_addresses != frozenset(profile.ip_addresses)
+        or facts.usages != frozenset(profile.usages)
     )

@@ -1,7 +1,7 @@
-"""The Secrets that a certificate keeper reads and writes, safely beside other replicas that do the same.
+"""The Secrets of a certificate keeper, with optimistic locking between replicas.
 
-A Secret that is not there is only ever created (a 409 means that another replica was first), one that is there is
-only replaced in the version that was read. Either way the loser reads again and finds the work done.
+A missing Secret is only created (a 409 means that another replica was first); an existing one is patched only in the
+version that was read. In both cases the loser reads again and finds the work done.
 """
 
 import base64
@@ -27,13 +27,13 @@ OPAQUE = "Opaque"
 TLS = "kubernetes.io/tls"
 
 
-class OutdatedError(CertificateError):
-    """The Secret is no longer what was read: read again."""
+class SecretChangedError(CertificateError):
+    """The Secret has changed since it was read: read it again."""
 
 
 @dataclass(frozen=True)
-class KeptSecret:
-    """A Secret as it was read; its content is kept out of every repr."""
+class CertificateSecret:
+    """A Secret as it was read; its content does not appear in a repr."""
 
     manifest: Manifest = field(repr=False)
 
@@ -47,62 +47,62 @@ class KeptSecret:
         return metadata
 
     def has_annotation(self, name: str, value: str | None = None) -> bool:
-        found = (self.metadata.get("annotations") or {}).get(name)
-        return found is not None and value in (None, found)
+        actual = (self.metadata.get("annotations") or {}).get(name)
+        return actual is not None and value in (None, actual)
 
 
-class KeptSecrets:
+class CertificateSecrets:
     """Reads and writes the Secrets of one keeper."""
 
     def __init__(self, client: Client, options: KeeperOptions) -> None:
         self._client = client
         self._options = options
         self.versions: dict[str, str] = {}
-        """In which version each was last read or written; those that are not there are left out."""
+        """The resource version in which each existing Secret was last read or written."""
 
-    async def read(self, name: str) -> KeptSecret | None:
+    async def read(self, name: str) -> CertificateSecret | None:
         self.versions.pop(name, None)
         try:
-            found = KeptSecret(await self._client.get(SECRET, Key(self._options.namespace, name)))
+            secret = CertificateSecret(await self._client.get(SECRET, Key(self._options.namespace, name)))
         except NotFound:
             return None
-        self.versions[name] = found.metadata["resourceVersion"]
-        return found
+        self.versions[name] = secret.metadata["resourceVersion"]
+        return secret
 
-    async def write(self, name: str, data: Data, before: KeptSecret | None) -> None:
-        """Make the Secret hold `data`, if it still is what was read; AlreadyExists or Conflict if not."""
-        if before is None:
+    async def write(self, name: str, data: Data, previous: CertificateSecret | None) -> None:
+        """Write `data` if the Secret has not changed since it was read; else AlreadyExists or Conflict."""
+        if previous is None:
             made = await self._client.create(self._fresh(name, data), manager=self._options.manager)
-            self._note(name, made)
+            self._record_version(name, made)
             return
-        if before.has_annotation(CERT_MANAGER):
+        if previous.has_annotation(CERT_MANAGER):
             raise CertificateError(
                 f"Secret {self._options.namespace}/{name} belongs to cert-manager: mount it, or name another one"
             )
         ref = Ref(SECRET, Key(self._options.namespace, name))
         try:
             changed = await self._client.patch(
-                ref, _changes(before, data, self._options), manager=self._options.manager
+                ref, _changes(previous, data, self._options), manager=self._options.manager
             )
-            self._note(name, changed)
+            self._record_version(name, changed)
         except NotFound:
-            raise OutdatedError(f"Secret {self._options.namespace}/{name} is gone") from None
+            raise SecretChangedError(f"Secret {self._options.namespace}/{name} was deleted") from None
         except Invalid:
-            # Immutable, by its own flag: it can only be made anew.
-            await self._delete(name, before)
-            raise OutdatedError(
-                f"Secret {self._options.namespace}/{name} was deleted to be made anew"
+            # The Secret is immutable: delete it, and create it again at the next attempt.
+            await self._delete(name, previous)
+            raise SecretChangedError(
+                f"Secret {self._options.namespace}/{name} is immutable and was deleted to be created again"
             ) from None
 
-    def _note(self, name: str, written: bytes) -> None:
+    def _record_version(self, name: str, written: bytes) -> None:
         self.versions[name] = decode.one(written, Metadata).metadata.resource_version
 
-    def is_ours(self, secret: KeptSecret) -> bool:
-        """Whether owner, labels and annotation are as they should be."""
-        return owned(secret.metadata, self._options) == secret.metadata
+    def has_ownership(self, secret: CertificateSecret) -> bool:
+        """Whether owner, labels and annotation are as desired."""
+        return with_ownership(secret.metadata, self._options) == secret.metadata
 
     def _fresh(self, name: str, data: Data) -> Manifest:
-        metadata = owned({"name": name, "namespace": self._options.namespace}, self._options)
+        metadata = with_ownership({"name": name, "namespace": self._options.namespace}, self._options)
         secret_type = OPAQUE if name == self._options.ca_secret else TLS
         return {
             "apiVersion": SECRET.api_version,
@@ -112,31 +112,31 @@ class KeptSecrets:
             "data": _encoded(data),
         }
 
-    async def _delete(self, name: str, before: KeptSecret) -> None:
+    async def _delete(self, name: str, previous: CertificateSecret) -> None:
         version = DeleteOptions(
-            uid=before.metadata["uid"], resource_version=before.metadata["resourceVersion"]
+            uid=previous.metadata["uid"], resource_version=previous.metadata["resourceVersion"]
         )
         await self._client.delete(Ref(SECRET, Key(self._options.namespace, name)), version)
 
 
-def owned(metadata: Mapping[str, Any], options: KeeperOptions) -> dict[str, Any]:
-    """The metadata with our labels, our annotation and our owner; what others added stays."""
+def with_ownership(metadata: Mapping[str, Any], options: KeeperOptions) -> dict[str, Any]:
+    """The metadata with our labels, annotation and owner; other entries are kept."""
     annotations = {**(metadata.get("annotations") or {}), STRATEGY: SELF_SIGNED}
-    wanted = {**metadata, "annotations": annotations}
+    desired = {**metadata, "annotations": annotations}
     if options.labels:
-        wanted["labels"] = {**(metadata.get("labels") or {}), **options.labels}
+        desired["labels"] = {**(metadata.get("labels") or {}), **options.labels}
     if options.owner is not None:
-        wanted["ownerReferences"] = _references(metadata.get("ownerReferences") or [], options)
-    return wanted
+        desired["ownerReferences"] = _references(metadata.get("ownerReferences") or [], options)
+    return desired
 
 
-def _references(present: list[dict[str, Any]], options: KeeperOptions) -> list[dict[str, Any]]:
-    """A reference to an owner of the same name that is gone would have the Secret collected as garbage."""
+def _references(existing: list[dict[str, Any]], options: KeeperOptions) -> list[dict[str, Any]]:
+    """Replaces a reference to a deleted owner of the same name: with it, the Secret would be garbage-collected."""
     owner = options.owner
     assert owner is not None
-    if any(reference["uid"] == owner.uid for reference in present):
-        return present
-    others = [one for one in present if (one["kind"], one["name"]) != (owner.kind, owner.name)]
+    if any(reference["uid"] == owner.uid for reference in existing):
+        return existing
+    others = [one for one in existing if (one["kind"], one["name"]) != (owner.kind, owner.name)]
     # An object has one controller at most.
     reference = owner.reference()
     if any(one.get("controller") for one in others):
@@ -144,14 +144,14 @@ def _references(present: list[dict[str, Any]], options: KeeperOptions) -> list[d
     return [*others, reference]
 
 
-def _changes(before: KeptSecret, data: Data, options: KeeperOptions) -> JsonPatch:
-    """From the version that was read and no other, a 409 if not. A patch, since that is the right that operators have:
-    to replace the object whole would need one more."""
-    wanted = owned(before.metadata, options)
-    changed = {field: value for field, value in wanted.items() if before.metadata.get(field) != value}
+def _changes(previous: CertificateSecret, data: Data, options: KeeperOptions) -> JsonPatch:
+    """A patch of the version that was read; a 409 if it has changed. Not an update, for which operators have no
+    permission."""
+    desired = with_ownership(previous.metadata, options)
+    changed = {field: value for field, value in desired.items() if previous.metadata.get(field) != value}
     marks = [{"op": "add", "path": f"/metadata/{field}", "value": value} for field, value in changed.items()]
     content = {"op": "add", "path": "/data", "value": _encoded(data)}
-    return JsonPatch.as_seen(before.metadata["resourceVersion"], [*marks, content])
+    return JsonPatch.at_version(previous.metadata["resourceVersion"], [*marks, content])
 
 
 def _encoded(data: Data) -> dict[str, str]:

@@ -1,8 +1,8 @@
-"""The certificate that a server shows, reloaded while it serves.
+"""The certificate of a server, reloaded while it serves.
 
-`load_cert_chain` on the context of a running server counts from the next handshake on; connections that exist keep
-theirs. A failed load leaves a context with a certificate and no key, so files are tried on a scratch context first:
-the live one only ever gets a pair that fits.
+`load_cert_chain` on the context of a running server takes effect with the next handshake; open connections keep the old
+certificate. A failed load leaves a context with a certificate and no key, so files are tried on a scratch context
+first: the live one only gets a valid pair.
 """
 
 import hashlib
@@ -22,7 +22,7 @@ log = logging.getLogger(__name__)
 
 
 class ServingCertificate:
-    """Follows `tls.crt` and `tls.key` of one directory, as a Secret volume or cert-manager brings them."""
+    """Follows `tls.crt` and `tls.key` of one directory, as a Secret volume or cert-manager writes them."""
 
     def __init__(self, directory: Path | str) -> None:
         self._certificate = Path(directory, CERTIFICATE)
@@ -36,14 +36,14 @@ class ServingCertificate:
         return bool(self._loaded)
 
     def reload(self) -> bool:
-        """Load the files if they changed; whether they did. Unusable files raise and leave the old pair in use."""
+        """Load the files if they changed; returns whether they did. Invalid files raise, and the old pair stays."""
         for _ in range(_ATTEMPTS):
             digest = self._digest()
             if digest == self._loaded:
                 return False
             self._load(ssl.create_default_context(ssl.Purpose.CLIENT_AUTH))
             self._load(self.context)
-            # The kubelet may swap the files between two reads: what was loaded counts only if nothing moved.
+            # The kubelet may replace the files between two reads: the loaded pair counts only if they are the same.
             if self._digest() == digest:
                 self._loaded = digest
                 return True
@@ -52,7 +52,7 @@ class ServingCertificate:
         )
 
     async def follow(self, clock: Clock) -> None:
-        """Reload whenever the files change, for ever. What cannot be used is logged once and tried again."""
+        """Reload whenever the files change, until cancelled. An error is logged once, and the load is retried."""
         complaint = ""
         while True:
             await clock.sleep(CHECK_SECONDS)

@@ -1,7 +1,7 @@
-"""A long rest that ends early when there is news, or when somebody sets the clock.
+"""A long sleep that ends early when an event is set or the wall clock changes.
 
-A sleep is measured in monotonic time and certificates expire in wall time: after a machine was asleep, or its clock was
-corrected, the moment that was planned for means nothing any more.
+A sleep is measured in monotonic time, but certificates expire in wall-clock time: after a machine was suspended or its
+clock was corrected, the planned time is wrong.
 """
 
 import asyncio
@@ -9,37 +9,37 @@ from enum import Enum
 
 from steward.kube.clock import Clock
 
-GLANCE_SECONDS = 30.0
+POLL_SECONDS = 30.0
 JUMP_SECONDS = 30.0
-"""Clocks are nudged all the time; this is more than that."""
+"""More than the small corrections that clocks get all the time."""
 
 
-class Woken(Enum):
-    IN_TIME = "the time has come"
-    BY_NEWS = "something happened"
-    BY_CLOCK = "the wall clock was set"
+class WakeReason(Enum):
+    ELAPSED = "the time has elapsed"
+    INTERRUPTED = "the event was set"
+    CLOCK_CHANGED = "the wall clock was set"
 
 
-async def rest(clock: Clock, seconds: float, news: asyncio.Event) -> Woken:
-    end, apart = clock.monotonic() + seconds, _apart(clock)
+async def interruptible_sleep(clock: Clock, seconds: float, interrupt: asyncio.Event) -> WakeReason:
+    end, offset = clock.monotonic() + seconds, _wall_clock_offset(clock)
     while (left := end - clock.monotonic()) > 0:
-        await _sleep_or(clock, min(left, GLANCE_SECONDS), news)
-        if news.is_set():
-            return Woken.BY_NEWS
-        if abs(_apart(clock) - apart) > JUMP_SECONDS:
-            return Woken.BY_CLOCK
-    return Woken.IN_TIME
+        await _sleep_or_interrupt(clock, min(left, POLL_SECONDS), interrupt)
+        if interrupt.is_set():
+            return WakeReason.INTERRUPTED
+        if abs(_wall_clock_offset(clock) - offset) > JUMP_SECONDS:
+            return WakeReason.CLOCK_CHANGED
+    return WakeReason.ELAPSED
 
 
-def _apart(clock: Clock) -> float:
+def _wall_clock_offset(clock: Clock) -> float:
     return clock.now() - clock.monotonic()
 
 
-async def _sleep_or(clock: Clock, seconds: float, news: asyncio.Event) -> None:
-    waiting = [asyncio.ensure_future(clock.sleep(seconds)), asyncio.ensure_future(news.wait())]
+async def _sleep_or_interrupt(clock: Clock, seconds: float, interrupt: asyncio.Event) -> None:
+    waiting = [asyncio.ensure_future(clock.sleep(seconds)), asyncio.ensure_future(interrupt.wait())]
     try:
         await asyncio.wait(waiting, return_when=asyncio.FIRST_COMPLETED)
     finally:
-        for each in waiting:
-            each.cancel()
+        for task in waiting:
+            task.cancel()
         await asyncio.gather(*waiting, return_exceptions=True)

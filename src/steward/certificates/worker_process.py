@@ -1,15 +1,15 @@
-"""Where decisions about certificates are made: in this process, or in another one that ends with the check.
+"""Certificate workers: run certificate functions in this process or in a subprocess.
 
-The library that reads and makes certificates takes a fifth of an idle operator's memory and never gives it back, for a
-few milliseconds of work an hour. So the functions of `keeping`, which are pure, can be called in a child process: the
-function's name and its arguments go in, its result or its error comes out, and the child ends with the check.
+Importing `cryptography` takes a fifth of an idle operator's memory and the process never gives it back, for a few
+milliseconds of work an hour. So the functions of `renewal`, which are pure, run in a subprocess: the function and its
+arguments are pickled to the subprocess, and it returns the result or the exception.
 """
 
 import asyncio
 import pickle
 import sys
 from collections.abc import AsyncIterator, Callable
-from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
 from typing import ParamSpec, Protocol, TypeVar
 
 from steward.certificates.errors import CertificateError
@@ -18,59 +18,63 @@ P = ParamSpec("P")
 R = TypeVar("R")
 
 LENGTH_BYTES = 4
-COMMAND = (sys.executable, "-P", "-c", f"from {__name__} import answer_calls; answer_calls()")
+EXIT_SECONDS = 5.0
+LINGER_SECONDS = 10.0
+COMMAND = (sys.executable, "-P", "-c", f"from {__name__} import serve_calls; serve_calls()")
 
 
-class Decide(Protocol):
-    """Calls a pure function, somewhere."""
+class Call(Protocol):
+    """Calls a pure function in the worker."""
 
     async def __call__(self, function: Callable[P, R], *args: P.args, **kwargs: P.kwargs) -> R: ...
 
 
-Notary = Callable[[], AbstractAsyncContextManager[Decide]]
+CertificateWorker = Callable[[], AbstractAsyncContextManager[Call]]
 
 
 @asynccontextmanager
-async def in_this_process() -> AsyncIterator[Decide]:
-    async def decide(function: Callable[P, R], *args: P.args, **kwargs: P.kwargs) -> R:
+async def in_this_process() -> AsyncIterator[Call]:
+    async def call(function: Callable[P, R], *args: P.args, **kwargs: P.kwargs) -> R:
         return function(*args, **kwargs)
 
-    yield decide
+    yield call
 
 
 @asynccontextmanager
-async def in_another_process() -> AsyncIterator[Decide]:
-    """The child lives as long as the block. Only what we sent comes back over the pipe, so pickle is safe here."""
+async def in_subprocess() -> AsyncIterator[Call]:
+    """The subprocess lives as long as the block. It only returns what we sent it to compute, so pickle is safe."""
     pipe = asyncio.subprocess.PIPE
     child = await asyncio.create_subprocess_exec(*COMMAND, stdin=pipe, stdout=pipe)
     assert child.stdin is not None
     assert child.stdout is not None
-    wire = _Wire(child.stdout, child.stdin)
+    connection = _Connection(child.stdout, child.stdin)
     try:
-        yield wire.decide
+        yield connection.call
     finally:
         child.stdin.close()
-        if await _ends(child):
+        if not await _has_exited(child):
             child.kill()
             await child.wait()
 
 
-async def _ends(child: asyncio.subprocess.Process) -> bool:
-    """Whether the child is still there after a while: with its input closed it has no reason to be."""
+async def _has_exited(child: asyncio.subprocess.Process) -> bool:
+    """Whether the subprocess exits within a few seconds, as it should once its standard input is closed."""
     try:
-        async with asyncio.timeout(5):
+        async with asyncio.timeout(EXIT_SECONDS):
             await child.wait()
     except TimeoutError:
-        return True
-    return False
+        return False
+    return True
 
 
-class _Wire:
+class _Connection:
+    """Sends calls to the subprocess and reads the results, one at a time."""
+
     def __init__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         self._reader = reader
         self._writer = writer
 
-    async def decide(self, function: Callable[P, R], *args: P.args, **kwargs: P.kwargs) -> R:
+    async def call(self, function: Callable[P, R], *args: P.args, **kwargs: P.kwargs) -> R:
         self._writer.write(_framed(pickle.dumps((function, args, kwargs))))
         try:
             await self._writer.drain()
@@ -80,27 +84,102 @@ class _Wire:
             raise CertificateError("the process that makes certificates ended early") from None
         if error is not None:
             raise error
-        made: R = result
-        return made
+        returned: R = result
+        return returned
 
 
 def _framed(message: bytes) -> bytes:
     return len(message).to_bytes(LENGTH_BYTES, "big") + message
 
 
-def answer_calls() -> None:
-    """The child's side: until the caller closes the pipe."""
-    calls, answers = sys.stdin.buffer, sys.stdout.buffer
+def serve_calls() -> None:
+    """The subprocess: serves calls until the parent closes the pipe."""
+    calls, results = sys.stdin.buffer, sys.stdout.buffer
     while header := calls.read(LENGTH_BYTES):
         function, args, kwargs = pickle.loads(calls.read(int.from_bytes(header, "big")))
-        answers.write(_framed(pickle.dumps(_outcome(function, args, kwargs))))
-        answers.flush()
+        results.write(_framed(pickle.dumps(_result_or_error(function, args, kwargs))))
+        results.flush()
 
 
-def _outcome(
+def _result_or_error(
     function: Callable[..., object], args: tuple[object, ...], kwargs: dict[str, object]
 ) -> tuple[object, Exception | None]:
     try:
         return function(*args, **kwargs), None
     except Exception as error:
         return None, error
+
+
+class SharedCertificateWorker:
+    """One subprocess for all callers; it is started by the first call and exits some seconds after the last user.
+
+    When many clusters start, the operator needs a hundred certificates within seconds, and starting a process for each
+    costs more than making them. The pipe carries one call at a time; users share it call by call. This is a service of
+    the manager, which ends the subprocess on stop.
+    """
+
+    name = "certificate worker"
+
+    def __init__(self, linger: float = LINGER_SECONDS) -> None:
+        self._linger = linger
+        self._turn = asyncio.Lock()
+        self._users = 0
+        self._child: AsyncExitStack | None = None
+        self._call_child: Call | None = None
+        self._delayed_exit: asyncio.Task[None] | None = None
+
+    def problem(self) -> str:
+        return ""
+
+    async def start(self) -> None:
+        return
+
+    async def stop(self) -> None:
+        self._cancel_delayed_exit()
+        async with self._turn:
+            await self._end_child()
+
+    @asynccontextmanager
+    async def __call__(self) -> AsyncIterator[Call]:
+        self._users += 1
+        self._cancel_delayed_exit()
+        try:
+            yield self._call
+        finally:
+            self._users -= 1
+            if not self._users:
+                self._delayed_exit = asyncio.create_task(
+                    self._end_child_later(), name="certificate worker exit"
+                )
+
+    async def _call(self, function: Callable[P, R], *args: P.args, **kwargs: P.kwargs) -> R:
+        async with self._turn:
+            call = self._call_child or await self._start_child()
+            try:
+                return await call(function, *args, **kwargs)
+            except BaseException:
+                # A call cancelled between request and result would leave its result to the next caller.
+                await self._end_child()
+                raise
+
+    async def _start_child(self) -> Call:
+        self._child = AsyncExitStack()
+        self._call_child = await self._child.enter_async_context(in_subprocess())
+        return self._call_child
+
+    async def _end_child(self) -> None:
+        child, self._child, self._call_child = self._child, None, None
+        if child is not None:
+            await child.aclose()
+
+    async def _end_child_later(self) -> None:
+        await asyncio.sleep(self._linger)
+        async with self._turn:
+            self._delayed_exit = None
+            await self._end_child()
+
+    def _cancel_delayed_exit(self) -> None:
+        """Keep the subprocess for a new user. If it is exiting already, the next call starts another one."""
+        if self._delayed_exit is not None:
+            self._delayed_exit.cancel()
+            self._delayed_exit = None

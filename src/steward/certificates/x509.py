@@ -1,4 +1,4 @@
-"""Reads certificates: what one says, whether its key fits, who signed it. Pure; what cannot be read is None."""
+"""Reads certificates: content, matching key, issuer. Pure; None for an unreadable certificate."""
 
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -8,8 +8,8 @@ if TYPE_CHECKING:
     from cryptography import x509
 
 
-class Facts(NamedTuple):
-    """What the keeper needs to know of a certificate; times in seconds since the epoch."""
+class CertificateFacts(NamedTuple):
+    """The content of a certificate that the keeper reads; times in seconds since the epoch."""
 
     not_before: float
     not_after: float
@@ -20,8 +20,8 @@ class Facts(NamedTuple):
     is_authority: bool
 
 
-def read_pair(certificate: bytes, key: bytes) -> Facts | None:
-    """The facts of a certificate whose private key is `key`; None if either is broken or they do not fit."""
+def read_pair(certificate: bytes, key: bytes) -> CertificateFacts | None:
+    """The content of a certificate whose private key is `key`; None if either is invalid or they do not match."""
     from cryptography.hazmat.primitives.serialization import load_pem_private_key
 
     parsed = _parse(certificate)
@@ -34,13 +34,13 @@ def read_pair(certificate: bytes, key: bytes) -> Facts | None:
     return _facts(parsed) if private.public_key() == parsed.public_key() else None
 
 
-def read_certificate(certificate: bytes) -> Facts | None:
+def read_certificate(certificate: bytes) -> CertificateFacts | None:
     parsed = _parse(certificate)
     return _facts(parsed) if parsed is not None else None
 
 
 def split_bundle(pem: bytes) -> tuple[bytes, ...]:
-    """The certificates of a bundle, one PEM each, each once; what cannot be read is left out."""
+    """The distinct certificates of a bundle, as PEM; empty for an unreadable bundle."""
     from cryptography import x509
     from cryptography.hazmat.primitives.serialization import Encoding
 
@@ -74,13 +74,13 @@ def _parse(pem: bytes) -> "x509.Certificate | None":
         return None
 
 
-def _facts(certificate: "x509.Certificate") -> Facts | None:
+def _facts(certificate: "x509.Certificate") -> CertificateFacts | None:
     from cryptography.x509.oid import NameOID
 
     names = certificate.subject.get_attributes_for_oid(NameOID.COMMON_NAME)
     try:
         dns_names, ip_addresses = _alternative_names(certificate)
-        return Facts(
+        return CertificateFacts(
             not_before=certificate.not_valid_before_utc.timestamp(),
             not_after=certificate.not_valid_after_utc.timestamp(),
             common_name=str(names[0].value) if names else "",
@@ -108,12 +108,12 @@ def _usages(certificate: "x509.Certificate") -> frozenset[Usage]:
     from cryptography import x509
     from cryptography.x509.oid import ExtendedKeyUsageOID
 
-    known = {ExtendedKeyUsageOID.SERVER_AUTH: Usage.SERVER, ExtendedKeyUsageOID.CLIENT_AUTH: Usage.CLIENT}
+    usages = {ExtendedKeyUsageOID.SERVER_AUTH: Usage.SERVER, ExtendedKeyUsageOID.CLIENT_AUTH: Usage.CLIENT}
     try:
         stated = certificate.extensions.get_extension_for_class(x509.ExtendedKeyUsage).value
     except x509.ExtensionNotFound:
         return frozenset()
-    return frozenset(known[usage] for usage in stated if usage in known)
+    return frozenset(usages[usage] for usage in stated if usage in usages)
 
 
 def _is_authority(certificate: "x509.Certificate") -> bool:

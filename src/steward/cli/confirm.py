@@ -1,4 +1,4 @@
-"""Asks before something that cannot be taken back: a no is an answer, and that nobody answers is told."""
+"""Asks for confirmation before a change that cannot be undone."""
 
 from __future__ import annotations
 
@@ -7,13 +7,13 @@ import sys
 import click
 
 
-def must_agree(question: str) -> None:
+def require_confirmation(question: str) -> None:
     try:
         is_agreed = click.confirm(question)
     except click.Abort:
         if sys.stdin is not None and sys.stdin.isatty():
             click.echo(err=True)
             raise
-        raise click.ClickException("nobody is there to answer: --yes does it without asking") from None
+        raise click.ClickException("confirmation needs a terminal; pass --yes to skip it") from None
     if not is_agreed:
-        raise click.ClickException("left as it is")
+        raise click.ClickException("not confirmed; nothing was changed")

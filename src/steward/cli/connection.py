@@ -1,4 +1,4 @@
-"""How verbs reach a cluster: the same options and the same sentences for all of them."""
+"""Cluster options, clients and error messages shared by the verbs."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from typing import Any, TypeVar
 
 import click
 
-from steward.kube.client.client import Client, client_over
+from steward.kube.client.client import Client, client_with_transport
 from steward.kube.clock import SystemClock
 from steward.kube.config.loader import ConfigSource, load_settings
 from steward.kube.config.proxy import choose_proxy
 from steward.kube.config.settings import ConnectionSettings
 from steward.kube.errors import Forbidden, KubeError, NoCluster, Unreachable
-from steward.kube.transport.oneshot import BriefTransport
-from steward.kube.transport.request import BeforeWrite, Messenger, permit
+from steward.kube.transport.oneshot import OneShotTransport
+from steward.kube.transport.request import ApiTransport, BeforeWrite, allow_write
 
 T = TypeVar("T")
 _Decorated = TypeVar("_Decorated", bound=Callable[..., object])
@@ -35,21 +35,21 @@ def cluster_options(verb: _Decorated) -> _Decorated:
 
 
 def with_client(source: ConfigSource, work: Callable[[Client], Awaitable[T]]) -> T:
-    """What `work` finds out; what the cluster refuses is told in one sentence."""
+    """Runs `work` with a client; API errors become one sentence."""
 
     async def connected() -> T:
-        settings = settings_for(source)
-        client = client_over(messenger_to(settings), settings, SystemClock())
+        settings = load_connection_settings(source)
+        client = client_with_transport(open_transport(settings), settings, SystemClock())
         try:
             return await work(client)
         finally:
             await client.close()
 
-    return told_plainly(connected())
+    return run_async(connected())
 
 
-def settings_for(source: ConfigSource) -> ConnectionSettings:
-    """Whoever names no cluster while `steward up` runs one on this machine likely means that one: the cure says how."""
+def load_connection_settings(source: ConfigSource) -> ConnectionSettings:
+    """Loads the settings; without a configured cluster, the error suggests --local if `steward up` is running."""
     try:
         return load_settings(source)
     except NoCluster as error:
@@ -66,17 +66,17 @@ def _is_local_running() -> bool:
     return True
 
 
-def messenger_to(settings: ConnectionSettings, before_write: BeforeWrite = permit) -> Messenger:
-    """For a verb: one that is there at once, or, where a proxy stands between, that of the operators."""
+def open_transport(settings: ConnectionSettings, before_write: BeforeWrite = allow_write) -> ApiTransport:
+    """The one-shot transport, which imports fast; behind a proxy, the transport of the operators."""
     if not choose_proxy(settings.server.rstrip("/"), settings.proxy, os.environ):
-        return BriefTransport(settings, before_write)
+        return OneShotTransport(settings, before_write)
     from steward.kube.transport.transport import Hooks, Transport, TransportOptions
 
     return Transport(settings, TransportOptions(hooks=Hooks(before_write=before_write)))
 
 
-def told_plainly(work: Coroutine[None, None, T]) -> T:
-    """What `work` comes to; what the cluster refuses is told in one sentence."""
+def run_async(work: Coroutine[None, None, T]) -> T:
+    """Runs the coroutine; API errors become one sentence with what to check."""
     try:
         return asyncio.run(work)
     except Forbidden as error:
@@ -89,10 +89,10 @@ def told_plainly(work: Coroutine[None, None, T]) -> T:
         raise click.ClickException(str(error)) from error
 
 
-def source_of(given: dict[str, Any]) -> ConfigSource:
-    """Takes the options of `cluster_options` out of what a verb was called with."""
-    kubeconfig, context = given.pop("kubeconfig"), given.pop("context")
-    if given.pop("local"):
+def config_source(options: dict[str, Any]) -> ConfigSource:
+    """Pops the options of `cluster_options` from the options of a verb."""
+    kubeconfig, context = options.pop("kubeconfig"), options.pop("context")
+    if options.pop("local"):
         if kubeconfig or context:
             raise click.UsageError("--local names the cluster: leave --kubeconfig and --context out")
         kubeconfig = _local_kubeconfig()
@@ -100,11 +100,11 @@ def source_of(given: dict[str, Any]) -> ConfigSource:
 
 
 def _local_kubeconfig() -> str:
-    from steward.local.endpoint import kubeconfig_in
+    from steward.local.endpoint import running_kubeconfig
     from steward.local.errors import LocalError
     from steward.local.paths import default_directory
 
     try:
-        return str(kubeconfig_in(default_directory()))
+        return str(running_kubeconfig(default_directory()))
     except LocalError as error:
         raise click.ClickException(str(error)) from error

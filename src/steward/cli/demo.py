@@ -1,4 +1,4 @@
-"""The first five minutes, after the control plane: operators, a sample, and a picture of it growing."""
+"""Starts the operators and the sample for `steward up`, and shows their progress."""
 
 from __future__ import annotations
 
@@ -9,84 +9,86 @@ from typing import NamedTuple
 import click
 
 from steward.cli.inspect.fetch import read_objects
-from steward.cli.inspect.object_tree import Branch, families
-from steward.cli.inspect.why import why
-from steward.cli.next_steps import Call, told
-from steward.cli.terminal.live_line import progress_shown
-from steward.cli.terminal.live_tree import screen_for, terminal, watch_growth
+from steward.cli.inspect.object_tree import TreeNode, build_trees
+from steward.cli.inspect.why import why_message
+from steward.cli.next_steps import FormatCommand, next_step_lines
+from steward.cli.terminal.live_line import show_progress
+from steward.cli.terminal.live_tree import open_screen, terminal_console, watch_until_ready
 from steward.kube.client.client import Client, connect
 from steward.kube.config.loader import ConfigSource, load_settings
 from steward.local import installation, operators
 from steward.local.control_plane import ControlPlane
 from steward.local.sample import objects
-from steward.local.sample.table import Customers
+from steward.local.sample.table import CustomerTable
 from steward.local.settings import ControlPlaneSettings, Layout
 
-_NEW_SECONDS = 600.0
-_KNOWN_SECONDS = 30.0
+_NEW_SAMPLE_SECONDS = 600.0
+_EXISTING_SAMPLE_SECONDS = 30.0
 
 
-class Arrival(NamedTuple):
-    """A control plane that has just become ready."""
+class DemoTarget(NamedTuple):
+    """The control plane that gets the operators and the sample."""
 
     plane: ControlPlane
     settings: ControlPlaneSettings
-    call: Call
+    format_command: FormatCommand
 
 
-async def furnish(arrival: Arrival) -> bool:
-    """Operators and sample, shown until they are ready; whether all of it is."""
-    client = await _client(arrival.plane)
+async def start_demo(target: DemoTarget) -> bool:
+    """Starts operators and sample and shows progress; returns whether everything became ready."""
+    client = await _connect(target.plane)
     try:
-        is_new = await _move_in(client, arrival)
-        branches = await _watch(client, arrival.plane, _NEW_SECONDS if is_new else _KNOWN_SECONDS)
+        is_new = await _install_demo(client, target)
+        trees = await _watch_sample(
+            client, target.plane, _NEW_SAMPLE_SECONDS if is_new else _EXISTING_SAMPLE_SECONDS
+        )
     finally:
         await client.close()
-    _sum_up(branches)
-    for line in told(arrival.call, shutil.get_terminal_size().columns):
+    _print_summary(trees)
+    for line in next_step_lines(target.format_command, shutil.get_terminal_size().columns):
         click.echo(line)
-    return all(branch.is_well for branch in branches)
+    return all(node.is_healthy for node in trees)
 
 
-async def leave_bare(plane: ControlPlane) -> None:
-    """Only Kubernetes: operators of an earlier `up` end, and with them what the API server knows of their webhooks."""
-    was_furnished = await operators.stop(plane) or Layout(plane.directory).operators.exists()
-    if was_furnished:
-        client = await _client(plane)
+async def remove_operators(plane: ControlPlane) -> None:
+    """Stops the operators of an earlier `up` and deletes their webhook configurations."""
+    had_operators = await operators.stop(plane) or Layout(plane.directory).operators.exists()
+    if had_operators:
+        client = await _connect(plane)
         try:
-            await installation.unregister(client)
+            await installation.unregister_webhooks(client)
         finally:
             await client.close()
 
 
-async def _client(plane: ControlPlane) -> Client:
+async def _connect(plane: ControlPlane) -> Client:
     return await connect(load_settings(ConfigSource(kubeconfig=str(plane.kubeconfig), environ={})))
 
 
-async def _move_in(client: Client, arrival: Arrival) -> bool:
-    settings = arrival.settings
-    with progress_shown() as progress:
-        Customers(Layout(arrival.plane.directory).sample).ensure()
-        await operators.start(client, arrival.plane, settings.lifetime, progress)
-        progress.report("making the sample")
+async def _install_demo(client: Client, target: DemoTarget) -> bool:
+    settings = target.settings
+    with show_progress() as progress:
+        CustomerTable(Layout(target.plane.directory).sample).ensure()
+        await operators.start(client, target.plane, settings.lifetime, progress)
+        progress.report("creating the sample")
         return await objects.ensure(client, settings.zones[: settings.nodes])
 
 
-async def _watch(client: Client, plane: ControlPlane, limit: float) -> tuple[Branch, ...]:
-    async def look() -> tuple[Branch, ...]:
+async def _watch_sample(client: Client, plane: ControlPlane, limit: float) -> tuple[TreeNode, ...]:
+    async def read_trees() -> tuple[TreeNode, ...]:
         operators.require_running(plane)
         return tuple(
-            branch
-            for branch in families(await read_objects(client, objects.NAMESPACE))
-            if branch.member.ref.kind.kind != "TenantTemplate"
+            node
+            for node in build_trees(await read_objects(client, objects.NAMESPACE))
+            if node.object.ref.kind.kind != "TenantTemplate"
         )
 
-    with screen_for(terminal()) as screen:
-        return await watch_growth(look, screen, limit)
+    with open_screen(terminal_console()) as screen:
+        return await watch_until_ready(read_trees, screen, limit)
 
 
-def _sum_up(branches: tuple[Branch, ...]) -> None:
+def _print_summary(trees: tuple[TreeNode, ...]) -> None:
     click.echo()
-    for branch in branches:
-        click.echo(why(branch, time.time()))
+    for node in trees:
+        click.echo(why_message(node, time.time()))
     click.echo()

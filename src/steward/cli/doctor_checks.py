@@ -1,4 +1,4 @@
-"""What `steward doctor` looks at, from facts that were read to findings with their cures. Pure."""
+"""The checks of `steward doctor`: objects in, results with cures out. Pure."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from typing import Any, Final, NamedTuple
 
 from steward.kube.objects.kinds import Manifest
 
-OLDEST: Final = (1, 30)
-_REGISTER: Final = "steward install --apply, unless webhooks are off on purpose"
-SOON: Final = datetime.timedelta(days=7)
+MINIMUM_VERSION: Final = (1, 30)
+_REGISTER_CURE: Final = "steward install --apply, unless webhooks are off on purpose"
+EXPIRY_WARNING: Final = datetime.timedelta(days=7)
 
 
 class Grade(Enum):
@@ -23,48 +23,50 @@ class Grade(Enum):
     UNKNOWN = "?"
 
 
-class Examined(NamedTuple):
-    """Which operator, and where it is."""
+class OperatorLocation(NamedTuple):
+    """The name and namespace of an operator."""
 
     name: str
     namespace: str
 
     @property
-    def pods(self) -> str:
-        """As kubectl names them."""
+    def pod_selector(self) -> str:
+        """Arguments of kubectl that select its pods."""
         return f"-n {self.namespace} -l app.kubernetes.io/name={self.name}"
 
 
-class Finding(NamedTuple):
+class CheckResult(NamedTuple):
     grade: Grade
     subject: str
-    told: str
+    message: str
     cure: str = ""
 
 
-def fine(subject: str, told: str) -> Finding:
-    return Finding(Grade.FINE, subject, told)
+def fine(subject: str, message: str) -> CheckResult:
+    return CheckResult(Grade.FINE, subject, message)
 
 
-def broken(subject: str, told: str, cure: str) -> Finding:
-    return Finding(Grade.BROKEN, subject, told, cure)
+def broken(subject: str, message: str, cure: str) -> CheckResult:
+    return CheckResult(Grade.BROKEN, subject, message, cure)
 
 
-def unknown(subject: str, told: str, cure: str) -> Finding:
-    return Finding(Grade.UNKNOWN, subject, told, cure)
+def unknown(subject: str, message: str, cure: str) -> CheckResult:
+    return CheckResult(Grade.UNKNOWN, subject, message, cure)
 
 
-def warning(subject: str, told: str, cure: str) -> Finding:
-    return Finding(Grade.WARNING, subject, told, cure)
+def warning(subject: str, message: str, cure: str) -> CheckResult:
+    return CheckResult(Grade.WARNING, subject, message, cure)
 
 
-def server_version(answer: Mapping[str, Any]) -> Finding:
-    told = str(answer.get("gitVersion", "?"))
+def check_server_version(answer: Mapping[str, Any]) -> CheckResult:
+    version = str(answer.get("gitVersion", "?"))
     major, minor = (_number(answer.get(name)) for name in ("major", "minor"))
-    if (major, minor) >= OLDEST:
-        return fine("API server", told)
-    oldest = ".".join(map(str, OLDEST))
-    return broken("API server", f"{told} is older than {oldest}", f"upgrade the cluster to {oldest} or newer")
+    if (major, minor) >= MINIMUM_VERSION:
+        return fine("API server", version)
+    minimum = ".".join(map(str, MINIMUM_VERSION))
+    return broken(
+        "API server", f"{version} is older than {minimum}", f"upgrade the cluster to {minimum} or newer"
+    )
 
 
 def _number(value: object) -> int:
@@ -72,90 +74,94 @@ def _number(value: object) -> int:
     return int(digits or 0)
 
 
-def definitions(wanted: Iterable[Manifest], living: Mapping[str, Manifest | None]) -> Finding:
+def check_crds(desired: Iterable[Manifest], live: Mapping[str, Manifest | None]) -> CheckResult:
     cure = "steward crds | kubectl apply --server-side --force-conflicts -f -"
-    names = {manifest["metadata"]["name"]: manifest for manifest in wanted}
-    missing = [name for name in names if living.get(name) is None]
+    names = {manifest["metadata"]["name"]: manifest for manifest in desired}
+    missing = [name for name in names if live.get(name) is None]
     if missing:
         return broken("definitions", f"{', '.join(missing)} missing", cure)
-    old = [name for name, manifest in names.items() if not _serves(living[name] or {}, manifest)]
+    old = [name for name, manifest in names.items() if not _has_schemas(live[name] or {}, manifest)]
     if old:
         return broken("definitions", f"{', '.join(old)} of another version of Steward", cure)
     return fine("definitions", f"all {len(names)} are there and current")
 
 
-def _serves(living: Manifest, wanted: Manifest) -> bool:
-    versions = {each["name"]: each for each in living.get("spec", {}).get("versions", ())}
+def _has_schemas(live: Manifest, desired: Manifest) -> bool:
+    versions = {each["name"]: each for each in live.get("spec", {}).get("versions", ())}
     return all(
         contains(versions.get(each["name"], {}).get("schema"), each["schema"])
-        for each in wanted["spec"]["versions"]
+        for each in desired["spec"]["versions"]
     )
 
 
-def contains(living: Any, wanted: Any) -> bool:
-    """Whether all that is wanted is there; the server may have added defaults."""
-    if isinstance(wanted, dict):
-        return isinstance(living, dict) and all(
-            contains(living.get(key), each) for key, each in wanted.items()
-        )
-    if isinstance(wanted, list | tuple):
-        same = isinstance(living, list) and len(living) == len(wanted)
-        return same and all(contains(one, each) for one, each in zip(living, wanted, strict=True))
-    return bool(living == wanted)
+def contains(live: Any, desired: Any) -> bool:
+    """Whether `live` has every desired value; the API server may have added defaults."""
+    if isinstance(desired, dict):
+        return isinstance(live, dict) and all(contains(live.get(key), each) for key, each in desired.items())
+    if isinstance(desired, list | tuple):
+        same = isinstance(live, list) and len(live) == len(desired)
+        return same and all(contains(one, each) for one, each in zip(live, desired, strict=True))
+    return bool(live == desired)
 
 
-def webhook_trust(operator: Examined, configurations: list[Manifest], now: datetime.datetime) -> Finding:
-    """Whether the API server trusts somebody there, and for how long."""
+def check_webhook_trust(
+    operator: OperatorLocation, configurations: list[Manifest], now: datetime.datetime
+) -> CheckResult:
+    """Checks that the CA bundles of the webhooks are valid, and for how long."""
     subject = f"{operator.name} webhooks"
-    cure = f"see its log: kubectl logs {operator.pods}"
+    cure = f"see its log: kubectl logs {operator.pod_selector}"
     bundles = [
         webhook["clientConfig"].get("caBundle", "")
         for configuration in configurations
         for webhook in configuration.get("webhooks", ())
     ]
     if not bundles:
-        return warning(subject, "are not registered", _REGISTER)
+        return warning(subject, "are not registered", _REGISTER_CURE)
     if not all(bundles):
-        return broken(subject, "have no CA bundle, so every write of our kinds is refused", cure)
+        return broken(
+            subject, "have no CA bundle, so the API server rejects every write of these kinds", cure
+        )
     try:
-        ends = min(end for bundle in set(bundles) for end in _ends(bundle))
+        expiry = min(map(_bundle_expiry, set(bundles)))
     except (ValueError, binascii.Error):
-        return broken(subject, "have a CA bundle that is no certificate", cure)
-    if ends <= now:
-        return broken(subject, f"trust a certificate that ended on {ends:%Y-%m-%d}", cure)
-    if ends - now < SOON:
-        return warning(subject, f"trust a certificate that ends on {ends:%Y-%m-%d}", cure)
-    return fine(subject, f"registered, trusted until {ends:%Y-%m-%d}")
+        return broken(subject, "have a CA bundle without a valid certificate", cure)
+    if expiry <= now:
+        return broken(subject, f"trust a certificate that ended on {expiry:%Y-%m-%d}", cure)
+    if expiry - now < EXPIRY_WARNING:
+        return warning(subject, f"trust a certificate that ends on {expiry:%Y-%m-%d}", cure)
+    return fine(subject, f"registered, trusted until {expiry:%Y-%m-%d}")
 
 
-def nobody_is_asked(operator: Examined) -> Finding:
-    """A write that passes says nothing of webhooks that the API server does not know."""
-    return unknown(f"{operator.name} webhooks answer", "nobody is asked, since none is registered", _REGISTER)
+def webhooks_not_registered(operator: OperatorLocation) -> CheckResult:
+    """A successful write proves nothing when no webhook is registered."""
+    return unknown(
+        f"{operator.name} webhooks answer", "not checked: no webhook is registered", _REGISTER_CURE
+    )
 
 
-def _ends(bundle: str) -> list[datetime.datetime]:
-    """The last one of the bundle counts: while an authority is replaced, both are there."""
-    # Not at the top: its library takes as long to load as most answers take to come.
+def _bundle_expiry(bundle: str) -> datetime.datetime:
+    """The latest certificate counts: during a CA rotation the bundle holds both."""
+    # Imported here: loading the library takes as long as most requests.
     from cryptography import x509
 
     found = x509.load_pem_x509_certificates(base64.b64decode(bundle))
-    return [max(each.not_valid_after_utc for each in found)]
+    return max(each.not_valid_after_utc for each in found)
 
 
-def leader(operator: Examined, lease: Manifest | None, now: datetime.datetime) -> Finding:
+def check_leader(operator: OperatorLocation, lease: Manifest | None, now: datetime.datetime) -> CheckResult:
     subject = f"{operator.name} leader"
-    cure = f"is it running? kubectl get pods {operator.pods}"
+    cure = f"is it running? kubectl get pods {operator.pod_selector}"
     spec = {} if lease is None else lease.get("spec", {})
     holder, renewed = spec.get("holderIdentity", ""), spec.get("renewTime", "")
     if not holder or not renewed:
-        return broken(subject, "nobody leads", cure)
+        return broken(subject, "no replica leads", cure)
     age = (now - datetime.datetime.fromisoformat(renewed)).total_seconds()
     if age > float(spec.get("leaseDurationSeconds") or 15):
         return broken(subject, f"{holder} has not renewed its lease for {age:.0f} s", cure)
     return fine(subject, holder)
 
 
-def version_skew(operator: str, deployment: Manifest | None, ours: str) -> Finding:
+def check_version_skew(operator: str, deployment: Manifest | None, cli_version: str) -> CheckResult:
     subject = f"{operator} version"
     if deployment is None:
         return warning(
@@ -163,24 +169,24 @@ def version_skew(operator: str, deployment: Manifest | None, ours: str) -> Findi
         )
     image = str(deployment["spec"]["template"]["spec"]["containers"][0]["image"])
     tag = image.partition("@")[0].rpartition(":")[2]
-    if tag in (ours, f"v{ours}"):
+    if tag in (cli_version, f"v{cli_version}"):
         return fine(subject, tag)
     cure = f"use steward {tag} here, or upgrade the installation: steward install --apply"
-    return warning(subject, f"{image} runs there, and this is {ours}", cure)
+    return warning(subject, f"{image} is installed, but this command is version {cli_version}", cure)
 
 
-def sources(registries: Iterable[Manifest]) -> list[Finding]:
-    return [_source(registry) for registry in registries]
+def check_sources(registries: Iterable[Manifest]) -> list[CheckResult]:
+    return [_check_source(registry) for registry in registries]
 
 
-def _source(registry: Manifest) -> Finding:
+def _check_source(registry: Manifest) -> CheckResult:
     meta = registry["metadata"]
     subject = f"source of {meta['namespace']}/{meta['name']}"
     conditions = (registry.get("status") or {}).get("conditions") or ()
-    told = next((each for each in conditions if each["type"] == "SourceReachable"), None)
+    condition = next((each for each in conditions if each["type"] == "SourceReachable"), None)
     cure = f"steward rows {meta['name']} -n {meta['namespace']}"
-    if told is None:
-        return unknown(subject, "the operator has not looked yet", cure)
-    if told["status"] == "True":
+    if condition is None:
+        return unknown(subject, "the operator has not read the table yet", cure)
+    if condition["status"] == "True":
         return fine(subject, "readable")
-    return broken(subject, str(told.get("message", "")), cure)
+    return broken(subject, str(condition.get("message", "")), cure)

@@ -1,4 +1,4 @@
-"""What `install`, `uninstall` and `crds` share: the values they take and the objects that come of them."""
+"""Options and YAML output shared by `install`, `uninstall` and `crds`."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ import msgspec
 import yaml
 from msgspec import structs
 
-from steward.cli.files import NotReadable, yaml_of
-from steward.cli.main import one_sentence
-from steward.install.operators import SHIPPED
+from steward.cli.files import UnreadableFile, read_yaml
+from steward.cli.main import expected_errors
+from steward.install.operators import OPERATORS
 from steward.install.values import Values
 from steward.kube.objects.kinds import Manifest
 
-MANAGER = "steward-install"
+FIELD_MANAGER = "steward-install"
 _Decorated = TypeVar("_Decorated", bound=Callable[..., object])
 
 
@@ -30,28 +30,30 @@ def value_options(verb: _Decorated) -> _Decorated:
     )
     namespace = click.option("-n", "--namespace", help="Where the operators run. Default: steward-system.")
     only = click.option(
-        "--only", type=click.Choice([operator.word for operator in SHIPPED]), help="One operator of the two."
+        "--only",
+        type=click.Choice([operator.short_name for operator in OPERATORS]),
+        help="Only this operator.",
     )
     return values(namespace(only(verb)))
 
 
-def chosen_values(values_file: Path | None, namespace: str | None, only: str | None) -> Values:
-    with one_sentence(NotReadable, OSError):
-        given = {} if values_file is None else yaml_of(values_file) or {}
+def load_values(values_file: Path | None, namespace: str | None, only: str | None) -> Values:
+    with expected_errors(UnreadableFile, OSError):
+        given = {} if values_file is None else read_yaml(values_file) or {}
     try:
         values = msgspec.convert(given, Values)
     except msgspec.ValidationError as error:
         raise click.ClickException(f"{values_file}: {error}") from error
     if namespace:
         values = structs.replace(values, namespace=namespace)
-    for operator in SHIPPED:
-        if only and operator.word != only:
-            off = structs.replace(getattr(values, operator.word), enabled=False)
-            values = structs.replace(values, **{operator.word: off})
+    for operator in OPERATORS:
+        if only and operator.short_name != only:
+            off = structs.replace(getattr(values, operator.short_name), enabled=False)
+            values = structs.replace(values, **{operator.short_name: off})
     return values
 
 
-def as_yaml(objects: list[Manifest]) -> str:
+def dump_yaml(objects: list[Manifest]) -> str:
     return "---\n".join(
         yaml.dump(manifest, Dumper=yaml.CSafeDumper, sort_keys=False, width=110, allow_unicode=True)
         for manifest in objects

@@ -1,8 +1,8 @@
 """The command line: `steward VERB`.
 
-A verb is imported only when it is called, so `steward --help` loads none of them and `steward template`
-starts at the cost of click alone. An error that a user can cure is a `click.ClickException`: it ends as one
-sentence on standard error and one of the codes of `ExitCode`; a traceback means a fault in Steward itself.
+Verbs are imported lazily: `steward --help` imports none of them, and `steward template` imports little more than
+click. Errors that a user can fix are raised as `click.ClickException`: one sentence on standard error and an exit code
+of `ExitCode`. A traceback means a bug in Steward.
 """
 
 from __future__ import annotations
@@ -20,17 +20,17 @@ import click
 
 
 class ExitCode(IntEnum):
-    """What `steward` tells the shell. `steward kubectl` passes on kubectl's own code."""
+    """Exit codes of `steward`. `steward kubectl` returns the exit code of kubectl."""
 
     DONE = 0
-    FAILED = 1  # an expected error, told in one sentence
-    USAGE = 2  # the command line itself is wrong
+    FAILED = 1  # an expected error, reported in one sentence
+    USAGE = 2  # invalid command line
     INTERRUPTED = 130  # Ctrl-C
 
 
 @contextmanager
-def one_sentence(*expected: type[Exception]) -> Iterator[None]:
-    """Inside, an error of these kinds is one that the user can cure: it is told without a traceback."""
+def expected_errors(*expected: type[Exception]) -> Iterator[None]:
+    """Reports errors of these types as one sentence instead of a traceback."""
     try:
         yield
     except expected as error:
@@ -58,44 +58,48 @@ VERBS: dict[str, Verb] = {
     ),
     "run": Verb("steward.cli.commands.run", "command", "Run the operators against a cluster."),
     "status": Verb(
-        "steward.cli.commands.status", "command", "Say how clusters and registries are, problems first."
+        "steward.cli.commands.status",
+        "command",
+        "Show the health of clusters and registries, problems first.",
     ),
     "tree": Verb(
-        "steward.cli.commands.tree", "command", "Draw clusters, registries and what grew out of them."
+        "steward.cli.commands.tree",
+        "command",
+        "Draw clusters and registries with the objects created for them.",
     ),
-    "why": Verb("steward.cli.commands.why", "command", "Say in one sentence what an object waits for."),
-    "hold": Verb(
-        "steward.cli.commands.hold", "command", "List the deletions that wait for approval, or approve one."
-    ),
+    "why": Verb("steward.cli.commands.why", "command", "Say in one sentence what an object is waiting for."),
+    "hold": Verb("steward.cli.commands.hold", "command", "List deletions held for approval, or approve one."),
     "rows": Verb("steward.cli.commands.rows", "command", "Show a registry's table as the operator reads it."),
     "preview": Verb(
-        "steward.cli.commands.preview", "command", "Say what the next sync, or a changed file, would do."
+        "steward.cli.commands.preview", "command", "Show what the next sync, or a changed file, would do."
     ),
     "doctor": Verb(
-        "steward.cli.commands.doctor", "command", "Examine an installation, each finding with its cure."
+        "steward.cli.commands.doctor",
+        "command",
+        "Check an installation; each problem is listed with its fix.",
     ),
     "updates": Verb(
         "steward.cli.commands.updates",
         "command",
-        "Show, apply or take back the template changes of clusters.",
+        "Show, apply or roll back template changes of clusters.",
     ),
     "install": Verb(
-        "steward.cli.commands.install", "command", "Print or apply what an installation consists of."
+        "steward.cli.commands.install", "command", "Print or apply the manifests of an installation."
     ),
     "uninstall": Verb(
-        "steward.cli.commands.uninstall", "command", "Remove an installation, stranding nothing."
+        "steward.cli.commands.uninstall",
+        "command",
+        "Remove an installation without leaving objects stuck in deletion.",
     ),
     "crds": Verb("steward.cli.commands.crds", "command", "Print the custom resource definitions."),
     "render": Verb(
         "steward.cli.commands.render",
         "command",
-        "Print what grows out of a cluster, or of a template and rows, offline.",
+        "Render the objects of a cluster, or of a template and rows, offline.",
     ),
-    "lint": Verb(
-        "steward.cli.commands.lint", "command", "Say all that is wrong with manifests, without a cluster."
-    ),
+    "lint": Verb("steward.cli.commands.lint", "command", "Check manifests for errors, without a cluster."),
     "explain": Verb(
-        "steward.cli.commands.explain", "command", "Say where each value of a MultigresCluster comes from."
+        "steward.cli.commands.explain", "command", "Show where each value of a MultigresCluster comes from."
     ),
     "completion": Verb(
         "steward.cli.commands.completion", "command", "Print the completion script of a shell."
@@ -109,7 +113,7 @@ VERBS: dict[str, Verb] = {
 
 
 class LazyGroup(click.Group):
-    """A group that knows the names and help lines of its verbs without importing one."""
+    """A group that lists its verbs and their help lines without importing them."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         return list(VERBS)
@@ -132,23 +136,23 @@ class LazyGroup(click.Group):
 def steward() -> None:
     """Two Kubernetes operators on one small engine, and a real Kubernetes to try them on.
 
-    Exit codes: 0 done, 1 an error told in one sentence, 2 wrong usage, 130 interrupted.
+    Exit codes: 0 done, 1 an error reported in one sentence, 2 wrong usage, 130 interrupted.
     """
     if os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb":
         click.get_current_context().color = False
 
 
-def _called() -> str:
+def _program_name() -> str:
     """kubectl runs a program `kubectl-steward` on PATH as `kubectl steward`."""
     name = Path(sys.argv[0]).name
     return "kubectl steward" if name == "kubectl-steward" else "steward"
 
 
 def main() -> NoReturn:
-    """The console entry: turns every expected error into one sentence and an exit code."""
+    """Console entry point: turns expected errors into one sentence and an exit code."""
     try:
-        code = steward.main(prog_name=_called(), standalone_mode=False)
-        if sys.stdout is not None:  # as `>&-` leaves it
+        code = steward.main(prog_name=_program_name(), standalone_mode=False)
+        if sys.stdout is not None:  # None after `>&-`
             sys.stdout.flush()
     except click.exceptions.Exit as done:
         sys.exit(done.exit_code)
@@ -158,17 +162,17 @@ def main() -> NoReturn:
     except (click.Abort, KeyboardInterrupt):
         sys.exit(ExitCode.INTERRUPTED)
     except BrokenPipeError:
-        _let_go_of_output()  # whoever read has read enough
+        _discard_output()  # the reader has closed the pipe
         sys.exit(ExitCode.FAILED)
-    except OSError as error:  # a full disk, say
-        _let_go_of_output()
+    except OSError as error:  # for example a full disk
+        _discard_output()
         click.ClickException(str(error)).show()
         sys.exit(ExitCode.FAILED)
     sys.exit(code if isinstance(code, int) else ExitCode.DONE)
 
 
-def _let_go_of_output() -> None:
-    """What is left in the buffer must not complain at the end."""
+def _discard_output() -> None:
+    """Sends buffered output to /dev/null, so that the flush at exit does not fail."""
     if sys.stdout is not None:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 

@@ -1,4 +1,4 @@
-"""What a visitor can try on the sample: commands that can be pasted as they are. Pure."""
+"""Commands that `steward up` suggests to try on the sample. Pure."""
 
 from __future__ import annotations
 
@@ -8,50 +8,60 @@ from typing import NamedTuple
 
 from steward.local.sample import objects
 
-Call = Callable[[str], str]
-"""From a verb with its arguments to the whole command line."""
+FormatCommand = Callable[[str], str]
+"""Returns the complete command line for a verb and its arguments."""
 
 
-class Step(NamedTuple):
-    aim: str
+class SuggestedStep(NamedTuple):
+    description: str
     verb: str
 
 
-STEPS = (
-    Step("a new row becomes an application and a database", "sample add nimbus --plan gold"),
-    Step("a row that is switched off takes its objects along", "sample deactivate bluebird"),
-    Step("an empty table is not believed: the guard holds", "sample empty"),
-    Step(
+CHANGE_STEPS = (
+    SuggestedStep("a new row becomes an application and a database", "sample add nimbus --plan gold"),
+    SuggestedStep("deactivating a row deletes its objects", "sample deactivate bluebird"),
+    SuggestedStep("an empty table deletes nothing: the guard holds the deletions", "sample empty"),
+    SuggestedStep(
         "under Manual a changed template waits until you accept it",
         f"kubectl patch shardtemplate standard -n {objects.NAMESPACE} --type merge "
         """-p '{"spec":{"pools":{"main":{"replicasPerCell":2}}}}'""",
     ),
-    Step(
-        "a cell goes in order: out of the topology first, then its pods",
+    SuggestedStep(
+        "a removed cell leaves the topology first, then its pods are deleted",
         f"kubectl patch multigrescluster {objects.CLUSTER} -n {objects.NAMESPACE} --type json "
         """-p '[{"op":"remove","path":"/spec/cells/2"}]'""",
     ),
 )
-LOOKING = (
-    Step("watch it all", f"tree -n {objects.NAMESPACE} --local --watch"),
-    Step(
-        "what an object waits for", f"why multigrescluster/{objects.CLUSTER} -n {objects.NAMESPACE} --local"
+INSPECT_STEPS = (
+    SuggestedStep("watch it all", f"tree -n {objects.NAMESPACE} --local --watch"),
+    SuggestedStep(
+        "what an object is waiting for",
+        f"why multigrescluster/{objects.CLUSTER} -n {objects.NAMESPACE} --local",
     ),
-    Step("what waits to be accepted", f"updates show {objects.CLUSTER} -n {objects.NAMESPACE} --local"),
-    Step("the rows back", "sample refill"),
+    SuggestedStep(
+        "template changes that wait for approval",
+        f"updates show {objects.CLUSTER} -n {objects.NAMESPACE} --local",
+    ),
+    SuggestedStep("restore the rows", "sample refill"),
 )
 
 
-def told(call: Call, width: int) -> list[str]:
-    """Sentences are wrapped to the width; a command is one line, however long, so that it can be copied."""
+def next_step_lines(call: FormatCommand, width: int) -> list[str]:
+    """Wraps descriptions to the width. Commands are never wrapped, so that they can be copied."""
     return [
         "Try:",
-        *(line for number, step in enumerate(STEPS, 1) for line in _lines(f"{number}. ", step, call, width)),
+        *(
+            line
+            for number, step in enumerate(CHANGE_STEPS, 1)
+            for line in _step_lines(f"{number}. ", step, call, width)
+        ),
         "And look:",
-        *(line for step in LOOKING for line in _lines("", step, call, width)),
+        *(line for step in INSPECT_STEPS for line in _step_lines("", step, call, width)),
     ]
 
 
-def _lines(mark: str, step: Step, call: Call, width: int) -> list[str]:
-    aim = wrap(step.aim, width, initial_indent=f"  {mark}", subsequent_indent="  " + " " * len(mark))
-    return [*aim, f"     {call(step.verb)}"]
+def _step_lines(mark: str, step: SuggestedStep, call: FormatCommand, width: int) -> list[str]:
+    description = wrap(
+        step.description, width, initial_indent=f"  {mark}", subsequent_indent="  " + " " * len(mark)
+    )
+    return [*description, f"     {call(step.verb)}"]

@@ -1,4 +1,4 @@
-"""How a user may name an object: by its kind in any spelling of kubectl, and where the kind is clear, without it."""
+"""Parses KIND/NAME arguments; kinds are accepted in every spelling of kubectl."""
 
 from __future__ import annotations
 
@@ -23,15 +23,15 @@ SHORT_NAMES: Final = {
 }
 
 
-def means(word: str, kind: str) -> bool:
-    """Whether `word` is this kind: as it is written, in the plural, short, or with its group."""
-    own = kind.lower()
-    said = word.lower().partition(".")[0]
-    return SHORT_NAMES.get(said, said) in (own, f"{own}s", f"{own.removesuffix('y')}ies")
+def matches_kind(word: str, kind: str) -> bool:
+    """Whether `word` names this kind: singular, plural, short name, with or without the group."""
+    singular = kind.lower()
+    given = word.lower().partition(".")[0]
+    return SHORT_NAMES.get(given, given) in (singular, f"{singular}s", f"{singular.removesuffix('y')}ies")
 
 
-class NameOf(click.ParamType[str]):
-    """`NAME` or `KIND/NAME` of an object of one kind; the name alone comes out."""
+class ObjectName(click.ParamType[str]):
+    """A parameter `NAME` or `KIND/NAME` of one kind; converts to the name."""
 
     def __init__(self, kind: str) -> None:
         self.kind = kind
@@ -39,6 +39,8 @@ class NameOf(click.ParamType[str]):
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
         kind, slash, name = str(value).rpartition("/")
-        if slash and not means(kind, self.kind):
-            self.fail(f"{value} is no {self.kind}: name one, as NAME or {self.kind.lower()}/NAME", param, ctx)
+        if slash and not matches_kind(kind, self.kind):
+            self.fail(
+                f"{value} is not a {self.kind}: name one, as NAME or {self.kind.lower()}/NAME", param, ctx
+            )
         return name

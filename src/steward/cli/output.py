@@ -1,4 +1,4 @@
-"""How verbs print objects: a table for people, or JSON or YAML for programs."""
+"""Output formats of the verbs: a table, JSON or YAML."""
 
 from __future__ import annotations
 
@@ -11,22 +11,22 @@ import click
 _Decorated = TypeVar("_Decorated", bound=Callable[..., object])
 
 TEXT, WIDE, JSON, YAML = "text", "wide", "json", "yaml"
-_GAP = "  "
+_COLUMN_GAP = "  "
 
 
 def output_option(verb: _Decorated) -> _Decorated:
     choice = click.Choice([TEXT, WIDE, JSON, YAML])
     return click.option(
-        "-o", "--output", type=choice, default=TEXT, show_default=True, help="In which form."
+        "-o", "--output", type=choice, default=TEXT, show_default=True, help="Output format."
     )(verb)
 
 
-def is_for_programs(output: str) -> bool:
+def is_machine_readable(output: str) -> bool:
     return output in (JSON, YAML)
 
 
 def print_value(value: Any, output: str) -> None:
-    """Plain values, the same in both forms."""
+    """Prints the value as JSON or YAML."""
     if output == JSON:
         click.echo(json.dumps(value, indent=2, ensure_ascii=False))
         return
@@ -36,18 +36,18 @@ def print_value(value: Any, output: str) -> None:
     click.echo(text, nl=False)
 
 
-def some_of(names: Sequence[str], most: int = 10) -> str:
-    """Names in a sentence; of many, the first and how many more there are."""
+def summarize_names(names: Sequence[str], most: int = 10) -> str:
+    """Joins names for a sentence: the first `most`, and the number of the others."""
     shown = ", ".join(names[:most])
     return f"{shown} and {len(names) - most} more" if len(names) > most else shown or "none"
 
 
-def table(heads: Sequence[str], rows: Iterable[Sequence[str]]) -> list[str]:
-    """Columns as wide as their widest text; the last one is as long as it is. Pure."""
+def format_table(heads: Sequence[str], rows: Iterable[Sequence[str]]) -> list[str]:
+    """Pads columns to their widest text, except the last. Pure."""
     lines = [tuple(heads), *(tuple(row) for row in rows)]
     widths = [max(len(line[column]) for line in lines) for column in range(len(heads))]
-    return [_line(line, widths) for line in lines]
+    return [_format_row(line, widths) for line in lines]
 
 
-def _line(texts: Sequence[str], widths: Sequence[int]) -> str:
-    return _GAP.join(text.ljust(width) for text, width in zip(texts, widths, strict=True)).rstrip()
+def _format_row(texts: Sequence[str], widths: Sequence[int]) -> str:
+    return _COLUMN_GAP.join(text.ljust(width) for text, width in zip(texts, widths, strict=True)).rstrip()

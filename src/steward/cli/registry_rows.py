@@ -1,4 +1,4 @@
-"""Reads a registry's table exactly as the operator does: the same source, the same Secrets, the same sorting."""
+"""Reads the table of a registry with the code of the operator: same source, Secrets and row checks."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ from steward.local.settings import Layout
 from steward.runtime.manager.connect_to import Redirect, parse_forwards
 from steward.tenants.api.registry import TenantRegistrySpec
 from steward.tenants.cache_rules import REGISTRY
-from steward.tenants.controllers.registry.source_credentials import CredentialWatches, secrets_of
+from steward.tenants.controllers.registry.source_credentials import CredentialWatches, referenced_secrets
 from steward.tenants.errors import SourceError
-from steward.tenants.sources.factory import open_source
-from steward.tenants.sources.rows import Rows, columns_of
-from steward.tenants.sources.source import Surroundings
-from steward.tenants.validation.registry import typed
+from steward.tenants.sources.factory import open_reader
+from steward.tenants.sources.reader import SourceEnvironment
+from steward.tenants.sources.rows import Rows, registry_columns
+from steward.tenants.validation.registry import parse_registry
 from steward.tenants.views import Registry
 
 _Decorated = TypeVar("_Decorated", bound=Callable[..., object])
@@ -34,13 +34,13 @@ database: --connect-to maps an address inside the cluster to one that you reach.
 
 
 def source_options(verb: _Decorated) -> _Decorated:
-    """What the operator has as flags of its own."""
+    """Options that are flags of the operator."""
     root = click.option(
         "--sqlite-root",
         envvar="STEWARD_SQLITE_ROOT",
         show_envvar=True,
         type=click.Path(path_type=Path, file_okay=False),
-        help="Where files of type sqlite lie, as the operator's flag says. With --local: the sample's.",
+        help="Directory of sqlite files, as in the flag of the operator. With --local: that of the sample.",
     )
     forwards = click.option(
         "--connect-to",
@@ -51,34 +51,34 @@ def source_options(verb: _Decorated) -> _Decorated:
     return root(forwards(verb))
 
 
-def surroundings_of(given: dict[str, Any]) -> Surroundings:
-    """Takes the options of `source_options` out of what a verb was called with."""
-    root, forwards = given.pop("sqlite_root"), given.pop("connect_to")
-    if root is None and given["local"]:
+def source_environment(options: dict[str, Any]) -> SourceEnvironment:
+    """Pops the options of `source_options` from the options of a verb."""
+    root, forwards = options.pop("sqlite_root"), options.pop("connect_to")
+    if root is None and options["local"]:
         root = Layout(default_directory().absolute()).sample
     try:
         parsed = parse_forwards(tuple(part for part in forwards.split(",") if part))
     except ValueError as error:
         raise click.UsageError(f"--connect-to: {error}") from error
-    return Surroundings(root, Redirect(parsed))
+    return SourceEnvironment(root, Redirect(parsed))
 
 
 async def read_registry(
-    client: Client, key: Key, instead: Manifest | None = None
+    client: Client, key: Key, replacement: Manifest | None = None
 ) -> tuple[Registry, TenantRegistrySpec]:
-    """As it is, or as somebody would have it."""
-    if instead is not None:
-        registry = msgspec.convert(instead, Registry)
+    """Reads the live registry, or parses `replacement` instead."""
+    if replacement is not None:
+        registry = msgspec.convert(replacement, Registry)
     else:
-        registry = await _living(client, key)
-    spec, problems = typed(registry)
+        registry = await _live_registry(client, key)
+    spec, problems = parse_registry(registry)
     if spec is None:
-        told = "; ".join(f"{problem.field}: {problem.message}" for problem in problems)
-        raise click.ClickException(f"TenantRegistry {key} cannot be used: {told}")
+        listed = "; ".join(f"{problem.field}: {problem.message}" for problem in problems)
+        raise click.ClickException(f"TenantRegistry {key} cannot be used: {listed}")
     return registry, spec
 
 
-async def _living(client: Client, key: Key) -> Registry:
+async def _live_registry(client: Client, key: Key) -> Registry:
     try:
         return await client.get(REGISTRY, key, Registry)
     except NotFound as error:
@@ -87,17 +87,21 @@ async def _living(client: Client, key: Key) -> Registry:
         ) from error
 
 
-async def read_rows(client: Client, key: Key, spec: TenantRegistrySpec, around: Surroundings) -> Rows:
-    if spec.source.type == "sqlite" and around.sqlite_root is None:
+async def read_rows(
+    client: Client, key: Key, spec: TenantRegistrySpec, environment: SourceEnvironment
+) -> Rows:
+    if spec.source.type == "sqlite" and environment.sqlite_root is None:
         cure = (
             "give --sqlite-root DIRECTORY as the operator has it, or --local for the cluster of `steward up`"
         )
-        raise click.ClickException(f"the table of TenantRegistry {key} is a file beside its operator: {cure}")
+        raise click.ClickException(
+            f"the table of TenantRegistry {key} is a file next to its operator: {cure}"
+        )
     credentials = CredentialWatches(client, lambda _: None)
     try:
-        await credentials.use(key, secrets_of(spec.source, key.namespace))
-        found = await credentials.read(spec.source, key.namespace)
-        return await open_source(spec.source, found, around).read(columns_of(spec))
+        await credentials.watch_secrets(key, referenced_secrets(spec.source, key.namespace))
+        values = await credentials.read(spec.source, key.namespace)
+        return await open_reader(spec.source, values, environment).read(registry_columns(spec))
     except SourceError as error:
         raise click.ClickException(f"the table of TenantRegistry {key} cannot be read: {error}") from error
     finally:

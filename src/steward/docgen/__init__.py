@@ -1,4 +1,4 @@
-"""The references in `docs/reference`, made from the code: what they say is what runs.
+"""Generates the references in `docs/reference` from the code.
 
-`make generate` writes them, `make check` says when one is out of date.
+`make generate` writes them, `make check` fails if one is out of date.
 """

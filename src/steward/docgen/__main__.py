@@ -1,4 +1,4 @@
-"""Writes the references, or with `--check` says which are out of date."""
+"""Writes the references; with `--check` lists those that are out of date."""
 
 import sys
 from collections.abc import Callable
@@ -14,24 +14,24 @@ NOTE = "<!-- Made by `make generate` from the code: edit there. -->\n"
 
 
 REFERENCES: dict[str, Callable[[], str]] = {
-    "api-multigres.md": lambda: api.document("The API of multigres", MULTIGRES_KINDS),
-    "api-tenants.md": lambda: api.document("The API of tenants", TENANT_KINDS),
-    "commands.md": commands.document,
-    "metrics.md": metrics.document,
-    "reasons-multigres.md": lambda: reasons.document("Reasons of multigres", multigres_reasons.MEANINGS),
-    "reasons-tenants.md": lambda: reasons.document("Reasons of tenants", tenant_reasons.MEANINGS),
+    "api-multigres.md": lambda: api.api_page("API of multigres", MULTIGRES_KINDS),
+    "api-tenants.md": lambda: api.api_page("API of tenants", TENANT_KINDS),
+    "commands.md": commands.commands_page,
+    "metrics.md": metrics.metrics_page,
+    "reasons-multigres.md": lambda: reasons.reasons_page("Reasons of multigres", multigres_reasons.MEANINGS),
+    "reasons-tenants.md": lambda: reasons.reasons_page("Reasons of tenants", tenant_reasons.MEANINGS),
 }
 
 
 def files() -> dict[str, str]:
-    return {f"docs/reference/{name}": NOTE + document() for name, document in REFERENCES.items()}
+    return {f"docs/reference/{name}": NOTE + page() for name, page in REFERENCES.items()}
 
 
 def main(root: Path, arguments: list[str]) -> int:
     stale = {name: text for name, text in files().items() if not _is_current(root / name, text)}
     if "--check" in arguments:
         for name in stale:
-            print(f"{name} is not what the code says: run `make generate`", file=sys.stderr)
+            print(f"{name} is out of date: run `make generate`", file=sys.stderr)
         return 1 if stale else 0
     for name, text in stale.items():
         (root / name).parent.mkdir(parents=True, exist_ok=True)

@@ -1,4 +1,4 @@
-"""The command line as a document: what `--help` says of every verb, word for word."""
+"""Generates the command line reference from the `--help` output of every verb."""
 
 from copy import copy
 
@@ -9,13 +9,15 @@ from steward.cli.main import steward
 WIDTH = 100
 
 
-def document() -> str:
+def commands_page() -> str:
     settings = {**steward.context_settings, "terminal_width": WIDTH, "max_content_width": WIDTH}
     context = click.Context(steward, info_name="steward", **settings)
-    return "# The command line\n\n" + _told(steward, context) + "".join(_below(steward, context))
+    return (
+        "# Command line\n\n" + _help_block(steward, context) + "".join(_subcommand_sections(steward, context))
+    )
 
 
-def _below(group: click.Group, context: click.Context) -> list[str]:
+def _subcommand_sections(group: click.Group, context: click.Context) -> list[str]:
     sections: list[str] = []
     for name in sorted(group.list_commands(context)):
         command = group.get_command(context, name)
@@ -23,14 +25,14 @@ def _below(group: click.Group, context: click.Context) -> list[str]:
         inner = click.Context(
             command, parent=context, info_name=name, terminal_width=WIDTH, max_content_width=WIDTH
         )
-        sections.append(f"\n## {inner.command_path}\n\n{_told(command, inner)}")
+        sections.append(f"\n## {inner.command_path}\n\n{_help_block(command, inner)}")
         if isinstance(command, click.Group):
-            sections.extend(_below(command, inner))
+            sections.extend(_subcommand_sections(command, inner))
     return sections
 
 
-def _told(command: click.Command, context: click.Context) -> str:
-    # click remembers the option for help of the first context that it saw: whoever called the command before us.
+def _help_block(command: click.Command, context: click.Context) -> str:
+    # click caches the help option of the first context; a copy without it gives the same text for every caller.
     fresh = copy(command)
     fresh._help_option = None
     return f"```text\n{fresh.get_help(context).rstrip()}\n```\n"

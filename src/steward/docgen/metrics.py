@@ -1,7 +1,7 @@
-"""The metrics as a document: every family that an operator registers when it is set up as `steward run` does.
+"""Generates the metrics reference: every metric family that an operator registers.
 
-Nothing is left out by hand: the operators are really set up, on a connection that is never used. What a family is
-called is what a scrape shows.
+The operators are set up as by `steward run`, on a connection that is never used, so that no family is missing. Names
+are those of a scrape.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from steward.runtime.manager.settings import Settings
 from steward.runtime.observability.metrics import Metrics
 from steward.tenants.operator import set_up as set_up_tenants
 
-_NOWHERE = """\
+_UNREACHABLE_KUBECONFIG = """\
 apiVersion: v1
 kind: Config
 current-context: nowhere
@@ -35,7 +35,7 @@ contexts: [{name: nowhere, context: {cluster: nowhere, user: nobody, namespace: 
 clusters: [{name: nowhere, cluster: {server: "http://127.0.0.1:1"}}]
 users: [{name: nobody, user: {}}]
 """
-_ENDINGS = {"counter": "_total"}
+_NAME_SUFFIXES = {"counter": "_total"}
 
 
 class Family(NamedTuple):
@@ -45,8 +45,8 @@ class Family(NamedTuple):
     help: str
 
 
-class Listed(CollectorRegistry):
-    """A registry that can say what was registered, in order."""
+class RecordingRegistry(CollectorRegistry):
+    """A registry that records its collectors in order."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -57,12 +57,12 @@ class Listed(CollectorRegistry):
         self.collectors.append(collector)
 
 
-def document() -> str:
-    engine = _registered(lambda manager, settings: None)
-    sections = [_section("Of every operator", engine)]
-    for title, set_up in (("Of multigres", set_up_multigres), ("Of tenants", set_up_tenants)):
-        own = [family for family in _registered(set_up) if family not in engine]
-        sections.append(_section(title, own))
+def metrics_page() -> str:
+    engine = _registered_families(lambda manager, settings: None)
+    sections = [_section("Both operators", engine)]
+    for title, set_up in (("multigres", set_up_multigres), ("tenants", set_up_tenants)):
+        families = [family for family in _registered_families(set_up) if family not in engine]
+        sections.append(_section(title, families))
     return "# Metrics\n\n" + "\n".join(sections)
 
 
@@ -74,34 +74,34 @@ def _section(title: str, families: list[Family]) -> str:
     return f"## {title}\n\n| Metric | Type | Labels | |\n|---|---|---|---|\n" + "\n".join(rows) + "\n"
 
 
-def _registered(set_up: SetUp) -> list[Family]:
-    # Not asyncio.run, which takes away the loop that whoever calls this may have set.
+def _registered_families(set_up: SetUp) -> list[Family]:
+    # Not asyncio.run: it would unset the event loop of the caller.
     loop = asyncio.new_event_loop()
     try:
-        return loop.run_until_complete(_families(set_up))
+        return loop.run_until_complete(_collect_families(set_up))
     finally:
         loop.close()
 
 
-async def _families(set_up: SetUp) -> list[Family]:
+async def _collect_families(set_up: SetUp) -> list[Family]:
     with tempfile.TemporaryDirectory() as directory:
         kubeconfig = Path(directory) / "kubeconfig"
-        kubeconfig.write_text(_NOWHERE)
+        kubeconfig.write_text(_UNREACHABLE_KUBECONFIG)
         settings = replace(Settings(), kubeconfig=str(kubeconfig), webhooks="on")
         opened = await open_connection(settings, identity("steward", {}), {})
-    registry = Listed()
+    registry = RecordingRegistry()
     connection = with_changes(opened, metrics=Metrics(registry))
     set_up(Manager(connection, settings), settings)
     await opened.close()
-    return [family for collector in registry.collectors for family in _told(collector)]
+    return [family for collector in registry.collectors for family in _collector_families(collector)]
 
 
-def _told(collector: Collector) -> Iterator[Family]:
+def _collector_families(collector: Collector) -> Iterator[Family]:
     for metric in collector.collect():
-        # Names of labels are no part of a metric's public face until it has a sample.
+        # Without a sample, label names are only in private attributes.
         labels: tuple[str, ...] = tuple(getattr(metric, "_labelnames", getattr(collector, "_labelnames", ())))
         labels = labels or _labels_of_samples(metric)
-        name = metric.name + _ENDINGS.get(metric.type, "")
+        name = metric.name + _NAME_SUFFIXES.get(metric.type, "")
         yield Family(name, metric.type, labels, metric.documentation)
 
 

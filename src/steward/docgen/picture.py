@@ -1,9 +1,8 @@
-"""A terminal's screen as a picture for documents: what tmux shows, colours included, becomes an SVG.
+"""Converts a terminal screen, as captured by tmux with colours, to an SVG for documents.
 
     tmux capture-pane -e -p | python -m steward.docgen.picture 'make up' > docs/up.svg
 
-Nothing is drawn by hand, and nothing is fetched when the picture is shown: the font that rich's drawings ask a
-stranger's server for is taken out.
+The web font that rich refers to is removed, so that showing the picture fetches nothing.
 """
 
 from __future__ import annotations
@@ -21,7 +20,7 @@ _NAME = "screen"
 
 
 def svg(screen: str, title: str) -> str:
-    """As wide as its widest line. The same screen gives the same bytes."""
+    """As wide as the widest line; deterministic."""
     text = Text.from_ansi(screen.rstrip())
     width = max(map(len, text.plain.splitlines()), default=1)
     console = Console(record=True, width=width, file=io.StringIO(), force_terminal=True, highlight=False)

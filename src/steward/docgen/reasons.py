@@ -1,8 +1,8 @@
-"""The reasons of conditions and events as a document."""
+"""Generates the reference of condition and event reasons."""
 
 from collections.abc import Mapping
 
 
-def document(title: str, meanings: Mapping[str, str]) -> str:
+def reasons_page(title: str, meanings: Mapping[str, str]) -> str:
     rows = [f"| `{reason}` | {meaning} |" for reason, meaning in sorted(meanings.items())]
-    return f"# {title}\n\n| Reason | Means |\n|---|---|\n" + "\n".join(rows) + "\n"
+    return f"# {title}\n\n| Reason | Meaning |\n|---|---|\n" + "\n".join(rows) + "\n"

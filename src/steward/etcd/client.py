@@ -1,7 +1,7 @@
-"""Speaks to etcd through its JSON gateway: range and guarded transactions, over TLS where the server has it.
+"""A client of etcd's JSON gateway: range requests and conditional transactions, optionally over TLS.
 
-A key is only ever put or deleted if it still stands at the revision that the caller saw, so that nothing newer is
-overwritten. Endpoints are tried in turn; one that does not answer costs a time-out and nothing else.
+A key is only written or deleted if it still has the revision that the caller read, so that no newer value is lost.
+Endpoints are tried in turn; one that does not respond costs a timeout.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ import aiohttp
 import msgspec
 from yarl import URL
 
-from steward.etcd.errors import EtcdError, Refused, Unreachable
+from steward.etcd.errors import EtcdError, RequestRejected, Unreachable
 
 Redirect = Callable[[str, int], tuple[str, int]]
 T = TypeVar("T")
@@ -30,7 +30,7 @@ class KeyValue(NamedTuple):
 
 @dataclass(frozen=True)
 class Endpoints:
-    """Where etcd is and how to reach it. `redirect` maps in-cluster addresses to reachable ones."""
+    """URLs of etcd and how to connect. `redirect` maps addresses inside the cluster to reachable ones."""
 
     urls: Sequence[str]
     tls: ssl.SSLContext | None = None
@@ -48,7 +48,7 @@ class _Transaction(msgspec.Struct):
 
 
 def prefix_end(prefix: str) -> bytes:
-    """The first key behind all keys that start with `prefix`."""
+    """The first key after all keys that start with `prefix`."""
     end = bytearray(prefix.encode())
     while end and end[-1] == 0xFF:
         end.pop()
@@ -82,70 +82,74 @@ class EtcdClient:
     async def list(self, prefix: str) -> dict[str, KeyValue]:
         return await self._range(prefix, prefix_end(prefix))
 
-    async def put(self, key: str, value: bytes, revision: int) -> bool:
-        """Whether the value was written: false when the key no longer stands at `revision` (0: does not exist)."""
+    async def write(self, key: str, value: bytes, revision: int) -> bool:
+        """Whether the value was written: False if the key no longer has `revision` (0: does not exist)."""
         request = {"requestPut": {"key": _encoded(key.encode()), "value": _encoded(value)}}
-        return await self._guarded(key, revision, request)
+        return await self._write_if_unchanged(key, revision, request)
 
     async def delete(self, key: str, revision: int) -> bool:
-        """Whether the key was deleted: false when it no longer stands at `revision`."""
-        return await self._guarded(key, revision, {"requestDeleteRange": {"key": _encoded(key.encode())}})
+        """Whether the key was deleted: False if it no longer has `revision`."""
+        return await self._write_if_unchanged(
+            key, revision, {"requestDeleteRange": {"key": _encoded(key.encode())}}
+        )
 
     async def _range(self, key: str, end: bytes | None) -> dict[str, KeyValue]:
         request = {"key": _encoded(key.encode())}
         if end is not None:
             request["rangeEnd"] = _encoded(end)
-        answer = _decoded(await self._call("/v3/kv/range", request), _Range)
-        return {base64.b64decode(kv["key"]).decode(): _key_value(kv) for kv in answer.kvs}
+        response = _decoded(await self._call("/v3/kv/range", request), _Range)
+        return {base64.b64decode(kv["key"]).decode(): _key_value(kv) for kv in response.kvs}
 
-    async def _guarded(self, key: str, revision: int, request: Mapping[str, Any]) -> bool:
-        guard = {
+    async def _write_if_unchanged(self, key: str, revision: int, request: Mapping[str, Any]) -> bool:
+        condition = {
             "key": _encoded(key.encode()),
             "target": "MOD",
             "result": "EQUAL",
             "modRevision": str(revision),
         }
-        body = {"compare": [guard], "success": [request]}
-        answer = await self._call("/v3/kv/txn", body)
-        return _decoded(answer, _Transaction).succeeded
+        body = {"compare": [condition], "success": [request]}
+        response = await self._call("/v3/kv/txn", body)
+        return _decoded(response, _Transaction).succeeded
 
     async def _call(self, path: str, body: Mapping[str, Any]) -> bytes:
         failures: list[str] = []
         for url in self._endpoints.urls:
             try:
-                return await self._ask(url, path, msgspec.json.encode(body))
+                return await self._post(url, path, msgspec.json.encode(body))
             except TimeoutError:
                 failures.append(f"{url}: no answer within {self._endpoints.timeout_seconds:g} s")
             except (aiohttp.ClientError, OSError) as error:
                 failures.append(f"{url}: {str(error) or type(error).__name__}")
-        raise Unreachable("; ".join(failures) or "no endpoint is given")
+        raise Unreachable("; ".join(failures) or "no endpoint is configured")
 
-    async def _ask(self, url: str, path: str, body: bytes) -> bytes:
+    async def _post(self, url: str, path: str, body: bytes) -> bytes:
         if self._session is None:
             raise EtcdError("the client is used outside its `async with` block")
         target, name = self._target(url)
         async with self._session.post(
             f"{target}{path}", data=body, ssl=self._endpoints.tls or True, server_hostname=name
-        ) as answer:
-            content = await answer.read()
-            if answer.status != 200:
-                raise Refused(f"{url}: {answer.status} {content[:200].decode('utf-8', 'replace').strip()}")
+        ) as response:
+            content = await response.read()
+            if response.status != 200:
+                raise RequestRejected(
+                    f"{url}: {response.status} {content[:200].decode('utf-8', 'replace').strip()}"
+                )
             return content
 
     def _target(self, url: str) -> tuple[str, str | None]:
         parsed = URL(url if "://" in url else f"http://{url}")
         host, port = parsed.host or "", parsed.port or 2379
-        reached, reached_port = self._endpoints.redirect(host, port)
-        # Certificates are issued for the name that was asked for, wherever it leads.
-        name = host if parsed.scheme == "https" and reached != host else None
-        return str(parsed.with_host(reached).with_port(reached_port)).rstrip("/"), name
+        target_host, target_port = self._endpoints.redirect(host, port)
+        # The certificate is issued for the original name, not for the redirected address.
+        name = host if parsed.scheme == "https" and target_host != host else None
+        return str(parsed.with_host(target_host).with_port(target_port)).rstrip("/"), name
 
 
-def _decoded(answer: bytes, of: type[T]) -> T:
+def _decoded(response: bytes, of: type[T]) -> T:
     try:
-        return msgspec.json.decode(answer, type=of)
+        return msgspec.json.decode(response, type=of)
     except msgspec.DecodeError as error:
-        raise Refused(f"what answers is no etcd: {error}") from error
+        raise RequestRejected(f"the response is not from etcd: {error}") from error
 
 
 def _encoded(value: bytes) -> str:

@@ -1,18 +1,18 @@
-"""What can go wrong with etcd.
+"""Errors of the etcd client.
 
 EtcdError
-  Unreachable    no answer: nobody listens, the name does not resolve, time ran out, TLS was refused
-  Refused        an answer that is no: bad request, no leader, wrong credentials
+  Unreachable      no response: connection refused, unknown host name, timeout, TLS failure
+  RequestRejected  an error response: bad request, no leader, wrong credentials
 """
 
 
 class EtcdError(Exception):
-    """Anything that keeps a call from succeeding; the message names the endpoint."""
+    """Base class of the errors below; the message names the endpoint."""
 
 
 class Unreachable(EtcdError):
-    """No endpoint answered."""
+    """No endpoint responded."""
 
 
-class Refused(EtcdError):
-    """An endpoint answered with an error."""
+class RequestRejected(EtcdError):
+    """An endpoint responded with an error."""

@@ -1,4 +1,4 @@
-"""What one rendering may use up: deterministic counters, so that a template fails at the same place everywhere.
+"""Limits of one rendering: deterministic counters, so that a template fails at the same place everywhere.
 
 A wall-clock limit was rejected: it would make a rendering depend on the machine's load. Instead every loop turn and
 call costs a step, slow functions cost several, and everything built costs its bytes before it is built.
@@ -6,10 +6,17 @@ call costs a step, slow functions cost several, and everything built costs its b
 
 from __future__ import annotations
 
+import enum
 from typing import Final, NamedTuple
 
 from steward.gotemplate.errors import OverBudget
-from steward.gotemplate.funcs.registry import Profile
+
+
+class Profile(enum.Enum):
+    """HERMETIC: the same data gives the same text. FULL adds the clock, random numbers and new keys."""
+
+    HERMETIC = "hermetic"
+    FULL = "full"
 
 
 class Limits(NamedTuple):
@@ -28,7 +35,7 @@ BYTES_A_STEP: Final = 64
 
 
 class Budget:
-    """The counters of one rendering. Functions ask `build` before they build, `work` before they toil."""
+    """The counters of one rendering. Functions call `build` before they build a value and `work` before slow work."""
 
     limits: Limits = DEFAULT_LIMITS
     # Class attributes serve as the start values, so that a rendering that charges nothing pays for nothing.

@@ -15,7 +15,7 @@ Inside only, until the engine has added where it happened:
 
 from __future__ import annotations
 
-from steward.gotemplate.golang.utf8 import without_surrogates
+from steward.gotemplate.values.utf8 import without_surrogates
 
 
 class TemplateError(Exception):

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import functools
 
-from steward.gotemplate.budget import DEFAULT_LIMITS, Limits
+from steward.gotemplate.budget import DEFAULT_LIMITS, Limits, Profile
 from steward.gotemplate.errors import ParseError
 from steward.gotemplate.evaluation.fields import MissingKey
 from steward.gotemplate.funcs import function_set
-from steward.gotemplate.funcs.registry import Profile
 from steward.gotemplate.syntax.lexer import delims_of
 from steward.gotemplate.syntax.parser import Trees, parse_trees
 from steward.gotemplate.syntax.pipelines import FindFunction

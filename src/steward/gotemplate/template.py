@@ -12,14 +12,14 @@ import itertools
 from collections.abc import Callable, Mapping
 from typing import Any, Final, NamedTuple
 
-from steward.gotemplate.budget import DEFAULT_LIMITS, Budget, Limits, budget_of
+from steward.gotemplate.budget import DEFAULT_LIMITS, Budget, Limits, Profile, budget_of
 from steward.gotemplate.compile.code import Generated
 from steward.gotemplate.compile.compilation_unit import Unit
 from steward.gotemplate.compile.statements import Statements
 from steward.gotemplate.errors import BudgetExceeded, TemplateError
 from steward.gotemplate.evaluation.fields import MissingKey
 from steward.gotemplate.fmt.escaping import printed
-from steward.gotemplate.funcs.registry import Function, Profile
+from steward.gotemplate.funcs.registry import Function
 from steward.gotemplate.syntax.nodes import Block, Branch, Invocation, Node
 from steward.gotemplate.syntax.parser import Trees
 from steward.gotemplate.values.values import Value, canonical, to_bytes

@@ -1,5 +1,4 @@
-"""What an installation of Steward consists of, as objects. Pure: values in, manifests out.
+"""The manifests of an installation. Pure: values in, manifests out.
 
-`steward install`, the kustomize files in `config/` and the tests of the Helm chart all come from here, so that they
-cannot tell different stories.
+`steward install`, the kustomize files in `config/` and the Helm chart are generated from here, so that they are equal.
 """

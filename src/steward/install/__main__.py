@@ -1,4 +1,4 @@
-"""Writes the files that an installation is made from, or with `--check` says which are out of date."""
+"""Writes the chart and the kustomize files; with `--check` lists those that are out of date."""
 
 import json
 import sys
@@ -35,7 +35,7 @@ def main(root: Path, arguments: list[str]) -> int:
     stale = [name for name, text in files(root).items() if not _is_current(root / name, text)]
     if is_check:
         for name in stale:
-            print(f"{name} is not what src/steward/install makes: run `make generate`", file=sys.stderr)
+            print(f"{name} is out of date: run `make generate`", file=sys.stderr)
         return 1 if stale else 0
     made = files(root)
     for name in stale:

@@ -1,7 +1,7 @@
-"""The Helm chart's templates, made from the same functions as every other way to install.
+"""Generates the templates of the Helm chart with the functions that make the manifests of `steward install`.
 
-The functions are called with values that stand for Helm's: tokens that go through them as text and become expressions
-in what is written. So the chart cannot forget an object or a field that `steward install` has.
+The functions get tokens as values; in the output, the tokens are replaced by Helm expressions. So the chart has every
+object and field that `steward install` has.
 """
 
 import json
@@ -13,7 +13,7 @@ import yaml
 from steward.install import manifests
 from steward.install.monitoring import DASHBOARDS, RULES
 from steward.install.network import network_policy, service_monitor
-from steward.install.operators import SHIPPED, Shipped
+from steward.install.operators import OPERATORS, ShippedOperator
 from steward.install.rbac import databases_for_tenants, metrics_reader
 from steward.install.values import Image, OperatorValues, Values
 from steward.install.workloads import OWN_NAMESPACE
@@ -22,8 +22,8 @@ from steward.kube.objects.kinds import Manifest
 NOTE = "# Made by `make generate` from src/steward/install: edit there.\n"
 
 
-class Tokens:
-    """Words that stand for Helm expressions. `Optional` ones take their whole line away when the value is empty."""
+class HelmTokens:
+    """Tokens that stand for Helm expressions. The line of an optional token is omitted when its value is empty."""
 
     def __init__(self) -> None:
         self._expressions: list[str] = []
@@ -42,11 +42,13 @@ class Tokens:
         self._expressions.append(path)
         return f"HelmOptional{len(self._expressions) - 1}x"
 
-    def written(self, text: str) -> str:
-        whole_lines = re.sub(r"^( *)(\w+): HelmOptional(\d+)x\n", self._with, text, flags=re.MULTILINE)
+    def substitute(self, text: str) -> str:
+        whole_lines = re.sub(
+            r"^( *)(\w+): HelmOptional(\d+)x\n", self._optional_block, text, flags=re.MULTILINE
+        )
         return re.sub(r"HelmToken(\d+)x", lambda found: self._expressions[int(found[1])], whole_lines)
 
-    def _with(self, found: re.Match[str]) -> str:
+    def _optional_block(self, found: re.Match[str]) -> str:
         indent, key, number = found.groups()
         lines = (
             f"{{{{- with {self._expressions[int(number)]} }}}}",
@@ -57,38 +59,41 @@ class Tokens:
 
 
 _NOTES = """\
-Steward {{ .Chart.AppVersion }} comes up in {{ .Release.Namespace }}. See how it goes, and what is wrong with it:
+Steward {{ .Chart.AppVersion }} is starting in {{ .Release.Namespace }}. Check its progress and health:
 
   kubectl get pods -n {{ .Release.Namespace }}
   steward doctor --system-namespace {{ .Release.Namespace }}
 {{- if not .Values.tenants.enabled }} --only multigres{{ end }}
 {{- if not .Values.multigres.enabled }} --only tenants{{ end }}
 
-The custom resource definitions stay when this is uninstalled: with them would go every cluster and every tenant.
+The custom resource definitions stay when this is uninstalled: deleting them would delete every cluster and tenant.
 """
 
 
 def templates() -> dict[str, str]:
-    """The files below `templates/`, by name."""
+    """Files below `templates/` by name."""
     files = {
         "NOTES.txt": _NOTES,
         "crds.yaml": _CRDS,
-        "metrics-reader.yaml": _file([metrics_reader()], "", Tokens()),
-        "alerts.yaml": _picked_up("alerts", RULES),
-        "dashboards.yaml": _picked_up("dashboards", DASHBOARDS),
+        "metrics-reader.yaml": _template_file([metrics_reader()], "", HelmTokens()),
+        "alerts.yaml": _monitoring_template("alerts", RULES),
+        "dashboards.yaml": _monitoring_template("dashboards", DASHBOARDS),
     }
-    for operator in SHIPPED:
-        files |= _of_operator(operator)
+    for operator in OPERATORS:
+        files |= _operator_templates(operator)
     both = "and .Values.multigres.enabled .Values.tenants.enabled"
-    return {**files, "databases-for-tenants.yaml": _file([databases_for_tenants()], both, Tokens())}
+    return {
+        **files,
+        "databases-for-tenants.yaml": _template_file([databases_for_tenants()], both, HelmTokens()),
+    }
 
 
-def _of_operator(operator: Shipped) -> dict[str, str]:
-    tokens = Tokens()
-    values = _values(operator, tokens)
-    is_on = f".Values.{operator.word}.enabled"
+def _operator_templates(operator: ShippedOperator) -> dict[str, str]:
+    tokens = HelmTokens()
+    values = _token_values(operator, tokens)
+    is_on = f".Values.{operator.short_name}.enabled"
     core = manifests.core(operator, values)
-    _with_lists(core, operator, tokens)
+    _set_list_expressions(core, operator, tokens)
     sections = {
         "rbac": (manifests.rbac(operator, values), is_on),
         "operator": (core, is_on),
@@ -100,18 +105,18 @@ def _of_operator(operator: Shipped) -> dict[str, str]:
         ),
     }
     return {
-        f"{operator.word}-{name}.yaml": _file(objects, condition, tokens)
+        f"{operator.short_name}-{name}.yaml": _template_file(objects, condition, tokens)
         for name, (objects, condition) in sections.items()
     }
 
 
-def _values(operator: Shipped, tokens: Tokens) -> Values:
-    word = operator.word
-    chosen = OperatorValues(
-        replicas=cast(int, tokens.value(f".Values.{word}.replicas")),
-        resources=tokens.json(f".Values.{word}.resources"),
-        node_selector=tokens.optional(f".Values.{word}.nodeSelector"),
-        tolerations=tokens.optional(f".Values.{word}.tolerations"),
+def _token_values(operator: ShippedOperator, tokens: HelmTokens) -> Values:
+    name = operator.short_name
+    operator_values = OperatorValues(
+        replicas=cast(int, tokens.value(f".Values.{name}.replicas")),
+        resources=tokens.json(f".Values.{name}.resources"),
+        node_selector=tokens.optional(f".Values.{name}.nodeSelector"),
+        tolerations=tokens.optional(f".Values.{name}.tolerations"),
     )
     return Values(
         namespace=tokens.value(".Release.Namespace"),
@@ -122,35 +127,35 @@ def _values(operator: Shipped, tokens: Tokens) -> Values:
         ),
         image_pull_secrets=tokens.optional(".Values.imagePullSecrets"),
         priority_class_name=tokens.optional(".Values.priorityClassName"),
-        multigres=chosen,
-        tenants=chosen,
+        multigres=operator_values,
+        tenants=operator_values,
     )
 
 
-def _with_lists(core: list[Manifest], operator: Shipped, tokens: Tokens) -> None:
-    """Lists that hold something of ours beside what is chosen."""
+def _set_list_expressions(core: list[Manifest], operator: ShippedOperator, tokens: HelmTokens) -> None:
+    """Sets args and env, which combine fixed items with items from the values."""
     deployment = next(manifest for manifest in core if manifest["kind"] == "Deployment")
     (container,) = deployment["spec"]["template"]["spec"]["containers"]
     container["args"] = tokens.json(
-        f'(concat (list "run" "{operator.word}") (ternary (list) (list "--webhooks=off") .Values.webhooks) '
-        f".Values.{operator.word}.args)"
+        f'(concat (list "run" "{operator.short_name}") (ternary (list) (list "--webhooks=off") .Values.webhooks) '
+        f".Values.{operator.short_name}.args)"
     )
-    own = json.dumps(json.dumps([OWN_NAMESPACE]))
-    container["env"] = tokens.json(f"(concat (fromJsonArray {own}) .Values.{operator.word}.env)")
+    fixed = json.dumps(json.dumps([OWN_NAMESPACE]))
+    container["env"] = tokens.json(f"(concat (fromJsonArray {fixed}) .Values.{operator.short_name}.env)")
 
 
-def _file(objects: list[Manifest], condition: str, tokens: Tokens) -> str:
+def _template_file(objects: list[Manifest], condition: str, tokens: HelmTokens) -> str:
     text = "---\n".join(
         yaml.safe_dump(manifest, sort_keys=False, width=1000, allow_unicode=True) for manifest in objects
     )
-    body = tokens.written(text)
+    body = tokens.substitute(text)
     return f"{NOTE}{{{{- if {condition} }}}}\n{body}{{{{- end }}}}\n" if condition else NOTE + body
 
 
-def _picked_up(value: str, files: dict[Shipped, str]) -> str:
-    """Files that hold braces of their own, so they are read as data, not as templates."""
+def _monitoring_template(value: str, files: dict[ShippedOperator, str]) -> str:
+    """Reads the files as data, not as templates: they contain braces."""
     parts = [
-        f"{{{{- if and .Values.{operator.word}.enabled .Values.monitoring.{value} }}}}\n"
+        f"{{{{- if and .Values.{operator.short_name}.enabled .Values.monitoring.{value} }}}}\n"
         f'{{{{- $object := fromYaml (.Files.Get "files/monitoring/{name}") }}}}\n'
         '{{- $_ := set $object.metadata "namespace" .Release.Namespace }}\n'
         "---\n{{ toYaml $object }}\n{{- end }}\n"

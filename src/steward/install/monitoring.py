@@ -1,7 +1,7 @@
-"""Alerts and dashboards, as objects that a monitoring stack picks up.
+"""Alerts and dashboards as objects for a monitoring stack.
 
-They are written by hand where seeds and dashboards' users look for them, `config/monitoring` and `config/prometheus`;
-what a stack loads is made from those, so that no rule stands twice. A wheel carries the directory with it.
+The sources are written by hand in `config/monitoring` and `config/prometheus`; the objects are generated from them, so
+that each rule exists once. The wheel contains the directory.
 """
 
 from pathlib import Path
@@ -10,35 +10,35 @@ from typing import Any, Final
 import yaml
 
 from steward.install.network import service_monitor
-from steward.install.operators import MULTIGRES, TENANTS, Shipped, labels
+from steward.install.operators import MULTIGRES, TENANTS, ShippedOperator, labels
 from steward.install.values import Values
 from steward.kube.objects.kinds import Manifest
 
-_SHIPPED_WITH_THE_PACKAGE: Final = Path(__file__).with_name("monitoring_files")
-_CHECKOUT: Final = Path(__file__).parents[3] / "config" / "monitoring"
+_PACKAGE_DIRECTORY: Final = Path(__file__).with_name("monitoring_files")
+_CHECKOUT_DIRECTORY: Final = Path(__file__).parents[3] / "config" / "monitoring"
 
 RULES: Final = {MULTIGRES: "prometheus-rules.yaml", TENANTS: "tenants-prometheus-rules.yaml"}
 DASHBOARDS: Final = {MULTIGRES: "grafana-dashboards.yaml", TENANTS: "tenants-grafana-dashboards.yaml"}
 
 
-def alerts(operator: Shipped, values: Values) -> Manifest:
+def alerts(operator: ShippedOperator, values: Values) -> Manifest:
     """A PrometheusRule, for the Prometheus operator."""
-    return _placed(RULES[operator], values)
+    return _load_manifest(RULES[operator], values)
 
 
-def dashboards(operator: Shipped, values: Values) -> Manifest:
+def dashboards(operator: ShippedOperator, values: Values) -> Manifest:
     """A ConfigMap, for the sidecar of Grafana."""
-    return _placed(DASHBOARDS[operator], values)
+    return _load_manifest(DASHBOARDS[operator], values)
 
 
-def _placed(name: str, values: Values) -> Manifest:
-    directory = _SHIPPED_WITH_THE_PACKAGE if _SHIPPED_WITH_THE_PACKAGE.is_dir() else _CHECKOUT
+def _load_manifest(name: str, values: Values) -> Manifest:
+    directory = _PACKAGE_DIRECTORY if _PACKAGE_DIRECTORY.is_dir() else _CHECKOUT_DIRECTORY
     found: Manifest = yaml.load((directory / name).read_text(), yaml.CSafeLoader)
     return {**found, "metadata": {**found["metadata"], "namespace": values.namespace}}
 
 
-def made_files(root: Path) -> dict[str, list[Manifest]]:
-    """Those of `config/monitoring` that are made from others, by name."""
+def generated_files(root: Path) -> dict[str, list[Manifest]]:
+    """The generated files of `config/monitoring` by name."""
     return {
         "service-monitor.yaml": [_without_namespace(service_monitor(MULTIGRES, Values()))],
         "tenants-service-monitor.yaml": [_without_namespace(service_monitor(TENANTS, Values()))],

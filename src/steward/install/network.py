@@ -1,21 +1,28 @@
-"""How an operator is reached: metrics for Prometheus, webhooks for the API server, and nothing else."""
+"""Services, network policies and monitors: Prometheus reads metrics, the API server calls webhooks."""
 
-from steward.install.operators import METRICS_PORT, PROBES_PORT, WEBHOOK_PORT, Shipped, labels, selector
+from steward.install.operators import (
+    METRICS_PORT,
+    PROBES_PORT,
+    WEBHOOK_PORT,
+    ShippedOperator,
+    labels,
+    selector,
+)
 from steward.install.values import Values
 from steward.install.workloads import metadata
 from steward.kube.objects.kinds import Manifest
 
 
-def metrics_service(operator: Shipped, values: Values) -> Manifest:
+def metrics_service(operator: ShippedOperator, values: Values) -> Manifest:
     return _service(operator, values, "metrics", METRICS_PORT)
 
 
-def webhook_service(operator: Shipped, values: Values) -> Manifest:
+def webhook_service(operator: ShippedOperator, values: Values) -> Manifest:
     return _service(operator, values, "webhooks", 443)
 
 
-def _service(operator: Shipped, values: Values, port: str, number: int) -> Manifest:
-    """In front of the container's port of that name."""
+def _service(operator: ShippedOperator, values: Values, port: str, number: int) -> Manifest:
+    """A Service for the container port of that name."""
     return {
         "apiVersion": "v1",
         "kind": "Service",
@@ -31,12 +38,12 @@ def _service(operator: Shipped, values: Values, port: str, number: int) -> Manif
     }
 
 
-def service_name(operator: Shipped, port: str) -> str:
+def service_name(operator: ShippedOperator, port: str) -> str:
     return f"{operator.name}-{'webhook' if port == 'webhooks' else port}-service"
 
 
-def network_policy(operator: Shipped, values: Values) -> Manifest:
-    """Who may call in. Calls out are not limited: databases, topology servers and the API server are anywhere."""
+def network_policy(operator: ShippedOperator, values: Values) -> Manifest:
+    """Limits ingress. Egress is not limited: databases, topology servers and the API server may be anywhere."""
     ports = (METRICS_PORT, PROBES_PORT, WEBHOOK_PORT)
     return {
         "apiVersion": "networking.k8s.io/v1",
@@ -50,7 +57,7 @@ def network_policy(operator: Shipped, values: Values) -> Manifest:
     }
 
 
-def service_monitor(operator: Shipped, values: Values) -> Manifest:
+def service_monitor(operator: ShippedOperator, values: Values) -> Manifest:
     return {
         "apiVersion": "monitoring.coreos.com/v1",
         "kind": "ServiceMonitor",
@@ -64,7 +71,7 @@ def service_monitor(operator: Shipped, values: Values) -> Manifest:
                     "path": "/metrics",
                     "scheme": "https",
                     "interval": "30s",
-                    # Our series speak of namespaces of their own.
+                    # The metrics have namespace labels of their own.
                     "honorLabels": True,
                     "bearerTokenFile": "/var/run/secrets/kubernetes.io/serviceaccount/token",
                     "tlsConfig": {"insecureSkipVerify": True},

@@ -1,4 +1,4 @@
-"""The two operators as an installation sees them: how they are called and what differs between them."""
+"""The two operators: names, ports and labels."""
 
 from typing import NamedTuple
 
@@ -7,21 +7,21 @@ PROBES_PORT = 8081
 WEBHOOK_PORT = 9443
 
 
-class Shipped(NamedTuple):
-    """An operator: the word that users type, and the name of its Deployment, service account, roles and lease."""
+class ShippedOperator(NamedTuple):
+    """An operator: the name on the command line, and the name of its Deployment, service account, roles and lease."""
 
-    word: str
+    short_name: str
     name: str
 
 
-MULTIGRES = Shipped("multigres", "multigres-operator")
-TENANTS = Shipped("tenants", "tenant-operator")
-SHIPPED = (MULTIGRES, TENANTS)
+MULTIGRES = ShippedOperator("multigres", "multigres-operator")
+TENANTS = ShippedOperator("tenants", "tenant-operator")
+OPERATORS = (MULTIGRES, TENANTS)
 
 
-def labels(operator: Shipped) -> dict[str, str]:
+def labels(operator: ShippedOperator) -> dict[str, str]:
     return {**selector(operator), "app.kubernetes.io/part-of": "steward"}
 
 
-def selector(operator: Shipped) -> dict[str, str]:
+def selector(operator: ShippedOperator) -> dict[str, str]:
     return {"app.kubernetes.io/name": operator.name, "app.kubernetes.io/component": "operator"}

@@ -1,9 +1,9 @@
-"""Roles and bindings, made from the table in `rights`."""
+"""Roles and bindings from the rules in `rbac_rules`."""
 
 from typing import Any
 
-from steward.install.operators import TENANTS, Shipped, labels
-from steward.install.rbac_rules import GRANTS, IN_OWN_NAMESPACE, KEEP, RIGHTS, Right
+from steward.install.operators import TENANTS, ShippedOperator, labels
+from steward.install.rbac_rules import AGGREGATION_LABEL, CLUSTER_RULES, MANAGE, NAMESPACE_RULES, RbacRule
 from steward.install.values import Values
 from steward.install.workloads import metadata
 from steward.kube.objects.kinds import Manifest
@@ -11,48 +11,51 @@ from steward.kube.objects.kinds import Manifest
 RBAC = "rbac.authorization.k8s.io/v1"
 
 
-def access(operator: Shipped, values: Values) -> list[Manifest]:
+def operator_roles(operator: ShippedOperator, values: Values) -> list[Manifest]:
     return [
-        _role(operator, RIGHTS[operator]),
+        _cluster_role(operator, CLUSTER_RULES[operator]),
         _binding("ClusterRole", {"name": operator.name, "labels": labels(operator)}, operator, values),
         {
             "apiVersion": RBAC,
             "kind": "Role",
             "metadata": metadata(operator, values),
-            "rules": [_rule(right) for right in IN_OWN_NAMESPACE],
+            "rules": [_rule(right) for right in NAMESPACE_RULES],
         },
         _binding("Role", metadata(operator, values), operator, values),
     ]
 
 
-def custom_kinds(values: Values) -> list[Manifest]:
-    """Rights on the custom kinds that templates hold: every ClusterRole with the label adds its own."""
+def custom_kind_roles(values: Values) -> list[Manifest]:
+    """Access to custom kinds in templates, aggregated from every ClusterRole with the label."""
     name = f"{TENANTS.name}-custom-kinds"
     meta = {"name": name, "labels": labels(TENANTS)}
     role = {
         "apiVersion": RBAC,
         "kind": "ClusterRole",
         "metadata": meta,
-        # Its rules are the aggregating controller's to write: an empty list of ours would take them away.
-        "aggregationRule": {"clusterRoleSelectors": [{"matchLabels": {GRANTS: "true"}}]},
+        # No `rules`: the aggregation controller writes them, and applying an empty list would remove them.
+        "aggregationRule": {"clusterRoleSelectors": [{"matchLabels": {AGGREGATION_LABEL: "true"}}]},
     }
     binding = _binding("ClusterRole", meta, TENANTS, values)
     return [role, {**binding, "roleRef": {**binding["roleRef"], "name": name}}]
 
 
 def databases_for_tenants() -> Manifest:
-    """Where both operators run, a row may become a database."""
-    granted = Right("multigres.com", ("multigresclusters",), KEEP)
+    """Lets templates of tenants create MultigresClusters if both operators are installed."""
+    granted = RbacRule("multigres.com", ("multigresclusters",), MANAGE)
     return {
         "apiVersion": RBAC,
         "kind": "ClusterRole",
-        "metadata": {"name": f"{TENANTS.name}-multigres", "labels": {**labels(TENANTS), GRANTS: "true"}},
+        "metadata": {
+            "name": f"{TENANTS.name}-multigres",
+            "labels": {**labels(TENANTS), AGGREGATION_LABEL: "true"},
+        },
         "rules": [_rule(granted)],
     }
 
 
 def metrics_reader() -> Manifest:
-    """To be bound to whoever scrapes."""
+    """To be bound to the service account that scrapes the metrics."""
     return {
         "apiVersion": RBAC,
         "kind": "ClusterRole",
@@ -61,7 +64,7 @@ def metrics_reader() -> Manifest:
     }
 
 
-def _role(operator: Shipped, rights: tuple[Right, ...]) -> Manifest:
+def _cluster_role(operator: ShippedOperator, rights: tuple[RbacRule, ...]) -> Manifest:
     return {
         "apiVersion": RBAC,
         "kind": "ClusterRole",
@@ -70,7 +73,7 @@ def _role(operator: Shipped, rights: tuple[Right, ...]) -> Manifest:
     }
 
 
-def _rule(right: Right) -> dict[str, Any]:
+def _rule(right: RbacRule) -> dict[str, Any]:
     rule: dict[str, Any] = {
         "apiGroups": [right.group],
         "resources": list(right.resources),
@@ -79,7 +82,7 @@ def _rule(right: Right) -> dict[str, Any]:
     return {**rule, "resourceNames": list(right.names)} if right.names else rule
 
 
-def _binding(role: str, meta: Manifest, operator: Shipped, values: Values) -> Manifest:
+def _binding(role: str, meta: Manifest, operator: ShippedOperator, values: Values) -> Manifest:
     return {
         "apiVersion": RBAC,
         "kind": f"{role}Binding",

@@ -1,23 +1,23 @@
-"""What each operator may do: every right that its code uses, and none beyond.
+"""The RBAC rules of each operator: exactly the access that its code uses.
 
-The suite runs the operators under these rights and compares them with the audit log of the API server: a right that is
-missing fails a story, one that nothing used fails the comparison. Server-side apply of an object that is not there
-needs `create` beside `patch`.
+The test suite runs the operators with these rules and compares them with the audit log of the API server: a missing
+rule fails a scenario, an unused rule fails the comparison. Server-side apply of a new object
+needs `create` and `patch`.
 """
 
 from typing import NamedTuple
 
-from steward.install.operators import MULTIGRES, TENANTS, Shipped
+from steward.install.operators import MULTIGRES, TENANTS, ShippedOperator
 from steward.multigres import webhook_configurations as multigres_rules
 from steward.tenants import webhook_configurations as tenant_rules
 
 WATCH = ("list", "watch")
 READ = ("get", *WATCH)
-KEEP = (*READ, "create", "patch", "delete")
+MANAGE = (*READ, "create", "patch", "delete")
 
 
-class Right(NamedTuple):
-    """A rule of a role; `names` narrows it to objects of those names."""
+class RbacRule(NamedTuple):
+    """A rule of a role; `names` limits it to objects of these names."""
 
     group: str
     resources: tuple[str, ...]
@@ -25,18 +25,18 @@ class Right(NamedTuple):
     names: tuple[str, ...] = ()
 
 
-_REVIEWS = (
-    Right("authentication.k8s.io", ("tokenreviews",), ("create",)),
-    Right("authorization.k8s.io", ("subjectaccessreviews",), ("create",)),
+_REVIEW_RULES = (
+    RbacRule("authentication.k8s.io", ("tokenreviews",), ("create",)),
+    RbacRule("authorization.k8s.io", ("subjectaccessreviews",), ("create",)),
 )
-_EVENTS = (Right("events.k8s.io", ("events",), ("create", "patch")),)
+_EVENT_RULES = (RbacRule("events.k8s.io", ("events",), ("create", "patch")),)
 
 
-def _ca_bundles(mutating: str, validating: str) -> tuple[Right, ...]:
-    """A rule each: in one, each name would be granted for either kind."""
+def _webhook_rules(mutating: str, validating: str) -> tuple[RbacRule, ...]:
+    """One rule for each kind: a single rule would grant both names for both kinds."""
     named = (("mutatingwebhookconfigurations", mutating), ("validatingwebhookconfigurations", validating))
     return tuple(
-        Right("admissionregistration.k8s.io", (resource,), ("get", "patch"), (name,))
+        RbacRule("admissionregistration.k8s.io", (resource,), ("get", "patch"), (name,))
         for resource, name in named
     )
 
@@ -44,63 +44,70 @@ def _ca_bundles(mutating: str, validating: str) -> tuple[Right, ...]:
 _CHILDREN = ("toposervers", "cells", "tablegroups", "shards")
 _TEMPLATES = ("coretemplates", "celltemplates", "shardtemplates")
 
-_MULTIGRES = (
-    Right("multigres.com", ("multigresclusters", *_TEMPLATES), (*WATCH, "patch")),
-    Right("multigres.com", _CHILDREN, KEEP),
-    Right("multigres.com", tuple(f"{name}/status" for name in ("multigresclusters", *_CHILDREN)), ("patch",)),
-    # Where the server enforces it, an owner reference that blocks deletion needs this right on the owner.
-    Right(
+_MULTIGRES_RULES = (
+    RbacRule("multigres.com", ("multigresclusters", *_TEMPLATES), (*WATCH, "patch")),
+    RbacRule("multigres.com", _CHILDREN, MANAGE),
+    RbacRule(
+        "multigres.com", tuple(f"{name}/status" for name in ("multigresclusters", *_CHILDREN)), ("patch",)
+    ),
+    # With OwnerReferencesPermissionEnforcement, an owner reference with blockOwnerDeletion needs this.
+    RbacRule(
         "multigres.com",
         tuple(f"{name}/finalizers" for name in ("multigresclusters", *_CHILDREN)),
         ("update",),
     ),
-    Right("apps", ("deployments", "statefulsets", "controllerrevisions"), KEEP),
-    Right("", ("services", "configmaps", "secrets", "persistentvolumeclaims"), KEEP),
-    # One that was evicted is looked at again; one that a new set could not find gets the set's labels.
-    Right("", ("pods",), (*READ, "patch")),
-    Right("", ("pods/eviction",), ("create",)),
-    Right("policy", ("poddisruptionbudgets",), KEEP),
-    Right("storage.k8s.io", ("storageclasses",), READ),
-    # Whether any node stands in the zone of a cell.
-    Right("", ("nodes",), ("list",)),
-    *_ca_bundles(multigres_rules.MUTATING, multigres_rules.VALIDATING),
-    *_EVENTS,
-    *_REVIEWS,
+    RbacRule("apps", ("deployments", "statefulsets", "controllerrevisions"), MANAGE),
+    RbacRule("", ("services", "configmaps", "secrets", "persistentvolumeclaims"), MANAGE),
+    # get: after an eviction. patch: sets the labels of a new StatefulSet on pods that it would not select.
+    RbacRule("", ("pods",), (*READ, "patch")),
+    RbacRule("", ("pods/eviction",), ("create",)),
+    RbacRule("policy", ("poddisruptionbudgets",), MANAGE),
+    RbacRule("storage.k8s.io", ("storageclasses",), READ),
+    # To check that the zone of a cell has nodes.
+    RbacRule("", ("nodes",), ("list",)),
+    *_webhook_rules(multigres_rules.MUTATING, multigres_rules.VALIDATING),
+    *_EVENT_RULES,
+    *_REVIEW_RULES,
 )
 
-_RENDERED = (
-    Right(
+_TEMPLATE_KIND_RULES = (
+    RbacRule(
         "",
         ("configmaps", "namespaces", "persistentvolumeclaims", "secrets", "serviceaccounts", "services"),
-        KEEP,
+        MANAGE,
     ),
-    Right("apps", ("daemonsets", "deployments", "statefulsets"), KEEP),
-    Right("autoscaling", ("horizontalpodautoscalers",), KEEP),
-    Right("batch", ("cronjobs", "jobs"), KEEP),
-    Right("networking.k8s.io", ("ingresses", "networkpolicies"), KEEP),
-    Right("policy", ("poddisruptionbudgets",), KEEP),
+    RbacRule("apps", ("daemonsets", "deployments", "statefulsets"), MANAGE),
+    RbacRule("autoscaling", ("horizontalpodautoscalers",), MANAGE),
+    RbacRule("batch", ("cronjobs", "jobs"), MANAGE),
+    RbacRule("networking.k8s.io", ("ingresses", "networkpolicies"), MANAGE),
+    RbacRule("policy", ("poddisruptionbudgets",), MANAGE),
 )
-"""The kinds that a TenantTemplate has a list for. Others are granted by roles that carry the label `GRANTS`."""
+"""Kinds with a list in TenantTemplate. Roles with the label `AGGREGATION_LABEL` grant others."""
 
-GRANTS = "kubernetes-tenants.org/aggregate-to-tenant-operator"
+AGGREGATION_LABEL = "kubernetes-tenants.org/aggregate-to-tenant-operator"
 
-_OF_TENANTS = "operator.kubernetes-tenants.org"
-_TENANTS = (
-    # The webhook of templates asks for the registry, which is often applied in the same breath.
-    Right(_OF_TENANTS, ("tenantregistries",), (*READ, "patch")),
-    Right(_OF_TENANTS, ("tenanttemplates",), (*WATCH, "patch")),
-    Right(_OF_TENANTS, ("tenants",), KEEP),
-    Right(_OF_TENANTS, ("tenantregistries/status", "tenanttemplates/status", "tenants/status"), ("patch",)),
-    *_RENDERED,
-    # The version of a template that is in force.
-    Right("apps", ("controllerrevisions",), KEEP),
-    Right("", ("serviceaccounts",), ("impersonate",)),
-    *_ca_bundles(tenant_rules.MUTATING, tenant_rules.VALIDATING),
-    *_EVENTS,
-    *_REVIEWS,
+_TENANTS_GROUP = "operator.kubernetes-tenants.org"
+_TENANT_RULES = (
+    # get: the template webhook reads the registry, which is often applied at the same time and not cached yet.
+    RbacRule(_TENANTS_GROUP, ("tenantregistries",), (*READ, "patch")),
+    RbacRule(_TENANTS_GROUP, ("tenanttemplates",), (*WATCH, "patch")),
+    RbacRule(_TENANTS_GROUP, ("tenants",), MANAGE),
+    RbacRule(
+        _TENANTS_GROUP, ("tenantregistries/status", "tenanttemplates/status", "tenants/status"), ("patch",)
+    ),
+    *_TEMPLATE_KIND_RULES,
+    # The active revision of a template.
+    RbacRule("apps", ("controllerrevisions",), MANAGE),
+    RbacRule("", ("serviceaccounts",), ("impersonate",)),
+    *_webhook_rules(tenant_rules.MUTATING, tenant_rules.VALIDATING),
+    *_EVENT_RULES,
+    *_REVIEW_RULES,
 )
 
-RIGHTS: dict[Shipped, tuple[Right, ...]] = {MULTIGRES: _MULTIGRES, TENANTS: _TENANTS}
+CLUSTER_RULES: dict[ShippedOperator, tuple[RbacRule, ...]] = {
+    MULTIGRES: _MULTIGRES_RULES,
+    TENANTS: _TENANT_RULES,
+}
 
-IN_OWN_NAMESPACE = (Right("coordination.k8s.io", ("leases",), ("get", "create", "update")),)
-"""Of both, in the namespace where they run."""
+NAMESPACE_RULES = (RbacRule("coordination.k8s.io", ("leases",), ("get", "create", "update")),)
+"""Rules of both operators in their own namespace."""

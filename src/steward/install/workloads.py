@@ -1,8 +1,15 @@
-"""The Deployments: two replicas of one image each, with no right on their node and nothing to write but /tmp."""
+"""Deployments, service accounts and disruption budgets. Containers are unprivileged and can write only to /tmp."""
 
 from typing import Any
 
-from steward.install.operators import METRICS_PORT, PROBES_PORT, WEBHOOK_PORT, Shipped, labels, selector
+from steward.install.operators import (
+    METRICS_PORT,
+    PROBES_PORT,
+    WEBHOOK_PORT,
+    ShippedOperator,
+    labels,
+    selector,
+)
 from steward.install.values import OperatorValues, Values
 from steward.kube.objects.kinds import Manifest
 
@@ -10,58 +17,60 @@ USER = 65532
 OWN_NAMESPACE = {"name": "POD_NAMESPACE", "valueFrom": {"fieldRef": {"fieldPath": "metadata.namespace"}}}
 
 
-def workload(operator: Shipped, chosen: OperatorValues, values: Values) -> list[Manifest]:
+def operator_workload(
+    operator: ShippedOperator, operator_values: OperatorValues, values: Values
+) -> list[Manifest]:
     return [
         service_account(operator, values),
-        deployment(operator, chosen, values),
+        deployment(operator, operator_values, values),
         disruption_budget(operator, values),
     ]
 
 
-def service_account(operator: Shipped, values: Values) -> Manifest:
+def service_account(operator: ShippedOperator, values: Values) -> Manifest:
     return {"apiVersion": "v1", "kind": "ServiceAccount", "metadata": metadata(operator, values)}
 
 
-def disruption_budget(operator: Shipped, values: Values) -> Manifest:
+def disruption_budget(operator: ShippedOperator, values: Values) -> Manifest:
     return {
         "apiVersion": "policy/v1",
         "kind": "PodDisruptionBudget",
         "metadata": metadata(operator, values),
-        # One may always go: a budget that never allows it would block the drain of a node for a single replica.
+        # maxUnavailable, not minAvailable: with a single replica, minAvailable would block the drain of its node.
         "spec": {"maxUnavailable": 1, "selector": {"matchLabels": selector(operator)}},
     }
 
 
-def deployment(operator: Shipped, chosen: OperatorValues, values: Values) -> Manifest:
+def deployment(operator: ShippedOperator, operator_values: OperatorValues, values: Values) -> Manifest:
     return {
         "apiVersion": "apps/v1",
         "kind": "Deployment",
         "metadata": metadata(operator, values),
         "spec": {
-            "replicas": chosen.replicas,
+            "replicas": operator_values.replicas,
             "selector": {"matchLabels": selector(operator)},
             "template": {
                 "metadata": {
                     "labels": labels(operator),
                     "annotations": {"kubectl.kubernetes.io/default-container": "operator"},
                 },
-                "spec": _pod(operator, chosen, values),
+                "spec": _pod_spec(operator, operator_values, values),
             },
         },
     }
 
 
-def metadata(operator: Shipped, values: Values) -> Manifest:
+def metadata(operator: ShippedOperator, values: Values) -> Manifest:
     return {"name": operator.name, "namespace": values.namespace, "labels": labels(operator)}
 
 
-def _pod(operator: Shipped, chosen: OperatorValues, values: Values) -> dict[str, Any]:
+def _pod_spec(operator: ShippedOperator, operator_values: OperatorValues, values: Values) -> dict[str, Any]:
     return {
         "serviceAccountName": operator.name,
         **({"priorityClassName": values.priority_class_name} if values.priority_class_name else {}),
         **({"imagePullSecrets": values.image_pull_secrets} if values.image_pull_secrets else {}),
-        **({"nodeSelector": chosen.node_selector} if chosen.node_selector else {}),
-        **({"tolerations": chosen.tolerations} if chosen.tolerations else {}),
+        **({"nodeSelector": operator_values.node_selector} if operator_values.node_selector else {}),
+        **({"tolerations": operator_values.tolerations} if operator_values.tolerations else {}),
         "securityContext": {
             "runAsNonRoot": True,
             "runAsUser": USER,
@@ -77,19 +86,19 @@ def _pod(operator: Shipped, chosen: OperatorValues, values: Values) -> dict[str,
             }
         ],
         "terminationGracePeriodSeconds": 30,
-        "containers": [_container(operator, chosen, values)],
+        "containers": [_container(operator, operator_values, values)],
         "volumes": [{"name": "tmp", "emptyDir": {"sizeLimit": "64Mi"}}],
     }
 
 
-def _container(operator: Shipped, chosen: OperatorValues, values: Values) -> dict[str, Any]:
+def _container(operator: ShippedOperator, operator_values: OperatorValues, values: Values) -> dict[str, Any]:
     image = values.image
     return {
         "name": "operator",
         "image": f"{image.repository}:{image.tag}",
         "imagePullPolicy": image.pull_policy,
-        "args": ["run", operator.word, *_webhook_args(values), *chosen.args],
-        "env": [OWN_NAMESPACE, *chosen.env],
+        "args": ["run", operator.short_name, *_webhook_args(values), *operator_values.args],
+        "env": [OWN_NAMESPACE, *operator_values.env],
         "ports": [
             {"name": "metrics", "containerPort": METRICS_PORT},
             {"name": "probes", "containerPort": PROBES_PORT},
@@ -97,7 +106,7 @@ def _container(operator: Shipped, chosen: OperatorValues, values: Values) -> dic
         ],
         "livenessProbe": _probe("/healthz", 15),
         "readinessProbe": _probe("/readyz", 5),
-        "resources": chosen.resources,
+        "resources": operator_values.resources,
         "securityContext": {
             "allowPrivilegeEscalation": False,
             "readOnlyRootFilesystem": True,

@@ -1,7 +1,7 @@
 """Caches with a bound: least recently used, and time to live.
 
-A cache holds what can be computed or read again; dropping an entry costs time, never correctness. Whatever must survive
-between reconciles is not a cache but a state, and is a dataclass of its controller (docs/design/state.md).
+A cache holds values that can be computed or read again: dropping an entry costs time, never correctness. Values that
+must survive between reconciles are state, in a dataclass of their controller (docs/design/state.md).
 """
 
 from collections import OrderedDict
@@ -50,7 +50,7 @@ class _Expiring(NamedTuple, Generic[V]):
 
 
 class TtlCache(Generic[K, V]):
-    """Entries expire; expired ones are dropped whenever another is set, so the bound is what one period asks for."""
+    """Entries expire. Expired entries are dropped whenever one is set, so that it holds at most those of one period."""
 
     def __init__(self, clock: Clock, seconds: float) -> None:
         self._clock = clock
@@ -67,7 +67,7 @@ class TtlCache(Generic[K, V]):
         return entry.value
 
     def set(self, key: K, value: V, seconds: float | None = None) -> None:
-        """`seconds` overrides the cache's own period, for answers that should be asked for again sooner."""
+        """`seconds` overrides the cache's own period, for values that should be computed again sooner."""
         now = self._clock.monotonic()
         self._entries = {known: entry for known, entry in self._entries.items() if now < entry.expires_at}
         self._entries[key] = _Expiring(value, now + (self._seconds if seconds is None else seconds))

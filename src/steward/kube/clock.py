@@ -1,7 +1,7 @@
-"""Time and chance as values that are handed in, so that a test can own both.
+"""Clock and random number source, passed as parameters so that tests can control them.
 
-`now` is the wall clock, for stamps that others read; `monotonic` is for every duration and deadline. It goes on
-while the machine is suspended, where the system can tell: the lease that we held goes on too, on the server.
+`now` is the wall clock, for timestamps that others read; `monotonic` is for all durations and deadlines. On Linux it
+includes the time in which the machine is suspended: a lease expires meanwhile too.
 """
 
 import asyncio

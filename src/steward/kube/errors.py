@@ -1,21 +1,21 @@
-"""Everything that can go wrong between us and an API server, in one tree.
+"""The errors of communication with an API server.
 
     KubeError
     ├── ConfigError              kubeconfig, service account or credential plugin: which file, which entry, the cure
-    │   └── NoCluster            nothing says which cluster to talk to
-    ├── TransportError           no answer came
-    │   ├── Unreachable          the request never reached the server: safe to repeat
+    │   └── NoCluster            neither a kubeconfig nor a service account was found
+    ├── TransportError           there was no response
+    │   ├── Unreachable          the request never reached the server: safe to retry
     │   ├── Timeout              .ambiguous: the server may have done it
     │   └── TlsError             the handshake failed
-    ├── ApiError                 the server answered and refused: status, reason, message, details
-    │   ├── TooDeep              200  an answer that is nested deeper than we can read
+    ├── ApiError                 the server rejected the request: status, reason, message, details
+    │   ├── TooDeep              200  a response that is nested deeper than we can decode
     │   ├── BadRequest           400
     │   ├── Unauthorized         401
     │   ├── Forbidden            403  .verb .resource .user
     │   ├── NotFound             404
     │   ├── AlreadyExists        409
     │   ├── Conflict             409  the resourceVersion or uid was not the expected one
-    │   ├── FieldConflict        409  .managers: who owns which field
+    │   ├── FieldConflict        409  .managers: which manager owns which field
     │   ├── Gone                 410
     │   ├── RequestTooLarge      413
     │   ├── Invalid              422  .causes: field → messages
@@ -23,11 +23,12 @@
     │   │   └── DisruptionBudget      an eviction that a PodDisruptionBudget forbids
     │   └── ServerError          5xx  .retry_after
     │       ├── InternalError    500
-    │       │   └── Unreadable        an object that the server cannot read: no repetition cures it
+    │       │   └── Unreadable        the server cannot read the manifest: a retry does not help
     │       ├── Unavailable      503
     │       └── ServerTimeout    504
     ├── NoSuchKind               the server does not serve this kind
-    └── LeaseLost                a write was stopped because we no longer lead
+    ├── DeploymentNotFound       no Deployment, or more than one, has the labels that were searched for
+    └── LeaseLost                a write was stopped because this process is no longer the leader
 
 A message never holds a header, a token or a request body.
 """
@@ -37,7 +38,7 @@ from typing import Any
 
 
 class KubeError(Exception):
-    """The root: catch this to catch whatever talking to Kubernetes may raise."""
+    """Catches every error of communication with Kubernetes."""
 
 
 class ConfigError(KubeError):
@@ -122,7 +123,7 @@ class RequestTooLarge(ApiError):
 
 class Invalid(ApiError):
     causes: Mapping[str, tuple[str, ...]] = {}
-    """Field path → what is wrong with it."""
+    """Field path → messages."""
 
 
 class TooManyRequests(ApiError):
@@ -154,6 +155,10 @@ class ServerTimeout(ServerError):
 
 
 class NoSuchKind(KubeError):
+    pass
+
+
+class DeploymentNotFound(KubeError):
     pass
 
 

@@ -1,17 +1,17 @@
-"""A real Kubernetes control plane on this machine. `steward up` and the tests both stand on it.
+"""A real Kubernetes control plane on this machine, used by `steward up` and by the tests.
 
-From nothing to a ready cluster, in the order in which it happens:
+In the order of a start:
 
-    programs, toolchain, compilation, binaries   what is built, with which Go, how, and where it is kept
-    settings, places, disk, locks, state         what a cluster's directory is, and taking turns in it
-    certificates, ports, components, stages      everything the components are told: keys, ports, flags, files
-    launch, processes, health                    starting them so that nothing runs unknown, and waiting for them
-    cluster, api, set_up                         nodes and storage classes
-    control_plane                                start, stop, purge, find
+    programs/                                        builds etcd, Kubernetes and kwok with Go and caches them
+    settings, paths, locks, state, endpoint          the directory of a cluster, its lock, its ports
+    certificates, ports, components, kwok/           keys, ports, command lines and configuration of the components
+    processes, exec_shim, health                     starts the components, finds them again, waits for readiness
+    bootstrap/                                       creates the nodes and storage classes
+    control_plane                                    start, stop, purge, find
 
-And on top of it, for the first five minutes:
+On top of it, for `steward up`:
 
-    identities, installation                     definitions, the operators' accounts and rights, webhooks
-    residents                                    the operators and the data plane's stand-in, as processes
-    customers, sample                            a table of a dozen customers, a database, and what they become
+    service_accounts, installation                   CRDs, accounts and permissions of the operators, webhooks
+    operators                                        the operators and the fake data plane, as processes
+    sample/                                          a sample cluster, and a table of customers with its registry
 """

@@ -6,19 +6,26 @@ working. What is damaged or about to expire is made anew.
 
 from __future__ import annotations
 
-import datetime
-import ipaddress
-from collections.abc import Iterable
+import time
 from dataclasses import dataclass
 from pathlib import Path
 
-from cryptography import x509
-from cryptography.hazmat.primitives import hashes, serialization
-from cryptography.hazmat.primitives.asymmetric import ec
-from cryptography.x509.oid import ExtendedKeyUsageOID, NameOID
+from steward.certificates.authority import (
+    KeyPair,
+    Profile,
+    Subject,
+    Usage,
+    Validity,
+    make_authority,
+    sign_leaf,
+)
+from steward.certificates.options import DAY, HOUR
+from steward.certificates.x509 import read_pair
 
-_YEARS_10 = datetime.timedelta(days=3650)
-_RENEW_BEFORE = datetime.timedelta(days=30)
+_YEARS_10 = 3650 * DAY
+_RENEW_BEFORE = 30 * DAY
+_USAGES = (Usage.CLIENT, Usage.SERVER)
+"""Both for every leaf: etcd's own gateway presents the server's certificate as a client."""
 
 SERVICE_IP = "10.96.0.1"
 _SERVER_NAMES = ("localhost", "kubernetes", "kubernetes.default", "kubernetes.default.svc")
@@ -92,14 +99,9 @@ def ensure_webhooks(certificates: Certificates, directory: Path) -> None:
     if beside.is_file() and beside.read_bytes() == authority and _usable(pair):
         return
     directory.mkdir(parents=True, exist_ok=True, mode=0o700)
-    _write(pair, *_signer_of(certificates.ca).sign(_subject("webhooks"), _server_names()))
+    ca = KeyPair(authority, certificates.ca.key.read_bytes())
+    _write(pair, sign_leaf(ca, _server_profile("webhooks"), _validity()))
     beside.write_bytes(authority)
-
-
-def _signer_of(ca: Pair) -> _Signer:
-    key = serialization.load_pem_private_key(ca.key.read_bytes(), None)
-    assert isinstance(key, ec.EllipticCurvePrivateKey)
-    return _Signer(x509.load_pem_x509_certificate(ca.certificate.read_bytes()).subject, key)
 
 
 def _all_usable(certificates: Certificates) -> bool:
@@ -110,91 +112,53 @@ def _all_usable(certificates: Certificates) -> bool:
 
 def _usable(pair: Pair) -> bool:
     try:
-        certificate = x509.load_pem_x509_certificate(pair.certificate.read_bytes())
-        key = serialization.load_pem_private_key(pair.key.read_bytes(), None)
-    except (OSError, ValueError):
+        facts = read_pair(pair.certificate.read_bytes(), pair.key.read_bytes())
+    except OSError:
         return False
-    renew = certificate.not_valid_after_utc - _RENEW_BEFORE
-    return key.public_key() == certificate.public_key() and datetime.datetime.now(datetime.UTC) < renew
+    return facts is not None and time.time() < facts.not_after - _RENEW_BEFORE
 
 
 def _make_all(certificates: Certificates) -> None:
-    ca_key = ec.generate_private_key(ec.SECP256R1())
-    ca_name = _subject("steward-local-ca")
-    ca = _builder(ca_name, ca_name, ca_key.public_key())
-    ca = ca.add_extension(x509.BasicConstraints(ca=True, path_length=0), critical=True)
-    _write(certificates.ca, ca.sign(ca_key, hashes.SHA256()), ca_key)
-    signer = _Signer(ca_name, ca_key)
-    _write(certificates.server, *signer.sign(_subject("kube-apiserver"), _server_names()))
+    ca = make_authority(Subject("steward-local-ca"), _validity())
+    _write(certificates.ca, ca)
+    _write(certificates.server, sign_leaf(ca, _server_profile("kube-apiserver"), _validity()))
     for caller in CALLERS:
-        _write(certificates.client(caller.name), *signer.sign(_subject(caller.user, caller.groups)))
+        profile = Profile(Subject(caller.user, caller.groups), usages=_USAGES)
+        _write(certificates.client(caller.name), sign_leaf(ca, profile, _validity()))
     _make_account_keys(certificates.service_accounts)
 
 
-@dataclass(frozen=True)
-class _Signer:
-    name: x509.Name
-    key: ec.EllipticCurvePrivateKey
-
-    def sign(
-        self, subject: x509.Name, names: x509.SubjectAlternativeName | None = None
-    ) -> tuple[x509.Certificate, ec.EllipticCurvePrivateKey]:
-        key = ec.generate_private_key(ec.SECP256R1())
-        # Both usages: etcd's own gateway presents the server's certificate as a client.
-        usages = x509.ExtendedKeyUsage([ExtendedKeyUsageOID.CLIENT_AUTH, ExtendedKeyUsageOID.SERVER_AUTH])
-        builder = _builder(subject, self.name, key.public_key()).add_extension(usages, critical=False)
-        if names is not None:
-            builder = builder.add_extension(names, critical=False)
-        return builder.sign(self.key, hashes.SHA256()), key
-
-
-def _builder(
-    subject: x509.Name, issuer: x509.Name, key: ec.EllipticCurvePublicKey
-) -> x509.CertificateBuilder:
+def _validity() -> Validity:
     # An hour back: the clocks of containers and their hosts differ.
-    begins = datetime.datetime.now(datetime.UTC) - datetime.timedelta(hours=1)
-    return (
-        x509.CertificateBuilder()
-        .subject_name(subject)
-        .issuer_name(issuer)
-        .public_key(key)
-        .serial_number(x509.random_serial_number())
-        .not_valid_before(begins)
-        .not_valid_after(begins + _YEARS_10)
-    )
+    start = time.time() - HOUR
+    return Validity(start, start + _YEARS_10)
 
 
-def _subject(user: str, groups: Iterable[str] = ()) -> x509.Name:
-    organisations = [x509.NameAttribute(NameOID.ORGANIZATION_NAME, group) for group in groups]
-    return x509.Name([*organisations, x509.NameAttribute(NameOID.COMMON_NAME, user)])
-
-
-def _server_names() -> x509.SubjectAlternativeName:
-    addresses = [x509.IPAddress(ipaddress.ip_address(address)) for address in _SERVER_ADDRESSES]
-    return x509.SubjectAlternativeName([*map(x509.DNSName, _SERVER_NAMES), *addresses])
+def _server_profile(name: str) -> Profile:
+    return Profile(Subject(name), _SERVER_NAMES, _SERVER_ADDRESSES, _USAGES)
 
 
 def _make_account_keys(pair: Pair) -> None:
+    from cryptography.hazmat.primitives import serialization
+    from cryptography.hazmat.primitives.asymmetric import ec
+
     key = ec.generate_private_key(ec.SECP256R1())
     public = key.public_key().public_bytes(
         serialization.Encoding.PEM, serialization.PublicFormat.SubjectPublicKeyInfo
     )
-    _write_private(pair.key, _pem(key))
-    pair.certificate.write_bytes(public)
-
-
-def _write(pair: Pair, certificate: x509.Certificate, key: ec.EllipticCurvePrivateKey) -> None:
-    _write_private(pair.key, _pem(key))
-    pair.certificate.write_bytes(certificate.public_bytes(serialization.Encoding.PEM))
-
-
-def _pem(key: ec.EllipticCurvePrivateKey) -> bytes:
-    # SEC1 for the account key's sake: it is the form that every Kubernetes release reads.
-    return key.private_bytes(
+    # SEC1 is the form that every Kubernetes release reads.
+    private = key.private_bytes(
         serialization.Encoding.PEM,
         serialization.PrivateFormat.TraditionalOpenSSL,
         serialization.NoEncryption(),
     )
+    _write_private(pair.key, private)
+    pair.certificate.write_bytes(public)
+
+
+def _write(pair: Pair, made: KeyPair) -> None:
+    _write_private(pair.key, made.key)
+    pair.certificate.write_bytes(made.certificate)
 
 
 def _write_private(path: Path, content: bytes) -> None:

@@ -1,7 +1,7 @@
-"""The command line and the configuration files of each component. Pure: plain values in, plain values out.
+"""The command lines and configuration files of the components. Pure.
 
-Everything listens on loopback and speaks TLS with the cluster's own certificates, etcd included: on a machine with
-several users, an open etcd is an open cluster.
+All components, etcd included, listen on loopback and use TLS with the cluster's own certificates: on a machine with
+several users, an etcd without authentication would give every user full access to the cluster.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ import yaml
 
 from steward.local.certificates import Certificates, Pair
 from steward.local.kwok.configuration import all_stages
-from steward.local.kwok.logs import NO_CONTAINER, logs_of_every_pod
+from steward.local.kwok.logs import NO_CONTAINER, cluster_logs
 from steward.local.ports import Ports
 from steward.local.settings import ControlPlaneSettings, Layout
 
@@ -26,7 +26,7 @@ _AUDIT_MEGABYTES = "512"
 
 @dataclass(frozen=True)
 class Assembly:
-    """All that decides how the components are started."""
+    """Everything that command lines and configuration files depend on."""
 
     settings: ControlPlaneSettings
     layout: Layout
@@ -44,7 +44,7 @@ class Assembly:
 
 
 def commands(assembly: Assembly) -> dict[str, list[str]]:
-    """By component, in the order in which they start."""
+    """Command lines by component, in the order in which they start."""
     arguments = {
         "etcd": _etcd(assembly),
         "kube-apiserver": _apiserver(assembly),
@@ -56,7 +56,7 @@ def commands(assembly: Assembly) -> dict[str, list[str]]:
 
 
 def files(assembly: Assembly) -> dict[Path, str]:
-    """The files that the commands name, with their contents."""
+    """The contents of the files that the command lines refer to, by path."""
     config = assembly.layout.config
     kubeconfigs = {
         _kubeconfig_of(assembly, name): kubeconfig(assembly, name)
@@ -72,7 +72,7 @@ def files(assembly: Assembly) -> dict[Path, str]:
 
 
 def kubeconfig(assembly: Assembly, caller: str) -> str:
-    """Certificates by file name would break when the file is copied elsewhere, so they are inside."""
+    """A kubeconfig with embedded certificates, so that the file can be copied elsewhere."""
     pair = assembly.certificates.client(caller)
     cluster = {
         "server": assembly.url,
@@ -107,7 +107,7 @@ def _etcd(assembly: Assembly) -> list[str]:
         f"--initial-cluster=steward={peer_url}",
         *_etcd_tls("", server, ca),
         *_etcd_tls("peer-", server, ca),
-        # A killed process loses nothing by this, only a machine that loses power does; it is many times faster.
+        # Many times faster. Data is lost only if the machine loses power, not if the process is killed.
         "--unsafe-no-fsync",
         "--auto-compaction-mode=periodic",
         "--auto-compaction-retention=1h",
@@ -135,7 +135,7 @@ def _apiserver(assembly: Assembly) -> list[str]:
         *_serving(assembly),
         f"--client-ca-file={certificates.ca.certificate}",
         f"--kubelet-certificate-authority={certificates.ca.certificate}",
-        # A node's name is no address here.
+        # Node names cannot be resolved here.
         "--kubelet-preferred-address-types=InternalIP",
         f"--etcd-servers={assembly.etcd_url}",
         f"--etcd-cafile={certificates.ca.certificate}",
@@ -148,7 +148,7 @@ def _apiserver(assembly: Assembly) -> list[str]:
         f"--service-account-key-file={accounts.certificate}",
         f"--service-account-signing-key-file={accounts.key}",
         f"--service-cluster-ip-range={_SERVICE_RANGE}",
-        # No endpoint of the `kubernetes` Service may be a loopback address, and there is no other here.
+        # Endpoints of the `kubernetes` Service must not be loopback addresses, and there are no others here.
         "--endpoint-reconciler-type=none",
         f"--audit-policy-file={assembly.layout.config / 'audit.yaml'}",
         f"--audit-log-path={assembly.layout.audit_log}",
@@ -163,14 +163,14 @@ def _admission_plugins(settings: ControlPlaneSettings) -> list[str]:
 
 
 def _controller_manager(assembly: Assembly) -> list[str]:
-    ca, own = assembly.certificates.ca, _kubeconfig_of(assembly, "kube-controller-manager")
+    ca, kubeconfig_file = assembly.certificates.ca, _kubeconfig_of(assembly, "kube-controller-manager")
     return [
         "--bind-address=127.0.0.1",
         f"--secure-port={assembly.ports['kube-controller-manager']}",
         *_serving(assembly),
-        f"--kubeconfig={own}",
-        f"--authentication-kubeconfig={own}",
-        f"--authorization-kubeconfig={own}",
+        f"--kubeconfig={kubeconfig_file}",
+        f"--authentication-kubeconfig={kubeconfig_file}",
+        f"--authorization-kubeconfig={kubeconfig_file}",
         "--leader-elect=false",
         "--use-service-account-credentials=true",
         f"--service-account-private-key-file={assembly.certificates.service_accounts.key}",
@@ -180,20 +180,20 @@ def _controller_manager(assembly: Assembly) -> list[str]:
         f"--service-cluster-ip-range={_SERVICE_RANGE}",
         "--kube-api-qps=1000",
         "--kube-api-burst=2000",
-        # kwok's nodes send no heartbeats: an idle cluster is to be silent.
+        # kwok's nodes send no heartbeats, so that an idle cluster causes no requests.
         "--node-monitor-grace-period=87600h",
     ]
 
 
 def _scheduler(assembly: Assembly) -> list[str]:
-    own = _kubeconfig_of(assembly, "kube-scheduler")
+    kubeconfig_file = _kubeconfig_of(assembly, "kube-scheduler")
     return [
         "--bind-address=127.0.0.1",
         f"--secure-port={assembly.ports['kube-scheduler']}",
         *_serving(assembly),
         f"--config={assembly.layout.config / 'scheduler.yaml'}",
-        f"--authentication-kubeconfig={own}",
-        f"--authorization-kubeconfig={own}",
+        f"--authentication-kubeconfig={kubeconfig_file}",
+        f"--authorization-kubeconfig={kubeconfig_file}",
     ]
 
 
@@ -210,7 +210,7 @@ def _kwok(assembly: Assembly) -> list[str]:
 
 def _kwok_config(assembly: Assembly) -> list[dict[str, Any]]:
     stages = all_stages(assembly.ports["kwok"])
-    return [*stages, logs_of_every_pod(assembly.layout.config / "no-container.log")]
+    return [*stages, cluster_logs(assembly.layout.config / "no-container.log")]
 
 
 def _serving(assembly: Assembly) -> list[str]:
@@ -231,11 +231,11 @@ def _audit_policy(level: str) -> dict[str, Any]:
     }
 
 
-def _scheduler_config(own_kubeconfig: Path) -> dict[str, Any]:
+def _scheduler_config(kubeconfig_file: Path) -> dict[str, Any]:
     return {
         "apiVersion": "kubescheduler.config.k8s.io/v1",
         "kind": "KubeSchedulerConfiguration",
-        "clientConnection": {"kubeconfig": str(own_kubeconfig), "qps": 1000, "burst": 2000},
+        "clientConnection": {"kubeconfig": str(kubeconfig_file), "qps": 1000, "burst": 2000},
         "leaderElection": {"leaderElect": False},
         "podMaxBackoffSeconds": 2,
     }

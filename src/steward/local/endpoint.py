@@ -1,4 +1,4 @@
-"""Where the control plane of a directory listens, without what it takes to start one: verbs ask for this every time."""
+"""Finds the running control plane of a directory. Every verb imports this: it must not import what starts one."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from steward.local.settings import Layout
 API_SERVER = "kube-apiserver"
 
 
-def port_in(directory: Path) -> int:
-    """That of the API server which runs there."""
+def running_api_server_port(directory: Path) -> int:
+    """The port of the API server that runs in `directory`."""
     layout = Layout(directory.absolute())
     port = state.read(layout.state).ports.get(API_SERVER)
     if port is None or not layout.service(API_SERVER).is_running():
@@ -20,7 +20,7 @@ def port_in(directory: Path) -> int:
     return port
 
 
-def kubeconfig_in(directory: Path) -> Path:
-    """The kubeconfig of the control plane which runs there."""
-    port_in(directory)
+def running_kubeconfig(directory: Path) -> Path:
+    """The kubeconfig of the control plane that runs in `directory`."""
+    running_api_server_port(directory)
     return Layout(directory.absolute()).kubeconfig

@@ -1,27 +1,27 @@
-"""What can go wrong on the user's machine. Every message is one sentence and says the cure.
+"""Errors of the local control plane. Every message is one sentence and names the cure.
 
 LocalError
-├── DiskFull             too little room for a build or for the cluster's data
+├── DiskFull             too little disk space for a build or for the cluster's data
 ├── BuildError
-│   ├── UnsupportedMachine   an operating system or processor we build nothing for
-│   ├── ToolchainMissing     no recent Go, and none to be had
-│   ├── RegistryUnreachable  the sources cannot be fetched
-│   └── CompileFailed        Go said no, for any other reason
+│   ├── UnsupportedMachine   the operating system or processor is not supported
+│   ├── ToolchainMissing     no recent Go is installed and none could be fetched
+│   ├── RegistryUnreachable  the Go modules cannot be fetched
+│   └── CompileFailed        `go build` failed for any other reason
 ├── SampleError
-│   ├── NoSample             a verb needs the sample and there is none
-│   └── UnknownCustomer      nobody of that name is in its table
+│   ├── NoSample             a verb needs the sample, which does not exist
+│   └── UnknownCustomer      the sample's table has no such customer
 └── ControlPlaneError
-    ├── NotRunning           a verb needs a control plane and there is none
-    ├── StoppedMeanwhile     somebody stopped it while it was being furnished
-    ├── PortTaken            the port that the user asked for is in use
-    └── ComponentFailed      etcd, the API server ... ended or never became ready
+    ├── NotRunning           a verb needs a control plane and none runs
+    ├── StoppedDuringStart   another process stopped it before `steward up` had finished
+    ├── PortTaken            the port that the user chose is in use
+    └── ComponentFailed      etcd, the API server, ... ended or did not become ready
 """
 
 from __future__ import annotations
 
 
 class LocalError(Exception):
-    """The root: whatever this package raises for a reason outside its own code."""
+    """Base of all errors that this package raises for reasons outside its own code."""
 
 
 class DiskFull(LocalError):
@@ -68,7 +68,7 @@ class NotRunning(ControlPlaneError):
     pass
 
 
-class StoppedMeanwhile(ControlPlaneError):
+class StoppedDuringStart(ControlPlaneError):
     pass
 
 

@@ -1,10 +1,10 @@
-"""Becomes the program it is told to run, after writing down who it is.
+"""Writes a pid file, then replaces itself with a program.
 
-    python -I -S launch.py PIDFILE LOGFILE PARENT COMMAND [ARGUMENT ...]
+    python -I -S exec_shim.py PIDFILE LOGFILE PARENT COMMAND [ARGUMENT ...]
 
-A process that records itself before it becomes the program leaves no moment in which it runs unknown, however its
-parent ends. PARENT is the process id of a parent to end with, or 0 to outlive it. This is a program of its own, and
-not a function between fork and exec, because Python code there can deadlock where the parent has threads.
+The process writes its own pid file before exec, so the program never runs without one, even if the parent dies. PARENT
+is the id of the parent process to end with, or 0 to outlive it. This is a separate program and not a function between
+fork and exec, because Python code there can deadlock if the parent has threads.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ def main(pidfile: str, logfile: str, parent: int, command: list[str]) -> None:
 
 
 def end_with_parent(parent: int) -> None:
-    """Ask the kernel to kill us when the parent dies, and notice if it already has."""
+    """Have the kernel kill this process when the parent dies; exit if it is dead already."""
     if ctypes.CDLL(None, use_errno=True).prctl(PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0):
         raise OSError(ctypes.get_errno(), "prctl(PR_SET_PDEATHSIG)")
     if os.getppid() != parent:
@@ -36,8 +36,8 @@ def end_with_parent(parent: int) -> None:
 
 
 def write_pidfile(pidfile: str) -> None:
-    # The start time and the boot make a process id unique: ids are used again, these three together are not.
-    with open("/proc/self/stat") as stat:  # noqa: PTH123 - pathlib costs more than the rest of this program
+    # Process ids are reused; id, start time and boot id together are unique.
+    with open("/proc/self/stat") as stat:  # noqa: PTH123 - importing pathlib takes longer than the rest of this program
         started = int(stat.read().rpartition(")")[2].split()[19])
     with open("/proc/sys/kernel/random/boot_id") as boot_id:  # noqa: PTH123
         identity = {"pid": os.getpid(), "started": started, "boot": boot_id.read().strip()}

@@ -1,4 +1,4 @@
-"""When a component is ready, and what is to be said when it never becomes so."""
+"""Waits until a component is ready, and explains why one did not become ready."""
 
 from __future__ import annotations
 
@@ -27,24 +27,24 @@ def health_urls(ports: Ports) -> dict[str, str]:
 
 
 class AddressInUse(Exception):
-    """A port that was free when it was chosen is not any more; the caller chooses others."""
+    """A port was taken after it was chosen; the caller chooses others."""
 
 
 async def wait_until_ready(service: Service, is_ready: Callable[[], Awaitable[bool]]) -> None:
     deadline = time.monotonic() + _START_SECONDS
     while not await is_ready():
         if not service.is_running():
-            raise _death(service, "ended while it started")
+            raise _startup_error(service, "ended while it started")
         if time.monotonic() > deadline:
-            raise _death(service, f"did not become ready within {_START_SECONDS:.0f} s")
+            raise _startup_error(service, f"did not become ready within {_START_SECONDS:.0f} s")
         await asyncio.sleep(_POLL_SECONDS)
 
 
-def _death(service: Service, what: str) -> Exception:
+def _startup_error(service: Service, what: str) -> Exception:
     tail = service.log_tail()
     if "address already in use" in tail:
         return AddressInUse(
-            f"{service.name} found its port taken, again and again; the log: {service.logfile}"
+            f"{service.name} found its port in use in every attempt; its log: {service.logfile}"
         )
     if "no space left on device" in tail:
         return DiskFull(f"The disk that holds {service.directory} is full: make room and run it again.")

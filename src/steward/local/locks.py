@@ -1,4 +1,4 @@
-"""One at a time, across processes. The kernel drops the lock when its holder dies: no stale lock can be left."""
+"""A lock between processes. The kernel releases it when its holder dies, so there are no stale locks."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ _RETRY_SECONDS = 0.1
 
 
 @asynccontextmanager
-async def exclusive(path: Path, waiting: Callable[[str], None]) -> AsyncIterator[None]:
-    """Hold the lock at `path`; while another process holds it, `waiting` is told who (its process id)."""
+async def exclusive(path: Path, on_wait: Callable[[str], None]) -> AsyncIterator[None]:
+    """Hold the lock at `path`; while another process holds it, call `on_wait` with its process id."""
     path.parent.mkdir(parents=True, exist_ok=True)
     descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
     try:
         while not _try_lock(descriptor):
-            waiting(_holder(path))
-            # A blocking flock would hold up the event loop, and Ctrl-C with it.
+            on_wait(_holder(path))
+            # A blocking flock would block the event loop, and Ctrl-C with it.
             await asyncio.sleep(_RETRY_SECONDS)
         os.ftruncate(descriptor, 0)
         os.pwrite(descriptor, str(os.getpid()).encode(), 0)

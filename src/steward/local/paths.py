@@ -1,5 +1,5 @@
-"""Where Steward keeps things on a user's machine, by the XDG rules: what can be made again in the cache, what a
-cluster holds in the state directory."""
+"""Steward's directories on a user's machine, by the XDG rules: the cache for what can be rebuilt, the state directory
+for a cluster's data."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ def cache_directory(environment: Mapping[str, str] = os.environ) -> Path:
 
 
 def default_directory(environment: Mapping[str, str] = os.environ) -> Path:
-    """Where `steward up` keeps its cluster unless told otherwise."""
+    """The cluster directory of `steward up` unless --dir names another."""
     chosen = environment.get("STEWARD_DIR")
     return Path(chosen) if chosen else _base("XDG_STATE_HOME", ".local/state", environment) / "steward"
 
 
 def _base(variable: str, fallback: str, environment: Mapping[str, str]) -> Path:
-    # The XDG rules say that a relative path is to be ignored.
+    # The XDG specification says to ignore relative paths.
     value = environment.get(variable, "")
     return Path(value) if value.startswith("/") else Path(environment.get("HOME") or Path.home()) / fallback

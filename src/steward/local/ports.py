@@ -1,4 +1,4 @@
-"""Which loopback ports a control plane listens on: the ones it had before where they are free, else any free ones."""
+"""Chooses the loopback ports of a control plane: the previous ones if they are free, else any free ones."""
 
 from __future__ import annotations
 
@@ -12,23 +12,23 @@ LISTENERS = ("etcd", "etcd-peer", "kube-apiserver", "kube-controller-manager", "
 Ports = Mapping[str, int]
 
 
-def choose(before: Ports, asked: int | None) -> dict[str, int]:
-    """A free port for every listener. The same API server port keeps copied kubeconfigs working."""
-    if asked is not None and not is_free(asked):
+def choose_ports(previous: Ports, requested: int | None) -> dict[str, int]:
+    """A free port for every listener. Keeping the API server's port keeps copied kubeconfigs working."""
+    if requested is not None and not is_free(requested):
         raise PortTaken(
-            f"Port {asked} of this machine is in use: stop what listens there (`ss -ltnp 'sport = :{asked}'` shows "
-            "it) or ask for another with --port."
+            f"Port {requested} of this machine is in use: stop what listens there "
+            f"(`ss -ltnp 'sport = :{requested}'` shows it) or choose another with --port."
         )
-    chosen = {name: before[name] for name in LISTENERS if name in before and is_free(before[name])}
-    if asked is not None:
-        chosen["kube-apiserver"] = asked
+    chosen = {name: previous[name] for name in LISTENERS if name in previous and is_free(previous[name])}
+    if requested is not None:
+        chosen["kube-apiserver"] = requested
     missing = [name for name in LISTENERS if name not in chosen]
     return chosen | dict(zip(missing, free_ports(len(missing)), strict=True))
 
 
 def is_free(port: int) -> bool:
     with socket.socket() as probe:
-        # As the servers themselves do; without it a port that was just closed looks taken.
+        # As the servers do; without it a recently closed port looks taken.
         probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
             probe.bind(("127.0.0.1", port))

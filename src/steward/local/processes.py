@@ -1,8 +1,8 @@
-"""Processes that outlive the command that started them, found again by their pid files.
+"""Starts processes that outlive the command that started them, and finds them again by their pid files.
 
-The invariant: nothing is ever signalled that we did not start. A pid file names the process by id, start time and
-boot; a process that does not match all three is a stranger, and the file is stale. Signals go through a pidfd that was
-opened before the check, so the id cannot change hands in between.
+Invariant: only processes that we started are ever signalled. A pid file names a process by id, start time and boot id;
+if the process with that id does not match all three, the file is stale. Signals are sent through a pidfd that is opened
+before this check, so the id cannot be reused in between.
 """
 
 from __future__ import annotations
@@ -20,21 +20,21 @@ from dataclasses import dataclass
 from enum import Enum
 from pathlib import Path
 
-_LAUNCH = Path(__file__).with_name("exec_shim.py")
+_EXEC_SHIM = Path(__file__).with_name("exec_shim.py")
 _POLL_SECONDS = 0.02
 _KILL_SECONDS = 10.0
 
 
 class Lifetime(Enum):
-    """What becomes of a process when the one that started it ends."""
+    """Whether a process outlives the process that started it."""
 
-    OWN = "own"  # lives on
+    OWN = "own"  # outlives it
     PARENT = "parent"  # is killed by the kernel
 
 
 @dataclass(frozen=True)
 class Service:
-    """A long-running program in a directory of ours: `NAME.pid` and `NAME.log` lie there."""
+    """A long-running process with the files `NAME.pid` and `NAME.log` in `directory`."""
 
     name: str
     directory: Path
@@ -48,14 +48,22 @@ class Service:
         return self.directory / f"{self.name}.log"
 
     def start(self, command: list[str], lifetime: Lifetime) -> None:
-        """Start `command`. The caller has made sure that no earlier one is running."""
+        """Start `command`. The caller makes sure that no earlier process is running."""
         self.pidfile.unlink(missing_ok=True)
         self._keep_last_log()
         parent = str(os.getpid() if lifetime is Lifetime.PARENT else 0)
-        # posix_spawn, because subprocess.Popen kills or warns about what outlives it.
-        arguments = [sys.executable, "-I", "-S", str(_LAUNCH), str(self.pidfile), str(self.logfile), parent]
+        # posix_spawn, because subprocess.Popen kills or warns about processes that outlive it.
+        arguments = [
+            sys.executable,
+            "-I",
+            "-S",
+            str(_EXEC_SHIM),
+            str(self.pidfile),
+            str(self.logfile),
+            parent,
+        ]
         pid = os.posix_spawn(sys.executable, [*arguments, *command], os.environ)
-        # The launcher writes the same record; written here too, it is running as soon as this returns.
+        # The shim writes the same file; writing it here too makes `is_running` true as soon as this returns.
         _write(self.pidfile, {"pid": pid, "started": _start_time(pid), "boot": _boot()})
 
     def _keep_last_log(self) -> None:
@@ -66,8 +74,8 @@ class Service:
         identity = _read(self.pidfile)
         return identity is not None and _matches(identity)
 
-    def is_known(self) -> bool:
-        """Whether it was started and not stopped by us since; it may have died."""
+    def has_pidfile(self) -> bool:
+        """Whether it was started and not stopped since; it may have died."""
         return self.pidfile.exists()
 
     def log_tail(self, lines: int = 8) -> str:
@@ -77,26 +85,26 @@ class Service:
             log.seek(max(0, self.logfile.stat().st_size - 16_384))
             return "\n".join(log.read().decode(errors="replace").splitlines()[-lines:])
 
-    def send(self, number: signal.Signals) -> None:
-        """Signal it, where it still runs."""
-        with _held(self.pidfile) as pidfd:
+    def send_signal(self, number: signal.Signals) -> None:
+        """Send a signal if it is running."""
+        with _open_pidfd(self.pidfile) as pidfd:
             if pidfd is not None:
-                _send(pidfd, number)
+                _send_to_pidfd(pidfd, number)
 
-    async def stop(self, patience: float) -> None:
-        """End it: politely, and after `patience` seconds with force. Returns when it has really ended."""
-        with _held(self.pidfile) as pidfd:
+    async def stop(self, grace_seconds: float) -> None:
+        """Terminate it, kill it after `grace_seconds`, and return when it has ended."""
+        with _open_pidfd(self.pidfile) as pidfd:
             if pidfd is not None:
-                _send(pidfd, signal.SIGTERM)
-                if not await _ended_within(pidfd, patience):
-                    _send(pidfd, signal.SIGKILL)
+                _send_to_pidfd(pidfd, signal.SIGTERM)
+                if not await _ended_within(pidfd, grace_seconds):
+                    _send_to_pidfd(pidfd, signal.SIGKILL)
                     await _ended_within(pidfd, _KILL_SECONDS)
-        self.is_running()  # buries it, where it was our child
+        self.is_running()  # reaps it if it was our child
         self.pidfile.unlink(missing_ok=True)
 
 
 async def _ended_within(pidfd: int, seconds: float) -> bool:
-    """A pidfd is readable when the last thread is gone, and with it every socket; /proc shows the end too early."""
+    """Poll the pidfd: it is readable once the last thread, and every socket, is closed; /proc shows the end earlier."""
     deadline = time.monotonic() + seconds
     while not select.select([pidfd], [], [], 0)[0]:
         if time.monotonic() > deadline:
@@ -129,7 +137,7 @@ def _matches(identity: Identity) -> bool:
 
 
 def _start_time(pid: int) -> int | None:
-    """In clock ticks since boot; None for a process that has ended. Our own dead children are buried here."""
+    """In clock ticks since boot; None for a process that has ended. Reaps the process if it is a dead child of ours."""
     with suppress(ChildProcessError):
         os.waitpid(pid, os.WNOHANG)
     try:
@@ -144,8 +152,8 @@ def _boot() -> str:
 
 
 @contextmanager
-def _held(pidfile: Path) -> Iterator[int | None]:
-    """A pidfd of the process that `pidfile` names, or None where there is no such process."""
+def _open_pidfd(pidfile: Path) -> Iterator[int | None]:
+    """A pidfd of the process that `pidfile` names, or None if there is no such process."""
     identity = _read(pidfile)
     if identity is None:
         yield None
@@ -163,6 +171,6 @@ def _held(pidfile: Path) -> Iterator[int | None]:
         os.close(pidfd)
 
 
-def _send(pidfd: int, number: signal.Signals) -> None:
+def _send_to_pidfd(pidfd: int, number: signal.Signals) -> None:
     with suppress(ProcessLookupError):
         signal.pidfd_send_signal(pidfd, number)

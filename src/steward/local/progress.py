@@ -1,7 +1,7 @@
-"""How slow work tells what it is doing: an activity, how far it is, and the time spent so far.
+"""Progress of slow work: the current activity, how much of it is done, and the time it has taken.
 
-The worker only reports; who shows it decides how often and in what form. `Lines` is for logs and pipes: one line
-when an activity begins and one every `interval` seconds while it lasts. The live line for terminals is in `cli`.
+The worker reports; the Progress object decides how often and in what form to print. `ProgressLines` is for logs and
+pipes; the live line for terminals is in `cli/terminal`.
 """
 
 from __future__ import annotations
@@ -13,8 +13,8 @@ from typing import Protocol, TextIO
 
 
 @dataclass(frozen=True)
-class Share:
-    """How far an activity is: `done` of `total` things, or just `done` where the total is unknown."""
+class ProgressCount:
+    """How much of an activity is done: `done` of `total` units, or only `done` if the total is unknown."""
 
     done: int
     unit: str
@@ -26,20 +26,20 @@ class Share:
 
 
 class Progress(Protocol):
-    def report(self, activity: str, share: Share | None = None) -> None:
-        """Say that `activity` is going on and how far it is. Cheap: called for every compiled package."""
+    def report(self, activity: str, share: ProgressCount | None = None) -> None:
+        """Report the current activity and its progress. Must be cheap: it is called for every compiled package."""
 
 
-class Silent:
-    """For callers who show nothing."""
+class SilentProgress:
+    """Prints nothing."""
 
-    def report(self, activity: str, share: Share | None = None) -> None:
+    def report(self, activity: str, share: ProgressCount | None = None) -> None:
         pass
 
 
 @dataclass
-class Lines:
-    """One line per activity, and one every `interval` seconds while it lasts."""
+class ProgressLines:
+    """Prints one line when an activity begins, and one every `interval` seconds while it lasts."""
 
     stream: TextIO
     interval: float = 15.0
@@ -48,24 +48,24 @@ class Lines:
     _began: float = 0.0
     _printed: float = field(default=0.0)
 
-    def report(self, activity: str, share: Share | None = None) -> None:
+    def report(self, activity: str, share: ProgressCount | None = None) -> None:
         now = self.clock()
         if activity != self._activity:
             self._activity, self._began = activity, now
         elif now - self._printed < self.interval:
             return
         self._printed = now
-        print(describe(activity, share, now - self._began), file=self.stream, flush=True)
+        print(describe_progress(activity, share, now - self._began), file=self.stream, flush=True)
 
 
-def describe(activity: str, share: Share | None, seconds: float) -> str:
+def describe_progress(activity: str, share: ProgressCount | None, seconds: float) -> str:
     """`building kwok: 120 of 900 packages (1 min 05 s)`"""
     parts = [activity if share is None else f"{activity}: {share}"]
     if seconds >= 1:
-        parts.append(f"({spent(seconds)})")
+        parts.append(f"({describe_duration(seconds)})")
     return " ".join(parts)
 
 
-def spent(seconds: float) -> str:
+def describe_duration(seconds: float) -> str:
     minutes, rest = divmod(int(seconds), 60)
     return f"{minutes} min {rest:02} s" if minutes else f"{rest} s"

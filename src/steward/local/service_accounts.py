@@ -1,7 +1,6 @@
-"""The operators' own identities on a local control plane: their service accounts, with exactly the shipped rights.
+"""The operators' service accounts on a local control plane, with exactly the shipped permissions.
 
-Nobody runs an operator as an administrator here, neither `steward up` nor a test, so a right that is missing in what
-we ship is missed at once.
+Neither `steward up` nor a test runs an operator as an administrator, so a missing permission is noticed at once.
 """
 
 from __future__ import annotations
@@ -10,18 +9,18 @@ import json
 from typing import Any
 
 from steward.install import manifests
-from steward.install.operators import Shipped
+from steward.install.operators import ShippedOperator
 from steward.install.values import Values
 from steward.install.workloads import service_account
 from steward.kube.objects.kinds import Manifest
 from steward.local.control_plane import ControlPlane
 
 TOKEN_SECONDS = 365 * 24 * 3600
-"""A cluster may stay up for long, and nobody renews the token of a process outside it."""
+"""A year: a cluster may run for long, and the token of a process outside the cluster is not renewed."""
 
 
-def account_objects(operator: Shipped) -> list[Manifest]:
-    """The namespace, the account and its rights, as an installation has them."""
+def account_objects(operator: ShippedOperator) -> list[Manifest]:
+    """The namespace, the service account and its RBAC objects, as an installation creates them."""
     values = Values()
     return [
         manifests.namespace(values),
@@ -30,11 +29,11 @@ def account_objects(operator: Shipped) -> list[Manifest]:
     ]
 
 
-def user_of(operator: Shipped) -> str:
+def service_account_user(operator: ShippedOperator) -> str:
     return f"system:serviceaccount:{Values().namespace}:{operator.name}"
 
 
-def token_path(operator: Shipped) -> str:
+def token_path(operator: ShippedOperator) -> str:
     return f"/api/v1/namespaces/{Values().namespace}/serviceaccounts/{operator.name}/token"
 
 
@@ -43,7 +42,7 @@ def token_request() -> Manifest:
     return {"apiVersion": "authentication.k8s.io/v1", "kind": "TokenRequest", "spec": spec}
 
 
-def kubeconfig(plane: ControlPlane, operator: Shipped, token: str) -> str:
+def kubeconfig(plane: ControlPlane, operator: ShippedOperator, token: str) -> str:
     cluster = {"server": plane.url, "certificate-authority": str(plane.ca_file)}
     context = {"cluster": "local", "user": operator.name, "namespace": "default"}
     content: dict[str, Any] = {

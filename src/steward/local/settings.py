@@ -1,4 +1,4 @@
-"""What a user can choose about a local control plane, and where its files lie."""
+"""The settings of a local control plane, and the layout of its directory."""
 
 from __future__ import annotations
 
@@ -7,13 +7,13 @@ from pathlib import Path
 
 from steward.local.processes import Lifetime, Service
 
-# In the order in which they start; they stop in the reverse order, so that etcd ends last. An API server that loses
+# In the order in which they start. They stop in the reverse order, so that etcd ends last: an API server that loses
 # its etcd while it stops hangs and keeps a core busy.
 COMPONENTS = ("etcd", "kube-apiserver", "kube-controller-manager", "kube-scheduler", "kwok")
 
-# What runs on top of it, in the order in which it starts. Any of them may be missing: `steward up --bare` has none.
+# Processes on top of the control plane, in the order in which they start. `steward up --bare` starts none of them.
 DATA_PLANE = "data-plane"
-RESIDENTS = (DATA_PLANE, "multigres-operator", "tenant-operator")
+OPERATOR_SERVICES = (DATA_PLANE, "multigres-operator", "tenant-operator")
 
 MAX_NODES = 512
 
@@ -30,10 +30,10 @@ class ControlPlaneSettings:
     nodes: int = Topology.nodes
     zones: tuple[str, ...] = Topology.zones
     region: str = "local"
-    port: int | None = None  # of the API server; None takes a free one
+    port: int | None = None  # of the API server; None chooses a free one
     audit_level: str = "Metadata"  # of the audit log: None, Metadata, Request or RequestResponse
     lifetime: Lifetime = Lifetime.OWN
-    admission_plugins: tuple[str, ...] = ()  # beside those that every API server has on
+    admission_plugins: tuple[str, ...] = ()  # in addition to those that are on by default
 
 
 @dataclass(frozen=True)
@@ -76,15 +76,15 @@ class Layout:
 
     @property
     def operators(self) -> Path:
-        """The operators' kubeconfigs, certificates and ports, and the data plane's servers."""
+        """The operators' kubeconfigs, certificates and ports, and the fake data plane's files."""
         return self.directory / "operators"
 
     @property
     def sample(self) -> Path:
         return self.directory / "sample"
 
-    def owned(self) -> list[Path]:
-        """Everything that Steward writes here."""
+    def owned_paths(self) -> list[Path]:
+        """All files and directories that Steward writes here."""
         logs = self.directory.glob("audit*.log")
         return [
             self.kubeconfig,
@@ -102,12 +102,12 @@ class Layout:
     def service(self, component: str) -> Service:
         return Service(component, self.processes)
 
-    def services(self) -> list[Service]:
+    def component_services(self) -> list[Service]:
         return [self.service(component) for component in COMPONENTS]
 
-    def residents(self) -> list[Service]:
-        return [self.service(resident) for resident in RESIDENTS]
+    def operator_services(self) -> list[Service]:
+        return [self.service(resident) for resident in OPERATOR_SERVICES]
 
-    def everything(self) -> list[Service]:
-        """In the order in which it starts."""
-        return [*self.services(), *self.residents()]
+    def all_services(self) -> list[Service]:
+        """Components and operators, in the order in which they start."""
+        return [*self.component_services(), *self.operator_services()]

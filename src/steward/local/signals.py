@@ -1,4 +1,4 @@
-"""Runs work until it is done or a signal asks for its end, and lets it end in order either way."""
+"""Runs a coroutine until it is done or a signal arrives, and lets it clean up in both cases."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
 class Interrupted(Exception):
-    """A signal came, and the work has ended in order."""
+    """A signal arrived, and the coroutine has finished its clean-up."""
 
 
 def run(work: Coroutine[Any, Any, T]) -> T:
-    """What the work comes to. The first signal cancels it; later ones change nothing, the end is on its way.
+    """Run `work` and return its result. The first signal cancels it; later ones are ignored.
 
-    SIGTERM and SIGHUP too, which by themselves end a process where it stands: what it had started would live on.
+    SIGTERM and SIGHUP are handled too: their default action would leave the started processes running.
     """
     return asyncio.run(_until_interrupted(work))
 
@@ -35,6 +35,6 @@ async def _until_interrupted(work: Coroutine[Any, Any, T]) -> T:
 
 
 def _end(task: asyncio.Task[Any]) -> None:
-    # A second cancellation would end the ending.
+    # A second cancellation would interrupt the clean-up.
     if not task.cancelling():
         task.cancel()

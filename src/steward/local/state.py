@@ -1,7 +1,7 @@
-"""What a directory remembers between two starts of its control plane: ports, nodes, and a digest of how it was started.
+"""The state file of a cluster directory: ports, nodes, and a digest of the last start.
 
-The digest covers every command line and file, so a control plane that runs with other settings, other certificates
-or other binaries than the ones asked for is recognised and restarted.
+The digest covers every command line and configuration file, so that a control plane that runs with other settings,
+certificates or binaries is recognised and restarted.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ class State:
 
 
 def read(path: Path) -> State:
-    """What was remembered; nothing where the file is missing or damaged."""
+    """The stored state; an empty one if the file is missing or damaged."""
     try:
         content = json.loads(path.read_text())
         ports = {str(name): int(port) for name, port in content["ports"].items()}
@@ -48,7 +48,7 @@ def digest(commands: Mapping[str, list[str]], files: Mapping[Path, str]) -> str:
 
 
 def replace_file(path: Path, content: str) -> None:
-    """Readable by the owner alone, and never half-written."""
+    """Replace the file atomically, readable by the owner only."""
     path.parent.mkdir(parents=True, exist_ok=True)
     incomplete = path.with_name(f".{path.name}.new")
     incomplete.unlink(missing_ok=True)

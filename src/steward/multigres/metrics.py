@@ -1,90 +1,105 @@
-"""What dashboards show of clusters, read from the caches when somebody looks.
+"""Metrics of clusters, read from the caches at each scrape, and of deletions, counted by the controllers.
 
-Nothing is counted along the way, so nothing can go stale: a series ends with its object, and an old phase with the
-phase. Every replica shows the same figures, since every replica has the caches: rules take the maximum over replicas.
+The cluster metrics keep no counters, so none can go stale: a series ends with its object, and an old phase with the
+phase. Every replica has the caches and exposes the same values: alert rules take the maximum over replicas.
 """
 
 from collections.abc import Iterable, Iterator
+from typing import NamedTuple
 
+from prometheus_client import CollectorRegistry, Counter, Histogram
 from prometheus_client.core import GaugeMetricFamily
 from prometheus_client.registry import Collector
 
+from steward.kube.cache.store import Store
 from steward.kube.objects.kinds import Key
-from steward.multigres.controllers.common.context import ControllerContext
-from steward.multigres.objects.metadata import POOL
+from steward.multigres.api.unset import or_default
+from steward.multigres.objects.metadata import POOL_LABEL
 from steward.multigres.resolution import defaults
-from steward.multigres.resolution.layers import given
-from steward.multigres.views import CellView, ClusterView, ShardView, TopoServerView
+from steward.multigres.views import (
+    CellView,
+    ClusterView,
+    ShardView,
+    StatefulSetView,
+    TopoServerView,
+    WorkloadView,
+)
 
 PREFIX = "multigres_operator"
 DESIRED, READY = "desired", "ready"
 NOT_YET_REPORTED = "Initializing"
+SHUTDOWN_BUCKETS = (1, 5, 10, 30, 60, 120, 300)
 
 
-class ClusterFigures(Collector):
-    """Registered once; asks the stores at each scrape."""
+class MetricStores(NamedTuple):
+    clusters: Store[ClusterView]
+    cells: Store[CellView]
+    shards: Store[ShardView]
+    topo_servers: Store[TopoServerView]
+    stateful_sets: Store[StatefulSetView]
+    deployments: Store[WorkloadView]
 
-    def __init__(self, context: ControllerContext) -> None:
-        rules = context.rules
-        self._clusters = context.store(rules.cluster)
-        self._cells = context.store(rules.cell)
-        self._shards = context.store(rules.shard)
-        self._servers = context.store(rules.topo_server)
-        self._stateful_sets = context.store(rules.stateful_set)
-        self._deployments = context.store(rules.deployment)
+
+class ClusterMetrics(Collector):
+    """Registered once; reads the stores at each scrape."""
+
+    def __init__(self, stores: MetricStores) -> None:
+        self._stores = stores
 
     def collect(self) -> Iterator[GaugeMetricFamily]:
-        yield from self._of_clusters(self._clusters.list())
-        yield self._of_gateways(self._cells.list())
-        yield self._of_pools(self._shards.list())
-        yield self._of_servers(self._servers.list())
+        yield from self._cluster_gauges(self._stores.clusters.list())
+        yield self._gateway_gauge(self._stores.cells.list())
+        yield self._pool_gauge(self._stores.shards.list())
+        yield self._topo_server_gauge(self._stores.topo_servers.list())
 
-    def _of_clusters(self, clusters: Iterable[ClusterView]) -> Iterator[GaugeMetricFamily]:
+    def _cluster_gauges(self, clusters: Iterable[ClusterView]) -> Iterator[GaugeMetricFamily]:
         info = _gauge(
             "cluster_info", "Always 1; the phase says how the cluster is.", "name", "namespace", "phase"
         )
         cells = _gauge("cluster_cells_total", "Cells of a cluster.", "cluster", "namespace")
         shards = _gauge("cluster_shards_total", "Shards of a cluster.", "cluster", "namespace")
         for cluster in clusters:
-            place = [cluster.metadata.name, cluster.metadata.namespace]
-            info.add_metric([*place, given(cluster.status.phase, NOT_YET_REPORTED)], 1)
-            cells.add_metric(place, len(given(cluster.status.cells, {})))
-            databases = given(cluster.status.databases, {}).values()
-            shards.add_metric(place, sum(database.total_shards for database in databases))
+            labels = [cluster.metadata.name, cluster.metadata.namespace]
+            info.add_metric([*labels, or_default(cluster.status.phase, NOT_YET_REPORTED)], 1)
+            cells.add_metric(labels, len(or_default(cluster.status.cells, {})))
+            databases = or_default(cluster.status.databases, {}).values()
+            shards.add_metric(labels, sum(database.total_shards for database in databases))
         yield from (info, cells, shards)
 
-    def _of_gateways(self, cells: Iterable[CellView]) -> GaugeMetricFamily:
+    def _gateway_gauge(self, cells: Iterable[CellView]) -> GaugeMetricFamily:
         gauge = _gauge("cell_gateway_replicas", "Gateways of a cell.", "cell", "namespace", "state")
         for cell in cells:
-            wanted = given(given(cell.spec.multi_gateway, defaults.GATEWAY).replicas, 1)
-            # From those who count them: what a status says of progress may be held back.
-            owned = self._deployments.by_owner(cell.metadata.uid)
-            ready = sum(seen.status.ready_replicas for seen in owned)
-            _add(gauge, [cell.metadata.name, cell.metadata.namespace], wanted, ready)
+            desired = or_default(or_default(cell.spec.multi_gateway, defaults.GATEWAY).replicas, 1)
+            # From the Deployment, not from the Cell's status: progress in a status may be throttled.
+            owned = self._stores.deployments.by_owner(cell.metadata.uid)
+            ready = sum(live.status.ready_replicas for live in owned)
+            _add(gauge, [cell.metadata.name, cell.metadata.namespace], desired, ready)
         return gauge
 
-    def _of_pools(self, shards: Iterable[ShardView]) -> GaugeMetricFamily:
+    def _pool_gauge(self, shards: Iterable[ShardView]) -> GaugeMetricFamily:
         gauge = _gauge(
             "shard_pool_replicas", "Postgres servers of a pool.", "shard", "pool", "namespace", "state"
         )
         for shard in shards:
-            for name, pool in given(shard.spec.pools, {}).items():
-                wanted = given(pool.replicas_per_cell, 0) * len(given(pool.cells, []))
-                place = [shard.metadata.name, name, shard.metadata.namespace]
-                _add(gauge, place, wanted, self._ready_servers(shard, name))
+            for name, pool in or_default(shard.spec.pools, {}).items():
+                desired = or_default(pool.replicas_per_cell, 0) * len(or_default(pool.cells, []))
+                labels = [shard.metadata.name, name, shard.metadata.namespace]
+                _add(gauge, labels, desired, self._ready_servers(shard, name))
         return gauge
 
     def _ready_servers(self, shard: ShardView, pool: str) -> int:
-        owned = self._stateful_sets.by_owner(shard.metadata.uid)
-        return sum(seen.status.ready_replicas for seen in owned if seen.metadata.labels.get(POOL) == pool)
+        owned = self._stores.stateful_sets.by_owner(shard.metadata.uid)
+        return sum(
+            live.status.ready_replicas for live in owned if live.metadata.labels.get(POOL_LABEL) == pool
+        )
 
-    def _of_servers(self, servers: Iterable[TopoServerView]) -> GaugeMetricFamily:
+    def _topo_server_gauge(self, servers: Iterable[TopoServerView]) -> GaugeMetricFamily:
         gauge = _gauge("toposerver_replicas", "Members of a topology server.", "name", "namespace", "state")
         for server in servers:
             key = Key(server.metadata.namespace, server.metadata.name)
-            seen = self._stateful_sets.get(key)
-            ready = 0 if seen is None else seen.status.ready_replicas
-            _add(gauge, [key.name, key.namespace], given(server.spec.replicas, 3), ready)
+            live = self._stores.stateful_sets.get(key)
+            ready = 0 if live is None else live.status.ready_replicas
+            _add(gauge, [key.name, key.namespace], or_default(server.spec.replicas, 3), ready)
         return gauge
 
 
@@ -92,6 +107,31 @@ def _gauge(name: str, documentation: str, *labels: str) -> GaugeMetricFamily:
     return GaugeMetricFamily(f"{PREFIX}_{name}", documentation, labels=labels)
 
 
-def _add(gauge: GaugeMetricFamily, place: list[str], desired: int, ready: int) -> None:
-    gauge.add_metric([*place, DESIRED], desired)
-    gauge.add_metric([*place, READY], ready)
+def _add(gauge: GaugeMetricFamily, labels: list[str], desired: int, ready: int) -> None:
+    gauge.add_metric([*labels, DESIRED], desired)
+    gauge.add_metric([*labels, READY], ready)
+
+
+class DeletionMetrics:
+    """How often a deletion waited for dependents, and how long graceful shutdowns take."""
+
+    def __init__(self, registry: CollectorRegistry) -> None:
+        self._blocked = Counter(
+            "multigres_deletion_blocked_total",
+            "Number of times deletion was blocked due to dependencies",
+            ("kind", "namespace"),
+            registry=registry,
+        )
+        self._seconds = Histogram(
+            "multigres_graceful_shutdown_duration_seconds",
+            "Time taken for graceful shutdown before finalizer removal",
+            ("kind",),
+            buckets=SHUTDOWN_BUCKETS,
+            registry=registry,
+        )
+
+    def count_blocked(self, kind: str, namespace: str) -> None:
+        self._blocked.labels(kind, namespace).inc()
+
+    def observe_shutdown(self, kind: str, seconds: float) -> None:
+        self._seconds.labels(kind).observe(seconds)

@@ -1,23 +1,23 @@
-"""Every name that Steward gives.
+"""Names of all objects that the operator creates.
 
-A name says where in the tree its object stands and ends in a hash over the untouched parts, so that two paths never
-meet in one name, however they are cut or spelled. Parts are logical names (cluster, database, shard …), never names
-that already carry a hash; singletons of a cluster carry none, since nothing can collide with them.
+A name contains the path of its object in the cluster and ends in a hash over the unmodified parts, so that two paths
+have different names after truncation and character replacement. Parts are logical names (cluster, database, shard …),
+never names that already end in a hash; singletons of a cluster have no hash, because nothing can collide with them.
 """
 
 import re
 from functools import lru_cache
 from typing import NamedTuple
 
-_ODD = re.compile(r"[^A-Za-z0-9-]")
+_INVALID_CHARACTERS = re.compile(r"[^A-Za-z0-9-]")
 FNV_OFFSET = 0x811C9DC5
 FNV_PRIME = 0x01000193
-CUT = "---"
+TRUNCATION_MARK = "---"
 HASH_LENGTH = 8
 
 
-class Limit(NamedTuple):
-    """How long a name may be, and with what it may begin."""
+class NameLimit(NamedTuple):
+    """Maximum length of a name, and the characters that it may start with."""
 
     length: int
     first: str
@@ -25,14 +25,14 @@ class Limit(NamedTuple):
 
 LOWERCASE = "abcdefghijklmnopqrstuvwxyz"
 DIGITS = "0123456789"
-OBJECT = Limit(253, LOWERCASE + DIGITS)
-SERVICE = Limit(63, LOWERCASE)
-STATEFUL_SET = Limit(52, LOWERCASE)
-POD = Limit(60, LOWERCASE)
+OBJECT = NameLimit(253, LOWERCASE + DIGITS)
+SERVICE = NameLimit(63, LOWERCASE)
+STATEFUL_SET = NameLimit(52, LOWERCASE)
+POD = NameLimit(60, LOWERCASE)
 
 
 def digest(*parts: str) -> str:
-    """FNV-1a over each part and a 0 byte, so that ("a", "bc") and ("ab", "c") differ."""
+    """FNV-1a over each part followed by a 0 byte, so that ("a", "bc") and ("ab", "c") differ."""
     state = FNV_OFFSET
     for part in parts:
         for byte in (*part.encode(), 0):
@@ -41,19 +41,19 @@ def digest(*parts: str) -> str:
 
 
 @lru_cache(maxsize=2048)
-def join(limit: Limit, *parts: str) -> str:
+def join_name(limit: NameLimit, *parts: str) -> str:
     if not parts:
         return ""
-    text = _spelled("-".join(parts), limit)
+    text = _as_dns_label("-".join(parts), limit)
     if len(text) + 1 + HASH_LENGTH <= limit.length:
         return f"{text}-{digest(*parts)}"
-    room = limit.length - len(CUT) - HASH_LENGTH
-    return f"{text[:room]}{CUT}{digest(*parts)}"
+    room = limit.length - len(TRUNCATION_MARK) - HASH_LENGTH
+    return f"{text[:room]}{TRUNCATION_MARK}{digest(*parts)}"
 
 
-def _spelled(text: str, limit: Limit) -> str:
-    spelled = _ODD.sub("-", text).lower()
-    return spelled if spelled[:1] in limit.first and spelled else f"x{spelled}"
+def _as_dns_label(text: str, limit: NameLimit) -> str:
+    name = _INVALID_CHARACTERS.sub("-", text).lower()
+    return name if name[:1] in limit.first and name else f"x{name}"
 
 
 def global_topo(cluster: str) -> str:
@@ -85,28 +85,28 @@ def password_secret(cluster: str) -> str:
 
 
 def cell(cluster: str, name: str) -> str:
-    return join(OBJECT, cluster, name)
+    return join_name(OBJECT, cluster, name)
 
 
 def local_topo(cell_object: str) -> str:
-    # The one name that is built on a name of ours: it must stay the cell's own, whatever the cell is called.
-    return join(STATEFUL_SET, cell_object, "topo")
+    # The only name that is derived from a generated name: the TopoServer belongs to the Cell object.
+    return join_name(STATEFUL_SET, cell_object, "topo")
 
 
 def gateway(cluster: str, cell_name: str) -> str:
-    return join(OBJECT, cluster, cell_name, "multigateway")
+    return join_name(OBJECT, cluster, cell_name, "multigateway")
 
 
 def gateway_service(cluster: str, cell_name: str) -> str:
-    return join(SERVICE, cluster, cell_name, "multigateway")
+    return join_name(SERVICE, cluster, cell_name, "multigateway")
 
 
 def table_group(cluster: str, database: str, group: str) -> str:
-    return join(OBJECT, cluster, database, group)
+    return join_name(OBJECT, cluster, database, group)
 
 
 class ShardPath(NamedTuple):
-    """Where a shard stands."""
+    """Path of a shard in its cluster."""
 
     cluster: str
     database: str
@@ -115,28 +115,28 @@ class ShardPath(NamedTuple):
 
 
 def shard(path: ShardPath) -> str:
-    return join(OBJECT, *path)
+    return join_name(OBJECT, *path)
 
 
 def orchestrator(path: ShardPath, cell_name: str) -> str:
-    return join(OBJECT, *path, "multiorch", cell_name)
+    return join_name(OBJECT, *path, "multiorch", cell_name)
 
 
 def orchestrator_service(path: ShardPath, cell_name: str) -> str:
-    return join(SERVICE, *path, "multiorch", cell_name)
+    return join_name(SERVICE, *path, "multiorch", cell_name)
 
 
 def pool(path: ShardPath, pool_name: str, cell_name: str) -> str:
-    return join(STATEFUL_SET, *path, "pool", pool_name, cell_name)
+    return join_name(STATEFUL_SET, *path, "pool", pool_name, cell_name)
 
 
 def pool_headless(path: ShardPath, pool_name: str, cell_name: str) -> str:
-    return join(SERVICE, *path, "pool", pool_name, cell_name, "headless")
+    return join_name(SERVICE, *path, "pool", pool_name, cell_name, "headless")
 
 
 def disruption_budget(path: ShardPath) -> str:
-    return join(SERVICE, *path, "pdb")
+    return join_name(SERVICE, *path, "pdb")
 
 
 def backup_claim(path: ShardPath, cell_name: str) -> str:
-    return join(SERVICE, "backup-data", *path, cell_name)
+    return join_name(SERVICE, "backup-data", *path, cell_name)

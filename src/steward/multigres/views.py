@@ -1,7 +1,7 @@
-"""What Steward reads of each kind, and nothing else: what is not declared here never becomes a Python object.
+"""Fields of each kind that the operator reads. Fields that are not declared here are not decoded.
 
-What users write is kept as it came and typed when it is used: an object that an older schema let in must end as a
-sentence in its own status, not as a hole in the cache. What Steward writes itself is typed at once.
+Specs that users write are kept as dictionaries and decoded when they are used: an object that an older schema accepted
+must lead to a message in its status, not to a missing object in the cache. Specs of children are decoded at once.
 """
 
 from collections.abc import Mapping
@@ -56,7 +56,7 @@ class TemplateView(Struct, frozen=True):
 
 
 class RevisionData(Struct, frozen=True):
-    """A template's content as Steward wrote it down."""
+    """The content of a template as the operator recorded it."""
 
     kind: str = ""
     name: str = ""
@@ -66,7 +66,7 @@ class RevisionData(Struct, frozen=True):
 
 
 class RevisionView(Struct, frozen=True):
-    """A ControllerRevision that holds the content of a template."""
+    """A ControllerRevision with the content of a template."""
 
     metadata: ObjectMeta
     revision: int = 0
@@ -116,7 +116,7 @@ class ClaimTemplateView(Struct, frozen=True):
 
 
 class StatefulSetSpec(Struct, frozen=True, rename="camel"):
-    """How many, and what the server lets nobody change."""
+    """Replicas, and the fields that the API server treats as immutable."""
 
     replicas: int = 1
     service_name: str = ""

@@ -1,20 +1,20 @@
-"""What the API server is told to ask and to refuse on behalf of multigres: webhook configurations and a policy. Pure.
+"""Webhook configurations, and the admission policy that protects children. Pure.
 
-Children are protected without a webhook, by a policy that the API server evaluates itself: creates and changes of a
-spec by others are refused; annotations and deletes pass for those who have the rights, and finalizers answer them.
+Children are protected without a webhook, by a policy that the API server evaluates itself: it denies creates and spec
+changes by other users. Annotations and deletes are allowed with the usual rights; finalizers handle the deletes.
 """
 
 from steward.kube.objects.kinds import Manifest
 from steward.kube.objects.webhook_configurations import (
-    CLEANERS,
+    SYSTEM_CLEANERS,
     ClientConfig,
-    Question,
-    Reviewed,
-    configuration,
+    ReviewedResource,
+    WebhookRule,
     webhook,
+    webhook_configuration,
 )
 from steward.multigres.api.group import GROUP, VERSION
-from steward.multigres.objects.metadata import FIELD_MANAGER, MANAGED_BY
+from steward.multigres.objects.metadata import FIELD_MANAGER, MANAGED_BY_LABEL
 
 MUTATING = "multigres-operator-mutating-webhook-configuration"
 VALIDATING = "multigres-operator-validating-webhook-configuration"
@@ -24,50 +24,54 @@ TEMPLATE_RESOURCES = ("coretemplates", "celltemplates", "shardtemplates")
 WARNING_SECONDS = 3
 
 
-def webhook_configurations(reached: ClientConfig) -> list[Manifest]:
-    mutating = [_webhook("mmultigrescluster", "mutate", "multigrescluster", ("CREATE", "UPDATE"), reached)]
+def webhook_configurations(client_config: ClientConfig) -> list[Manifest]:
+    mutating = [
+        _webhook("mmultigrescluster", "mutate", "multigrescluster", ("CREATE", "UPDATE"), client_config)
+    ]
     validating = [
-        _webhook("vmultigrescluster", "validate", "multigrescluster", ("CREATE", "UPDATE"), reached),
-        # Only ever a warning: nobody's deletion waits for an operator that is away.
+        _webhook("vmultigrescluster", "validate", "multigrescluster", ("CREATE", "UPDATE"), client_config),
+        # Only warns: a deletion must not wait for an operator that is not running.
         {
-            **_webhook("wmultigrescluster", "validate", "multigrescluster", ("DELETE",), reached),
+            **_webhook("wmultigrescluster", "validate", "multigrescluster", ("DELETE",), client_config),
             "failurePolicy": "Ignore",
             "timeoutSeconds": WARNING_SECONDS,
         },
         *(
-            _webhook(f"v{plural[:-1]}", "validate", plural[:-1], ("CREATE", "UPDATE", "DELETE"), reached)
+            _webhook(
+                f"v{plural[:-1]}", "validate", plural[:-1], ("CREATE", "UPDATE", "DELETE"), client_config
+            )
             for plural in TEMPLATE_RESOURCES
         ),
     ]
     return [
-        configuration("MutatingWebhookConfiguration", MUTATING, FIELD_MANAGER, mutating),
-        configuration("ValidatingWebhookConfiguration", VALIDATING, FIELD_MANAGER, validating),
+        webhook_configuration("MutatingWebhookConfiguration", MUTATING, FIELD_MANAGER, mutating),
+        webhook_configuration("ValidatingWebhookConfiguration", VALIDATING, FIELD_MANAGER, validating),
     ]
 
 
 def _webhook(
-    name: str, work: str, singular: str, operations: tuple[str, ...], reached: ClientConfig
+    name: str, purpose: str, singular: str, operations: tuple[str, ...], client_config: ClientConfig
 ) -> Manifest:
-    about = Reviewed(GROUP, VERSION, singular, f"{singular}s")
-    return webhook(Question(name, work, about, operations), reached)
+    resource = ReviewedResource(GROUP, VERSION, singular, f"{singular}s")
+    return webhook(WebhookRule(name, purpose, resource, operations), client_config)
 
 
 def child_policy(operator: str) -> list[Manifest]:
     """The policy and its binding. `operator` is the user that Steward acts as."""
-    may = [
+    allowed = [
         f"request.userInfo.username == '{operator}'",
-        f"request.userInfo.username in {list(CLEANERS)}",
+        f"request.userInfo.username in {list(SYSTEM_CLEANERS)}",
         "(request.operation == 'UPDATE' && object.spec == oldObject.spec)",
     ]
-    told = (
-        "'this object is kept by Steward: change the MultigresCluster ' + "
+    message = (
+        "'this object is managed by Steward: change the MultigresCluster ' + "
         "(has(object.metadata.labels) && 'multigres.com/cluster' in object.metadata.labels "
         "? object.metadata.labels['multigres.com/cluster'] : 'it belongs to') + ' instead'"
     )
     policy = {
         "apiVersion": "admissionregistration.k8s.io/v1",
         "kind": "ValidatingAdmissionPolicy",
-        "metadata": {"name": POLICY, "labels": {MANAGED_BY: FIELD_MANAGER}},
+        "metadata": {"name": POLICY, "labels": {MANAGED_BY_LABEL: FIELD_MANAGER}},
         "spec": {
             "failurePolicy": "Fail",
             "matchConstraints": {
@@ -81,14 +85,14 @@ def child_policy(operator: str) -> list[Manifest]:
                 ]
             },
             "validations": [
-                {"expression": " || ".join(may), "messageExpression": told, "reason": "Forbidden"}
+                {"expression": " || ".join(allowed), "messageExpression": message, "reason": "Forbidden"}
             ],
         },
     }
     binding = {
         "apiVersion": "admissionregistration.k8s.io/v1",
         "kind": "ValidatingAdmissionPolicyBinding",
-        "metadata": {"name": POLICY, "labels": {MANAGED_BY: FIELD_MANAGER}},
+        "metadata": {"name": POLICY, "labels": {MANAGED_BY_LABEL: FIELD_MANAGER}},
         "spec": {"policyName": POLICY, "validationActions": ["Deny"]},
     }
     return [policy, binding]

@@ -1,7 +1,9 @@
-"""Turns the wheel: from a change that a watch saw to the writes that answer it.
+"""The controller runtime that both operators use: from a watch event to the writes that follow from it.
 
-In the order in which an event travels: `triggers` and `predicates` turn a change into a key, `queue` holds the keys,
-`controller` gives each to one worker and one reconcile, which returns a `plan` that `carry` carries out. Around them
-`manager` starts and stops the lot, `election` says who may write, and `events`, `metrics`, `logs`, `tracing` and
-`probes` tell others what happens. `settings` is the one table of what a user can set.
+In the order in which an event is processed: `controller.triggers` and `controller.predicates` map a change to a key,
+`controller.workqueue` queues the keys, `controller.controller` passes each to one worker and one reconcile, which
+returns a plan (`plan.steps`) that `plan.executor` executes. `manager` starts and stops everything, elects the leader
+and declares the settings. `status` has what both operators share in reporting, `observability` metrics, probes, logs
+and traces. Low to high: `reconcile`, `observability`, `plan`, `status`, `controller`, `manager`. Imports `kube` and
+`certificates`.
 """

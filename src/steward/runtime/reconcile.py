@@ -1,21 +1,29 @@
-"""What a controller is asked, and what it may answer.
+"""The reconciler interface: the result of a reconcile, and the lanes of the work queue.
 
-An answer never says "wait": a reconcile that finds something unready records it and comes back.
+A reconcile never waits inside: it records that something is not ready, and is requeued.
 """
 
 from __future__ import annotations
 
+from enum import IntEnum
 from typing import NamedTuple, Protocol
 
 from steward.kube.objects.kinds import Key
 
 
+class Lane(IntEnum):
+    """Lanes of the work queue; the smaller number goes first."""
+
+    FAST = 0  # an object changed
+    SLOW = 1  # the initial list, a resync, a change that affects many keys
+
+
 class Done(NamedTuple):
-    """Nothing to wait for; the next change brings the key back."""
+    """No requeue; the next change enqueues the key."""
 
 
 class RequeueAfter(NamedTuple):
-    """Come back after so many seconds, or earlier if something changes. Zero means soon, at the back-off's pace."""
+    """Requeue after this many seconds, or earlier on a change. Zero means with the backoff of a failed key."""
 
     seconds: float
 
@@ -27,5 +35,5 @@ DONE = Done()
 
 class Reconciler(Protocol):
     async def reconcile(self, key: Key) -> Result:
-        """Make the world match what the object asks for. Called by one worker a key at a time."""
+        """Bring the cluster to the state that the object's spec describes. Never called concurrently for one key."""
         ...

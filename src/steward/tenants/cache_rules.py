@@ -1,7 +1,7 @@
-"""Which objects Steward keeps in memory: its own three kinds, and of Secrets only those that belong to a Tenant.
+"""The objects that the operator caches: its own three kinds, and of Secrets only those that belong to a Tenant.
 
-With `--shard=N/M` the Tenant controller watches its own buckets alone, so that memory splits with the work. Registries
-and templates are looked after by part 0, which therefore sees every Tenant.
+With `--shard=N/M` the Tenant controller watches only its own buckets, so that memory is divided like the work.
+Registries and templates are reconciled by part 0, which therefore watches every Tenant.
 """
 
 from collections.abc import Mapping
@@ -10,7 +10,7 @@ from steward.kube.cache.rules import EVERY_NAMESPACE, CacheRule
 from steward.kube.objects import kinds
 from steward.kube.objects.kinds import Kind
 from steward.kube.objects.meta import Metadata
-from steward.runtime.manager.settings import Shard
+from steward.runtime.partition import Partition
 from steward.tenants.api.group import API_VERSION
 from steward.tenants.labels import BUCKET, FIELD_MANAGER, TENANT
 from steward.tenants.labels import TEMPLATE as TEMPLATE_LABEL
@@ -22,32 +22,34 @@ TEMPLATE = Kind(API_VERSION, "TenantTemplate")
 TENANT_KIND = Kind(API_VERSION, "Tenant")
 
 
-class Rules:
-    """The cache rules of the operator, for the namespaces and the part of the fleet that it looks after."""
+class TenantsCacheRules:
+    """The cache rules for the namespaces and the part of the fleet that this process reconciles."""
 
-    def __init__(self, namespaces: tuple[str, ...] = (), shard: Shard | None = None) -> None:
-        self.everywhere = namespaces or (EVERY_NAMESPACE,)
+    def __init__(self, namespaces: tuple[str, ...] = (), partition: Partition | None = None) -> None:
+        self.namespaces = namespaces or (EVERY_NAMESPACE,)
         whole = self._selected("")
-        part = self._selected(bucket_selector(shard or Shard()))
+        part = self._selected(bucket_selector(partition or Partition()))
         self.registry = CacheRule(REGISTRY, Registry, whole, owned_by=FIELD_MANAGER)
         self.template = CacheRule(TEMPLATE, Template, whole, owned_by=FIELD_MANAGER)
         self.tenant = CacheRule(TENANT_KIND, Tenant, part, owned_by=FIELD_MANAGER)
-        """Those of this part of the fleet: what the Tenant controller is about."""
+        """The Tenants of this part of the fleet, for the Tenant controller."""
         self.every_tenant = CacheRule(TENANT_KIND, Tenant, whole, owned_by=FIELD_MANAGER)
-        """What registries and templates count. The same rule, and so the same store, where there is only one part."""
+        """All Tenants, for registries and templates. The same rule, and so the same store, without `--shard`."""
         self.revision = CacheRule(
             kinds.CONTROLLER_REVISION, Revision, self._selected(TEMPLATE_LABEL), owned_by=FIELD_MANAGER
         )
-        """The content of templates that is in force."""
+        """The active revisions of templates."""
         self.secret = CacheRule(kinds.SECRET, Metadata, self._selected(TENANT), owned_by=FIELD_MANAGER)
-        """Secrets that a Tenant applies, and `{tenant}-values`: all carry the label with the Tenant's name."""
+        """Secrets that a Tenant applies, and values Secrets: all have the label with the name of the Tenant."""
 
     def _selected(self, selector: str) -> Mapping[str, str]:
-        return dict.fromkeys(self.everywhere, selector)
+        return dict.fromkeys(self.namespaces, selector)
 
 
-def bucket_selector(shard: Shard) -> str:
-    if shard.of == 1:
+def bucket_selector(partition: Partition) -> str:
+    if partition.total == 1:
         return ""
-    buckets = ",".join(str(number) for number in range(BUCKETS) if number % shard.of == shard.number)
+    buckets = ",".join(
+        str(number) for number in range(BUCKETS) if number % partition.total == partition.number
+    )
     return f"{BUCKET} in ({buckets})"

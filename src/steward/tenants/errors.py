@@ -1,28 +1,28 @@
-"""Everything that this package raises.
+"""The exceptions of this package.
 
     TenantsError
-    ├── RenderError            a template that failed for a row: resource, field, line, column, Go's text and the cure
-    │   └── TooLarge           the row's objects are more than a Tenant can hold: the row is rejected
-    ├── ValuesTaken            a stranger's Secret has the name of the one for a Tenant's values: the row is rejected
-    └── SourceError            the rows could not be read: which source, and the cure
-        ├── BadSource          it can never work as it is written: a table name, a path, a TLS setting
-        ├── Unreachable        no connection: address, name, network
-        ├── AccessDenied       the server knows us not, or lets us not read
-        ├── TlsFailed          the certificate is not what was asked for
-        ├── WrongTable         the table, or a column that was asked for, is not there
-        └── BrokenRead         the read began and did not end: cut, too slow, or spoiled
+    ├── RenderError            a template failed for a row: resource, field, line, column, Go's message and the cure
+    │   └── TooLarge           the objects of the row are too large for a Tenant: the row is rejected
+    ├── ValuesSecretConflict   a foreign Secret has the name of the values Secret of a Tenant: the row is rejected
+    └── SourceError            the rows could not be read: source and cure
+        ├── BadSource          the spec is wrong: a table name, a path, a TLS setting
+        ├── SourceUnreachable  no connection: address, name, network
+        ├── AccessDenied       the server rejects the login or the SELECT
+        ├── TlsFailed          the TLS handshake failed
+        ├── WrongTable         the table or a column does not exist
+        └── BrokenRead         the read did not complete: interrupted, too slow, or invalid
 
-A message names the object, the field and what to do; never a password, never a row's values beyond what Go's own
+A message names the object, the field and the cure; never a password, and no values of a row beyond those that Go's
 template errors quote.
 """
 
 
 class TenantsError(Exception):
-    """The root: catch this to catch whatever this package raises."""
+    """The base class of all exceptions of this package."""
 
 
 class RenderError(TenantsError):
-    """`line` counts from 1, `column` counts bytes from 0, both as Go does; both are 0 and None where there is none."""
+    """`line` counts from 1 and `column` counts bytes from 0, as in Go; 0 and None where there is none."""
 
     def __init__(self, field: str, text: str, line: int = 0, column: int | None = None) -> None:
         super().__init__(text)
@@ -40,23 +40,23 @@ class TooLarge(RenderError):
     pass
 
 
-class ValuesTaken(TenantsError):
+class ValuesSecretConflict(TenantsError):
     def __init__(self, secret: str) -> None:
         super().__init__(
-            f"Secret {secret}, which is to hold the values of its Tenant, belongs to somebody else: "
+            f"Secret {secret}, the values Secret of its Tenant, already exists and is not managed by this operator: "
             "rename that Secret, or the template"
         )
 
 
 class SourceError(TenantsError):
-    """The rows could not be read. Nothing is deleted because of it."""
+    """The rows could not be read. Nothing is deleted."""
 
 
 class BadSource(SourceError):
     pass
 
 
-class Unreachable(SourceError):
+class SourceUnreachable(SourceError):
     pass
 
 

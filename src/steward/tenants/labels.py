@@ -1,6 +1,7 @@
-"""Every label, annotation and finalizer, spelled as the users' manifests, dashboards and scripts know them.
+"""All labels, annotations and finalizers.
 
-What another operator of this API wrote is recognised by exactly these words; none of them may ever change.
+They are those of the Go operator, and part of the manifests, dashboards and scripts of users: none of them may
+change.
 """
 
 from typing import Final
@@ -8,7 +9,7 @@ from typing import Final
 PREFIX: Final = "kubernetes-tenants.org"
 FIELD_MANAGER: Final = "tenant-operator"
 SEEDING_MANAGER: Final = "tenant-operator-seed"
-"""Writes `ignoreFields` once, so that the first manager never owns them."""
+"""The field manager that sets `ignoreFields` once, so that the main manager never owns them."""
 
 # On a Tenant: labels.
 REGISTRY: Final = f"{PREFIX}/registry"
@@ -17,7 +18,7 @@ TEMPLATE: Final = f"{PREFIX}/template"
 BUCKET: Final = f"{PREFIX}/bucket"
 """0 to 255: the part of the fleet to which a Tenant belongs, for `--shard`."""
 
-# On a Tenant: annotations of the operator before us. Row values are not kept there any more.
+# On a Tenant: annotations of the Go operator. Row values are no longer stored there.
 HOST_OR_URL: Final = f"{PREFIX}/hostOrUrl"
 ACTIVATE: Final = f"{PREFIX}/activate"
 EXTRA: Final = f"{PREFIX}/extra"
@@ -26,7 +27,7 @@ FORMER_ROW_VALUES: Final = (HOST_OR_URL, ACTIVATE, EXTRA)
 
 # On a Tenant: annotations.
 DELETE_AFTER: Final = f"{PREFIX}/delete-after"
-"""When a Tenant whose row is gone will be deleted, if the row does not come back."""
+"""When a Tenant without an active row is deleted, unless the row returns."""
 FORCE_DELETE: Final = f"{PREFIX}/force-delete"
 
 # On a registry or a template: annotations.

@@ -1,8 +1,8 @@
-"""The figures of the tenants operator, under the names that its users' dashboards know.
+"""The metrics of the tenants operator, under the names that existing dashboards use.
 
-What the caches hold is read when somebody scrapes: no series is stored, so a series ends with its object and a fleet of
-thousands costs nothing between two scrapes. Only what no cache can tell (how often, how long) is counted, and what is
-counted by Tenant is forgotten with the Tenant.
+Gauges are derived from the caches at each scrape: no series is stored, so a series ends with its object and a fleet of
+thousands costs nothing between two scrapes. Only what no cache holds (how often, how long) is counted, and counters of
+a Tenant are dropped with the Tenant.
 """
 
 from collections import Counter
@@ -28,13 +28,13 @@ _TENANT: Final = ("tenant", "namespace")
 _REGISTRY: Final = ("registry", "namespace")
 
 
-class Counts:
-    """What is counted as it happens."""
+class TenantMetrics:
+    """Counters and the histogram of reconciles: what no cache holds."""
 
     def __init__(self, registry: CollectorRegistry) -> None:
         duration = Histogram(
             "tenant_reconcile_duration_seconds",
-            "How long a look at a Tenant took.",
+            "Duration of a reconcile of a Tenant.",
             ("result",),
             buckets=DURATIONS,
             registry=registry,
@@ -43,21 +43,21 @@ class Counts:
         self.attempts: Counter[tuple[str, str, str]] = Counter()
         self.conflicts: dict[Key, Counter[tuple[str, str]]] = {}
 
-    def attempted(self, kind: str, result: str, conflict_policy: str) -> None:
+    def count_attempt(self, kind: str, result: str, conflict_policy: str) -> None:
         self.attempts[(kind, result, conflict_policy)] += 1
 
-    def conflicted(self, tenant: Key, kind: str, conflict_policy: str) -> None:
+    def count_conflict(self, tenant: Key, kind: str, conflict_policy: str) -> None:
         self.conflicts.setdefault(tenant, Counter())[(kind, conflict_policy)] += 1
 
-    def took(self, result: str, seconds: float) -> None:
+    def observe_reconcile(self, result: str, seconds: float) -> None:
         self._durations[result].observe(seconds)
 
     def forget(self, tenant: Key) -> None:
         self.conflicts.pop(tenant, None)
 
 
-class Fleet(Protocol):
-    """Where the figures come from."""
+class MetricsSource(Protocol):
+    """The stores and counters that the collector reads."""
 
     @property
     def tenants(self) -> Store[Tenant]: ...
@@ -66,29 +66,32 @@ class Fleet(Protocol):
     def registries(self) -> Store[Registry]: ...
 
     @property
-    def counts(self) -> Counts: ...
+    def metrics(self) -> TenantMetrics: ...
 
 
 class TenantsCollector(Collector):
-    def __init__(self, fleet: Fleet) -> None:
-        self._fleet = fleet
+    def __init__(self, source: MetricsSource) -> None:
+        self._source = source
 
     def collect(self) -> Iterator[Metric]:
-        tenants = self._fleet.tenants.list()
+        tenants = self._source.tenants.list()
         yield from _tenant_gauges(tenants)
         yield _conditions(tenants)
         yield _degraded(tenants)
-        yield from _registry_gauges(self._fleet.registries.list())
-        yield _conflicts(self._fleet.counts)
-        yield _attempts(self._fleet.counts)
+        yield from _registry_gauges(self._source.registries.list())
+        yield _conflicts(self._source.metrics)
+        yield _attempts(self._source.metrics)
 
 
 def _tenant_gauges(tenants: Iterable[Tenant]) -> Iterator[Metric]:
     fields = {
         "ready": ("Objects that are ready.", "ready_resources"),
-        "desired": ("Objects that there should be.", "desired_resources"),
+        "desired": ("Objects that are desired.", "desired_resources"),
         "failed": ("Objects that have failed.", "failed_resources"),
-        "conflicted": ("Objects that belong to somebody else.", "conflicted_resources"),
+        "conflicted": (
+            "Objects that are foreign, or have foreign fields.",
+            "conflicted_resources",
+        ),
     }
     for name, (documentation, field) in fields.items():
         family = GaugeMetricFamily(f"tenant_resources_{name}", documentation, labels=_TENANT)
@@ -97,8 +100,8 @@ def _tenant_gauges(tenants: Iterable[Tenant]) -> Iterator[Metric]:
         yield family
 
 
-def _labels(seen: Tenant | Registry) -> tuple[str, str]:
-    return seen.metadata.name, seen.metadata.namespace
+def _labels(live: Tenant | Registry) -> tuple[str, str]:
+    return live.metadata.name, live.metadata.namespace
 
 
 def _conditions(tenants: Iterable[Tenant]) -> Metric:
@@ -116,7 +119,7 @@ def condition_value(status: str) -> int:
 
 
 def _degraded(tenants: Iterable[Tenant]) -> Metric:
-    """One series a Tenant, with the reason that holds now: an old reason leaves no series behind."""
+    """One series for each Tenant, with its current reason: a former reason leaves no series behind."""
     family = GaugeMetricFamily("tenant_degraded_status", "1 is degraded.", labels=(*_TENANT, "reason"))
     for tenant in tenants:
         found = find_condition(tenant.status.conditions, DEGRADED)
@@ -142,18 +145,18 @@ def _is_held(registry: Registry) -> bool:
     return any(each.get("type") == DELETION_HELD and each.get("status") == TRUE for each in conditions)
 
 
-def _conflicts(counts: Counts) -> Metric:
+def _conflicts(metrics: TenantMetrics) -> Metric:
     labels = (*_TENANT, "resource_kind", "conflict_policy")
-    family = CounterMetricFamily("tenant_conflicts", "Conflicts that were met.", labels=labels)
-    for key, found in counts.conflicts.items():
+    family = CounterMetricFamily("tenant_conflicts", "Conflicts with other owners.", labels=labels)
+    for key, found in metrics.conflicts.items():
         for (kind, policy), number in found.items():
             family.add_metric((key.name, key.namespace, kind, policy), number)
     return family
 
 
-def _attempts(counts: Counts) -> Metric:
+def _attempts(metrics: TenantMetrics) -> Metric:
     labels = ("kind", "result", "conflict_policy")
-    family = CounterMetricFamily("apply_attempts", "Objects that were brought up to date.", labels=labels)
-    for found, number in counts.attempts.items():
+    family = CounterMetricFamily("apply_attempts", "Objects that were applied.", labels=labels)
+    for found, number in metrics.attempts.items():
         family.add_metric(found, number)
     return family

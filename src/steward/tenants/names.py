@@ -1,7 +1,8 @@
-"""Every name that Steward gives: Tenants, their labels, and the Secret beside them.
+"""The names of Tenants, their values Secrets and label values.
 
-A name that users can guess, `{uid}-{template}`, wherever that is a valid name; else one that is made valid and ends in
-a hash over both parts. A Tenant keeps the name that it has: a new name would be a new Tenant, and the old one deleted.
+A Tenant is called `{uid}-{template}`, which users can guess, wherever that is a valid name; otherwise the name is
+made valid and ends in a hash of both parts. A Tenant keeps its name: a new name would be a new Tenant, and the old
+one would be deleted.
 """
 
 import hashlib
@@ -19,7 +20,7 @@ _NOT_IN_NAMES: Final = re.compile(r"[^a-z0-9]+", re.ASCII)
 
 
 class TenantKey(NamedTuple):
-    """What a Tenant is of: one row and one template."""
+    """The row and the template of a Tenant."""
 
     uid: str
     template: str
@@ -30,37 +31,38 @@ def is_name(text: str) -> bool:
 
 
 def tenant_name(key: TenantKey) -> str:
-    plain = f"{key.uid}-{key.template}"
-    return plain if is_name(plain) else hashed_name(key)
+    readable = f"{key.uid}-{key.template}"
+    return readable if is_name(readable) else hashed_name(key)
 
 
 def hashed_name(key: TenantKey) -> str:
-    spelled = _NOT_IN_NAMES.sub("-", f"{key.uid}-{key.template}".lower()).strip("-")
+    sanitized = _NOT_IN_NAMES.sub("-", f"{key.uid}-{key.template}".lower()).strip("-")
     room = NAME_LENGTH - HASH_LENGTH - 1
-    return f"{spelled[:room].rstrip('-') or 'tenant'}-{_digest(*key)[:HASH_LENGTH]}"
+    return f"{sanitized[:room].rstrip('-') or 'tenant'}-{_digest(*key)[:HASH_LENGTH]}"
 
 
-def name_tenants(wanted: Iterable[TenantKey], existing: Mapping[TenantKey, str]) -> dict[TenantKey, str]:
-    """A name for each. `a-b` of `c` and `a` of `b-c` both want `a-b-c`: who has it keeps it, the other is hashed."""
-    keys = sorted(set(wanted))
+def name_tenants(desired: Iterable[TenantKey], existing: Mapping[TenantKey, str]) -> dict[TenantKey, str]:
+    """A name for each. `a-b` of `c` and `a` of `b-c` both make `a-b-c`: an existing Tenant keeps it, the other has a
+    hash."""
+    keys = sorted(set(desired))
     taken = {name: key for key, name in existing.items()}
     names: dict[TenantKey, str] = {}
     for key in keys:
-        plain = tenant_name(key)
-        free = taken.setdefault(plain, key) == key
-        names[key] = existing.get(key) or (plain if free else hashed_name(key))
+        readable = tenant_name(key)
+        free = taken.setdefault(readable, key) == key
+        names[key] = existing.get(key) or (readable if free else hashed_name(key))
     return names
 
 
 def label_value(text: str) -> str:
-    """The text itself where a label can hold it, else its hash. The truth is in the spec."""
+    """The text itself where it is a valid label value, else its hash. The spec has the full text."""
     if len(text) <= NAME_LENGTH and _LABEL.fullmatch(text):
         return text
     return f"sha256-{_digest(text)[:40]}"
 
 
 def bucket(tenant: str) -> str:
-    """Which part of the fleet: the same on every machine, and spread evenly."""
+    """The part of the fleet that a Tenant belongs to: deterministic, and evenly distributed."""
     return str(zlib.crc32(tenant.encode()) % BUCKETS)
 
 
@@ -69,5 +71,5 @@ def values_secret(tenant: str) -> str:
 
 
 def _digest(*parts: str) -> str:
-    # Lone surrogates, which no database should hand out, must not stop us from naming anything.
+    # Lone surrogates, which no database should return, must not raise an error here.
     return hashlib.sha256("\0".join(parts).encode(errors="surrogatepass")).hexdigest()

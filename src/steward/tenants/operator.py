@@ -1,16 +1,16 @@
-"""The tenants operator: registries, templates and Tenants, on one ground.
+"""Sets up the tenants operator: the controllers of registries, templates and Tenants, and the webhooks.
 
-With `--shard=N/M` every part applies its own Tenants; registries and templates are part 0's alone.
+With `--shard=N/M` every part applies its own Tenants; only part 0 runs the registry and template controllers.
 """
 
 from steward.admission.service import CertificateNames, Registration, serve_webhooks
-from steward.runtime.controller.workqueue import Lane
 from steward.runtime.manager.manager import Manager
 from steward.runtime.manager.settings import Settings
 from steward.tenants import webhook_configurations
-from steward.tenants.controllers.common.context import ControllerContext
+from steward.tenants.controllers.common.context import TenantsContext
+from steward.tenants.controllers.common.stall_reporter import with_stall_reporting
 from steward.tenants.controllers.registry.reconciler import RegistryReconciler
-from steward.tenants.controllers.template.reconciler import TemplateReconciler
+from steward.tenants.controllers.template.reconciler import TenantTemplateReconciler
 from steward.tenants.controllers.tenant.reconciler import TenantReconciler
 from steward.tenants.webhooks import TenantWebhooks
 
@@ -25,22 +25,21 @@ CERTIFICATES = CertificateNames(
 
 
 def set_up(manager: Manager, settings: Settings) -> None:
-    context = ControllerContext(manager, settings)
+    context = TenantsContext(manager, settings)
     manager.add(TenantReconciler(context).controller())
-    if settings.shard.number == 0:
-        _add_sources(manager, context)
+    if settings.partition.number == 0:
+        _add_registry_controllers(manager, context)
     serve_webhooks(manager, _webhooks(context))
 
 
-def _add_sources(manager: Manager, context: ControllerContext) -> None:
-    templates = manager.add(TemplateReconciler(context).controller())
-    context.wake_template = lambda key: templates.queue.add(key, Lane.FAST)
+def _add_registry_controllers(manager: Manager, context: TenantsContext) -> None:
+    manager.add(with_stall_reporting(TenantTemplateReconciler(context).controller(), context))
     registry = RegistryReconciler(context)
     manager.add_service(registry.credentials)
-    registry.listen_to(manager.add(registry.controller()))
+    manager.add(with_stall_reporting(registry.controller(), context))
 
 
-def _webhooks(context: ControllerContext) -> Registration:
+def _webhooks(context: TenantsContext) -> Registration:
     return Registration(
         operator=NAME,
         metrics_prefix="tenant_operator",

@@ -1,8 +1,8 @@
-"""What Steward reads of each kind, and nothing else: what is not declared here never becomes a Python object.
+"""The views of the kinds that the operator caches: only the fields declared here are decoded.
 
-What users write is kept as it came and typed when it is used: an object that an older schema let in must end as a
-sentence in its own status, not as a hole in the cache. Of a Tenant only what is asked of the whole fleet is kept: its
-body, by far the largest part, is read from the server by whoever applies it.
+Specs and statuses that users write are kept undecoded until they are used: an object that an older schema accepted
+must end in a message in its own status, not be missing from the cache. Of a Tenant, only fields that are needed for
+the whole fleet are kept. Its objects, by far the largest part, are read from the API server when they are applied.
 """
 
 from typing import Any
@@ -15,7 +15,7 @@ from steward.kube.objects.meta import ObjectMeta
 
 
 class Registry(Struct, frozen=True):
-    """A TenantRegistry, unread."""
+    """A TenantRegistry with undecoded spec and status."""
 
     metadata: ObjectMeta
     spec: dict[str, Any] = {}
@@ -23,7 +23,7 @@ class Registry(Struct, frozen=True):
 
 
 class Template(Struct, frozen=True):
-    """A TenantTemplate, unread."""
+    """A TenantTemplate with undecoded spec and status."""
 
     metadata: ObjectMeta
     spec: dict[str, Any] = {}
@@ -31,7 +31,7 @@ class Template(Struct, frozen=True):
 
 
 class Revision(Struct, frozen=True):
-    """A version of a template's spec, as a ControllerRevision keeps it."""
+    """A ControllerRevision with a version of a template's spec."""
 
     metadata: ObjectMeta
     revision: int = 0
@@ -47,7 +47,7 @@ class TenantSpecSummary(Struct, frozen=True, rename="camel"):
     uid: str = ""
     template_ref: str = ""
     template_generation: int = 0
-    """0: not rendered by us."""
+    """0: not rendered by this operator."""
     values: ValuesSummary = ValuesSummary()
     render_failure: dict[str, Any] = {}
 

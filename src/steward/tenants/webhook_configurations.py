@@ -1,34 +1,39 @@
-"""What the API server is told to ask on behalf of tenants: webhook configurations. Pure."""
+"""Builds the webhook configurations of the tenants operator. Pure."""
 
 from typing import Final
 
 from steward.kube.objects.kinds import Manifest
 from steward.kube.objects.webhook_configurations import (
     ClientConfig,
-    Question,
-    Reviewed,
-    configuration,
+    ReviewedResource,
+    WebhookRule,
     webhook,
+    webhook_configuration,
 )
 from steward.tenants.api.group import GROUP, VERSION
 from steward.tenants.labels import FIELD_MANAGER
 
 MUTATING: Final = "tenant-operator-mutating-webhook-configuration"
 VALIDATING: Final = "tenant-operator-validating-webhook-configuration"
-_KINDS: Final = (
-    Reviewed(GROUP, VERSION, "tenantregistry", "tenantregistries"),
-    Reviewed(GROUP, VERSION, "tenanttemplate", "tenanttemplates"),
+_RESOURCES: Final = (
+    ReviewedResource(GROUP, VERSION, "tenantregistry", "tenantregistries"),
+    ReviewedResource(GROUP, VERSION, "tenanttemplate", "tenanttemplates"),
 )
 
 
-def webhook_configurations(reached: ClientConfig) -> list[Manifest]:
-    mutating = [_webhook("mutate", kind, ("CREATE", "UPDATE"), reached) for kind in _KINDS]
-    validating = [_webhook("validate", kind, ("CREATE", "UPDATE", "DELETE"), reached) for kind in _KINDS]
+def webhook_configurations(client_config: ClientConfig) -> list[Manifest]:
+    mutating = [_webhook("mutate", resource, ("CREATE", "UPDATE"), client_config) for resource in _RESOURCES]
+    validating = [
+        _webhook("validate", resource, ("CREATE", "UPDATE", "DELETE"), client_config)
+        for resource in _RESOURCES
+    ]
     return [
-        configuration("MutatingWebhookConfiguration", MUTATING, FIELD_MANAGER, mutating),
-        configuration("ValidatingWebhookConfiguration", VALIDATING, FIELD_MANAGER, validating),
+        webhook_configuration("MutatingWebhookConfiguration", MUTATING, FIELD_MANAGER, mutating),
+        webhook_configuration("ValidatingWebhookConfiguration", VALIDATING, FIELD_MANAGER, validating),
     ]
 
 
-def _webhook(work: str, kind: Reviewed, operations: tuple[str, ...], reached: ClientConfig) -> Manifest:
-    return webhook(Question(f"{work[0]}{kind.singular}", work, kind, operations), reached)
+def _webhook(
+    verb: str, resource: ReviewedResource, operations: tuple[str, ...], client_config: ClientConfig
+) -> Manifest:
+    return webhook(WebhookRule(f"{verb[0]}{resource.singular}", verb, resource, operations), client_config)

@@ -1,11 +1,11 @@
-"""What users of the engine test with: a clock that stands still, a fault proxy, an audit-log reader, crashes.
+"""Test tools for controllers: a fake clock, a fault proxy, an audit log reader, and crash points.
 
 from steward.testkit import Answer, AuditLog, FakeClock, FaultProxy, Match, Rule
 """
 
-from steward.testkit.audit import Audited, AuditLog, AuditSilentError, Calls, Mark
+from steward.testkit.audit import AuditedCall, AuditedCalls, AuditLog, LogPosition, MarkerNotLoggedError
 from steward.testkit.clock import FakeClock, let_others_run
-from steward.testkit.crash_process import Moment, WriteMoment, kill, kill_at_write, start_process
+from steward.testkit.crash_process import CrashPoint, CrashTiming, kill, kill_at_write, start_process
 from steward.testkit.proxy.control import RemoteProxy
 from steward.testkit.proxy.faults import (
     Answer,
@@ -25,40 +25,40 @@ from steward.testkit.proxy.faults import (
     Rule,
     gone_event,
 )
-from steward.testkit.proxy.forward import Seen
+from steward.testkit.proxy.forward import RecordedCall
 from steward.testkit.proxy.requests import Call
-from steward.testkit.proxy.rules import Entry
+from steward.testkit.proxy.rules import ActiveRule
 from steward.testkit.proxy.server import FaultProxy
 
 __all__ = [
+    "ActiveRule",
     "Answer",
     "AuditLog",
-    "AuditSilentError",
-    "Audited",
+    "AuditedCall",
+    "AuditedCalls",
     "Call",
-    "Calls",
+    "CrashPoint",
+    "CrashTiming",
     "Cut",
     "CutWatch",
     "Delay",
     "DelayEvents",
     "Drop",
-    "Entry",
     "FakeClock",
     "FaultProxy",
     "Hold",
     "HoldReply",
     "HoldWatch",
     "InsertLine",
+    "LogPosition",
     "LoseEvents",
     "LoseReply",
-    "Mark",
+    "MarkerNotLoggedError",
     "Match",
-    "Moment",
+    "RecordedCall",
     "RemoteProxy",
     "RepeatEvents",
     "Rule",
-    "Seen",
-    "WriteMoment",
     "gone_event",
     "kill",
     "kill_at_write",

@@ -1,4 +1,4 @@
-"""Runs a fault proxy as a process of its own: `python -m steward.testkit --kubeconfig F --write-kubeconfig F`."""
+"""Runs a fault proxy as a separate process: `python -m steward.testkit --kubeconfig F --write-kubeconfig F`."""
 
 import argparse
 import asyncio
@@ -11,7 +11,7 @@ from steward.testkit.proxy.server import FaultProxy
 
 
 async def serve(kubeconfig: Path, written: Path, port: int) -> None:
-    """Forward until told to end (SIGTERM or SIGINT)."""
+    """Forward until SIGTERM or SIGINT."""
     ended = asyncio.Event()
     for number in (signal.SIGTERM, signal.SIGINT):
         asyncio.get_running_loop().add_signal_handler(number, ended.set)
@@ -27,11 +27,11 @@ async def serve(kubeconfig: Path, written: Path, port: int) -> None:
 
 def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m steward.testkit", description="A fault proxy.")
-    parser.add_argument("--kubeconfig", type=Path, required=True, help="the API server, and who to be there")
+    parser.add_argument("--kubeconfig", type=Path, required=True, help="API server and credentials")
     parser.add_argument(
-        "--write-kubeconfig", type=Path, required=True, help="where to write the way to the proxy"
+        "--write-kubeconfig", type=Path, required=True, help="where to write the kubeconfig of the proxy"
     )
-    parser.add_argument("--port", type=int, default=0, help="port on loopback; 0 takes a free one")
+    parser.add_argument("--port", type=int, default=0, help="port on loopback; 0 chooses a free one")
     options = parser.parse_args()
     asyncio.run(serve(options.kubeconfig, options.write_kubeconfig, options.port))
 

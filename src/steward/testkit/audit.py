@@ -1,7 +1,7 @@
-"""Reads the API server's audit log: the independent record of every call, whoever made it.
+"""Reads the API server's audit log, the independent record of all calls of all clients.
 
-Each call counts once: when it was answered, or, for a watch, when its stream began. The API server writes a line
-after it has answered, so before it counts, `AuditLog` makes calls of its own and waits until they show up.
+Each call counts once: when it was answered or, for a watch, when its stream began. The API server writes a line after
+the answer, so before counting, `AuditLog` makes marker calls and waits until they appear in the log.
 
     audit = AuditLog(control_plane.audit_log, control_plane.kubeconfig)
     mark = await audit.mark()
@@ -11,8 +11,8 @@ after it has answered, so before it counts, `AuditLog` makes calls of its own an
     assert calls.tally() == {("patch", "deployments", "my-controller/1.0"): 3, ...}
     assert not calls.matching(Match(verb="list", resource="secrets"))
 
-A dry run is told from the query of the request: a client that asks for a dry-run delete in the body alone cannot be
-told apart at the audit level Metadata.
+Dry runs are recognised by the query of the request: at the audit level Metadata, a dry-run delete that is requested
+only in the body looks like a real delete.
 """
 
 import asyncio
@@ -32,15 +32,15 @@ from steward.testkit.proxy.requests import Call
 from steward.testkit.proxy.upstream import read_upstream
 
 MARKER_AGENT = "steward-audit-mark"
-PATIENCE = 120.0
+MARKER_TIMEOUT = 120.0
 _MARKER_PATH = "/api/v1/namespaces/default"
 _POLL = 0.02
 _BEGUN = "ResponseStarted"
 _ANSWERED = frozenset({"ResponseComplete", "Panic"})
 
 
-class AuditSilentError(Exception):
-    """Our own call never showed up in the log; the message says what to look at."""
+class MarkerNotLoggedError(Exception):
+    """A marker call did not appear in the log; the message says what to check."""
 
 
 class _ObjectRef(msgspec.Struct, rename="camel"):
@@ -77,8 +77,8 @@ class _Line(msgspec.Struct, rename="camel"):
     annotations: _Annotations = msgspec.field(default_factory=_Annotations)
 
 
-class Audited(msgspec.Struct, frozen=True):
-    """One call, who made it, in whose place, how it was answered, and whether its authorization was the reason."""
+class AuditedCall(msgspec.Struct, frozen=True):
+    """One call: its user, the impersonated user, the response code, and whether RBAC allowed it."""
 
     call: Call
     code: int
@@ -87,67 +87,69 @@ class Audited(msgspec.Struct, frozen=True):
     is_allowed: bool = False
 
 
-class Mark(NamedTuple):
-    """A place in the log; `file` survives the log's rotation."""
+class LogPosition(NamedTuple):
+    """A position in the log; `file` is an inode, which stays the same when the log is rotated."""
 
     file: int
     offset: int
 
 
 @dataclass(frozen=True)
-class Calls:
+class AuditedCalls:
     """Calls in the order in which they were answered."""
 
-    items: tuple[Audited, ...]
+    items: tuple[AuditedCall, ...]
 
     def __len__(self) -> int:
         return len(self.items)
 
-    def __iter__(self) -> Iterator[Audited]:
+    def __iter__(self) -> Iterator[AuditedCall]:
         return iter(self.items)
 
-    def matching(self, match: Match) -> "Calls":
-        return Calls(tuple(item for item in self.items if match.fits(item.call)))
+    def matching(self, match: Match) -> "AuditedCalls":
+        return AuditedCalls(tuple(item for item in self.items if match.matches(item.call)))
 
-    def writes(self) -> "Calls":
-        """Without dry runs and reviews, whatever the answer was."""
+    def writes(self) -> "AuditedCalls":
+        """Writes with any response, without dry runs and reviews."""
         return self.matching(Match(write=True))
 
-    def writes_of(self, user_agent: str) -> "Calls":
-        """The writes of clients whose user agent holds this text."""
+    def writes_of(self, user_agent: str) -> "AuditedCalls":
+        """The writes of clients whose user agent contains this text."""
         return self.matching(Match(write=True, user_agent=user_agent))
 
-    def answered(self, *codes: int) -> "Calls":
-        return Calls(tuple(item for item in self.items if item.code in codes))
+    def with_codes(self, *codes: int) -> "AuditedCalls":
+        return AuditedCalls(tuple(item for item in self.items if item.code in codes))
 
     def tally(self) -> Counter[tuple[str, str, str]]:
-        """How many by verb, resource (with its subresource) and user agent."""
+        """Number of calls by verb, resource (with its subresource) and user agent."""
         return Counter(
             (item.call.verb, _full_resource(item.call), item.call.user_agent) for item in self.items
         )
 
 
 class AuditLog:
-    """The audit log of one API server, and the right to call it."""
+    """The audit log of one API server, with credentials for marker calls."""
 
     def __init__(self, path: Path | str, kubeconfig: Path | str) -> None:
         self._path = Path(path)
         self._upstream = read_upstream(kubeconfig)
 
-    async def mark(self) -> Mark:
-        """The place behind everything that was answered until now."""
-        tail = _Tail(self._path, Mark(self._path.stat().st_ino, self._path.stat().st_size))
+    async def mark(self) -> LogPosition:
+        """The position after all calls that were answered until now."""
+        tail = _Tail(self._path, LogPosition(self._path.stat().st_ino, self._path.stat().st_size))
         await self._read_to_now(tail)
         return tail.mark
 
-    async def calls_since(self, mark: Mark) -> Calls:
-        """Every call answered since the mark, without our own."""
+    async def calls_since(self, mark: LogPosition) -> AuditedCalls:
+        """All calls answered since the mark, without marker calls."""
         lines = await self._read_to_now(_Tail(self._path, mark))
-        return Calls(tuple(item for item in audited(lines) if MARKER_AGENT not in item.call.user_agent))
+        return AuditedCalls(
+            tuple(item for item in read_calls(lines) if MARKER_AGENT not in item.call.user_agent)
+        )
 
     async def _read_to_now(self, tail: "_Tail") -> list[bytes]:
-        # An earlier call's line may be written a moment after the line of a later one: the second marker is sent
-        # when the first has been seen, a whole round trip and log write later.
+        # The line of an earlier call may be written after that of a later one: the second marker is sent after the
+        # first has appeared, a round trip and a log write later.
         lines: list[bytes] = []
         async with self._upstream.session() as session:
             for _ in range(2):
@@ -160,22 +162,22 @@ class AuditLog:
             await reply.read()
         lines: list[bytes] = []
         try:
-            async with asyncio.timeout(PATIENCE):
-                while not _hold(fresh := tail.read(), agent):
+            async with asyncio.timeout(MARKER_TIMEOUT):
+                while not _contain(fresh := tail.read(), agent):
                     lines += fresh
                     await asyncio.sleep(_POLL)
         except TimeoutError:
-            raise AuditSilentError(
-                f"{self._path} did not show our own call within {PATIENCE:.0f} s: is it this API server's log, "
-                "and does the audit policy log gets of namespaces at the level Metadata?"
+            raise MarkerNotLoggedError(
+                f"{self._path} did not show our marker call within {MARKER_TIMEOUT:.0f} s: is it this API server's "
+                "log, and does the audit policy log gets of namespaces at the level Metadata?"
             ) from None
         return lines + fresh
 
 
 class _Tail:
-    """Reads whole lines from a place on, over rotations of the log."""
+    """Reads complete lines from a position on, across rotations of the log."""
 
-    def __init__(self, path: Path, mark: Mark) -> None:
+    def __init__(self, path: Path, mark: LogPosition) -> None:
         self._path = path
         self.mark = mark
 
@@ -186,13 +188,13 @@ class _Tail:
         return lines
 
     def _files(self) -> list[Path]:
-        """The file that the mark is in, and those begun since."""
+        """The file of the position, and the files that were begun after it."""
         if self._path.stat().st_ino == self.mark.file:
             return [self._path]
         rotated = self._path.parent.glob(f"{self._path.stem}-*{self._path.suffix}")
         files = [*sorted(rotated, key=lambda file: file.stat().st_mtime_ns), self._path]
-        places = [place for place, file in enumerate(files) if file.stat().st_ino == self.mark.file]
-        return files[places[0] :] if places else files
+        found = [index for index, file in enumerate(files) if file.stat().st_ino == self.mark.file]
+        return files[found[0] :] if found else files
 
     def _read_file(self, file: Path) -> list[bytes]:
         with file.open("rb") as log:
@@ -200,13 +202,13 @@ class _Tail:
             start = self.mark.offset if inode == self.mark.file else 0
             log.seek(start)
             data = log.read()
-        whole = data.rfind(b"\n") + 1
-        self.mark = Mark(inode, start + whole)
-        return data[:whole].splitlines()
+        end = data.rfind(b"\n") + 1
+        self.mark = LogPosition(inode, start + end)
+        return data[:end].splitlines()
 
 
-def audited(lines: Iterable[bytes]) -> Iterator[Audited]:
-    """The calls that the lines tell of, each once."""
+def read_calls(lines: Iterable[bytes]) -> Iterator[AuditedCall]:
+    """The calls that the lines record, each once."""
     decoder = msgspec.json.Decoder(_Line)
     begun: set[str] = set()
     for raw in lines:
@@ -218,7 +220,7 @@ def audited(lines: Iterable[bytes]) -> Iterator[Audited]:
         yield _audited(line)
 
 
-def _audited(line: _Line) -> Audited:
+def _audited(line: _Line) -> AuditedCall:
     ref, uri = line.object_ref, urlsplit(line.request_uri)
     call = Call(
         method="",
@@ -235,15 +237,15 @@ def _audited(line: _Line) -> Audited:
     )
     is_allowed = line.annotations.decision == "allow"
     user, acting_as = line.user.username, line.impersonated_user.username
-    return Audited(call, line.response_status.code, user, acting_as, is_allowed)
+    return AuditedCall(call, line.response_status.code, user, acting_as, is_allowed)
 
 
-def _hold(lines: list[bytes], text: str) -> bool:
+def _contain(lines: list[bytes], text: str) -> bool:
     return any(text.encode() in line for line in lines)
 
 
 def _namespace(ref: _ObjectRef) -> str:
-    # The log gives a Namespace itself as its namespace too; the proxy's reading of a path does not.
+    # The log gives a Namespace as its own namespace; `parse_call` does not.
     return "" if ref.resource == "namespaces" and not ref.subresource else ref.namespace
 
 

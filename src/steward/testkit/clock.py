@@ -1,16 +1,15 @@
-"""Time as a value: a clock that moves only when the test moves it.
+"""A fake clock that moves only when the test moves it.
 
-It has the three methods of the engine's clock (`now`, `monotonic`, `sleep`), so anything that takes a
-clock takes this one. Nothing here ever waits for real time.
+It implements the engine's clock (`now`, `monotonic`, `sleep`). Nothing here waits for real time.
 
     clock = FakeClock()
     task = asyncio.create_task(holder.run())     # sleeps on the clock
-    await clock.pass_time(15)                    # every sleep due on the way ends in its turn
-    clock.jump(3600)                             # someone sets the wall clock: monotonic time must not care
+    await clock.pass_time(15)                    # ends every sleep that is due on the way, in order
+    clock.jump(3600)                             # sets the wall clock only, not the monotonic time
 
-`advance` is for code without tasks: it moves the clock and marks the sleepers that are due, who run when the
-test next awaits. `pass_time` stops at each sleeper's deadline and lets it run before it goes on, so that a loop
-which sleeps one second ten times really turns ten times in `pass_time(10)`.
+`advance` is for code without tasks: it moves the clock and wakes the sleepers that are due, which run when the test
+next awaits. `pass_time` stops at each sleeper's deadline and lets it run before it continues, so a loop that sleeps one
+second ten times runs ten times in `pass_time(10)`.
 """
 
 import asyncio
@@ -21,7 +20,7 @@ TURNS = 20
 
 
 class FakeClock:
-    """A clock for tests; the wall and the monotonic time start apart, so that mixing them up shows."""
+    """A clock for tests; wall and monotonic time start at different values, so that mixing them up is noticed."""
 
     def __init__(self, now: float = 1_800_000_000.0, monotonic: float = 5_000.0) -> None:
         self._now = now
@@ -37,7 +36,7 @@ class FakeClock:
         return self._monotonic
 
     async def sleep(self, seconds: float) -> None:
-        """End when the test has moved the clock by `seconds`; a cancelled sleeper is forgotten."""
+        """Return when the test has moved the clock by `seconds`; a cancelled sleeper is dropped."""
         if seconds <= 0:
             await asyncio.sleep(0)
             return
@@ -48,17 +47,17 @@ class FakeClock:
 
     @property
     def sleepers(self) -> int:
-        """How many tasks sleep on this clock now."""
+        """Number of tasks that sleep on this clock."""
         return sum(1 for _, _, woken in self._sleepers if not woken.done())
 
     @property
     def next_wake(self) -> float | None:
-        """Seconds until the first sleeper is due, None when nobody sleeps."""
+        """Seconds until the first sleeper is due; None without sleepers."""
         deadlines = [deadline for deadline, _, woken in self._sleepers if not woken.done()]
         return min(deadlines) - self._monotonic if deadlines else None
 
     def advance(self, seconds: float) -> None:
-        """Move both times forward and mark who is due; they run when the test next awaits."""
+        """Move both times forward and wake the sleepers that are due; they run when the test next awaits."""
         if seconds < 0:
             raise ValueError(f"time cannot go back by {-seconds} s; use jump() to move the wall clock alone")
         self._now += seconds
@@ -69,11 +68,11 @@ class FakeClock:
                 woken.set_result(None)
 
     def jump(self, seconds: float) -> None:
-        """Move the wall clock alone, in either direction, as an administrator or NTP would."""
+        """Move only the wall clock, in either direction, as an administrator or NTP would."""
         self._now += seconds
 
     async def pass_time(self, seconds: float) -> None:
-        """Advance to each deadline in turn, letting those who wake run (and sleep again) before going on."""
+        """Advance to each deadline in turn, and let the woken tasks run (and sleep again) before continuing."""
         end = self._monotonic + seconds
         await let_others_run()
         while (wait := self.next_wake) is not None and self._monotonic + wait <= end:
@@ -90,6 +89,6 @@ class FakeClock:
 
 
 async def let_others_run(turns: int = TURNS) -> None:
-    """Give every ready task some turns of the loop. Code that waits for a socket needs a condition instead."""
+    """Run some iterations of the event loop. For code that waits for a socket, wait for a condition instead."""
     for _ in range(turns):
         await asyncio.sleep(0)

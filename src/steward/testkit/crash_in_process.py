@@ -1,14 +1,14 @@
-"""Lives of an operator inside the test's own process, each of which ends at a chosen write.
+"""Runs operators inside the test's own process and simulates a crash at a chosen write.
 
-A life is everything that `steward run` starts: connection, caches, queues, controllers. When it ends, all of it is
-dropped, and the next one knows only what the server tells it: what a SIGKILL does to a process, without the price of
-starting one. The write it dies at is either never sent, or committed with nobody left to hear of it; what was under way
-beside it is carried out unheard, and nothing is sent after it.
+Everything that `steward run` starts (connection, caches, queues, controllers) is created for a run and dropped at the
+crash point, so the next run knows only what is on the API server: the effect of SIGKILL, without starting a process.
+The write at the crash point is either never sent, or committed without its response being read. Other writes that have
+been sent are committed too; nothing is sent after them.
 
-    while not await live(operators, settings, WriteMoment(1, Moment.AFTER), until=world_is_as_wanted()):
-        ...                                             # it died; the next life goes on from there
+    while not await run_until_crash(operators, settings, CrashPoint(1, CrashTiming.AFTER), until=is_done()):
+        ...                                             # it crashed; the next run continues from there
 
-`crash` kills real processes, and costs seconds for each.
+`crash_process` kills real processes, which takes seconds for each.
 """
 
 import asyncio
@@ -30,76 +30,76 @@ from steward.runtime.manager.identity import identity
 from steward.runtime.manager.manager import Manager
 from steward.runtime.manager.run import Operator
 from steward.runtime.manager.settings import Settings
-from steward.testkit.crash_process import Moment, WriteMoment
+from steward.testkit.crash_process import CrashPoint, CrashTiming
 from steward.testkit.proxy.requests import parse_call
 
-LOOK_SECONDS, MOST_LOOKS = 0.01, 500
+POLL_SECONDS, MAX_POLLS = 0.01, 500
 
 
-class Fate:
-    """When a life ends; None lets it live."""
+class CrashState:
+    """Counts writes and records whether the crash point has been reached; without one there is no crash."""
 
-    def __init__(self, at: WriteMoment | None) -> None:
-        self._at = at
-        self._seen = 0
-        self.is_dead = False
-        self.under_way: set[asyncio.Future[Response]] = set()
-        self.met = asyncio.Event()
+    def __init__(self, crash_point: CrashPoint | None) -> None:
+        self._crash_point = crash_point
+        self._count = 0
+        self.has_ended = False
+        self.pending_writes: set[asyncio.Future[Response]] = set()
+        self.crashed = asyncio.Event()
 
-    def is_sealed_by(self, request: Request) -> bool:
-        at = self._at
-        if at is None or self._seen == at.nth:
+    def is_reached_by(self, request: Request) -> bool:
+        crash_point = self._crash_point
+        if crash_point is None or self._count == crash_point.nth:
             return False
-        if not at.match.fits(parse_call(request.method, request.path, request.query)):
+        if not crash_point.match.matches(parse_call(request.method, request.path, request.query)):
             return False
-        self._seen += 1
-        return self._seen == at.nth
+        self._count += 1
+        return self._count == crash_point.nth
 
-    def spare(self) -> None:
-        """The write failed, so that nothing was committed: the next one takes its place."""
-        self._seen -= 1
+    def uncount_failed_write(self) -> None:
+        """The write failed and committed nothing: crash at the next one instead."""
+        self._count -= 1
 
     @property
-    def is_unsent(self) -> bool:
-        return self._at is not None and self._at.moment is Moment.BEFORE
+    def is_before_write(self) -> bool:
+        return self._crash_point is not None and self._crash_point.timing is CrashTiming.BEFORE
 
-    async def die(self) -> None:
-        """Never returns: whoever waits here is cancelled with all the rest."""
-        self.is_dead = True
-        self.met.set()
+    async def crash(self) -> None:
+        """Record the crash and never return: the caller is cancelled with all other tasks."""
+        self.has_ended = True
+        self.crashed.set()
         await asyncio.Event().wait()
 
 
-class MortalTransport:
-    """A transport that a life has for as long as it lasts."""
+class CrashingTransport:
+    """A transport that crashes at the crash point and sends nothing afterwards."""
 
-    def __init__(self, inner: Transport, fate: Fate) -> None:
+    def __init__(self, inner: Transport, state: CrashState) -> None:
         self._inner = inner
-        self._fate = fate
+        self._state = state
 
     async def request(self, request: Request) -> Response:
         self._check()
-        is_last = self._fate.is_sealed_by(request)
-        if is_last and self._fate.is_unsent:
-            await self._fate.die()
+        is_crash_point = self._state.is_reached_by(request)
+        if is_crash_point and self._state.is_before_write:
+            await self._state.crash()
         try:
-            response = await self._sent(request)
+            response = await self._send(request)
         except KubeError:
-            if is_last:
-                self._fate.spare()
+            if is_crash_point:
+                self._state.uncount_failed_write()
             raise
-        if is_last:
-            await self._fate.die()
+        if is_crash_point:
+            await self._state.crash()
         self._check()
         return response
 
-    async def _sent(self, request: Request) -> Response:
-        """What has left is carried out, whether or not somebody lives to hear of it."""
+    async def _send(self, request: Request) -> Response:
+        """Shield writes from cancellation: a request that has been sent is committed even after the crash."""
         if request.effect is Effect.READ:
             return await self._inner.request(request)
         sent = asyncio.ensure_future(self._inner.request(request))
-        self._fate.under_way.add(sent)
-        sent.add_done_callback(self._fate.under_way.discard)
+        self._state.pending_writes.add(sent)
+        sent.add_done_callback(self._state.pending_writes.discard)
         return await asyncio.shield(sent)
 
     @asynccontextmanager
@@ -112,66 +112,69 @@ class MortalTransport:
         await self._inner.close()
 
     def _check(self) -> None:
-        if self._fate.is_dead:
-            raise Unreachable("this life is over")
+        if self._state.has_ended:
+            raise Unreachable("the simulated process has crashed")
 
 
-async def live(
-    operators: Sequence[Operator], settings: Settings, at: WriteMoment | None, until: Awaitable[object]
+async def run_until_crash(
+    operators: Sequence[Operator],
+    settings: Settings,
+    crash_point: CrashPoint | None,
+    until: Awaitable[object],
 ) -> bool:
-    """One life; True when `until` came, False when it ended at that write before."""
-    fate = Fate(at)
-    manager = Manager(await _connection(operators[0].name, settings, fate), _hasty(settings))
+    """Run the operators; True if `until` completed, False if they crashed first."""
+    state = CrashState(crash_point)
+    manager = Manager(await _connection(operators[0].name, settings, state), _without_grace(settings))
     for operator in operators:
         operator.set_up(manager, settings)
-    working = asyncio.ensure_future(manager.run())
-    ends = [asyncio.ensure_future(until), asyncio.ensure_future(fate.met.wait())]
+    running = asyncio.ensure_future(manager.run())
+    ends = [asyncio.ensure_future(until), asyncio.ensure_future(state.crashed.wait())]
     try:
-        await asyncio.wait([working, *ends], return_when=asyncio.FIRST_COMPLETED)
-        if working.done():
-            await working
+        await asyncio.wait([running, *ends], return_when=asyncio.FIRST_COMPLETED)
+        if running.done():
+            await running
             raise KeyboardInterrupt
         if ends[0].done():
             await ends[0]
-        return not fate.is_dead
+        return not state.has_ended
     finally:
-        fate.is_dead = True
-        await asyncio.gather(*fate.under_way, return_exceptions=True)
+        state.has_ended = True
+        await asyncio.gather(*state.pending_writes, return_exceptions=True)
         for task in ends:
             task.cancel()
         manager.stop()
-        await asyncio.gather(working, *ends, return_exceptions=True)
-        await _sockets_closed()
+        await asyncio.gather(running, *ends, return_exceptions=True)
+        await _wait_for_closed_sockets()
 
 
-async def _sockets_closed() -> None:
-    """What was cut off in the middle of a handshake closes a little later; a loop that ends before would leak it."""
+async def _wait_for_closed_sockets() -> None:
+    """Wait until sockets that were cancelled during a TLS handshake are closed: a loop that ends earlier leaks them."""
     transports = getattr(asyncio.get_running_loop(), "_transports", {})
-    for _ in range(MOST_LOOKS):
-        open_ones = [each for each in list(transports.values()) if each._sock is not None]
-        for each in filter(_is_abandoned, open_ones):
-            each.abort()
-        if not any(each.is_closing() for each in open_ones):
+    for _ in range(MAX_POLLS):
+        open_ones = [transport for transport in list(transports.values()) if transport._sock is not None]
+        for transport in filter(_is_abandoned, open_ones):
+            transport.abort()
+        if not any(transport.is_closing() for transport in open_ones):
             return
-        await asyncio.sleep(LOOK_SECONDS)
+        await asyncio.sleep(POLL_SECONDS)
 
 
 def _is_abandoned(transport: asyncio.Transport) -> bool:
-    """asyncio forgets a socket whose TLS is called off before its first byte: the handshake goes on for nobody."""
+    """Whether asyncio leaked the socket: it does if TLS is cancelled before the first byte."""
     above = getattr(transport.get_protocol(), "_app_transport", None)
     return above is not None and above.is_closing() and not transport.is_closing()
 
 
-def _hasty(settings: Settings) -> Settings:
-    """Nobody winds up what is killed."""
+def _without_grace(settings: Settings) -> Settings:
+    """Without a shutdown grace period: a killed process has none."""
     return msgspec.structs.replace(settings, shutdown_grace=0.0)
 
 
-async def _connection(name: str, settings: Settings, fate: Fate) -> Connection:
+async def _connection(name: str, settings: Settings, state: CrashState) -> Connection:
     who = identity(name, {})
     opened = await open_connection(settings, who, {})
     await opened.client.close()
     found = load_settings(ConfigSource(kubeconfig=settings.kubeconfig, context=settings.context, environ={}))
-    options = TransportOptions(user_agent=who.user_agent, hooks=Hooks(before_write=opened.guard.check))
-    transport = cast(Transport, MortalTransport(Transport(found, options), fate))
+    options = TransportOptions(user_agent=who.user_agent, hooks=Hooks(before_write=opened.write_fence.check))
+    transport = cast(Transport, CrashingTransport(Transport(found, options), state))
     return replace(opened, client=Client(transport, Discovery(transport, opened.clock)))

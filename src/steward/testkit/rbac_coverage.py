@@ -1,27 +1,27 @@
-"""Compares the rights that roles grant with those that were used, as the audit log tells: least privilege, derived.
+"""Compares the permissions that roles grant with those that were used according to the audit log.
 
     granted = grants(manifests_of_my_roles)
     used = uses(calls_of_my_service_account)
-    assert unused(granted, used) == []
-    assert refusals(calls_of_my_service_account) == []
+    assert unused_grants(granted, used) == []
+    assert denied_uses(calls_of_my_service_account) == []
 
-Pure. Which calls use a right without saying so is kept here: an apply (or an update) that made its object used `create`
-beside its own verb, and a call in somebody else's place used `impersonate` and none of the caller's other rights.
+Pure. Some calls use a permission that their verb does not name: an apply (or an update) that created its object used
+`create` as well, and a call under impersonation used `impersonate` and none of the caller's other permissions.
 """
 
 from collections.abc import Iterable
 from typing import Any, NamedTuple
 
-from steward.testkit.audit import Audited
+from steward.testkit.audit import AuditedCall
 
-_MADE = 201
+_CREATED = 201
 _FORBIDDEN = 403
 _ACCOUNT = "system:serviceaccount:"
-_MAY_MAKE = frozenset({"patch", "update"})
+_MAY_CREATE = frozenset({"patch", "update"})
 
 
 class Use(NamedTuple):
-    """A right as one call used it. The resource holds the subresource: `pods/eviction`."""
+    """A permission that one call used. The resource includes the subresource: `pods/eviction`."""
 
     verb: str
     group: str
@@ -36,7 +36,7 @@ class Use(NamedTuple):
 
 
 class Grant(NamedTuple):
-    """One verb on one resource that a role grants, in one namespace (else in all) and by one name (else by any)."""
+    """One verb on one resource that a role grants, in one namespace or all, and for one name or all."""
 
     role: str
     verb: str
@@ -59,11 +59,11 @@ class Grant(NamedTuple):
 
 
 def grants(roles: Iterable[dict[str, Any]]) -> list[Grant]:
-    """What Roles and ClusterRoles grant, one by one. Rules about paths are of no kind and left out."""
-    return [grant for role in roles for rule in role.get("rules") or () for grant in _of_rule(role, rule)]
+    """The single grants of Roles and ClusterRoles, without rules for non-resource URLs."""
+    return [grant for role in roles for rule in role.get("rules") or () for grant in _rule_grants(role, rule)]
 
 
-def _of_rule(role: dict[str, Any], rule: dict[str, Any]) -> list[Grant]:
+def _rule_grants(role: dict[str, Any], rule: dict[str, Any]) -> list[Grant]:
     meta = role["metadata"]
     return [
         Grant(meta["name"], verb, group, resource, meta.get("namespace", ""), name)
@@ -74,22 +74,22 @@ def _of_rule(role: dict[str, Any], rule: dict[str, Any]) -> list[Grant]:
     ]
 
 
-def uses(calls: Iterable[Audited]) -> set[Use]:
-    """The rights of the caller's own that were used, whatever came of the calls afterwards."""
-    return {use for audited in calls for use in _of_call(audited)}
+def uses(calls: Iterable[AuditedCall]) -> set[Use]:
+    """The caller's permissions that were used, whatever the result of the calls."""
+    return {use for audited in calls for use in _call_uses(audited)}
 
 
-def _of_call(audited: Audited) -> list[Use]:
+def _call_uses(audited: AuditedCall) -> list[Use]:
     if audited.acting_as:
         return [_impersonation(audited.acting_as)]
-    own = _asked(audited)
-    if not audited.is_allowed or not own.resource:
+    requested = _requested_use(audited)
+    if not audited.is_allowed or not requested.resource:
         return []
-    made = audited.code == _MADE and own.verb in _MAY_MAKE
-    return [own, own._replace(verb="create")] if made else [own]
+    created = audited.code == _CREATED and requested.verb in _MAY_CREATE
+    return [requested, requested._replace(verb="create")] if created else [requested]
 
 
-def _asked(audited: Audited) -> Use:
+def _requested_use(audited: AuditedCall) -> Use:
     call = audited.call
     resource = f"{call.resource}/{call.subresource}" if call.subresource else call.resource
     return Use(call.verb, call.group, resource, call.namespace, call.name)
@@ -102,8 +102,8 @@ def _impersonation(user: str) -> Use:
     return Use("impersonate", "", "serviceaccounts", namespace, name)
 
 
-def unused(granted: Iterable[Grant], used: Iterable[Use]) -> list[Grant]:
-    """Those that nothing used, in the order of the roles."""
+def unused_grants(granted: Iterable[Grant], used: Iterable[Use]) -> list[Grant]:
+    """The grants that were not used, in the order of the roles."""
     found = set(used)
     exact: set[tuple[str, ...]] = {use[:3] for use in found}
     return [grant for grant in granted if not _is_used(grant, found, exact)]
@@ -114,10 +114,10 @@ def _is_used(grant: Grant, found: set[Use], exact: set[tuple[str, ...]]) -> bool
     return grant[1:4] in exact if is_plain else any(grant.covers(use) for use in found)
 
 
-def refusals(calls: Iterable[Audited]) -> list[Use]:
-    """What was asked for without the right to it. Others refuse as well: admission, and who is impersonated."""
+def denied_uses(calls: Iterable[AuditedCall]) -> list[Use]:
+    """Calls that RBAC denied. Denials by admission, or of an impersonated user, are left out."""
     found = {
-        _asked(audited)
+        _requested_use(audited)
         for audited in calls
         if audited.code == _FORBIDDEN and not audited.is_allowed and not audited.acting_as
     }

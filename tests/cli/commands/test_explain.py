@@ -1,4 +1,4 @@
-"""`steward explain`: where each value comes from, offline."""
+"""`steward explain` with files."""
 
 import json
 from pathlib import Path
@@ -18,7 +18,7 @@ def explained(*args: str) -> dict[str, tuple[object, str]]:
     return {row["path"]: (row["value"], row["source"]) for row in json.loads(result.output)}
 
 
-def test_values_are_told_with_the_template_or_field_that_set_them() -> None:
+def test_values_are_shown_with_the_template_or_field_that_set_them() -> None:
     found = explained("-f", str(SAMPLES / "templates.yaml"))
     assert found["globalTopoServer.etcd.storage"] == ({"size": "2Gi"}, "CoreTemplate small-core")
     assert found["globalTopoServer.etcd.image"][1] == "built-in"
@@ -28,7 +28,7 @@ def test_values_are_told_with_the_template_or_field_that_set_them() -> None:
     assert found[f"{pool}.replicasPerCell"] == (2, "ShardTemplate small-shard")
 
 
-def test_what_is_inherited_is_told_with_the_level_that_it_comes_from() -> None:
+def test_inherited_values_are_shown_with_their_level() -> None:
     found = explained("-f", str(SAMPLES / "pvc-policy.yaml"))
     group = "databases[postgres].tablegroups[default]"
     policy = f"{group}.shards[0-inf].pvcDeletionPolicy"
@@ -36,7 +36,7 @@ def test_what_is_inherited_is_told_with_the_level_that_it_comes_from() -> None:
     assert found[f"{policy}.whenDeleted"] == ("Retain", "spec")
 
 
-def test_several_files_and_standard_input_are_one_world() -> None:
+def test_several_documents_on_standard_input_are_resolved_together() -> None:
     text = (SAMPLES / "templates.yaml").read_text() + "\n---\n" + (SAMPLES / "minimal.yaml").read_text()
     result = CliRunner().invoke(command, ["-f", "-", "minimal"], input=text)
     assert result.exit_code == 0
@@ -44,16 +44,18 @@ def test_several_files_and_standard_input_are_one_world() -> None:
 
 
 @pytest.mark.parametrize(
-    ("args", "told"),
+    ("args", "message"),
     [
         ([], "name a cluster, or give its manifest with -f"),
         (["other", "-f", str(SAMPLES / "minimal.yaml")], "name one MultigresCluster; there are: minimal"),
     ],
 )
-def test_what_cannot_be_explained_is_one_sentence(args: list[str], told: str) -> None:
+def test_a_cluster_that_cannot_be_explained_is_reported_in_one_sentence(
+    args: list[str], message: str
+) -> None:
     result = CliRunner().invoke(command, args)
     assert result.exit_code == 1
-    assert told in result.output
+    assert message in result.output
 
 
 @pytest.mark.parametrize("sample", sorted(SAMPLES.glob("*.yaml")), ids=lambda path: path.stem)

@@ -1,4 +1,4 @@
-"""`steward explain NAME`: the cluster and the templates beside it, read from a server."""
+"""`steward explain NAME`: reads the cluster and its templates from a server."""
 
 import json
 
@@ -15,9 +15,9 @@ from tests.support.kubectl import Kubectl
 
 @pytest.fixture
 def explained(control_plane: ControlPlane, namespace: str) -> list[str]:
-    """The options that lead to a namespace with one cluster and one template."""
+    """Options for a namespace with one cluster and one template."""
     kubectl = Kubectl(control_plane.kubeconfig)
-    definitions.install(control_plane, kubectl, CUSTOM_KINDS)
+    definitions.install_crds(control_plane, kubectl, CUSTOM_KINDS)
     gates = {"multiGateway": {"replicas": 2}}
     cluster = {"cells": [{"zone": "z1", "cellTemplate": "gates"}]}
     items = [
@@ -34,7 +34,7 @@ def run(*args: str) -> Result:
     return CliRunner().invoke(command, list(args))
 
 
-def test_values_of_a_cluster_on_a_server_are_told_with_their_sources(explained: list[str]) -> None:
+def test_values_of_a_cluster_on_a_server_are_shown_with_their_sources(explained: list[str]) -> None:
     result = run("shop", *explained, "-o", "json")
     assert result.exit_code == 0, result.output
     rows = {row["path"]: (row["value"], row["source"]) for row in json.loads(result.output)}
@@ -42,7 +42,7 @@ def test_values_of_a_cluster_on_a_server_are_told_with_their_sources(explained: 
     assert rows["globalTopoServer.etcd.replicas"] == (3, "built-in")
 
 
-def test_a_cluster_that_is_not_there_is_one_sentence(explained: list[str]) -> None:
+def test_a_missing_cluster_is_reported_in_one_sentence(explained: list[str]) -> None:
     result = run("elsewhere", *explained)
     assert result.exit_code == 1
     assert "there is no MultigresCluster elsewhere in " in result.output

@@ -1,6 +1,6 @@
-"""`steward lint`: broken manifests, each with exactly what is told about it."""
+"""`steward lint`: broken manifests and the exact output for each."""
 
-# ruff: noqa: E501 -- what is told is read by line
+# ruff: noqa: E501 -- expected output has long lines
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from textwrap import dedent
 import pytest
 from click.testing import CliRunner, Result
 
-from steward.cli.commands.lint import as_text, command
+from steward.cli.commands.lint import command, format_finding
 from steward.cli.documents import Position
 from steward.cli.lint_checks import Finding
 from tests.support.paths import ROOT
@@ -45,7 +45,7 @@ spec:
 """
 
 
-def linted(tmp_path: Path, text: str, *options: str) -> Result:
+def run_lint(tmp_path: Path, text: str, *options: str) -> Result:
     file = tmp_path / "given.yaml"
     file.write_text(text)
     result = CliRunner().invoke(command, [str(file), *options])
@@ -57,11 +57,11 @@ TABLE = [
     pytest.param(
         "a: [1\nb: 2\n",
         """\
-        given.yaml:2:2: error: is no YAML: did not find expected ',' or ']'
+        given.yaml:2:2: error: is not valid YAML: did not find expected ',' or ']'
           2 | b: 2
             |  ^
         """,
-        id="no YAML",
+        id="invalid YAML",
     ),
     pytest.param(
         TEMPLATE
@@ -107,7 +107,7 @@ TABLE = [
           18 |       nameTemplate: "{{ .uid }}-{{ .paln }}"
              |                                    ^
         """,
-        id="a column that the registry beside it does not map",
+        id="a column that the registry does not map",
     ),
     pytest.param(
         REGISTRY.replace("table: users", 'table: "a;b"').replace("id, host", '"", host'),
@@ -125,7 +125,7 @@ TABLE = [
           6 |     - {name: Z, zone: a}
             |              ^
         """,
-        id="a cell whose name is none",
+        id="an invalid name of a cell",
     ),
     pytest.param(
         TEMPLATE
@@ -142,33 +142,33 @@ TABLE = [
 ]
 
 
-@pytest.mark.parametrize(("text", "told"), TABLE)
-def test_every_problem_is_told_with_its_place(tmp_path: Path, text: str, told: str) -> None:
-    result = linted(tmp_path, text)
-    assert result.stdout.replace(f"{tmp_path}/", "") == dedent(told)
-    assert result.exit_code == (1 if "error:" in told else 0)
+@pytest.mark.parametrize(("text", "output"), TABLE)
+def test_every_problem_is_reported_with_its_position(tmp_path: Path, text: str, output: str) -> None:
+    result = run_lint(tmp_path, text)
+    assert result.stdout.replace(f"{tmp_path}/", "") == dedent(output)
+    assert result.exit_code == (1 if "error:" in output else 0)
 
 
-@pytest.mark.parametrize(("before", "behind"), [(0, 5000), (5000, 0), (5000, 5000), (70, 20)])
-def test_of_a_line_that_a_program_wrote_the_part_around_the_place_is_shown(before: int, behind: int) -> None:
-    line = "x" * before + "cels" + "y" * behind
+@pytest.mark.parametrize(("before", "after"), [(0, 5000), (5000, 0), (5000, 5000), (70, 20)])
+def test_only_an_excerpt_of_a_long_line_is_shown(before: int, after: int) -> None:
+    line = "x" * before + "cels" + "y" * after
     finding = Finding("f.json", Position(1, before + 1), "error", "there is no such field", line)
-    _, source, caret = as_text(finding).splitlines()
+    _, source, caret = format_finding(finding).splitlines()
     assert len(source) < 180
     assert source[caret.index("^") :].startswith("cels")
-    assert source.count("…") == (before > 1000) + (behind > 1000)
+    assert source.count("…") == (before > 1000) + (after > 1000)
 
 
-def test_the_end_is_one_line_that_counts(tmp_path: Path) -> None:
-    told = linted(tmp_path, "just text\n").stderr
-    assert told == "0 manifests checked: 1 error, 0 warnings\n"
+def test_a_summary_line_counts_errors_and_warnings(tmp_path: Path) -> None:
+    summary = run_lint(tmp_path, "just text\n").stderr
+    assert summary == "0 manifests checked: 1 error, 0 warnings\n"
 
 
-def test_data_is_the_same_problems(tmp_path: Path) -> None:
-    result = linted(tmp_path, CLUSTER + "  cels: []\n", "-o", "json")
+def test_json_output_has_the_same_findings(tmp_path: Path) -> None:
+    result = run_lint(tmp_path, CLUSTER + "  cels: []\n", "-o", "json")
     assert result.exit_code == 1
-    told = [finding for finding in json.loads(result.stdout) if finding["severity"] == "error"]
-    assert told[0] == {
+    errors = [finding for finding in json.loads(result.stdout) if finding["severity"] == "error"]
+    assert errors[0] == {
         "file": str(tmp_path / "given.yaml"),
         "line": 5,
         "column": 3,
@@ -182,14 +182,14 @@ def test_a_template_that_a_cluster_names_must_be_among_the_files(tmp_path: Path)
     template = (
         "---\napiVersion: multigres.com/v1alpha1\nkind: CoreTemplate\nmetadata: {name: gone}\nspec: {}\n"
     )
-    alone = linted(tmp_path, cluster)
+    alone = run_lint(tmp_path, cluster)
     assert (alone.exit_code, "spec.templateDefaults.coreTemplate" in alone.stdout) == (1, True)
-    assert linted(tmp_path, cluster + template).exit_code == 0
+    assert run_lint(tmp_path, cluster + template).exit_code == 0
 
 
 def test_a_list_as_kubectl_prints_it_is_checked_item_by_item(tmp_path: Path) -> None:
     listed = "apiVersion: v1\nkind: List\nitems:\n- kind: TenantTemplate\n  metadata: {name: a}\n  spec: {registryID: x}\n"
-    result = linted(tmp_path, listed)
+    result = run_lint(tmp_path, listed)
     assert (
         "given.yaml:6:10: error: TenantTemplate/a: spec.registryID: there is no such field" in result.stdout
     )

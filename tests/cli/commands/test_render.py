@@ -1,4 +1,4 @@
-"""`steward render`: rows and a template in files, manifests out, byte by byte."""
+"""`steward render`: rows and a template in files, manifests out."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ metadata:
 """
 
 
-def ran(tmp_path: Path, files: dict[str, str], *options: str) -> Result:
+def run_render(tmp_path: Path, files: dict[str, str], *options: str) -> Result:
     arguments = []
     for name, text in files.items():
         (tmp_path / name).write_text(text)
@@ -71,7 +71,7 @@ def ran(tmp_path: Path, files: dict[str, str], *options: str) -> Result:
 
 def test_every_active_row_gives_its_manifests_in_the_order_of_uids(tmp_path: Path) -> None:
     files = {"template.yaml": TEMPLATE, "rows.csv": ROWS}
-    result = ran(tmp_path, files)
+    result = run_render(tmp_path, files)
     assert result.exit_code == 0
     first, *others = result.stdout.split("---\n")
     assert first == MANIFESTS
@@ -79,27 +79,27 @@ def test_every_active_row_gives_its_manifests_in_the_order_of_uids(tmp_path: Pat
         "  name: beta-settings",
         "  name: beta-key",
     ]
-    assert ran(tmp_path, files).stdout == result.stdout
+    assert run_render(tmp_path, files).stdout == result.stdout
 
 
 def test_a_secret_is_printed_with_its_payload(tmp_path: Path) -> None:
-    result = ran(tmp_path, {"template.yaml": TEMPLATE, "rows.csv": ROWS}, "-o", "json")
+    result = run_render(tmp_path, {"template.yaml": TEMPLATE, "rows.csv": ROWS}, "-o", "json")
     secret = json.loads(result.stdout)[-1]
     assert (secret["kind"], secret["data"]) == ("Secret", {"key": "YmV0YQ=="})
 
 
-def test_a_registry_says_which_columns_are_meant(tmp_path: Path) -> None:
+def test_the_registry_decides_which_columns_are_read(tmp_path: Path) -> None:
     rows = json.dumps([{"id": 7, "url": "a.example.com", "active": True, "plan_id": "free", "other": 1}])
-    result = ran(
+    result = run_render(
         tmp_path, {"template.yaml": TEMPLATE, "registry.yaml": REGISTRY, "rows.json": rows}, "-o", "json"
     )
     made = json.loads(result.stdout)
     assert [(each["metadata"]["name"], each["data"]["plan"]) for each in made] == [("7-settings", "free")]
 
 
-def test_rejected_rows_are_told_beside_the_others(tmp_path: Path) -> None:
+def test_rejected_rows_are_reported_on_standard_error(tmp_path: Path) -> None:
     rows = "- {uid: a, hostOrUrl: h, activate: true, plan: x}\n- {uid: '', hostOrUrl: h, activate: true, plan: x}\n"
-    result = ran(tmp_path, {"template.yaml": TEMPLATE, "rows.yaml": rows})
+    result = run_render(tmp_path, {"template.yaml": TEMPLATE, "rows.yaml": rows})
     assert result.exit_code == 1
     assert "name: a-settings" in result.stdout
     assert result.stderr == "row (no uid): its uid is empty: give the row a uid\n"
@@ -119,7 +119,7 @@ BROKEN = [
     pytest.param(
         {"template.yaml": TEMPLATE, "rows.json": "{}"},
         "Error: rows.json must hold a list of rows, each a map of columns; a CSV file must end in .csv\n",
-        id="rows that are no list",
+        id="rows that are not a list",
     ),
     pytest.param(
         {"template.yaml": TEMPLATE.replace("registryId: crm", "registryId: 5"), "rows.csv": ROWS},
@@ -129,16 +129,18 @@ BROKEN = [
 ]
 
 
-@pytest.mark.parametrize(("files", "told"), BROKEN)
-def test_what_cannot_be_rendered_is_one_sentence(tmp_path: Path, files: dict[str, str], told: str) -> None:
-    result = ran(tmp_path, files)
+@pytest.mark.parametrize(("files", "message"), BROKEN)
+def test_input_that_cannot_be_rendered_is_reported_in_one_sentence(
+    tmp_path: Path, files: dict[str, str], message: str
+) -> None:
+    result = run_render(tmp_path, files)
     assert result.exit_code == 1
     assert result.stdout == ""
-    assert result.stderr.replace(f"{tmp_path}/", "") == dedent(told)
+    assert result.stderr.replace(f"{tmp_path}/", "") == dedent(message)
 
 
 def test_a_row_that_fails_names_the_resource_and_the_field(tmp_path: Path) -> None:
-    result = ran(tmp_path, {"template.yaml": TEMPLATE, "rows.csv": ROWS.replace(",plan", ",tier")})
+    result = run_render(tmp_path, {"template.yaml": TEMPLATE, "rows.csv": ROWS.replace(",plan", ",tier")})
     assert result.exit_code == 1
     assert "settings" in result.stderr
     assert 'map has no entry for key "plan"' in result.stderr
@@ -160,8 +162,8 @@ spec:
 """
 
 
-def test_a_cluster_gives_its_whole_tree_each_child_before_its_own(tmp_path: Path) -> None:
-    result = ran(tmp_path, {"cluster.yaml": CLUSTER}, "-o", "json")
+def test_a_cluster_gives_its_complete_tree_with_parents_before_children(tmp_path: Path) -> None:
+    result = run_render(tmp_path, {"cluster.yaml": CLUSTER}, "-o", "json")
     made = json.loads(result.stdout)
     kinds = [each["kind"] for each in made]
     assert kinds.index("TableGroup") < kinds.index("Shard") < kinds.index("PersistentVolumeClaim")
@@ -173,11 +175,11 @@ def test_a_cluster_gives_its_whole_tree_each_child_before_its_own(tmp_path: Path
         if each["metadata"]["name"] == "shop-multiadmin" and each["kind"] == "Deployment"
     )
     assert admin["spec"]["replicas"] == 2
-    assert ran(tmp_path, {"cluster.yaml": CLUSTER}, "-o", "json").stdout == result.stdout
+    assert run_render(tmp_path, {"cluster.yaml": CLUSTER}, "-o", "json").stdout == result.stdout
 
 
-def test_a_cluster_whose_template_is_not_there_is_one_sentence(tmp_path: Path) -> None:
-    result = ran(tmp_path, {"cluster.yaml": CLUSTER.split("---", maxsplit=1)[0]})
+def test_a_missing_template_of_a_cluster_is_reported_in_one_sentence(tmp_path: Path) -> None:
+    result = run_render(tmp_path, {"cluster.yaml": CLUSTER.split("---", maxsplit=1)[0]})
     assert (result.exit_code, result.stdout) == (1, "")
     assert "MultigresCluster/shop in" in result.stderr
     assert "spec.templateDefaults.coreTemplate" in result.stderr

@@ -1,4 +1,4 @@
-"""`steward run` on the command line: its flags, its table, and what it says when there is nothing to run."""
+"""`steward run` on the command line: its flags, its settings table and its errors."""
 
 from __future__ import annotations
 
@@ -15,21 +15,21 @@ Started = list[tuple[list[str], Settings]]
 
 @pytest.fixture
 def started(monkeypatch: pytest.MonkeyPatch) -> Started:
-    """Two operators are registered, and what would be started is noted instead."""
+    """Two fake operators are registered; the operators to start are recorded."""
     started: Started = []
 
-    def note(chosen: list[Operator], settings: Settings) -> int:
+    def record(chosen: list[Operator], settings: Settings) -> int:
         started.append(([operator.name for operator in chosen], settings))
         return 0
 
     module = "tests.cli.support.registered_operator"
-    known = {name: run.Registered(f"{name}-operator", module) for name in ("multigres", "tenants")}
-    monkeypatch.setattr(run, "OPERATORS", known)
-    monkeypatch.setattr(operators, "run_operators", note)
+    modules = {name: run.OperatorModule(f"{name}-operator", module) for name in ("multigres", "tenants")}
+    monkeypatch.setattr(run, "OPERATORS", modules)
+    monkeypatch.setattr(operators, "run_operators", record)
     return started
 
 
-def test_with_no_operator_it_says_so_in_one_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_operators_run_fails_with_one_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(run, "OPERATORS", {})
     result = CliRunner().invoke(run.command, [])
     assert result.exit_code == 1
@@ -40,7 +40,8 @@ def test_an_unknown_operator_is_wrong_usage(started: Started) -> None:
     result = CliRunner().invoke(run.command, ["postgres"])
     assert result.exit_code == 2
     assert (
-        "postgres is no operator of this version of Steward; available: multigres, tenants" in result.output
+        "postgres is not an operator of this version of Steward; available: multigres, tenants"
+        in result.output
     )
 
 
@@ -61,10 +62,10 @@ def test_flags_become_settings(started: Started) -> None:
     CliRunner().invoke(run.command, flags)
     ((_, settings),) = started
     assert (settings.leader_elect, settings.lease_duration, settings.metrics_secure) == (False, 60.0, True)
-    assert settings.shard == (1, 2)
+    assert settings.partition == (1, 2)
 
 
-def test_a_variable_is_the_twin_of_its_flag(started: Started) -> None:
+def test_every_flag_has_an_environment_variable(started: Started) -> None:
     CliRunner().invoke(run.command, [], env={"STEWARD_LOG_LEVEL": "debug"})
     ((_, settings),) = started
     assert settings.log_level == "debug"

@@ -79,11 +79,11 @@ def test_a_parse_error_is_shown_the_same_way(template: Path) -> None:
     assert "upper" in result.stderr
 
 
-def test_data_that_is_no_json_is_one_sentence(template: Path) -> None:
+def test_data_that_is_not_json_is_reported_in_one_sentence(template: Path) -> None:
     template.write_text("x")
     result = run("-f", str(template), "--data", "-", stdin="{")
     assert result.exit_code == 1
-    assert "is no JSON" in result.stderr
+    assert "is not valid JSON" in result.stderr
 
 
 @pytest.mark.parametrize(
@@ -172,7 +172,7 @@ def test_options_of_a_line_override_those_of_the_command() -> None:
         ("[" * 100000, None),
     ],
 )
-def test_a_bad_line_is_an_answer_and_the_stream_goes_on(line: str, identity: object) -> None:
+def test_an_invalid_line_is_answered_and_the_stream_continues(line: str, identity: object) -> None:
     bad, good = lines(line, {"id": "after", "tpl": "ok"})[-2:]
     assert bad["id"] == identity
     assert "err" in bad or bad["out"]

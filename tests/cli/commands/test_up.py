@@ -1,49 +1,19 @@
-"""`up`, `down` and `kubectl` as a user calls them, on the real thing."""
+"""`up`, `down` and `kubectl` with a real control plane."""
 
 from __future__ import annotations
 
-import os
 import signal
 import socket
-import subprocess
-import sys
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 
 from steward.cli.main import ExitCode
-from tests.local.test_control_plane import processes_of
+from tests.cli.support.shell import Shell, read_until
+from tests.local.support.processes import processes_using
 
-
-@dataclass(frozen=True)
-class Shell:
-    """A user's shell whose cluster is in a directory of its own."""
-
-    directory: Path
-
-    @property
-    def environment(self) -> dict[str, str]:
-        return os.environ | {"STEWARD_DIR": str(self.directory)}
-
-    def run(self, *arguments: str) -> subprocess.CompletedProcess[str]:
-        return subprocess.run(
-            self._command(*arguments), env=self.environment, capture_output=True, text=True, check=False
-        )
-
-    def begin(self, *arguments: str) -> subprocess.Popen[str]:
-        return subprocess.Popen(
-            self._command(*arguments),
-            env=self.environment,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            text=True,
-        )
-
-    @staticmethod
-    def _command(*arguments: str) -> list[str]:
-        return [sys.executable, "-m", "steward.cli.main", *arguments]
+pytestmark = pytest.mark.needs_server
 
 
 @pytest.fixture
@@ -51,17 +21,6 @@ def shell(tmp_path: Path) -> Iterator[Shell]:
     shell = Shell(tmp_path / "cluster")
     yield shell
     shell.run("down", "--purge")
-
-
-def read_until(process: subprocess.Popen[str], words: str) -> str:
-    """The output up to the line that holds these words."""
-    assert process.stdout is not None
-    lines = []
-    for line in process.stdout:
-        lines.append(line)
-        if words in line:
-            return "".join(lines)
-    raise AssertionError(f"{words!r} never came, but:\n{''.join(lines)}")
 
 
 def test_up_detached_then_kubectl_then_down_then_the_same_cluster_again(shell: Shell) -> None:
@@ -78,44 +37,44 @@ def test_up_detached_then_kubectl_then_down_then_the_same_cluster_again(shell: S
 
     down = shell.run("down")
     assert down.stdout == f"Stopped the control plane in {shell.directory}.\n"
-    assert processes_of(shell.directory) == set()
+    assert processes_using(shell.directory) == set()
 
     again = shell.run("up", "--bare", "--detach")
     assert "2 in a, b" in again.stdout
     assert shell.run("kubectl", "get", "pod", "kept", "-o", "name").stdout == "pod/kept\n"
 
 
-def test_ctrl_c_in_the_foreground_takes_everything_down(shell: Shell) -> None:
-    with shell.begin("up", "--bare") as up:
+def test_ctrl_c_in_the_foreground_stops_everything(shell: Shell) -> None:
+    with shell.start("up", "--bare") as up:
         read_until(up, "Ctrl-C stops it")
-        assert len(processes_of(shell.directory)) >= 5
+        assert len(processes_using(shell.directory)) >= 5
         up.send_signal(signal.SIGINT)
         assert up.wait() == ExitCode.INTERRUPTED
-    assert processes_of(shell.directory) == set()
+    assert processes_using(shell.directory) == set()
 
 
 @pytest.mark.parametrize(
     "mode", [["up", "--bare"], ["up", "--bare", "--detach"]], ids=["foreground", "detached"]
 )
 def test_ctrl_c_during_the_start_leaves_no_process_behind(shell: Shell, mode: list[str]) -> None:
-    with shell.begin(*mode) as up:
+    with shell.start(*mode) as up:
         read_until(up, "starting kube-apiserver")
         up.send_signal(signal.SIGINT)
         up.send_signal(signal.SIGINT)
         assert up.wait() == ExitCode.INTERRUPTED
-    assert processes_of(shell.directory) == set()
+    assert processes_using(shell.directory) == set()
 
 
 def test_down_ends_an_up_in_the_foreground(shell: Shell) -> None:
-    with shell.begin("up", "--bare") as up:
+    with shell.start("up", "--bare") as up:
         read_until(up, "Ctrl-C stops it")
         assert shell.run("down").returncode == ExitCode.DONE
         read_until(up, "stopped by `steward down`")
         assert up.wait() == ExitCode.DONE
-    assert processes_of(shell.directory) == set()
+    assert processes_using(shell.directory) == set()
 
 
-def test_a_taken_port_is_one_sentence(shell: Shell) -> None:
+def test_a_port_in_use_is_reported_in_one_sentence(shell: Shell) -> None:
     with socket.socket() as listener:
         listener.bind(("127.0.0.1", 0))
         listener.listen()
@@ -135,7 +94,7 @@ def test_wrong_usage(shell: Shell, arguments: list[str]) -> None:
     assert not shell.directory.exists()
 
 
-def test_a_directory_that_cannot_be_made_is_one_sentence(shell: Shell) -> None:
+def test_a_directory_that_cannot_be_created_is_one_sentence(shell: Shell) -> None:
     shell.directory.write_text("a file is in the way")
     done = shell.run("up", "--dir", str(shell.directory / "below"))
     assert done.returncode == ExitCode.FAILED
@@ -151,7 +110,7 @@ def test_kubectl_without_a_cluster_says_how_to_start_one(shell: Shell) -> None:
 
 
 @pytest.mark.parametrize("arguments", [["--help"], ["version", "--client"], []])
-def test_kubectl_needs_no_cluster_to_speak_of_itself(shell: Shell, arguments: list[str]) -> None:
+def test_kubectl_help_needs_no_cluster(shell: Shell, arguments: list[str]) -> None:
     done = shell.run("kubectl", *arguments)
     assert done.returncode == 0
     assert "steward" not in done.stdout

@@ -1,39 +1,40 @@
-"""How a cluster stands towards its templates, from what was read of it."""
+"""Template state of a cluster, from its status, templates and revisions."""
 
 from typing import Any
 
 from click.testing import CliRunner
 
 from steward.cli.main import steward
-from steward.cli.template_updates import Beside, plain, standing
-from steward.multigres.template_updates.revisions import Content, Revision, TemplateKey
+from steward.cli.template_updates import TemplateContents, template_state, template_state_dict
+from steward.multigres.resolution.template_refs import TemplateKey
+from steward.multigres.template_updates.revisions import TemplateContent, TemplateRevision
 
 GATE = TemplateKey("CellTemplate", "gate")
-OLD, NEW = (Content("t", n, {"multiGateway": {"replicas": n}}) for n in (1, 2))
-KEPT = Revision("db-celltemplate-gate-1-0a", "r", 1, GATE, OLD)
+OLD, NEW = (TemplateContent("t", n, {"multiGateway": {"replicas": n}}) for n in (1, 2))
+KEPT = TemplateRevision("db-celltemplate-gate-1-0a", "r", 1, GATE, OLD)
 
 
 def cluster(**condition: str) -> dict[str, Any]:
-    told = {"type": "TemplateUpdateAvailable", **condition}
+    available = {"type": "TemplateUpdateAvailable", **condition}
     return {
         "apiVersion": "multigres.com/v1alpha1",
         "kind": "MultigresCluster",
         "metadata": {"name": "db", "namespace": "shop", "uid": "c", "resourceVersion": "7"},
-        "status": {"conditions": [told], "availableTemplateRevision": "4b1d"},
+        "status": {"conditions": [available], "availableTemplateRevision": "4b1d"},
     }
 
 
-def test_what_waits_is_told_with_its_difference_and_its_past() -> None:
-    beside = Beside({"shop": {GATE: NEW}}, {"c": [KEPT]})
-    found = standing(cluster(status="True", reason="WaitingForApproval", message="do it"), beside)
+def test_pending_changes_are_shown_with_their_diff_and_history() -> None:
+    contents = TemplateContents({"shop": {GATE: NEW}}, {"c": [KEPT]})
+    found = template_state(cluster(status="True", reason="WaitingForApproval", message="do it"), contents)
     assert found.version == "7"
-    told = plain(found)
-    assert (told["isWaiting"], told["reason"], told["message"]) == (True, "WaitingForApproval", "do it")
-    assert told["availableTemplateRevision"] == "4b1d"
-    [change] = told["changes"]
+    output = template_state_dict(found)
+    assert (output["isWaiting"], output["reason"], output["message"]) == (True, "WaitingForApproval", "do it")
+    assert output["availableTemplateRevision"] == "4b1d"
+    [change] = output["changes"]
     assert (change["template"], change["from"], change["to"]) == ("CellTemplate/gate", 1, 2)
     assert "+multiGateway.replicas: 2" in change["diff"]
-    assert told["kept"] == [
+    assert output["kept"] == [
         {
             "name": "db-celltemplate-gate-1-0a",
             "template": "CellTemplate/gate",
@@ -45,24 +46,24 @@ def test_what_waits_is_told_with_its_difference_and_its_past() -> None:
 
 
 def test_templates_of_another_namespace_and_revisions_of_another_cluster_do_not_count() -> None:
-    beside = Beside({"elsewhere": {GATE: NEW}}, {"another": [KEPT]})
-    found = standing(cluster(status="False", reason="UpToDate"), beside)
+    contents = TemplateContents({"elsewhere": {GATE: NEW}}, {"another": [KEPT]})
+    found = template_state(cluster(status="False", reason="UpToDate"), contents)
     assert (found.is_waiting, found.changes, found.revisions) == (False, (), ())
 
 
-def test_the_contents_of_a_template_that_the_cluster_has_left_neither_wait_nor_are_in_force() -> None:
-    left = cluster(status="False", reason="UpToDate")
-    left["status"]["appliedTemplateGenerations"] = {"CellTemplate/other": 1}
-    found = standing(left, Beside({"shop": {GATE: NEW}}, {"c": [KEPT]}))
+def test_revisions_of_a_template_that_is_no_longer_used_are_neither_pending_nor_active() -> None:
+    unused = cluster(status="False", reason="UpToDate")
+    unused["status"]["appliedTemplateGenerations"] = {"CellTemplate/other": 1}
+    found = template_state(unused, TemplateContents({"shop": {GATE: NEW}}, {"c": [KEPT]}))
     assert (found.changes, found.revisions) == ((), ())
 
 
-def test_a_cluster_without_a_status_waits_for_nothing() -> None:
-    assert not standing({**cluster(), "status": {}}, Beside({}, {})).is_waiting
+def test_a_cluster_without_a_status_has_no_pending_update() -> None:
+    assert not template_state({**cluster(), "status": {}}, TemplateContents({}, {})).is_waiting
 
 
 def test_every_part_of_the_verb_shows_examples_and_exit_codes() -> None:
     for words in ([], ["show"], ["history"], ["apply"], ["rollback"]):
-        told = CliRunner().invoke(steward, ["updates", *words, "--help"]).output
-        assert "steward updates apply db -n shop" in told
-        assert "Exit codes:" in told
+        text = CliRunner().invoke(steward, ["updates", *words, "--help"]).output
+        assert "steward updates apply db -n shop" in text
+        assert "Exit codes:" in text

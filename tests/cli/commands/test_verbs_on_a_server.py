@@ -1,4 +1,4 @@
-"""The verbs that look at a cluster, on a real one: above all `why`, on worlds that are broken in different ways."""
+"""The verbs that read a cluster, on a real API server: mainly `why` on objects that are broken in different ways."""
 
 import asyncio
 import json
@@ -16,12 +16,12 @@ from typing import Any
 import pytest
 
 from steward.cli.commands.hold import read_holds
-from steward.cli.commands.why import found_in
-from steward.cli.inspect.object_tree import Branch
-from steward.cli.inspect.untracked_pods import dug_families
-from steward.cli.inspect.why import why
+from steward.cli.commands.why import find_node
+from steward.cli.inspect.object_tree import TreeNode
+from steward.cli.inspect.untracked_pods import read_trees_with_pods
+from steward.cli.inspect.why import why_message
 from steward.install import manifests
-from steward.install.operators import SHIPPED
+from steward.install.operators import OPERATORS
 from steward.kube.client.client import Client, connect
 from steward.kube.config.loader import ConfigSource, load_settings
 from steward.local.control_plane import ControlPlane
@@ -29,21 +29,21 @@ from tests.cli.support.broken_clusters import (
     BROKEN,
     OTHERS,
     PATIENT_TEMPLATE,
-    Broken,
+    BrokenObject,
     change_table,
     make_tables,
 )
-from tests.multigres.conftest import let_go
-from tests.multigres.conftest import running_operator as running_multigres
+from tests.multigres.support.operator import remove_finalizers
+from tests.multigres.support.operator import running_operator as running_multigres
 from tests.support import definitions, namespaces
 from tests.support.kubectl import Kubectl
-from tests.support.programs import program
-from tests.tenants.conftest import running_operator as running_tenants
+from tests.support.programs import built_program
+from tests.tenants.support.operator import running_operator as running_tenants
 
-# The fixture makes everything at once, and counts for the first test: the limits are for a broken operator.
+# The fixture creates everything, and its time counts for the first test. The limits only matter for a broken operator.
 pytestmark = pytest.mark.timeout(1200)
 LIMIT_SECONDS = 240.0
-SHIFTING = (
+VARIABLE_PARTS = (
     (r" for \d+ (s|min|h)\b", " for N"),
     (r"-[a-z0-9]{7,10}-[a-z0-9]{5}\b", "-…"),
     (r"\b0/\d+ nodes", "0/N nodes"),
@@ -58,8 +58,8 @@ TENANTS = {
 }
 
 
-class Ward:
-    """A namespace of broken things."""
+class BrokenNamespace:
+    """A namespace of broken objects, and the verbs to inspect it."""
 
     def __init__(self, plane: ControlPlane, namespace: str, place: Path) -> None:
         self.plane = plane
@@ -71,26 +71,26 @@ class Ward:
         command = [sys.executable, "-m", "steward.cli.main", *arguments, *where]
         return subprocess.run(command, capture_output=True, text=True, check=False)
 
-    async def until(self, code: int, *arguments: str) -> str:
-        """What a verb says once it ends with this code."""
+    async def run_until(self, code: int, *arguments: str) -> str:
+        """Runs a verb until it exits with this code; returns its output."""
         deadline = time.monotonic() + LIMIT_SECONDS
         while (done := self.steward(*arguments)).returncode != code and time.monotonic() < deadline:
             await asyncio.sleep(0.5)
         assert done.returncode == code, done.stdout + done.stderr
         return done.stdout
 
-    async def said(self, asked: str) -> str:
-        """The sentence, without what differs from run to run."""
-        kind, _, name = asked.partition("/")
-        branch = found_in(await self._look(), kind, name)
-        told = "" if branch is None else why(branch, time.time())
-        for pattern, instead in SHIFTING:
-            told = re.sub(pattern, instead, told)
-        return told.replace(self.namespace, "{n}")
+    async def why(self, target: str) -> str:
+        """The sentence of `why`, without the parts that differ between runs."""
+        kind, _, name = target.partition("/")
+        node = find_node(await self._read_trees(), kind, name)
+        message = "" if node is None else why_message(node, time.time())
+        for pattern, replacement in VARIABLE_PARTS:
+            message = re.sub(pattern, replacement, message)
+        return message.replace(self.namespace, "{n}")
 
-    async def _look(self) -> tuple[Branch, ...]:
+    async def _read_trees(self) -> tuple[TreeNode, ...]:
         async with self._client() as client:
-            return await dug_families(client, self.namespace)
+            return await read_trees_with_pods(client, self.namespace)
 
     @asynccontextmanager
     async def _client(self) -> AsyncIterator[Client]:
@@ -101,37 +101,37 @@ class Ward:
         finally:
             await client.close()
 
-    async def until_held(self, name: str, *, is_held: bool) -> Any:
-        """The hold of a registry once there is one, or nothing once there is none."""
+    async def wait_for_hold(self, name: str, *, is_held: bool) -> Any:
+        """Waits until a registry has a held deletion, or has none; returns it."""
         deadline = time.monotonic() + LIMIT_SECONDS
         async with self._client() as client:
             while True:
                 holds = {held.ref.key.name: held for held in await read_holds(client, self.namespace)}
                 if (name in holds) is is_held:
                     return holds.get(name)
-                assert time.monotonic() < deadline, f"waited in vain; held: {sorted(holds)}"
+                assert time.monotonic() < deadline, f"timed out; held: {sorted(holds)}"
                 await asyncio.sleep(0.5)
 
-    async def until_said(self, broken: Broken) -> str:
+    async def wait_for_sentence(self, broken: BrokenObject) -> str:
         deadline = time.monotonic() + LIMIT_SECONDS
-        while (told := await self.said(broken.asked)) != broken.sentence and time.monotonic() < deadline:
+        while (message := await self.why(broken.target)) != broken.sentence and time.monotonic() < deadline:
             await asyncio.sleep(0.5)
-        return told
+        return message
 
 
 @pytest.fixture(scope="module")
 def kubectl(control_plane: ControlPlane) -> Kubectl:
     found = Kubectl(control_plane.kubeconfig)
-    items = [definition for operator in SHIPPED for definition in manifests.crds(operator)]
-    definitions.apply(control_plane, found, items)
+    items = [definition for operator in OPERATORS for definition in manifests.crds(operator)]
+    definitions.apply_crds(control_plane, found, items)
     return found
 
 
 @pytest.fixture(scope="module")
-def ward(
+def broken_namespace(
     control_plane: ControlPlane, kubectl: Kubectl, tmp_path_factory: pytest.TempPathFactory
-) -> Iterator[Ward]:
-    """All of them at once, with one operator of each kind: what takes a while takes it for all."""
+) -> Iterator[BrokenNamespace]:
+    """All broken objects at once, with both operators running: they become ready in parallel."""
     name, place = f"why-{secrets.token_hex(4)}", tmp_path_factory.mktemp("why")
     make_tables(place)
     kubectl("create", "namespace", name)
@@ -143,94 +143,102 @@ def ward(
         running_tenants(control_plane, name, place / "tenants.log"),
     ):
         kubectl("apply", "-n", name, "-f", "-", document={"apiVersion": "v1", "kind": "List", "items": items})
-        for each in tenants:  # of several that are not there yet kubectl says so, and waits for none
+        for each in tenants:  # kubectl does not wait for several objects that do not exist yet
             kubectl("wait", f"tenant/{each}", "-n", name, "--for=create", "--timeout=240s")
         change_table(place, "emptied", "DELETE FROM customers")
-        yield Ward(control_plane, name, place)
-        _leave_nothing(kubectl, name)
+        yield BrokenNamespace(control_plane, name, place)
+        _clean_up(kubectl, name)
 
 
-def _leave_nothing(kubectl: Kubectl, namespace: str) -> None:
-    if not namespaces.kept_plane():
-        namespaces.leave(kubectl.server, namespace)
+def _clean_up(kubectl: Kubectl, namespace: str) -> None:
+    if not namespaces.external_control_plane():
+        namespaces.release_namespace(kubectl.server, namespace)
         return
     kubectl("delete", "tenants", "--all", "-n", namespace, "--timeout=240s")
-    let_go(kubectl, namespace)
+    remove_finalizers(kubectl, namespace)
     held = kubectl.json("get", "tenantregistries,tenanttemplates", "-n", namespace)["items"]
     for item in held:
         what = f"{item['kind'].lower()}/{item['metadata']['name']}"
         free = '{"metadata":{"finalizers":null}}'
-        kubectl.outcome("patch", what, "-n", namespace, "--type=merge", "-p", free)
+        kubectl.run("patch", what, "-n", namespace, "--type=merge", "-p", free)
     kubectl("delete", "namespace", namespace, "--wait=false")
 
 
-@pytest.mark.parametrize("broken", BROKEN, ids=lambda broken: broken.asked)
-async def test_one_sentence_says_what_is_wrong(ward: Ward, broken: Broken) -> None:
-    assert await ward.until_said(broken) == broken.sentence
+@pytest.mark.parametrize("broken", BROKEN, ids=lambda broken: broken.target)
+async def test_why_explains_the_cause_in_one_sentence(
+    broken_namespace: BrokenNamespace, broken: BrokenObject
+) -> None:
+    assert await broken_namespace.wait_for_sentence(broken) == broken.sentence
 
 
-async def test_the_command_says_it_and_its_code_that_something_is_wrong(ward: Ward) -> None:
-    await ward.until_said(next(each for each in BROKEN if each.asked == "tenantregistry/doubled"))
-    done = ward.steward("why", "tenantregistry/doubled")
+async def test_why_prints_the_cause_and_exits_with_1(broken_namespace: BrokenNamespace) -> None:
+    await broken_namespace.wait_for_sentence(
+        next(each for each in BROKEN if each.target == "tenantregistry/doubled")
+    )
+    done = broken_namespace.steward("why", "tenantregistry/doubled")
     assert done.returncode == 1, done.stderr
     assert "2 rows have this uid" in done.stdout
 
 
-def test_what_is_not_there_is_a_sentence_too(ward: Ward) -> None:
-    done = ward.steward("why", "mgc/nobody")
+def test_a_missing_object_is_reported_in_one_sentence(broken_namespace: BrokenNamespace) -> None:
+    done = broken_namespace.steward("why", "mgc/missing")
     assert done.returncode == 1
-    assert done.stderr.startswith("Error: there is no mgc nobody here")
+    assert done.stderr.startswith("Error: there is no mgc missing here")
 
 
-def test_status_puts_problems_first_and_speaks_to_programs(ward: Ward) -> None:
-    found = json.loads(ward.steward("status", "-o", "json").stdout)
+def test_status_puts_problems_first_and_prints_json(broken_namespace: BrokenNamespace) -> None:
+    found = json.loads(broken_namespace.steward("status", "-o", "json").stdout)
     assert {each["name"] for each in found} >= {"crashed", "fileless", "lonely"}
     assert [each["isWell"] for each in found] == sorted(each["isWell"] for each in found)
-    drawn = ward.steward("tree", "-o", "yaml")
+    drawn = broken_namespace.steward("tree", "-o", "yaml")
     assert drawn.returncode == 0
     assert "kind: TenantRegistry" in drawn.stdout
 
 
-def test_rows_are_as_the_operator_sees_them(ward: Ward) -> None:
-    done = ward.steward("rows", "doubled", "--sqlite-root", str(ward.place))
+def test_rows_are_shown_as_the_operator_reads_them(broken_namespace: BrokenNamespace) -> None:
+    done = broken_namespace.steward("rows", "doubled", "--sqlite-root", str(broken_namespace.place))
     assert done.returncode == 1, done.stderr
     assert re.search(r"^same +rejected +2 rows have this uid: leave one of them$", done.stdout, re.MULTILINE)
     assert done.stdout.endswith("2 rows: 0 active, 0 inactive, 1 rejected\n")
 
 
-def test_a_table_that_cannot_be_read_is_a_sentence(ward: Ward) -> None:
-    done = ward.steward("rows", "passwordless")
+def test_an_unreadable_table_is_reported_in_one_sentence(broken_namespace: BrokenNamespace) -> None:
+    done = broken_namespace.steward("rows", "passwordless")
     assert done.returncode == 1
     assert done.stderr.startswith("Error: the table of TenantRegistry")
     assert "Secret no-such-secret does not exist" in done.stderr
 
 
-async def test_preview_shows_what_the_next_sync_would_do(ward: Ward) -> None:
-    root = ("--sqlite-root", str(ward.place))
-    assert ward.steward("preview", "patient", *root).stdout == "Nothing would change.\n"
+async def test_preview_shows_what_the_next_sync_would_do(broken_namespace: BrokenNamespace) -> None:
+    root = ("--sqlite-root", str(broken_namespace.place))
+    assert broken_namespace.steward("preview", "patient", *root).stdout == "Nothing would change.\n"
     change_table(
-        ward.place, "patient", "INSERT INTO customers VALUES ('hooli', 'https://hooli', '1', 'gold')"
+        broken_namespace.place,
+        "patient",
+        "INSERT INTO customers VALUES ('hooli', 'https://hooli', '1', 'gold')",
     )
-    done = ward.steward("preview", "patient", *root)
+    done = broken_namespace.steward("preview", "patient", *root)
     assert done.returncode == 2, done.stderr
-    assert done.stdout == f"+ Tenant {ward.namespace}/hooli-patient-app\nWould create 1 Tenant.\n"
-    change_table(ward.place, "patient", "UPDATE customers SET active = '0'")
-    gone = json.loads(ward.steward("preview", "patient", *root, "-o", "json").stdout)
+    assert done.stdout == f"+ Tenant {broken_namespace.namespace}/hooli-patient-app\nWould create 1 Tenant.\n"
+    change_table(broken_namespace.place, "patient", "UPDATE customers SET active = '0'")
+    gone = json.loads(broken_namespace.steward("preview", "patient", *root, "-o", "json").stdout)
     assert [(each["verdict"], each["name"]) for each in gone] == [("delete", "umbrella-patient-app")]
-    change_table(ward.place, "patient", "UPDATE customers SET active = '1' WHERE id = 'umbrella'")
+    change_table(broken_namespace.place, "patient", "UPDATE customers SET active = '1' WHERE id = 'umbrella'")
 
 
-def test_preview_shows_what_a_changed_template_would_do(ward: Ward, tmp_path: Path) -> None:
+def test_preview_shows_what_a_changed_template_would_do(
+    broken_namespace: BrokenNamespace, tmp_path: Path
+) -> None:
     changed = json.loads(json.dumps(PATIENT_TEMPLATE))
     changed["spec"]["configMaps"][0]["spec"]["data"]["value"] = "another"
-    beside = {
+    role = {
         "apiVersion": "rbac.authorization.k8s.io/v1",
         "kind": "ClusterRole",
         "metadata": {"name": "new"},
     }
     file = tmp_path / "template.yaml"
-    file.write_text("\n---\n".join(map(json.dumps, (beside, changed))))
-    done = ward.steward("preview", "-f", str(file), "--sqlite-root", str(ward.place))
+    file.write_text("\n---\n".join(map(json.dumps, (role, changed))))
+    done = broken_namespace.steward("preview", "-f", str(file), "--sqlite-root", str(broken_namespace.place))
     assert done.returncode == 2, done.stderr
     assert "~ TenantTemplate" in done.stdout
     assert "+ ClusterRole new\n" in done.stdout
@@ -238,30 +246,35 @@ def test_preview_shows_what_a_changed_template_would_do(ward: Ward, tmp_path: Pa
     assert re.search(r"^    - +value: x\n    \+ +value: another$", tenant, re.MULTILINE)
 
 
-def test_preview_says_what_is_held(ward: Ward) -> None:
-    done = ward.steward("preview", "emptied", "--sqlite-root", str(ward.place))
+def test_preview_shows_held_deletions(broken_namespace: BrokenNamespace) -> None:
+    done = broken_namespace.steward("preview", "emptied", "--sqlite-root", str(broken_namespace.place))
     assert done.returncode == 2, done.stderr
     assert done.stdout.startswith("!: 2 Tenants are not deleted")
 
 
-async def test_a_held_deletion_is_listed_and_let_go_by_its_name(ward: Ward) -> None:
-    change_table(ward.place, "shrinking", "UPDATE customers SET active = '0' WHERE id <> 's-one'")
+async def test_a_held_deletion_is_listed_and_approved_by_name(broken_namespace: BrokenNamespace) -> None:
+    change_table(broken_namespace.place, "shrinking", "UPDATE customers SET active = '0' WHERE id <> 's-one'")
 
-    held = await ward.until_held("shrinking", is_held=True)
+    held = await broken_namespace.wait_for_hold("shrinking", is_held=True)
     assert held.deletion["count"] == 3
-    refused = ward.steward("hold", "approve", "emptied", "--yes")
+    refused = broken_namespace.steward("hold", "approve", "emptied", "--yes")
     assert refused.returncode == 1
-    assert "no approval lets these go" in refused.stderr
-    # Whoever writes in between wins, and the next try approves what is held then.
-    await ward.until(0, "hold", "approve", "shrinking", "--yes")
-    await ward.until_held("shrinking", is_held=False)
+    assert "this deletion cannot be approved" in refused.stderr
+    # A concurrent write causes a conflict; the next try approves what is held then.
+    await broken_namespace.run_until(0, "hold", "approve", "shrinking", "--yes")
+    await broken_namespace.wait_for_hold("shrinking", is_held=False)
 
 
 @pytest.fixture(scope="module")
-def powerless(ward: Ward, kubectl: Kubectl, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The kubeconfig of somebody who may do nothing."""
-    token = kubectl("create", "token", "default", "-n", ward.namespace, "--duration=1h").strip()
-    cluster = {"server": ward.plane.url, "certificate-authority": str(ward.plane.ca_file)}
+def powerless(
+    broken_namespace: BrokenNamespace, kubectl: Kubectl, tmp_path_factory: pytest.TempPathFactory
+) -> Path:
+    """The kubeconfig of a user without any rights."""
+    token = kubectl("create", "token", "default", "-n", broken_namespace.namespace, "--duration=1h").strip()
+    cluster = {
+        "server": broken_namespace.plane.url,
+        "certificate-authority": str(broken_namespace.plane.ca_file),
+    }
     content = {
         "apiVersion": "v1",
         "kind": "Config",
@@ -280,16 +293,20 @@ def powerless(ward: Ward, kubectl: Kubectl, tmp_path_factory: pytest.TempPathFac
     [["status"], ["why", "mgc/crashed"], ["hold"], ["rows", "doubled"], ["preview", "doubled"]],
     ids=lambda verb: verb[0],
 )
-def test_what_is_forbidden_is_a_sentence(ward: Ward, powerless: Path, verb: list[str]) -> None:
-    done = ward.steward(*verb, kubeconfig=powerless)
+def test_a_forbidden_request_is_reported_in_one_sentence(
+    broken_namespace: BrokenNamespace, powerless: Path, verb: list[str]
+) -> None:
+    done = broken_namespace.steward(*verb, kubeconfig=powerless)
     assert done.returncode == 1
     assert done.stderr.startswith("Error: ")
     assert "Ask an administrator of the cluster for that right" in done.stderr
     assert "Traceback" not in done.stderr
 
 
-def test_doctor_says_of_each_line_that_it_may_not_look(ward: Ward, powerless: Path) -> None:
-    done = ward.steward("doctor", "-o", "json", kubeconfig=powerless)
+def test_doctor_reports_every_check_that_is_forbidden(
+    broken_namespace: BrokenNamespace, powerless: Path
+) -> None:
+    done = broken_namespace.steward("doctor", "-o", "json", kubeconfig=powerless)
     assert done.returncode == 0, done.stderr
     found = {each["subject"]: each for each in json.loads(done.stdout)}
     assert found["API server"]["grade"] == "fine"
@@ -297,22 +314,22 @@ def test_doctor_says_of_each_line_that_it_may_not_look(ward: Ward, powerless: Pa
     assert all(each["cure"] for each in found.values() if each["grade"] != "fine")
 
 
-def test_doctor_examines_one_operator_where_only_that_one_is_installed(ward: Ward) -> None:
-    done = ward.steward("doctor", "--only", "multigres", "-o", "json")
+def test_doctor_checks_only_the_selected_operator(broken_namespace: BrokenNamespace) -> None:
+    done = broken_namespace.steward("doctor", "--only", "multigres", "-o", "json")
     subjects = [each["subject"] for each in json.loads(done.stdout)]
     assert "multigres-operator leader" in subjects
     assert not any("tenant" in subject or "source" in subject for subject in subjects)
 
 
-def test_kubectl_takes_it_for_a_verb_of_its_own(ward: Ward, tmp_path: Path) -> None:
+def test_kubectl_runs_steward_as_a_plugin(broken_namespace: BrokenNamespace, tmp_path: Path) -> None:
     plugin = tmp_path / "kubectl-steward"
     plugin.write_text(
         f"#!{sys.executable}\nimport sys\nsys.argv[0] = {str(plugin)!r}\n"
         "from steward.cli.main import main\nmain()\n"
     )
     plugin.chmod(0o755)
-    path = {"PATH": f"{tmp_path}:{os.environ['PATH']}", "KUBECONFIG": str(ward.plane.kubeconfig)}
-    kubectl = str(program("kubectl"))
+    path = {"PATH": f"{tmp_path}:{os.environ['PATH']}", "KUBECONFIG": str(broken_namespace.plane.kubeconfig)}
+    kubectl = str(built_program("kubectl"))
     done = subprocess.run(
         [kubectl, "steward", "why"], env=os.environ | path, capture_output=True, text=True, check=False
     )

@@ -1,4 +1,4 @@
-"""Worlds that are broken, each in its own way, and the one sentence that `why` has for each."""
+"""Broken clusters and registries, and the sentence that `why` prints for each."""
 
 import sqlite3
 from contextlib import closing
@@ -12,16 +12,16 @@ CRASHING = {"podAnnotations": {"steward.local/pod": "crash-loop"}}
 UNPULLED = {"podAnnotations": {"steward.local/pod": "image-pull-failure"}}
 
 
-class Broken(NamedTuple):
-    """What to ask about, what makes it so, and what is said. `{n}` is the namespace."""
+class BrokenObject(NamedTuple):
+    """An object, the manifests that break it, and the expected sentence. `{n}` is the namespace."""
 
-    asked: str
+    target: str
     manifests: tuple[Manifest, ...]
     sentence: str
 
 
 def cluster(name: str, pool: Manifest | None = None, **spec: Any) -> Manifest:
-    """Of few pods."""
+    """A cluster with few pods."""
     pools = {"main": {"type": "readWrite", "replicasPerCell": 1, **(pool or {})}}
     group = {"name": "default", "default": True, "shards": [{"name": "0-inf", "spec": {"pools": pools}}]}
     database = {"name": "postgres", "default": True, "tablegroups": [group]}
@@ -34,8 +34,8 @@ def cluster(name: str, pool: Manifest | None = None, **spec: Any) -> Manifest:
     }
 
 
-def table(name: str, **spec: Any) -> Manifest:
-    """A registry of an SQLite file of its own name."""
+def sqlite_registry(name: str, **spec: Any) -> Manifest:
+    """A registry with an SQLite file of the same name."""
     source = {"type": "sqlite", "syncInterval": "1s", "sqlite": {"file": f"{name}.db", "table": "customers"}}
     return registry(name, **{"source": source, "extraValueMappings": {"plan": "plan"}, **spec})
 
@@ -56,7 +56,7 @@ def deployment(image: str, **annotations: str) -> Manifest:
 
 
 def tenants(name: str, **lists: Any) -> Manifest:
-    """A template of the registry of that name."""
+    """A template for the registry of that name."""
     return template(f"{name}-app", **{"registryId": name, "configMaps": [], **lists})
 
 
@@ -82,11 +82,11 @@ def change_table(directory: Path, name: str, statement: str) -> None:
         connection.execute(statement)
 
 
-STRANGER: Manifest = {
+FOREIGN_CONFIG_MAP: Manifest = {
     "apiVersion": "v1",
     "kind": "ConfigMap",
     "metadata": {"name": "globex-config"},
-    "data": {"value": "somebody else's"},
+    "data": {"value": "foreign"},
 }
 PASSWORD = {"name": "no-such-secret", "key": "password"}
 MYSQL = {"host": "db", "username": "u", "passwordRef": PASSWORD, "database": "saas", "table": "customers"}
@@ -97,74 +97,74 @@ CRASHING_APP = resource(
 )
 
 BROKEN = (
-    Broken(
+    BrokenObject(
         "mgc/crashed",
         (cluster("crashed", multiadmin={"spec": CRASHING}),),
         "MultigresCluster {n}/crashed has failed because of Pod crashed-multiadmin-… for N: pod crashed-multiadmin-…: "
         "container multiadmin is in CrashLoopBackOff (back-off 5m0s restarting failed container). To do: read its log: "
         "kubectl logs -n {n} crashed-multiadmin-… --previous.",
     ),
-    Broken(
+    BrokenObject(
         "mgc/unpulled",
         (cluster("unpulled", cells=[GATEWAY]),),
         "MultigresCluster {n}/unpulled has failed because of Pod unpulled-z1-multigateway-27cda072-… for N: pod "
         "unpulled-z1-multigateway-27cda072-…: container multigateway is in ImagePullBackOff (back-off pulling image). "
-        "To do: mend spec.images, or give the pull secret it needs.",
+        "To do: correct spec.images, or add the pull secret it needs.",
     ),
-    Broken(
+    BrokenObject(
         "mgc/homeless",
         (cluster("homeless", cells=[{"zone": "nowhere"}]),),
         "MultigresCluster {n}/homeless is not ready yet because of Pod homeless-nowhere-multigateway-ff13b80e-… for N: "
         "cannot be scheduled: 0/N nodes are available: N node(s) didn't match Pod's node affinity/selector. To do: add "
-        "such nodes, or change the zone, the requests or the affinity.",
+        "nodes that fit, or change the zone, the requests or the affinity.",
     ),
-    Broken(
+    BrokenObject(
         "mgc/unbound",
         (cluster("unbound", pool={"storage": {"size": "1Gi", "class": "no-such-class"}}),),
         "MultigresCluster {n}/unbound has failed for N: references: spec.databases[postgres].tablegroups[default]"
         ".shards[0-inf].pools[main].storage: StorageClass no-such-class does not exist; create it or name another.",
     ),
-    Broken(
+    BrokenObject(
         "mgc/secretless",
         (cluster("secretless", postgresPasswordSecretRef=PASSWORD),),
         "MultigresCluster {n}/secretless has failed for N: references: spec.postgresPasswordSecretRef.name: Secret "
         "no-such-secret does not exist; create it.",
     ),
-    Broken(
+    BrokenObject(
         "mgc/templateless",
         (cluster("templateless", templateDefaults={"coreTemplate": "gone"}),),
         "MultigresCluster {n}/templateless has failed for N: spec.templateDefaults.coreTemplate: CoreTemplate 'gone' "
         "does not exist in namespace '{n}'. To do: create it, or name another.",
     ),
-    Broken(
+    BrokenObject(
         "tenantregistry/fileless",
-        (table("fileless"),),
+        (sqlite_registry("fileless"),),
         "TenantRegistry {n}/fileless is not ready yet for N: sqlite.file 'fileless.db' does not exist: create it below "
         "the directory of --sqlite-root.",
     ),
-    Broken(
+    BrokenObject(
         "tenantregistry/passwordless",
         (registry("passwordless", source={"type": "mysql", "mysql": MYSQL}),),
-        "TenantRegistry {n}/passwordless is not ready yet for N: Secret no-such-secret does not exist: make it, or "
+        "TenantRegistry {n}/passwordless is not ready yet for N: Secret no-such-secret does not exist: create it, or "
         "correct the reference.",
     ),
-    Broken(
+    BrokenObject(
         "tenantregistry/emptied",
-        (table("emptied"), tenants("emptied", configMaps=[config_map("{{ .uid }}-emptied", "x")])),
+        (sqlite_registry("emptied"), tenants("emptied", configMaps=[config_map("{{ .uid }}-emptied", "x")])),
         "TenantRegistry {n}/emptied has failed for N: 2 Tenants are not deleted: the table has no rows "
-        "(one-emptied-app, two-emptied-app). Bring the rows back, or set deletionGuard.allowEmpty if the table is "
+        "(one-emptied-app, two-emptied-app). Restore the rows, or set deletionGuard.allowEmpty if the table is "
         "meant to be empty.",
     ),
-    Broken(
+    BrokenObject(
         "tenantregistry/doubled",
-        (table("doubled"),),
+        (sqlite_registry("doubled"),),
         "TenantRegistry {n}/doubled has failed for N: 1 row is rejected: row 'same': 2 rows have this uid: leave one "
         "of them. To do: correct the table; `steward rows` lists all of them.",
     ),
-    Broken(
+    BrokenObject(
         "tenantregistry/unrendered",
         (
-            table("unrendered"),
+            sqlite_registry("unrendered"),
             tenants("unrendered", configMaps=[config_map("{{ .uid }}-x", "{{ .nothing }}")]),
         ),
         "TenantRegistry {n}/unrendered is not ready yet because of Tenant acme-unrendered-app for N: resource "
@@ -173,33 +173,39 @@ BROKEN = (
         'for key "nothing"; add it to extraValueMappings of the registry, or write {{ default ... }} where it may be '
         "missing.",
     ),
-    Broken(
+    BrokenObject(
         "tenantregistry/taken",
-        (STRANGER, table("taken"), tenants("taken", configMaps=[config_map("{{ .uid }}-config", "ours")])),
+        (
+            FOREIGN_CONFIG_MAP,
+            sqlite_registry("taken"),
+            tenants("taken", configMaps=[config_map("{{ .uid }}-config", "ours")]),
+        ),
         "TenantRegistry {n}/taken is not ready yet because of Tenant globex-taken-app for N: 0 of 1 resources are "
         "ready; config: Resource globex-config exists with different owner: ConfigMap {n}/globex-config belongs to "
-        "somebody else. Check the namespace, review nameTemplate, or set conflictPolicy: Force.",
+        "another owner. Check the namespace, review nameTemplate, or set conflictPolicy: Force.",
     ),
-    Broken(
+    BrokenObject(
         "tenantregistry/failing",
-        (table("failing"), tenants("failing", deployments=[CRASHING_APP])),
+        (sqlite_registry("failing"), tenants("failing", deployments=[CRASHING_APP])),
         "TenantRegistry {n}/failing is not ready yet because of Pod initech-web-… for N: pod initech-web-…: container "
         "web is in CrashLoopBackOff (back-off 5m0s restarting failed container). To do: read its log: kubectl logs -n "
         "{n} initech-web-… --previous.",
     ),
-    Broken(
+    BrokenObject(
         "tenanttemplate/lonely",
         (template("lonely", registryId="nobody"),),
         "TenantTemplate {n}/lonely has failed for N: spec.registryId: there is no TenantRegistry 'nobody' in this "
-        "namespace: make it, or correct the name.",
+        "namespace: create it, or correct the name.",
     ),
 )
 
 PATIENT_TEMPLATE = tenants("patient", configMaps=[config_map("{{ .uid }}-patient", "x")])
 OTHERS = (
-    table("shrinking"),
+    sqlite_registry("shrinking"),
     tenants("shrinking", configMaps=[config_map("{{ .uid }}-shrinking", "x")]),
-    table("patient", source={**table("patient")["spec"]["source"], "syncInterval": "24h"}),
+    sqlite_registry(
+        "patient", source={**sqlite_registry("patient")["spec"]["source"], "syncInterval": "24h"}
+    ),
     PATIENT_TEMPLATE,
 )
-"""Registries that nothing is wrong with at first: one is going to shrink, one is read once a day."""
+"""Healthy registries: the tests shrink the table of one; the other is read once a day."""

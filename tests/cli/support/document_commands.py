@@ -1,8 +1,8 @@
-"""The commands that the documents print, page by page, and what stands for the placeholders in them.
+"""The commands in the documents, page by page, and values for their placeholders.
 
-A command is a line of an indented or fenced block that begins with one of our programs; on a runbook, also what stands
-between backticks and says what to look at. Each is run beside the sample of the first five minutes, or is named below
-with the test that runs it elsewhere, or with the reason why none does.
+A command is a line of an indented or fenced block that starts with one of our programs; on a runbook, also inline code.
+Each is run with the sample of `steward up`, or is listed below with the test that runs it elsewhere, or with the reason
+why no test does.
 """
 
 from __future__ import annotations
@@ -16,34 +16,34 @@ _INDENTED = re.compile(rf"^ {{4,}}({_PROGRAMS} .*)$", re.MULTILINE)
 _FENCED = re.compile(r"^```sh\n(.*?)^```", re.DOTALL | re.MULTILINE)
 _INLINE = re.compile(rf"`({_PROGRAMS} [^`]+)`")
 
-INSTALLING = "tests/install/test_installation.py"
-AS_INSTALLED = "tests/install/test_as_installed.py"
-STAND_IN = "tests/multigres/integration/test_topology.py"
+INSTALLATION_TEST = "tests/install/test_installation.py"
+AS_INSTALLED_TEST = "tests/install/test_as_installed.py"
+TOPOLOGY_TEST = "tests/multigres/integration/test_topology.py"
 
-# A command begins so: which other test types it, on another control plane than the sample's.
-ELSEWHERE: dict[str, str] = {
-    "helm ": INSTALLING,
-    "steward install": INSTALLING,
-    "steward uninstall": INSTALLING,
-    "kubectl apply --server-side -k config/default": INSTALLING,
-    "kubectl apply --server-side --force-conflicts -k config/default": INSTALLING,
-    "kubectl apply -k config/monitoring": INSTALLING,
-    "kubectl apply -k config/webhook": INSTALLING,
-    "kubectl rollout restart -n steward-system": INSTALLING,
-    "kubectl logs -n steward-system": AS_INSTALLED,
-    "kubectl get secret multigres-webhook-certs": AS_INSTALLED,
-    "python -m steward.testkit.fake_data_plane": STAND_IN,
-    "steward run multigres --connect-to": STAND_IN,
-    "kubectl annotate toposerver mini-global-topo": STAND_IN,
+# Prefix of a command: the test that runs it, on another control plane than that of the sample.
+RUN_ELSEWHERE: dict[str, str] = {
+    "helm ": INSTALLATION_TEST,
+    "steward install": INSTALLATION_TEST,
+    "steward uninstall": INSTALLATION_TEST,
+    "kubectl apply --server-side -k config/default": INSTALLATION_TEST,
+    "kubectl apply --server-side --force-conflicts -k config/default": INSTALLATION_TEST,
+    "kubectl apply -k config/monitoring": INSTALLATION_TEST,
+    "kubectl apply -k config/webhook": INSTALLATION_TEST,
+    "kubectl rollout restart -n steward-system": INSTALLATION_TEST,
+    "kubectl logs -n steward-system": AS_INSTALLED_TEST,
+    "kubectl get secret multigres-webhook-certs": AS_INSTALLED_TEST,
+    "python -m steward.testkit.fake_data_plane": TOPOLOGY_TEST,
+    "steward run multigres --connect-to": TOPOLOGY_TEST,
+    "kubectl annotate toposerver mini-global-topo": TOPOLOGY_TEST,
 }
 
-WHOLE_RUN = "a run of its own: a test sees to it that the target is there"
-SYNOPSIS = "says what can be typed, not what to type"
-NO_ENGINE = "no container engine is here: tests/install/test_image.py takes the same steps without one"
+TOO_SLOW = "takes too long: a test checks that the target exists"
+SYNOPSIS = "a synopsis, not a command to run"
+NO_ENGINE = "needs a container engine: tests/install/test_image.py runs the same steps without one"
 
-# A command begins so: why no test types it.
+# Prefix of a command: why no test runs it.
 NOT_RUN: dict[str, str] = {
-    "make ": WHOLE_RUN,
+    "make ": TOO_SLOW,
     "docker build": NO_ENGINE,
     "steward up [": SYNOPSIS,
     "steward down [": SYNOPSIS,
@@ -52,7 +52,7 @@ NOT_RUN: dict[str, str] = {
 
 
 def named(kind: str, selector: str) -> str:
-    """In a command: the name of the first such object."""
+    """A shell expression for the name of the first such object."""
     return f"$(kubectl get {kind} -l {selector} -o jsonpath='{{.items[0].metadata.name}}')"
 
 
@@ -75,21 +75,21 @@ _PLACEHOLDERS: dict[str, str] = {
     "pgdata-shop-...-2": "pgdata-shop-spare-2",
 }
 
-# What must be so before a command makes sense; it is waited for.
+# Preparations of commands; each waits for its condition.
 _HELD = "wait tenantregistry/prod --for=condition=DeletionHeld --timeout=300s"
 _PENDING = "wait mgc/demo --for=condition=TemplateUpdateAvailable --timeout=300s"
-_TAKEN = "wait mgc/demo --for=condition=TemplateUpdateAvailable=false --timeout=300s"
+_APPLIED = "wait mgc/demo --for=condition=TemplateUpdateAvailable=false --timeout=300s"
 
 
-def _taken_away(annotation: str) -> str:
-    """The operator has seen it; until then kubectl sets no other value."""
+def _wait_until_removed(annotation: str) -> str:
+    """Waits until the operator has removed the annotation; until then kubectl cannot set another value."""
     value = f"kubectl get mgc demo -o jsonpath='{{.metadata.annotations.multigres\\.com/{annotation}}}'"
     return f'until [ -z "$({value})" ]; do sleep 0.2; done'
 
 
 _GONE = "kubectl wait tenant/atlas-web-app tenant/birch-web-app --for=delete --timeout=300s"
 _AT_REST = (_GONE, "kubectl wait tenantregistry/prod mgc/shop mgc/demo --for=condition=Ready --timeout=600s")
-BEFORE: dict[str, tuple[str, ...]] = {
+PREPARATIONS: dict[str, tuple[str, ...]] = {
     "steward preview tenantregistry/prod": (_GONE,),
     "steward render -f tenants.yaml --rows rows.csv": (
         r"printf 'id,url,active\nnova,https://nova.example.com,1\n' > rows.csv",
@@ -107,33 +107,33 @@ BEFORE: dict[str, tuple[str, ...]] = {
         f"kubectl {_PENDING}",
     ),
     "kubectl annotate mgc demo multigres.com/apply-template-update=true": (
-        f"kubectl {_TAKEN}",
-        _taken_away("apply-template-update"),
+        f"kubectl {_APPLIED}",
+        _wait_until_removed("apply-template-update"),
     ),
     "steward updates rollback demo demo-shardtemplate-standard-3-… -n shop": (
-        _taken_away("apply-template-update"),
+        _wait_until_removed("apply-template-update"),
     ),
     "kubectl annotate mgc demo multigres.com/rollback-template-update=demo-shardtemplate-standard-3-…": (
-        _taken_away("rollback-template-update"),
+        _wait_until_removed("rollback-template-update"),
     ),
     "kubectl delete pvc pgdata-shop-...-2": ("kubectl apply -f claim.yaml",),
 }
-# `hold` and `updates` say by their exit code that something waits, `preview` that something would change.
-CODES: dict[str, int] = {
+# `hold` and `updates` exit with 1 if something is pending, `preview` with 2 if something would change.
+EXIT_CODES: dict[str, int] = {
     "steward hold": 1,
     "steward updates -A": 1,
     "steward preview -f template.yaml -n shop": 2,
 }
 
 
-def pages() -> list[str]:
+def pages_with_commands() -> list[str]:
     found = [*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")]
     names = sorted(str(path.relative_to(ROOT)) for path in found)
-    return [name for name in names if "reference/" not in name and commands_of(name)]
+    return [name for name in names if "reference/" not in name and commands_on_page(name)]
 
 
-def mentioned() -> list[tuple[str, str]]:
-    """What prose says between backticks to type, with its page; mostly a verb's name, and no whole command."""
+def inline_commands() -> list[tuple[str, str]]:
+    """Inline code that names a command, with its page; mostly only a verb."""
     found = [*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")]
     return [
         (str(path.relative_to(ROOT)), " ".join(command.split()))
@@ -142,7 +142,7 @@ def mentioned() -> list[tuple[str, str]]:
     ]
 
 
-def commands_of(page: str) -> list[str]:
+def commands_on_page(page: str) -> list[str]:
     text = (ROOT / page).read_text()
     found = _INDENTED.findall(text)
     found += [line for block in _FENCED.findall(text) for line in block.splitlines() if line]
@@ -151,19 +151,19 @@ def commands_of(page: str) -> list[str]:
     return [re.sub(r" {2,}# .*$", "", line).strip() for line in found]
 
 
-def about_the_logs() -> list[tuple[str, str]]:
-    """The commands that show what an operator has logged, each with the one that looks for something in it."""
-    commands = (command for page in pages() for command in commands_of(page))
+def log_commands() -> list[tuple[str, str]]:
+    """Commands that print the log of an operator, each with the command that searches it."""
+    commands = (command for page in pages_with_commands() for command in commands_on_page(page))
     pairs = (each.split(" | ") for each in commands if each.startswith("kubectl logs -n steward-system"))
-    return [(shows, searches) for shows, searches in pairs]
+    return [(show, search) for show, search in pairs]
 
 
-def is_for_the_sample(command: str) -> bool:
-    """Whether it is typed on the cluster of the first five minutes."""
-    return not command.startswith((*ELSEWHERE, *NOT_RUN))
+def runs_on_sample(command: str) -> bool:
+    """Whether the command is run on the cluster of `steward up`."""
+    return not command.startswith((*RUN_ELSEWHERE, *NOT_RUN))
 
 
-def filled_in(command: str) -> str:
+def fill_placeholders(command: str) -> str:
     for placeholder, value in _PLACEHOLDERS.items():
         command = command.replace(placeholder, value)
     return command

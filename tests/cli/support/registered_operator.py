@@ -1,4 +1,4 @@
-"""Stands where an operator's module stands in the table of `steward run`."""
+"""A fake operator module for `steward run`."""
 
 
 def set_up(manager: object, settings: object) -> None: ...

@@ -1,4 +1,4 @@
-"""A namespace `shop` beside the sample, with the objects and the files that the documents speak of."""
+"""A namespace `shop` with the objects and files that the documents use, on the cluster of the sample."""
 
 from __future__ import annotations
 
@@ -13,31 +13,31 @@ from pathlib import Path
 from typing import Any
 
 from steward.local.settings import Layout
-from tests.cli.support.document_commands import BEFORE, CODES, filled_in
-from tests.support.programs import program
+from tests.cli.support.document_commands import EXIT_CODES, PREPARATIONS, fill_placeholders
+from tests.support.programs import built_program
 
 MULTIGRES, TENANTS = "multigres.com/v1alpha1", "operator.kubernetes-tenants.org/v1"
 ONE_ETCD = {"etcd": {"replicas": 1}}
 
 
-def thing(api_version: str, kind: str, name: str, spec: dict[str, Any]) -> dict[str, Any]:
+def manifest(api_version: str, kind: str, name: str, spec: dict[str, Any]) -> dict[str, Any]:
     return {"apiVersion": api_version, "kind": kind, "metadata": {"name": name}, "spec": spec}
 
 
 def cluster(name: str, **more: Any) -> dict[str, Any]:
     templates = {"templateDefaults": {"shardTemplate": "standard"}}
     spec = {"cells": [{"zone": "z1"}], "globalTopoServer": ONE_ETCD} | templates | more
-    return thing(MULTIGRES, "MultigresCluster", name, spec)
+    return manifest(MULTIGRES, "MultigresCluster", name, spec)
 
 
 POOL = {"type": "readWrite", "replicasPerCell": 1, "storage": {"size": "1Gi"}}
-STANDARD = thing(
+STANDARD = manifest(
     MULTIGRES, "ShardTemplate", "standard", {"multiorch": {"replicas": 1}, "pools": {"main": POOL}}
 )
-CHANGED = thing(
+CHANGED = manifest(
     MULTIGRES, "ShardTemplate", "standard", {"multiorch": {"replicas": 2}, "pools": {"main": POOL}}
 )
-PROD = thing(
+PROD = manifest(
     TENANTS,
     "TenantRegistry",
     "prod",
@@ -51,7 +51,7 @@ PROD = thing(
     },
 )
 PAGE = {"apiVersion": "v1", "kind": "ConfigMap", "data": {"host": "{{ .host }}"}}
-WEB_APP = thing(
+WEB_APP = manifest(
     TENANTS,
     "TenantTemplate",
     "web-app",
@@ -60,7 +60,7 @@ WEB_APP = thing(
         "configMaps": [{"id": "page", "nameTemplate": "{{ .uid }}-page", "spec": PAGE}],
     },
 )
-CLAIM = thing(
+CLAIM = manifest(
     "v1",
     "PersistentVolumeClaim",
     "pgdata-shop-spare-2",
@@ -80,7 +80,7 @@ CUSTOMERS = ("nova", "atlas", "birch", "cedar")
 
 @dataclass(frozen=True)
 class Shop:
-    """A user who works in the namespace, in a directory with the files."""
+    """Runs commands in the namespace, in a directory with the files."""
 
     directory: Path
     plane: Path
@@ -100,46 +100,46 @@ class Shop:
             "HOME": str(self.directory),
         }
 
-    def open(self) -> None:
-        """Everything is there, and begins to grow."""
+    def create(self) -> None:
+        """Creates the table and applies the objects."""
         self._write()
         with closing(sqlite3.connect(self.rows)) as table, table:
             table.execute("CREATE TABLE customers (id TEXT PRIMARY KEY, url TEXT, active INTEGER)")
             rows = [(name, f"https://{name}.example.com", 1) for name in CUSTOMERS]
             table.executemany("INSERT INTO customers VALUES (?, ?, ?)", rows)
-        self.must("kubectl create namespace shop")
-        self.must("kubectl config set-context --current --namespace=shop")
+        self.run("kubectl create namespace shop")
+        self.run("kubectl config set-context --current --namespace=shop")
         for name in ("templates.yaml", "shop.yaml", "demo.yaml", "tenants.yaml"):
-            self.must(f"kubectl apply --server-side -f {name}")
+            self.run(f"kubectl apply --server-side -f {name}")
 
-    def wait_until_grown(self) -> None:
-        self.must("kubectl wait mgc/shop mgc/demo --for=condition=Ready --timeout=600s")
-        self.must("kubectl wait tenant/nova-web-app --for=create --timeout=300s")
-        self.must("kubectl wait tenant/nova-web-app --for=condition=Ready --timeout=300s")
+    def wait_until_ready(self) -> None:
+        self.run("kubectl wait mgc/shop mgc/demo --for=condition=Ready --timeout=600s")
+        self.run("kubectl wait tenant/nova-web-app --for=create --timeout=300s")
+        self.run("kubectl wait tenant/nova-web-app --for=condition=Ready --timeout=300s")
 
     def _write(self) -> None:
         (self.directory / "bin").mkdir(parents=True)
-        (self.directory / "bin" / "kubectl").symlink_to(program("kubectl"))
+        (self.directory / "bin" / "kubectl").symlink_to(built_program("kubectl"))
         (self.directory / "kubeconfig").write_bytes(Layout(self.plane).kubeconfig.read_bytes())
         for name, documents in FILES.items():
             path = self.directory / name
             path.parent.mkdir(exist_ok=True)
             path.write_text("\n---\n".join(map(json.dumps, documents)))
 
-    def paste(self, command: str) -> None:
-        """As a reader would, who has put names for the placeholders and says yes when asked."""
-        for preparation in BEFORE.get(command, ()):
-            self.must(preparation)
-        done = self._run(filled_in(command))
-        told = f"{command}\n{done.stdout}{done.stderr}"
-        assert done.returncode == CODES.get(command, 0), told
-        assert "No resources found" not in done.stderr, told
+    def run_document_command(self, command: str) -> None:
+        """Runs a command of a document, with placeholders filled in and prompts confirmed."""
+        for preparation in PREPARATIONS.get(command, ()):
+            self.run(preparation)
+        done = self._execute(fill_placeholders(command))
+        output = f"{command}\n{done.stdout}{done.stderr}"
+        assert done.returncode == EXIT_CODES.get(command, 0), output
+        assert "No resources found" not in done.stderr, output
 
-    def must(self, command: str) -> None:
-        done = self._run(command)
+    def run(self, command: str) -> None:
+        done = self._execute(command)
         assert done.returncode == 0, f"{command}\n{done.stdout}{done.stderr}"
 
-    def _run(self, command: str) -> subprocess.CompletedProcess[str]:
+    def _execute(self, command: str) -> subprocess.CompletedProcess[str]:
         return subprocess.run(
             ["bash", "-o", "pipefail", "-c", command],
             env=self.environment,

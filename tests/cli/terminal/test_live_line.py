@@ -6,14 +6,14 @@ import sys
 import pytest
 from rich.console import Console, Group
 
-from steward.cli.terminal.live_line import LiveLine, can_redraw, progress_shown
-from steward.local.progress import Lines, Share
+from steward.cli.terminal.live_line import LiveLine, can_redraw, show_progress
+from steward.local.progress import ProgressCount, ProgressLines
 
 
 @pytest.mark.parametrize("width", [12, 40, 200])
 def test_the_live_line_is_one_line_however_narrow_the_terminal(width: int) -> None:
     line = LiveLine()
-    line.report("building controlplane 1.36.3", Share(812, "packages", 2722))
+    line.report("building controlplane 1.36.3", ProgressCount(812, "packages", 2722))
     console = Console(file=io.StringIO(), width=width, force_terminal=True, no_color=True)
     console.print(Group(line.render()))
     assert isinstance(console.file, io.StringIO)
@@ -26,8 +26,8 @@ def test_the_live_line_is_one_line_however_narrow_the_terminal(width: int) -> No
 
 def test_without_a_terminal_there_are_plain_lines(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "stderr", io.StringIO())
-    with progress_shown() as progress:
-        assert isinstance(progress, Lines)
+    with show_progress() as progress:
+        assert isinstance(progress, ProgressLines)
 
 
 class Terminal(io.StringIO):

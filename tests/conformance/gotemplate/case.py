@@ -48,7 +48,7 @@ class Answer:
     crash: str | None = field(default=None, compare=False)
 
     @staticmethod
-    def of(line: dict[str, Any]) -> Answer:
+    def from_record(line: dict[str, Any]) -> Answer:
         if line.get("crash"):
             return Answer(crash=line["err"])
         if "err" in line:
@@ -85,7 +85,7 @@ def read(path: Path) -> list[tuple[Case, Answer]]:
             if "group" in line:
                 group = line["group"]
             else:
-                answered.append((_case_of(group, line), Answer.of(line)))
+                answered.append((_case_of(group, line), Answer.from_record(line)))
     return answered
 
 

@@ -59,7 +59,7 @@ class Reference:
         found: list[Answer] = []
         while len(found) < len(cases):
             batch = cases[len(found) : len(found) + _BATCH]
-            some = self._ask(batch)
+            some = self._run_batch(batch)
             found += some
             if len(some) < len(batch):
                 self._stop()
@@ -69,7 +69,7 @@ class Reference:
                     found.append(Answer(crash="the process died"))
         return found
 
-    def _ask(self, batch: Sequence[Case]) -> list[Answer]:
+    def _run_batch(self, batch: Sequence[Case]) -> list[Answer]:
         # A thread writes: the pipes are smaller than a batch, and both sides would wait for each other.
         writer = threading.Thread(target=self._feed, args=(batch,))
         writer.start()
@@ -79,7 +79,7 @@ class Reference:
             line = self._process.stdout.readline()
             if not line:
                 break
-            answers.append(Answer.of(json.loads(line)))
+            answers.append(Answer.from_record(json.loads(line)))
         writer.join()
         return answers
 

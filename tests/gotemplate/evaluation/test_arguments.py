@@ -6,12 +6,11 @@ from typing import Any
 
 import pytest
 
-from steward.gotemplate.budget import Budget, Limits, budget_of
+from steward.gotemplate.budget import Budget, Limits, Profile, budget_of
 from steward.gotemplate.errors import GoError, OverBudget
 from steward.gotemplate.evaluation.arguments import constant, nil_of, want, want_held, want_string
 from steward.gotemplate.evaluation.fields import NULL
 from steward.gotemplate.evaluation.runtime_errors import Fault
-from steward.gotemplate.funcs.registry import Profile
 from steward.gotemplate.syntax.lexer import CHAR_CONSTANT, NUMBER
 from steward.gotemplate.syntax.literals import number
 from steward.gotemplate.syntax.nodes import Bool, String
@@ -87,7 +86,7 @@ def test_long_strings_cost_steps_where_they_are_passed() -> None:
         (Bool(0, True), BOOL, True),
     ],
 )
-def test_a_literal_takes_the_type_that_is_wanted(node: Any, wanted: GoType, value: Any) -> None:
+def test_a_literal_takes_the_type_of_its_parameter(node: Any, wanted: GoType, value: Any) -> None:
     made = constant(node, wanted)
     assert (made, type(made)) == (value, type(value))
 

@@ -17,7 +17,7 @@ ZERO = Fields(MissingKey.ZERO)
 
 def test_a_path_is_walked_through_maps() -> None:
     assert STRICT.walk({"a": {"b": 1}}, "a", "b") == 1
-    assert STRICT.of({"a": 1}, "a") == 1
+    assert STRICT.field({"a": 1}, "a") == 1
     assert STRICT.view(StringMap({"a": "x"}))["a"] == "x"
 
 
@@ -41,12 +41,12 @@ def test_what_strict_access_refuses(value: Any, names: list[str], error: str) ->
 
 def test_a_missing_key_is_no_value_or_a_zero() -> None:
     assert LENIENT.walk({}, "a", "b") is None
-    assert ZERO.of(StringMap(), "a") == ""
-    assert ZERO.of({}, "a") is None
-    assert LENIENT.of(NilDict(), "a") is None
+    assert ZERO.field(StringMap(), "a") == ""
+    assert ZERO.field({}, "a") is None
+    assert LENIENT.field(NilDict(), "a") is None
 
 
-def test_a_null_in_data_is_told_from_a_missing_key() -> None:
+def test_a_null_in_data_differs_from_a_missing_key() -> None:
     assert LENIENT.marked({"a": None}, "a") is NULL
     assert LENIENT.marked({}, "a") is None
     assert ZERO.marked({}, "a") is NULL
@@ -55,7 +55,7 @@ def test_a_null_in_data_is_told_from_a_missing_key() -> None:
 
 def test_an_element_of_a_list_knows_both_of_its_types() -> None:
     with pytest.raises(FieldFault) as caught:
-        STRICT.of_held("s", "x")
+        STRICT.field_held("s", "x")
     assert (caught.value.text, caught.value.concrete) == (
         "can't evaluate field x in type interface {}",
         "can't evaluate field x in type string",

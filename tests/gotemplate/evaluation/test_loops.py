@@ -6,11 +6,10 @@ from typing import Any
 
 import pytest
 
-from steward.gotemplate.budget import Budget, Limits, budget_of
+from steward.gotemplate.budget import Budget, Limits, Profile, budget_of
 from steward.gotemplate.errors import OverBudget
 from steward.gotemplate.evaluation.loops import elements, pairs
 from steward.gotemplate.evaluation.runtime_errors import Fault
-from steward.gotemplate.funcs.registry import Profile
 from steward.gotemplate.values.values import ByteSlice, Int64, StringMap, Uint8
 
 

@@ -8,10 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from steward.gotemplate.budget import Budget, Limits, budget_of
+from steward.gotemplate.budget import Budget, Limits, Profile, budget_of
 from steward.gotemplate.errors import OverBudget
 from steward.gotemplate.fmt.printing import MAX_DEPTH, show, sprint, sprintf, sprintln
-from steward.gotemplate.funcs.registry import Profile
 from steward.gotemplate.values.values import (
     ByteSlice,
     Int64,

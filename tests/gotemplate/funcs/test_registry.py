@@ -6,8 +6,9 @@ import importlib
 
 import pytest
 
+from steward.gotemplate.budget import Profile
 from steward.gotemplate.funcs import MODULES, FunctionSet, function_set
-from steward.gotemplate.funcs.registry import Profile, Table, declare
+from steward.gotemplate.funcs.registry import Table, declare
 from steward.gotemplate.values.values import ANY, INT, LIST, STRING
 
 
@@ -50,7 +51,7 @@ def test_sprig_is_whole() -> None:
 
 
 def test_a_set_loads_a_function_when_it_is_asked_for() -> None:
-    made = FunctionSet({"upper": "funcs.strings"})
+    made = FunctionSet({"upper": "funcs.text.strings"})
     assert "upper" in made
     assert made["upper"].name == "upper"
     with pytest.raises(KeyError):

@@ -77,9 +77,9 @@ def test_only_nil_slices_and_maps_are_nil() -> None:
 
 def test_integers_wrap() -> None:
     assert wrap_int64(1 << 63) == -(1 << 63)
-    assert Int8.of(200) == -56
-    assert Uint8.of(-1) == 255
-    assert Int64.of((1 << 64) + 5) == 5
+    assert Int8.wrap(200) == -56
+    assert Uint8.wrap(-1) == 255
+    assert Int64.wrap((1 << 64) + 5) == 5
 
 
 @given(st.binary())

@@ -1,7 +1,7 @@
-"""The image without a container engine: the Dockerfile's own steps, in a root directory that has nothing of ours.
+"""Builds and runs the image without a container engine: the steps of the Dockerfile in a separate root directory.
 
-Python and the system's libraries are bound into it read-only, as the base image would bring them. What the Dockerfile
-writes goes into a directory that is thrown away, and is bound read-only when the result is run.
+Python and system libraries are bind-mounted read-only in place of the base image. The Dockerfile writes to a temporary
+directory, which is mounted read-only when the result runs.
 """
 
 import json
@@ -16,7 +16,7 @@ from tests.support.paths import ROOT
 
 _SYSTEM = ("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/etc")
 _OWN = ("build", "opt", "tmp")
-_KEPT_FROM_OUTSIDE = (
+_INHERITED_VARIABLES = (
     "PIP_",
     "SSL_",
     "HTTP_PROXY",
@@ -29,18 +29,18 @@ _KEPT_FROM_OUTSIDE = (
 
 
 class Instruction(NamedTuple):
-    word: str
+    keyword: str
     text: str
 
 
 def instructions(dockerfile: str) -> list[list[Instruction]]:
-    """The stages of a Dockerfile, each a list of instructions; continued lines are joined, comments left out."""
+    """Stages of a Dockerfile, each a list of instructions, without comments and line continuations."""
     lines = [line for line in dockerfile.splitlines() if line.strip() and not line.lstrip().startswith("#")]
     joined = "\n".join(lines).replace("\\\n", " ")
     found = [Instruction(*line.split(maxsplit=1)) for line in joined.splitlines()]
     stages: list[list[Instruction]] = []
     for each in found:
-        if each.word == "FROM":
+        if each.keyword == "FROM":
             stages.append([])
         elif stages:
             stages[-1].append(each)
@@ -48,7 +48,7 @@ def instructions(dockerfile: str) -> list[list[Instruction]]:
 
 
 class ImageRoot:
-    """`build` runs the first stage; `command` is what a container of the last one would start."""
+    """`build` runs the first stage; `command` starts the entry point of the last one."""
 
     def __init__(self, directory: Path, dockerfile: str) -> None:
         self._directory = directory
@@ -67,16 +67,16 @@ class ImageRoot:
 
     @property
     def user(self) -> str:
-        return self._said("USER")
+        return self._instruction_text("USER")
 
-    def _said(self, word: str) -> str:
-        return next(each.text for each in self._image if each.word == word)
+    def _instruction_text(self, keyword: str) -> str:
+        return next(each.text for each in self._image if each.keyword == keyword)
 
     def build(self) -> None:
         for each in self._build:
-            if each.word == "COPY":
+            if each.keyword == "COPY":
                 self._copy(each.text)
-            elif each.word == "RUN":
+            elif each.keyword == "RUN":
                 self._run_in_build(each.text)
 
     def _copy(self, text: str) -> None:
@@ -90,14 +90,14 @@ class ImageRoot:
     def _run_in_build(self, script: str) -> None:
         base = f"{sys.base_prefix}/bin"
         settings = {"PATH": f"{base}:/usr/bin:/bin", "HOME": "/tmp"}
-        settings |= {key: value for key, value in os.environ.items() if key.startswith(_KEPT_FROM_OUTSIDE)}
+        settings |= {key: value for key, value in os.environ.items() if key.startswith(_INHERITED_VARIABLES)}
         exports = "".join(f"export {key}={shlex.quote(value)}; " for key, value in settings.items())
         _checked(self._inside(f"{exports}cd /build; {script}"))
 
     def command(self, *arguments: str) -> list[str]:
-        """Starts the entry point with these arguments as the image's user, where nothing can be written."""
-        environ = self._said("ENV").replace("$PATH", "/usr/bin:/bin")
-        entry = shlex.join([*json.loads(self._said("ENTRYPOINT")), *arguments])
+        """A command that starts the entry point as the user of the image, on a read-only root."""
+        environ = self._instruction_text("ENV").replace("$PATH", "/usr/bin:/bin")
+        entry = shlex.join([*json.loads(self._instruction_text("ENTRYPOINT")), *arguments])
         return self._inside(f"export {environ} HOME=/; exec {entry}", f"--userspec={self.user}")
 
     def _inside(self, script: str, user: str = "") -> list[str]:

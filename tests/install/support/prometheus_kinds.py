@@ -1,6 +1,6 @@
-"""The Prometheus operator's own definitions of the kinds that we ship objects of: they judge our manifests.
+"""CRDs of the Prometheus operator, to validate shipped manifests.
 
-Nothing of it is built or run. They come with its Go module, which Go keeps where it keeps all modules.
+They come from its Go module in the module cache of Go; nothing of it is built or run.
 """
 
 import asyncio
@@ -13,27 +13,27 @@ from pathlib import Path
 from steward.local.paths import cache_directory
 from steward.local.programs import toolchain
 from steward.local.programs.go_build import go_environment
-from steward.local.progress import Silent
+from steward.local.progress import SilentProgress
 
 MODULE = "github.com/prometheus-operator/prometheus-operator@v0.85.0"
 SUM = "h1:M5xLCLEoaW2IJfnuCwFzzpL+jSVQu3KGT84Pye+fW8s="
 DEFINITIONS = "example/prometheus-operator-crd/monitoring.coreos.com_{}.yaml"
 ATTEMPTS = 3
-"""Go, unlike pip, gives up at the first hiccup of the network."""
+"""Go, unlike pip, does not retry network errors."""
 PLURALS = ("prometheusrules", "servicemonitors")
 
 
 @cache
 def definitions() -> tuple[Path, ...]:
-    found = json.loads(_downloaded())
+    found = json.loads(_download_module())
     assert found["Sum"] == SUM, found
     return tuple(Path(found["Dir"]) / DEFINITIONS.format(plural) for plural in PLURALS)
 
 
-def _downloaded() -> str:
-    """What Go says of the module. The sum above stands for its public data base of sums."""
+def _download_module() -> str:
+    """Output of `go mod download`. `SUM` replaces the public checksum database."""
     with ThreadPoolExecutor(1) as thread:
-        found = toolchain.find_go((1, 24), cache_directory(), Silent())
+        found = toolchain.find_go((1, 24), cache_directory(), SilentProgress())
         go = thread.submit(asyncio.run, found).result()
     environment = go_environment() | {"GOSUMDB": "off", "GOFLAGS": ""}
     for _ in range(ATTEMPTS):

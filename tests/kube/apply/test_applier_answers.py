@@ -1,13 +1,13 @@
-"""An answer and the watch's news of the same write may come in either order; a foreign edit may come between them."""
+"""The answer to a write and its watch event may arrive in either order, with an edit of another client between them."""
 
 from typing import Any
 
 import msgspec
 import pytest
 
-from steward.kube.apply.applier import Applier, Outcome
+from steward.kube.apply.applier import Applier, ApplyOutcome
 from steward.kube.cache.rules import CacheRule
-from steward.kube.cache.store import Change, Store
+from steward.kube.cache.store import ObjectChange, Store
 from steward.kube.objects.kinds import CONFIG_MAP, Key, Manifest
 from steward.kube.objects.meta import Metadata
 from steward.kube.objects.options import ApplyOptions
@@ -22,7 +22,7 @@ def manifest(value: str) -> Manifest:
 
 
 def live(value: str, version: int, *managers: str) -> bytes:
-    """As the server shows it, with its field owned by the managers."""
+    """The live object, with its field owned by these managers."""
     entries = [
         {
             "manager": manager,
@@ -43,7 +43,7 @@ def live(value: str, version: int, *managers: str) -> bytes:
 
 
 class Server:
-    """Plays the client; shows the watch what it was told to before it answers."""
+    """A fake client that sends given watch events before it answers."""
 
     def __init__(self, store: Store[Metadata]) -> None:
         self._store = store
@@ -56,7 +56,7 @@ class Server:
         self.version += 1
         answer = live(given["data"]["x"], self.version, "us")
         for event in [answer, *self.shown_first]:
-            self._store.put(0, event)
+            self._store.put_watched(0, event)
         self.shown_first = []
         return answer
 
@@ -78,14 +78,14 @@ def applier(server: Server) -> Applier:
     return Applier(server)  # type: ignore[arg-type]
 
 
-async def test_what_the_watch_showed_first_is_told_once_and_not_sent_again(
+async def test_a_watch_event_before_the_answer_notifies_once_and_is_not_applied_again(
     applier: Applier, server: Server, store: Store[Metadata]
 ) -> None:
-    changes: list[Change[Any]] = []
+    changes: list[ObjectChange[Any]] = []
     store.subscribe(changes.append)
     for value in ("1", "2"):
-        assert (await applier.apply(manifest(value), OURS, store)).outcome is not Outcome.UNCHANGED
-        assert (await applier.apply(manifest(value), OURS, store)).outcome is Outcome.UNCHANGED
+        assert (await applier.apply(manifest(value), OURS, store)).outcome is not ApplyOutcome.UNCHANGED
+        assert (await applier.apply(manifest(value), OURS, store)).outcome is ApplyOutcome.UNCHANGED
     assert server.sent == 2
     assert len(changes) == 2
 
@@ -103,4 +103,4 @@ async def test_a_foreign_edit_that_the_watch_shows_before_our_answer_is_put_back
     assert seen.metadata.resource_version == str(server.version + 1)
     server.version += 1
 
-    assert (await applier.apply(manifest("ours"), OURS, store)).outcome is Outcome.CHANGED
+    assert (await applier.apply(manifest("ours"), OURS, store)).outcome is ApplyOutcome.CHANGED

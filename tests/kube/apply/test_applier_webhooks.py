@@ -1,4 +1,4 @@
-"""Apply where a mutating webhook of somebody else writes into what we send."""
+"""Apply where a mutating webhook changes the manifest."""
 
 import asyncio
 import base64
@@ -14,7 +14,7 @@ import pytest
 from aiohttp import web
 
 from steward.certificates.authority import Profile, Subject, Validity, make_authority, sign_leaf
-from steward.kube.apply.applier import Outcome
+from steward.kube.apply.applier import ApplyOutcome
 from steward.kube.client.client import Client
 from steward.kube.config.settings import ConnectionSettings
 from steward.kube.objects.kinds import MUTATING_WEBHOOKS, Key, Manifest, Ref, ref_of
@@ -29,7 +29,7 @@ Mutation = Callable[[Manifest], Operations]
 
 
 def defaults(widget: Manifest) -> Operations:
-    """Writes a field that nobody set, and one inside each cell, which is an atomic value."""
+    """Sets a field that no manager has set, and one inside each cell, which is an atomic value."""
     operations: Operations = [{"op": "add", "path": "/spec/labels/injected", "value": "yes"}]
     for number, cell in enumerate(widget["spec"].get("cells", [])):
         if "zone" not in cell:
@@ -72,7 +72,7 @@ async def webhook(client: Client, namespace: str, directory: Path, mutate: Mutat
 
 
 def certificates(directory: Path) -> tuple[bytes, ssl.SSLContext]:
-    name, validity = Subject("webhook", "test"), Validity(time.time() - 60, time.time() + 3600)
+    name, validity = Subject("webhook", ("test",)), Validity(time.time() - 60, time.time() + 3600)
     authority = make_authority(name, validity)
     leaf = sign_leaf(authority, Profile(name, ip_addresses=("127.0.0.1",)), validity)
     file = directory / "server.pem"
@@ -108,10 +108,10 @@ def configuration(namespace: str, url: str, authority: bytes) -> Manifest:
 
 
 @pytest.fixture
-async def at_work(settings: ConnectionSettings, client: Client, namespace: str) -> AsyncIterator[Bench]:
+async def applying(settings: ConnectionSettings, client: Client, namespace: str) -> AsyncIterator[Bench]:
     await install_widgets(client)
-    async with bench(settings, namespace, WIDGET) as at_work:
-        yield at_work
+    async with bench(settings, namespace, WIDGET) as applying:
+        yield applying
 
 
 def widget(namespace: str) -> Manifest:
@@ -120,29 +120,29 @@ def widget(namespace: str) -> Manifest:
     return manifest
 
 
-async def mutated(at_work: Bench, client: Client, manifest: Manifest, mark: str) -> Manifest:
-    """Applies until the webhook, which the server takes up in its own time, shows its mark."""
+async def mutated(applying: Bench, client: Client, manifest: Manifest, mark: str) -> Manifest:
+    """Applies until the API server calls the new webhook."""
     ref = ref_of(manifest)
     async with asyncio.timeout(120):
         while True:
             await client.apply(manifest, ApplyOptions(manager="steward-test"))
             live = await client.get(WIDGET, ref.key)
             if mark in json.dumps(live["spec"]):
-                await at_work.caught_up(manifest, live)
+                await applying.caught_up(manifest, live)
                 return live
             await client.delete(ref)
 
 
 @pytest.mark.parametrize(("mutate", "mark"), [(defaults, "zone-of-z1"), (rewriting, "mirror/")])
 async def test_what_a_webhook_writes_is_not_fought(
-    at_work: Bench, client: Client, tmp_path: Path, mutate: Mutation, mark: str
+    applying: Bench, client: Client, tmp_path: Path, mutate: Mutation, mark: str
 ) -> None:
-    manifest = widget(at_work.namespace)
-    async with webhook(client, at_work.namespace, tmp_path, mutate):
-        before = await mutated(at_work, client, manifest, mark)
+    manifest = widget(applying.namespace)
+    async with webhook(client, applying.namespace, tmp_path, mutate):
+        before = await mutated(applying, client, manifest, mark)
 
-        assert (await at_work.apply(manifest)).outcome is Outcome.UNCHANGED
-        assert await at_work.requests_of(manifest) == []
+        assert (await applying.apply(manifest)).outcome is ApplyOutcome.UNCHANGED
+        assert await applying.requests_of(manifest) == []
 
         after = await client.get(WIDGET, ref_of(manifest).key)
         assert after["metadata"]["resourceVersion"] == before["metadata"]["resourceVersion"]
@@ -150,21 +150,21 @@ async def test_what_a_webhook_writes_is_not_fought(
 
 @pytest.mark.parametrize(("mutate", "mark"), [(defaults, "zone-of-z1"), (rewriting, "mirror/")])
 async def test_our_own_change_and_a_foreign_edit_still_go_through(
-    at_work: Bench, client: Client, tmp_path: Path, mutate: Mutation, mark: str
+    applying: Bench, client: Client, tmp_path: Path, mutate: Mutation, mark: str
 ) -> None:
-    manifest = widget(at_work.namespace)
-    async with webhook(client, at_work.namespace, tmp_path, mutate):
-        await mutated(at_work, client, manifest, mark)
-        await at_work.apply(manifest)
+    manifest = widget(applying.namespace)
+    async with webhook(client, applying.namespace, tmp_path, mutate):
+        await mutated(applying, client, manifest, mark)
+        await applying.apply(manifest)
 
         manifest["spec"]["cells"] = [{"name": "z9"}]
         manifest["spec"]["text"] = "other"
-        assert (await at_work.apply(manifest)).outcome is Outcome.CHANGED
-        assert await at_work.requests_of(manifest) == []
+        assert (await applying.apply(manifest)).outcome is ApplyOutcome.CHANGED
+        assert await applying.requests_of(manifest) == []
 
         live = await edit(
             client, manifest, {"op": "replace", "path": "/spec/cells/0/name", "value": "edited"}
         )
-        await at_work.caught_up(manifest, live)
-        assert await at_work.requests_of(manifest) == ["PATCH 200"]
+        await applying.caught_up(manifest, live)
+        assert await applying.requests_of(manifest) == ["PATCH 200"]
         assert (await client.get(WIDGET, ref_of(manifest).key))["spec"]["cells"][0]["name"] == "z9"

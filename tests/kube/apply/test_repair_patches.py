@@ -1,20 +1,20 @@
-"""Which patch lets a refused manifest through."""
+"""The patches that repair a rejected apply."""
 
 from typing import Any
 
 import pytest
 
-from steward.kube.apply.repair_patches import Cause, clearing
+from steward.kube.apply.repair_patches import RejectionCause, repair_operations
 
 FORBIDDEN = "FieldValueForbidden"
 
 
 def patch(desired: Any, live: Any, *cause: str) -> list[dict[str, Any]]:
     reason, field, message = cause
-    return clearing(desired, live, [Cause(reason, field, message)])
+    return repair_operations(desired, live, [RejectionCause(reason, field, message)])
 
 
-def test_the_old_branch_goes_and_the_new_one_is_set_with_it() -> None:
+def test_the_old_union_member_is_removed_and_the_new_one_is_set() -> None:
     desired = {"spec": {"strategy": {"type": "Recreate"}}}
     live = {"spec": {"strategy": {"type": "RollingUpdate", "rollingUpdate": {"maxSurge": 1}}}}
 
@@ -24,7 +24,7 @@ def test_the_old_branch_goes_and_the_new_one_is_set_with_it() -> None:
     ]
 
 
-def test_the_other_branch_goes_when_the_cause_names_ours() -> None:
+def test_the_other_union_member_is_removed_when_the_cause_names_ours() -> None:
     desired = {"volumes": [{"name": "a", "configMap": {"name": "c"}}]}
     live = {"volumes": [{"name": "z", "emptyDir": {}}, {"name": "a", "emptyDir": {}}]}
 
@@ -36,7 +36,7 @@ def test_the_other_branch_goes_when_the_cause_names_ours() -> None:
     ]
 
 
-def test_of_several_others_only_the_one_that_the_message_names_goes() -> None:
+def test_of_several_other_members_only_the_one_in_the_message_is_removed() -> None:
     desired = {"env": [{"name": "A", "valueFrom": {"x": 1}}]}
     live = {"env": [{"name": "A", "value": "1", "other": True}]}
     message = "may not be specified when `value` is not empty"

@@ -20,34 +20,34 @@ from steward.testkit.clock import FakeClock
     ],
 )
 async def test_fixed_credentials_are_presented_as_a_header(auth: AuthSettings, header: str) -> None:
-    assert (await credentials_for(auth, FakeClock()).present()).authorization == header
+    assert (await credentials_for(auth, FakeClock()).current()).authorization == header
 
 
 async def test_a_token_file_wins_over_its_token_and_is_read_again(tmp_path: Path) -> None:
     clock, path = FakeClock(), tmp_path / "token"
     path.write_text("first\n")
     credentials = credentials_for(AuthSettings(token="stale", token_file=str(path)), clock)
-    assert (await credentials.present()).authorization == "Bearer first"
+    assert (await credentials.current()).authorization == "Bearer first"
     path.write_text("second\n")
     clock.advance(60)
-    assert (await credentials.present()).authorization == "Bearer second"
+    assert (await credentials.current()).authorization == "Bearer second"
 
 
-async def test_a_refused_token_file_is_looked_at_at_once(tmp_path: Path) -> None:
+async def test_a_rejected_token_file_is_read_again_at_once(tmp_path: Path) -> None:
     path = tmp_path / "token"
     path.write_text("first")
     credentials = credentials_for(AuthSettings(token_file=str(path)), FakeClock())
-    first = await credentials.present()
+    first = await credentials.current()
     path.write_text("second")
-    credentials.refused(first)
-    assert (await credentials.present()).authorization == "Bearer second"
+    credentials.rejected(first)
+    assert (await credentials.current()).authorization == "Bearer second"
 
 
 async def test_an_empty_token_file_is_an_error_that_names_it(tmp_path: Path) -> None:
     path = tmp_path / "token"
     path.write_text(" \n")
     with pytest.raises(ConfigError, match=f"{path} holds no token"):
-        await credentials_for(AuthSettings(token_file=str(path)), FakeClock()).present()
+        await credentials_for(AuthSettings(token_file=str(path)), FakeClock()).current()
 
 
 async def test_a_plugin_runs_again_for_what_was_refused_and_only_for_that(tmp_path: Path) -> None:
@@ -60,9 +60,9 @@ async def test_a_plugin_runs_again_for_what_was_refused_and_only_for_that(tmp_pa
     script.chmod(script.stat().st_mode | stat.S_IXUSR)
     plugin = ExecSettings(command=str(script), interactive_mode="Never")
     credentials = credentials_for(AuthSettings(plugin=plugin), FakeClock())
-    first = await credentials.present()
-    credentials.refused(first)
-    second = await credentials.present()
-    credentials.refused(first)
-    assert (await credentials.present()) is second
+    first = await credentials.current()
+    credentials.rejected(first)
+    second = await credentials.current()
+    credentials.rejected(first)
+    assert (await credentials.current()) is second
     assert (first.authorization, second.authorization) == ("Bearer 1", "Bearer 2")

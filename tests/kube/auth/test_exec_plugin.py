@@ -1,4 +1,4 @@
-"""Plugins here are real programs, as a user's are."""
+"""Credential plugins, as real programs."""
 
 import asyncio
 import json
@@ -32,7 +32,7 @@ def printed(api_version: str = V1, **status: Any) -> bytes:
 
 
 def counting(folder: Path, **status: Any) -> ExecSettings:
-    """A plugin that notes each run and prints the same credential."""
+    """A plugin that records each run and prints the same credential."""
     script = f"echo run >> {folder}/runs; cat <<'END'\n{printed(**status).decode()}\nEND"
     return ExecSettings(command=program(folder, script), interactive_mode="Never")
 
@@ -87,9 +87,9 @@ async def test_a_credential_without_expiry_lasts_until_it_is_refused(tmp_path: P
     first = await plugin.credential()
     clock.advance(1e6)
     assert await plugin.credential() is first
-    plugin.refuse(first)
+    plugin.invalidate(first)
     second = await plugin.credential()
-    plugin.refuse(first)
+    plugin.invalidate(first)
     assert await plugin.credential() is second
     assert runs(tmp_path) == 2
 
@@ -101,7 +101,7 @@ async def test_many_callers_wait_for_one_run(tmp_path: Path) -> None:
     assert runs(tmp_path) == 1
 
 
-async def test_a_plugin_that_is_not_installed_says_how_to_install_it() -> None:
+async def test_a_plugin_that_is_not_installed_is_an_error_with_the_install_hint() -> None:
     settings = ExecSettings(
         command="no-such-plugin-here", install_hint="Run\n  brew \x1b[1minstall it", interactive_mode="Never"
     )
@@ -138,7 +138,7 @@ async def test_a_plugin_that_hangs_is_ended(tmp_path: Path, monkeypatch: pytest.
         (printed(token="a", expirationTimestamp="tomorrow"), "no RFC 3339 time"),
     ],
 )
-def test_what_a_plugin_prints_wrongly_is_said(output: bytes, message: str) -> None:
+def test_invalid_output_of_a_plugin_is_reported(output: bytes, message: str) -> None:
     with pytest.raises(ConfigError, match=message):
         parse_credential(output, ExecSettings(command="p"))
 
@@ -171,7 +171,7 @@ def test_a_plugin_that_must_ask_and_cannot_is_refused() -> None:
         is_interactive(ExecSettings(command="p", interactive_mode="Always"), has_terminal=False)
 
 
-def test_the_question_holds_the_cluster_only_when_it_is_to_be_told() -> None:
+def test_exec_info_contains_the_cluster_only_when_it_is_provided() -> None:
     spec = json.loads(exec_info(ExecSettings(command="p"), interactive=True))["spec"]
     assert spec == {"interactive": True}
 

@@ -43,7 +43,7 @@ def test_a_file_that_vanishes_leaves_its_last_content_in_force(tmp_path: Path) -
     assert file.read() == b"one"
 
 
-def test_check_now_looks_before_the_time(tmp_path: Path) -> None:
+def test_check_now_reads_the_file_before_the_next_check_is_due(tmp_path: Path) -> None:
     path = tmp_path / "token"
     path.write_text("one")
     file = RotatedFile(str(path), FakeClock())

@@ -1,11 +1,10 @@
-"""TLS against the real API server: who it is, and who we are."""
+"""TLS with the real API server: server and client certificates."""
 
 import asyncio
 import os
 import tempfile
 from pathlib import Path
 
-import msgspec
 import pytest
 from msgspec.structs import replace
 
@@ -16,34 +15,18 @@ from steward.kube.client.client import Client, connect
 from steward.kube.config.settings import ConnectionSettings, Pem, TlsSettings
 from steward.kube.transport.transport import TransportOptions
 from steward.testkit.clock import FakeClock
-from tests.kube.support.instant_clock import InstantClock
 from tests.kube.support.signing import signed
-
-REVIEW = {"apiVersion": "authentication.k8s.io/v1", "kind": "SelfSubjectReview", "metadata": {}}
+from tests.kube.support.whoami import connect_and_ask_user, user_name
 
 
 def with_tls(settings: ConnectionSettings, tls: TlsSettings, server: str = "") -> ConnectionSettings:
     return replace(settings, tls=tls, server=server or settings.server)
 
 
-async def whoami(client: Client) -> str:
-    answer = msgspec.json.decode(await client.create(REVIEW))
-    name: str = answer["status"]["userInfo"]["username"]
-    return name
-
-
-async def asked_once(settings: ConnectionSettings) -> str:
-    client = await connect(settings, TransportOptions(clock=InstantClock()))
-    try:
-        return await whoami(client)
-    finally:
-        await client.close()
-
-
 async def test_a_certificate_makes_us_its_user(client: Client, settings: ConnectionSettings) -> None:
     certificate, key = await signed(client, "ann")
     tls = replace(settings.tls, certificate=Pem(data=certificate), key=Pem(data=key))
-    assert await asked_once(with_tls(settings, tls)) == "ann"
+    assert await connect_and_ask_user(with_tls(settings, tls)) == "ann"
 
 
 async def test_a_system_without_memory_files_uses_a_temporary_one(
@@ -53,7 +36,7 @@ async def test_a_system_without_memory_files_uses_a_temporary_one(
     monkeypatch.delattr(os, "memfd_create")
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     tls = replace(settings.tls, certificate=Pem(data=certificate), key=Pem(data=key))
-    assert await asked_once(with_tls(settings, tls)) == "ann"
+    assert await connect_and_ask_user(with_tls(settings, tls)) == "ann"
     assert list(tmp_path.iterdir()) == []
 
 
@@ -73,11 +56,11 @@ async def test_certificate_files_that_rotate_are_taken_up_without_a_restart(
 
     await rotate("first")
     rotating = await connect(with_tls(settings, tls), TransportOptions(clock=clock))
-    assert await whoami(rotating) == "first"
+    assert await user_name(rotating) == "first"
     await rotate("second")
-    assert await whoami(rotating) == "first"
+    assert await user_name(rotating) == "first"
     clock.advance(CHECK_SECONDS)
-    assert await whoami(rotating) == "second"
+    assert await user_name(rotating) == "second"
     await rotating.close()
 
 
@@ -87,37 +70,37 @@ async def test_a_server_signed_by_another_authority_is_refused(
     stranger, _ = await signed(client, "not-an-authority")
     tls = replace(settings.tls, authority=Pem(data=stranger))
     with pytest.raises(errors.TlsError, match=r"Check certificate-authority of this cluster"):
-        await asked_once(with_tls(settings, tls))
+        await connect_and_ask_user(with_tls(settings, tls))
 
 
 async def test_without_an_authority_the_system_ones_are_trusted(settings: ConnectionSettings) -> None:
     with pytest.raises(errors.TlsError, match="Check certificate-authority"):
-        await asked_once(with_tls(settings, replace(settings.tls, authority=Pem())))
+        await connect_and_ask_user(with_tls(settings, replace(settings.tls, authority=Pem())))
 
 
 async def test_an_insecure_connection_asks_no_certificate_of_the_server(settings: ConnectionSettings) -> None:
     tls = replace(settings.tls, authority=Pem(), insecure=True)
-    assert await asked_once(with_tls(settings, tls))
+    assert await connect_and_ask_user(with_tls(settings, tls))
 
 
 async def test_tls_server_name_is_the_name_that_is_checked(settings: ConnectionSettings) -> None:
     for good in ("kubernetes.default.svc", "localhost"):
-        assert await asked_once(with_tls(settings, replace(settings.tls, server_name=good)))
+        assert await connect_and_ask_user(with_tls(settings, replace(settings.tls, server_name=good)))
     with pytest.raises(
         errors.TlsError, match="Set tls-server-name to a name that the server's certificate holds"
     ):
-        await asked_once(with_tls(settings, replace(settings.tls, server_name="other.test")))
+        await connect_and_ask_user(with_tls(settings, replace(settings.tls, server_name="other.test")))
 
 
 async def test_a_plain_server_behind_https_is_a_tls_error(settings: ConnectionSettings) -> None:
-    async def plain(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    async def answer_without_tls(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         writer.write(b"HTTP/1.1 400 Bad Request\r\n\r\n")
         writer.close()
 
-    listener = await asyncio.start_server(plain, "127.0.0.1", 0)
+    listener = await asyncio.start_server(answer_without_tls, "127.0.0.1", 0)
     address = f"https://127.0.0.1:{listener.sockets[0].getsockname()[1]}"
     with pytest.raises(errors.TlsError, match="that the address is that of a TLS server"):
-        await asked_once(replace(settings, server=address))
+        await connect_and_ask_user(replace(settings, server=address))
     listener.close()
     await listener.wait_closed()
 

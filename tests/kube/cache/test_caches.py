@@ -11,7 +11,7 @@ from msgspec import Struct
 from steward.kube.cache.caches import Caches
 from steward.kube.cache.reflector import ReflectorOptions
 from steward.kube.cache.rules import CacheRule
-from steward.kube.cache.store import Change, Store
+from steward.kube.cache.store import ObjectChange, Store
 from steward.kube.client.client import Client
 from steward.kube.errors import NotFound
 from steward.kube.objects.kinds import (
@@ -29,7 +29,7 @@ from steward.kube.objects.patches import MergePatch
 from tests.kube.support.applying import install_widgets, until
 from tests.kube.support.widgets import WIDGET, WIDGET_CRD
 
-QUICK = ReflectorOptions(first_pause=0.05, absence_pause=0.2)
+QUICK = ReflectorOptions(first_pause=0.05, missing_kind_pause=0.2)
 MANAGER = ApplyOptions(manager="test")
 
 
@@ -96,7 +96,7 @@ async def other_namespace(client: Client, namespace: str) -> AsyncIterator[str]:
 
 
 class TestSafeZone:
-    """Selected everywhere, everything in the namespace of our own."""
+    """A selector for all namespaces, and everything in the operator's own namespace."""
 
     @pytest.fixture
     async def store(self, caches: Caches, namespace: str) -> Store[Metadata]:
@@ -121,19 +121,19 @@ class TestSafeZone:
         key, marker = Key(namespace, "both"), Key(other_namespace, "marker")
         await client.create(config_map(namespace, "both", zone=namespace))
         await has(store, key)
-        changes: list[Change[Metadata]] = []
+        changes: list[ObjectChange[Metadata]] = []
         store.subscribe(changes.append)
 
         await client.patch(Ref(CONFIG_MAP, key), MergePatch({"metadata": {"labels": {"zone": None}}}))
         await until(store, key, lambda obj: obj is not None and not obj.metadata.labels)
-        # The watch of the selector has passed the DELETED event once it shows what came after.
+        # A later event shows that this watch has passed the DELETED event.
         await client.create(config_map(other_namespace, "marker", zone=namespace))
         await has(store, marker)
 
         assert store.get(key) is not None
         assert all(change.new is not None for change in changes)
 
-    async def test_an_object_that_leaves_its_only_selector_goes(
+    async def test_an_object_that_no_selector_matches_any_more_is_removed(
         self, store: Store[Metadata], client: Client, namespace: str, other_namespace: str
     ) -> None:
         key = Key(other_namespace, "selected")
@@ -144,13 +144,13 @@ class TestSafeZone:
 
         await lacks(store, key)
 
-    async def test_an_object_that_is_deleted_goes_although_two_watches_saw_it(
+    async def test_a_deleted_object_is_removed_although_two_watches_had_it(
         self, store: Store[Metadata], client: Client, namespace: str
     ) -> None:
         key = Key(namespace, "both")
         await client.create(config_map(namespace, "both", zone=namespace))
         await has(store, key)
-        changes: list[Change[Metadata]] = []
+        changes: list[ObjectChange[Metadata]] = []
         store.subscribe(changes.append)
 
         await client.delete(Ref(CONFIG_MAP, key))
@@ -159,16 +159,16 @@ class TestSafeZone:
         assert [change.new for change in changes if change.new is None] == [None]
 
 
-async def test_an_answer_is_in_the_cache_before_the_watch_says_so(
+async def test_the_answer_to_a_write_is_cached_before_its_watch_event(
     caches: Caches, client: Client, namespace: str
 ) -> None:
     store = caches.store(CacheRule(CONFIG_MAP, Metadata, {namespace: ""}))
     await started(caches)
-    changes: list[Change[Metadata]] = []
+    changes: list[ObjectChange[Metadata]] = []
     store.subscribe(changes.append)
     body = await client.apply(config_map(namespace, "a"), MANAGER)
 
-    store.observe(body)
+    store.observe_write(body)
 
     assert store.get(Key(namespace, "a")) is not None
     await client.create(config_map(namespace, "later"))
@@ -176,7 +176,9 @@ async def test_an_answer_is_in_the_cache_before_the_watch_says_so(
     assert [change.key.name for change in changes if change.key.name == "a"] == ["a"]
 
 
-async def test_the_kind_appears_goes_and_comes_back(caches: Caches, client: Client, namespace: str) -> None:
+async def test_a_kind_may_appear_disappear_and_appear_again(
+    caches: Caches, client: Client, namespace: str
+) -> None:
     definition = gadget_crd(namespace)
     kind = Kind(f"{definition['spec']['group']}/v1", "Gadget")
     ref = Ref(CUSTOM_RESOURCE_DEFINITION, Key("", definition["metadata"]["name"]))
@@ -211,7 +213,7 @@ async def test_the_kind_appears_goes_and_comes_back(caches: Caches, client: Clie
 
 
 def gadget_crd(namespace: str) -> Manifest:
-    """A definition of its own, so that removing it hurts no other test."""
+    """A separate definition, because the test deletes it."""
     group = f"{namespace}.steward.test"
     definition = copy.deepcopy(WIDGET_CRD)
     definition["metadata"]["name"] = f"gadgets.{group}"

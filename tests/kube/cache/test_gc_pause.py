@@ -1,12 +1,12 @@
 import gc
 
-from steward.kube.cache.gc_pause import collector_paused
+from steward.kube.cache.gc_pause import gc_paused
 
 
 def test_the_collector_rests_while_lists_come_and_skips_them_afterwards() -> None:
     frozen = gc.get_freeze_count()
     try:
-        with collector_paused():
+        with gc_paused():
             assert not gc.isenabled()
             kept = [[] for _ in range(100)]
         assert gc.isenabled()
@@ -19,7 +19,7 @@ def test_the_collector_rests_while_lists_come_and_skips_them_afterwards() -> Non
 def test_a_collector_that_was_off_stays_off() -> None:
     gc.disable()
     try:
-        with collector_paused():
+        with gc_paused():
             pass
         assert not gc.isenabled()
     finally:

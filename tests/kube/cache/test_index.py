@@ -12,31 +12,31 @@ def obj(namespace: str = "n", owners: tuple[str, ...] = (), **labels: str) -> Me
 
 def test_an_object_is_found_under_each_of_its_values() -> None:
     index: Index[Metadata] = Index(by_owner)
-    index.move(KEY, None, obj(owners=("1", "2")))
+    index.update(KEY, None, obj(owners=("1", "2")))
 
     assert [list(index.keys(uid)) for uid in ("1", "2", "3")] == [[KEY], [KEY], []]
 
 
 def test_an_object_moves_with_its_values() -> None:
     index: Index[Metadata] = Index(by_label("app"))
-    index.move(KEY, None, obj(app="x"))
-    index.move(KEY, obj(app="x"), obj(app="y"))
+    index.update(KEY, None, obj(app="x"))
+    index.update(KEY, obj(app="x"), obj(app="y"))
 
     assert (list(index.keys("x")), list(index.keys("y"))) == ([], [KEY])
 
-    index.move(KEY, obj(app="y"), None)
+    index.update(KEY, obj(app="y"), None)
     assert list(index.keys("y")) == []
 
 
 def test_an_object_without_the_label_is_under_no_value() -> None:
     index: Index[Metadata] = Index(by_label("app"))
-    index.move(KEY, None, obj())
+    index.update(KEY, None, obj())
 
     assert list(index.keys("")) == []
 
 
 def test_objects_are_found_by_namespace() -> None:
     index: Index[Metadata] = Index(by_namespace)
-    index.move(KEY, None, obj("n"))
+    index.update(KEY, None, obj("n"))
 
     assert list(index.keys("n")) == [KEY]

@@ -1,4 +1,4 @@
-"""A cache behind a network that fails: the real API server seen through a fault proxy."""
+"""A cache with network failures: the real API server behind a fault proxy."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -9,7 +9,7 @@ import pytest
 from steward.kube.cache.caches import Caches
 from steward.kube.cache.reflector import ReflectorOptions
 from steward.kube.cache.rules import CacheRule
-from steward.kube.cache.store import Change, Store
+from steward.kube.cache.store import ObjectChange, Store
 from steward.kube.client.client import Client, connect
 from steward.kube.clock import SystemClock
 from steward.kube.config.loader import ConfigSource, load_settings
@@ -41,7 +41,7 @@ QUICK = ReflectorOptions(first_pause=0.01, longest_pause=0.05)
 
 @dataclass
 class Watched:
-    """ConfigMaps of one namespace, written directly and seen through the proxy."""
+    """ConfigMaps of one namespace, written directly and watched through the proxy."""
 
     client: Client
     proxy: FaultProxy
@@ -70,10 +70,10 @@ class Watched:
     async def delete(self, name: str) -> None:
         await self.client.delete(Ref(CONFIG_MAP, self.key(name)), DeleteOptions())
 
-    async def seen(self, name: str) -> None:
+    async def wait_until_cached(self, name: str) -> None:
         await until(self.store, self.key(name), lambda obj: obj is not None)
 
-    async def gone(self, name: str) -> None:
+    async def wait_until_deleted(self, name: str) -> None:
         await until(self.store, self.key(name), lambda obj: obj is None)
 
     async def touched(self, name: str, value: str) -> None:
@@ -92,7 +92,7 @@ async def proxy(control_plane: ControlPlane) -> AsyncIterator[FaultProxy]:
 
 
 class Watching:
-    """Starts a cache through the proxy; what it started ends with the test."""
+    """Starts caches behind the proxy, and stops them after the test."""
 
     def __init__(self, client: Client, proxy: FaultProxy, namespace: str) -> None:
         self._client = client
@@ -111,7 +111,7 @@ class Watching:
     async def synced(self, options: ReflectorOptions = QUICK) -> Watched:
         watched = await self.start(options)
         async with asyncio.timeout(120):
-            await watched.store.wait_settled()
+            await watched.store.wait_synced()
         return watched
 
     async def stop(self) -> None:
@@ -130,7 +130,7 @@ async def watching(client: Client, proxy: FaultProxy, namespace: str) -> AsyncIt
 async def test_the_first_list_is_a_stream_and_needs_no_other_request(watching: Watching) -> None:
     watched = await watching.synced()
     await watched.create("a")
-    await watched.seen("a")
+    await watched.wait_until_cached("a")
 
     assert watched.codes(LISTS) == []
     assert len(watched.codes(WATCHES)) == 1
@@ -142,24 +142,24 @@ async def test_a_server_without_streaming_lists_is_read_in_pages(
     proxy.add(Rule(WATCHES, Answer(422, message="sendInitialEvents is forbidden"), count=1))
     watched = await watching.start()
     await watched.create("a")
-    await watched.seen("a")
+    await watched.wait_until_cached("a")
     await watched.delete("a")
-    await watched.gone("a")
+    await watched.wait_until_deleted("a")
 
     assert watched.codes(LISTS) == [200]
     assert watched.store.synced
 
 
-async def test_a_cut_stream_goes_on_where_it_was(watching: Watching, proxy: FaultProxy) -> None:
+async def test_a_cut_stream_is_resumed_from_its_last_version(watching: Watching, proxy: FaultProxy) -> None:
     watched = await watching.synced()
     await watched.create("a")
-    await watched.seen("a")
-    changes: list[Change[Metadata]] = []
+    await watched.wait_until_cached("a")
+    changes: list[ObjectChange[Metadata]] = []
     watched.store.subscribe(changes.append)
 
     proxy.cut(WATCHES)
     await watched.create("b")
-    await watched.seen("b")
+    await watched.wait_until_cached("b")
 
     assert watched.codes(LISTS) == []
     assert not any(change.key.name == "a" and not change.initial for change in changes)
@@ -173,15 +173,17 @@ async def test_a_stream_that_is_cut_in_place_of_an_event_loses_nothing(
 
     await watched.create("a")
 
-    await watched.seen("a")
+    await watched.wait_until_cached("a")
 
 
-async def test_what_was_deleted_while_the_past_was_lost_goes(watching: Watching, proxy: FaultProxy) -> None:
+async def test_objects_that_were_deleted_before_a_relist_are_removed(
+    watching: Watching, proxy: FaultProxy
+) -> None:
     watched = await watching.synced()
     await watched.create("goes")
     await watched.create("stays")
-    await watched.seen("goes")
-    await watched.seen("stays")
+    await watched.wait_until_cached("goes")
+    await watched.wait_until_cached("stays")
     outage = proxy.add(Rule(WATCHES, Answer(503)))
     proxy.cut(WATCHES)
     await outage.until_hit()
@@ -190,8 +192,8 @@ async def test_what_was_deleted_while_the_past_was_lost_goes(watching: Watching,
     expired = proxy.add(Rule(WATCHES, Answer(410), count=1))
     proxy.remove(outage)
 
-    await watched.gone("goes")
-    await watched.seen("new")
+    await watched.wait_until_deleted("goes")
+    await watched.wait_until_cached("new")
 
     assert expired.hits == 1
     assert watched.store.get(watched.key("stays")) is not None
@@ -200,13 +202,13 @@ async def test_what_was_deleted_while_the_past_was_lost_goes(watching: Watching,
 async def test_a_410_inside_the_stream_means_relist(watching: Watching, proxy: FaultProxy) -> None:
     watched = await watching.synced()
     await watched.create("a")
-    await watched.seen("a")
+    await watched.wait_until_cached("a")
     proxy.add(Rule(WATCHES, InsertLine(gone_event(), type="DELETED"), count=1))
     proxy.add(Rule(WATCHES, LoseEvents(type="DELETED"), count=1))
 
     await watched.delete("a")
 
-    await watched.gone("a")
+    await watched.wait_until_deleted("a")
 
 
 @pytest.mark.parametrize(
@@ -219,12 +221,12 @@ async def test_a_bad_line_means_relist_and_kills_nothing(
     proxy.add(Rule(WATCHES, InsertLine(line, type="ADDED"), count=1))
 
     await watched.create("a")
-    await watched.seen("a")
+    await watched.wait_until_cached("a")
     await watched.touch("a", "1")
     await watched.touched("a", "1")
 
 
-async def test_a_silent_stream_is_dead(watching: Watching, proxy: FaultProxy) -> None:
+async def test_a_silent_stream_is_replaced(watching: Watching, proxy: FaultProxy) -> None:
     clock = FakeClock()
     watched = await watching.synced(ReflectorOptions(silence=75, clock=clock))
     held = proxy.add(Rule(WATCHES, HoldWatch(type="ADDED"), count=1))
@@ -232,7 +234,7 @@ async def test_a_silent_stream_is_dead(watching: Watching, proxy: FaultProxy) ->
     await held.held.wait()
     assert watched.store.get(watched.key("a")) is None
 
-    # The first window holds the lines of the list; the second one is silent.
+    # The events of the list fall into the first period; the second period is silent.
     await clock.until_asleep()
     await clock.pass_time(75)
     await clock.until_asleep()
@@ -240,11 +242,11 @@ async def test_a_silent_stream_is_dead(watching: Watching, proxy: FaultProxy) ->
     await clock.until_asleep()
     await clock.pass_time(1)
 
-    await watched.seen("a")
+    await watched.wait_until_cached("a")
 
 
 class LaterClock(SystemClock):
-    """The real one, that can be put forward."""
+    """The system clock, plus an offset."""
 
     later = 0.0
 
@@ -253,11 +255,11 @@ class LaterClock(SystemClock):
 
 
 async def test_a_lost_event_is_made_good_by_the_next_list(watching: Watching, proxy: FaultProxy) -> None:
-    # Streams live longer than the test: a delete between two of them would be in the list, and no event to lose.
+    # Streams outlive the test: a deletion between two streams would be found by the list, without an event to lose.
     clock = LaterClock()
     watched = await watching.synced(ReflectorOptions(relist=600.0, clock=clock))
     await watched.create("a")
-    await watched.seen("a")
+    await watched.wait_until_cached("a")
     lost = proxy.add(Rule(WATCHES, LoseEvents(type="DELETED"), count=1))
     await watched.delete("a")
     await lost.until_hit()
@@ -266,21 +268,21 @@ async def test_a_lost_event_is_made_good_by_the_next_list(watching: Watching, pr
     clock.later = 601.0
     proxy.cut(WATCHES)
 
-    await watched.gone("a")
+    await watched.wait_until_deleted("a")
 
 
-async def test_a_repeated_event_is_told_once(watching: Watching, proxy: FaultProxy) -> None:
+async def test_a_repeated_event_notifies_subscribers_once(watching: Watching, proxy: FaultProxy) -> None:
     watched = await watching.synced()
-    changes: list[Change[Metadata]] = []
+    changes: list[ObjectChange[Metadata]] = []
     watched.store.subscribe(changes.append)
     proxy.add(Rule(WATCHES, RepeatEvents(times=3)))
 
     await watched.create("a")
-    await watched.seen("a")
+    await watched.wait_until_cached("a")
     await watched.touch("a", "1")
     await watched.touched("a", "1")
     await watched.delete("a")
-    await watched.gone("a")
+    await watched.wait_until_deleted("a")
 
     assert [(change.old is None, change.new is None) for change in changes] == [
         (True, False),
@@ -294,7 +296,7 @@ async def test_events_out_of_order_never_bring_an_older_version_back(
 ) -> None:
     watched = await watching.synced()
     await watched.create("a")
-    await watched.seen("a")
+    await watched.wait_until_cached("a")
     values: list[str] = []
     watched.store.subscribe(
         lambda change: values.append(change.new.metadata.annotations.get("at", "")) if change.new else None
@@ -306,7 +308,7 @@ async def test_events_out_of_order_never_bring_an_older_version_back(
     await watched.touch("a", "2")
     await watched.touched("a", "2")
     await watched.create("later")
-    await watched.seen("later")
+    await watched.wait_until_cached("later")
 
     assert values == ["", "2", ""]
 
@@ -316,21 +318,21 @@ async def test_an_event_behind_its_deletion_does_not_bring_the_object_back(
 ) -> None:
     watched = await watching.synced()
     await watched.create("a")
-    await watched.seen("a")
+    await watched.wait_until_cached("a")
     delayed = proxy.add(Rule(WATCHES, DelayEvents(type="MODIFIED", name="a", behind=1), count=1))
 
     await watched.touch("a", "1")
     await delayed.until_hit()
     await watched.delete("a")
-    await watched.gone("a")
+    await watched.wait_until_deleted("a")
     await watched.create("later")
-    await watched.seen("later")
+    await watched.wait_until_cached("later")
 
     assert watched.store.get(watched.key("a")) is None
 
 
 @pytest.mark.parametrize("code", [401, 403, 429, 500, 503, 504])
-async def test_a_refused_watch_is_asked_again_and_says_why(
+async def test_a_rejected_watch_is_retried_and_its_problem_reported(
     watching: Watching, proxy: FaultProxy, code: int
 ) -> None:
     refused = proxy.add(Rule(WATCHES, Answer(code, message="not now")))
@@ -342,7 +344,7 @@ async def test_a_refused_watch_is_asked_again_and_says_why(
 
     proxy.remove(refused)
     async with asyncio.timeout(120):
-        await watched.store.wait_settled()
+        await watched.store.wait_synced()
     assert watched.store.problem == ""
 
 
@@ -351,4 +353,4 @@ async def test_a_dropped_connection_is_made_again(watching: Watching, proxy: Fau
     for name in ("a", "b", "c"):
         proxy.cut()
         await watched.create(name)
-        await watched.seen(name)
+        await watched.wait_until_cached(name)

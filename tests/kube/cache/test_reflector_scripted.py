@@ -1,4 +1,4 @@
-"""A reflector alone, told line by line what the server says: for what a real server does not do on demand."""
+"""A reflector with scripted watch streams, for events that a real server does not send on demand."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -20,7 +20,7 @@ from tests.kube.support.instant_clock import InstantClock
 
 
 class PauseClock(InstantClock):
-    """Pauses end at once; the silence of a stream, which is longer than any pause, never does."""
+    """Pauses end at once; the longer timeout for silent streams never ends."""
 
     async def sleep(self, seconds: float) -> None:
         if seconds >= ReflectorOptions().silence:
@@ -32,7 +32,7 @@ Stream = list[bytes]
 
 
 class Scripted:
-    """A client whose watches say what the test tells them, one stream after the other; the last one stays open."""
+    """A fake client with scripted watch streams; the last one stays open."""
 
     def __init__(self, *streams: Stream | Exception) -> None:
         self._streams = list(streams)
@@ -65,7 +65,7 @@ def end_of_list(version: int) -> bytes:
 
 
 async def read_all(client: Scripted, options: ReflectorOptions | None = None) -> Store[Metadata]:
-    """Reads the scripted streams up to the end of the last one."""
+    """Reads all scripted streams."""
     store = Store(CacheRule(CONFIG_MAP, Metadata))
     options = options or ReflectorOptions(clock=PauseClock())
     task = asyncio.create_task(Reflector(cast(Client, client), store, 0, options).run())
@@ -81,7 +81,7 @@ def names(store: Store[Metadata]) -> dict[str, str]:
     return {obj.metadata.name: obj.metadata.resource_version for obj in store.list()}
 
 
-async def test_a_stream_goes_on_from_its_last_bookmark() -> None:
+async def test_a_stream_is_resumed_from_its_last_bookmark() -> None:
     client = Scripted([event("ADDED", 1), end_of_list(5), event("BOOKMARK", 9)], [event("MODIFIED", 10)])
 
     store = await read_all(client)
@@ -112,7 +112,7 @@ async def test_a_server_restored_from_a_backup_is_read_from_nothing() -> None:
     assert store.synced
 
 
-async def test_one_miss_of_the_kind_is_no_proof_that_it_is_gone() -> None:
+async def test_one_404_does_not_mark_the_kind_as_missing() -> None:
     client = Scripted(
         [event("ADDED", 1), end_of_list(5)], NoSuchKind("starting"), [event("ADDED", 1), end_of_list(6)]
     )
@@ -123,7 +123,7 @@ async def test_one_miss_of_the_kind_is_no_proof_that_it_is_gone() -> None:
     assert names(store) == {"a": "1"}
 
 
-async def test_a_kind_that_stays_away_is_gone() -> None:
+async def test_repeated_404s_mark_the_kind_as_missing() -> None:
     missing = [NoSuchKind("gone")] * 3
     client = Scripted([event("ADDED", 1), end_of_list(5)], *missing, [end_of_list(9)])
 
@@ -132,7 +132,7 @@ async def test_a_kind_that_stays_away_is_gone() -> None:
     assert (store.epoch, names(store), store.available) == (1, {}, True)
 
 
-async def test_the_server_says_how_long_to_wait() -> None:
+async def test_retry_after_of_the_server_is_respected() -> None:
     clock = PauseClock()
     busy = TooManyRequests(429, "TooManyRequests", "busy")
     busy.retry_after = 7.0
@@ -153,7 +153,7 @@ async def test_pauses_grow_and_end_with_the_first_line() -> None:
 
 
 class LingeringClock(PauseClock):
-    """Whoever is woken from a long sleep before its time says so, and takes a few turns to be gone."""
+    """Records cancelled long sleeps, and takes a few turns of the loop to end them."""
 
     def __init__(self) -> None:
         super().__init__()

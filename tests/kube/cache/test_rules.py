@@ -51,7 +51,7 @@ def test_what_is_no_selector_is_refused_with_its_cure(selector: str) -> None:
 def test_a_rule_has_one_source_for_each_namespace() -> None:
     rule = CacheRule(CONFIG_MAP, Metadata, {"*": "a=b", "own": ""})
 
-    everywhere, own = rule.sources()
+    everywhere, own = rule.watch_scopes()
 
     assert everywhere.selects(ObjectMeta(namespace="x", labels={"a": "b"}))
     assert not everywhere.selects(ObjectMeta(namespace="x"))

@@ -1,4 +1,4 @@
-"""The store alone: bytes in, objects and changes out."""
+"""The store without a watch."""
 
 import logging
 from typing import Any
@@ -7,7 +7,7 @@ import msgspec
 import pytest
 
 from steward.kube.cache.rules import CacheRule
-from steward.kube.cache.store import Change, Store
+from steward.kube.cache.store import ObjectChange, Store
 from steward.kube.cache.view_decoder import Body
 from steward.kube.objects.kinds import CONFIG_MAP, Key
 from steward.kube.objects.meta import Metadata, ObjectMeta
@@ -24,11 +24,11 @@ def deleted(version: int, uid: str = "u1") -> ObjectMeta:
     return ObjectMeta(name="a", namespace="n", uid=uid, resource_version=str(version))
 
 
-class Heard:
-    """What a subscriber was told, as old and new version."""
+class RecordedChanges:
+    """The changes that a subscriber got, as old and new version."""
 
     def __init__(self, store: Store[Metadata]) -> None:
-        self.changes: list[Change[Metadata]] = []
+        self.changes: list[ObjectChange[Metadata]] = []
         store.subscribe(self.changes.append)
 
     def __call__(self) -> list[tuple[str, str]]:
@@ -53,62 +53,62 @@ def version_in(store: Store[Metadata]) -> str:
     return _version(store.get(KEY))
 
 
-def test_a_subscriber_hears_what_the_store_already_holds(store: Store[Metadata]) -> None:
-    heard = Heard(store)
+def test_a_subscriber_is_called_after_the_store_holds_the_change(store: Store[Metadata]) -> None:
+    changes = RecordedChanges(store)
     store.add_index("name", lambda obj: [obj.metadata.name])
     seen: list[int] = []
     store.subscribe(lambda change: seen.append(len(store.by_index("name", "a"))))
 
-    store.put(0, body(1))
-    store.put(0, body(2))
-    store.remove(0, deleted(3))
+    store.put_watched(0, body(1))
+    store.put_watched(0, body(2))
+    store.remove_watched(0, deleted(3))
 
-    assert heard() == [("", "1"), ("1", "2"), ("2", "")]
+    assert changes() == [("", "1"), ("1", "2"), ("2", "")]
     assert seen == [1, 1, 0]
 
 
-def test_a_late_subscriber_hears_of_every_object_first(store: Store[Metadata]) -> None:
-    store.put(0, body(1))
+def test_a_late_subscriber_is_first_called_for_every_cached_object(store: Store[Metadata]) -> None:
+    store.put_watched(0, body(1))
 
-    assert Heard(store)() == [("", "1")]
+    assert RecordedChanges(store)() == [("", "1")]
 
 
 def test_changes_are_initial_until_the_first_list_is_complete(store: Store[Metadata]) -> None:
-    heard = Heard(store)
-    store.put(0, body(1))
+    changes = RecordedChanges(store)
+    store.put_watched(0, body(1))
     assert not store.synced
 
     store.finish_list(0, {KEY}, "1")
-    store.put(0, body(2))
+    store.put_watched(0, body(2))
 
     assert store.synced
-    assert [change.initial for change in heard.changes] == [True, False]
+    assert [change.initial for change in changes.changes] == [True, False]
 
 
 @pytest.mark.parametrize("version", [1, 2])
-def test_an_object_never_goes_back(store: Store[Metadata], version: int) -> None:
-    store.put(0, body(2))
-    heard = Heard(store)
+def test_an_object_is_never_replaced_by_an_older_version(store: Store[Metadata], version: int) -> None:
+    store.put_watched(0, body(2))
+    changes = RecordedChanges(store)
 
-    store.put(0, body(version))
+    store.put_watched(0, body(version))
 
     assert version_in(store) == "2"
-    assert heard() == [("", "2")]
+    assert changes() == [("", "2")]
 
 
 def test_a_list_removes_what_it_does_not_show(store: Store[Metadata]) -> None:
-    store.put(0, body(1))
-    store.put(0, body(2, "b", "u2"))
-    heard = Heard(store)
+    store.put_watched(0, body(1))
+    store.put_watched(0, body(2, "b", "u2"))
+    changes = RecordedChanges(store)
 
     store.finish_list(0, {Key("n", "b")}, "5")
 
     assert store.get(KEY) is None
-    assert heard()[-1] == ("1", "")
+    assert changes()[-1] == ("1", "")
 
 
 def test_a_list_does_not_remove_what_we_wrote_after_it_was_taken(store: Store[Metadata]) -> None:
-    store.observe(body(9))
+    store.observe_write(body(9))
 
     store.finish_list(0, set(), "5")
 
@@ -117,83 +117,83 @@ def test_a_list_does_not_remove_what_we_wrote_after_it_was_taken(store: Store[Me
 
 class TestReadYourWrites:
     def test_an_answer_enters_when_it_is_newer(self, store: Store[Metadata]) -> None:
-        store.put(0, body(5))
+        store.put_watched(0, body(5))
 
-        store.observe(body(4))
+        store.observe_write(body(4))
         assert version_in(store) == "5"
-        store.observe(body(6))
+        store.observe_write(body(6))
         assert version_in(store) == "6"
 
     def test_an_answer_outside_the_rule_stays_out(self) -> None:
         store = Store(CacheRule(CONFIG_MAP, Metadata, {"*": "a=b"}))
 
-        assert store.observe(body(1)) is not None
+        assert store.observe_write(body(1)) is not None
         assert store.get(KEY) is None
 
-    def test_a_store_with_a_field_selector_takes_only_news_of_what_it_holds(self) -> None:
+    def test_a_store_with_a_field_selector_takes_only_writes_to_cached_objects(self) -> None:
         store = Store(CacheRule(CONFIG_MAP, Metadata, field_selector="metadata.name=a"))
-        store.observe(body(1))
+        store.observe_write(body(1))
         assert store.get(KEY) is None
 
-        store.put(0, body(2))
-        store.observe(body(3))
+        store.put_watched(0, body(2))
+        store.observe_write(body(3))
         assert version_in(store) == "3"
 
     def test_an_answer_that_does_not_fit_the_view_is_no_error(
         self, store: Store[Metadata], caplog: pytest.LogCaptureFixture
     ) -> None:
         with caplog.at_level(logging.WARNING):
-            assert store.observe(b'{"metadata": {"name": 1}}') is None
+            assert store.observe_write(b'{"metadata": {"name": 1}}') is None
 
         assert "does not fit the cache" in caplog.text
 
     def test_a_late_event_does_not_resurrect_what_we_deleted(self, store: Store[Metadata]) -> None:
-        store.put(0, body(1))
-        store.forget(KEY, "u1")
+        store.put_watched(0, body(1))
+        store.observe_delete(KEY, "u1")
         assert store.get(KEY) is None
 
-        store.put(0, body(2))
+        store.put_watched(0, body(2))
 
         assert store.get(KEY) is None
 
     def test_an_object_that_is_being_deleted_is_still_there(self, store: Store[Metadata]) -> None:
-        store.put(0, body(1))
-        store.forget(KEY, "u1")
+        store.put_watched(0, body(1))
+        store.observe_delete(KEY, "u1")
 
-        store.put(0, body(2, deletionTimestamp="2026-01-01T00:00:00Z"))
+        store.put_watched(0, body(2, deletionTimestamp="2026-01-01T00:00:00Z"))
 
         assert version_in(store) == "2"
 
     def test_a_namesake_is_another_object(self, store: Store[Metadata]) -> None:
-        store.put(0, body(1))
-        store.forget(KEY, "u1")
+        store.put_watched(0, body(1))
+        store.observe_delete(KEY, "u1")
 
-        store.observe(body(5, uid="u2"))
-        store.remove(0, deleted(3, "u1"))
-        store.forget(KEY, "u1")
+        store.observe_write(body(5, uid="u2"))
+        store.remove_watched(0, deleted(3, "u1"))
+        store.observe_delete(KEY, "u1")
 
         assert version_in(store) == "5"
 
-    def test_a_forgotten_uid_that_is_not_here_removes_nothing(self, store: Store[Metadata]) -> None:
-        store.put(0, body(1))
+    def test_a_deleted_uid_that_is_not_cached_removes_nothing(self, store: Store[Metadata]) -> None:
+        store.put_watched(0, body(1))
 
-        store.forget(KEY, "other")
+        store.observe_delete(KEY, "other")
 
         assert version_in(store) == "1"
 
 
 class TestTwoWatches:
-    def test_an_object_goes_when_the_last_watch_loses_it(self, split: Store[Metadata]) -> None:
-        split.put(0, body(1))
-        split.put(1, body(1))
+    def test_an_object_is_removed_when_no_watch_selects_it(self, split: Store[Metadata]) -> None:
+        split.put_watched(0, body(1))
+        split.put_watched(1, body(1))
 
-        split.remove(0, deleted(2))
+        split.remove_watched(0, deleted(2))
         assert version_in(split) == "1"
-        split.remove(1, deleted(2))
+        split.remove_watched(1, deleted(2))
         assert split.get(KEY) is None
 
     def test_a_list_of_one_watch_leaves_the_objects_of_the_other(self, split: Store[Metadata]) -> None:
-        split.put(1, body(1))
+        split.put_watched(1, body(1))
 
         split.finish_list(0, set(), "5")
 
@@ -201,43 +201,43 @@ class TestTwoWatches:
         assert not split.synced
 
     def test_an_answer_counts_for_every_watch_that_will_see_it(self, split: Store[Metadata]) -> None:
-        split.observe(body(1, labels={"a": "b"}))
+        split.observe_write(body(1, labels={"a": "b"}))
 
-        split.remove(0, deleted(2))
+        split.remove_watched(0, deleted(2))
         assert version_in(split) == "1"
-        split.remove(1, deleted(2))
+        split.remove_watched(1, deleted(2))
         assert split.get(KEY) is None
 
 
 def test_an_event_behind_its_deletion_is_late(store: Store[Metadata]) -> None:
-    store.put(0, body(1))
-    store.remove(0, deleted(3))
+    store.put_watched(0, body(1))
+    store.remove_watched(0, deleted(3))
 
-    store.put(0, body(2))
+    store.put_watched(0, body(2))
     assert store.get(KEY) is None
 
-    store.put(0, body(4))
+    store.put_watched(0, body(4))
     assert version_in(store) == "4"
 
 
-def test_a_kind_that_goes_takes_its_objects_with_it(store: Store[Metadata]) -> None:
-    store.put(0, body(1))
+def test_all_objects_of_a_kind_that_is_no_longer_served_are_removed(store: Store[Metadata]) -> None:
+    store.put_watched(0, body(1))
     store.finish_list(0, {KEY}, "1")
-    heard = Heard(store)
+    changes = RecordedChanges(store)
 
-    store.kind_is_gone()
+    store.mark_kind_missing()
 
     assert (store.available, store.synced, len(store)) == (False, False, 0)
-    assert heard()[-1] == ("1", "")
+    assert changes()[-1] == ("1", "")
 
-    store.put(0, body(2, uid="u2"))
+    store.put_watched(0, body(2, uid="u2"))
     store.finish_list(0, {KEY}, "2")
     assert (store.available, store.synced) == (True, True)
 
 
 def test_lookups_by_namespace_owner_and_label(store: Store[Metadata]) -> None:
     store.add_label_index("app")
-    store.put(0, body(1, labels={"app": "x"}, ownerReferences=[{"uid": "o"}]))
+    store.put_watched(0, body(1, labels={"app": "x"}, ownerReferences=[{"uid": "o"}]))
 
     assert [len(found) for found in (store.list(), store.list("n"), store.list("m"))] == [1, 1, 0]
     assert len(store.by_owner("o")) == len(store.by_index("app", "x")) == 1
@@ -246,27 +246,27 @@ def test_lookups_by_namespace_owner_and_label(store: Store[Metadata]) -> None:
 def test_a_failing_subscriber_stops_neither_the_store_nor_the_others(
     store: Store[Metadata], caplog: pytest.LogCaptureFixture
 ) -> None:
-    def fail(change: Change[Metadata]) -> None:
+    def fail(change: ObjectChange[Metadata]) -> None:
         raise RuntimeError("broken")
 
     store.subscribe(fail)
-    heard = Heard(store)
+    changes = RecordedChanges(store)
 
-    store.put(0, body(1))
+    store.put_watched(0, body(1))
 
-    assert heard() == [("", "1")]
+    assert changes() == [("", "1")]
     assert "a subscriber to ConfigMap" in caplog.text
 
 
-def test_a_problem_is_told_until_its_watch_goes_on(split: Store[Metadata]) -> None:
-    split.report(0, "forbidden")
-    split.report(1, "refused")
-    split.report(0, "")
+def test_a_problem_is_reported_until_its_watch_works_again(split: Store[Metadata]) -> None:
+    split.report_problem(0, "forbidden")
+    split.report_problem(1, "refused")
+    split.report_problem(0, "")
 
     assert split.problem == "refused"
 
 
-def test_a_keeper_is_shown_every_version_whole_and_its_failure_stops_nobody(
+def test_a_body_listener_gets_every_version_and_its_failure_is_only_logged(
     store: Store[Metadata], caplog: pytest.LogCaptureFixture
 ) -> None:
     shown: list[tuple[str, bytes]] = []
@@ -274,12 +274,12 @@ def test_a_keeper_is_shown_every_version_whole_and_its_failure_stops_nobody(
     def fail(seen: Metadata, whole: Body) -> None:
         raise RuntimeError("full")
 
-    store.show_bodies(fail)
-    store.show_bodies(lambda seen, whole: shown.append((seen.metadata.resource_version, bytes(whole))))
-    store.put(0, body(1))
-    store.observe(body(2))
-    store.put(0, body(2))
-    store.put(0, body(1))
+    store.add_body_listener(fail)
+    store.add_body_listener(lambda seen, whole: shown.append((seen.metadata.resource_version, bytes(whole))))
+    store.put_watched(0, body(1))
+    store.observe_write(body(2))
+    store.put_watched(0, body(2))
+    store.put_watched(0, body(1))
     assert shown == [("1", body(1)), ("2", body(2))]
     assert version_in(store) == "2"
-    assert "a keeper of" in caplog.text
+    assert "a body listener of" in caplog.text

@@ -1,4 +1,4 @@
-"""From bytes to a view, and what we own of it."""
+"""Decoding of views and owned fields."""
 
 from typing import Any
 
@@ -7,7 +7,7 @@ from msgspec import Struct
 
 from steward.kube.cache.rules import CacheRule
 from steward.kube.cache.view_decoder import ViewDecoder
-from steward.kube.managed_fields.ownership import NOT_OURS, Ownership
+from steward.kube.managed_fields.ownership import NOT_OWNED, Ownership
 from steward.kube.objects.kinds import CONFIG_MAP, DEPLOYMENT, Kind
 from steward.kube.objects.meta import Metadata, ObjectMeta
 
@@ -38,7 +38,7 @@ def decoder(kind: Kind = DEPLOYMENT, owned_by: str = "us") -> ViewDecoder[Metada
 
 def ownership(raw: bytes, old: bytes | None = None) -> Ownership:
     decode = decoder()
-    before = NOT_OURS if old is None else decode.ownership(old, decode.view(old), None, NOT_OURS)
+    before = NOT_OWNED if old is None else decode.ownership(old, decode.view(old), None, NOT_OWNED)
     return decode.ownership(raw, decode.view(raw), None if old is None else decode.view(old), before)
 
 
@@ -53,16 +53,16 @@ def test_equal_strings_are_one_string() -> None:
     assert one.metadata.labels["a"] is other.metadata.labels["a"]
 
 
-def test_without_a_manager_nothing_is_ours() -> None:
+def test_without_a_field_manager_nothing_is_owned() -> None:
     decode = decoder(owned_by="")
 
-    assert decode.ownership(body(), decode.view(body()), None, NOT_OURS) is NOT_OURS
+    assert decode.ownership(body(), decode.view(body()), None, NOT_OWNED) is NOT_OWNED
 
 
-def test_an_object_that_others_apply_is_not_ours() -> None:
+def test_an_object_that_other_managers_apply_is_not_owned() -> None:
     decode = decoder(owned_by="them")
 
-    assert decode.ownership(body(), decode.view(body()), None, NOT_OURS) is NOT_OURS
+    assert decode.ownership(body(), decode.view(body()), None, NOT_OWNED) is NOT_OWNED
 
 
 def test_a_change_of_status_alone_spares_the_digest() -> None:
@@ -73,22 +73,22 @@ def test_a_change_of_status_alone_spares_the_digest() -> None:
     assert decode.ownership(raw, decode.view(raw), decode.view(body()), first) is first
 
 
-def test_a_new_generation_is_looked_at() -> None:
+def test_a_new_generation_is_compared_by_values() -> None:
     assert ownership(body(2, 5), old=body(1, 1)) == ownership(body(2, 5))
     assert ownership(body(2, 5), old=body(1, 1)) != ownership(body(1, 1))
 
 
-def test_a_label_that_changed_is_looked_at() -> None:
+def test_a_changed_label_is_compared_by_values() -> None:
     relabelled = body(metadata={"labels": {"a": "c"}})
 
     assert ownership(relabelled, old=body()) == ownership(relabelled)
 
 
-def test_an_object_without_a_generation_is_looked_at() -> None:
+def test_an_object_without_a_generation_is_compared_by_values() -> None:
     assert ownership(body(0, 2), old=body(0, 1)) == ownership(body(0, 2))
 
 
-def test_fields_beside_the_spec_are_looked_at() -> None:
+def test_fields_outside_of_the_spec_are_compared_by_values() -> None:
     fields = {"f:data": {"f:a": {}}}
     old, new = body(fields=fields, data={"a": "1"}), body(fields=fields, data={"a": "2"})
 

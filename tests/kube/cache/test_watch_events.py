@@ -1,13 +1,19 @@
 import pytest
 
-from steward.kube.cache.watch_events import BadLine, Happened, ends_list, read_event, read_metadata
+from steward.kube.cache.watch_events import (
+    UnreadableEvent,
+    WatchEventType,
+    ends_initial_list,
+    read_event,
+    read_metadata,
+)
 from steward.kube.objects.meta import ObjectMeta
 
 
 def test_an_event_is_its_type_and_the_bytes_of_its_object() -> None:
     event = read_event(b'{"type":"ADDED","object":{"metadata":{"name":"a"}}}')
 
-    assert event.type is Happened.ADDED
+    assert event.type is WatchEventType.ADDED
     assert read_metadata(event.object).name == "a"
 
 
@@ -24,16 +30,16 @@ def test_an_event_is_its_type_and_the_bytes_of_its_object() -> None:
     ],
 )
 def test_what_is_no_event_is_a_bad_line(line: bytes) -> None:
-    with pytest.raises(BadLine):
+    with pytest.raises(UnreadableEvent):
         read_event(line)
 
 
 @pytest.mark.parametrize("body", [b"[]", b'{"metadata": 1}', b'{"metadata": {"name": 1}}'])
 def test_an_object_without_readable_metadata_is_a_bad_line(body: bytes) -> None:
-    with pytest.raises(BadLine):
+    with pytest.raises(UnreadableEvent):
         read_metadata(body)
 
 
-def test_the_last_bookmark_of_a_list_says_so() -> None:
-    assert ends_list(ObjectMeta(annotations={"k8s.io/initial-events-end": "true"}))
-    assert not ends_list(ObjectMeta())
+def test_the_last_bookmark_ends_the_initial_list() -> None:
+    assert ends_initial_list(ObjectMeta(annotations={"k8s.io/initial-events-end": "true"}))
+    assert not ends_initial_list(ObjectMeta())

@@ -186,9 +186,9 @@ async def test_a_patch_that_expects_another_version_is_refused(client: Client, n
         await client.patch(ref, MergePatch({"metadata": {"resourceVersion": "1"}, "data": {"x": "1"}}))
     add = {"op": "add", "path": "/data", "value": {"x": "1"}}
     with pytest.raises(errors.Conflict, match="the object has been modified"):
-        await client.patch(ref, JsonPatch.as_seen("1", [add]))
+        await client.patch(ref, JsonPatch.at_version("1", [add]))
     test = {"op": "test", "path": "/metadata/resourceVersion", "value": "1"}
-    # The word for what stays wrong, which is why no patch of ours tests the version.
+    # 422 stands for requests that stay invalid, which is why our patches do not test the version.
     with pytest.raises(errors.Invalid):
         await client.patch(ref, JsonPatch([test, add]))
 
@@ -225,7 +225,7 @@ async def test_scale_is_read_and_set(client: Client, namespace: str) -> None:
     assert (await client.get(DEPLOYMENT, ref.key))["spec"]["replicas"] == 3
 
 
-async def test_a_kind_without_scale_says_so(client: Client, namespace: str) -> None:
+async def test_a_kind_without_scale_is_an_error(client: Client, namespace: str) -> None:
     await client.create(config_map(namespace))
     with pytest.raises(errors.NoSuchKind, match=r"ConfigMap \(v1\), or not this part of it"):
         await client.get_scale(Ref(CONFIG_MAP, Key(namespace, "a")))
@@ -291,7 +291,7 @@ async def test_pages_become_one_list(client: Client, namespace: str) -> None:
         assert int(found.resource_version) > 0
 
 
-async def test_whether_there_is_any_object_is_told_by_one_of_them(client: Client, namespace: str) -> None:
+async def test_has_any_reads_one_object(client: Client, namespace: str) -> None:
     labelled = [config_map(namespace, name) for name in ("a", "b")]
     for manifest in labelled:
         manifest["metadata"]["labels"] = {"app": "x"}
@@ -355,7 +355,7 @@ async def test_a_watch_gives_events_from_a_version_on(client: Client, namespace:
     assert events[-1]["type"] == "ADDED"
 
 
-async def test_a_watch_of_a_kind_that_is_gone_says_so() -> None:
+async def test_a_watch_of_a_kind_that_is_not_served_is_an_error() -> None:
     resources = [{"name": "configmaps", "kind": "ConfigMap", "namespaced": True, "verbs": ["watch"]}]
     answers = in_turn(
         ok(kind="APIVersions"),
@@ -370,7 +370,7 @@ async def test_a_watch_of_a_kind_that_is_gone_says_so() -> None:
         await client.close()
 
 
-async def test_a_list_in_one_piece_that_is_gone_is_told() -> None:
+async def test_a_410_for_a_list_without_pages_is_raised() -> None:
     resources = [{"name": "configmaps", "kind": "ConfigMap", "namespaced": True, "verbs": ["list"]}]
     answers = in_turn(
         ok(kind="APIVersions"), ok(kind="APIResourceList", resources=resources), status(410, "Expired")
@@ -383,9 +383,7 @@ async def test_a_list_in_one_piece_that_is_gone_is_told() -> None:
     assert len(server.calls) == 3
 
 
-async def test_an_eviction_against_its_budget_is_refused_at_once_and_says_why(
-    client: Client, namespace: str
-) -> None:
+async def test_an_eviction_against_its_budget_is_raised_at_once(client: Client, namespace: str) -> None:
     ref = Ref(POD, Key(namespace, "web"))
     await client.create(pod(namespace))
     await _watched(client, ref, lambda found: found["status"]["phase"] == "Running")
@@ -407,7 +405,7 @@ async def test_an_eviction_against_its_budget_is_refused_at_once_and_says_why(
 
 
 async def _watched(client: Client, ref: Ref, wanted: Any, since: str = "") -> None:
-    """Waits until the object is, or since that version was, as wanted."""
+    """Waits until the object meets the condition, or has met it since that version."""
     name = f"metadata.name={ref.key.name}"
     query = WatchQuery(namespace=ref.key.namespace, field_selector=name, resource_version=since)
     async with client.watch(ref.kind, query) as lines:
@@ -506,5 +504,5 @@ async def test_a_deadline_may_be_given_to_all_calls_of_a_client() -> None:
     async with serving(in_turn(busy)) as server:
         client = await connect(server.settings, options)
         with pytest.raises(errors.TooManyRequests):
-            await client.within(3).get(CONFIG_MAP, Key("a", "b"))
+            await client.with_timeout(3).get(CONFIG_MAP, Key("a", "b"))
         await client.close()

@@ -1,4 +1,4 @@
-"""Whoever needs only names and labels of a list gets no content."""
+"""Lists of metadata do not transfer the content of objects."""
 
 from steward.kube.client.client import Client, ListQuery
 from steward.kube.objects.kinds import SECRET
@@ -16,7 +16,7 @@ async def test_no_content_crosses_the_wire(client: Client, namespace: str) -> No
     assert not any("data" in found for found in many.items)
 
 
-async def test_the_first_page_says_whether_there_is_more(client: Client, namespace: str) -> None:
+async def test_the_first_page_has_a_token_when_there_are_more(client: Client, namespace: str) -> None:
     for name in ("a", "b"):
         await client.create(
             {"apiVersion": "v1", "kind": "Secret", "metadata": {"name": name, "namespace": namespace}}

@@ -24,7 +24,7 @@ def test_a_list_without_items_is_empty() -> None:
     assert decode.page(b'{"metadata":{"resourceVersion":"7"},"items":null}', CONFIG_MAP, View).items == []
 
 
-def test_dicts_of_a_list_are_told_what_they_are() -> None:
+def test_dicts_of_a_list_get_their_kind() -> None:
     page = decode.page(b'{"metadata":{},"items":[{},{"kind":"Own","apiVersion":"own/v1"}]}', CONFIG_MAP, dict)
     assert page.items == [
         {"apiVersion": "v1", "kind": "ConfigMap"},

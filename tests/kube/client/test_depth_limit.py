@@ -1,11 +1,11 @@
-"""One object that no decoder can walk hides no other."""
+"""One object that is nested too deeply does not make others unreadable."""
 
 import msgspec
 import pytest
 
 from steward.kube.cache.watch_events import read_event, read_metadata
 from steward.kube.client import decode
-from steward.kube.client.depth_limit import DEEPEST, IN_EVENT, shallow
+from steward.kube.client.depth_limit import EVENT_MEMBER_DEPTH, MAX_DEPTH, cut_deep_values
 from steward.kube.errors import TooDeep
 from steward.kube.objects.kinds import CONFIG_MAP
 from steward.kube.objects.meta import Metadata
@@ -42,5 +42,5 @@ def test_a_list_tells_of_all_others() -> None:
 
 
 def test_what_can_be_walked_stays_as_it_is() -> None:
-    line = b'{"type":"ADDED","object":%b}' % config_map("plain", DEEPEST - 4)
-    assert shallow(line, IN_EVENT) == line
+    line = b'{"type":"ADDED","object":%b}' % config_map("plain", MAX_DEPTH - 4)
+    assert cut_deep_values(line, EVENT_MEMBER_DEPTH) == line

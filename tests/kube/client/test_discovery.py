@@ -75,9 +75,9 @@ async def test_built_in_kinds_are_found_with_their_scope_verbs_and_subresources(
 
 
 async def test_a_kind_is_found_by_its_name_alone_in_every_group_that_has_it(client: Client) -> None:
-    assert await client.discovery.named("Deployment") == (DEPLOYMENT,)
-    assert {kind.group for kind in await client.discovery.named("Event")} == {"", "events.k8s.io"}
-    assert await client.discovery.named("Nothing") == ()
+    assert await client.discovery.kinds_named("Deployment") == (DEPLOYMENT,)
+    assert {kind.group for kind in await client.discovery.kinds_named("Event")} == {"", "events.k8s.io"}
+    assert await client.discovery.kinds_named("Nothing") == ()
 
 
 def definition(group: str) -> Manifest:
@@ -143,7 +143,7 @@ async def test_a_kind_installed_later_is_found_and_one_removed_is_missed(
 
 
 async def _served(client: Client, clock: InstantClock, kind: Kind) -> None:
-    """The server's discovery lags a moment behind the definition; each round is one real question."""
+    """Waits for the server's discovery, which lags behind the definition; each turn is one request."""
     for _ in range(500):
         clock.advance(REFRESH_SECONDS)
         try:
@@ -187,13 +187,13 @@ async def test_misses_ask_again_but_not_more_often_than_every_few_seconds() -> N
         assert (await discovery.resource(WIDGET)).plural == "widgets"
 
 
-async def test_a_doubted_kind_is_asked_about_before_its_next_use() -> None:
+async def test_an_invalidated_kind_is_discovered_again_before_its_next_use() -> None:
     clock = InstantClock()
     answers = {"/apis": aggregate(("shop.test", "v1", "Current", ["Widget"]))}
     async with serving(by_path(answers)) as server, transport_to(server) as transport:
         discovery = Discovery(transport, clock)
         await discovery.resource(WIDGET)
-        discovery.doubt(WIDGET)
+        discovery.invalidate(WIDGET)
         await discovery.resource(WIDGET)
         assert len(server.calls) == 1
         answers["/apis"] = aggregate()

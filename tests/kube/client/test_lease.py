@@ -1,4 +1,4 @@
-"""Two holders, two clocks, one real API server."""
+"""Leader election of two replicas with a clock each, on the real API server."""
 
 import asyncio
 import secrets
@@ -14,11 +14,11 @@ from steward.kube.client.client import Client, MergePatch, connect
 from steward.kube.client.lease import (
     LeaseHolder,
     LeaseSettings,
-    Observed,
-    first_lease,
-    held_by_us,
+    ObservedLease,
+    claimed_lease,
     is_free,
-    observe,
+    new_lease,
+    observe_lease,
 )
 from steward.kube.config.settings import ConnectionSettings
 from steward.kube.objects.kinds import LEASE, Key, Ref
@@ -39,9 +39,9 @@ def lease(holder: str, **spec: Any) -> dict[str, Any]:
 
 
 def test_an_unchanged_record_keeps_the_moment_it_was_first_seen() -> None:
-    first = observe(None, lease("other", renewTime="1"), 100.0)
-    again = observe(first, lease("other", renewTime="1"), 110.0)
-    renewed = observe(again, lease("other", renewTime="2"), 112.0)
+    first = observe_lease(None, lease("other", renewTime="1"), 100.0)
+    again = observe_lease(first, lease("other", renewTime="1"), 110.0)
+    renewed = observe_lease(again, lease("other", renewTime="2"), 112.0)
     assert [seen.since for seen in (first, again, renewed)] == [100.0, 100.0, 112.0]
 
 
@@ -61,13 +61,17 @@ def test_an_unchanged_record_keeps_the_moment_it_was_first_seen() -> None:
 def test_a_lease_is_free_when_it_is_ours_given_up_or_run_out(
     holder: str, lasts: int | None, age: float, free: bool
 ) -> None:
-    seen = Observed(lease(holder, leaseDurationSeconds=lasts), 100.0)
+    seen = ObservedLease(lease(holder, leaseDurationSeconds=lasts), 100.0)
     assert is_free(seen, SETTINGS, 100.0 + age) is free
 
 
 def test_taking_over_counts_a_transition_and_renewing_does_not() -> None:
-    taken = held_by_us(Observed(lease("other", leaseTransitions=4, acquireTime="old"), 0.0), SETTINGS, "now")
-    kept = held_by_us(Observed(lease("me", leaseTransitions=4, acquireTime="old"), 0.0), SETTINGS, "now")
+    taken = claimed_lease(
+        ObservedLease(lease("other", leaseTransitions=4, acquireTime="old"), 0.0), SETTINGS, "now"
+    )
+    kept = claimed_lease(
+        ObservedLease(lease("me", leaseTransitions=4, acquireTime="old"), 0.0), SETTINGS, "now"
+    )
     assert (taken["spec"]["leaseTransitions"], taken["spec"]["acquireTime"]) == (5, "now")
     assert (kept["spec"]["leaseTransitions"], kept["spec"]["acquireTime"]) == (4, "old")
     assert taken["spec"]["holderIdentity"] == kept["spec"]["holderIdentity"] == "me"
@@ -76,11 +80,11 @@ def test_taking_over_counts_a_transition_and_renewing_does_not() -> None:
 def test_every_lease_that_is_written_belongs_to_its_owner() -> None:
     owner = OwnerReference("apps/v1", "Deployment", "operator", "uid-1", controller=True)
     owned = replace(SETTINGS, owner=owner)
-    before = Observed(lease("other"), 0.0)
-    for written in (first_lease(owned, "now"), held_by_us(before, owned, "now")):
+    before = ObservedLease(lease("other"), 0.0)
+    for written in (new_lease(owned, "now"), claimed_lease(before, owned, "now")):
         (reference,) = written["metadata"]["ownerReferences"]
         assert (reference["kind"], reference["uid"]) == ("Deployment", "uid-1")
-    assert "ownerReferences" not in held_by_us(before, SETTINGS, "now")["metadata"]
+    assert "ownerReferences" not in claimed_lease(before, SETTINGS, "now")["metadata"]
 
 
 @pytest.mark.parametrize(
@@ -94,7 +98,7 @@ def test_times_that_cannot_work_are_refused(times: dict[str, float]) -> None:
 
 
 class Candidate:
-    """One replica: its holder, its clock, and what it was told."""
+    """One replica: its lease holder, its clock, and its callbacks."""
 
     def __init__(self, client: Client, key: Key, name: str, clock: FakeClock | None = None) -> None:
         self.clock = clock or FakeClock()
@@ -106,13 +110,13 @@ class Candidate:
         )
 
     async def settle(self) -> None:
-        """Until it sleeps, or has ended."""
+        """Waits until it sleeps or has ended."""
         asleep = asyncio.create_task(self.clock.until_asleep())
         await asyncio.wait((asleep, self.task), return_when=asyncio.FIRST_COMPLETED)
         asleep.cancel()
 
     async def live(self, seconds: float) -> None:
-        """Lets its clock run from one sleep to the next, each with its real requests."""
+        """Advances its clock from one sleep to the next, with real requests."""
         end = self.clock.monotonic() + seconds
         await self.settle()
         while not self.task.done() and (wait := self.clock.next_wake) is not None:
@@ -300,7 +304,7 @@ async def test_a_stop_without_a_server_ends_all_the_same(
             await proxy.stop()
             await a.stop()
     assert a.told == ["started", "stopped"]
-    assert "was not given up and will run out" in caplog.text
+    assert "was not released and will expire" in caplog.text
 
 
 @asynccontextmanager

@@ -36,13 +36,13 @@ def test_a_pod_needs_both_the_address_and_the_token(mount: Path) -> None:
     assert not is_in_cluster(ENVIRON, mount)
 
 
-def test_a_pod_without_a_token_is_told_how_to_get_one(mount: Path) -> None:
+def test_a_pod_without_a_token_is_an_error_with_the_cure(mount: Path) -> None:
     (mount / "token").unlink()
     with pytest.raises(ConfigError, match="automountServiceAccountToken: true"):
         in_cluster_settings(ENVIRON, mount)
 
 
-def test_outside_a_pod_it_says_so(mount: Path) -> None:
+def test_outside_a_pod_is_an_error(mount: Path) -> None:
     with pytest.raises(ConfigError, match="this is not a pod"):
         in_cluster_settings({}, mount)
 

@@ -81,7 +81,7 @@ def test_a_kubeconfig_wins_over_the_service_account(tmp_path: Path) -> None:
     assert load_settings(ConfigSource(environ=pod, service_account=tmp_path)).server == "https://api:6443"
 
 
-def test_with_nothing_at_all_it_says_where_it_looked(tmp_path: Path) -> None:
+def test_without_any_configuration_the_error_lists_the_searched_paths(tmp_path: Path) -> None:
     source = ConfigSource(environ=environ(tmp_path), service_account=tmp_path)
     with pytest.raises(ConfigError, match=r"home/.kube/config, and this is not a pod. Set KUBECONFIG"):
         load_settings(source)
@@ -110,12 +110,12 @@ def test_a_missing_entry_is_named_beside_those_there_are(context: str, message: 
         settings(context=context)
 
 
-def test_a_config_without_current_context_says_how_to_choose() -> None:
+def test_a_config_without_current_context_is_an_error_with_the_cure() -> None:
     with pytest.raises(ConfigError, match="kubectl config use-context"):
         settings_of(parse_kubeconfig(b"clusters: [{name: c}]", Path("/conf")))
 
 
-def test_the_cluster_says_how_to_know_the_server() -> None:
+def test_server_and_tls_settings_come_from_the_cluster_entry() -> None:
     found = settings(
         {"certificate-authority-data": DATA, "tls-server-name": "other", "proxy-url": "http://p:1"}
     )
@@ -155,7 +155,7 @@ def test_a_server_without_scheme_is_guessed_as_kubectl_does(
         ({}, AuthSettings()),
     ],
 )
-def test_the_user_says_who_we_are(user: dict[str, Any], expected: AuthSettings) -> None:
+def test_credentials_come_from_the_user_entry(user: dict[str, Any], expected: AuthSettings) -> None:
     assert settings(user=user).auth == expected
 
 
@@ -170,7 +170,7 @@ def test_impersonation_is_read_with_its_companions() -> None:
     assert settings().impersonation is None
 
 
-def test_a_plugin_is_told_about_the_cluster_when_it_asks() -> None:
+def test_a_plugin_gets_cluster_info_when_its_entry_asks_for_it() -> None:
     plugin = {
         "apiVersion": "client.authentication.k8s.io/v1",
         "command": "p",
@@ -199,7 +199,7 @@ def test_a_plugin_is_told_about_the_cluster_when_it_asks() -> None:
     assert silent.cluster is None
 
 
-def test_a_plugin_is_told_the_content_of_an_authority_file(tmp_path: Path) -> None:
+def test_a_plugin_gets_the_content_of_an_authority_file(tmp_path: Path) -> None:
     (tmp_path / "ca.crt").write_bytes(PEM)
     plugin = {
         "apiVersion": "client.authentication.k8s.io/v1beta1",
@@ -239,7 +239,7 @@ def test_a_plugin_is_told_the_content_of_an_authority_file(tmp_path: Path) -> No
         ),
     ],
 )
-def test_what_is_wrong_is_said_with_the_entry_and_the_cure(
+def test_an_invalid_entry_is_reported_with_its_name_and_the_cure(
     cluster: dict[str, Any], user: dict[str, Any], message: str
 ) -> None:
     with pytest.raises(ConfigError, match=message):

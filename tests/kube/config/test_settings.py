@@ -1,4 +1,4 @@
-"""The ways to the real API server that users have: tokens, plugins, proxies, kubeconfig files."""
+"""Connections to the real API server with tokens, plugins, proxies and kubeconfig files."""
 
 import json
 import ssl
@@ -13,7 +13,6 @@ import yaml
 from msgspec.structs import replace
 
 from steward.kube import errors
-from steward.kube.auth.impersonation import impersonation_headers
 from steward.kube.auth.rotated_file import CHECK_SECONDS
 from steward.kube.client.client import Client, ListQuery, connect
 from steward.kube.config.loader import ConfigSource, load_settings
@@ -24,10 +23,10 @@ from steward.kube.transport.retry import RetryPolicy
 from steward.kube.transport.transport import Transport, TransportOptions
 from steward.local.control_plane import ControlPlane
 from steward.testkit.clock import FakeClock
-from tests.kube.auth.test_tls import asked_once, whoami
 from tests.kube.support.connect_proxy import proxying
 from tests.kube.support.instant_clock import InstantClock
 from tests.kube.support.signing import signed
+from tests.kube.support.whoami import connect_and_ask_user, user_name
 
 V1 = "client.authentication.k8s.io/v1"
 
@@ -54,7 +53,7 @@ def without_certificate(settings: ConnectionSettings, auth: AuthSettings) -> Con
 
 
 def plugin(folder: Path, *prints: dict[str, Any]) -> ExecSettings:
-    """A program that prints these statuses in turn, the last one for ever."""
+    """A plugin that prints these statuses in turn, and repeats the last one."""
     for number, status in enumerate(prints, start=1):
         credential = {"apiVersion": V1, "kind": "ExecCredential", "status": status}
         (folder / str(number)).write_text(json.dumps(credential))
@@ -75,10 +74,10 @@ async def test_a_token_file_that_rotates_changes_who_we_are(
         without_certificate(settings, AuthSettings(token_file=str(path))), TransportOptions(clock=clock)
     )
     with pytest.raises(errors.Unauthorized):
-        await whoami(rotating)
+        await user_name(rotating)
     path.write_text(await token_of(transport, namespace))
     clock.advance(CHECK_SECONDS)
-    assert await whoami(rotating) == f"system:serviceaccount:{namespace}:default"
+    assert await user_name(rotating) == f"system:serviceaccount:{namespace}:default"
     await rotating.close()
 
 
@@ -87,7 +86,8 @@ async def test_a_plugins_token_is_accepted(
 ) -> None:
     auth = AuthSettings(plugin=plugin(tmp_path, {"token": await token_of(transport, namespace)}))
     assert (
-        await asked_once(without_certificate(settings, auth)) == f"system:serviceaccount:{namespace}:default"
+        await connect_and_ask_user(without_certificate(settings, auth))
+        == f"system:serviceaccount:{namespace}:default"
     )
 
 
@@ -97,7 +97,8 @@ async def test_a_plugin_runs_again_when_the_server_refuses_its_token(
     token = await token_of(transport, namespace)
     auth = AuthSettings(plugin=plugin(tmp_path, {"token": "revoked"}, {"token": token}))
     assert (
-        await asked_once(without_certificate(settings, auth)) == f"system:serviceaccount:{namespace}:default"
+        await connect_and_ask_user(without_certificate(settings, auth))
+        == f"system:serviceaccount:{namespace}:default"
     )
     assert (tmp_path / "runs").read_text().count("run") == 2
 
@@ -108,7 +109,7 @@ async def test_a_plugins_certificate_is_presented(
     certificate, key = (part.decode() for part in await signed(client, "by-plugin"))
     status = {"clientCertificateData": certificate, "clientKeyData": key}
     auth = AuthSettings(plugin=plugin(tmp_path, status))
-    assert await asked_once(without_certificate(settings, auth)) == "by-plugin"
+    assert await connect_and_ask_user(without_certificate(settings, auth)) == "by-plugin"
 
 
 async def test_a_pod_connects_with_its_mounted_service_account(
@@ -121,7 +122,7 @@ async def test_a_pod_connects_with_its_mounted_service_account(
     pod = {"KUBERNETES_SERVICE_HOST": host, "KUBERNETES_SERVICE_PORT": port}
     found = load_settings(ConfigSource(environ=pod, service_account=tmp_path))
     assert found.namespace == namespace
-    assert await asked_once(found) == f"system:serviceaccount:{namespace}:default"
+    assert await connect_and_ask_user(found) == f"system:serviceaccount:{namespace}:default"
 
 
 async def test_two_kubeconfig_files_with_relative_paths_make_one_connection(
@@ -140,17 +141,17 @@ async def test_two_kubeconfig_files_with_relative_paths_make_one_connection(
     }
     (tmp_path / "two").write_text(yaml.safe_dump(rest))
     environ = {"KUBECONFIG": f"{tmp_path}/one:{tmp_path}/two"}
-    assert await asked_once(load_settings(ConfigSource(environ=environ))) == "by-file"
+    assert await connect_and_ask_user(load_settings(ConfigSource(environ=environ))) == "by-file"
 
 
 async def test_a_kubeconfig_may_act_as_someone_else(settings: ConnectionSettings) -> None:
     who = Impersonation(user="someone", groups=("system:authenticated",))
-    assert await asked_once(replace(settings, impersonation=who)) == "someone"
+    assert await connect_and_ask_user(replace(settings, impersonation=who)) == "someone"
 
 
 def test_impersonation_headers_are_encoded_as_the_server_decodes_them() -> None:
     who = Impersonation(user="u", uid="1", groups=("a", "b"), extra={"x.y/z%": ("1", "2")})
-    assert impersonation_headers(who) == (
+    assert who.headers() == (
         ("Impersonate-User", "u"),
         ("Impersonate-Uid", "1"),
         ("Impersonate-Group", "a"),
@@ -162,7 +163,7 @@ def test_impersonation_headers_are_encoded_as_the_server_decodes_them() -> None:
 
 async def test_proxy_url_carries_every_call_even_to_this_machine(settings: ConnectionSettings) -> None:
     async with proxying() as proxy:
-        assert await asked_once(replace(settings, proxy=f"http://{proxy.address}"))
+        assert await connect_and_ask_user(replace(settings, proxy=f"http://{proxy.address}"))
     assert set(proxy.tunnels) == {settings.server.removeprefix("https://")}
 
 
@@ -179,7 +180,7 @@ async def test_https_proxy_leads_to_a_server_that_only_the_proxy_can_find(
         environ = {"HTTPS_PROXY": f"http://{proxy.address}", "NO_PROXY": "other.test"}
         client = await connect(hidden, TransportOptions(environ=environ))
         assert (await client.list(NAMESPACE, ListQuery(limit=1))).items
-        assert await whoami(client)
+        assert await user_name(client)
         await client.close()
     assert set(proxy.tunnels) == {f"api.hidden.test:{port}"}
 
@@ -188,21 +189,21 @@ async def test_a_server_named_in_no_proxy_is_reached_directly(settings: Connecti
     async with proxying() as proxy:
         local = {"HTTPS_PROXY": f"http://{proxy.address}"}
         client = await connect(settings, TransportOptions(environ=local))
-        assert await whoami(client)
+        assert await user_name(client)
         await client.close()
     assert proxy.tunnels == []
 
 
 async def test_a_proxy_may_want_a_password(settings: ConnectionSettings) -> None:
     async with proxying(password="ann:s3cret") as proxy:
-        assert await asked_once(replace(settings, proxy=f"http://ann:s3cret@{proxy.address}"))
+        assert await connect_and_ask_user(replace(settings, proxy=f"http://ann:s3cret@{proxy.address}"))
         refused = replace(settings, proxy=f"http://ann:wrong@{proxy.address}")
         options = TransportOptions(clock=InstantClock(), retry=RetryPolicy(attempts=1))
         client = await connect(refused, options)
         with pytest.raises(
             errors.Unreachable, match=r"the proxy did not connect us to .*: it answered 407"
         ) as caught:
-            await whoami(client)
+            await user_name(client)
         await client.close()
     assert "wrong" not in str(caught.value)
 
@@ -214,5 +215,5 @@ async def test_a_proxy_may_itself_speak_tls(
     tls = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     tls.load_cert_chain(folder / "server.crt", folder / "server.key")
     async with proxying(tls=tls) as proxy:
-        assert await asked_once(replace(settings, proxy=f"https://{proxy.address}"))
+        assert await connect_and_ask_user(replace(settings, proxy=f"https://{proxy.address}"))
     assert proxy.tunnels

@@ -3,8 +3,13 @@ from typing import Any
 import msgspec
 import pytest
 
-from steward.kube.managed_fields.field_set_match import Atomic, Vanishes, doubts_about, refuted_by
-from steward.kube.managed_fields.fields_v1 import parse_fields
+from steward.kube.managed_fields.field_set_match import (
+    AtomicMap,
+    Untracked,
+    refuted_questions,
+    schema_questions,
+)
+from steward.kube.managed_fields.fields_v1 import parse_fields_v1
 from steward.kube.objects.kinds import Kind
 
 CUSTOM = Kind("example.com/v1", "Thing")
@@ -23,7 +28,7 @@ OWNED: dict[str, Any] = {
 
 
 def doubts(fields: dict[str, Any], desired: Any) -> Any:
-    return doubts_about(parse_fields(CUSTOM, msgspec.json.encode(fields)), desired)
+    return schema_questions(parse_fields_v1(CUSTOM, msgspec.json.encode(fields)), desired)
 
 
 def spec(**changes: Any) -> Any:
@@ -73,29 +78,29 @@ def test_other_fields_are_different(desired: Any) -> None:
     assert doubts(FIELDS, desired) is None
 
 
-def test_an_empty_list_that_is_not_owned_is_a_doubt() -> None:
-    assert doubts(FIELDS, spec(more=[])) == [Vanishes(("spec", "more"))]
-    assert doubts(FIELDS, spec(more={"list": []})) == [Vanishes(("spec", "more", "list"))]
+def test_an_empty_list_that_is_not_owned_is_a_question() -> None:
+    assert doubts(FIELDS, spec(more=[])) == [Untracked(("spec", "more"))]
+    assert doubts(FIELDS, spec(more={"list": []})) == [Untracked(("spec", "more", "list"))]
 
 
-def test_a_status_beside_the_spec_is_a_doubt() -> None:
-    assert doubts(FIELDS, {**OWNED, "status": {"phase": "x"}}) == [Vanishes(("status",))]
+def test_a_status_beside_the_spec_is_a_question() -> None:
+    assert doubts(FIELDS, {**OWNED, "status": {"phase": "x"}}) == [Untracked(("status",))]
 
 
-def test_a_map_that_is_owned_whole_is_a_doubt_unless_it_is_empty() -> None:
+def test_a_map_that_is_owned_whole_is_a_question_unless_it_is_empty() -> None:
     fields = {"f:whole": {}}
 
-    assert doubts(fields, {"whole": {"a": 1}}) == [Atomic(("whole",))]
+    assert doubts(fields, {"whole": {"a": 1}}) == [AtomicMap(("whole",))]
     assert doubts(fields, {"whole": {}}) == []
 
 
 def test_the_fields_of_an_answer_refute_what_cannot_hold() -> None:
-    tree = parse_fields(CUSTOM, b'{"f:spec":{"f:map":{"f:a":{}},"f:empty":{},"f:full":{}}}')
+    tree = parse_fields_v1(CUSTOM, b'{"f:spec":{"f:map":{"f:a":{}},"f:empty":{},"f:full":{}}}')
     applied = {"spec": {"map": {"a": 1}, "empty": [], "full": [1]}}
 
-    assert set(refuted_by(tree, applied)) == {
-        Atomic(()),
-        Atomic(("spec",)),
-        Atomic(("spec", "map")),
-        Vanishes(("spec", "empty")),
+    assert set(refuted_questions(tree, applied)) == {
+        AtomicMap(()),
+        AtomicMap(("spec",)),
+        AtomicMap(("spec", "map")),
+        Untracked(("spec", "empty")),
     }

@@ -3,7 +3,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from steward.kube.managed_fields.fields_v1 import parse_fields
+from steward.kube.managed_fields.fields_v1 import parse_fields_v1
 from steward.kube.objects.kinds import SERVICE, Kind
 
 CUSTOM = Kind("example.com/v1", "Thing")
@@ -11,7 +11,7 @@ CUSTOM = Kind("example.com/v1", "Thing")
 
 def collected(fields: dict[str, Any], obj: Any, kind: Kind = CUSTOM) -> list[Any]:
     out: list[Any] = []
-    parse_fields(kind, msgspec.json.encode(fields)).collect(obj, out)
+    parse_fields_v1(kind, msgspec.json.encode(fields)).collect(obj, out)
     return out
 
 
@@ -81,9 +81,9 @@ def test_a_set_is_its_values_in_any_order() -> None:
 
 def test_every_value_has_its_path() -> None:
     fields = {"f:a": {"f:x": {}}, **KEYED, "f:set": {'v:"a"': {}}, "f:at": {"i:0": {}}}
-    tree = parse_fields(CUSTOM, msgspec.json.encode(fields))
+    tree = parse_fields_v1(CUSTOM, msgspec.json.encode(fields))
 
-    paths = [".".join(path) for path in tree.leaves()]
+    paths = [".".join(path) for path in tree.leaf_paths()]
 
     assert paths == ["a.x", "list.order", 'list.k:{"name":"x"}.v', 'list.k:{"name":"y"}.v', "set", "at.i:0"]
 
@@ -92,10 +92,10 @@ def test_no_fields_at_all_are_no_values() -> None:
     assert collected({}, {"spec": 1}) == []
 
 
-def test_an_unknown_element_is_told() -> None:
+def test_an_unknown_path_element_is_an_error() -> None:
     with pytest.raises(ValueError, match="unknown path element 'q:'"):
         collected({"q:x": {}}, {})
 
 
-def test_an_item_whose_key_is_no_scalar_is_nobodys() -> None:
+def test_an_item_whose_key_is_no_scalar_is_not_owned() -> None:
     assert collected(KEYED, {"list": [{"name": {}}, {"name": ["x"]}, "x"]}) == ["", None, None]

@@ -6,10 +6,10 @@ import msgspec
 
 from steward.kube.managed_fields.ownership import (
     Ownership,
-    claims,
-    digest_of,
-    field_set,
+    digest_values,
+    intern_field_set,
     managed_entries,
+    own_entries,
     owned_fields,
     with_numbered_owners,
 )
@@ -28,7 +28,7 @@ def owned_by(uid: str) -> dict[str, Any]:
 
 
 def claimed(fields: dict[str, Any], **entry: str) -> Any:
-    return claims(CONFIG_MAP, managed_entries(body(fields, **entry)), "us")
+    return own_entries(CONFIG_MAP, managed_entries(body(fields, **entry)), "us")
 
 
 def test_our_claim_is_found_by_manager_operation_and_version() -> None:
@@ -41,7 +41,7 @@ def test_our_claim_is_found_by_manager_operation_and_version() -> None:
 
 def test_like_objects_share_their_fields() -> None:
     assert claimed(FIELDS)[""].fields is claimed(FIELDS)[""].fields
-    assert field_set(CONFIG_MAP, b"{}") is not field_set(Kind("v1", "Secret"), b"{}")
+    assert intern_field_set(CONFIG_MAP, b"{}") is not intern_field_set(Kind("v1", "Secret"), b"{}")
 
 
 def test_objects_of_different_owners_share_their_fields_too() -> None:
@@ -51,8 +51,8 @@ def test_objects_of_different_owners_share_their_fields_too() -> None:
     assert (one.owners, other.owners) == (("1-1",), ("2-2",))
 
 
-def test_fields_that_no_object_has_any_more_are_forgotten() -> None:
-    held = field_set(CONFIG_MAP, b'{"f:data":{"f:nobody":{}}}')
+def test_field_sets_that_no_object_has_any_more_are_freed() -> None:
+    held = intern_field_set(CONFIG_MAP, b'{"f:data":{"f:nobody":{}}}')
     known = weakref.ref(held)
     del held
     gc.collect()
@@ -84,36 +84,39 @@ def test_scalars_and_atomic_values_have_a_part_each() -> None:
     claim = claimed({"f:a": {}, "f:b": {}})[""]
     owned = owned_fields(claim, {"a": "x", "b": [1]})
 
-    assert owned.agrees_on_scalars(digest_of(["x", [2]]))
-    assert not owned.agrees_on_scalars(digest_of(["y", [1]]))
-    assert not owned.agrees_on_scalars(digest_of(["x", 1]))
+    assert owned.has_same_scalars(digest_values(["x", [2]]))
+    assert not owned.has_same_scalars(digest_values(["y", [1]]))
+    assert not owned.has_same_scalars(digest_values(["x", 1]))
 
 
 def test_a_map_that_may_hold_what_is_not_ours_has_a_part_of_its_own() -> None:
-    empty, filled = digest_of(["x", {}, [1]], loose={1}), digest_of(["x", {"a": 1}, [1]], loose={1})
+    empty, filled = (
+        digest_values(["x", {}, [1]], shared_maps={1}),
+        digest_values(["x", {"a": 1}, [1]], shared_maps={1}),
+    )
 
-    assert empty == digest_of(["x", None, [1]], loose={1})
+    assert empty == digest_values(["x", None, [1]], shared_maps={1})
     assert filled != empty
     assert filled.startswith(empty)
 
 
 def test_an_atomic_value_elsewhere_is_another_object() -> None:
-    assert digest_of([[1], None]) != digest_of([None, [1]])
+    assert digest_values([[1], None]) != digest_values([None, [1]])
 
 
 def test_the_order_of_keys_in_a_map_does_not_count() -> None:
-    assert digest_of([{"a": 1, "b": 2}]) == digest_of([{"b": 2, "a": 1}])
+    assert digest_values([{"a": 1, "b": 2}]) == digest_values([{"b": 2, "a": 1}])
 
 
-def test_ownership_is_told_by_subresource() -> None:
+def test_ownership_is_kept_by_subresource() -> None:
     owned = owned_fields(claimed(FIELDS)[""], {})
 
-    assert Ownership(main=owned).of("") is owned
-    assert Ownership(main=owned).of("status") is None
-    assert Ownership(status=owned).of("status") is owned
+    assert Ownership(main=owned).for_subresource("") is owned
+    assert Ownership(main=owned).for_subresource("status") is None
+    assert Ownership(status=owned).for_subresource("status") is owned
 
 
-def test_an_object_without_managed_fields_is_nobodys() -> None:
+def test_an_object_without_managed_fields_has_no_entries() -> None:
     assert managed_entries(b'{"metadata": {"name": "a"}}') == []
 
 

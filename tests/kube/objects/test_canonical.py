@@ -56,7 +56,7 @@ REQUEST: Path = ("spec", "resources", "requests", "cpu")
         ),
     ],
 )
-def test_what_means_the_same_is_spelt_the_same(kind: Kind, path: Path, one: Any, other: Any) -> None:
+def test_equivalent_values_have_the_same_canonical_form(kind: Kind, path: Path, one: Any, other: Any) -> None:
     spell = canonical_for(kind, path)
 
     assert spell(one) == spell(other)

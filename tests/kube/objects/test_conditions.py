@@ -2,12 +2,12 @@ from steward.kube.objects.conditions import (
     FALSE,
     TRUE,
     Condition,
+    condition_manifests,
     find_condition,
     is_true,
     set_condition,
     set_conditions,
     without_condition,
-    write_conditions,
 )
 
 EARLIER, NOW = "2026-01-01T00:00:00Z", "2026-01-02T00:00:00Z"
@@ -61,7 +61,7 @@ def test_conditions_are_found_and_taken_away_by_type() -> None:
 
 
 def test_conditions_are_written_as_the_api_has_them() -> None:
-    assert write_conditions((READY, Condition("Stalled", TRUE, "Stuck", "why", 0, NOW))) == [
+    assert condition_manifests((READY, Condition("Stalled", TRUE, "Stuck", "why", 0, NOW))) == [
         {
             "type": "Ready",
             "status": "True",

@@ -37,7 +37,7 @@ def test_key_of_names_the_object() -> None:
     assert key_of(msgspec.json.decode(BODY, type=Metadata)) == Key("n", "a")
 
 
-def test_the_controller_is_the_owner_that_says_so() -> None:
+def test_the_controller_is_the_owner_with_the_controller_flag() -> None:
     meta = msgspec.json.decode(BODY, type=Metadata).metadata
 
     assert controller_of(meta) == OwnerReference(kind="B", uid="2", controller=True)

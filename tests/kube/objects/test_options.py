@@ -7,7 +7,7 @@ def test_what_is_not_asked_for_is_not_sent() -> None:
     assert DeleteOptions().body() == {"apiVersion": "v1", "kind": "DeleteOptions"}
 
 
-def test_a_list_from_the_servers_cache_says_so() -> None:
+def test_a_list_from_the_servers_cache_sends_version_0() -> None:
     query = ListQuery(label_selector="a=b", resource_version="0", match="NotOlderThan", limit=10)
     assert query.params() == {
         "labelSelector": "a=b",
@@ -33,7 +33,7 @@ def test_a_streaming_list_asks_for_initial_events() -> None:
     }
 
 
-def test_an_apply_always_says_whether_it_forces() -> None:
+def test_an_apply_always_sends_the_force_parameter() -> None:
     assert ApplyOptions(manager="m").params() == {"fieldManager": "m", "force": "true"}
     options = ApplyOptions(manager="m", force=False, dry_run=True, field_validation="Strict")
     assert options.params() == {
@@ -56,5 +56,5 @@ def test_a_delete_carries_its_preconditions_and_a_grace_of_zero() -> None:
         "gracePeriodSeconds": 0,
         "dryRun": ["All"],
     }
-    assert options.is_guarded
-    assert not DeleteOptions(propagation="Orphan").is_guarded
+    assert options.has_precondition
+    assert not DeleteOptions(propagation="Orphan").has_precondition

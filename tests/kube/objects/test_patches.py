@@ -8,9 +8,9 @@ GUARDED = [
     JsonPatch(
         [{"op": "test", "path": "/metadata/resourceVersion", "value": "7"}, {"op": "remove", "path": "/a"}]
     ),
-    JsonPatch.as_seen("7", [{"op": "remove", "path": "/a"}]),
+    JsonPatch.at_version("7", [{"op": "remove", "path": "/a"}]),
     MergePatch({"metadata": {"resourceVersion": "7"}, "spec": {}}),
-    MergePatch.metadata_as_seen("7", finalizers=[]),
+    MergePatch.metadata_at_version("7", finalizers=[]),
     StrategicPatch({"metadata": {"resourceVersion": "7"}}),
 ]
 UNGUARDED = [
@@ -23,12 +23,12 @@ UNGUARDED = [
 
 @pytest.mark.parametrize("patch", GUARDED, ids=repr)
 def test_a_patch_that_expects_a_version_is_guarded(patch: Patch) -> None:
-    assert patch.guarded
+    assert patch.has_precondition
 
 
 @pytest.mark.parametrize("patch", UNGUARDED, ids=repr)
 def test_a_patch_that_expects_no_version_is_not(patch: Patch) -> None:
-    assert not patch.guarded
+    assert not patch.has_precondition
 
 
 def test_a_patch_is_sent_as_it_was_written() -> None:

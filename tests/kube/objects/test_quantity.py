@@ -50,7 +50,7 @@ def test_different_amounts_differ(one: str, other: str) -> None:
 @pytest.mark.parametrize(
     "text", ["", "x", "1 Gi", "1gi", "1K", "--1", "1.2.3", "e3", "Gi", ".", "1e", "0x10", "1\n"]
 )
-def test_what_is_no_quantity_is_told(text: str) -> None:
+def test_text_that_is_no_quantity_is_rejected(text: str) -> None:
     assert canonical_quantity(text) is None
     with pytest.raises(ValueError, match="is not a quantity"):
         parse_quantity(text)

@@ -5,8 +5,8 @@ import pytest
 
 from steward.kube.objects import kinds
 from steward.kube.objects.kinds import Kind
-from steward.kube.objects.readiness import Failed, NotYet, Ready, readiness, readiness_of
-from steward.kube.objects.readiness_views import CustomObserved, Observed, observed_view
+from steward.kube.objects.readiness import Failed, NotReady, Ready, readiness, readiness_of
+from steward.kube.objects.readiness_views import CustomReadinessView, ReadinessView, readiness_view
 
 CUSTOM = Kind("example.com/v1", "Thing")
 
@@ -188,40 +188,40 @@ def test_what_is_ready(kind: Kind, spec: Any, status: Any) -> None:
 
 
 @pytest.mark.parametrize(("kind", "spec", "status", "why"), NOT_YET)
-def test_what_is_not_ready_yet_says_why(kind: Kind, spec: Any, status: Any, why: str) -> None:
+def test_an_object_that_is_not_ready_has_a_message(kind: Kind, spec: Any, status: Any, why: str) -> None:
     verdict = judged(kind, spec, status)
 
-    assert isinstance(verdict, NotYet)
-    assert verdict.why == why
+    assert isinstance(verdict, NotReady)
+    assert verdict.message == why
 
 
 @pytest.mark.parametrize(("kind", "spec", "status", "why"), FAILED)
-def test_what_has_failed_says_why(kind: Kind, spec: Any, status: Any, why: str) -> None:
+def test_an_object_that_failed_has_a_message(kind: Kind, spec: Any, status: Any, why: str) -> None:
     verdict = judged(kind, spec, status)
 
     assert isinstance(verdict, Failed)
-    assert verdict.why == why
+    assert verdict.message == why
 
 
 @pytest.mark.parametrize(
     "kind", [kinds.DEPLOYMENT, kinds.STATEFUL_SET, kinds.DAEMON_SET, kinds.REPLICA_SET, CUSTOM]
 )
-def test_a_generation_that_nobody_has_looked_at_is_not_ready(kind: Kind) -> None:
+def test_a_generation_that_was_not_observed_is_not_ready(kind: Kind) -> None:
     status = {"observedGeneration": 1, **deployed(1, readyReplicas=1), "conditions": [condition("Ready")]}
 
     assert judged(kind, {}, status, generation=1) == Ready()
-    assert isinstance(judged(kind, {}, status, generation=2), NotYet)
+    assert isinstance(judged(kind, {}, status, generation=2), NotReady)
 
 
 @pytest.mark.parametrize("kind", [kinds.CONFIG_MAP, kinds.DEPLOYMENT, CUSTOM])
 def test_what_is_being_deleted_is_not_ready(kind: Kind) -> None:
-    assert judged(kind, {"replicas": 0}, {}, deletionTimestamp="2026-01-01T00:00:00Z") == NotYet(
+    assert judged(kind, {"replicas": 0}, {}, deletionTimestamp="2026-01-01T00:00:00Z") == NotReady(
         "is being deleted"
     )
 
 
 def test_a_cache_has_a_view_for_every_kind() -> None:
-    assert observed_view(kinds.DEPLOYMENT) is Observed
-    assert observed_view(CUSTOM) is CustomObserved
-    view = msgspec.json.decode(b'{"status":{"phase":"Bound"}}', type=Observed)
+    assert readiness_view(kinds.DEPLOYMENT) is ReadinessView
+    assert readiness_view(CUSTOM) is CustomReadinessView
+    view = msgspec.json.decode(b'{"status":{"phase":"Bound"}}', type=ReadinessView)
     assert readiness(kinds.PERSISTENT_VOLUME_CLAIM, view) == Ready()

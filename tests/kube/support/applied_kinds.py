@@ -1,6 +1,6 @@
-"""One manifest of every kind that an operator of ours applies, written in ways that the server does not print.
+"""One manifest of every kind that an operator applies, in notations that the server does not return.
 
-Quantities in odd spellings, defaults left out, maps, sets, keyed and atomic lists, references, projected volumes.
+Unusual quantities, omitted defaults, maps, sets, keyed and atomic lists, references, projected volumes.
 """
 
 import copy

@@ -1,4 +1,4 @@
-"""An applier at work on the real server, with every request that it sends counted."""
+"""An applier on the real API server, whose requests are counted."""
 
 import asyncio
 from collections.abc import AsyncIterator, Callable
@@ -6,10 +6,10 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
-from steward.kube.apply.applier import Applied, Applier
+from steward.kube.apply.applier import Applier, ApplyResult
 from steward.kube.cache.caches import Caches
 from steward.kube.cache.rules import CacheRule
-from steward.kube.cache.store import Change, Store
+from steward.kube.cache.store import ObjectChange, Store
 from steward.kube.client.client import Client, connect
 from steward.kube.config.settings import ConnectionSettings
 from steward.kube.errors import NoSuchKind
@@ -29,19 +29,19 @@ SELECTOR = "app.kubernetes.io/managed-by=steward-test"
 
 @dataclass
 class Bench:
-    """A client, caches and an applier as one process of ours has them."""
+    """The client, caches and applier of one process."""
 
     client: Client
     caches: Caches
     applier: Applier
     namespace: str
     requests: list[str] = field(default_factory=list)
-    """What the applier's client sent, without its watches."""
+    """The requests of the applier's client, without watches."""
 
     def store(self, kind: Kind) -> Store[Metadata]:
         return self.caches.store(rule(kind, self.namespace))
 
-    async def apply(self, manifest: Manifest, options: ApplyOptions = OURS) -> Applied:
+    async def apply(self, manifest: Manifest, options: ApplyOptions = OURS) -> ApplyResult:
         return await self.applier.apply(manifest, options, self.store(kind_of(manifest)))
 
     async def requests_of(self, manifest: Manifest, options: ApplyOptions = OURS) -> list[str]:
@@ -54,7 +54,7 @@ class Bench:
         await until(self.store(kind), key, holds)
 
     async def caught_up(self, manifest: Manifest, live: Manifest) -> None:
-        """Waits until the cache shows this version of the object."""
+        """Waits until the cache has this version of the object."""
         version = int(live["metadata"]["resourceVersion"])
         ref = ref_of(manifest)
         await self.until(
@@ -69,22 +69,22 @@ def rule(kind: Kind, namespace: str) -> CacheRule[Metadata]:
 
 
 async def until(store: Store[Any], key: Key, holds: Callable[[Any], bool]) -> None:
-    """Returns when the object in the store is as asked, without polling."""
-    met = asyncio.Event()
+    """Waits, without polling, until the object in the store meets the condition."""
+    reached = asyncio.Event()
 
-    def look(change: Change[Any] | None = None) -> None:
+    def check(change: ObjectChange[Any] | None = None) -> None:
         if holds(store.get(key)):
-            met.set()
+            reached.set()
 
-    store.subscribe(look)
-    look()
+    store.subscribe(check)
+    check()
     async with asyncio.timeout(120):
-        await met.wait()
+        await reached.wait()
 
 
 @asynccontextmanager
 async def bench(settings: ConnectionSettings, namespace: str, *kinds: Kind) -> AsyncIterator[Bench]:
-    """A process of ours that has just started: empty memory, caches freshly read."""
+    """A process that has just started: no server knowledge, and synced caches."""
     requests: list[str] = []
 
     def count(method: str, host: str, code: str, seconds: float) -> None:
@@ -93,15 +93,15 @@ async def bench(settings: ConnectionSettings, namespace: str, *kinds: Kind) -> A
     client = await connect(settings, TransportOptions(hooks=Hooks(on_request=count)))
     watching = await connect(settings)
     caches = Caches(watching)
-    at_work = Bench(client, caches, Applier(client), namespace, requests)
+    applying = Bench(client, caches, Applier(client), namespace, requests)
     for kind in kinds:
-        at_work.store(kind)
+        applying.store(kind)
         await client.discovery.resource(kind)
     await caches.start()
     try:
         await caches.wait_synced()
         requests.clear()
-        yield at_work
+        yield applying
     finally:
         await caches.stop()
         await client.close()
@@ -121,7 +121,7 @@ async def install_widgets(client: Client) -> None:
 
 
 async def edit(client: Client, manifest: Manifest, *operations: dict[str, Any]) -> Manifest:
-    """A change by somebody else, as `kubectl edit` makes it; returns the object after it."""
+    """An edit by another client, like `kubectl edit`; returns the object after it."""
     ref = ref_of(manifest)
     await client.patch(ref, JsonPatch(list(operations)), manager="kubectl-edit")
     return await client.get(ref.kind, ref.key)

@@ -1,4 +1,4 @@
-"""A real HTTP proxy that tunnels: CONNECT, and perhaps a password."""
+"""An HTTP proxy for CONNECT tunnels, with an optional password."""
 
 import asyncio
 import base64
@@ -27,7 +27,7 @@ class Proxy:
         self.tasks.add(asyncio.ensure_future(_serve(self, reader, writer)))
 
     async def stop(self) -> None:
-        """Cuts every tunnel and takes no more."""
+        """Closes every tunnel and accepts no more."""
         if self.server is None:
             return
         self.server.close()

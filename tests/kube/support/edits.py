@@ -1,4 +1,4 @@
-"""Changes to the manifests of `applied_kinds`, as JSON pointers: by somebody else, by us, and in spelling only."""
+"""Changes to the manifests of `applied_kinds`, as JSON pointers: by other clients, by us, and of notation only."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""A clock on which every sleep ends at once and counts as slept."""
+"""A clock whose sleeps end at once and are recorded."""
 
 from steward.testkit.clock import FakeClock
 

@@ -1,4 +1,4 @@
-"""A server that says what a test tells it to: for answers that a real API server does not give on demand."""
+"""A server with scripted responses that a real API server does not give on demand."""
 
 import asyncio
 import ssl
@@ -65,7 +65,7 @@ async def transport_to(server: Server, options: TransportOptions | None = None) 
 
 
 def in_turn(*answers: web.Response | Exception | None) -> Answer:
-    """Gives each answer once, the last one for ever; None cuts the connection."""
+    """Sends each response once and repeats the last one; None cuts the connection."""
     left = list(answers)
 
     async def answer(request: web.BaseRequest) -> web.StreamResponse:

@@ -1,4 +1,4 @@
-"""Client certificates signed by the cluster itself, through its own CertificateSigningRequests."""
+"""Client certificates that the cluster signs through CertificateSigningRequests."""
 
 import base64
 import json
@@ -17,7 +17,7 @@ REQUEST = Kind("certificates.k8s.io/v1", "CertificateSigningRequest")
 
 
 async def signed(client: Client, user: str) -> tuple[bytes, bytes]:
-    """Certificate and key that make their bearer this user."""
+    """A client certificate and key of this user."""
     key = ec.generate_private_key(ec.SECP256R1())
     name = f"steward-test-{secrets.token_hex(5)}"
     spec = {

@@ -1,4 +1,4 @@
-"""A custom resource with what schemas can hold: defaults, keyed, set and atomic lists, atomic and free maps, status."""
+"""A custom resource with most schema features: defaults, keyed, set and atomic lists, atomic and free maps, status."""
 
 from typing import Any
 

@@ -5,7 +5,7 @@ import pytest
 from aiohttp.client_reqrep import ConnectionKey
 
 from steward.kube.errors import Timeout, TlsError, TransportError, Unreachable
-from steward.kube.transport.aiohttp_errors import failure_of
+from steward.kube.transport.aiohttp_errors import to_transport_error
 from steward.kube.transport.request import Effect, Request
 
 READ = Request(method="GET", path="/a")
@@ -39,22 +39,22 @@ def alert() -> ssl.SSLError:
     ],
     ids=repr,
 )
-def test_a_failure_is_told_by_what_it_means(
+def test_aiohttp_exceptions_become_errors_of_ours(
     error: Exception, sent: bool, expected: type[TransportError]
 ) -> None:
-    assert type(failure_of(error, WRITE, "h:1", sent)) is expected
+    assert type(to_transport_error(error, WRITE, "h:1", sent)) is expected
 
 
 @pytest.mark.parametrize(
     ("request_", "sent", "ambiguous"), [(WRITE, True, True), (WRITE, False, False), (READ, True, False)]
 )
 def test_only_a_write_that_was_sent_is_ambiguous(request_: Request, sent: bool, ambiguous: bool) -> None:
-    failure = failure_of(TimeoutError(), request_, "h:1", sent)
+    failure = to_transport_error(TimeoutError(), request_, "h:1", sent)
     assert isinstance(failure, Timeout)
     assert failure.ambiguous is ambiguous
     assert ("may have carried it out" in str(failure)) is ambiguous
 
 
 def test_a_message_names_the_call_and_the_server() -> None:
-    failure = failure_of(ConnectionResetError(104, "reset"), WRITE, "api:6443", sent=True)
+    failure = to_transport_error(ConnectionResetError(104, "reset"), WRITE, "api:6443", sent=True)
     assert str(failure).startswith("POST /a at api:6443 lost its connection ([Errno 104] reset)")

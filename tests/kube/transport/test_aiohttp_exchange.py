@@ -1,4 +1,4 @@
-"""The wire itself, against a server that says its bytes one by one."""
+"""HTTP exchanges with a server that sends given bytes."""
 
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable
@@ -10,42 +10,42 @@ import pytest
 
 from steward.kube import errors
 from steward.kube.config.settings import AuthSettings, ConnectionSettings
-from steward.kube.transport.aiohttp_exchange import Server, Wire
+from steward.kube.transport.aiohttp_exchange import ConnectionPool, ServerAddress
 from steward.kube.transport.request import Effect, Request
-from steward.kube.transport.retry import NEVER
+from steward.kube.transport.retry import NO_RETRY
 from steward.kube.transport.transport import Transport, TransportOptions
 
 READ = Request(method="GET", path="/a")
 WRITE = Request(method="PATCH", path="/a", body=b"{}", effect=Effect.WRITE)
-ONCE = TransportOptions(retry=NEVER)
+ONCE = TransportOptions(retry=NO_RETRY)
 
-Say = Callable[["Spoken"], Awaitable[None]]
+Reply = Callable[["ReceivedRequest"], Awaitable[None]]
 
 
-def answer(body: bytes = b"{}", *headers: str) -> bytes:
+def response(body: bytes = b"{}", *headers: str) -> bytes:
     lines = ("HTTP/1.1 200 OK", f"Content-Length: {len(body)}", *headers, "", "")
     return "\r\n".join(lines).encode() + body
 
 
 @dataclass
-class Spoken:
-    """One question, and the connection that it came on."""
+class ReceivedRequest:
+    """One request, and its connection."""
 
     head: str
     body: bytes
     connection: int
     writer: asyncio.StreamWriter
 
-    async def say(self, *pieces: bytes) -> None:
+    async def send(self, *pieces: bytes) -> None:
         for piece in pieces:
             self.writer.write(piece)
             await self.writer.drain()
 
 
 @dataclass
-class Listening:
+class RecordingServer:
     url: str = ""
-    heard: list[Spoken] = field(default_factory=list)
+    received: list[ReceivedRequest] = field(default_factory=list)
     connections: int = 0
 
 
@@ -54,7 +54,7 @@ Handle = Callable[[asyncio.StreamReader, asyncio.StreamWriter], Awaitable[None]]
 
 @asynccontextmanager
 async def serving(handle: Handle) -> AsyncIterator[str]:
-    """The URL of a server whose connections end with the block."""
+    """Yields the URL of a server that is closed after the block."""
     tasks: set[asyncio.Task[None]] = set()
 
     async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
@@ -80,8 +80,8 @@ async def serving(handle: Handle) -> AsyncIterator[str]:
 
 
 @asynccontextmanager
-async def listening(say: Say) -> AsyncIterator[Listening]:
-    state = Listening()
+async def listening(reply: Reply) -> AsyncIterator[RecordingServer]:
+    state = RecordingServer()
 
     async def handle(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         state.connections += 1
@@ -89,8 +89,8 @@ async def listening(say: Say) -> AsyncIterator[Listening]:
         while head := (await reader.readuntil(b"\r\n\r\n")).decode():
             length = next((line for line in head.splitlines() if line.startswith("Content-Length:")), ":0")
             body = await reader.readexactly(int(length.partition(":")[2]))
-            state.heard.append(Spoken(head, body, number, writer))
-            await say(state.heard[-1])
+            state.received.append(ReceivedRequest(head, body, number, writer))
+            await reply(state.received[-1])
 
     async with serving(handle) as state.url:
         yield state
@@ -108,36 +108,39 @@ async def transport_to(
 
 
 async def test_one_connection_serves_one_question_after_the_other() -> None:
-    async with listening(lambda asked: asked.say(answer())) as server, transport_to(server.url) as transport:
+    async with (
+        listening(lambda asked: asked.send(response())) as server,
+        transport_to(server.url) as transport,
+    ):
         for request in (READ, WRITE, READ):
             assert (await transport.request(request)).body == b"{}"
-    assert [asked.connection for asked in server.heard] == [1, 1, 1]
+    assert [asked.connection for asked in server.received] == [1, 1, 1]
 
 
-async def test_a_server_that_says_close_gets_a_new_connection() -> None:
-    last = answer(b"{}", "Connection: close")
-    async with listening(lambda asked: asked.say(last)) as server, transport_to(server.url) as transport:
+async def test_connection_close_leads_to_a_new_connection() -> None:
+    last = response(b"{}", "Connection: close")
+    async with listening(lambda asked: asked.send(last)) as server, transport_to(server.url) as transport:
         await transport.request(READ)
         await transport.request(READ)
-    assert [asked.connection for asked in server.heard] == [1, 2]
+    assert [asked.connection for asked in server.received] == [1, 2]
 
 
 async def test_signs_of_life_before_the_answer_are_passed_over() -> None:
     early = b"HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\n"
     async with (
-        listening(lambda asked: asked.say(early, answer(b'{"a":1}'))) as server,
+        listening(lambda asked: asked.send(early, response(b'{"a":1}'))) as server,
         transport_to(server.url) as transport,
     ):
         assert (await transport.request(READ)).body == b'{"a":1}'
 
 
 async def test_an_answer_in_many_pieces_is_put_together() -> None:
-    async def drip(asked: Spoken) -> None:
-        await asked.say(b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n")
+    async def drip(asked: ReceivedRequest) -> None:
+        await asked.send(b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n")
         for piece in (b'{"a"', b":", b"1}"):
             await asyncio.sleep(0)
-            await asked.say(b"%x\r\n%b\r\n" % (len(piece), piece))
-        await asked.say(b"0\r\n\r\n")
+            await asked.send(b"%x\r\n%b\r\n" % (len(piece), piece))
+        await asked.send(b"0\r\n\r\n")
 
     async with listening(drip) as server, transport_to(server.url) as transport:
         assert (await transport.request(READ)).body == b'{"a":1}'
@@ -147,7 +150,7 @@ async def test_an_answer_in_many_pieces_is_put_together() -> None:
 
 async def test_what_is_no_http_is_a_lost_connection() -> None:
     async with (
-        listening(lambda asked: asked.say(b"220 mail.example.com ESMTP\r\n\r\n")) as server,
+        listening(lambda asked: asked.send(b"220 mail.example.com ESMTP\r\n\r\n")) as server,
         transport_to(server.url) as transport,
     ):
         with pytest.raises(errors.Timeout, match="lost its connection"):
@@ -155,33 +158,33 @@ async def test_what_is_no_http_is_a_lost_connection() -> None:
 
 
 @pytest.mark.parametrize("request_", [READ, WRITE], ids=lambda request: request.method)
-async def test_the_late_answer_to_a_question_that_was_given_up_is_nobodys(request_: Request) -> None:
+async def test_the_late_response_to_a_cancelled_request_is_dropped(request_: Request) -> None:
     release = asyncio.Event()
 
-    async def slow_at_first(asked: Spoken) -> None:
-        number = len(server.heard)
+    async def slow_at_first(asked: ReceivedRequest) -> None:
+        number = len(server.received)
         if number == 1:
             await release.wait()
-        await asked.say(answer(b'{"answer":%d}' % number))
+        await asked.send(response(b'{"answer":%d}' % number))
 
     async with listening(slow_at_first) as server, transport_to(server.url) as transport:
         given_up = asyncio.create_task(transport.request(request_))
-        while not server.heard:
+        while not server.received:
             await asyncio.sleep(0.001)
         given_up.cancel()
         await asyncio.gather(given_up, return_exceptions=True)
         release.set()
         assert (await transport.request(request_)).body == b'{"answer":2}'
-    assert [asked.connection for asked in server.heard] == [1, 2]
+    assert [asked.connection for asked in server.received] == [1, 2]
 
 
 async def test_a_question_that_took_too_long_takes_its_connection_with_it() -> None:
     release = asyncio.Event()
 
-    async def silent_once(asked: Spoken) -> None:
-        if len(server.heard) == 2:
+    async def silent_once(asked: ReceivedRequest) -> None:
+        if len(server.received) == 2:
             await release.wait()
-        await asked.say(answer(b'{"answer":%d}' % len(server.heard)))
+        await asked.send(response(b'{"answer":%d}' % len(server.received)))
 
     hurried = Request(method="PATCH", path="/a", body=b"{}", effect=Effect.WRITE, timeout=0.2)
     async with listening(silent_once) as server, transport_to(server.url) as transport:
@@ -191,14 +194,14 @@ async def test_a_question_that_took_too_long_takes_its_connection_with_it() -> N
         release.set()
         assert (await transport.request(WRITE)).body == b'{"answer":3}'
     assert caught.value.ambiguous
-    assert server.heard[2].connection == 2
+    assert server.received[2].connection == 2
 
 
 async def test_an_answer_that_stops_in_the_middle_is_given_up_in_time() -> None:
     release = asyncio.Event()
 
-    async def half(asked: Spoken) -> None:
-        await asked.say(answer(b"x" * 100)[:-50])
+    async def half(asked: ReceivedRequest) -> None:
+        await asked.send(response(b"x" * 100)[:-50])
         await release.wait()
 
     hurried = Request(method="PATCH", path="/a", body=b"{}", effect=Effect.WRITE, timeout=0.2)
@@ -224,14 +227,14 @@ async def test_a_refusal_that_comes_before_the_body_was_sent_is_read() -> None:
             await transport.request(large)
 
 
-async def test_a_proxy_of_a_plain_server_is_told_where_the_question_goes_and_who_asks() -> None:
-    async with listening(lambda asked: asked.say(answer())) as proxy:
+async def test_a_plain_http_proxy_gets_the_absolute_url_and_credentials() -> None:
+    async with listening(lambda asked: asked.send(response())) as proxy:
         through = proxy.url.replace("http://", "http://me:secret@")
         async with transport_to("http://server.test:8080/base", proxy=through) as transport:
             await transport.request(READ)
             await transport.request(READ)
     assert proxy.connections == 1
-    for asked in proxy.heard:
+    for asked in proxy.received:
         lines = asked.head.split("\r\n")
         assert lines[0] == "GET http://server.test:8080/base/a HTTP/1.1"
         assert "Host: server.test:8080" in lines
@@ -247,7 +250,7 @@ async def test_a_stream_whose_head_is_there_is_under_no_limit(monkeypatch: pytes
         return limits[-1]
 
     begun = b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n4\r\none\n\r\n"
-    async with listening(lambda asked: asked.say(begun)) as server, transport_to(server.url) as transport:
+    async with listening(lambda asked: asked.send(begun)) as server, transport_to(server.url) as transport:
         monkeypatch.setattr(loop, "call_later", recorded)
         async with transport.stream(READ) as lines:
             assert await anext(lines) == b"one"
@@ -255,23 +258,28 @@ async def test_a_stream_whose_head_is_there_is_under_no_limit(monkeypatch: pytes
     assert limits
 
 
-async def test_a_write_without_a_body_says_so() -> None:
-    async with listening(lambda asked: asked.say(answer())) as server, transport_to(server.url) as transport:
+async def test_a_write_without_a_body_sends_content_length_0() -> None:
+    async with (
+        listening(lambda asked: asked.send(response())) as server,
+        transport_to(server.url) as transport,
+    ):
         await transport.request(Request(method="DELETE", path="/a", effect=Effect.WRITE))
         await transport.request(READ)
-    assert "Content-Length: 0\r\n" in server.heard[0].head
-    assert "Content-Length" not in server.heard[1].head
+    assert "Content-Length: 0\r\n" in server.received[0].head
+    assert "Content-Length" not in server.received[1].head
 
 
 @pytest.fixture
-async def wire() -> AsyncIterator[Wire]:
-    wire = Wire(Server(url="http://server.test", user_agent="steward/1"))
+async def wire() -> AsyncIterator[ConnectionPool]:
+    wire = ConnectionPool(ServerAddress(url="http://server.test", user_agent="steward/1"))
     yield wire
     await wire.close()
 
 
-async def test_what_a_caller_says_stands_instead_of_what_is_usual(wire: Wire) -> None:
-    spelt = wire.spelt("GET", "/a", (("accept", "text/plain"), ("X", "1"), ("X", "2")), None).decode()
+async def test_headers_of_the_caller_replace_the_default_ones(wire: ConnectionPool) -> None:
+    spelt = wire.encode_request(
+        "GET", "/a", (("accept", "text/plain"), ("X", "1"), ("X", "2")), None
+    ).decode()
     assert "application/json" not in spelt
     assert spelt.split("\r\n")[2:7] == [
         "User-Agent: steward/1",
@@ -287,18 +295,18 @@ async def test_what_a_caller_says_stands_instead_of_what_is_usual(wire: Wire) ->
     [("", "Basic bWU6c0BjcmV0"), ("t0ken", "Bearer t0ken")],
     ids=["alone", "beside a token"],
 )
-async def test_a_password_in_the_url_speaks_where_nothing_else_does(token: str, sent: str) -> None:
-    async with listening(lambda asked: asked.say(answer())) as server:
+async def test_a_password_in_the_url_is_used_without_other_credentials(token: str, sent: str) -> None:
+    async with listening(lambda asked: asked.send(response())) as server:
         url = server.url.replace("http://", "http://me:s%40cret@")
         transport = Transport(ConnectionSettings(server=url, auth=AuthSettings(token=token)), ONCE)
         await transport.request(READ)
         await transport.close()
-    lines = server.heard[0].head.split("\r\n")
+    lines = server.received[0].head.split("\r\n")
     assert [line for line in lines if line.startswith("Authorization")] == [f"Authorization: {sent}"]
     assert f"Host: {server.url.removeprefix('http://')}" in lines
 
 
 @pytest.mark.parametrize("value", ["a\r\nX: b", "a\nb", "a\0b"], ids=repr)
-async def test_no_header_can_be_smuggled_into_a_question(wire: Wire, value: str) -> None:
+async def test_no_header_can_be_smuggled_into_a_question(wire: ConnectionPool, value: str) -> None:
     with pytest.raises(ValueError, match="line break"):
-        wire.spelt("GET", "/a", (("Impersonate-User", value),), None)
+        wire.encode_request("GET", "/a", (("Impersonate-User", value),), None)

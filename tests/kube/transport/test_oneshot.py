@@ -1,4 +1,4 @@
-"""The transport of verbs: a few requests, in threads, by the standard library."""
+"""The transport of short-lived commands."""
 
 import asyncio
 import gzip
@@ -9,24 +9,24 @@ from aiohttp import web
 from msgspec.structs import replace
 
 from steward.kube import errors
-from steward.kube.client.client import Client, client_over
+from steward.kube.client.client import Client, client_with_transport
 from steward.kube.clock import SystemClock
 from steward.kube.config.settings import ConnectionSettings, Impersonation, TlsSettings
 from steward.kube.objects.kinds import NAMESPACE, Key
-from steward.kube.transport import oneshot as brief_transport
-from steward.kube.transport.oneshot import BriefTransport
-from steward.kube.transport.oneshot_http import PlainConnection
+from steward.kube.transport import oneshot
+from steward.kube.transport.oneshot import OneShotTransport
+from steward.kube.transport.oneshot_http import OneShotConnection
 from steward.kube.transport.request import Effect, Request
 from steward.kube.transport.retry import RetryPolicy
 from tests.kube.support.scripted_server import Server, in_turn, ok, serving, status
 
-HASTY = RetryPolicy(first=0.001)
+HASTY = RetryPolicy(first_delay=0.001)
 READ = Request(method="GET", path="/a", retry=HASTY)
 CREATE = Request(method="POST", path="/a", body=b"{}", effect=Effect.WRITE, retry=HASTY)
 
 
 async def asked(server: Server, request: Request) -> bytes:
-    transport = BriefTransport(server.settings)
+    transport = OneShotTransport(server.settings)
     try:
         return (await transport.request(request)).body
     finally:
@@ -61,7 +61,7 @@ async def test_a_compressed_answer_is_unpacked() -> None:
 
 async def test_many_at_once_share_few_connections() -> None:
     async with serving(in_turn(ok())) as server:
-        transport = BriefTransport(server.settings)
+        transport = OneShotTransport(server.settings)
         await asyncio.gather(*(transport.request(READ) for _ in range(40)))
         await transport.close()
     ports = {request.transport.get_extra_info("peername")[1] for request in server.seen if request.transport}
@@ -71,7 +71,7 @@ async def test_many_at_once_share_few_connections() -> None:
 
 async def test_a_stream_is_read_line_by_line() -> None:
     async with serving(in_turn(web.Response(body=b"one\ntwo\n"))) as server:
-        transport = BriefTransport(server.settings)
+        transport = OneShotTransport(server.settings)
         async with transport.stream(READ) as lines:
             assert [line async for line in lines] == [b"one", b"two"]
         await transport.close()
@@ -95,7 +95,7 @@ async def test_a_read_is_repeated_until_it_is_answered(first: web.Response | Non
     assert len(server.seen) == 2
 
 
-async def test_a_create_of_which_nobody_knows_is_not_repeated() -> None:
+async def test_an_ambiguous_create_is_not_retried() -> None:
     async with serving(in_turn(None, ok())) as server:
         with pytest.raises(errors.Timeout) as raised:
             await asked(server, CREATE)
@@ -118,18 +118,18 @@ async def test_a_server_that_is_not_there_is_a_sentence() -> None:
         await asked(server, once)
 
 
-async def test_a_server_that_nobody_answers_for_is_given_up_soon(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Once: whoever waits for a verb is told within seconds."""
+async def test_a_server_that_accepts_no_connection_is_given_up_soon(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Without a second attempt: the user of a command gets the error within seconds."""
     gone, attempts = threading.Event(), []
 
-    def reach(connection: PlainConnection, seconds: float) -> None:
+    def open_socket(connection: OneShotConnection, seconds: float) -> None:
         attempts.append(seconds)
         gone.wait()
 
-    monkeypatch.setattr(brief_transport, "REACH_SECONDS", 0.05)
-    monkeypatch.setattr(PlainConnection, "reach", reach)
+    monkeypatch.setattr(oneshot, "CONNECT_SECONDS", 0.05)
+    monkeypatch.setattr(OneShotConnection, "open_socket", open_socket)
     async with serving(in_turn(ok())) as server:
-        with pytest.raises(errors.Unreachable, match="nobody answers there"):
+        with pytest.raises(errors.Unreachable, match="no server answers at this address"):
             await asked(server, READ)
     gone.set()
     assert len(attempts) == 1
@@ -137,14 +137,14 @@ async def test_a_server_that_nobody_answers_for_is_given_up_soon(monkeypatch: py
 
 async def test_a_stream_that_is_refused_is_raised() -> None:
     async with serving(in_turn(status(403))) as server:
-        transport = BriefTransport(server.settings)
+        transport = OneShotTransport(server.settings)
         with pytest.raises(errors.Forbidden):
             async with transport.stream(READ):
                 pass
         await transport.close()
 
 
-async def test_a_stream_can_be_left_while_it_is_silent() -> None:
+async def test_a_stream_can_be_closed_while_it_is_silent() -> None:
     left = asyncio.Event()
 
     async def first_line_and_silence(request: web.Request) -> web.StreamResponse:
@@ -155,7 +155,7 @@ async def test_a_stream_can_be_left_while_it_is_silent() -> None:
         return answer
 
     async with serving(first_line_and_silence) as server:
-        transport = BriefTransport(server.settings)
+        transport = OneShotTransport(server.settings)
         async with transport.stream(READ) as lines:
             assert await anext(lines) == b"one"
             reading = asyncio.ensure_future(anext(lines))
@@ -172,7 +172,7 @@ async def test_a_write_is_asked_about_before_the_socket() -> None:
         raise errors.LeaseLost(request.path)
 
     async with serving(in_turn(ok())) as server:
-        transport = BriefTransport(server.settings, refuse)
+        transport = OneShotTransport(server.settings, refuse)
         with pytest.raises(errors.LeaseLost):
             await transport.request(CREATE)
         await transport.request(READ)
@@ -182,7 +182,7 @@ async def test_a_write_is_asked_about_before_the_socket() -> None:
 
 @pytest.fixture
 def brief(settings: ConnectionSettings) -> Client:
-    return client_over(BriefTransport(settings), settings, SystemClock())
+    return client_with_transport(OneShotTransport(settings), settings, SystemClock())
 
 
 async def test_a_real_server_answers_over_tls(brief: Client) -> None:
@@ -193,15 +193,15 @@ async def test_a_real_server_answers_over_tls(brief: Client) -> None:
 
 async def test_a_server_of_another_name_is_not_trusted(settings: ConnectionSettings) -> None:
     tls: TlsSettings = replace(settings.tls, server_name="elsewhere.example")
-    transport = BriefTransport(replace(settings, tls=tls))
+    transport = OneShotTransport(replace(settings, tls=tls))
     with pytest.raises(errors.TlsError, match="tls-server-name"):
         await transport.request(READ)
     await transport.close()
 
 
-async def test_somebody_else_can_be_impersonated(settings: ConnectionSettings) -> None:
+async def test_another_user_can_be_impersonated(settings: ConnectionSettings) -> None:
     as_anna = replace(settings, impersonation=Impersonation(user="anna"))
-    client = client_over(BriefTransport(as_anna), as_anna, SystemClock())
+    client = client_with_transport(OneShotTransport(as_anna), as_anna, SystemClock())
     with pytest.raises(errors.Forbidden, match="anna"):
         await client.get(NAMESPACE, Key("", "default"))
     await client.close()

@@ -2,32 +2,32 @@ import asyncio
 
 import pytest
 
-from steward.kube.transport.rate_limiter import Limiter
+from steward.kube.transport.rate_limiter import RateLimiter
 from steward.testkit.clock import FakeClock
 
 
 def test_a_burst_passes_at_once_and_the_rest_at_the_rate() -> None:
-    limiter = Limiter(qps=10, burst=3, clock=FakeClock())
-    assert [limiter.take() for _ in range(5)] == pytest.approx([0, 0, 0, 0.1, 0.2])
+    limiter = RateLimiter(qps=10, burst=3, clock=FakeClock())
+    assert [limiter.reserve() for _ in range(5)] == pytest.approx([0, 0, 0, 0.1, 0.2])
 
 
 def test_tokens_come_back_with_time_but_never_more_than_a_burst() -> None:
     clock = FakeClock()
-    limiter = Limiter(qps=10, burst=2, clock=clock)
+    limiter = RateLimiter(qps=10, burst=2, clock=clock)
     for _ in range(2):
-        limiter.take()
+        limiter.reserve()
     clock.advance(3600)
-    assert [limiter.take() for _ in range(3)] == pytest.approx([0, 0, 0.1])
+    assert [limiter.reserve() for _ in range(3)] == pytest.approx([0, 0, 0.1])
 
 
-def test_without_a_rate_nobody_waits() -> None:
-    limiter = Limiter(qps=0, burst=0, clock=FakeClock())
-    assert {limiter.take() for _ in range(1000)} == {0.0}
+def test_without_a_rate_there_is_no_wait() -> None:
+    limiter = RateLimiter(qps=0, burst=0, clock=FakeClock())
+    assert {limiter.reserve() for _ in range(1000)} == {0.0}
 
 
 async def test_waiters_leave_in_the_order_in_which_they_came() -> None:
     clock = FakeClock()
-    limiter = Limiter(qps=1, burst=1, clock=clock)
+    limiter = RateLimiter(qps=1, burst=1, clock=clock)
     left: list[int] = []
 
     async def wait(number: int) -> None:

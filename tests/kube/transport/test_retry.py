@@ -1,7 +1,7 @@
 import pytest
 
 from steward.kube import errors
-from steward.kube.transport.retry import RetryPolicy, may_repeat, wait_before
+from steward.kube.transport.retry import RetryPolicy, may_retry, retry_delay
 
 
 def refused(kind: type[errors.ApiError], code: int) -> errors.ApiError:
@@ -32,18 +32,18 @@ NEVER = [
 
 @pytest.mark.parametrize("failure", ALWAYS, ids=repr)
 def test_what_had_no_effect_is_repeated_whatever_it_was(failure: errors.KubeError) -> None:
-    assert may_repeat(failure, repeatable=False)
+    assert may_retry(failure, idempotent=False)
 
 
 @pytest.mark.parametrize("failure", ONLY_IF_REPEATABLE, ids=repr)
 def test_what_may_have_had_an_effect_is_repeated_only_if_twice_is_once(failure: errors.KubeError) -> None:
-    assert may_repeat(failure, repeatable=True)
-    assert not may_repeat(failure, repeatable=False)
+    assert may_retry(failure, idempotent=True)
+    assert not may_retry(failure, idempotent=False)
 
 
 @pytest.mark.parametrize("failure", NEVER, ids=repr)
 def test_a_final_answer_is_not_asked_again(failure: errors.KubeError) -> None:
-    assert not may_repeat(failure, repeatable=True)
+    assert not may_retry(failure, idempotent=True)
 
 
 @pytest.mark.parametrize(
@@ -51,12 +51,12 @@ def test_a_final_answer_is_not_asked_again(failure: errors.KubeError) -> None:
 )
 def test_waits_double_up_to_a_cap_and_are_spread(attempt: int, least: float, most: float) -> None:
     policy = RetryPolicy()
-    waits = [wait_before(errors.Unreachable("x"), attempt, policy, chance) for chance in (0.0, 1.0)]
+    waits = [retry_delay(errors.Unreachable("x"), attempt, policy, chance) for chance in (0.0, 1.0)]
     assert waits == pytest.approx([least, most])
 
 
 def test_the_servers_retry_after_wins_and_is_never_undercut() -> None:
     failure = errors.TooManyRequests(429, "", "busy")
     failure.retry_after = 7.0
-    assert wait_before(failure, 1, RetryPolicy(), 0.0) == 7.0
-    assert wait_before(failure, 1, RetryPolicy(), 1.0) == pytest.approx(8.4)
+    assert retry_delay(failure, 1, RetryPolicy(), 0.0) == 7.0
+    assert retry_delay(failure, 1, RetryPolicy(), 1.0) == pytest.approx(8.4)

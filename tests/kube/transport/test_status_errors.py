@@ -5,9 +5,9 @@ import msgspec
 import pytest
 
 from steward.kube import errors
-from steward.kube.transport.status_errors import Asked, is_about_the_path, refusal, refusal_in_stream
+from steward.kube.transport.status_errors import RequestLine, api_error, is_unserved_path, watch_error
 
-ASKED = Asked("GET", "/api/v1/namespaces/shop/pods/web")
+ASKED = RequestLine("GET", "/api/v1/namespaces/shop/pods/web")
 
 
 def body(code: int, reason: str = "", message: str = "no", **details: Any) -> bytes:
@@ -39,7 +39,7 @@ def body(code: int, reason: str = "", message: str = "no", **details: Any) -> by
 def test_a_status_becomes_the_error_of_its_code(
     code: int, reason: str, expected: type[errors.ApiError]
 ) -> None:
-    error = refusal(code, {}, body(code, reason), ASKED)
+    error = api_error(code, {}, body(code, reason), ASKED)
     assert type(error) is expected
     assert (error.status, error.reason, error.message, str(error)) == (code, reason, "no", "no")
 
@@ -51,9 +51,9 @@ def test_a_status_becomes_the_error_of_its_code(
         "failed to create typed patch object (shop/web; apps/v1, Kind=StatefulSet): .a: field not declared in schema",
     ],
 )
-def test_an_object_that_the_server_cannot_read_is_told_from_a_fault_of_the_server(message: str) -> None:
+def test_a_manifest_that_the_server_cannot_read_is_not_an_internal_error(message: str) -> None:
     answer = {"kind": "Status", "code": 500, "reason": "InternalError", "message": message}
-    assert type(refusal(500, {}, msgspec.json.encode(answer), ASKED)) is errors.Unreadable
+    assert type(api_error(500, {}, msgspec.json.encode(answer), ASKED)) is errors.Unreadable
 
 
 def test_a_field_conflict_names_managers_and_fields() -> None:
@@ -69,7 +69,7 @@ def test_a_field_conflict_names_managers_and_fields() -> None:
             "field": ".status",
         },
     ]
-    error = refusal(409, {}, body(409, "Conflict", causes=causes), ASKED)
+    error = api_error(409, {}, body(409, "Conflict", causes=causes), ASKED)
     assert isinstance(error, errors.FieldConflict)
     assert error.managers == (("kubectl", ".spec.replicas"), ('a "b"', ".status"))
 
@@ -80,7 +80,7 @@ def test_invalid_gathers_its_causes_by_field() -> None:
         {"message": "too long", "field": "spec.b"},
         {"message": "bad", "field": "spec.a"},
     ]
-    error = refusal(422, {}, body(422, "Invalid", causes=causes), ASKED)
+    error = api_error(422, {}, body(422, "Invalid", causes=causes), ASKED)
     assert isinstance(error, errors.Invalid)
     assert error.causes == {"spec.a": ("is required", "bad"), "spec.b": ("too long",)}
 
@@ -102,14 +102,14 @@ def test_invalid_gathers_its_causes_by_field() -> None:
     ],
 )
 def test_forbidden_names_user_verb_and_resource(message: str, named: tuple[str, str, str]) -> None:
-    error = refusal(403, {}, body(403, "Forbidden", message), ASKED)
+    error = api_error(403, {}, body(403, "Forbidden", message), ASKED)
     assert isinstance(error, errors.Forbidden)
     assert (error.user, error.verb, error.resource) == named
 
 
 def test_a_refusal_of_admission_names_what_was_asked() -> None:
     message = 'deployments.apps "web" is forbidden: exceeded quota'
-    error = refusal(403, {}, body(403, "Forbidden", message, kind="deployments", group="apps"), ASKED)
+    error = api_error(403, {}, body(403, "Forbidden", message, kind="deployments", group="apps"), ASKED)
     assert isinstance(error, errors.Forbidden)
     assert (error.verb, error.resource) == ("get", "deployments.apps")
 
@@ -127,14 +127,14 @@ def test_a_refusal_of_admission_names_what_was_asked() -> None:
 def test_retry_after_comes_from_header_or_details(
     headers: dict[str, str], details: dict[str, Any], seconds: float | None
 ) -> None:
-    error = refusal(429, headers, body(429, **details), ASKED)
+    error = api_error(429, headers, body(429, **details), ASKED)
     assert isinstance(error, errors.TooManyRequests)
     assert error.retry_after == seconds
 
 
 def test_an_evictions_429_is_its_disruption_budget_and_keeps_both_messages() -> None:
     causes = [{"reason": "DisruptionBudget", "message": "The disruption budget b needs 2 healthy pods"}]
-    error = refusal(429, {}, body(429, "TooManyRequests", "Cannot evict pod.", causes=causes), ASKED)
+    error = api_error(429, {}, body(429, "TooManyRequests", "Cannot evict pod.", causes=causes), ASKED)
     assert isinstance(error, errors.DisruptionBudget)
     assert error.message == "Cannot evict pod."
     assert str(error) == "Cannot evict pod. The disruption budget b needs 2 healthy pods"
@@ -155,13 +155,13 @@ def test_an_evictions_429_is_its_disruption_budget_and_keeps_both_messages() -> 
     ],
 )
 def test_an_answer_that_is_no_status_is_quoted(answer: bytes, shown: str) -> None:
-    error = refusal(502, {}, answer, ASKED)
+    error = api_error(502, {}, answer, ASKED)
     assert type(error) is errors.ServerError
     assert str(error) == shown
 
 
 def test_a_long_answer_is_quoted_in_part() -> None:
-    assert len(str(refusal(502, {}, b"x " * 100_000, ASKED))) < 300
+    assert len(str(api_error(502, {}, b"x " * 100_000, ASKED))) < 300
 
 
 @pytest.mark.parametrize(
@@ -174,11 +174,11 @@ def test_a_long_answer_is_quoted_in_part() -> None:
     ],
 )
 def test_a_404_is_about_the_path_or_about_an_object(answer: bytes, about_path: bool) -> None:
-    error = refusal(404, {}, answer, ASKED)
+    error = api_error(404, {}, answer, ASKED)
     assert isinstance(error, errors.NotFound)
-    assert is_about_the_path(error) is about_path
+    assert is_unserved_path(error) is about_path
 
 
 def test_an_error_event_of_a_watch_is_an_error_like_others() -> None:
-    assert isinstance(refusal_in_stream(body(410, "Expired")), errors.Gone)
-    assert isinstance(refusal_in_stream(b"nonsense"), errors.InternalError)
+    assert isinstance(watch_error(body(410, "Expired")), errors.Gone)
+    assert isinstance(watch_error(b"nonsense"), errors.InternalError)

@@ -16,7 +16,7 @@ from tests.kube.support.scripted_server import in_turn, ok, serving, status, tra
 
 READ = Request(method="GET", path="/a")
 CREATE = Request(method="POST", path="/a", body=b"{}", effect=Effect.WRITE)
-APPLY = Request(method="PATCH", path="/a", body=b"{}", effect=Effect.WRITE, repeatable=True)
+APPLY = Request(method="PATCH", path="/a", body=b"{}", effect=Effect.WRITE, idempotent=True)
 DELETE = Request(method="DELETE", path="/a", body=b"{}", effect=Effect.WRITE)
 ELECTION = Request(method="PUT", path="/a", body=b"{}", effect=Effect.ELECTION)
 
@@ -81,7 +81,7 @@ async def test_a_compressed_answer_is_read() -> None:
 
 
 @pytest.mark.parametrize("request_", [READ, APPLY, CREATE, DELETE], ids=lambda request: request.method)
-async def test_a_429_waits_as_told_and_asks_again_whatever_was_asked(request_: Request) -> None:
+async def test_a_429_is_retried_after_retry_after_for_any_request(request_: Request) -> None:
     options = instant()
     answers = in_turn(status(429, "TooManyRequests", {"Retry-After": "2"}), ok())
     async with serving(answers) as server, transport_to(server, options) as transport:
@@ -102,7 +102,7 @@ async def test_a_5xx_is_asked_again_only_if_twice_is_once(code: int, request_: R
     assert len(server.seen) == calls
 
 
-async def test_attempts_end_and_the_last_failure_is_told() -> None:
+async def test_attempts_end_and_the_last_failure_is_raised() -> None:
     options = instant(retry=RetryPolicy(attempts=3))
     async with (
         serving(in_turn(status(503, message="busy"))) as server,
@@ -274,7 +274,7 @@ async def test_a_refused_token_file_is_read_again_and_the_call_repeated(tmp_path
     assert len(server.seen) == 2
 
 
-async def test_a_refused_token_that_cannot_change_is_told_at_once() -> None:
+async def test_a_rejected_static_token_is_raised_at_once() -> None:
     async with (
         serving(in_turn(status(401, "Unauthorized", message="bad token"))) as server,
         transport_to(server, instant()) as transport,
@@ -338,7 +338,7 @@ async def test_the_limiter_holds_requests_back() -> None:
     assert options.clock.slept == pytest.approx([0.1, 0.1])  # type: ignore[attr-defined]
 
 
-async def test_the_election_waits_behind_nobody() -> None:
+async def test_election_requests_skip_the_limits() -> None:
     options = instant(qps=1, burst=1, in_flight=1)
     arrived, go_on = asyncio.Event(), asyncio.Event()
 

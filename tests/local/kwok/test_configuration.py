@@ -1,4 +1,4 @@
-"""What kwok makes of pods, volumes and nodes, seen on the real control plane."""
+"""The stages of pods, volumes and nodes, on the real control plane."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from tests.local.support.cluster_access import Cluster, Object
 
 
 @dataclass(frozen=True)
-class Place:
+class ClusterNamespace:
     """A namespace of the shared cluster."""
 
     cluster: Cluster
@@ -57,8 +57,8 @@ class Place:
 
 
 @pytest.fixture
-def place(control_plane: ControlPlane, namespace: str) -> Place:
-    return Place(Cluster(control_plane), namespace)
+def subject(control_plane: ControlPlane, namespace: str) -> ClusterNamespace:
+    return ClusterNamespace(Cluster(control_plane), namespace)
 
 
 def is_ready(pod: Object) -> bool:
@@ -67,7 +67,7 @@ def is_ready(pod: Object) -> bool:
 
 def condition(found: Object, kind: str) -> str | None:
     conditions = found["status"].get("conditions", [])
-    return next((each["status"] for each in conditions if each["type"] == kind), None)
+    return next((item["status"] for item in conditions if item["type"] == kind), None)
 
 
 def waiting_reason(pod: Object) -> str | None:
@@ -75,13 +75,13 @@ def waiting_reason(pod: Object) -> str | None:
     return statuses[0]["state"].get("waiting", {}).get("reason") if statuses else None
 
 
-async def test_a_pod_becomes_ready_with_its_init_containers_and_sidecars(place: Place) -> None:
+async def test_a_pod_becomes_ready_with_its_init_containers_and_sidecars(subject: ClusterNamespace) -> None:
     init = [
         {"name": "init", "image": "busybox"},
         {"name": "sidecar", "image": "busybox", "restartPolicy": "Always"},
     ]
-    path = await place.pod(initContainers=init, readinessGates=[{"conditionType": "example.test/gate"}])
-    pod = await place.cluster.wait(path, is_ready)
+    path = await subject.pod(initContainers=init, readinessGates=[{"conditionType": "example.test/gate"}])
+    pod = await subject.cluster.wait(path, is_ready)
     ended, sidecar = pod["status"]["initContainerStatuses"]
     assert ended["state"]["terminated"]["exitCode"] == 0
     assert (sidecar["ready"], sidecar["started"], "running" in sidecar["state"]) == (True, True, True)
@@ -98,126 +98,128 @@ async def test_a_pod_becomes_ready_with_its_init_containers_and_sidecars(place: 
         ("image-pull-failure", "Pending", "ImagePullBackOff"),
     ],
 )
-async def test_a_pod_fails_as_its_annotation_says_and_heals_when_it_goes(
-    place: Place, failure: str, phase: str, reason: str | None
+async def test_a_pod_fails_as_annotated_and_recovers_without_the_annotation(
+    subject: ClusterNamespace, failure: str, phase: str, reason: str | None
 ) -> None:
-    path = await place.pod({POD: failure})
-    pod = await place.cluster.wait(path, lambda p: condition(p, "Ready") == "False")
+    path = await subject.pod({POD: failure})
+    pod = await subject.cluster.wait(path, lambda p: condition(p, "Ready") == "False")
     assert (pod["status"]["phase"], waiting_reason(pod)) == (phase, reason)
-    await place.annotate(path, **{POD: None})
-    healed = await place.cluster.wait(path, is_ready)
-    assert healed["status"]["phase"] == "Running"
-    assert healed["status"]["podIP"] == pod["status"]["podIP"]
+    await subject.annotate(path, **{POD: None})
+    recovered = await subject.cluster.wait(path, is_ready)
+    assert recovered["status"]["phase"] == "Running"
+    assert recovered["status"]["podIP"] == pod["status"]["podIP"]
 
 
-async def test_a_ready_pod_breaks_when_the_annotation_comes(place: Place) -> None:
-    path = await place.pod()
-    await place.cluster.wait(path, is_ready)
-    await place.annotate(path, **{POD: "crash-loop"})
-    pod = await place.cluster.wait(path, lambda p: waiting_reason(p) == "CrashLoopBackOff")
+async def test_a_ready_pod_fails_when_it_is_annotated(subject: ClusterNamespace) -> None:
+    path = await subject.pod()
+    await subject.cluster.wait(path, is_ready)
+    await subject.annotate(path, **{POD: "crash-loop"})
+    pod = await subject.cluster.wait(path, lambda p: waiting_reason(p) == "CrashLoopBackOff")
     assert pod["status"]["containerStatuses"][0]["restartCount"] == 5
-    await place.annotate(path, **{POD: None})
-    healed = await place.cluster.wait(path, is_ready)
-    assert healed["status"]["containerStatuses"][0]["restartCount"] == 5
+    await subject.annotate(path, **{POD: None})
+    recovered = await subject.cluster.wait(path, is_ready)
+    assert recovered["status"]["containerStatuses"][0]["restartCount"] == 5
 
 
-async def test_a_failed_pod_stays_failed(place: Place) -> None:
-    path = await place.pod({POD: "failed"}, restartPolicy="Never")
-    pod = await place.cluster.wait(path, lambda p: p["status"]["phase"] == "Failed")
+async def test_a_failed_pod_stays_failed(subject: ClusterNamespace) -> None:
+    path = await subject.pod({POD: "failed"}, restartPolicy="Never")
+    pod = await subject.cluster.wait(path, lambda p: p["status"]["phase"] == "Failed")
     assert pod["status"]["containerStatuses"][0]["state"]["terminated"]["exitCode"] == 1
 
 
-async def test_a_slow_pod_is_scheduled_first_and_ready_later(place: Place) -> None:
-    path = await place.pod({READY_AFTER: "2s"})
-    pod = await place.cluster.wait(path, lambda p: condition(p, "PodScheduled") == "True")
+async def test_a_slow_pod_is_scheduled_first_and_ready_later(subject: ClusterNamespace) -> None:
+    path = await subject.pod({READY_AFTER: "2s"})
+    pod = await subject.cluster.wait(path, lambda p: condition(p, "PodScheduled") == "True")
     assert not is_ready(pod)
-    await place.cluster.wait(path, is_ready)
+    await subject.cluster.wait(path, is_ready)
 
 
-async def test_the_pods_of_a_job_complete(place: Place) -> None:
-    jobs = f"/apis/batch/v1/namespaces/{place.namespace}/jobs"
+async def test_the_pods_of_a_job_complete(subject: ClusterNamespace) -> None:
+    jobs = f"/apis/batch/v1/namespaces/{subject.namespace}/jobs"
     template = {
         "metadata": {"annotations": {COMPLETE_AFTER: "100ms"}},
         "spec": {"restartPolicy": "Never", "containers": [{"name": "main", "image": "busybox"}]},
     }
-    await place.cluster.create(jobs, {"metadata": {"name": "once"}, "spec": {"template": template}})
-    await place.cluster.wait(f"{jobs}/once", lambda job: condition(job, "Complete") == "True")
+    await subject.cluster.create(jobs, {"metadata": {"name": "once"}, "spec": {"template": template}})
+    await subject.cluster.wait(f"{jobs}/once", lambda job: condition(job, "Complete") == "True")
 
 
-async def test_the_job_of_a_failing_pod_fails(place: Place) -> None:
-    jobs = f"/apis/batch/v1/namespaces/{place.namespace}/jobs"
+async def test_the_job_of_a_failing_pod_fails(subject: ClusterNamespace) -> None:
+    jobs = f"/apis/batch/v1/namespaces/{subject.namespace}/jobs"
     template = {
         "metadata": {"annotations": {POD: "failed"}},
         "spec": {"restartPolicy": "Never", "containers": [{"name": "main", "image": "busybox"}]},
     }
     spec = {"backoffLimit": 0, "template": template}
-    await place.cluster.create(jobs, {"metadata": {"name": "never"}, "spec": spec})
-    await place.cluster.wait(f"{jobs}/never", lambda job: condition(job, "Failed") == "True")
+    await subject.cluster.create(jobs, {"metadata": {"name": "never"}, "spec": spec})
+    await subject.cluster.wait(f"{jobs}/never", lambda job: condition(job, "Failed") == "True")
 
 
-async def test_a_deleted_pod_goes(place: Place) -> None:
-    path = await place.pod()
-    await place.cluster.wait(path, is_ready)
-    await place.cluster.delete(path)
-    await place.cluster.wait(path, lambda pod: pod is None)
+async def test_a_deleted_pod_is_removed(subject: ClusterNamespace) -> None:
+    path = await subject.pod()
+    await subject.cluster.wait(path, is_ready)
+    await subject.cluster.delete(path)
+    await subject.cluster.wait(path, lambda pod: pod is None)
 
 
-async def test_a_deleted_pod_lingers_as_long_as_its_annotation_says(place: Place) -> None:
-    path = await place.pod({DELETE_AFTER: "1h"})
-    await place.cluster.wait(path, is_ready)
-    await place.cluster.delete(path)
-    lingering = await place.cluster.get(path)
-    assert lingering["metadata"]["deletionTimestamp"]
-    await place.annotate(path, **{DELETE_AFTER: "0s"})
-    await place.cluster.wait(path, lambda pod: pod is None)
+async def test_a_deleted_pod_stays_terminating_as_long_as_annotated(subject: ClusterNamespace) -> None:
+    path = await subject.pod({DELETE_AFTER: "1h"})
+    await subject.cluster.wait(path, is_ready)
+    await subject.cluster.delete(path)
+    terminating = await subject.cluster.get(path)
+    assert terminating["metadata"]["deletionTimestamp"]
+    await subject.annotate(path, **{DELETE_AFTER: "0s"})
+    await subject.cluster.wait(path, lambda pod: pod is None)
 
 
-async def test_a_claim_is_bound_grows_and_takes_its_volume_with_it(place: Place) -> None:
-    claim = await place.claim()
+async def test_a_claim_is_bound_and_expanded_and_its_volume_deleted_with_it(
+    subject: ClusterNamespace,
+) -> None:
+    claim = await subject.claim()
     assert claim["status"]["capacity"]["storage"] == "1Gi"
-    await place.grow("3Gi")
-    await place.cluster.wait(place.claims("data"), lambda c: c["status"]["capacity"]["storage"] == "3Gi")
+    await subject.grow("3Gi")
+    await subject.cluster.wait(subject.claims("data"), lambda c: c["status"]["capacity"]["storage"] == "3Gi")
     volume = f"/api/v1/persistentvolumes/{claim['spec']['volumeName']}"
-    assert (await place.cluster.get(volume))["spec"]["capacity"]["storage"] == "3Gi"
-    await place.cluster.delete(place.claims("data"))
-    await place.cluster.wait(volume, lambda found: found is None)
+    assert (await subject.cluster.get(volume))["spec"]["capacity"]["storage"] == "3Gi"
+    await subject.cluster.delete(subject.claims("data"))
+    await subject.cluster.wait(volume, lambda found: found is None)
 
 
-async def test_a_claim_of_the_fixed_class_cannot_grow(place: Place) -> None:
-    await place.claim("fixed")
+async def test_a_claim_of_the_fixed_class_cannot_expand(subject: ClusterNamespace) -> None:
+    await subject.claim("fixed")
     with pytest.raises(AssertionError, match="only dynamically provisioned pvc can be resized"):
-        await place.grow("3Gi")
+        await subject.grow("3Gi")
 
 
-async def test_a_resize_can_wait_for_a_restart_of_the_pod(place: Place) -> None:
-    await place.claim(annotations={RESIZE: "needs-restart"})
-    await place.grow("2Gi")
-    pending = await place.cluster.wait(
-        place.claims("data"), lambda c: condition(c, "FileSystemResizePending") == "True"
+async def test_a_resize_can_wait_for_a_restart_of_the_pod(subject: ClusterNamespace) -> None:
+    await subject.claim(annotations={RESIZE: "needs-restart"})
+    await subject.grow("2Gi")
+    pending = await subject.cluster.wait(
+        subject.claims("data"), lambda c: condition(c, "FileSystemResizePending") == "True"
     )
     assert pending["status"]["capacity"]["storage"] == "1Gi"
-    await place.annotate(place.claims("data"), **{RESIZE: None})
-    done = await place.cluster.wait(
-        place.claims("data"), lambda c: c["status"]["capacity"]["storage"] == "2Gi"
+    await subject.annotate(subject.claims("data"), **{RESIZE: None})
+    done = await subject.cluster.wait(
+        subject.claims("data"), lambda c: c["status"]["capacity"]["storage"] == "2Gi"
     )
     assert condition(done, "FileSystemResizePending") is None
 
 
-async def test_a_claim_can_be_kept_from_being_bound(place: Place) -> None:
+async def test_an_annotated_claim_is_not_bound(subject: ClusterNamespace) -> None:
     spec = {"accessModes": ["ReadWriteOnce"], "resources": {"requests": {"storage": "1Gi"}}}
     metadata = {"name": "data", "annotations": {VOLUME: "never-bound"}}
-    await place.cluster.create(place.claims(), {"metadata": metadata, "spec": spec})
+    await subject.cluster.create(subject.claims(), {"metadata": metadata, "spec": spec})
     provisioner = "volume.kubernetes.io/storage-provisioner"
-    claim = await place.cluster.wait(
-        place.claims("data"), lambda c: provisioner in c["metadata"]["annotations"]
+    claim = await subject.cluster.wait(
+        subject.claims("data"), lambda c: provisioner in c["metadata"]["annotations"]
     )
     assert claim["status"]["phase"] == "Pending"
-    await place.annotate(place.claims("data"), **{VOLUME: None})
-    await place.cluster.wait(place.claims("data"), lambda c: c["status"]["phase"] == "Bound")
+    await subject.annotate(subject.claims("data"), **{VOLUME: None})
+    await subject.cluster.wait(subject.claims("data"), lambda c: c["status"]["phase"] == "Bound")
 
 
-async def test_a_stateful_set_in_a_zone_gets_its_pods_and_volumes_there(place: Place) -> None:
-    sets = f"/apis/apps/v1/namespaces/{place.namespace}/statefulsets"
+async def test_a_stateful_set_in_a_zone_gets_its_pods_and_volumes_there(subject: ClusterNamespace) -> None:
+    sets = f"/apis/apps/v1/namespaces/{subject.namespace}/statefulsets"
     pod_spec = {
         "nodeSelector": {"topology.kubernetes.io/zone": "z2"},
         "containers": [{"name": "main", "image": "busybox"}],
@@ -230,7 +232,7 @@ async def test_a_stateful_set_in_a_zone_gets_its_pods_and_volumes_there(place: P
         "template": {"metadata": {"labels": {"app": "db"}}, "spec": pod_spec},
         "volumeClaimTemplates": [{"metadata": {"name": "data"}, "spec": volume}],
     }
-    await place.cluster.create(sets, {"metadata": {"name": "db"}, "spec": spec})
-    await place.cluster.wait(f"{sets}/db", lambda s: s["status"].get("readyReplicas") == 3)
-    pods = (await place.cluster.get(place.pods()))["items"]
+    await subject.cluster.create(sets, {"metadata": {"name": "db"}, "spec": spec})
+    await subject.cluster.wait(f"{sets}/db", lambda s: s["status"].get("readyReplicas") == 3)
+    pods = (await subject.cluster.get(subject.pods()))["items"]
     assert {pod["spec"]["nodeName"] for pod in pods} == {"node-2"}

@@ -5,12 +5,12 @@ from pathlib import Path
 import pytest
 
 from steward.local.errors import BuildError, CompileFailed, DiskFull, LocalError, RegistryUnreachable
-from steward.local.programs.go_build import explain, go_environment, linker_flags
+from steward.local.programs.go_build import build_error, go_environment, linker_flags
 from tests.local.support.fake_program import fake_program
 
 
 @pytest.mark.parametrize(
-    ("complaint", "kind", "cure"),
+    ("line", "kind", "cure"),
     [
         ('Get "x": dial tcp: lookup x: no such host', RegistryUnreachable, "set GOPROXY"),
         ('Get "x": dial tcp 10.0.0.1:443: i/o timeout', RegistryUnreachable, "set GOPROXY"),
@@ -21,10 +21,10 @@ from tests.local.support.fake_program import fake_program
         ("hello/main.go:3:1: syntax error", CompileFailed, "main.go:3:1"),
     ],
 )
-def test_what_go_says_becomes_a_sentence_with_the_cure(
-    tmp_path: Path, complaint: str, kind: type[LocalError], cure: str
+def test_output_of_go_becomes_an_error_with_the_cure(
+    tmp_path: Path, line: str, kind: type[LocalError], cure: str
 ) -> None:
-    error = explain(fake_program(tmp_path), ["example.test/hello", complaint])
+    error = build_error(fake_program(tmp_path), ["example.test/hello", line])
     assert type(error) is kind
     assert cure in str(error)
     assert isinstance(error, BuildError | DiskFull)

@@ -10,7 +10,14 @@ from pathlib import Path
 import pytest
 
 from steward.local.errors import UnsupportedMachine
-from steward.local.programs.programs import CONTROL_PLANE, GO_SOURCES, KWOK, key, machine, required_go
+from steward.local.programs.programs import (
+    CONTROL_PLANE,
+    GO_SOURCES,
+    KWOK,
+    build_key,
+    platform_name,
+    required_go,
+)
 from tests.support.paths import ROOT
 
 REGISTRY_HOST = re.compile(r"https?://|goproxy")
@@ -24,21 +31,21 @@ REGISTRY_HOST = re.compile(r"https?://|goproxy")
         ("linux", "AMD64", "linux-amd64"),
     ],
 )
-def test_machines_we_build_for(system: str, processor: str, name: str) -> None:
-    assert machine(system, processor) == name
+def test_supported_platforms(system: str, processor: str, name: str) -> None:
+    assert platform_name(system, processor) == name
 
 
 @pytest.mark.parametrize(
     ("system", "processor"), [("darwin", "arm64"), ("linux", "riscv64"), ("win32", "AMD64")]
 )
-def test_another_machine_is_told_in_one_sentence_with_the_cure(system: str, processor: str) -> None:
+def test_an_unsupported_platform_is_an_error_with_the_cure(system: str, processor: str) -> None:
     with pytest.raises(UnsupportedMachine, match=rf"this is {system} on {processor}: use .* a virtual one"):
-        machine(system, processor)
+        platform_name(system, processor)
 
 
 def test_the_key_names_version_and_platform_and_differs_by_program() -> None:
-    assert key(CONTROL_PLANE, "linux-amd64").startswith("controlplane-1.36.3-linux-amd64-")
-    assert key(KWOK, "linux-amd64").startswith("kwok-0.8.0-linux-amd64-")
+    assert build_key(CONTROL_PLANE, "linux-amd64").startswith("controlplane-1.36.3-linux-amd64-")
+    assert build_key(KWOK, "linux-amd64").startswith("kwok-0.8.0-linux-amd64-")
 
 
 def test_the_versions_in_the_table_are_those_of_the_go_module() -> None:
@@ -70,11 +77,12 @@ def test_every_dependency_is_locked() -> None:
     locked = set(
         re.findall(r"^([a-z0-9.-]+)==", (ROOT / "requirements" / "dev.txt").read_text(), re.MULTILINE)
     )
-    wanted = [*project["dependencies"], *project["optional-dependencies"]["dev"]]
-    names = {re.split(r"[^A-Za-z0-9._-]", each)[0].lower().replace("_", "-") for each in wanted}
+    required = [*project["dependencies"], *project["optional-dependencies"]["dev"]]
+    names = {re.split(r"[^A-Za-z0-9._-]", line)[0].lower().replace("_", "-") for line in required}
     assert names <= locked
 
 
+@pytest.mark.slow
 def test_the_wheel_holds_the_go_sources(tmp_path: Path) -> None:
     subprocess.run(
         [sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", tmp_path],

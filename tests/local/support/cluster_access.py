@@ -1,4 +1,4 @@
-"""How these tests look at a cluster: plain calls over `steward.local`'s own small client."""
+"""Access to a cluster with the bootstrap client of `steward.local`."""
 
 from __future__ import annotations
 
@@ -32,10 +32,10 @@ class Cluster:
             return await api.get(path)
 
     async def wait(self, path: str, condition: Callable[[Any], bool], seconds: float = 120) -> Any:
-        """The object at `path` as soon as `condition` holds; None stands for an object that is not there."""
+        """Wait until `condition` holds for the object at `path` (None if it does not exist), and return it."""
         deadline = time.monotonic() + seconds
         while not condition(found := await self.get(path)):
-            assert time.monotonic() < deadline, f"{path} stayed as it was: {found}"
+            assert time.monotonic() < deadline, f"{path} does not meet the condition: {found}"
             await asyncio.sleep(0.05)
         return found
 

@@ -1,4 +1,4 @@
-"""A tiny Go module to build in place of Kubernetes: the same builder, in a second instead of minutes."""
+"""A tiny Go module that tests build instead of Kubernetes: a second instead of minutes."""
 
 from __future__ import annotations
 

@@ -1,21 +1,21 @@
-"""The operator dies at every write of a deletion, and the end is the same: nothing left, nothing deleted twice.
+"""A deletion with a crash at every write ends with nothing left and nothing deleted twice.
 
-A topology server and those who stand on it, made by hand and deleted at once, so that each waits for the other.
+A topology server and its dependents are created without a cluster and deleted at once, so that one waits for the other.
 """
 
 from steward.local.control_plane import ControlPlane
-from tests.multigres.integration.test_toposerver_deletion import TOPO
-from tests.multigres.support.crash_story import CrashStory
-from tests.multigres.support.process_lives import OF_LIVES
+from tests.multigres.support.crash_runs import CRASH_MARKS
+from tests.multigres.support.crash_scenario import CrashScenario
+from tests.multigres.support.toposerver_objects import TOPO
 from tests.support.kubectl import Kubectl
 
 GOING = "toposerver/my-etcd", "cell/my-gateway", "shard/my-shard"
 STANDING = {"globalTopoServer": TOPO, "topoServerRef": {"name": "my-etcd"}}
 
-pytestmark = OF_LIVES
+pytestmark = CRASH_MARKS
 
 
-class Standing(CrashStory):
+class Standing(CrashScenario):
     def begin(self) -> None:
         self.make("TopoServer", "my-etcd", replicas=1)
         self.make("Cell", "my-gateway", name="my-gateway", multiGateway={"replicas": 1}, **STANDING)
@@ -30,22 +30,22 @@ class Standing(CrashStory):
             backup={"type": "s3", "s3": {"bucket": "b", "region": "r"}},
             **STANDING,
         )
-        self.until(lambda: all(self.is_up(*each.split("/")) for each in GOING))
+        self.run_until_done(lambda: all(self.is_up(*each.split("/")) for each in GOING))
 
     def is_up(self, kind: str, name: str) -> bool:
         ready = self.condition("Ready", kind, name)
         return ready is not None and ready["status"] == "True"
 
 
-def test_a_deletion_ends_the_same_however_often_the_operator_dies(
+def test_a_deletion_survives_a_crash_at_every_write(
     control_plane: ControlPlane, kubectl: Kubectl, namespace: str
 ) -> None:
-    story = Standing(control_plane, kubectl, namespace)
-    story.begin()
-    workloads = {part for part in story.parts() if part.startswith(("deployments/", "statefulsets/"))}
-    since = story.mark()
+    scenario = Standing(control_plane, kubectl, namespace)
+    scenario.begin()
+    workloads = {part for part in scenario.parts() if part.startswith(("deployments/", "statefulsets/"))}
+    since = scenario.mark()
     kubectl("delete", *GOING, "-n", namespace, "--wait=false")
-    assert story.lives(lambda: not story.parts()) >= 2 * 5
-    assert story.made(since) == []
-    assert story.deleted(since) == sorted(workloads)
-    assert story.repeated(since) == []
+    assert scenario.crash_until(lambda: not scenario.parts()) >= 2 * 5
+    assert scenario.made(since) == []
+    assert scenario.deleted(since) == sorted(workloads)
+    assert scenario.repeated(since) == []

@@ -1,6 +1,6 @@
-"""Clusters and parts of them go, and come back, although the operator is killed at every write on the way.
+"""Clusters and their parts are deleted and created again although the operator crashes at every write.
 
-However many lives it takes, the story ends in the same place, and nothing is made or deleted twice.
+The result is always the same, and no object is created or deleted twice.
 """
 
 from typing import Any
@@ -8,32 +8,32 @@ from typing import Any
 import pytest
 
 from steward.local.control_plane import ControlPlane
-from tests.multigres.integration.test_cluster_deletion import PASSWORD
-from tests.multigres.support.crash_story import CrashStory
-from tests.multigres.support.process_lives import OF_LIVES
+from tests.multigres.support.cluster_deletion import PASSWORD
+from tests.multigres.support.crash_runs import CRASH_MARKS
+from tests.multigres.support.crash_scenario import CrashScenario
 from tests.support.kubectl import Kubectl
 
-pytestmark = OF_LIVES
+pytestmark = CRASH_MARKS
 
 
 @pytest.fixture
-def story(control_plane: ControlPlane, kubectl: Kubectl, namespace: str) -> CrashStory:
-    return CrashStory(control_plane, kubectl, namespace)
+def scenario(control_plane: ControlPlane, kubectl: Kubectl, namespace: str) -> CrashScenario:
+    return CrashScenario(control_plane, kubectl, namespace)
 
 
-def test_the_deletion_of_a_cluster_survives_a_kill_at_every_write(story: CrashStory) -> None:
-    story.ask()
-    story.until(story.is_ready)
-    parts, claims = story.parts(), story.uids("pvc")
-    since = story.mark()
-    story.delete_cluster()
-    # Each child is asked to go, noted, drained, taken away and let go: most of these writes end two lives.
-    assert story.lives(lambda: story.remains() == [PASSWORD]) >= 2 * 10
-    assert story.uids("pvc") == claims
-    assert story.made(since) == []
-    # The Shard goes with its group.
-    assert story.deleted(since) == sorted(part for part in parts if not part.startswith("shards/"))
-    assert story.repeated(since) == []
+def test_the_deletion_of_a_cluster_survives_a_crash_at_every_write(scenario: CrashScenario) -> None:
+    scenario.apply_spec()
+    scenario.run_until_done(scenario.is_ready)
+    parts, claims = scenario.parts(), scenario.uids("pvc")
+    since = scenario.mark()
+    scenario.delete_cluster()
+    # Each child is deleted, annotated, drained and released: most of these writes crash the operator twice.
+    assert scenario.crash_until(lambda: scenario.remaining_objects() == [PASSWORD]) >= 2 * 10
+    assert scenario.uids("pvc") == claims
+    assert scenario.made(since) == []
+    # The garbage collector deletes the Shard with its group.
+    assert scenario.deleted(since) == sorted(part for part in parts if not part.startswith("shards/"))
+    assert scenario.repeated(since) == []
 
 
 def group(name: str, *shards: str, **pools: dict[str, Any]) -> dict[str, Any]:
@@ -60,28 +60,30 @@ FEWER = [
     database("postgres", group("default", "0-inf", default=EVERYWHERE), group("split", "0-8", default=EMPTY))
 ]
 LEFT = ("z2", "pool-more", "split-8-inf", "extra", "other")
-"""What the names of those parts hold that are in MORE and two cells, and not in FEWER and one."""
+"""Parts of the names of objects that exist with MORE and two cells, and not with FEWER and one."""
 OWN_SERVER = {"localTopoServer": {"etcd": {"replicas": 1}}}
 BOTH_CELLS = [{"zone": "z1"}, {"zone": "z2", "spec": OWN_SERVER}]
 
 
-def test_what_leaves_the_spec_and_comes_back_survives_a_kill_at_every_write(story: CrashStory) -> None:
+def test_removing_and_restoring_parts_of_a_spec_survives_a_crash_at_every_write(
+    scenario: CrashScenario,
+) -> None:
     """A pool, a shard, a table group, a database and a cell with its own server at once; their volumes stay."""
-    story.ask(cells=BOTH_CELLS, databases=MORE)
-    story.until(story.is_ready)
-    before, claims = story.parts(), story.uids("pvc")
-    since = story.mark()
-    story.ask(cells=BOTH_CELLS[:1], databases=FEWER)
+    scenario.apply_spec(cells=BOTH_CELLS, databases=MORE)
+    scenario.run_until_done(scenario.is_ready)
+    before, claims = scenario.parts(), scenario.uids("pvc")
+    since = scenario.mark()
+    scenario.apply_spec(cells=BOTH_CELLS[:1], databases=FEWER)
     gone = {part for part in before if any(word in part for word in LEFT)}
-    assert story.lives(lambda: story.is_ready() and story.parts() == before - gone) >= 2 * 10
-    # Shards go with their group: only the one that left alone was asked to.
+    assert scenario.crash_until(lambda: scenario.is_ready() and scenario.parts() == before - gone) >= 2 * 10
+    # Shards are deleted with their group: the operator deletes only the one that was removed by itself.
     with_group = {part for part in gone if part.startswith("shards/") and "split" not in part}
-    assert story.deleted(since) == sorted(gone - with_group)
-    assert story.repeated(since) == []
-    assert story.uids("pvc") == claims, "what is kept stays where it was"
-    since = story.mark()
-    story.ask(cells=BOTH_CELLS, databases=MORE)
-    assert story.lives(lambda: story.is_ready() and story.parts() == before) >= 2 * 2
-    assert story.made(since) == sorted(gone)
-    assert story.repeated(since) == []
-    assert story.uids("pvc") == claims, "and is taken again"
+    assert scenario.deleted(since) == sorted(gone - with_group)
+    assert scenario.repeated(since) == []
+    assert scenario.uids("pvc") == claims, "retained claims are unchanged"
+    since = scenario.mark()
+    scenario.apply_spec(cells=BOTH_CELLS, databases=MORE)
+    assert scenario.crash_until(lambda: scenario.is_ready() and scenario.parts() == before) >= 2 * 2
+    assert scenario.made(since) == sorted(gone)
+    assert scenario.repeated(since) == []
+    assert scenario.uids("pvc") == claims, "and are used again"

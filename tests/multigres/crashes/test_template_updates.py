@@ -1,6 +1,6 @@
-"""Template contents come and go although the operator is killed at every write: by word, by policy, and back again.
+"""Template updates and rollbacks with a crash at every write, by command and by policy.
 
-The words are said with `steward updates`, as a person says them.
+The commands are `steward updates`, as a user runs them.
 """
 
 from typing import Any
@@ -9,82 +9,86 @@ from click.testing import CliRunner
 
 from steward.cli.main import steward
 from steward.local.control_plane import ControlPlane
-from tests.multigres.integration.test_topology import run
-from tests.multigres.support.process_lives import OF_LIVES, killed_at_every_write, lived
-from tests.multigres.support.update_story import Story
+from tests.multigres.support.crash_runs import CRASH_MARKS, crash_at_every_write, run_until
+from tests.multigres.support.template_update_scenario import TemplateUpdateScenario
+from tests.multigres.support.waiting import run_async
 from tests.support.kubectl import Kubectl
 
 MANUAL = {"templateChanges": "Manual"}
-# The record, the Cell and the annotation; what grows out of a Cell is another story.
-OF_THE_STORY = r"/(controllerrevisions|cells|multigresclusters)/[^/]+$"
+# The revision, the Cell and the annotation; writes below a Cell are not part of this scenario.
+SCENARIO_PATHS = r"/(controllerrevisions|cells|multigresclusters)/[^/]+$"
 WINDOW = {"templateChanges": "Window", "window": {"cron": "* * * * *", "duration": "2m"}}
 
-pytestmark = OF_LIVES
+pytestmark = CRASH_MARKS
 
 
-class Updates(Story):
-    """The cluster of the story, and all lives of its operator."""
+class Updates(TemplateUpdateScenario):
+    """A cluster whose operator crashes at every write."""
 
     def __init__(self, control_plane: ControlPlane, kubectl: Kubectl, namespace: str) -> None:
         super().__init__(kubectl, namespace)
         self.control_plane = control_plane
 
-    def stands_on(self, replicas: int, generation: int) -> bool:
-        """The content has reached the Cell, the status says so, and no request is left."""
+    def uses_content(self, replicas: int, generation: int) -> bool:
+        """The content has reached the Cell, the status reports it, and no request is left."""
         applied = self.status().get("appliedTemplateGenerations", {})
         return (
-            self.asked_gateways() == [replicas]
+            self.gateway_replicas() == [replicas]
             and applied == {"CellTemplate/gate": generation, "ShardTemplate/std": 1}
             and not any("template-update" in name for name in self.annotations())
         )
 
-    def until(self, is_over: Any) -> None:
-        run(lived(self.control_plane, self.namespace, is_over))
+    def run_until_done(self, is_done: Any) -> None:
+        run_async(run_until(self.control_plane, self.namespace, is_done))
 
-    def lives(self, replicas: int, generation: int) -> int:
-        def is_over() -> bool:
-            return self.stands_on(replicas, generation)
+    def crash_until(self, replicas: int, generation: int) -> int:
+        def is_done() -> bool:
+            return self.uses_content(replicas, generation)
 
-        return run(killed_at_every_write(self.control_plane, self.namespace, is_over, changes=OF_THE_STORY))
+        return run_async(
+            crash_at_every_write(self.control_plane, self.namespace, is_done, changes=SCENARIO_PATHS)
+        )
 
-    def offer(self, replicas: int) -> str:
-        """A newer content of the template, and what it is called once the cluster has seen it."""
+    def change_template(self, replicas: int) -> str:
+        """Changes the template; returns the name of the new revision once the cluster reports it."""
         before = self.status().get("availableTemplateRevision")
-        self.gateways(replicas)
-        self.until(lambda: self.status().get("availableTemplateRevision") not in (None, before))
+        self.set_gateways(replicas)
+        self.run_until_done(lambda: self.status().get("availableTemplateRevision") not in (None, before))
         return str(self.status()["availableTemplateRevision"])
 
-    def say(self, *words: str) -> str:
+    def run_updates_command(self, *words: str) -> str:
         where = ("-n", self.namespace, "--kubeconfig", str(self.control_plane.kubeconfig))
-        said = CliRunner().invoke(steward, ["updates", *words, *where])
-        assert said.exception is None or isinstance(said.exception, SystemExit), said.exception
-        return said.output
+        result = CliRunner().invoke(steward, ["updates", *words, *where])
+        assert result.exception is None or isinstance(result.exception, SystemExit), result.exception
+        return result.output
 
 
-def test_updates_and_their_way_back_survive_a_kill_at_every_write(
+def test_template_updates_and_rollbacks_survive_a_crash_at_every_write(
     control_plane: ControlPlane, kubectl: Kubectl, namespace: str
 ) -> None:
-    story = Updates(control_plane, kubectl, namespace)
-    story.begin(MANUAL)
-    story.until(lambda: story.stands_on(0, 1))
+    scenario = Updates(control_plane, kubectl, namespace)
+    scenario.create(MANUAL)
+    scenario.run_until_done(lambda: scenario.uses_content(0, 1))
 
-    story.offer(1)
-    assert "+multiGateway.replicas: 1" in story.say("show", "demo")
-    assert "takes it now" in story.say("apply", "demo", "--yes")
-    # The record, the Cell and the annotation each end two lives.
-    assert story.lives(1, generation=2) >= 2 * 3
+    scenario.change_template(1)
+    assert "+multiGateway.replicas: 1" in scenario.run_updates_command("show", "demo")
+    assert "applies it now" in scenario.run_updates_command("apply", "demo", "--yes")
+    # The revision, the Cell and the annotation crash the operator twice each.
+    assert scenario.crash_until(1, generation=2) >= 2 * 3
 
-    story.cluster({**MANUAL, "acceptedRevision": story.offer(2)})
-    assert story.lives(2, generation=3) >= 2 * 2
+    scenario.cluster({**MANUAL, "acceptedRevision": scenario.change_template(2)})
+    assert scenario.crash_until(2, generation=3) >= 2 * 2
 
-    [second] = [each for each in story.revisions() if each["data"]["generation"] == 2]
-    assert second["metadata"]["name"] in story.say("history", "demo")
-    assert "goes back to generation 2" in story.say("rollback", "demo", second["metadata"]["name"], "--yes")
-    assert story.lives(1, generation=2) >= 2 * 3
+    [second] = [each for each in scenario.revisions() if each["data"]["generation"] == 2]
+    assert second["metadata"]["name"] in scenario.run_updates_command("history", "demo")
+    assert "rolls back to generation 2" in scenario.run_updates_command(
+        "rollback", "demo", second["metadata"]["name"], "--yes"
+    )
+    assert scenario.crash_until(1, generation=2) >= 2 * 3
 
-    story.gateways(3)
-    story.cluster(WINDOW)
-    assert story.lives(3, generation=4) >= 2 * 2
-    # One for each content, however often the operator was killed; the one in force has the highest number.
-    assert [each["data"]["generation"] for each in story.revisions()] == [1, 3, 2, 4]
-    assert story.say() == "No template change waits.\n"
+    scenario.set_gateways(3)
+    scenario.cluster(WINDOW)
+    assert scenario.crash_until(3, generation=4) >= 2 * 2
+    # One revision per content, however often the operator crashed; the active one has the highest number.
+    assert [each["data"]["generation"] for each in scenario.revisions()] == [1, 3, 2, 4]
+    assert scenario.run_updates_command() == "No template change is pending.\n"

@@ -1,26 +1,26 @@
-"""Volumes grow and go although the operator is killed at every write on the way: as many creates and deletes."""
+"""Volume changes with a crash at every write make the same creates and deletes as without."""
 
 from steward.local.control_plane import ControlPlane
 from steward.testkit import AuditLog
-from tests.multigres.integration.test_operator import Clusters
-from tests.multigres.integration.test_topology import run
-from tests.multigres.integration.test_volumes import DELETE, Subject, etcd, sized
-from tests.multigres.support.process_lives import OF_LIVES, counted, killed_at_every_write, lived
+from tests.multigres.support.clusters import Clusters
+from tests.multigres.support.crash_runs import CRASH_MARKS, count_writes, crash_at_every_write, run_until
+from tests.multigres.support.volume_cluster import DELETE, VolumeCluster, topo_server, with_storage
+from tests.multigres.support.waiting import run_async
 from tests.support.kubectl import Kubectl
 
-pytestmark = OF_LIVES
+pytestmark = CRASH_MARKS
 RETAIN = {"whenDeleted": "Retain", "whenScaled": "Retain"}
 KEPT = {**DELETE, "whenScaled": "Retain"}
 
 
-def made_ready(control_plane: ControlPlane, kubectl: Kubectl, namespace: str) -> Subject:
-    """A cluster with one Postgres server, and nobody who looks after it any more."""
-    subject = Subject(Clusters(kubectl, namespace), "mini")
-    subject.apply({**sized("1Gi"), "replicasPerCell": 1}, pvcDeletionPolicy=DELETE)
+def made_ready(control_plane: ControlPlane, kubectl: Kubectl, namespace: str) -> VolumeCluster:
+    """A ready cluster with one Postgres server, without a running operator."""
+    subject = VolumeCluster(Clusters(kubectl, namespace), "mini")
+    subject.apply({**with_storage("1Gi"), "replicasPerCell": 1}, pvcDeletionPolicy=DELETE)
     subject.annotate("multigres.com/pvc-deletion-grace=1s")
     generation = subject.clusters.get("mgc", "mini")["metadata"]["generation"]
-    run(
-        lived(
+    run_async(
+        run_until(
             control_plane,
             namespace,
             lambda: subject.is_ready(generation) and subject.has_policy(subject.pool, KEPT),
@@ -29,52 +29,56 @@ def made_ready(control_plane: ControlPlane, kubectl: Kubectl, namespace: str) ->
     return subject
 
 
-def test_growing_volumes_under_another_policy_survives_a_kill_at_every_write(
+def test_growing_volumes_under_another_policy_survives_a_crash_at_every_write(
     control_plane: ControlPlane, kubectl: Kubectl, namespace: str
 ) -> None:
-    """The pool's and etcd's at once."""
+    """Volumes of the pool and of etcd at once."""
     grown = made_ready(control_plane, kubectl, namespace)
     pods, claims = grown.uids("pod"), grown.uids("pvc")
     sets = (grown.pool, grown.server)
     before = {name: grown.stateful_set(name)["metadata"]["uid"] for name in sets}
     audit = AuditLog(control_plane.audit_log, control_plane.kubeconfig)
-    mark = run(audit.mark())
-    pool = {**sized("2Gi"), "replicasPerCell": 1}
-    grown.apply(pool, pvcDeletionPolicy=RETAIN, globalTopoServer=etcd("3Gi"))
+    mark = run_async(audit.mark())
+    pool = {**with_storage("2Gi"), "replicasPerCell": 1}
+    grown.apply(pool, pvcDeletionPolicy=RETAIN, globalTopoServer=topo_server("3Gi"))
 
-    def is_over() -> bool:
+    def is_done() -> bool:
         return (
-            all(grown.is_remade(name, before[name]) and grown.has_policy(name, RETAIN) for name in sets)
+            all(grown.is_recreated(name, before[name]) and grown.has_policy(name, RETAIN) for name in sets)
             and grown.sizes(grown.pool) == {("2Gi", "2Gi")}
             and grown.sizes(grown.server) == {("3Gi", "3Gi")}
             and grown.condition("shard", grown.shard)["status"] == "True"
             and grown.condition("toposerver", grown.server)["status"] == "True"
         )
 
-    # Two claims that grow, two sets that let go, go and come: most of these writes end two lives.
-    assert run(killed_at_every_write(control_plane, namespace, is_over)) >= 2 * 4
-    made = counted(run(audit.calls_since(mark)), namespace, "statefulsets", "persistentvolumeclaims", "pods")
+    # Two claims grow, two sets are recreated: most of these writes crash the operator twice.
+    assert run_async(crash_at_every_write(control_plane, namespace, is_done)) >= 2 * 4
+    made = count_writes(
+        run_async(audit.calls_since(mark)), namespace, "statefulsets", "persistentvolumeclaims", "pods"
+    )
     assert sorted(made.pop("+ statefulsets")) == sorted(made.pop("- statefulsets")) == sorted(sets)
     assert not any(made.values()), made
     assert (grown.uids("pod"), grown.uids("pvc")) == (pods, claims)
 
 
-def test_the_end_of_an_unused_claim_survives_a_kill_at_every_write(
+def test_the_deletion_of_an_unused_claim_survives_a_crash_at_every_write(
     control_plane: ControlPlane, kubectl: Kubectl, namespace: str
 ) -> None:
     stopped = made_ready(control_plane, kubectl, namespace)
     [claim] = stopped.claims(stopped.pool)
     others = set(stopped.uids("pvc")) - {claim}
     audit = AuditLog(control_plane.audit_log, control_plane.kubeconfig)
-    mark = run(audit.mark())
-    stopped.apply({**sized("1Gi"), "replicasPerCell": 0}, pvcDeletionPolicy=DELETE)
+    mark = run_async(audit.mark())
+    stopped.apply({**with_storage("1Gi"), "replicasPerCell": 0}, pvcDeletionPolicy=DELETE)
 
-    def is_over() -> bool:
+    def is_done() -> bool:
         return stopped.claims(stopped.pool) == {} and stopped.retained() == []
 
-    # A set that is scaled, the mark on the claim and its end: most of these writes end two lives.
-    assert run(killed_at_every_write(control_plane, namespace, is_over)) >= 2 * 2
-    made = counted(run(audit.calls_since(mark)), namespace, "statefulsets", "persistentvolumeclaims", "pods")
+    # The scale-down, the annotation of the claim and its deletion: most of these writes crash the operator twice.
+    assert run_async(crash_at_every_write(control_plane, namespace, is_done)) >= 2 * 2
+    made = count_writes(
+        run_async(audit.calls_since(mark)), namespace, "statefulsets", "persistentvolumeclaims", "pods"
+    )
     assert made.pop("- persistentvolumeclaims") == [claim]
     assert not any(made.values()), made
     assert set(stopped.uids("pvc")) == others

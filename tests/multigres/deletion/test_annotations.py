@@ -1,43 +1,38 @@
-"""What annotations say about the end of an object, and what is counted of it."""
+"""Annotations that steer a deletion, finalizers, and the metrics of deletions."""
 
 import pytest
 from prometheus_client import CollectorRegistry
 
-from steward.kube.objects.kinds import Key, Kind, Ref
-from steward.kube.objects.meta import ObjectMeta
-from steward.kube.objects.patches import MergePatch
+from steward.kube.objects.kinds import Kind
 from steward.multigres.deletion.annotations import (
     FORCE,
     PERIOD,
     PROTECTION,
     STARTED,
-    Grace,
-    held,
+    GraceSettings,
+    effective_annotations,
     is_forced,
     is_protected,
-    release,
     shutdown_period,
     shutdown_start,
-    started_note,
-    steering,
+    started_annotations,
 )
-from steward.multigres.deletion_metrics import DeletionFigures
-from steward.multigres.objects.metadata import FINALIZER
+from steward.multigres.metrics import DeletionMetrics
 
 NOW = 1_800_000_000.0
-GRACE = Grace()
+GRACE = GraceSettings()
 CELL_KIND = Kind("multigres.com/v1alpha1", "Cell")
 
 
 def test_the_objects_own_annotations_win_over_the_clusters_one_by_one() -> None:
-    found = steering(
+    found = effective_annotations(
         {PERIOD: "5s"}, {PERIOD: "9s", FORCE: "true", STARTED: "2027-01-15T08:00:00Z", "other": "x"}
     )
     assert found == {PERIOD: "5s", FORCE: "true"}
 
 
 @pytest.mark.parametrize(
-    ("said", "setting", "protected"),
+    ("value", "setting", "protected"),
     [
         (None, True, True),
         (None, False, False),
@@ -48,22 +43,22 @@ def test_the_objects_own_annotations_win_over_the_clusters_one_by_one() -> None:
         ("", True, True),
     ],
 )
-def test_protection_is_off_only_when_somebody_says_so(
-    said: str | None, setting: bool, protected: bool
+def test_protection_is_off_only_if_the_annotation_says_so(
+    value: str | None, setting: bool, protected: bool
 ) -> None:
-    annotations = {} if said is None else {PROTECTION: said}
-    assert is_protected(annotations, Grace(protects=setting)) is protected
+    annotations = {} if value is None else {PROTECTION: value}
+    assert is_protected(annotations, GraceSettings(protects_by_default=setting)) is protected
 
 
 @pytest.mark.parametrize(
-    ("said", "forced"), [("true", True), ("True", True), ("false", False), ("yes", False)]
+    ("value", "forced"), [("true", True), ("True", True), ("false", False), ("yes", False)]
 )
-def test_only_true_forces(said: str, forced: bool) -> None:
-    assert is_forced({FORCE: said}) is forced
+def test_only_true_forces(value: str, forced: bool) -> None:
+    assert is_forced({FORCE: value}) is forced
 
 
 @pytest.mark.parametrize(
-    ("said", "seconds", "complaint"),
+    ("value", "seconds", "complaint"),
     [
         (None, 30, ""),
         ("5s", 5, ""),
@@ -74,19 +69,21 @@ def test_only_true_forces(said: str, forced: bool) -> None:
         ("-1s", 30, "'-1s' is no duration, such as 30s or 1m30s; 30s is used instead"),
     ],
 )
-def test_a_period_is_capped_and_nonsense_falls_back(said: str | None, seconds: float, complaint: str) -> None:
-    found = shutdown_period({} if said is None else {PERIOD: said}, 30.0, GRACE)
+def test_a_period_is_capped_and_an_invalid_one_falls_back(
+    value: str | None, seconds: float, complaint: str
+) -> None:
+    found = shutdown_period({} if value is None else {PERIOD: value}, 30.0, GRACE)
     assert found.seconds == seconds
-    assert found.complaint == (f"{PERIOD}: {complaint}" if complaint else "")
+    assert found.problem == (f"{PERIOD}: {complaint}" if complaint else "")
 
 
-def test_poolers_have_twice_the_time_and_nobody_more_than_the_most() -> None:
+def test_poolers_have_twice_the_period_up_to_the_maximum() -> None:
     assert GRACE.pooler_seconds == 60
-    assert shutdown_period({}, Grace(200, 300).pooler_seconds, Grace(200, 300)).seconds == 300
+    assert shutdown_period({}, GraceSettings(200, 300).pooler_seconds, GraceSettings(200, 300)).seconds == 300
 
 
 @pytest.mark.parametrize(
-    ("said", "at", "complains"),
+    ("value", "at", "complains"),
     [
         (None, None, False),
         ("2027-01-15T08:00:00Z", NOW, False),
@@ -97,43 +94,33 @@ def test_poolers_have_twice_the_time_and_nobody_more_than_the_most() -> None:
         ("", None, True),
     ],
 )
-def test_a_start_that_cannot_be_is_none(said: str | None, at: float | None, complains: bool) -> None:
-    found = shutdown_start({} if said is None else {STARTED: said}, NOW)
+def test_an_impossible_start_is_ignored(value: str | None, at: float | None, complains: bool) -> None:
+    found = shutdown_start({} if value is None else {STARTED: value}, NOW)
     assert found.at == at
-    assert bool(found.complaint) is complains
+    assert bool(found.problem) is complains
 
 
 @pytest.mark.parametrize(
-    ("said", "counts"),
+    ("value", "counts"),
     [(NOW - 2, True), (NOW - 1800, True), (NOW - 2 * 3600, False), (NOW - 20 * 365 * 86_400, False)],
 )
-def test_a_start_from_long_before_the_deletion_was_another_one(said: float, counts: bool) -> None:
-    found = shutdown_start(started_note(said), NOW + 5, asked=NOW)
-    assert (found.at == said) is counts
-    assert ("long before the deletion" in found.complaint) is not counts
+def test_a_start_long_before_the_deletion_is_ignored(value: float, counts: bool) -> None:
+    found = shutdown_start(started_annotations(value), NOW + 5, requested_at=NOW)
+    assert (found.at == value) is counts
+    assert ("long before the deletion" in found.problem) is not counts
 
 
-def test_what_is_noted_is_read_back() -> None:
-    note = started_note(NOW, 90.0)
+def test_the_written_annotations_are_read_back() -> None:
+    note = started_annotations(NOW, 90.0)
     assert shutdown_start(note, NOW + 10).at == NOW
     assert shutdown_period(note, 30.0, GRACE).seconds == 90
 
 
-def test_the_finalizer_is_put_beside_others_and_taken_from_among_them() -> None:
-    ref = Ref(CELL_KIND, Key("ns", "c"))
-    meta = ObjectMeta(name="c", resource_version="7", finalizers=("a/b",))
-    [step] = held(ref, meta)
-    assert step.patch == MergePatch.metadata_as_seen("7", finalizers=["a/b", FINALIZER])
-    both = ObjectMeta(name="c", resource_version="8", finalizers=("a/b", FINALIZER, "z/y"))
-    assert held(ref, both) == ()
-    assert release(ref, both).patch == MergePatch.metadata_as_seen("8", finalizers=["a/b", "z/y"])
-
-
-def test_the_figures_have_the_names_labels_and_buckets_that_dashboards_know() -> None:
+def test_deletion_metrics_have_the_names_labels_and_buckets_that_dashboards_use() -> None:
     registry = CollectorRegistry()
-    figures = DeletionFigures(registry)
-    figures.blocked("TopoServer", "shop")
-    figures.ended("Cell", 7.0)
+    metrics = DeletionMetrics(registry)
+    metrics.count_blocked("TopoServer", "shop")
+    metrics.observe_shutdown("Cell", 7.0)
     assert registry.get_sample_value(
         "multigres_deletion_blocked_total", {"kind": "TopoServer", "namespace": "shop"}
     )

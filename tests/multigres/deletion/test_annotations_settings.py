@@ -1,21 +1,21 @@
-"""What an operator is told about graceful deletion by its environment."""
+"""Environment variables of graceful deletion."""
 
 import pytest
 
 from steward.runtime.manager.settings import SettingsError, settings_from
 
-PROMISED = {
+ENVIRONMENT = {
     "DEFAULT_GRACEFUL_SHUTDOWN_PERIOD": "45s",
     "MAX_GRACEFUL_SHUTDOWN_PERIOD": "10m",
     "ETCD_DELETION_PROTECTION_DEFAULT": "disabled",
 }
 
 
-def test_the_variables_have_the_names_that_were_promised() -> None:
-    told, untold = settings_from(PROMISED), settings_from({})
-    assert (told.default_graceful_shutdown_period, untold.default_graceful_shutdown_period) == (45, 30)
-    assert (told.max_graceful_shutdown_period, untold.max_graceful_shutdown_period) == (600, 300)
-    assert (told.etcd_deletion_protection_default, untold.etcd_deletion_protection_default) == (
+def test_the_environment_variables_have_their_documented_names() -> None:
+    configured, default = settings_from(ENVIRONMENT), settings_from({})
+    assert (configured.default_graceful_shutdown_period, default.default_graceful_shutdown_period) == (45, 30)
+    assert (configured.max_graceful_shutdown_period, default.max_graceful_shutdown_period) == (600, 300)
+    assert (configured.etcd_deletion_protection_default, default.etcd_deletion_protection_default) == (
         "disabled",
         "enabled",
     )
@@ -30,8 +30,8 @@ def test_the_variables_have_the_names_that_were_promised() -> None:
         ("ETCD_DELETION_PROTECTION_DEFAULT", "maybe", "enabled or disabled"),
     ],
 )
-def test_a_variable_that_makes_no_sense_is_named_with_the_cure(variable: str, text: str, cure: str) -> None:
-    """It is the operator's own Deployment that is wrong: its roll-out stops, and the replica before goes on."""
+def test_an_invalid_variable_is_named_with_the_cure(variable: str, text: str, cure: str) -> None:
+    """The operator's own Deployment is wrong: its rollout stops, and the previous replica keeps running."""
     with pytest.raises(SettingsError) as refused:
         settings_from({variable: text})
     assert variable in str(refused.value)

@@ -1,4 +1,4 @@
-"""In which order a cluster goes, and who is let go."""
+"""The order in which the parts of a cluster are deleted, and how they are orphaned."""
 
 from typing import Any
 
@@ -8,13 +8,13 @@ from steward.kube.objects.kinds import Key, Kind, Ref
 from steward.kube.objects.meta import ObjectMeta, OwnerReference
 from steward.kube.objects.patches import MergePatch
 from steward.multigres.deletion.cluster_order import (
-    Present,
-    Remains,
-    Then,
-    by_force,
-    last_step,
-    let_go,
-    next_step,
+    NextAction,
+    RemainingObject,
+    RemainingObjects,
+    final_deletion_step,
+    forced_deletion_step,
+    next_deletion_step,
+    orphan_steps,
     was_orphaned,
 )
 from steward.multigres.views import (
@@ -22,29 +22,29 @@ from steward.multigres.views import (
 )
 from steward.runtime.plan.steps import Delete, Patch
 
-GOING = "2027-01-15T08:00:00Z"
+TERMINATING = "2027-01-15T08:00:00Z"
 
 
-def present(kind: str, name: str, going: bool = False, owned: bool = True) -> Present:
+def remaining_object(kind: str, name: str, terminating: bool = False, owned: bool = True) -> RemainingObject:
     owners = (OwnerReference(uid="o", controller=True),) if owned else ()
-    stamp = GOING if going else None
+    stamp = TERMINATING if terminating else None
     meta = ObjectMeta(
         name=name, uid=name, resource_version="7", deletion_timestamp=stamp, owner_references=owners
     )
     known = WorkloadView(meta)
-    return Present(Ref(Kind("multigres.com/v1alpha1", kind), Key("ns", name)), known)
+    return RemainingObject(Ref(Kind("multigres.com/v1alpha1", kind), Key("ns", name)), known)
 
 
 C, G, S, T, R = (
-    present("Cell", "c"),
-    present("TableGroup", "g"),
-    present("Shard", "s"),
-    present("TopoServer", "t"),
-    present("Secret", "r"),
+    remaining_object("Cell", "c"),
+    remaining_object("TableGroup", "g"),
+    remaining_object("Shard", "s"),
+    remaining_object("TopoServer", "t"),
+    remaining_object("Secret", "r"),
 )
-GW = present("Deployment", "gw")
-STRAY = present("Cell", "stray", owned=False)
-ALL = Remains([C], [GW], [G], [S], [T], [R])
+GW = remaining_object("Deployment", "gw")
+ORPHAN = remaining_object("Cell", "orphan", owned=False)
+ALL = RemainingObjects([C], [GW], [G], [S], [T], [R])
 
 
 def deleted(plan: Any) -> list[str]:
@@ -52,68 +52,74 @@ def deleted(plan: Any) -> list[str]:
 
 
 @pytest.mark.parametrize(
-    ("remains", "asked", "then"),
+    ("remaining", "deleted_names", "action"),
     [
-        (ALL, ["c"], Then.WAIT),
-        (ALL._replace(cells=[present("Cell", "c", going=True)]), [], Then.WAIT),
-        (ALL._replace(gateways=[]), ["c", "g"], Then.WAIT),
-        (ALL._replace(gateways=[], groups=[]), ["c"], Then.WAIT),
+        (ALL, ["c"], NextAction.WAIT),
+        (ALL._replace(cells=[remaining_object("Cell", "c", terminating=True)]), [], NextAction.WAIT),
+        (ALL._replace(gateways=[]), ["c", "g"], NextAction.WAIT),
+        (ALL._replace(gateways=[], groups=[]), ["c"], NextAction.WAIT),
         (
-            ALL._replace(cells=[], gateways=[], groups=[], shards=[present("Shard", "s", owned=False)]),
+            ALL._replace(
+                cells=[], gateways=[], groups=[], shards=[remaining_object("Shard", "s", owned=False)]
+            ),
             ["s"],
-            Then.WAIT,
+            NextAction.WAIT,
         ),
         (
-            ALL._replace(gateways=[], groups=[], shards=[], cells=[present("Cell", "c", going=True)]),
+            ALL._replace(
+                gateways=[], groups=[], shards=[], cells=[remaining_object("Cell", "c", terminating=True)]
+            ),
             [],
-            Then.WAIT,
+            NextAction.WAIT,
         ),
-        (ALL._replace(cells=[], gateways=[], groups=[], shards=[]), [], Then.DEREGISTER),
+        (ALL._replace(cells=[], gateways=[], groups=[], shards=[]), [], NextAction.DEREGISTER),
     ],
 )
-def test_gateways_go_first_then_shards_then_cells_then_records(
-    remains: Remains, asked: list[str], then: Then
+def test_gateways_are_deleted_first_then_shards_then_cells_then_records(
+    remaining: RemainingObjects, deleted_names: list[str], action: NextAction
 ) -> None:
-    step = next_step(remains)
-    assert (deleted(step.steps), step.then) == (asked, then)
-    assert bool(step.waits_for) is (then is Then.WAIT)
+    step = next_deletion_step(remaining)
+    assert (deleted(step.steps), step.action) == (deleted_names, action)
+    assert bool(step.waits_for) is (action is NextAction.WAIT)
 
 
 @pytest.mark.parametrize(
     ("owned", "labelled", "is_through"),
-    [([], [C], False), ([], [STRAY], True), ([C], [C, STRAY], False), ([], [], False)],
-    ids=["another's", "let go", "a hand took one owner away", "nothing left"],
+    [([], [C], False), ([], [ORPHAN], True), ([C], [C, ORPHAN], False), ([], [], False)],
+    ids=["owned by another", "orphaned", "one owner removed by a user", "nothing left"],
 )
-def test_a_cluster_whose_children_were_all_let_go_was_orphaned(
-    owned: list[Present], labelled: list[Present], is_through: bool
+def test_a_cluster_whose_children_have_all_lost_their_owner_was_orphaned(
+    owned: list[RemainingObject], labelled: list[RemainingObject], is_through: bool
 ) -> None:
-    assert was_orphaned(owned, [each.seen for each in labelled]) is is_through
+    assert was_orphaned(owned, [each.live for each in labelled]) is is_through
 
 
-def test_whom_a_cluster_lets_go_keeps_its_other_owners_and_only_as_it_was_seen() -> None:
-    [step] = let_go("o", [C])
+def test_orphaning_keeps_other_owners_and_requires_the_version_that_was_read() -> None:
+    [step] = orphan_steps("o", [C])
     assert isinstance(step, Patch)
-    assert step.patch == MergePatch.metadata_as_seen("7", ownerReferences=[])
-    [step] = let_go("another", [C])
+    assert step.patch == MergePatch.metadata_at_version("7", ownerReferences=[])
+    [step] = orphan_steps("another", [C])
     assert isinstance(step, Patch)
     assert isinstance(step.patch, MergePatch)
     assert [owner["uid"] for owner in step.patch.changes["metadata"]["ownerReferences"]] == ["o"]
 
 
-def test_nobody_is_asked_to_go_but_as_it_was_seen() -> None:
-    """The garbage collector takes the owners away before anybody hears of it: a stale look must not delete."""
-    assert [step.resource_version for step in by_force(ALL).steps if isinstance(step, Delete)] == ["7"] * 5
+def test_every_delete_requires_the_version_that_was_read() -> None:
+    """The garbage collector may have removed the owner already: a delete based on stale data must fail."""
+    assert [
+        step.resource_version for step in forced_deletion_step(ALL).steps if isinstance(step, Delete)
+    ] == ["7"] * 5
 
 
-def test_the_topology_server_goes_after_the_records_and_the_rest_after_it() -> None:
-    nobody = Remains([], [], [], [], [], [])
-    assert deleted(last_step(nobody._replace(servers=[T], rest=[R])).steps) == ["t"]
-    assert deleted(last_step(nobody._replace(rest=[R])).steps) == ["r"]
-    assert last_step(nobody).then is Then.RELEASE
+def test_the_topology_server_is_deleted_after_the_records_and_the_rest_after_it() -> None:
+    nothing = RemainingObjects([], [], [], [], [], [])
+    assert deleted(final_deletion_step(nothing._replace(servers=[T], rest=[R])).steps) == ["t"]
+    assert deleted(final_deletion_step(nothing._replace(rest=[R])).steps) == ["r"]
+    assert final_deletion_step(nothing).action is NextAction.RELEASE
 
 
-def test_by_force_everything_is_asked_at_once_and_waited_for() -> None:
-    step = by_force(ALL)
+def test_a_forced_deletion_deletes_everything_at_once_and_waits() -> None:
+    step = forced_deletion_step(ALL)
     assert deleted(step.steps) == ["c", "g", "s", "t", "r"]
     assert step.waits_for.startswith("waiting for Cell c, TableGroup g")
-    assert by_force(Remains([], [], [], [], [], [])).then is Then.DEREGISTER
+    assert forced_deletion_step(RemainingObjects([], [], [], [], [], [])).action is NextAction.DEREGISTER

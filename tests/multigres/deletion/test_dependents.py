@@ -1,4 +1,4 @@
-"""Who stands on a topology server, and what is said of it."""
+"""The dependents of a topology server, and the conditions that report them."""
 
 from typing import Any
 
@@ -7,21 +7,22 @@ import pytest
 from steward.kube.objects.conditions import find_condition
 from steward.kube.objects.meta import ObjectMeta
 from steward.multigres import names
-from steward.multigres.api.cell import CellSpec, CellTopoServer, TopoServerRef
+from steward.multigres.api.cell import CellSpec, CellTopoServer
+from steward.multigres.api.cluster_wide import TopoServerRef
 from steward.multigres.api.compute import MultiOrch, Pool
 from steward.multigres.api.shard import ShardSpec
 from steward.multigres.api.tablegroup import TableGroupSpec
 from steward.multigres.api.topo import Etcd
 from steward.multigres.api.toposerver import TopoServerSpec
 from steward.multigres.deletion.dependents import (
-    Beside,
     Dependent,
-    blocked,
+    NamespaceObjects,
+    blocked_conditions,
     dependents_of,
     servers_used,
-    unblocked,
+    unblocked_conditions,
 )
-from steward.multigres.objects.metadata import CLUSTER
+from steward.multigres.objects.metadata import CLUSTER_LABEL
 from steward.multigres.views import (
     CellView,
     ShardView,
@@ -33,7 +34,7 @@ GOING = "2027-01-15T08:00:00Z"
 
 
 def meta(name: str, going: bool = False, **labels: str) -> ObjectMeta:
-    known = {CLUSTER: "mini", **{f"multigres.com/{key}": value for key, value in labels.items()}}
+    known = {CLUSTER_LABEL: "mini", **{f"multigres.com/{key}": value for key, value in labels.items()}}
     return ObjectMeta(
         name=name, namespace="ns", uid=name, labels=known, deletion_timestamp=GOING if going else None
     )
@@ -71,38 +72,38 @@ OTHER = TopoServerRef(name="another")
 @pytest.mark.parametrize(
     ("server", "beside", "found"),
     [
-        (GLOBAL, Beside([], [], []), []),
-        (GLOBAL, Beside([cell()], [], []), [Dependent("Cell", Z1)]),
-        (GLOBAL, Beside([cell(going=True)], [], []), [Dependent("Cell", Z1)]),
+        (GLOBAL, NamespaceObjects([], [], []), []),
+        (GLOBAL, NamespaceObjects([cell()], [], []), [Dependent("Cell", Z1)]),
+        (GLOBAL, NamespaceObjects([cell(going=True)], [], []), [Dependent("Cell", Z1)]),
         (
             GLOBAL,
-            Beside([cell()], [group()], [shard()]),
+            NamespaceObjects([cell()], [group()], [shard()]),
             [Dependent("Cell", Z1), Dependent("Shard", "s"), Dependent("TableGroup", "g")],
         ),
-        (GLOBAL, Beside([cell(ref=OTHER)], [group(ref=OTHER)], [shard(ref=OTHER)]), []),
-        (LOCAL, Beside([cell(local=True)], [], []), [Dependent("Cell", Z1)]),
-        (LOCAL, Beside([cell(local=True, going=True)], [], []), []),
-        (LOCAL, Beside([cell(local=True, going=True)], [], [shard()]), [Dependent("Shard", "s")]),
-        (LOCAL, Beside([cell(local=True, going=True)], [], [shard(cells=("z2",))]), []),
-        (LOCAL, Beside([cell(local=False)], [], [shard()]), []),
-        (LOCAL, Beside([], [group()], []), []),
+        (GLOBAL, NamespaceObjects([cell(ref=OTHER)], [group(ref=OTHER)], [shard(ref=OTHER)]), []),
+        (LOCAL, NamespaceObjects([cell(local=True)], [], []), [Dependent("Cell", Z1)]),
+        (LOCAL, NamespaceObjects([cell(local=True, going=True)], [], []), []),
+        (LOCAL, NamespaceObjects([cell(local=True, going=True)], [], [shard()]), [Dependent("Shard", "s")]),
+        (LOCAL, NamespaceObjects([cell(local=True, going=True)], [], [shard(cells=("z2",))]), []),
+        (LOCAL, NamespaceObjects([cell(local=False)], [], [shard()]), []),
+        (LOCAL, NamespaceObjects([], [group()], []), []),
     ],
 )
-def test_who_stands_on_a_topology_server(
-    server: TopoServerView, beside: Beside, found: list[Dependent]
+def test_the_dependents_of_a_topology_server(
+    server: TopoServerView, beside: NamespaceObjects, found: list[Dependent]
 ) -> None:
     assert dependents_of(server, beside) == found
 
 
-def test_every_server_that_an_object_uses_hears_of_it() -> None:
+def test_an_object_triggers_every_server_that_it_uses() -> None:
     assert set(servers_used(cell(local=True))) == {"mini-global-topo", names.local_topo(Z1)}
     both = [names.local_topo(names.cell("mini", name)) for name in ("z1", "z2")]
     assert list(servers_used(shard(cells=("z2", "z1")))) == ["mini-global-topo", *both]
 
 
-def test_a_blocked_deletion_says_how_many_and_who() -> None:
+def test_a_blocked_deletion_names_the_dependents() -> None:
     two = [Dependent("Cell", "my-gateway"), Dependent("Shard", "my-pooler")]
-    conditions = blocked(GLOBAL.metadata, two)
+    conditions = blocked_conditions(GLOBAL.metadata, two)
     stopped = find_condition(conditions, "DeletionBlocked")
     safe = find_condition(conditions, "SafeToDelete")
     assert stopped is not None
@@ -113,9 +114,9 @@ def test_a_blocked_deletion_says_how_many_and_who() -> None:
     assert safe.message == "Remove or update dependent components first"
 
 
-def test_an_unprotected_server_with_dependents_is_not_called_safe() -> None:
-    safe = find_condition(unblocked(GLOBAL.metadata), "SafeToDelete")
-    unsafe = find_condition(unblocked(GLOBAL.metadata, [Dependent("Cell", "c")]), "SafeToDelete")
+def test_an_unprotected_server_with_dependents_is_not_reported_as_safe_to_delete() -> None:
+    safe = find_condition(unblocked_conditions(GLOBAL.metadata), "SafeToDelete")
+    unsafe = find_condition(unblocked_conditions(GLOBAL.metadata, [Dependent("Cell", "c")]), "SafeToDelete")
     assert safe is not None
     assert unsafe is not None
     assert (safe.status, unsafe.status, unsafe.reason) == ("True", "False", "ProtectionOff")

@@ -1,8 +1,8 @@
-"""Every kind that a cluster consists of, in the situations that are rare: so every right on them is one that is used.
+"""Rare situations for every kind that a cluster consists of, so that every permission on them is used.
 
-Somebody takes a label of every object, and the write that puts it back is called invalid once. That is how a list that
-holds one name twice shows itself, and it cannot be mended unseen: the operator gets the object before it tries again.
-Then there are objects left that nobody asks for any more, and a set whose pods have other labels than it looks for.
+A user removes a label of every object, and the API server rejects the repairing write as invalid once. A list with one
+name twice causes that, and the repair needs the live object: the operator gets it before it retries. Then there are
+objects that are no longer desired, and a set whose selector does not match its pods.
 """
 
 import asyncio
@@ -17,9 +17,9 @@ from steward.local.control_plane import ControlPlane
 from steward.multigres.api.group import API_VERSION
 from steward.testkit import Answer, FaultProxy, Match, Rule
 from tests.multigres.support.tree import NAME, build_tree
-from tests.support.identities import kubeconfig_of, token_of
+from tests.support.identities import operator_kubeconfig, operator_token
 from tests.support.kubectl import Kubectl
-from tests.support.operator_process import Operator, running_aside
+from tests.support.operator_process import OperatorProcess, run_operator_process_async
 
 LIMIT_SECONDS = 240.0
 LABEL = "app.kubernetes.io/component"
@@ -40,28 +40,28 @@ async def proxy(control_plane: ControlPlane) -> AsyncIterator[FaultProxy]:
         yield found
 
 
-async def test_every_kind_is_looked_at_put_back_and_taken_away(
+async def test_every_kind_is_watched_repaired_and_deleted(
     control_plane: ControlPlane, kubectl: Kubectl, namespace: str, proxy: FaultProxy, tmp_path: Path
 ) -> None:
-    await asyncio.to_thread(kubeconfig_of, MULTIGRES, control_plane)
-    token = await asyncio.to_thread(token_of, MULTIGRES, kubectl)
+    await asyncio.to_thread(operator_kubeconfig, MULTIGRES, control_plane)
+    token = await asyncio.to_thread(operator_token, MULTIGRES, kubectl)
     config = proxy.write_kubeconfig(tmp_path / "kubeconfig", token)
-    _refuse_once(proxy, REVISIONS)
+    _reject_once(proxy, REVISIONS)
     story = _Story(kubectl, namespace)
     await asyncio.to_thread(story.begin)
 
-    async with running_aside(Operator("multigres", config, namespace, tmp_path / "log")):
-        await _until(story.is_healthy, "the cluster to be healthy")
+    async with run_operator_process_async(OperatorProcess("multigres", config, namespace, tmp_path / "log")):
+        await _wait_until(story.is_healthy, "the cluster to be healthy")
         for resource in story.marked:
-            _refuse_once(proxy, resource)
+            _reject_once(proxy, resource)
         await asyncio.to_thread(story.take_labels)
-        await _until(story.has_all_labels, "every label to be back")
+        await _wait_until(story.has_all_labels, "every label to be back")
         await asyncio.to_thread(story.leave_more)
-        await _until(story.has_no_more, "what nobody asks for to be gone")
+        await _wait_until(story.has_no_more, "undesired objects to be deleted")
         await asyncio.to_thread(story.leave_pod_behind)
-        await _until(story.has_found_pod, "a new set to have found its pod")
+        await _wait_until(story.has_found_pod, "a new set to have found its pod")
 
-    assert _got(proxy) >= {*story.marked, REVISIONS}
+    assert _resources_read(proxy) >= {*story.marked, REVISIONS}
 
 
 class _Story:
@@ -97,44 +97,44 @@ class _Story:
         )
 
     def leave_more(self) -> None:
-        """As an operator of another version may: objects that belong to ours under names that ours does not use."""
+        """Like an operator of another version: managed objects under names that this version does not use."""
         for resource in MORE:
-            found = self._found(resource, self.marked[resource]["name"])
+            found = self._get(resource, self.marked[resource]["name"])
             kept = {name: found["metadata"][name] for name in ("labels", "ownerReferences")}
             self._kubectl(
                 "create", *self._where, "-f", "-", document={**found, "metadata": {"name": LEFT, **kept}}
             )
 
     def has_no_more(self) -> bool:
-        return not any(self._found(resource, LEFT) for resource in MORE)
+        return not any(self._get(resource, LEFT) for resource in MORE)
 
     def leave_pod_behind(self) -> None:
-        """The pod first: who makes the set anew must find it so."""
+        """The pod first: the recreated set must find it changed."""
         self._kubectl("label", "pod", f"{SET}-0", "--overwrite", f"{SELECTED}=another", *self._where)
         self._kubectl("delete", "statefulset", SET, "--cascade=orphan", *self._where)
 
     def has_found_pod(self) -> bool:
-        pod = self._found("pods", f"{SET}-0")
-        return bool(pod and self._found("statefulsets", SET)) and pod["metadata"]["labels"][SELECTED] == NAME
+        pod = self._get("pods", f"{SET}-0")
+        return bool(pod and self._get("statefulsets", SET)) and pod["metadata"]["labels"][SELECTED] == NAME
 
     def _label(self, resource: str, name: str) -> str:
-        return str(self._found(resource, name)["metadata"]["labels"][LABEL])
+        return str(self._get(resource, name)["metadata"]["labels"][LABEL])
 
-    def _found(self, resource: str, name: str) -> Any:
+    def _get(self, resource: str, name: str) -> Any:
         found = self._kubectl.json("get", resource, *self._where, "--field-selector", f"metadata.name={name}")
         return found["items"][0] if found["items"] else None
 
 
-def _refuse_once(proxy: FaultProxy, resource: str) -> None:
+def _reject_once(proxy: FaultProxy, resource: str) -> None:
     match = Match(verb="patch", resource=resource, subresource="")
     proxy.add(Rule(match, Answer(422, message="spec.ports: Duplicate value"), count=1))
 
 
-def _got(proxy: FaultProxy) -> set[str]:
-    return {seen.call.resource for seen in proxy.calls(Match(verb="get"))}
+def _resources_read(proxy: FaultProxy) -> set[str]:
+    return {item.call.resource for item in proxy.calls(Match(verb="get"))}
 
 
-async def _until(look: Callable[[], bool], what: str) -> None:
+async def _wait_until(look: Callable[[], bool], what: str) -> None:
     try:
         async with asyncio.timeout(LIMIT_SECONDS):
             while not await asyncio.to_thread(look):

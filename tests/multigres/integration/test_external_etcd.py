@@ -1,4 +1,4 @@
-"""A topology server that somebody else runs, with certificates on both sides: operator and components use it."""
+"""An external topology server with mutual TLS, used by the operator and all components."""
 
 import asyncio
 import json
@@ -10,13 +10,13 @@ from steward.etcd.client import Endpoints, EtcdClient
 from steward.kube.objects.kinds import Manifest
 from steward.local import certificates
 from steward.local.control_plane import ControlPlane
-from tests.etcd.test_client import running_etcd, until_it_answers
-from tests.multigres.conftest import running_operator
-from tests.multigres.integration.test_operator import eventually
-from tests.multigres.integration.test_status import conditions, small
+from tests.etcd.support.etcd_process import running_etcd, wait_until_reachable
+from tests.multigres.support.clusters import conditions, small_cluster
+from tests.multigres.support.operator import running_operator
+from tests.multigres.support.waiting import eventually
 from tests.support.kubectl import Kubectl
 
-NOBODY = "https://127.0.0.1:1"
+UNREACHABLE = "https://127.0.0.1:1"
 COMPONENTS = {"multiadmin", "multigateway", "multiorch", "multipooler"}
 
 
@@ -47,10 +47,13 @@ async def test_the_operator_and_every_component_reach_an_external_etcd_with_thei
     client = secret(namespace, "etcd-client", tls_crt=own.certificate, tls_key=own.key)
     kubectl("create", "-f", "-", document=client)
     async with running_etcd(tmp_path, "https", *map(str, flags)) as url:
-        await until_it_answers(Endpoints([url], tls=trusting))
-        external = {"endpoints": [NOBODY, url], "caSecret": "etcd-ca", "clientCertSecret": "etcd-client"}
+        await wait_until_reachable(Endpoints([url], tls=trusting))
+        external = {"endpoints": [UNREACHABLE, url], "caSecret": "etcd-ca", "clientCertSecret": "etcd-client"}
         kubectl(
-            "create", "-f", "-", document=small(namespace, "mini", globalTopoServer={"external": external})
+            "create",
+            "-f",
+            "-",
+            document=small_cluster(namespace, "mini", globalTopoServer={"external": external}),
         )
         with running_operator(control_plane, namespace, tmp_path / "operator.log"):
             await asyncio.to_thread(_until_registered, kubectl, namespace)
@@ -61,10 +64,10 @@ async def test_the_operator_and_every_component_reach_an_external_etcd_with_thei
     found = containers(kubectl, namespace)
     assert found.keys() >= COMPONENTS
     for name in COMPONENTS:
-        told = json.dumps(found[name])
-        assert f"--topo-global-server-addresses={NOBODY},{url}" in told
+        reported = json.dumps(found[name])
+        assert f"--topo-global-server-addresses={UNREACHABLE},{url}" in reported
         for flag in ("--topo-etcd-tls-ca=", "--topo-etcd-tls-cert=", "--topo-etcd-tls-key="):
-            assert flag in told, name
+            assert flag in reported, name
 
 
 def _until_registered(kubectl: Kubectl, namespace: str) -> None:

@@ -1,4 +1,4 @@
-"""The objects of a whole cluster, taken by a real API server that enforces Pod Security `restricted`."""
+"""The objects of a cluster are accepted by a real API server that enforces Pod Security `restricted`."""
 
 import json
 from pathlib import Path
@@ -22,12 +22,12 @@ def test_a_definition_fits_into_the_annotation_of_client_side_apply(custom: obje
 
 @pytest.mark.parametrize("seed", SEEDS, ids=lambda path: path.stem)
 @pytest.mark.parametrize("how", [["apply"], ["apply", "--server-side"], ["create"]], ids=" ".join)
-def test_every_manifest_of_the_design_is_taken_as_printed(
+def test_every_manifest_of_the_design_is_accepted(
     kubectl: Kubectl, namespace: str, seed: Path, how: list[str]
 ) -> None:
     manifest = yaml.safe_load(seed.read_text())
     manifest["metadata"]["namespace"] = namespace
-    # Printed without uids, which the server asks for.
+    # The manifests have no owner uids, which the API server requires.
     manifest["metadata"].pop("ownerReferences", None)
     kubectl(*how, "--validate=strict", "-f", "-", document=manifest)
 
@@ -40,7 +40,7 @@ def test_every_manifest_of_the_design_is_taken_as_printed(
         ("ShardTemplate", "multiGateway", "CellTemplate"),
     ],
 )
-def test_a_template_with_another_kinds_section_is_refused_even_without_strict_validation(
+def test_a_template_with_the_section_of_another_kind_is_rejected_even_without_strict_validation(
     kubectl: Kubectl, namespace: str, kind: str, section: str, home: str
 ) -> None:
     manifest = {
@@ -49,7 +49,7 @@ def test_a_template_with_another_kinds_section_is_refused_even_without_strict_va
         "metadata": {"name": "wrong", "namespace": namespace},
         "spec": {section: {}},
     }
-    assert f"{section} belongs into a {home}" in kubectl.refused(
+    assert f"{section} belongs into a {home}" in kubectl.expect_rejection(
         "create", "--validate=false", "-f", "-", document=manifest
     )
 
@@ -80,7 +80,7 @@ def test_a_template_with_another_kinds_section_is_refused_even_without_strict_va
     ],
     ids=lambda value: value if isinstance(value, str) else "",
 )
-def test_what_the_server_can_check_alone_is_refused_with_a_sentence(
+def test_schema_rules_reject_with_a_message(
     kubectl: Kubectl, namespace: str, spec: object, sentence: str
 ) -> None:
     manifest = {
@@ -89,7 +89,7 @@ def test_what_the_server_can_check_alone_is_refused_with_a_sentence(
         "metadata": {"name": "wrong", "namespace": namespace},
         "spec": spec,
     }
-    assert sentence in kubectl.refused("create", "-f", "-", document=manifest)
+    assert sentence in kubectl.expect_rejection("create", "-f", "-", document=manifest)
 
 
 def test_a_whole_cluster_runs_in_a_restricted_namespace_and_a_second_apply_changes_nothing(
@@ -107,12 +107,12 @@ def test_a_whole_cluster_runs_in_a_restricted_namespace_and_a_second_apply_chang
     for item in workloads:
         name = f"{item['kind'].lower()}/{item['metadata']['name']}"
         condition = "Available" if item["kind"] == "Deployment" else None
-        wanted = (
+        wait_for = (
             f"condition={condition}"
             if condition
             else f"jsonpath={{.status.readyReplicas}}={item['spec']['replicas']}"
         )
-        kubectl("wait", "-n", namespace, f"--for={wanted}", "--timeout=120s", name)
+        kubectl("wait", "-n", namespace, f"--for={wait_for}", "--timeout=120s", name)
     second = json.loads(kubectl(*apply, document=tree))["items"]
     assert [i["metadata"].get("generation") for i in second] == [
         i["metadata"].get("generation") for i in first

@@ -1,4 +1,4 @@
-"""Deleted with `--cascade=orphan`, a Cell, a Shard and a TopoServer let go of what is theirs and touch none of it."""
+"""Deleted with `--cascade=orphan`, a Cell, a Shard and a TopoServer only remove their finalizer."""
 
 from types import SimpleNamespace
 from typing import Any, cast
@@ -11,20 +11,20 @@ from steward.kube.objects.patches import MergePatch
 from steward.multigres.api.cell import CellSpec
 from steward.multigres.api.shard import ShardSpec
 from steward.multigres.api.toposerver import TopoServerSpec
-from steward.multigres.cache_rules import Rules
-from steward.multigres.controllers.cell.deletion import CellRemoval
-from steward.multigres.controllers.common.context import ControllerContext
+from steward.multigres.cache_rules import MultigresCacheRules
+from steward.multigres.controllers.cell.deletion import CellDeletion
+from steward.multigres.controllers.common.context import MultigresContext
 from steward.multigres.controllers.common.deregistration import Deregistration
-from steward.multigres.controllers.shard.deletion import ShardRemoval
+from steward.multigres.controllers.shard.deletion import ShardDeletion
 from steward.multigres.controllers.toposerver import TopoServerReconciler
-from steward.multigres.deletion.annotations import Grace
+from steward.multigres.deletion.annotations import GraceSettings
 from steward.multigres.deletion.draining import unknown_connections
 from steward.multigres.objects.metadata import FINALIZER
 from steward.multigres.views import CellView, ShardView, TopoServerView
 from steward.runtime.plan.steps import Patch, Plan
 from steward.testkit import FakeClock
 
-GOING = ObjectMeta(
+TERMINATING = ObjectMeta(
     name="mine",
     namespace="ns",
     uid="u",
@@ -35,33 +35,37 @@ GOING = ObjectMeta(
 
 
 @pytest.fixture
-def context() -> ControllerContext:
+def context() -> MultigresContext:
     stores: dict[Any, Store[Any]] = {}
-    played = SimpleNamespace(
-        rules=Rules(""),
+    fake = SimpleNamespace(
+        rules=MultigresCacheRules(""),
         store=lambda rule: stores.setdefault(rule.kind, Store(rule)),
-        grace=Grace(),
+        grace=GraceSettings(),
         clock=FakeClock(),
         connections=unknown_connections,
     )
-    return cast(ControllerContext, played)
+    return cast(MultigresContext, fake)
 
 
-def is_let_go(plan: Plan) -> bool:
+def only_removes_finalizer(plan: Plan) -> bool:
     [step] = plan
     assert isinstance(step, Patch)
     assert isinstance(step.patch, MergePatch)
     return bool(step.patch.changes["metadata"]["finalizers"] == ["orphan"])
 
 
-async def test_a_cell_leaves_its_gateways(context: ControllerContext) -> None:
-    removal = CellRemoval(context, cast(Deregistration, None))
-    assert is_let_go(await removal.leave(CellView(GOING, CellSpec(name="z1")), []))
+async def test_an_orphaned_cell_keeps_its_gateways(context: MultigresContext) -> None:
+    removal = CellDeletion(context, cast(Deregistration, None))
+    assert only_removes_finalizer(await removal.plan_deletion(CellView(TERMINATING, CellSpec(name="z1")), []))
 
 
-async def test_a_shard_leaves_its_servers(context: ControllerContext) -> None:
-    assert is_let_go(await ShardRemoval(context).leave(ShardView(GOING, ShardSpec(shard_name="0-inf")), []))
+async def test_an_orphaned_shard_keeps_its_servers(context: MultigresContext) -> None:
+    assert only_removes_finalizer(
+        await ShardDeletion(context).plan_deletion(ShardView(TERMINATING, ShardSpec(shard_name="0-inf")), [])
+    )
 
 
-async def test_a_topology_server_leaves_its_members(context: ControllerContext) -> None:
-    assert is_let_go(TopoServerReconciler(context)._leave(TopoServerView(GOING, TopoServerSpec())))
+async def test_an_orphaned_topology_server_keeps_its_members(context: MultigresContext) -> None:
+    assert only_removes_finalizer(
+        TopoServerReconciler(context)._plan_deletion(TopoServerView(TERMINATING, TopoServerSpec()))
+    )

@@ -1,6 +1,6 @@
-"""Pods and volumes in trouble are told by the owner and by the cluster, and no longer once the trouble is over.
+"""Problems of pods and volumes are reported by the owner and by the cluster until they are solved.
 
-In a namespace that enforces Pod Security `restricted`: what runs here runs there.
+The namespace enforces Pod Security `restricted`.
 """
 
 import base64
@@ -14,10 +14,10 @@ from steward.certificates.x509 import split_bundle
 from steward.kube.objects.kinds import Manifest
 from steward.local.control_plane import ControlPlane
 from steward.local.kwok.pods import POD
-from tests.multigres.conftest import let_go, running_operator
-from tests.multigres.integration.test_operator import eventually
-from tests.multigres.integration.test_status import small
+from tests.multigres.support.clusters import small_cluster
 from tests.multigres.support.nodes_and_classes import LATE_ZONE, apply, node
+from tests.multigres.support.operator import remove_finalizers, running_operator
+from tests.multigres.support.waiting import eventually
 from tests.support import namespaces
 from tests.support.kubectl import Kubectl
 
@@ -29,7 +29,7 @@ def home(
     control_plane: ControlPlane, kubectl: Kubectl, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[str]:
     """A namespace with an operator for all tests of this file; the clusters have names of their own."""
-    name = f"trouble-{secrets.token_hex(4)}"
+    name = f"problems-{secrets.token_hex(4)}"
     labels = {"pod-security.kubernetes.io/enforce": "restricted"}
     metadata = {"name": name, "labels": labels}
     kubectl("create", "-f", "-", document={"apiVersion": "v1", "kind": "Namespace", "metadata": metadata})
@@ -37,9 +37,9 @@ def home(
     log = tmp_path_factory.mktemp("operator") / "operator.log"
     with running_operator(control_plane, name, log):
         yield name
-    if namespaces.kept_plane():
-        let_go(kubectl, name)
-    namespaces.leave(kubectl.server, name)
+    if namespaces.external_control_plane():
+        remove_finalizers(kubectl, name)
+    namespaces.release_namespace(kubectl.server, name)
 
 
 @pytest.fixture(scope="module")
@@ -47,17 +47,17 @@ def grown(home: str, manual_class: str, late_node: str, kubectl: Kubectl) -> Non
     """All clusters of this file at once: what takes a while takes it for all of them."""
     own = {"type": "filesystem", "pgbackrestTLS": {"secretName": "own-tls"}}
     items = [
-        small(home, "steady"),
-        small(home, "unbound", pool={"storage": {"size": "1Gi", "class": manual_class}}),
-        small(home, "homeless", cells=[{"zone": LATE_ZONE}]),
-        small(home, "unsigned", backup=own),
+        small_cluster(home, "steady"),
+        small_cluster(home, "unbound", pool={"storage": {"size": "1Gi", "class": manual_class}}),
+        small_cluster(home, "homeless", cells=[{"zone": LATE_ZONE}]),
+        small_cluster(home, "unsigned", backup=own),
     ]
     kubectl("create", "-f", "-", document={"apiVersion": "v1", "kind": "List", "items": items})
 
 
 @pytest.fixture
 def steady(grown: None, home: str, kubectl: Kubectl) -> str:
-    """A cluster that is ready before its pods get into trouble."""
+    """A cluster that is ready before its pods fail."""
     wait_ready(kubectl, home, "steady")
     return "steady"
 
@@ -77,46 +77,52 @@ def test_a_cluster_becomes_ready_where_pods_must_be_restricted(
     home: str, steady: str, kubectl: Kubectl
 ) -> None:
     assert status(kubectl, home, "mgc", steady)["phase"] == "Healthy"
-    told = kubectl.refused("run", "bold", "-n", home, "--image=x", "--privileged", "--dry-run=server")
-    assert 'violates PodSecurity "restricted' in told
+    reported = kubectl.expect_rejection(
+        "run", "bold", "-n", home, "--image=x", "--privileged", "--dry-run=server"
+    )
+    assert 'violates PodSecurity "restricted' in reported
 
 
-class Trouble(NamedTuple):
+class PodProblem(NamedTuple):
     component: str
     failure: str
-    word: str
+    text: str
     owner: str
     path: str
 
 
-TROUBLES = (
-    Trouble("multigateway", "image-pull-failure", "ImagePullBackOff", "cell", "cell z1: gateways "),
-    Trouble("shard-pool", "crash-loop", "CrashLoopBackOff", "shard", "table group postgres/default: shard "),
-    Trouble("multiorch", "image-pull-failure", "ImagePullBackOff", "shard", "table group postgres/default"),
-    Trouble("toposerver", "crash-loop", "CrashLoopBackOff", "toposerver", "topology server steady-"),
-    Trouble("multiadmin", "image-pull-failure", "ImagePullBackOff", "mgc", "steady-multiadmin: pod "),
+PROBLEMS = (
+    PodProblem("multigateway", "image-pull-failure", "ImagePullBackOff", "cell", "cell z1: gateways "),
+    PodProblem(
+        "shard-pool", "crash-loop", "CrashLoopBackOff", "shard", "table group postgres/default: shard "
+    ),
+    PodProblem(
+        "multiorch", "image-pull-failure", "ImagePullBackOff", "shard", "table group postgres/default"
+    ),
+    PodProblem("toposerver", "crash-loop", "CrashLoopBackOff", "toposerver", "topology server steady-"),
+    PodProblem("multiadmin", "image-pull-failure", "ImagePullBackOff", "mgc", "steady-multiadmin: pod "),
 )
 
 
-@pytest.mark.parametrize("trouble", TROUBLES, ids=lambda trouble: trouble.component)
-def test_a_pod_in_trouble_is_told_up_to_the_cluster_and_forgotten_when_it_is_well(
-    home: str, steady: str, kubectl: Kubectl, trouble: Trouble
+@pytest.mark.parametrize("problem", PROBLEMS, ids=lambda problem: problem.component)
+def test_a_pod_problem_is_reported_up_to_the_cluster_until_it_is_solved(
+    home: str, steady: str, kubectl: Kubectl, problem: PodProblem
 ) -> None:
-    of = f"app.kubernetes.io/component={trouble.component},app.kubernetes.io/instance={steady}"
+    of = f"app.kubernetes.io/component={problem.component},app.kubernetes.io/instance={steady}"
     pods = ("pod", "-n", home, "-l", of)
-    owner = owner_of(kubectl, home, steady, trouble.owner)
-    kubectl("annotate", *pods, f"{POD}={trouble.failure}")
+    owner = owner_of(kubectl, home, steady, problem.owner)
+    kubectl("annotate", *pods, f"{POD}={problem.failure}")
 
-    def told(kind: str, name: str) -> str:
+    def reported(kind: str, name: str) -> str:
         found = status(kubectl, home, kind, name)
         message = str(found.get("message", ""))
-        return message if trouble.word in message and found["phase"] == "Degraded" else ""
+        return message if problem.text in message and found["phase"] == "Degraded" else ""
 
-    eventually(lambda: told(trouble.owner, owner), f"the {trouble.owner} to tell")
-    assert eventually(lambda: told("mgc", steady), "the cluster to tell").startswith(trouble.path)
+    eventually(lambda: reported(problem.owner, owner), f"the {problem.owner} to report it")
+    assert eventually(lambda: reported("mgc", steady), "the cluster to report it").startswith(problem.path)
     kubectl("annotate", *pods, f"{POD}-")
     wait_ready(kubectl, home, steady)
-    eventually(lambda: status(kubectl, home, "mgc", steady)["phase"] == "Healthy", "the trouble to be over")
+    eventually(lambda: status(kubectl, home, "mgc", steady)["phase"] == "Healthy", "the problem to be solved")
 
 
 def owner_of(kubectl: Kubectl, namespace: str, cluster: str, kind: str) -> str:
@@ -129,7 +135,7 @@ def owner_of(kubectl: Kubectl, namespace: str, cluster: str, kind: str) -> str:
 
 @pytest.fixture(scope="module")
 def manual_class(kubectl: Kubectl) -> Iterator[str]:
-    """A storage class whose volumes somebody makes by hand."""
+    """A storage class whose volumes are created by hand."""
     name = f"manual-{secrets.token_hex(4)}"
     made = {
         "apiVersion": "storage.k8s.io/v1",
@@ -161,17 +167,17 @@ def volume(claim: Manifest) -> Manifest:
     }
 
 
-def test_a_volume_claim_that_finds_no_volume_is_named_until_it_does(
+def test_an_unbound_volume_claim_is_named_until_it_is_bound(
     home: str, grown: None, manual_class: str, kubectl: Kubectl
 ) -> None:
-    word = "volume claim pgdata-"
-    eventually(lambda: word in message_of(kubectl, home, "unbound"), "the claim to be named")
+    text = "volume claim pgdata-"
+    eventually(lambda: text in message_of(kubectl, home, "unbound"), "the claim to be named")
     assert "is not bound" in message_of(kubectl, home, "unbound")
     claims = kubectl.json("get", "pvc", "-n", home, "-l", "app.kubernetes.io/instance=unbound")["items"]
     [claim] = [each for each in claims if each["spec"]["storageClassName"] == manual_class]
     kubectl("create", "-f", "-", document=volume(claim))
     wait_ready(kubectl, home, "unbound")
-    eventually(lambda: word not in message_of(kubectl, home, "unbound"), "the claim to be forgotten")
+    eventually(lambda: text not in message_of(kubectl, home, "unbound"), "the claim to be forgotten")
 
 
 def message_of(kubectl: Kubectl, namespace: str, name: str) -> str:
@@ -191,26 +197,26 @@ def late_node(kubectl: Kubectl) -> Iterator[str]:
 def test_the_scheduler_is_quoted_until_a_node_takes_the_pods(
     home: str, grown: None, late_node: str, kubectl: Kubectl
 ) -> None:
-    word = "cannot be scheduled: 0/"
-    eventually(lambda: word in message_of(kubectl, home, "homeless"), "the scheduler's words")
+    text = "cannot be scheduled: 0/"
+    eventually(lambda: text in message_of(kubectl, home, "homeless"), "the scheduler's words")
     kubectl("uncordon", late_node)
     wait_ready(kubectl, home, "homeless")
-    eventually(lambda: word not in message_of(kubectl, home, "homeless"), "its words to be forgotten")
+    eventually(lambda: text not in message_of(kubectl, home, "homeless"), "its words to be forgotten")
 
 
-def test_missing_backup_certificates_are_told_by_the_cluster_until_they_come(
+def test_missing_backup_certificates_are_reported_by_the_cluster_until_they_exist(
     home: str, grown: None, kubectl: Kubectl
 ) -> None:
-    word = "Secret own-tls does not exist"
-    eventually(lambda: word in message_of(kubectl, home, "unsigned"), "the Secret to be missed")
+    text = "Secret own-tls does not exist"
+    eventually(lambda: text in message_of(kubectl, home, "unsigned"), "the Secret to be missed")
     keys = [f"--from-literal={key}=x" for key in ("ca.crt", "tls.crt", "tls.key")]
     kubectl("create", "secret", "generic", "own-tls", "-n", home, *keys)
     eventually(
-        lambda: status(kubectl, home, "mgc", "unsigned").get("phase") == "Healthy", "the trouble to be over"
+        lambda: status(kubectl, home, "mgc", "unsigned").get("phase") == "Healthy", "the problem to be solved"
     )
 
 
-def test_a_lost_authority_is_replaced_and_the_servers_learn_to_trust_both(
+def test_a_lost_authority_is_replaced_and_servers_trust_both(
     home: str, steady: str, kubectl: Kubectl
 ) -> None:
     shard = owner_of(kubectl, home, steady, "shard")

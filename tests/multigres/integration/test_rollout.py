@@ -1,6 +1,6 @@
-"""Pods of running shards are replaced and taken away one at a time, with the data plane's stand-in saying who leads.
+"""Pods of running shards are replaced and removed one at a time, with primaries of the fake data plane.
 
-Each test has a cluster of its own; one operator and one stand-in look after all of them.
+Each test has its own cluster; all share one operator and one fake data plane.
 """
 
 import secrets
@@ -12,87 +12,12 @@ import pytest
 
 from steward.local.control_plane import ControlPlane
 from steward.local.kwok.pods import POD
-from steward.multigres import names
 from steward.testkit import AuditLog
-from tests.multigres.conftest import running_operator
-from tests.multigres.integration.test_operator import cluster, eventually
-from tests.multigres.integration.test_topology import World, run, running_stand_in
+from tests.multigres.support.operator import running_operator
+from tests.multigres.support.rollout_cluster import BAD, BETTER, GOOD, TWO_POOLS, RolloutCluster
+from tests.multigres.support.topology_cluster import running_fake_data_plane
+from tests.multigres.support.waiting import eventually, run_async
 from tests.support.kubectl import Kubectl
-
-NO_ADMIN = {"spec": {"replicas": 0}}
-TWO_POOLS = {
-    "main": {"type": "readWrite", "replicasPerCell": 2, "cells": ["z1"]},
-    "side": {"type": "readWrite", "replicasPerCell": 1, "cells": ["z2"]},
-}
-GOOD, BETTER, BAD = "example.com/pgctld:1", "example.com/pgctld:2", "example.com/pgctld:bad"
-
-
-class Subject(World):
-    """One cluster whose pods come and go."""
-
-    def run_on(self, image: str, pools: dict[str, Any]) -> None:
-        cells = [{"zone": zone} for zone in ("z1", "z2")]
-        shards = [{"name": "0-inf", "spec": {"pools": pools}}]
-        groups = [{"name": "default", "default": True, "shards": shards}]
-        spec = {
-            "cells": cells,
-            "images": {"postgres": image},
-            "databases": [{"name": "postgres", "default": True, "tablegroups": groups}],
-            "globalTopoServer": {"etcd": {"replicas": 1}},
-            "multiadmin": NO_ADMIN,
-            "multiadminWeb": NO_ADMIN,
-        }
-        self.clusters.apply(cluster(self.namespace, self.name, **spec))
-
-    @property
-    def shard(self) -> Any:
-        return self.clusters.get(
-            "shard", names.shard(names.ShardPath(self.name, "postgres", "default", "0-inf"))
-        )
-
-    def told(self, type_: str) -> Any:
-        conditions = ((self.shard or {}).get("status") or {}).get("conditions", [])
-        return next((c for c in conditions if c["type"] == type_), None)
-
-    def wait_told(self, type_: str, reason: str) -> Any:
-        return eventually(
-            lambda: (found := self.told(type_)) and found["reason"] == reason and found, f"{type_} {reason}"
-        )
-
-    def servers(self) -> dict[str, Any]:
-        label = f"multigres.com/cluster={self.name},app.kubernetes.io/component=shard-pool"
-        found = self.kubectl.json("get", "pod", "-n", self.namespace, "-l", label)["items"]
-        return {pod["metadata"]["name"]: pod for pod in found}
-
-    def images(self) -> list[str]:
-        return sorted(pod["spec"]["initContainers"][0]["image"] for pod in self.servers().values())
-
-    def uids(self) -> dict[str, str]:
-        return {name: pod["metadata"]["uid"] for name, pod in self.servers().items()}
-
-    def primary(self) -> str:
-        leading = [pooler for pooler in self.poolers() if pooler.is_primary and pooler.lifecycle == 2]
-        return leading[0].name if len(leading) == 1 else ""
-
-    def give(self, period: str) -> None:
-        """So much time to whatever is to end."""
-        period = f"multigres.com/graceful-shutdown-period={period}"
-        self.kubectl("annotate", "--overwrite", "mgc", self.name, "-n", self.namespace, period)
-
-    def wait_settled(self, image: str, servers: int) -> None:
-        eventually(lambda: self.images() == [image] * servers, f"every pod of {self.name} to run {image}")
-        self.wait_told("RollingUpdate", "PodsUpToDate")
-        generation = self.clusters.get("mgc", self.name)["metadata"]["generation"]
-        eventually(lambda: self._is_ready(generation), f"{self.name} to be ready")
-
-    def _is_ready(self, generation: int) -> bool:
-        status = self.clusters.get("mgc", self.name).get("status") or {}
-        ready = [c for c in status.get("conditions", []) if c["type"] == "Ready"]
-        return status.get("observedGeneration") == generation and bool(ready) and ready[0]["status"] == "True"
-
-    def wait_primary(self) -> str:
-        eventually(self.primary, f"a primary of {self.name}")
-        return self.primary()
 
 
 @pytest.fixture(scope="module")
@@ -104,17 +29,19 @@ def forwards(
 ) -> Iterator[Path]:
     directory = tmp_path_factory.mktemp("data-plane")
     with (
-        running_stand_in(control_plane, long_namespace, directory) as found,
+        running_fake_data_plane(control_plane, long_namespace, directory) as found,
         running_operator(control_plane, long_namespace, directory / "operator.log", connect_to=f"@{found}"),
     ):
         yield found
 
 
-def subject(kubectl: Kubectl, namespace: str, forwards: Path, name: str, pools: dict[str, Any]) -> Subject:
+def ready_cluster(
+    kubectl: Kubectl, namespace: str, forwards: Path, name: str, pools: dict[str, Any]
+) -> RolloutCluster:
     """A cluster that is ready and has a primary."""
-    made = Subject(kubectl, namespace, forwards, name)
-    made.run_on(GOOD, pools)
-    made.wait_settled(GOOD, sum(pool["replicasPerCell"] for pool in pools.values()))
+    made = RolloutCluster(kubectl, namespace, forwards, name)
+    made.apply_image(GOOD, pools)
+    made.wait_updated(GOOD, sum(pool["replicasPerCell"] for pool in pools.values()))
     made.wait_primary()
     return made
 
@@ -122,13 +49,13 @@ def subject(kubectl: Kubectl, namespace: str, forwards: Path, name: str, pools: 
 def test_a_new_image_replaces_pods_by_eviction_one_at_a_time_and_the_primary_last(
     control_plane: ControlPlane, kubectl: Kubectl, long_namespace: str, forwards: Path
 ) -> None:
-    rolled = subject(kubectl, long_namespace, forwards, "rolled", TWO_POOLS)
+    rolled = ready_cluster(kubectl, long_namespace, forwards, "rolled", TWO_POOLS)
     primary, before = rolled.primary(), rolled.uids()
     audit = AuditLog(control_plane.audit_log, control_plane.kubeconfig)
-    mark = run(audit.mark())
-    rolled.run_on(BETTER, TWO_POOLS)
-    rolled.wait_settled(BETTER, 3)
-    calls = run(audit.calls_since(mark))
+    mark = run_async(audit.mark())
+    rolled.apply_image(BETTER, TWO_POOLS)
+    rolled.wait_updated(BETTER, 3)
+    calls = run_async(audit.calls_since(mark))
     evicted = [
         each.call.name
         for each in calls.writes_of("multigres-operator")
@@ -208,70 +135,70 @@ def _is_marked(kubectl: Kubectl, namespace: str) -> bool:
 def test_a_bad_image_stops_at_the_first_pod_and_a_better_one_repairs_it(
     kubectl: Kubectl, long_namespace: str, forwards: Path, bad_image: None
 ) -> None:
-    stopped = subject(kubectl, long_namespace, forwards, "stopped", TWO_POOLS)
+    stopped = ready_cluster(kubectl, long_namespace, forwards, "stopped", TWO_POOLS)
     primary = stopped.primary()
-    stopped.run_on(BAD, TWO_POOLS)
-    told = stopped.wait_told("RollingUpdate", "RolloutStopped")
-    assert "CrashLoopBackOff" in told["message"]
+    stopped.apply_image(BAD, TWO_POOLS)
+    condition = stopped.wait_shard_condition("RollingUpdate", "RolloutStopped")
+    assert "CrashLoopBackOff" in condition["message"]
     assert stopped.images() == [GOOD, GOOD, BAD]
     assert stopped.servers()[primary]["spec"]["initContainers"][0]["image"] == GOOD
-    eventually(lambda: stopped.told("Degraded")["status"] == "True", "the Shard to be degraded")
-    stopped.run_on(BETTER, TWO_POOLS)
-    stopped.wait_settled(BETTER, 3)
-    assert stopped.told("Degraded")["status"] == "False"
+    eventually(lambda: stopped.shard_condition("Degraded")["status"] == "True", "the Shard to be degraded")
+    stopped.apply_image(BETTER, TWO_POOLS)
+    stopped.wait_updated(BETTER, 3)
+    assert stopped.shard_condition("Degraded")["status"] == "False"
 
 
-def test_while_nobody_knows_the_primary_no_pod_goes(
+def test_while_the_primary_is_unknown_no_pod_is_replaced(
     kubectl: Kubectl, long_namespace: str, forwards: Path
 ) -> None:
-    unknown = subject(kubectl, long_namespace, forwards, "unknown", TWO_POOLS)
+    unknown = ready_cluster(kubectl, long_namespace, forwards, "unknown", TWO_POOLS)
     before = unknown.uids()
-    unknown.misbehave("no-primary")
+    unknown.inject_faults("no-primary")
     unknown.wait_primary_cell("")
-    unknown.run_on(BETTER, TWO_POOLS)
-    unknown.wait_told("RollingUpdate", "PrimaryUnknown")
+    unknown.apply_image(BETTER, TWO_POOLS)
+    unknown.wait_shard_condition("RollingUpdate", "PrimaryUnknown")
     assert unknown.uids() == before
-    unknown.behave()
-    unknown.wait_settled(BETTER, 3)
+    unknown.clear_faults()
+    unknown.wait_updated(BETTER, 3)
 
 
-def test_scaling_down_waits_until_the_highest_pod_no_longer_leads(
+def test_scaling_down_waits_until_the_highest_pod_is_no_longer_the_primary(
     kubectl: Kubectl, long_namespace: str, forwards: Path
 ) -> None:
     pools = {"main": {"type": "readWrite", "replicasPerCell": 2, "cells": ["z1"]}}
-    smaller = subject(kubectl, long_namespace, forwards, "smaller", pools)
+    smaller = ready_cluster(kubectl, long_namespace, forwards, "smaller", pools)
     lowest, highest = sorted(smaller.servers())
     if smaller.primary() != highest:
         kubectl("delete", "pod", lowest, "-n", long_namespace)
     eventually(lambda: smaller.primary() == highest, "the highest pod to lead")
-    smaller.wait_settled(GOOD, 2)
+    smaller.wait_updated(GOOD, 2)
     fewer = {"main": {**pools["main"], "replicasPerCell": 1}}
-    smaller.run_on(GOOD, fewer)
-    told = smaller.wait_told("ScaleDownPending", "PrimaryWouldGo")
-    assert f"{highest} is the primary" in told["message"]
+    smaller.apply_image(GOOD, fewer)
+    condition = smaller.wait_shard_condition("ScaleDownPending", "PrimaryWouldGo")
+    assert f"{highest} is the primary" in condition["message"]
     assert sorted(smaller.servers()) == [lowest, highest]
     kubectl("delete", "pod", highest, "-n", long_namespace)
     eventually(lambda: sorted(smaller.servers()) == [lowest], "the pod to go once another leads")
-    smaller.wait_settled(GOOD, 1)
-    assert smaller.told("ScaleDownPending") is None
+    smaller.wait_updated(GOOD, 1)
+    assert smaller.shard_condition("ScaleDownPending") is None
 
 
-def test_a_pool_that_leaves_the_spec_gives_its_primary_time_to_be_switched_and_then_another_one_leads(
+def test_a_removed_pool_gives_its_primary_time_to_be_switched(
     kubectl: Kubectl, long_namespace: str, forwards: Path
 ) -> None:
     pools = {name: {**TWO_POOLS[name], "replicasPerCell": 1} for name in TWO_POOLS}
-    parting = subject(kubectl, long_namespace, forwards, "parting", pools)
+    parting = ready_cluster(kubectl, long_namespace, forwards, "parting", pools)
     primary = parting.primary()
     leaving, staying = sorted(pools, key=lambda name: f"-pool-{name}-" not in primary)
-    parting.give("300s")  # longer than anybody here waits for anything: it goes when the test says so
-    parting.run_on(GOOD, {staying: pools[staying]})
-    told = parting.wait_told("ScaleDownPending", "PrimaryWouldGo")
-    assert f"{primary} is the primary" in told["message"]
+    parting.set_shutdown_period("300s")  # longer than any timeout of this test: the test deletes it
+    parting.apply_image(GOOD, {staying: pools[staying]})
+    condition = parting.wait_shard_condition("ScaleDownPending", "PrimaryWouldGo")
+    assert f"{primary} is the primary" in condition["message"]
     assert primary in parting.servers()
-    parting.give("1s")
+    parting.set_shutdown_period("1s")
     eventually(
         lambda: all(f"-pool-{staying}-" in name for name in parting.servers()), f"pool {leaving} to go"
     )
-    parting.wait_settled(GOOD, 1)
+    parting.wait_updated(GOOD, 1)
     assert f"-pool-{staying}-" in parting.wait_primary()
-    assert parting.told("ScaleDownPending") is None
+    assert parting.shard_condition("ScaleDownPending") is None

@@ -11,10 +11,10 @@ import yaml
 
 from steward.kube.objects.kinds import Manifest
 from steward.local.control_plane import ControlPlane
-from tests.multigres.conftest import operator_with_webhooks
-from tests.multigres.integration.test_operator import eventually
-from tests.multigres.support.design_manifests import EXAMPLE, printed, templates
+from tests.multigres.support.design_manifests import EXAMPLE, design_manifest, templates
 from tests.multigres.support.nodes_and_classes import as_the_design_prints
+from tests.multigres.support.operator import operator_with_webhooks
+from tests.multigres.support.waiting import eventually
 from tests.support import namespaces
 from tests.support.kubectl import Kubectl
 from tests.support.paths import ROOT
@@ -34,7 +34,7 @@ def home(kubectl: Kubectl) -> Iterator[str]:
     name = f"samples-{secrets.token_hex(4)}"
     kubectl("create", "namespace", name)
     yield name
-    namespaces.leave(kubectl.server, name)
+    namespaces.release_namespace(kubectl.server, name)
 
 
 @pytest.fixture(scope="module")
@@ -55,7 +55,7 @@ def documents(sample: Path, namespace: str) -> list[Manifest]:
 
 def of_the_design(name: str, namespace: str) -> Manifest:
     """As printed: it is the nodes and classes that are made to fit."""
-    found = printed(CLUSTER, name)
+    found = design_manifest(CLUSTER, name)
     found["metadata"]["namespace"] = namespace
     return found
 
@@ -80,7 +80,7 @@ def grown(webhooks: object, kubectl: Kubectl, home: str) -> list[tuple[list[str]
     kubectl("apply", "--server-side", "-f", "-", document=listed(beside))
     mine = [each for sample in SAMPLES for each in documents(sample, home) if each["kind"] == CLUSTER]
     mine += [of_the_design(name, home) for name in OF_THE_DESIGN]
-    # The example alone: kubectl reads a list more strictly, and its printed status lacks what a condition needs.
+    # Only the example: kubectl reads a list more strictly, and the documented status lacks required fields.
     parts = [
         (WAYS[1], of_the_design(EXAMPLE, home)),
         (WAYS[1], listed(mine[::2])),
@@ -100,7 +100,7 @@ def listed(items: list[Manifest]) -> Manifest:
 
 
 @pytest.mark.parametrize("way", WAYS, ids=" ".join)
-def test_every_sample_and_every_printed_cluster_are_accepted_in_every_way(
+def test_every_sample_and_documented_cluster_is_accepted(
     grown: list[tuple[list[str], Manifest]], kubectl: Kubectl, way: list[str]
 ) -> None:
     for _, part in grown:
@@ -113,7 +113,7 @@ def _another(document: Manifest) -> dict[str, Any]:
     return {**document["metadata"], "name": f"dry-{document['metadata']['name']}"[:LONGEST_NAME]}
 
 
-def test_all_samples_and_printed_clusters_become_ready(grown: object, kubectl: Kubectl, home: str) -> None:
+def test_all_samples_and_documented_clusters_become_ready(grown: object, kubectl: Kubectl, home: str) -> None:
     kubectl("wait", "mgc", "--all", "-n", home, "--for=condition=Ready", f"--timeout={READY_SECONDS}s")
 
 

@@ -1,8 +1,8 @@
-"""A template that many clusters use changes while somebody edits a cluster of their own, on a real control plane.
+"""A template of many clusters changes while a user edits one cluster, on a real control plane.
 
-A dozen clusters in which nothing runs, and few workers: the herd is longer than what is taken at once. The operator is
-halted while both edits are made, so that it finds them together, however slow the machine is. How long the same takes
-with a hundred clusters and all workers is measured by the scenario `template_herd`.
+A dozen clusters without pods, and few workers: not all clusters are reconciled at once. The operator is stopped while
+both edits are made, so that it finds them together on any machine. The benchmark `template_herd` measures the same with
+a hundred clusters and all workers.
 """
 
 import signal
@@ -17,9 +17,9 @@ import pytest
 from steward.local.control_plane import ControlPlane
 from steward.multigres import names
 from steward.testkit import AuditLog
-from tests.multigres.conftest import running_operator
-from tests.multigres.integration.test_topology import run
-from tests.multigres.support.update_story import Story, eventually
+from tests.multigres.support.operator import running_operator
+from tests.multigres.support.template_update_scenario import TemplateUpdateScenario, eventually
+from tests.multigres.support.waiting import run_async
 from tests.support.kubectl import Kubectl
 
 HERD = [f"herd-{number}" for number in range(12)]
@@ -27,7 +27,7 @@ IDLE = {"spec": {"replicas": 0}}
 NOWHERE = {"external": {"endpoints": ["http://127.0.0.1:9"]}}
 
 
-class Herd(Story):
+class Herd(TemplateUpdateScenario):
     def grow(self) -> None:
         for template in ("shared", "own"):
             self.template(template, "10m")
@@ -56,7 +56,7 @@ class Herd(Story):
     def ready(self) -> set[str]:
         found = self.kubectl.json("get", "mgc", "-n", self.namespace)["items"]
         return {
-            seen["metadata"]["name"] for seen in found if (seen.get("status") or {}).get("phase") == "Healthy"
+            item["metadata"]["name"] for item in found if (item.get("status") or {}).get("phase") == "Healthy"
         }
 
     def cells(self) -> dict[str, Any]:
@@ -64,8 +64,8 @@ class Herd(Story):
         return {cell["metadata"]["name"]: cell["spec"]["multiGateway"]["resources"] for cell in found}
 
     def until_seen(self, kind: str, name: str) -> None:
-        """Until whoever watches can have heard of the last edit: a read of what the server's own cache holds."""
-        found = self.found(kind, name)["metadata"]["resourceVersion"]
+        """Waits until watchers can have received the last edit: reads from the watch cache of the API server."""
+        found = self.get_object(kind, name)["metadata"]["resourceVersion"]
         path = self.kubectl.server.kind(kind).path(self.namespace, name)  # type: ignore[union-attr]
         assert self.kubectl.server.call("GET", f"{path}?resourceVersion={found}").status == 200
 
@@ -88,13 +88,13 @@ def operator(
         yield process
 
 
-def test_an_edit_of_one_cluster_is_served_before_the_herd_is_through(
+def test_an_edit_of_one_cluster_is_reconciled_before_all_clusters_of_a_template(
     operator: subprocess.Popen[bytes], control_plane: ControlPlane, kubectl: Kubectl, namespace: str
 ) -> None:
     herd = Herd(kubectl, namespace)
     herd.grow()
     audit = AuditLog(control_plane.audit_log, control_plane.kubeconfig)
-    mark = run(audit.mark())
+    mark = run_async(audit.mark())
     with halted(operator):
         herd.template("shared", "20m")
         herd.member("mine", "own", "z1", "z2")
@@ -107,7 +107,7 @@ def test_an_edit_of_one_cluster_is_served_before_the_herd_is_through(
     )
     mine = names.cell("mine", "z2")
     eventually(lambda: mine in herd.cells(), "the new cell")
-    calls = run(audit.calls_since(mark)).writes_of("multigres-operator")
+    calls = run_async(audit.calls_since(mark)).writes_of("multigres-operator")
     written = [
         each.call.name
         for each in calls

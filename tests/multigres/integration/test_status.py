@@ -1,4 +1,4 @@
-"""What the status of a cluster says about a world that is not as it should be, and that nobody else suffers from it."""
+"""The status of clusters with missing references, pod problems and invalid specs, without effects on other clusters."""
 
 import base64
 import json
@@ -10,9 +10,10 @@ import pytest
 
 from steward.kube.objects.kinds import Manifest
 from steward.local.control_plane import ControlPlane
-from tests.multigres.conftest import running_operator
-from tests.multigres.integration.test_operator import cluster, eventually
 from tests.multigres.support import extreme_objects
+from tests.multigres.support.clusters import conditions, small_cluster
+from tests.multigres.support.operator import running_operator
+from tests.multigres.support.waiting import eventually
 from tests.support import namespaces
 from tests.support.kubectl import Kubectl
 
@@ -30,53 +31,40 @@ def home(
     log = tmp_path_factory.mktemp("operator") / "operator.log"
     with running_operator(control_plane, name, log):
         yield name
-    namespaces.leave(kubectl.server, name)
+    namespaces.release_namespace(kubectl.server, name)
 
 
-def small(namespace: str, name: str, **spec: Any) -> Manifest:
-    """A cluster of few pods."""
-    pools = {"main": {"type": "readWrite", "replicasPerCell": 1, **spec.pop("pool", {})}}
-    shard = {"name": "0-inf", "spec": {"pools": pools}}
-    group = {"name": "default", "default": True, "shards": [shard]}
-    database = {"name": "postgres", "default": True, "tablegroups": [group]}
-    etcd = {"etcd": {"replicas": 1}}
-    return cluster(namespace, name, **{"databases": [database], "globalTopoServer": etcd, **spec})
-
-
-def conditions(kubectl: Kubectl, namespace: str, name: str) -> dict[str, Any]:
-    found = kubectl.json("get", "mgc", name, "-n", namespace)
-    return {each["type"]: each for each in found.get("status", {}).get("conditions", [])}
-
-
-def test_a_missing_storage_class_is_named_and_its_arrival_noticed(home: str, kubectl: Kubectl) -> None:
+def test_a_missing_storage_class_is_named_until_it_exists(home: str, kubectl: Kubectl) -> None:
     storage_class = f"late-{secrets.token_hex(4)}"
     spec = {"pool": {"storage": {"size": "1Gi", "class": storage_class}}}
-    kubectl("create", "-f", "-", document=small(home, "classy", **spec))
+    kubectl("create", "-f", "-", document=small_cluster(home, "classy", **spec))
 
-    def found() -> Any:
+    def condition() -> Any:
         return conditions(kubectl, home, "classy").get("ReferencesFound", {})
 
-    told = eventually(lambda: found() if found().get("status") == "False" else None, "the condition")
-    assert told["reason"] == "StorageClassNotFound"
-    assert f"StorageClass {storage_class} does not exist" in told["message"]
-    made = {
+    reported = eventually(
+        lambda: condition() if condition().get("status") == "False" else None, "the condition"
+    )
+    assert reported["reason"] == "StorageClassNotFound"
+    assert f"StorageClass {storage_class} does not exist" in reported["message"]
+    created = {
         "apiVersion": "storage.k8s.io/v1",
         "kind": "StorageClass",
         "metadata": {"name": storage_class},
         "provisioner": "kwok.x-k8s.io/volume",
     }
-    kubectl("create", "-f", "-", document=made)
+    kubectl("create", "-f", "-", document=created)
     try:
-        eventually(lambda: found().get("status") == "True", "the class to be noticed")
+        eventually(lambda: condition().get("status") == "True", "the class to be noticed")
     finally:
         kubectl("delete", "storageclass", storage_class)
 
 
-def test_a_missing_secret_is_named_and_the_application_gets_its_password_later(
-    home: str, kubectl: Kubectl
-) -> None:
+def test_a_missing_password_secret_is_named_until_it_exists(home: str, kubectl: Kubectl) -> None:
     reference = {"name": "own-password", "key": "password"}
-    kubectl("create", "-f", "-", document=small(home, "secretive", postgresPasswordSecretRef=reference))
+    kubectl(
+        "create", "-f", "-", document=small_cluster(home, "secretive", postgresPasswordSecretRef=reference)
+    )
     eventually(
         lambda: "Secret own-password does not exist" in json.dumps(conditions(kubectl, home, "secretive")),
         "the Secret to be missed",
@@ -86,47 +74,47 @@ def test_a_missing_secret_is_named_and_the_application_gets_its_password_later(
 
 
 def password(kubectl: Kubectl, namespace: str, secret: str) -> str:
-    [found] = kubectl.json("get", "secret", "-n", namespace, "--field-selector", f"metadata.name={secret}")[
-        "items"
-    ] or [{}]
-    return base64.b64decode(found.get("data", {}).get("password", "")).decode()
+    [condition] = kubectl.json(
+        "get", "secret", "-n", namespace, "--field-selector", f"metadata.name={secret}"
+    )["items"] or [{}]
+    return base64.b64decode(condition.get("data", {}).get("password", "")).decode()
 
 
-def test_a_changed_password_is_followed_by_the_connection_secret(home: str, kubectl: Kubectl) -> None:
-    kubectl("create", "-f", "-", document=small(home, "rotating"))
+def test_the_connection_secret_follows_a_changed_password(home: str, kubectl: Kubectl) -> None:
+    kubectl("create", "-f", "-", document=small_cluster(home, "rotating"))
     eventually(lambda: password(kubectl, home, "rotating-app"), "the connection Secret")
     patch = '{"stringData":{"password":"changed"}}'
     kubectl("patch", "secret", "rotating-postgres-password", "-n", home, "--type=merge", "-p", patch)
     eventually(lambda: password(kubectl, home, "rotating-app") == "changed", "the new password")
 
 
-def test_the_scheduler_is_quoted_where_a_pod_finds_no_node(home: str, kubectl: Kubectl) -> None:
-    kubectl("create", "-f", "-", document=small(home, "homeless", cells=[{"zone": "nowhere"}]))
+def test_the_scheduler_is_quoted_for_a_pod_without_a_node(home: str, kubectl: Kubectl) -> None:
+    kubectl("create", "-f", "-", document=small_cluster(home, "homeless", cells=[{"zone": "nowhere"}]))
 
     def message() -> str:
-        found = kubectl.json("get", "mgc", "homeless", "-n", home)
-        return str(found.get("status", {}).get("message", ""))
+        condition = kubectl.json("get", "mgc", "homeless", "-n", home)
+        return str(condition.get("status", {}).get("message", ""))
 
     eventually(lambda: "cannot be scheduled: 0/" in message(), "the scheduler's words")
     label = "topology.kubernetes.io/zone=nowhere"
-    eventually(lambda: f"no node carries {label}" in message(), "what the scheduler does not say")
+    eventually(lambda: f"no node carries {label}" in message(), "the message of the scheduler")
 
 
-def test_what_the_server_cannot_read_is_told_in_its_words(home: str, kubectl: Kubectl) -> None:
+def test_a_rejected_child_is_reported_with_the_message_of_the_api_server(home: str, kubectl: Kubectl) -> None:
     crooked = {"multiGateway": {"affinity": {"nodeAffinity": "wrong"}}}
-    kubectl("create", "-f", "-", document=small(home, "crooked", cells=[{"zone": "z1", "spec": crooked}]))
+    kubectl(
+        "create", "-f", "-", document=small_cluster(home, "crooked", cells=[{"zone": "z1", "spec": crooked}])
+    )
 
-    def told() -> str:
-        found = kubectl.json("get", "mgc", "crooked", "-n", home)
-        return str(found.get("status", {}).get("message", ""))
+    def reported() -> str:
+        condition = kubectl.json("get", "mgc", "crooked", "-n", home)
+        return str(condition.get("status", {}).get("message", ""))
 
-    eventually(lambda: "affinity.nodeAffinity" in told(), "the field to be named")
+    eventually(lambda: "affinity.nodeAffinity" in reported(), "the field to be named")
 
 
-def test_a_topology_server_that_is_being_deleted_is_told_with_what_it_waits_for(
-    home: str, kubectl: Kubectl
-) -> None:
-    kubectl("create", "-f", "-", document=small(home, "doomed"))
+def test_a_terminating_topology_server_is_reported_with_its_dependents(home: str, kubectl: Kubectl) -> None:
+    kubectl("create", "-f", "-", document=small_cluster(home, "doomed"))
     look = ("get", "cells,toposervers", "-n", home, "-l", "multigres.com/cluster=doomed")
 
     def held() -> bool:
@@ -137,16 +125,19 @@ def test_a_topology_server_that_is_being_deleted_is_told_with_what_it_waits_for(
     kubectl("delete", "toposerver", "doomed-global-topo", "-n", home, "--wait=false")
 
     def degraded() -> str:
-        found = kubectl.json("get", "mgc", "doomed", "-n", home).get("status", {})
-        return str(found.get("message", "")) if found.get("phase") == "Degraded" else ""
+        condition = kubectl.json("get", "mgc", "doomed", "-n", home).get("status", {})
+        return str(condition.get("message", "")) if condition.get("phase") == "Degraded" else ""
 
-    wanted = "TopoServer doomed-global-topo: it is being deleted since "
-    eventually(lambda: wanted in degraded() and "Cannot delete: " in degraded(), "the server to be told")
+    expected = "TopoServer doomed-global-topo: it is being deleted since "
+    eventually(
+        lambda: expected in degraded() and "Cannot delete: " in degraded(),
+        "the topology server to be reported",
+    )
     assert conditions(kubectl, home, "doomed")["Ready"]["status"] == "False"
 
 
-def test_becoming_ready_and_being_stalled_are_told_once_as_events(home: str, kubectl: Kubectl) -> None:
-    kubectl("create", "-f", "-", document=small(home, "eventful"))
+def test_ready_and_stalled_emit_one_event_each(home: str, kubectl: Kubectl) -> None:
+    kubectl("create", "-f", "-", document=small_cluster(home, "eventful"))
     kubectl("wait", "mgc", "eventful", "-n", home, "--for=condition=Ready", "--timeout=120s")
     eventually(lambda: events(kubectl, home, "eventful", "Healthy"), "the event")
     patch = '{"spec":{"cells":[{"zone":"z1"},{"zone":"z1"}]}}'
@@ -159,33 +150,31 @@ def test_becoming_ready_and_being_stalled_are_told_once_as_events(home: str, kub
 
 def events(kubectl: Kubectl, namespace: str, name: str, reason: str) -> list[Any]:
     chosen = f"involvedObject.name={name},involvedObject.kind=MultigresCluster,reason={reason}"
-    found: list[Any] = kubectl.json("get", "events", "-n", namespace, "--field-selector", chosen)["items"]
-    return found
+    condition: list[Any] = kubectl.json("get", "events", "-n", namespace, "--field-selector", chosen)["items"]
+    return condition
 
 
-def test_ten_thousand_shards_are_refused_by_the_schema(home: str, kubectl: Kubectl) -> None:
-    manifest = small(home, "huge")
+def test_ten_thousand_shards_are_rejected_by_the_schema(home: str, kubectl: Kubectl) -> None:
+    manifest = small_cluster(home, "huge")
     [group] = manifest["spec"]["databases"][0]["tablegroups"]
     group["shards"] = [{"name": f"s{number}"} for number in range(10_000)]
-    told = kubectl.refused("create", "-f", "-", document=manifest)
-    assert "must have at most 32 items" in told
+    reported = kubectl.expect_rejection("create", "-f", "-", document=manifest)
+    assert "must have at most 32 items" in reported
 
 
-def test_strange_specs_of_every_kind_end_in_a_status_and_leave_others_alone(
-    home: str, kubectl: Kubectl
-) -> None:
+def test_random_specs_end_in_a_status_and_leave_other_clusters_alone(home: str, kubectl: Kubectl) -> None:
     numbers = range(FUZZED)
-    told = [extreme_objects.cluster(home, number) for number in numbers[:FUZZED_CLUSTERS]]
-    told += [extreme_objects.user(home, number) for number in numbers[:FUZZED_CLUSTERS]]
-    told += [
+    reported = [extreme_objects.cluster(home, number) for number in numbers[:FUZZED_CLUSTERS]]
+    reported += [extreme_objects.user(home, number) for number in numbers[:FUZZED_CLUSTERS]]
+    reported += [
         extreme_objects.child(home, kind, number) for kind in extreme_objects.CHILDREN for number in numbers
     ]
     silent = [template for number in numbers for template in extreme_objects.templates(home, number)]
-    taken = {name for name in created(kubectl, [*silent, *told]) if "template" not in name}
+    taken = {name for name in created(kubectl, [*silent, *reported]) if "template" not in name}
     for kind in ("multigrescluster", *map(str.lower, extreme_objects.CHILDREN)):
         assert any(name.startswith(f"{kind}.") for name in taken), f"the server refused every {kind}"
     eventually(lambda: taken <= with_status(kubectl, home), "a status of each", PATIENCE_SECONDS)
-    kubectl("create", "-f", "-", document=small(home, "sound"))
+    kubectl("create", "-f", "-", document=small_cluster(home, "sound"))
     look = ("get", "deployment", "-n", home, "--field-selector", "metadata.name=sound-multiadmin")
     eventually(lambda: kubectl.json(*look)["items"], "a sound cluster beside them to be carried out")
 
@@ -193,15 +182,15 @@ def test_strange_specs_of_every_kind_end_in_a_status_and_leave_others_alone(
 def created(kubectl: Kubectl, items: list[Manifest]) -> set[str]:
     """The names of those that the server took."""
     document = {"apiVersion": "v1", "kind": "List", "items": items}
-    taken, _ = kubectl.outcome("create", "--validate=false", "-o", "name", "-f", "-", document=document)
+    taken, _ = kubectl.run("create", "--validate=false", "-o", "name", "-f", "-", document=document)
     return set(taken.split())
 
 
 def with_status(kubectl: Kubectl, namespace: str) -> set[str]:
     kinds = ",".join(("multigrescluster", *extreme_objects.CHILDREN))
-    found = kubectl.json("get", kinds, "-n", namespace)["items"]
+    condition = kubectl.json("get", kinds, "-n", namespace)["items"]
     return {
         f"{each['kind'].lower()}.multigres.com/{each['metadata']['name']}"
-        for each in found
+        for each in condition
         if each.get("status", {}).get("conditions")
     }

@@ -1,98 +1,18 @@
-"""A topology server on a real control plane: it does not go while others stand on it, unless somebody insists."""
+"""A topology server on a real control plane is not deleted while it has dependents, unless a user forces it."""
 
 import subprocess
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from steward.local.control_plane import ControlPlane
-from steward.multigres import names
-from steward.multigres.names import ShardPath
-from tests.multigres.conftest import running_operator
-from tests.multigres.integration.test_operator import Clusters, eventually
+from tests.multigres.support.operator import running_operator
 from tests.multigres.support.scraping import free_port, sample
+from tests.multigres.support.toposerver_objects import TopoServerObjects
+from tests.multigres.support.waiting import eventually
 from tests.support.kubectl import Kubectl
-
-API = "multigres.com/v1alpha1"
-TOPO = {"address": "my-etcd:2379", "rootPath": "/multigres/global", "implementation": "etcd"}
-
-
-class Servers(Clusters):
-    """A topology server and those who stand on it, made by hand."""
-
-    def make(self, kind: str, name: str, /, **spec: Any) -> None:
-        metadata = {"name": name, "namespace": self.namespace}
-        self.apply({"apiVersion": API, "kind": kind, "metadata": metadata, "spec": spec})
-
-    def server(self, name: str = "my-etcd") -> None:
-        self.make("TopoServer", name, replicas=1)
-        eventually(lambda: self.is_held("toposerver", name), "the server to be held")
-
-    def gateway(self, name: str, replicas: int = 1, pods: Mapping[str, str] | None = None) -> None:
-        self.make(
-            "Cell",
-            name,
-            name=name,
-            globalTopoServer=TOPO,
-            topoServerRef={"name": "my-etcd"},
-            multiGateway={"replicas": replicas, "podAnnotations": dict(pods or {})},
-        )
-        eventually(lambda: self.is_held("cell", name), "the cell to be held")
-
-    def shard(self, orchestrators: Mapping[str, str]) -> str:
-        """Named as those of a cluster are: by its name the pods find it."""
-        path = ShardPath("mine", "postgres", "default", "0-inf")
-        name = names.shard(path)
-        metadata = {
-            "name": name,
-            "namespace": self.namespace,
-            "labels": {"multigres.com/cluster": path.cluster},
-        }
-        spec = {
-            "databaseName": path.database,
-            "tableGroupName": path.table_group,
-            "shardName": path.shard,
-            "globalTopoServer": TOPO,
-            "multiorch": {"cells": ["z1"], "replicas": 1, "podAnnotations": dict(orchestrators)},
-            "pools": {"main": {"cells": ["z1"], "replicasPerCell": 1}},
-        }
-        self.apply({"apiVersion": API, "kind": "Shard", "metadata": metadata, "spec": spec})
-        eventually(lambda: self.is_held("shard", name), "the shard to be held")
-        return name
-
-    def is_held(self, kind: str, name: str) -> bool:
-        found = self.get(kind, name)
-        return found is not None and "multigres.com/cleanup" in found["metadata"].get("finalizers", [])
-
-    def delete(self, kind: str, name: str) -> None:
-        self.kubectl("delete", kind, name, "-n", self.namespace, "--wait=false")
-
-    def annotate(self, kind: str, name: str, annotation: str) -> None:
-        self.kubectl("annotate", kind, name, "-n", self.namespace, annotation)
-
-    def condition(self, type_: str, kind: str = "toposerver", name: str = "my-etcd") -> Any:
-        found = self.get(kind, name) or {}
-        known = (found.get("status") or {}).get("conditions", [])
-        return next((c for c in known if c["type"] == type_), None)
-
-    def wait_blocked(self, message: str) -> Any:
-        def blocked() -> Any:
-            found = self.condition("DeletionBlocked")
-            return found if found is not None and message in found["message"] else None
-
-        return eventually(blocked, f"the deletion to be blocked: {message}")
-
-    def wait_gone(self, kind: str, name: str) -> None:
-        eventually(lambda: self.get(kind, name) is None, f"{kind} {name} to go")
-
-    def events(self, reason: str) -> list[str]:
-        found = self.kubectl.json("get", "events.events.k8s.io", "-n", self.namespace)["items"]
-        return [event["note"] for event in found if event["reason"] == reason]
-
-    def wait_event(self, reason: str, text: str) -> None:
-        eventually(lambda: any(text in note for note in self.events(reason)), f"event {reason}: {text}")
 
 
 @pytest.fixture
@@ -111,12 +31,12 @@ def hasty_operator(
 
 
 @pytest.fixture
-def servers(hasty_operator: object, kubectl: Kubectl, namespace: str) -> Servers:
-    return Servers(kubectl, namespace)
+def servers(hasty_operator: object, kubectl: Kubectl, namespace: str) -> TopoServerObjects:
+    return TopoServerObjects(kubectl, namespace)
 
 
 def test_a_server_stays_until_the_last_of_its_dependents_is_gone(
-    servers: Servers, scraped: dict[str, str]
+    servers: TopoServerObjects, scraped: dict[str, str]
 ) -> None:
     servers.server()
     servers.gateway("my-gateway")
@@ -152,8 +72,8 @@ def test_a_server_stays_until_the_last_of_its_dependents_is_gone(
         ("multigres.com/force-delete=true", "ForceDeleted"),
     ],
 )
-def test_a_word_on_the_server_lets_it_go_and_says_what_was_skipped(
-    servers: Servers, annotation: str, reason: str
+def test_an_annotation_forces_the_deletion_and_the_event_names_the_skipped_steps(
+    servers: TopoServerObjects, annotation: str, reason: str
 ) -> None:
     servers.server()
     servers.gateway("my-gateway")
@@ -165,7 +85,7 @@ def test_a_word_on_the_server_lets_it_go_and_says_what_was_skipped(
     assert servers.get("cell", "my-gateway")["metadata"].get("deletionTimestamp") is None
 
 
-def test_a_server_and_its_dependents_deleted_at_once_all_go(servers: Servers) -> None:
+def test_a_server_and_its_dependents_can_be_deleted_at_once(servers: TopoServerObjects) -> None:
     servers.server()
     servers.gateway("my-gateway")
     servers.kubectl(
@@ -175,8 +95,10 @@ def test_a_server_and_its_dependents_deleted_at_once_all_go(servers: Servers) ->
     servers.wait_gone("cell", "my-gateway")
 
 
-def test_a_server_whose_members_were_taken_away_has_nothing_left_to_protect(servers: Servers) -> None:
-    """Foreground deletion does not ask our finalizer before it deletes the set: to stay would help nobody."""
+def test_a_server_without_members_is_not_protected(
+    servers: TopoServerObjects,
+) -> None:
+    """Foreground deletion deletes the set in spite of the finalizer: blocking would not protect anything."""
     servers.server()
     servers.gateway("my-gateway")
     servers.kubectl(
@@ -187,7 +109,9 @@ def test_a_server_whose_members_were_taken_away_has_nothing_left_to_protect(serv
     assert servers.get("cell", "my-gateway")["metadata"].get("deletionTimestamp") is None
 
 
-def test_a_gateway_scaled_to_zero_is_ready_and_still_counts(servers: Servers) -> None:
+def test_a_cell_with_gateways_scaled_to_zero_is_ready_and_still_a_dependent(
+    servers: TopoServerObjects,
+) -> None:
     servers.server()
     servers.gateway("my-gateway", replicas=0)
     eventually(
@@ -198,7 +122,7 @@ def test_a_gateway_scaled_to_zero_is_ready_and_still_counts(servers: Servers) ->
     servers.wait_blocked("(my-gateway)")
 
 
-def test_a_cell_drains_for_its_period_and_no_longer(servers: Servers) -> None:
+def test_a_cell_drains_for_its_period_and_no_longer(servers: TopoServerObjects) -> None:
     """Its pod would take ten minutes to end."""
     servers.gateway("my-gateway", pods={"steward.local/delete-after": "10m"})
     servers.kubectl(
@@ -224,8 +148,8 @@ def test_a_cell_drains_for_its_period_and_no_longer(servers: Servers) -> None:
     servers.wait_event("Draining", "Waiting for connections to close")
 
 
-def test_a_shard_says_that_its_connections_drain_and_for_how_long(servers: Servers) -> None:
-    """Its orchestrator would take ten minutes to end, and somebody asks for an hour."""
+def test_a_shard_reports_draining_and_its_period(servers: TopoServerObjects) -> None:
+    """Its orchestrator takes ten minutes to end, and the annotation asks for an hour."""
     shard = servers.shard({"steward.local/delete-after": "10m"})
     servers.kubectl(
         "wait", f"shard/{shard}", "-n", servers.namespace, "--for=condition=Ready", "--timeout=90s"
@@ -246,7 +170,7 @@ def test_a_shard_says_that_its_connections_drain_and_for_how_long(servers: Serve
     servers.wait_event("ForceDeleted", "skipped: the grace period of orchestrators and pools")
 
 
-def test_nonsense_in_an_annotation_is_told_and_the_default_holds(servers: Servers) -> None:
+def test_an_invalid_annotation_is_reported_and_the_default_is_used(servers: TopoServerObjects) -> None:
     servers.gateway("my-gateway")
     servers.annotate("cell", "my-gateway", "multigres.com/graceful-shutdown-period=soon")
     servers.annotate("cell", "my-gateway", "multigres.com/graceful-shutdown-started=yesterday")

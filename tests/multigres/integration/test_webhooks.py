@@ -13,13 +13,13 @@ import yaml
 
 from steward.kube.objects.kinds import Manifest
 from steward.local.control_plane import ControlPlane
-from tests.multigres.conftest import operator_with_webhooks
-from tests.multigres.integration.test_operator import eventually
+from tests.multigres.support.operator import operator_with_webhooks
+from tests.multigres.support.waiting import eventually
 from tests.support.kubectl import Kubectl
 from tests.support.paths import ROOT
 
 SEEDS = ROOT / "tests" / "multigres" / "seeds"
-SOMEBODY = ("--as=somebody", "--as-group=system:masters")
+SOMEBODY = ("--as=other-user", "--as-group=system:masters")
 
 
 @pytest.fixture
@@ -45,7 +45,7 @@ def template(kind: str, namespace: str, name: str, spec: Any = None) -> Manifest
 
 
 def applies_without_a_trace(kubectl: Kubectl, how: list[str], manifest: Manifest) -> bool:
-    """Whether an apply leaves the resourceVersion as it is. Status is still being written for a while: ask again."""
+    """Whether an apply leaves the resourceVersion unchanged. Repeat: the status is still being written for a while."""
     name, namespace = manifest["metadata"]["name"], manifest["metadata"]["namespace"]
     before = kubectl.json("get", "mgc", name, "-n", namespace)["metadata"]["resourceVersion"]
     kubectl(*how, "-f", "-", document=manifest)
@@ -54,7 +54,7 @@ def applies_without_a_trace(kubectl: Kubectl, how: list[str], manifest: Manifest
 
 
 def until_seen(kubectl: Kubectl, namespace: str) -> None:
-    """Until the operator has looked at the cluster, so its webhooks know of it."""
+    """Waits until the operator has reconciled the cluster, so that its webhooks know it."""
     look = ("get", "mgc", "mini", "-n", namespace)
     eventually(lambda: kubectl.json(*look).get("status", {}).get("observedGeneration"), "a status")
 
@@ -74,17 +74,17 @@ def test_the_smallest_cluster_shows_everything_and_a_second_apply_changes_nothin
     assert again["metadata"]["generation"] == stored["metadata"]["generation"]
 
 
-def test_all_errors_are_told_at_once_with_their_fields(
+def test_all_problems_are_reported_at_once_with_their_fields(
     webhooks: object, kubectl: Kubectl, namespace: str
 ) -> None:
     small = {"requests": {"cpu": "2"}, "limits": {"cpu": "1"}}
     spec = {"templateDefaults": {"cellTemplate": "gone"}, "multiadmin": {"spec": {"resources": small}}}
-    told = kubectl.refused("create", "-f", "-", document=cluster(namespace, **spec))
-    assert "spec.templateDefaults.cellTemplate: CellTemplate 'gone' does not exist" in told
-    assert "spec.multiadmin.spec.resources.limits.cpu: the limit 1 is below the request 2" in told
+    reported = kubectl.expect_rejection("create", "-f", "-", document=cluster(namespace, **spec))
+    assert "spec.templateDefaults.cellTemplate: CellTemplate 'gone' does not exist" in reported
+    assert "spec.multiadmin.spec.resources.limits.cpu: the limit 1 is below the request 2" in reported
 
 
-def test_a_template_applied_a_moment_before_is_known(
+def test_a_template_that_was_just_applied_is_found(
     webhooks: object, kubectl: Kubectl, namespace: str
 ) -> None:
     both = [
@@ -97,17 +97,20 @@ def test_a_template_applied_a_moment_before_is_known(
 def test_advice_comes_as_a_warning(webhooks: object, kubectl: Kubectl, namespace: str) -> None:
     nowhere = [{"zone": "z1"}, {"zone": "nowhere"}]
     document = cluster(namespace, cells=nowhere, pvcDeletionPolicy={"whenDeleted": "Delete"})
-    told = kubectl.warned("create", "-f", "-", document=document)
-    assert "Warning: spec.pvcDeletionPolicy.whenDeleted: Delete loses all data" in told
-    assert "Warning: spec.cells[1]: no node carries topology.kubernetes.io/zone=nowhere" in told
-    assert "spec.cells[0]: no node" not in told
-    told = kubectl.warned("delete", "mgc", "mini", "-n", namespace, "--cascade=foreground", "--wait=false")
+    reported = kubectl.expect_warning("create", "-f", "-", document=document)
+    assert "Warning: spec.pvcDeletionPolicy.whenDeleted: Delete loses all data" in reported
+    assert "Warning: spec.cells[1]: no node carries topology.kubernetes.io/zone=nowhere" in reported
+    assert "spec.cells[0]: no node" not in reported
+    reported = kubectl.expect_warning(
+        "delete", "mgc", "mini", "-n", namespace, "--cascade=foreground", "--wait=false"
+    )
     assert (
-        "Warning: propagationPolicy Foreground: the server deletes all parts of the cluster at once" in told
+        "Warning: propagationPolicy Foreground: the server deletes all parts of the cluster at once"
+        in reported
     )
 
 
-def test_a_later_choice_of_a_template_takes_the_written_out_branch_back(
+def test_a_later_template_reference_removes_the_defaulted_branch(
     webhooks: object, kubectl: Kubectl, namespace: str
 ) -> None:
     kubectl("create", "-f", "-", document=template("CoreTemplate", namespace, "core"))
@@ -121,8 +124,8 @@ def test_a_later_choice_of_a_template_takes_the_written_out_branch_back(
 def test_a_volume_cannot_shrink(webhooks: object, kubectl: Kubectl, namespace: str) -> None:
     kubectl("create", "-f", "-", document=cluster(namespace))
     patch = '[{"op":"replace","path":"/spec/globalTopoServer/etcd/storage/size","value":"1Mi"}]'
-    told = kubectl.refused("patch", "mgc", "mini", "-n", namespace, "--type=json", "-p", patch)
-    assert "cannot shrink from 1Gi to 1Mi: a volume only grows" in told
+    reported = kubectl.expect_rejection("patch", "mgc", "mini", "-n", namespace, "--type=json", "-p", patch)
+    assert "cannot shrink from 1Gi to 1Mi: a volume only grows" in reported
 
 
 def test_a_template_in_use_cannot_be_deleted_and_its_users_are_named(
@@ -130,11 +133,11 @@ def test_a_template_in_use_cannot_be_deleted_and_its_users_are_named(
 ) -> None:
     kubectl("create", "-f", "-", document=template("ShardTemplate", namespace, "used"))
     kubectl("create", "-f", "-", document=cluster(namespace, templateDefaults={"shardTemplate": "used"}))
-    told = kubectl.refused("delete", "sht", "used", "-n", namespace)
-    assert "is in use by MultigresCluster mini" in told
+    reported = kubectl.expect_rejection("delete", "sht", "used", "-n", namespace)
+    assert "is in use by MultigresCluster mini" in reported
 
 
-def test_a_template_edit_that_would_break_a_sound_cluster_is_refused(
+def test_a_template_edit_that_would_break_a_valid_cluster_is_denied(
     webhooks: object, kubectl: Kubectl, namespace: str
 ) -> None:
     kubectl("create", "-f", "-", document=template("ShardTemplate", namespace, "used"))
@@ -142,20 +145,22 @@ def test_a_template_edit_that_would_break_a_sound_cluster_is_refused(
     until_seen(kubectl, namespace)
     broken = {"pools": {"main": {"postgres": {"requests": {"cpu": "2"}, "limits": {"cpu": "1"}}}}}
     document = template("ShardTemplate", namespace, "used", broken)
-    told = kubectl.refused("apply", "-f", "-", document=document)
-    assert "would break MultigresCluster mini" in told
+    reported = kubectl.expect_rejection("apply", "-f", "-", document=document)
+    assert "would break MultigresCluster mini" in reported
 
 
-def test_children_are_kept_from_others_and_their_annotations_are_not(
+def test_other_users_can_annotate_children_but_not_change_their_specs(
     webhooks: object, kubectl: Kubectl, namespace: str
 ) -> None:
     kubectl("create", "-f", "-", document=cluster(namespace))
     [child] = eventually(lambda: kubectl.json("get", "cell", "-n", namespace)["items"], "the cell")
     name = child["metadata"]["name"]
-    told = until_refused(kubectl, namespace, name)
-    assert "this object is kept by Steward: change the MultigresCluster mini instead" in told
+    reported = until_refused(kubectl, namespace, name)
+    assert "this object is managed by Steward: change the MultigresCluster mini instead" in reported
     own = template("Cell", namespace, "mine", {"name": "z"})
-    assert "this object is kept by Steward" in kubectl.refused(*SOMEBODY, "create", "-f", "-", document=own)
+    assert "this object is managed by Steward" in kubectl.expect_rejection(
+        *SOMEBODY, "create", "-f", "-", document=own
+    )
     kubectl(*SOMEBODY, "annotate", "cell", name, "-n", namespace, "multigres.com/force-delete=false")
     kubectl(*SOMEBODY, "delete", "cell", name, "-n", namespace, "--wait=false")
 
@@ -167,26 +172,26 @@ def until_refused(kubectl: Kubectl, namespace: str, name: str) -> str:
     def refusal() -> str:
         patch = f'{{"spec":{{"zone":"z{next(attempts)}"}}}}'
         edit = ("patch", "cell", name, "-n", namespace, "--type=merge", "-p", patch)
-        return kubectl.outcome(*SOMEBODY, *edit)[1]
+        return kubectl.run(*SOMEBODY, *edit)[1]
 
     return str(eventually(refusal, "a refused edit"))
 
 
-def test_an_operator_that_does_not_answer_never_blocks_the_end_of_a_namespace(
+def test_an_unreachable_operator_never_blocks_the_deletion_of_a_namespace(
     webhooks: subprocess.Popen[bytes], kubectl: Kubectl, namespace: str
 ) -> None:
     kubectl("create", "-f", "-", document=template("CoreTemplate", namespace, "unused"))
     webhooks.send_signal(signal.SIGSTOP)
     try:
-        told = kubectl.refused("delete", "cot", "unused", "-n", namespace)
-        assert "failed calling webhook" in told
+        reported = kubectl.expect_rejection("delete", "cot", "unused", "-n", namespace)
+        assert "failed calling webhook" in reported
         kubectl("delete", "ns", namespace, "--timeout=90s")
     finally:
         webhooks.send_signal(signal.SIGCONT)
     kubectl("create", "ns", namespace)
 
 
-def test_what_was_registered_is_taken_back_when_the_operator_stops(
+def test_the_webhook_registration_is_removed_when_the_operator_stops(
     control_plane: ControlPlane, kubectl: Kubectl, namespace: str, tmp_path: Path
 ) -> None:
     with operator_with_webhooks(control_plane, kubectl, namespace, tmp_path / "operator.log"):

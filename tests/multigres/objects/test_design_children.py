@@ -1,4 +1,4 @@
-"""The children that the design prints are what ours look like, field by field; what differs does so for a reason."""
+"""Children match those of the design document field by field; each difference is listed with its reason."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -6,63 +6,66 @@ from typing import Any
 import pytest
 
 from steward.kube.objects.kinds import Manifest
-from tests.multigres.support.design_manifests import EXAMPLE, example_children, printed
+from tests.multigres.support.design_manifests import EXAMPLE, design_manifest, example_children
 
 ADDRESS = "example-cluster-global-topo.example.svc:2379"
-NAMED_FIRST = (
-    "the first pages of the design call the server {cluster}-global-topo; its Service has the same name"
+OTHER_NAME = (
+    "other sections of the design name the server {cluster}-global-topo; its Service has the same name"
 )
-TODAYS = "what today's data plane calls it; etcd2 is accepted, too"
-PRINTED_ELSEWHERE = "the printed cluster says otherwise, and the cluster is the source of truth"
+CURRENT_NAME = "the name in the current data plane; etcd2 is accepted, too"
+CLUSTER_DIFFERS = "the MultigresCluster of the design has another value, and it is the source of truth"
 
 Differences = dict[str, tuple[Any, str]]
 TOPOLOGY: Differences = {
-    "globalTopoServer.address": (ADDRESS, NAMED_FIRST),
-    "globalTopoServer.implementation": ("etcd", TODAYS),
+    "globalTopoServer.address": (ADDRESS, OTHER_NAME),
+    "globalTopoServer.implementation": ("etcd", CURRENT_NAME),
 }
 
 
 def first_shard(prefix: str) -> Differences:
-    """Shard 0 of the group, which the printed cluster describes inline."""
+    """Shard 0 of the group, which the cluster of the design defines inline."""
     compute = {"requests.cpu": "500m", "requests.memory": "1Gi", "limits.cpu": "1", "limits.memory": "2Gi"}
     pool = f"{prefix}pools.primary"
     return {
-        f"{prefix}multiorch.cells": (["us-east-1b"], PRINTED_ELSEWHERE),
-        f"{pool}.cells": (["us-east-1b"], PRINTED_ELSEWHERE),
-        **{f"{pool}.multipooler.{path}": (ours, PRINTED_ELSEWHERE) for path, ours in compute.items()},
+        f"{prefix}multiorch.cells": (["us-east-1b"], CLUSTER_DIFFERS),
+        f"{pool}.cells": (["us-east-1b"], CLUSTER_DIFFERS),
+        **{f"{pool}.multipooler.{path}": (generated, CLUSTER_DIFFERS) for path, generated in compute.items()},
     }
 
 
-DIFFERENT: dict[str, Differences] = {
+DIFFERENCES: dict[str, Differences] = {
     "TopoServer": {
-        "image": ("gcr.io/etcd-development/etcd:v3.6.7", "the printed cluster names none: the built-in one")
+        "image": (
+            "gcr.io/etcd-development/etcd:v3.6.7",
+            "the cluster of the design sets none: the default applies",
+        )
     },
     "Cell": {
         **TOPOLOGY,
-        "allCells": (["us-east-1a", "us-east-1b", "us-east-1c"], PRINTED_ELSEWHERE),
+        "allCells": (["us-east-1a", "us-east-1b", "us-east-1c"], CLUSTER_DIFFERS),
     },
     "TableGroup": {
         **TOPOLOGY,
         **first_shard("shards[0]."),
-        "shards[1].multiorch.cells": (["us-east-1a"], PRINTED_ELSEWHERE),
-        "shards[1].pools.primary.cells": (["us-east-1a"], PRINTED_ELSEWHERE),
+        "shards[1].multiorch.cells": (["us-east-1a"], CLUSTER_DIFFERS),
+        "shards[1].pools.primary.cells": (["us-east-1a"], CLUSTER_DIFFERS),
     },
     "Shard": {**TOPOLOGY, **first_shard("")},
 }
 
-PULLING = {"imagePullPolicy", "imagePullSecrets"}
-"""Given in the printed cluster's images, and needed by every pod."""
+PULL_SETTINGS = {"imagePullPolicy", "imagePullSecrets"}
+"""Set in the images of the cluster, and needed by every pod."""
 INHERITED = {"backup", "pvcDeletionPolicy", "observability", "logLevels", "durabilityPolicy", "topoServerRef"}
-"""Decided above and handed down, in later parts of the design."""
-PLACED = {"cellTopologyLabels", "topologyReconciliation"}
-"""What a controller needs to place pods and prune records without asking its grandparent."""
-BEYOND: dict[str, set[str]] = {
-    "TopoServer": {*PULLING, "pvcDeletionPolicy"},
+"""Inherited from the cluster, in later sections of the design."""
+PLACEMENT = {"cellTopologyLabels", "topologyReconciliation"}
+"""Needed to place pods and prune records without reading the cluster."""
+ADDITIONAL: dict[str, set[str]] = {
+    "TopoServer": {*PULL_SETTINGS, "pvcDeletionPolicy"},
     "Cell": INHERITED - {"backup", "pvcDeletionPolicy", "durabilityPolicy", "observability"},
-    "TableGroup": {*INHERITED, *PLACED, "default"} - {"observability"},
-    "Shard": {*INHERITED, *PLACED, "databaseName", "tableGroupName"} - {"observability"},
+    "TableGroup": {*INHERITED, *PLACEMENT, "default"} - {"observability"},
+    "Shard": {*INHERITED, *PLACEMENT, "databaseName", "tableGroupName"} - {"observability"},
 }
-PRINTED = {
+DESIGN_NAMES = {
     "TopoServer": "example-cluster-global",
     "Cell": "example-cluster-us-east-1a",
     "TableGroup": "production-db-orders-tg",
@@ -71,7 +74,7 @@ PRINTED = {
 
 
 def leaves(part: Any, path: str = "") -> Iterator[tuple[str, Any]]:
-    """Every value by its path; entries of a list that have names, by their names."""
+    """Every value by its path; list entries with names by their names."""
     if isinstance(part, dict) and part:
         for key, value in part.items():
             yield from leaves(value, f"{path}.{key}" if path else key)
@@ -82,8 +85,8 @@ def leaves(part: Any, path: str = "") -> Iterator[tuple[str, Any]]:
         yield path, part
 
 
-def ours_like(shown: Manifest) -> Manifest:
-    """Our child of the same kind and the same printed labels."""
+def generated_child(shown: Manifest) -> Manifest:
+    """The generated child of the same kind and labels."""
     labels = shown["metadata"].get("labels", {}).items()
     [found] = [
         child
@@ -93,23 +96,25 @@ def ours_like(shown: Manifest) -> Manifest:
     return found
 
 
-@pytest.mark.parametrize("kind", PRINTED)
-def test_every_printed_field_is_there_and_holds_the_same_but_for_what_is_told(kind: str) -> None:
-    shown = printed(kind, PRINTED[kind])
-    ours = dict(leaves(ours_like(shown)["spec"]))
-    differing = {path: ours.get(path) for path, value in leaves(shown["spec"]) if ours.get(path) != value}
-    assert differing == {path: value for path, (value, _) in DIFFERENT[kind].items()}
+@pytest.mark.parametrize("kind", DESIGN_NAMES)
+def test_every_field_of_the_design_has_the_same_value_except_listed_differences(kind: str) -> None:
+    shown = design_manifest(kind, DESIGN_NAMES[kind])
+    generated = dict(leaves(generated_child(shown)["spec"]))
+    differing = {
+        path: generated.get(path) for path, value in leaves(shown["spec"]) if generated.get(path) != value
+    }
+    assert differing == {path: value for path, (value, _) in DIFFERENCES[kind].items()}
 
 
-@pytest.mark.parametrize("kind", PRINTED)
-def test_what_ours_have_beyond_the_print_is_listed(kind: str) -> None:
-    shown = printed(kind, PRINTED[kind])
-    assert set(ours_like(shown)["spec"]) - set(shown["spec"]) == BEYOND[kind]
+@pytest.mark.parametrize("kind", DESIGN_NAMES)
+def test_fields_that_the_design_does_not_show_are_listed(kind: str) -> None:
+    shown = design_manifest(kind, DESIGN_NAMES[kind])
+    assert set(generated_child(shown)["spec"]) - set(shown["spec"]) == ADDITIONAL[kind]
 
 
-@pytest.mark.parametrize("kind", PRINTED)
-def test_the_owner_is_the_one_that_the_print_names(kind: str) -> None:
-    [shown] = printed(kind, PRINTED[kind])["metadata"]["ownerReferences"]
-    [ours] = ours_like(printed(kind, PRINTED[kind]))["metadata"]["ownerReferences"]
-    assert (ours["kind"], ours["controller"]) == (shown["kind"], shown["controller"])
-    assert ours["name"] == EXAMPLE if kind != "Shard" else "orders-tg" in ours["name"]
+@pytest.mark.parametrize("kind", DESIGN_NAMES)
+def test_the_owner_is_the_one_of_the_design(kind: str) -> None:
+    [shown] = design_manifest(kind, DESIGN_NAMES[kind])["metadata"]["ownerReferences"]
+    [generated] = generated_child(design_manifest(kind, DESIGN_NAMES[kind]))["metadata"]["ownerReferences"]
+    assert (generated["kind"], generated["controller"]) == (shown["kind"], shown["controller"])
+    assert generated["name"] == EXAMPLE if kind != "Shard" else "orders-tg" in generated["name"]

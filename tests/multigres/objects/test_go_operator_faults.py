@@ -1,4 +1,4 @@
-"""Faults of the operator before us that are told by looking at what is built, each in one line."""
+"""Faults of the Go operator that generated objects show."""
 
 from typing import Any
 
@@ -9,20 +9,20 @@ from steward.kube.objects.meta import ObjectMeta, OwnerReference
 from steward.multigres import names
 from steward.multigres.api.kinds import CUSTOM_KINDS
 from steward.multigres.api.toposerver import TopoServerSpec
-from steward.multigres.controllers.common.context import goes_with_its_owner
+from steward.multigres.controllers.common.children import may_delete_child
 from steward.multigres.resolution.defaulting import with_defaults
-from steward.multigres.status.conditions import child_piece
+from steward.multigres.status.conditions import child_component
 from steward.multigres.views import TopoServerView
-from tests.multigres.resolution.test_resolve import templates
 from tests.multigres.support.tree import build_tree, containers, of_kind, pods
+from tests.multigres.support.typed_templates import templates
 
 WORKLOADS = ("Deployment", "StatefulSet")
 ZONE = "topology.kubernetes.io/zone"
 
 
 def arguments(name: str, **spec: Any) -> list[list[str]]:
-    built = [container for pod in pods(build_tree(**spec)) for container in containers(pod)]
-    return [container["args"] for container in built if container["name"] == name]
+    all_containers = [container for pod in pods(build_tree(**spec)) for container in containers(pod)]
+    return [container["args"] for container in all_containers if container["name"] == name]
 
 
 @pytest.mark.parametrize("name", ["multigateway", "multiorch"])
@@ -33,11 +33,11 @@ def test_gateways_and_orchestrators_register_an_address_that_others_can_reach(na
 
 
 @pytest.mark.parametrize("name", ["multiadmin", "multigateway", "multiorch", "multipooler"])
-def test_everybody_takes_the_root_of_a_topology_server_that_is_shared(name: str) -> None:
-    external = {"endpoints": ["http://a:2379"], "rootPath": "/ours"}
+def test_every_component_gets_the_root_path_of_a_shared_topology_server(name: str) -> None:
+    external = {"endpoints": ["http://a:2379"], "rootPath": "/shared"}
     found = arguments(name, globalTopoServer={"external": external})
     assert found
-    assert all("--topo-global-root=/ours" in each for each in found)
+    assert all("--topo-global-root=/shared" in each for each in found)
 
 
 def test_every_workload_prefers_other_nodes_and_other_zones_for_its_pods() -> None:
@@ -52,7 +52,7 @@ def test_every_workload_prefers_other_nodes_and_other_zones_for_its_pods() -> No
 
 
 def test_no_pod_has_two_budgets_and_every_server_has_one() -> None:
-    """A pod with two cannot be evicted at all."""
+    """The eviction API rejects pods with two budgets."""
     tree = build_tree()
     chosen = [
         budget["spec"]["selector"]["matchLabels"].items() for budget in of_kind(tree, "PodDisruptionBudget")
@@ -62,7 +62,7 @@ def test_no_pod_has_two_budgets_and_every_server_has_one() -> None:
         assert sum(each <= labels for each in chosen) == 1, stateful["metadata"]["name"]
 
 
-def test_a_topology_server_forgets_its_history() -> None:
+def test_a_topology_server_compacts_its_history() -> None:
     [etcd] = [
         manifest
         for manifest in of_kind(build_tree(), "StatefulSet")
@@ -74,7 +74,7 @@ def test_a_topology_server_forgets_its_history() -> None:
     assert environment["ETCD_AUTO_COMPACTION_RETENTION"] == "1h"
 
 
-def test_a_cluster_that_turns_to_a_foreign_topology_server_takes_away_only_its_own() -> None:
+def test_a_cluster_that_switches_to_an_external_topology_server_deletes_only_its_own() -> None:
     cluster = ObjectMeta(name="mini", namespace="ns", uid="cluster")
 
     def server(name: str, owner: str) -> TopoServerView:
@@ -83,18 +83,18 @@ def test_a_cluster_that_turns_to_a_foreign_topology_server_takes_away_only_its_o
             ObjectMeta(name=name, namespace="ns", owner_references=owners), TopoServerSpec()
         )
 
-    assert goes_with_its_owner(server(names.global_topo("mini"), "cluster"), cluster)
-    assert not goes_with_its_owner(server(names.local_topo(names.cell("mini", "z1")), "cell"), cluster)
+    assert may_delete_child(server(names.global_topo("mini"), "cluster"), cluster)
+    assert not may_delete_child(server(names.local_topo(names.cell("mini", "z1")), "cell"), cluster)
 
 
-def test_a_child_that_is_not_there_is_not_ready() -> None:
-    assert not child_piece("cell z1", None, [], 0).is_ready
+def test_a_missing_child_is_not_ready() -> None:
+    assert not child_component("cell z1", None, [], 0).is_ready
 
 
-def test_the_pools_of_a_default_template_are_all_the_pools_there_are() -> None:
-    known = templates(shard={"default": {"pools": {"main": {"type": "readWrite"}}}})
-    written = with_defaults({"cells": [{"zone": "z1"}]}, known)
-    [database] = written["databases"]
+def test_no_default_pool_is_added_to_those_of_a_default_template() -> None:
+    existing = templates(shard={"default": {"pools": {"main": {"type": "readWrite"}}}})
+    defaulted = with_defaults({"cells": [{"zone": "z1"}]}, existing)
+    [database] = defaulted["databases"]
     assert "spec" not in database["tablegroups"][0]["shards"][0]
 
 

@@ -1,4 +1,4 @@
-"""What the objects of a cluster have in common, and where they differ on purpose."""
+"""Properties of all objects of a cluster."""
 
 from typing import Any
 
@@ -13,7 +13,7 @@ def named(tree: list[Any], kind: str, name: str) -> Any:
     return next(m for m in of_kind(tree, kind) if m["metadata"]["name"] == name)
 
 
-def test_every_object_belongs_to_its_parent_and_says_who_manages_it() -> None:
+def test_every_object_has_an_owner_and_the_managed_by_label() -> None:
     for manifest in build_tree():
         assert manifest["metadata"]["labels"]["app.kubernetes.io/managed-by"] == "multigres-operator"
         if manifest["kind"] != "PersistentVolumeClaim" and not manifest["metadata"]["name"].endswith(
@@ -23,15 +23,15 @@ def test_every_object_belongs_to_its_parent_and_says_who_manages_it() -> None:
             assert owner["controller"] is True
 
 
-def test_what_holds_or_unlocks_data_has_no_owner_that_would_take_it_away() -> None:
+def test_claims_and_password_have_no_owner() -> None:
     tree = build_tree()
     for manifest in [
         *of_kind(tree, "PersistentVolumeClaim"),
         named(tree, "Secret", "mini-postgres-password"),
     ]:
         assert "ownerReferences" not in manifest["metadata"]
-    gone = build_tree(pvcDeletionPolicy={"whenDeleted": "Delete"})
-    assert all("ownerReferences" in claim["metadata"] for claim in of_kind(gone, "PersistentVolumeClaim"))
+    deleted = build_tree(pvcDeletionPolicy={"whenDeleted": "Delete"})
+    assert all("ownerReferences" in claim["metadata"] for claim in of_kind(deleted, "PersistentVolumeClaim"))
 
 
 def test_no_two_objects_share_a_kind_and_a_name() -> None:
@@ -46,7 +46,7 @@ def test_pull_policy_and_pull_secrets_reach_every_pod() -> None:
         assert {c["imagePullPolicy"] for c in containers(pod)} == {"Always"}
 
 
-def test_every_container_is_confined() -> None:
+def test_every_container_has_a_restricted_security_context() -> None:
     for pod in pods(build_tree()):
         assert pod["spec"]["securityContext"]["runAsNonRoot"] is True
         assert pod["spec"]["securityContext"]["seccompProfile"] == {"type": "RuntimeDefault"}
@@ -59,25 +59,25 @@ def test_every_container_is_confined() -> None:
 def test_selectors_match_their_own_pods_and_no_others() -> None:
     tree = build_tree()
     for workload in [m for kind in WORKLOADS for m in of_kind(tree, kind)]:
-        wanted = workload["spec"]["selector"]["matchLabels"]
+        selected = workload["spec"]["selector"]["matchLabels"]
         matching = [
             other["metadata"]["name"]
             for kind in WORKLOADS
             for other in of_kind(tree, kind)
-            if wanted.items() <= other["spec"]["template"]["metadata"]["labels"].items()
+            if selected.items() <= other["spec"]["template"]["metadata"]["labels"].items()
         ]
         assert matching == [workload["metadata"]["name"]]
 
 
-def test_a_users_label_never_takes_the_place_of_ours() -> None:
-    hostile = {"app.kubernetes.io/component": "mine", "team": "a"}
-    tree = build_tree(multiadmin={"spec": {"podLabels": hostile}})
+def test_a_users_label_never_replaces_a_label_of_the_operator() -> None:
+    user_labels = {"app.kubernetes.io/component": "mine", "team": "a"}
+    tree = build_tree(multiadmin={"spec": {"podLabels": user_labels}})
     labels = named(tree, "Deployment", "mini-multiadmin")["spec"]["template"]["metadata"]["labels"]
     assert labels["app.kubernetes.io/component"] == "multiadmin"
     assert labels["team"] == "a"
 
 
-def test_a_users_affinity_takes_the_place_of_the_default_spread() -> None:
+def test_a_users_affinity_replaces_the_default_spread() -> None:
     affinity = {"nodeAffinity": {}}
     tree = build_tree(multiadmin={"spec": {"affinity": affinity}})
     assert named(tree, "Deployment", "mini-multiadmin")["spec"]["template"]["spec"]["affinity"] == affinity
@@ -91,7 +91,7 @@ def test_a_users_affinity_takes_the_place_of_the_default_spread() -> None:
         ({"name": "anywhere"}, None),
     ],
 )
-def test_a_cell_runs_where_its_zone_or_region_says(
+def test_pods_of_a_cell_select_nodes_of_its_zone_or_region(
     cell: dict[str, str], selected: dict[str, str] | None
 ) -> None:
     tree = build_tree(cells=[cell])
@@ -100,18 +100,18 @@ def test_a_cell_runs_where_its_zone_or_region_says(
             assert pod["spec"].get("nodeSelector") == selected
 
 
-def test_pools_wait_for_steward_to_replace_their_pods() -> None:
+def test_pools_are_updated_on_delete() -> None:
     pool = named(build_tree(), "StatefulSet", pool_name("z1"))
     assert pool["spec"]["updateStrategy"] == {"type": "OnDelete"}
     assert pool["spec"]["podManagementPolicy"] == "Parallel"
 
 
-def test_volumes_are_kept_unless_somebody_clearly_says_delete() -> None:
-    kept = named(build_tree(), "StatefulSet", pool_name("z1"))
-    gone = named(build_tree(pvcDeletionPolicy={"whenDeleted": "Delete"}), "StatefulSet", pool_name("z1"))
+def test_volumes_are_retained_unless_the_policy_is_delete() -> None:
+    retained = named(build_tree(), "StatefulSet", pool_name("z1"))
+    deleted = named(build_tree(pvcDeletionPolicy={"whenDeleted": "Delete"}), "StatefulSet", pool_name("z1"))
     field = "persistentVolumeClaimRetentionPolicy"
-    assert kept["spec"][field] == {"whenDeleted": "Retain", "whenScaled": "Retain"}
-    assert gone["spec"][field] == {"whenDeleted": "Delete", "whenScaled": "Retain"}
+    assert retained["spec"][field] == {"whenDeleted": "Retain", "whenScaled": "Retain"}
+    assert deleted["spec"][field] == {"whenDeleted": "Delete", "whenScaled": "Retain"}
 
 
 def test_poolers_register_names_that_others_can_resolve_and_that_survive_a_restart() -> None:
@@ -122,7 +122,7 @@ def test_poolers_register_names_that_others_can_resolve_and_that_survive_a_resta
     assert f"--hostname=$(POD_NAME).{service}.prod.svc.cluster.local" in args
 
 
-def test_postgres_outlives_the_pooler_in_front_of_it() -> None:
+def test_postgres_runs_as_a_native_sidecar() -> None:
     pod = named(build_tree(), "StatefulSet", pool_name("z1"))["spec"]["template"]["spec"]
     assert [(c["name"], c["restartPolicy"]) for c in pod["initContainers"]] == [("postgres", "Always")]
 
@@ -134,7 +134,7 @@ def test_replicas_may_connect_to_each_other_with_a_password() -> None:
     assert not [line for line in lines if line[0] == "host" and line[-1] == "trust"]
 
 
-def test_all_endpoints_and_secrets_of_a_foreign_topology_server_reach_every_component() -> None:
+def test_all_endpoints_and_secrets_of_an_external_topology_server_reach_every_component() -> None:
     external = {
         "endpoints": ["https://a:2379", "https://b:2379"],
         "caSecret": "topo-ca",
@@ -142,20 +142,20 @@ def test_all_endpoints_and_secrets_of_a_foreign_topology_server_reach_every_comp
     }
     tree = build_tree(globalTopoServer={"external": external})
     assert of_kind(tree, "TopoServer") == []
-    talkers = {"multigateway", "multiorch", "multipooler", "multiadmin"}
-    seen = set()
+    clients = {"multigateway", "multiorch", "multipooler", "multiadmin"}
+    checked = set()
     for pod in pods(tree):
         volumes = {v.get("secret", {}).get("secretName") for v in pod["spec"]["volumes"]}
         for container in containers(pod):
-            if container["name"] in talkers:
-                seen.add(container["name"])
+            if container["name"] in clients:
+                checked.add(container["name"])
                 assert "--topo-global-server-addresses=https://a:2379,https://b:2379" in container["args"]
                 assert any(arg.startswith("--topo-etcd-tls-ca=") for arg in container["args"])
                 assert {"topo-ca", "topo-client"} <= volumes
-    assert seen == talkers
+    assert checked == clients
 
 
-def test_s3_credentials_are_named_and_never_read() -> None:
+def test_s3_credentials_are_referenced_by_name() -> None:
     s3 = {"bucket": "b", "region": "r", "credentialsSecret": "aws"}
     tree = build_tree(backup={"type": "s3", "s3": s3})
     assert of_kind(tree, "PersistentVolumeClaim") == []
@@ -169,7 +169,7 @@ def test_each_cell_of_a_shard_has_one_shared_backup_volume() -> None:
     assert sorted(c["metadata"]["labels"]["multigres.com/cell"] for c in claims) == ["z1", "z2", "z3"]
 
 
-def test_backup_certificates_take_the_file_names_that_the_data_plane_asks_for() -> None:
+def test_backup_certificates_have_the_file_names_that_the_data_plane_expects() -> None:
     pod = named(build_tree(), "StatefulSet", pool_name("z1"))["spec"]["template"]["spec"]
     volume = next(v for v in pod["volumes"] if v["name"] == "pgbackrest-certs")
     paths = {i["key"]: i["path"] for i in volume["projected"]["sources"][0]["secret"]["items"]}
@@ -177,7 +177,7 @@ def test_backup_certificates_take_the_file_names_that_the_data_plane_asks_for() 
 
 
 @pytest.mark.parametrize("endpoint", ["", "disabled"])
-def test_telemetry_is_silent_when_nobody_listens(endpoint: str) -> None:
+def test_telemetry_is_off_without_an_endpoint(endpoint: str) -> None:
     for pod in pods(build_tree(observability={"otlpEndpoint": endpoint})):
         for container in containers(pod):
             assert not [e for e in container["env"] if e["name"].startswith("OTEL_")]
@@ -185,14 +185,14 @@ def test_telemetry_is_silent_when_nobody_listens(endpoint: str) -> None:
 
 def test_telemetry_settings_reach_every_data_plane_container() -> None:
     tree = build_tree(observability={"otlpEndpoint": "http://collector:4318", "tracesSampler": "always_on"})
-    talkers = [
+    clients = [
         c
         for pod in pods(tree)
         for c in containers(pod)
         if c["name"].startswith("multi") and "web" not in c["name"]
     ]
-    assert talkers
-    for container in talkers:
+    assert clients
+    for container in clients:
         env = {e["name"]: e.get("value") for e in container["env"]}
         assert env["OTEL_EXPORTER_OTLP_ENDPOINT"] == "http://collector:4318"
         assert env["OTEL_TRACES_SAMPLER"] == "always_on"
@@ -215,13 +215,13 @@ def test_zero_replicas_is_built_as_zero() -> None:
         ),
     ],
 )
-def test_gateways_are_reachable_from_outside_only_when_asked(external: Any, expected: dict[str, Any]) -> None:
+def test_gateways_are_exposed_only_on_request(external: Any, expected: dict[str, Any]) -> None:
     spec = {} if external is None else {"externalGateway": external}
     service = named(build_tree(**spec), "Service", "mini-multigateway")
     assert expected.items() <= service["spec"].items()
 
 
-def test_the_members_of_etcd_know_each_other_by_name() -> None:
+def test_members_of_etcd_are_listed_by_dns_name() -> None:
     etcd = named(build_tree("prod"), "StatefulSet", "mini-global-topo")
     env = {e["name"]: e.get("value") for e in etcd["spec"]["template"]["spec"]["containers"][0]["env"]}
     domain = "mini-global-topo-headless.prod.svc.cluster.local:2380"

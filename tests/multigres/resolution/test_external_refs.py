@@ -1,4 +1,4 @@
-"""What a cluster names and does not bring itself is told by name, and never refused."""
+"""Missing StorageClasses and Secrets of the user are reported by name."""
 
 from typing import Any
 
@@ -6,28 +6,22 @@ import msgspec
 import pytest
 
 from steward.kube.objects.meta import Metadata, ObjectMeta
-from steward.multigres import reasons
 from steward.multigres.api.cluster import MultigresClusterSpec
-from steward.multigres.api.shard_template import ShardTemplateSpec
 from steward.multigres.resolution.external_refs import (
     IS_DEFAULT_CLASS,
-    Missing,
-    missing_classes,
-    missing_secrets,
-    reference_conditions,
-    secrets,
-    storage_classes,
+    missing_storage_classes,
+    referenced_secrets,
+    referenced_storage_classes,
 )
 from steward.multigres.resolution.resolve import resolve
-from steward.multigres.resolution.resolved import Identity, ResolvedCluster, Templates
+from steward.multigres.resolution.resolved import ClusterIdentity, ResolvedCluster, Templates
 
 FAST = Metadata(metadata=ObjectMeta(name="fast"))
 DEFAULT = Metadata(metadata=ObjectMeta(name="standard", annotations={IS_DEFAULT_CLASS: "true"}))
-NO_TEMPLATES = Templates({}, {}, {})
 
 
-def resolved(spec: dict[str, Any], templates: Templates = NO_TEMPLATES) -> ResolvedCluster:
-    return resolve(Identity("shop", "mini"), typed(spec), templates)
+def resolved(spec: dict[str, Any]) -> ResolvedCluster:
+    return resolve(ClusterIdentity("shop", "mini"), typed(spec), Templates({}, {}, {}))
 
 
 def typed(spec: dict[str, Any]) -> MultigresClusterSpec:
@@ -39,7 +33,7 @@ def with_class(name: str) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize(
-    ("spec", "present", "told"),
+    ("spec", "present", "message"),
     [
         (with_class("fast"), [FAST, DEFAULT], ""),
         (
@@ -52,13 +46,13 @@ def with_class(name: str) -> dict[str, Any]:
     ],
 )
 def test_a_storage_class_that_is_missing_is_named(
-    spec: dict[str, Any], present: list[Metadata], told: str
+    spec: dict[str, Any], present: list[Metadata], message: str
 ) -> None:
-    missing = missing_classes(storage_classes(resolved(spec)), present)
-    assert (told in missing[0].message) if told else missing == []
+    missing = missing_storage_classes(referenced_storage_classes(resolved(spec)), present)
+    assert (message in missing[0].message) if message else missing == []
 
 
-def test_the_secrets_of_an_external_etcd_and_the_password_are_looked_for_and_credentials_never() -> None:
+def test_secrets_are_those_of_an_external_etcd_and_the_password_but_never_s3_credentials() -> None:
     external = {"endpoints": ["https://etcd:2379"], "caSecret": "ca", "clientCertSecret": "client"}
     s3 = {"bucket": "b", "region": "r", "credentialsSecret": "keys"}
     spec = {
@@ -66,19 +60,4 @@ def test_the_secrets_of_an_external_etcd_and_the_password_are_looked_for_and_cre
         "postgresPasswordSecretRef": {"name": "pw"},
         "backup": {"type": "s3", "s3": s3},
     }
-    assert set(secrets(typed(spec), resolved(spec))) == {"ca", "client", "pw"}
-
-
-def test_the_condition_tells_everything_that_is_missing_at_once() -> None:
-    missing = [Missing(reasons.STORAGE_CLASS_NOT_FOUND, "a"), *missing_secrets({"pw": "spec.x"})]
-    [condition] = reference_conditions(resolved({}), missing, 3)
-    assert (condition.status, condition.reason) == ("False", reasons.STORAGE_CLASS_NOT_FOUND)
-    assert condition.message == "a; spec.x: Secret pw does not exist; create it"
-
-
-def test_a_placement_that_was_left_out_is_shown() -> None:
-    template = msgspec.convert({"pools": {"main": {"cells": ["z1", "z9"]}}}, ShardTemplateSpec)
-    cluster = resolved({}, Templates({}, {}, {"default": template}))
-    _, skipped = reference_conditions(cluster, [], 1)
-    assert (skipped.type, skipped.status) == ("PlacementsSkipped", "True")
-    assert "pools[main].cells: a template asks for cell 'z9', which this cluster lacks" in skipped.message
+    assert set(referenced_secrets(typed(spec), resolved(spec))) == {"ca", "client", "pw"}

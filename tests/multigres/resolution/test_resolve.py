@@ -1,4 +1,4 @@
-"""The override chain, level by level, and what holds for any cluster."""
+"""Resolution of a cluster: precedence of levels, merging and inheritance."""
 
 from typing import Any
 
@@ -8,33 +8,22 @@ import yaml
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from steward.multigres.api.cell_template import CellTemplateSpec
 from steward.multigres.api.cluster import MultigresClusterSpec
-from steward.multigres.api.core_template import CoreTemplateSpec
 from steward.multigres.api.shard_template import ShardTemplateSpec
 from steward.multigres.api.tablegroup import ResolvedShard
 from steward.multigres.resolution import defaults as constants
 from steward.multigres.resolution.resolve import resolve
-from steward.multigres.resolution.resolved import Identity, ResolvedCluster, Templates
+from steward.multigres.resolution.resolved import ClusterIdentity, ResolvedCluster, Templates
+from tests.multigres.support.typed_templates import templates
 from tests.support.paths import ROOT
 
 SEEDS = ROOT / "tests" / "multigres" / "seeds"
-IDENTITY = Identity("example", "inline")
+IDENTITY = ClusterIdentity("example", "inline")
 NONE = Templates({}, {}, {})
 
 
 def cluster(**spec: Any) -> MultigresClusterSpec:
     return msgspec.convert({"cells": [{"zone": "z1"}], **spec}, MultigresClusterSpec)
-
-
-def templates(**kinds: dict[str, Any]) -> Templates:
-    types = {"core": CoreTemplateSpec, "cell": CellTemplateSpec, "shard": ShardTemplateSpec}
-    return Templates(
-        **{
-            kind: {name: msgspec.convert(spec, cls) for name, spec in kinds.get(kind, {}).items()}  # type: ignore[type-var]
-            for kind, cls in types.items()
-        }
-    )
 
 
 def seed(name: str) -> Any:
@@ -51,7 +40,7 @@ def shards(spec: dict[str, Any], **more: Any) -> MultigresClusterSpec:
     return cluster(databases=[{"name": "postgres", "default": True, "tablegroups": [group]}], **more)
 
 
-def test_three_lines_grow_a_whole_cluster() -> None:
+def test_a_minimal_spec_resolves_to_a_complete_cluster() -> None:
     resolved = resolve(IDENTITY, cluster(), NONE)
     assert resolved.problems == ()
     assert [cell.name for cell in resolved.cells] == ["z1"]
@@ -65,7 +54,7 @@ def test_three_lines_grow_a_whole_cluster() -> None:
     assert shard.multiorch.cells == ["z1"]
 
 
-def test_a_cell_without_a_name_takes_its_region_when_it_has_no_zone() -> None:
+def test_a_cell_without_name_and_zone_has_the_name_of_its_region() -> None:
     resolved = resolve(IDENTITY, cluster(cells=[{"region": "eu-west"}]), NONE)
     assert resolved.cells[0].name == "eu-west"
 
@@ -81,7 +70,7 @@ def test_a_cell_without_a_name_takes_its_region_when_it_has_no_zone() -> None:
     ],
     ids=["inline", "explicit template", "templateDefaults", "the template named default", "constants"],
 )
-def test_the_nearest_level_that_speaks_decides(
+def test_the_nearest_level_that_sets_a_value_wins(
     own: Any, defaults: Any, existing: list[str], replicas: int
 ) -> None:
     sizes = {"named": 5, "wide": 4, "default": 3}
@@ -140,7 +129,7 @@ def test_an_empty_list_of_cells_means_all_cells() -> None:
     assert one_shard(resolve(IDENTITY, spec, NONE)).pools["main"].cells == ["z1", "z2"]
 
 
-def test_a_cell_that_only_a_template_names_is_skipped_and_shown() -> None:
+def test_a_cell_that_only_a_template_names_is_skipped_and_reported() -> None:
     shard = {"default": {"pools": {"main": {"cells": ["z1", "far"]}}}}
     resolved = resolve(IDENTITY, shards({}), templates(shard=shard))
     assert one_shard(resolved).pools["main"].cells == ["z1"]
@@ -175,7 +164,7 @@ def test_an_unknown_template_is_a_problem_at_the_field_that_names_it() -> None:
         ({"cluster": {"whenScaled": "Delete"}, "shard": {"whenScaled": "Retain"}}, ("Retain", "Retain")),
     ],
 )
-def test_each_field_of_the_volume_policy_inherits_by_itself(
+def test_each_field_of_the_volume_policy_inherits_separately(
     levels: dict[str, Any], expected: tuple[str, str]
 ) -> None:
     shard: dict[str, Any] = {"pools": {"main": {"pvcDeletionPolicy": levels.get("pool", {})}}}
@@ -205,7 +194,7 @@ def test_a_backup_of_the_same_type_merges_and_of_another_type_replaces() -> None
     assert local.filesystem.path == "/backups"
 
 
-def test_clusters_that_share_a_foreign_topology_server_have_roots_of_their_own() -> None:
+def test_clusters_that_share_an_external_topology_server_have_different_root_paths() -> None:
     external = {"external": {"endpoints": ["https://a:2379", "https://b:2379"], "caSecret": "ca"}}
     reference = resolve(IDENTITY, cluster(globalTopoServer=external), NONE).topo.reference
     assert reference.address == "https://a:2379,https://b:2379"
@@ -213,14 +202,14 @@ def test_clusters_that_share_a_foreign_topology_server_have_roots_of_their_own()
     assert reference.ca_secret == "ca"
 
 
-def test_old_spellings_mean_what_they_mean_today() -> None:
+def test_deprecated_fields_are_replaced_by_current_ones() -> None:
     spec = shards({"spec": {"pools": {"main": {"cell": "z1", "replicas": 2}}}})
     pool = one_shard(resolve(IDENTITY, spec, NONE)).pools["main"]
     assert (pool.cells, pool.replicas_per_cell) == (["z1"], 2)
     assert pool.cell is msgspec.UNSET
 
 
-def test_every_value_knows_where_it_came_from() -> None:
+def test_every_value_has_an_origin() -> None:
     shard = {"default": {"pools": {"main": {"replicasPerCell": 4, "type": "readOnly"}}}}
     spec = shards({"overrides": {"pools": {"main": {"replicasPerCell": 2}}}})
     origins = resolve(IDENTITY, spec, templates(shard=shard)).origins
@@ -233,7 +222,7 @@ def test_every_value_knows_where_it_came_from() -> None:
 def test_the_large_example_resolves_with_the_templates_that_it_names() -> None:
     example = msgspec.convert(seed("multigrescluster-example-cluster.yaml")["spec"], MultigresClusterSpec)
     shard = seed("shardtemplate-standard-shard-ha.yaml")["spec"]
-    known = templates(
+    existing = templates(
         core={"cluster-wide-core": seed("coretemplate-standard-core-ha.yaml")["spec"]},
         cell={
             name: seed("celltemplate-standard-cell-ha.yaml")["spec"]
@@ -241,7 +230,7 @@ def test_the_large_example_resolves_with_the_templates_that_it_names() -> None:
         },
         shard={"standard-shard-ha": shard, "cluster-wide-shard": shard},
     )
-    resolved = resolve(IDENTITY, example, known)
+    resolved = resolve(IDENTITY, example, existing)
     assert resolved.problems == ()
     assert [cell.gateway.replicas for cell in resolved.cells] == [3, 2, 2]
     orders = next(g for d in resolved.databases for g in d.groups if g.name == "orders_tg")
@@ -273,7 +262,7 @@ def test_a_value_at_a_higher_level_always_wins(
 
 
 @given(st.permutations(["a", "b", "c", "d"]))
-def test_the_order_in_which_pools_are_written_makes_no_difference(order: list[str]) -> None:
+def test_the_order_of_pools_makes_no_difference(order: list[str]) -> None:
     pools = {name: {"replicasPerCell": 1} for name in order}
     first = one_shard(resolve(IDENTITY, shards({"spec": {"pools": pools}}), NONE))
     again = one_shard(resolve(IDENTITY, shards({"spec": {"pools": dict(sorted(pools.items()))}}), NONE))
@@ -281,7 +270,7 @@ def test_the_order_in_which_pools_are_written_makes_no_difference(order: list[st
 
 
 @given(REPLICAS, st.sampled_from([None, "10Gi", "20Gi"]))
-def test_resolving_what_was_resolved_changes_nothing(replicas: int | None, size: str | None) -> None:
+def test_resolving_a_resolved_shard_changes_nothing(replicas: int | None, size: str | None) -> None:
     pool: dict[str, Any] = {} if replicas is None else {"replicasPerCell": replicas}
     if size:
         pool["storage"] = {"size": size}
@@ -292,13 +281,13 @@ def test_resolving_what_was_resolved_changes_nothing(replicas: int | None, size:
     assert msgspec.json.encode(once.multiorch) == msgspec.json.encode(twice.multiorch)
 
 
-def test_a_part_that_needs_a_field_comes_from_a_template_as_a_whole() -> None:
+def test_a_struct_with_required_fields_comes_from_a_template_as_a_whole() -> None:
     reference = {"name": "tuned", "key": "postgresql.conf"}
     template = msgspec.convert({"postgresConfigRef": reference}, ShardTemplateSpec)
     spec = msgspec.convert({"cells": [{"zone": "z1"}]}, MultigresClusterSpec)
-    resolved = resolve(Identity("shop", "mini"), spec, Templates({}, {}, {"default": template}))
-    [known] = resolved.shards()
-    assert msgspec.to_builtins(known.shard.postgres_config_ref) == reference
+    resolved = resolve(ClusterIdentity("shop", "mini"), spec, Templates({}, {}, {"default": template}))
+    [located] = resolved.shards()
+    assert msgspec.to_builtins(located.shard.postgres_config_ref) == reference
 
 
 @pytest.mark.parametrize(
@@ -308,7 +297,7 @@ def test_a_part_that_needs_a_field_comes_from_a_template_as_a_whole() -> None:
         ({"pvcDeletionPolicy": {"whenDeleted": "Retain"}}, ("Retain", "Delete")),
     ],
 )
-def test_the_server_of_one_cell_inherits_the_volume_policy_of_the_cluster(
+def test_a_local_topology_server_inherits_the_volume_policy_of_the_cluster(
     own: dict[str, Any], policy: tuple[str, str]
 ) -> None:
     cell = {"zone": "z1", "spec": {"localTopoServer": {"etcd": {"replicas": 1, **own}}}}

@@ -1,56 +1,48 @@
-"""Whatever a schema lets in ends as objects or as a sentence, never as an error of ours.
+"""Any spec that the schema accepts gives objects or problems, never an exception.
 
-Objects come in past the webhooks: webhooks off, an older version, or a mutating webhook of somebody else.
+Objects can bypass the webhooks: webhooks may be off, older, or followed by a foreign mutating webhook.
 """
 
-from functools import cache
 from typing import Any
 
 import msgspec
 import pytest
 
-from steward.kube.crd.schema import definition
 from steward.multigres.api.cell import CellSpec
 from steward.multigres.api.cluster import MultigresClusterSpec
-from steward.multigres.api.kinds import CUSTOM_KINDS
 from steward.multigres.api.shard import ShardSpec
 from steward.multigres.api.tablegroup import TableGroupSpec
 from steward.multigres.api.toposerver import TopoServerSpec
 from steward.multigres.cache_rules import CELL_TEMPLATE, CORE_TEMPLATE, SHARD_TEMPLATE
-from steward.multigres.controllers.shard.reconciler import shard_objects
 from steward.multigres.names import ShardPath
 from steward.multigres.objects import children, etcd, gateway
 from steward.multigres.objects.metadata import Owner
-from steward.multigres.objects.needed import IncompleteError
-from steward.multigres.objects.shards import ShardBuild
-from steward.multigres.resolution.defaulting import taken_back, with_defaults
+from steward.multigres.objects.shard_inputs import ShardInputs
+from steward.multigres.objects.shards import shard_manifests
+from steward.multigres.objects.topo_access import IncompleteSpecError
+from steward.multigres.objects.tree import shard_objects
+from steward.multigres.resolution.defaulting import with_defaults, without_stale_defaults
 from steward.multigres.resolution.external_refs import (
-    missing_classes,
-    references_condition,
-    secrets,
-    storage_classes,
+    missing_storage_classes,
+    referenced_secrets,
+    referenced_storage_classes,
 )
-from steward.multigres.resolution.provenance import explain
+from steward.multigres.resolution.provenance import value_origins
 from steward.multigres.resolution.resolve import resolve
-from steward.multigres.resolution.resolved import Identity, ResolvedCluster, Templates
-from steward.multigres.resolution.template_refs import mentioned
+from steward.multigres.resolution.resolved import ClusterIdentity, ResolvedCluster, Templates
+from steward.multigres.resolution.template_refs import referenced_templates
 from steward.multigres.resolution.validation import validate, validate_update
-from steward.multigres.resolution.warnings import advice
+from steward.multigres.resolution.warnings import spec_warnings
+from steward.multigres.status.references import references_condition
 from steward.multigres.webhooks import SPECS
-from tests.multigres.support.schema_values import SchemaValues
+from tests.multigres.support.schema_values import SchemaValues, spec_schema
 from tests.multigres.support.tree import tree_of
 
+pytestmark = pytest.mark.slow
+
 CASES, SLICES = 1200, 4
-IDENTITY = Identity("example", "mini")
+IDENTITY = ClusterIdentity("example", "mini")
 UID = "00000000-0000-0000-0000-000000000001"
-
-
-@cache
-def spec_schema(kind: str) -> dict[str, Any]:
-    [custom] = [each for each in CUSTOM_KINDS if definition(each)["spec"]["names"]["kind"] == kind]
-    [version] = definition(custom)["spec"]["versions"]
-    schema: dict[str, Any] = version["schema"]["openAPIV3Schema"]["properties"]["spec"]
-    return schema
 
 
 def seeds(number: int) -> range:
@@ -60,14 +52,14 @@ def seeds(number: int) -> range:
 def templates(values: SchemaValues) -> Templates:
     contents = []
     for kind in (CORE_TEMPLATE, CELL_TEMPLATE, SHARD_TEMPLATE):
-        made = {name: values.value(spec_schema(kind.kind)) for name in ("default", "a", "main")}
-        read = {name: readable(spec, SPECS[kind]) for name, spec in made.items()}
-        contents.append({name: spec for name, spec in read.items() if spec is not None})
+        specs = {name: values.value(spec_schema(kind.kind)) for name in ("default", "a", "main")}
+        decoded = {name: decode_or_none(spec, SPECS[kind]) for name, spec in specs.items()}
+        contents.append({name: spec for name, spec in decoded.items() if spec is not None})
     return Templates(*contents)
 
 
-def readable(spec: Any, into: type[Any]) -> Any:
-    """None for what a stricter version would not read: the reconcilers tell that by the error's own sentence."""
+def decode_or_none(spec: Any, into: type[Any]) -> Any:
+    """None for a spec that cannot be decoded: reconcilers report the decoding error."""
     try:
         return msgspec.convert(spec, into)
     except msgspec.ValidationError:
@@ -75,52 +67,54 @@ def readable(spec: Any, into: type[Any]) -> Any:
 
 
 @pytest.mark.parametrize("number", range(SLICES))
-def test_any_cluster_beside_any_templates_is_built_or_told_why_not(number: int) -> None:
+def test_any_cluster_with_any_templates_is_built_or_has_problems(number: int) -> None:
     built = 0
     for seed in seeds(number):
         values = SchemaValues(seed)
-        written, beside = values.value(spec_schema("MultigresCluster")), templates(values)
+        written, existing = values.value(spec_schema("MultigresCluster")), templates(values)
         try:
-            built += _whole_way(written, beside)
+            built += _admit_and_build(written, existing)
         except Exception as error:
             error.add_note(f"seed {seed}")
             raise
     assert built > 0
 
 
-def _whole_way(written: dict[str, Any], beside: Templates) -> bool:
-    """What the webhooks do with a cluster, and then the reconcile; whether there was something to build."""
-    spec = readable(written, MultigresClusterSpec)
+def _admit_and_build(written: dict[str, Any], existing: Templates) -> bool:
+    """Runs the webhooks' functions and then those of the reconcile; returns whether objects were built."""
+    spec = decode_or_none(written, MultigresClusterSpec)
     if spec is None:
         return False
-    resolved = resolve(IDENTITY, spec, beside)
+    resolved = resolve(IDENTITY, spec, existing)
     problems = validate(spec, resolved)
-    mentioned(spec)
+    referenced_templates(spec)
     if problems:
         assert all(problem.field and problem.message for problem in problems)
         return False
     _warnings(spec, resolved)
-    defaulted = msgspec.convert(with_defaults(taken_back(written), beside), MultigresClusterSpec)
-    validate_update(resolved, resolve(IDENTITY, defaulted, beside))
+    defaulted = msgspec.convert(
+        with_defaults(without_stale_defaults(written), existing), MultigresClusterSpec
+    )
+    validate_update(resolved, resolve(IDENTITY, defaulted, existing))
     tree_of(spec, resolved)
     return True
 
 
 def _warnings(spec: MultigresClusterSpec, resolved: ResolvedCluster) -> None:
-    advice(spec, resolved)
-    explain(spec, resolved)
-    missing = missing_classes(storage_classes(resolved), [])
+    spec_warnings(spec, resolved)
+    value_origins(spec, resolved)
+    missing = missing_storage_classes(referenced_storage_classes(resolved), [])
     references_condition(missing, 1)
-    secrets(spec, resolved)
+    referenced_secrets(spec, resolved)
 
 
 @pytest.mark.parametrize("number", range(SLICES))
-def test_children_that_somebody_else_made_are_built_too(number: int) -> None:
+def test_children_that_users_created_are_built(number: int) -> None:
     for seed in seeds(number):
         values = SchemaValues(seed)
         try:
             _children(values)
-        except IncompleteError:
+        except IncompleteSpecError:
             continue
         except Exception as error:
             error.add_note(f"seed {seed}")
@@ -132,15 +126,15 @@ def _children(values: SchemaValues) -> None:
         return Owner(kind, "example", "mini", UID)
 
     def spec(kind: str, into: type[Any]) -> Any:
-        return readable(values.value(spec_schema(kind)), into)
+        return decode_or_none(values.value(spec_schema(kind)), into)
 
     if (server := spec("TopoServer", TopoServerSpec)) is not None:
-        etcd.topo_server_objects(owner("TopoServer"), "mini", server, {})
+        etcd.etcd_objects(owner("TopoServer"), "mini", server, {})
     if (cell := spec("Cell", CellSpec)) is not None:
-        gateway.cell_objects(owner("Cell"), "mini", cell)
+        gateway.gateway_objects(owner("Cell"), "mini", cell)
         children.local_topo_server(owner("Cell"), "mini", cell)
     if (group := spec("TableGroup", TableGroupSpec)) is not None:
-        children.shards(owner("TableGroup"), "mini", group)
+        shard_manifests(owner("TableGroup"), "mini", group)
     if (shard := spec("Shard", ShardSpec)) is not None:
         path = ShardPath("mini", "db", "tg", shard.shard_name)
-        shard_objects(ShardBuild(owner("Shard"), path, shard, "pw", "password", "tls"))
+        shard_objects(ShardInputs(owner("Shard"), path, shard, "pw", "password", "tls"))

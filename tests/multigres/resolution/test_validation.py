@@ -1,4 +1,4 @@
-"""What is refused, with the field and the cure, and what is merely advised against."""
+"""Problems of specs and of updates, and admission warnings."""
 
 from typing import Any
 
@@ -7,10 +7,10 @@ import pytest
 
 from steward.multigres.api.cluster import MultigresClusterSpec
 from steward.multigres.resolution.resolve import resolve
-from steward.multigres.resolution.resolved import Identity, ResolvedCluster, Templates
+from steward.multigres.resolution.resolved import ClusterIdentity, ResolvedCluster, Templates
 from steward.multigres.resolution.validation import validate, validate_update
-from steward.multigres.resolution.warnings import advice, deletion_advice
-from tests.multigres.resolution.test_resolve import templates
+from steward.multigres.resolution.warnings import deletion_warnings, spec_warnings
+from tests.multigres.support.typed_templates import templates
 
 NONE = Templates({}, {}, {})
 
@@ -19,13 +19,13 @@ def typed(**spec: Any) -> MultigresClusterSpec:
     return msgspec.convert({"cells": [{"zone": "z1"}], **spec}, MultigresClusterSpec)
 
 
-def resolved(spec: MultigresClusterSpec, known: Templates = NONE) -> ResolvedCluster:
-    return resolve(Identity("ns", "c"), spec, known)
+def resolved(spec: MultigresClusterSpec, existing: Templates = NONE) -> ResolvedCluster:
+    return resolve(ClusterIdentity("ns", "c"), spec, existing)
 
 
-def errors(known: Templates = NONE, **spec: Any) -> list[tuple[str, str]]:
-    wanted = typed(**spec)
-    return [tuple(problem) for problem in validate(wanted, resolved(wanted, known))]  # type: ignore[misc]
+def errors(existing: Templates = NONE, **spec: Any) -> list[tuple[str, str]]:
+    typed_spec = typed(**spec)
+    return [tuple(problem) for problem in validate(typed_spec, resolved(typed_spec, existing))]  # type: ignore[misc]
 
 
 def shard(**spec: Any) -> dict[str, Any]:
@@ -37,7 +37,7 @@ SHARD = "spec.databases[postgres].tablegroups[default].shards[0-inf]"
 SMALL = {"requests": {"cpu": "2"}, "limits": {"cpu": "1500m"}}
 
 
-def test_a_sound_cluster_has_no_errors() -> None:
+def test_a_valid_cluster_has_no_problems() -> None:
     assert errors() == []
 
 
@@ -57,30 +57,31 @@ def test_a_sound_cluster_has_no_errors() -> None:
         (shard(spec={"pools": {"main": {"postgres": SMALL}}}), f"{SHARD}.pools[main].postgres.limits.cpu"),
     ],
 )
-def test_a_limit_below_its_request_is_refused_wherever_it_stands(spec: dict[str, Any], field: str) -> None:
+def test_a_limit_below_its_request_is_rejected_in_every_component(spec: dict[str, Any], field: str) -> None:
     [(found, message)] = errors(**spec)
     assert found == field
     assert message == "the limit 1500m is below the request 2; raise the limit or lower the request"
 
 
-def test_a_limit_in_a_template_is_checked_as_it_takes_effect() -> None:
-    known = templates(shard={"default": {"pools": {"main": {"postgres": SMALL}}}})
-    assert [field for field, _ in errors(known, **shard())] == [f"{SHARD}.pools[main].postgres.limits.cpu"]
+def test_a_limit_in_a_template_is_checked_after_resolution() -> None:
+    existing = templates(shard={"default": {"pools": {"main": {"postgres": SMALL}}}})
+    assert [field for field, _ in errors(existing, **shard())] == [f"{SHARD}.pools[main].postgres.limits.cpu"]
 
 
-def test_an_override_that_mends_a_templates_limit_is_no_error() -> None:
-    known = templates(shard={"default": {"pools": {"main": {"postgres": SMALL}}}})
+def test_an_override_that_corrects_a_templates_limit_is_valid() -> None:
+    existing = templates(shard={"default": {"pools": {"main": {"postgres": SMALL}}}})
     assert (
-        errors(known, **shard(overrides={"pools": {"main": {"postgres": {"requests": {"cpu": "1"}}}}})) == []
+        errors(existing, **shard(overrides={"pools": {"main": {"postgres": {"requests": {"cpu": "1"}}}}}))
+        == []
     )
 
 
-def test_two_cells_of_one_name_are_both_named() -> None:
+def test_two_cells_of_the_same_name_are_both_reported() -> None:
     found = errors(cells=[{"zone": "a"}, {"name": "a", "region": "r"}])
     assert [field for field, _ in found] == ["spec.cells[0].name", "spec.cells[1].name"]
 
 
-def test_all_errors_come_at_once() -> None:
+def test_all_problems_are_reported_at_once() -> None:
     assert (
         len(errors(multiadmin={"spec": {"resources": SMALL}}, templateDefaults={"cellTemplate": "gone"})) == 2
     )
@@ -97,7 +98,7 @@ def test_all_errors_come_at_once() -> None:
         ({"cron": "0 2 * * *", "duration": "999999999999999s"}, "1s to 8784h"),
     ],
 )
-def test_a_window_that_cannot_be_read_says_how_to_write_it(window: dict[str, str], words: str) -> None:
+def test_an_invalid_window_is_reported_with_the_correct_format(window: dict[str, str], words: str) -> None:
     [(field, message)] = errors(updatePolicy={"templateChanges": "Window", "window": window})
     assert field == "spec.updatePolicy.window"
     assert words in message
@@ -119,13 +120,13 @@ def test_a_window_that_cannot_be_read_says_how_to_write_it(window: dict[str, str
     ],
     ids=["pool", "etcd", "backup"],
 )
-def test_a_volume_of_no_size_is_refused(spec: Any, field: str, size: str) -> None:
-    [(where, told)] = errors(**spec(size))
+def test_an_empty_volume_is_rejected(spec: Any, field: str, size: str) -> None:
+    [(where, message)] = errors(**spec(size))
     assert where == f"{field}.storage.size"
-    assert told == f"{size} is no size of a volume; write more than 0, such as 10Gi"
+    assert message == f"{size} is not a volume size; write more than 0, such as 10Gi"
 
 
-def test_less_than_nothing_is_refused() -> None:
+def test_negative_quantities_are_rejected() -> None:
     resources = {"requests": {"cpu": "-1"}, "limits": {"memory": "-1Gi"}}
     found = errors(multiadmin={"spec": {"resources": resources}})
     assert [field for field, _ in found] == [
@@ -144,7 +145,7 @@ def pool(**fields: Any) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize(
-    ("before", "after", "refused"),
+    ("before", "after", "rejected"),
     [
         (pool(storage={"size": "10Gi"}), pool(storage={"size": "5Gi"}), True),
         (pool(storage={"size": "10Gi"}), pool(storage={"size": "20Gi"}), False),
@@ -160,14 +161,14 @@ def pool(**fields: Any) -> dict[str, Any]:
         (local_topo("2Gi"), local_topo("3Gi"), False),
     ],
 )
-def test_volumes_only_grow_and_members_stay(
-    before: dict[str, Any], after: dict[str, Any], refused: bool
+def test_volumes_cannot_shrink_and_etcd_members_cannot_change(
+    before: dict[str, Any], after: dict[str, Any], rejected: bool
 ) -> None:
     found = validate_update(resolved(typed(**before)), resolved(typed(**after)))
-    assert bool(found) is refused
+    assert bool(found) is rejected
 
 
-def test_an_entry_that_leaves_a_list_does_not_make_its_neighbour_look_smaller() -> None:
+def test_removing_an_entry_of_a_list_does_not_shrink_the_next_one() -> None:
     def databases(*sizes: str) -> dict[str, Any]:
         shards = [[{"name": "0", "spec": {"pools": {"main": {"storage": {"size": size}}}}}] for size in sizes]
         groups = [[{"name": "default", "default": True, "shards": each}] for each in shards]
@@ -181,7 +182,7 @@ def test_an_entry_that_leaves_a_list_does_not_make_its_neighbour_look_smaller() 
     assert validate_update(resolved(typed(**before)), resolved(typed(**after))) == []
 
 
-def test_a_backup_volume_that_shrinks_is_refused() -> None:
+def test_a_backup_volume_cannot_shrink() -> None:
     def backups(size: str) -> ResolvedCluster:
         return resolved(typed(backup={"type": "filesystem", "filesystem": {"storage": {"size": size}}}))
 
@@ -191,7 +192,7 @@ def test_a_backup_volume_that_shrinks_is_refused() -> None:
     assert validate_update(backups("5Gi"), backups("10Gi")) == []
 
 
-def test_a_template_that_shrinks_a_volume_is_seen_like_the_cluster_itself() -> None:
+def test_a_template_cannot_shrink_a_volume_either() -> None:
     large = templates(shard={"default": {"pools": {"main": {"storage": {"size": "10Gi"}}}}})
     small = templates(shard={"default": {"pools": {"main": {"storage": {"size": "1Gi"}}}}})
     [problem] = validate_update(resolved(typed(), large), resolved(typed(), small))
@@ -201,9 +202,12 @@ def test_a_template_that_shrinks_a_volume_is_seen_like_the_cluster_itself() -> N
 @pytest.mark.parametrize(
     ("spec", "words"),
     [
-        (shard(spec={"pools": {"copies": {"type": "readOnly"}}}), "no server can lead; make one readWrite"),
-        ({"globalTopoServer": {"etcd": {"replicas": 1}}}, "one member is no quorum"),
-        ({"globalTopoServer": {"etcd": {"replicas": 4}}}, "survive no more losses than 3"),
+        (
+            shard(spec={"pools": {"copies": {"type": "readOnly"}}}),
+            "no server can become primary; make one readWrite",
+        ),
+        ({"globalTopoServer": {"etcd": {"replicas": 1}}}, "one member has no redundancy"),
+        ({"globalTopoServer": {"etcd": {"replicas": 4}}}, "tolerate no more failures than 3"),
         ({"pvcDeletionPolicy": {"whenDeleted": "Delete"}}, "loses all data when the cluster is deleted"),
         ({"pvcDeletionPolicy": {"whenScaled": "Delete"}}, "loses the data of every server"),
         (pool(cell="z1"), "write cells: [z1]"),
@@ -212,21 +216,23 @@ def test_a_template_that_shrinks_a_volume_is_seen_like_the_cluster_itself() -> N
         ({"durabilityPolicy": "MULTI_CELL_AT_LEAST_2"}, "needs servers in two cells"),
         ({"cells": [{"zone": "a"}, {"zone": "b"}]}, "filesystem backups stay in their cell"),
         (pool(replicasPerCell=3), "needs accessModes: [ReadWriteMany]"),
-        ({"externalGateway": {"enabled": True}}, "a load balancer is asked of the cloud"),
+        ({"externalGateway": {"enabled": True}}, "the Service gets type LoadBalancer"),
     ],
 )
-def test_what_is_unwise_is_said(spec: dict[str, Any], words: str) -> None:
-    wanted = typed(**spec)
-    assert [told for told in advice(wanted, resolved(wanted)) if words in told]
+def test_inadvisable_specs_give_a_warning(spec: dict[str, Any], words: str) -> None:
+    typed_spec = typed(**spec)
+    assert [warning for warning in spec_warnings(typed_spec, resolved(typed_spec)) if words in warning]
 
 
-def test_a_shard_that_todays_images_do_not_serve_is_a_warning_only_with_those_images() -> None:
+def test_a_shard_that_the_default_images_do_not_support_gives_a_warning_only_with_these_images() -> None:
     spec = shard()
     spec["databases"][0]["tablegroups"][0]["shards"][0]["name"] = "0"
-    known, own = typed(**spec), typed(**spec, images={"multipooler": "mine"})
-    words = "today's images serve only"
-    assert [told for told in advice(known, resolved(known)) if words in told]
-    assert not [told for told in advice(own, resolved(own)) if words in told]
+    default_images, own_images = typed(**spec), typed(**spec, images={"multipooler": "mine"})
+    words = "the current images only support"
+    assert [
+        warning for warning in spec_warnings(default_images, resolved(default_images)) if words in warning
+    ]
+    assert not [warning for warning in spec_warnings(own_images, resolved(own_images)) if words in warning]
 
 
 @pytest.mark.parametrize(
@@ -238,7 +244,7 @@ def test_a_shard_that_todays_images_do_not_serve_is_a_warning_only_with_those_im
         ({"propagationPolicy": "Foreground"}, True),
     ],
 )
-def test_foreground_deletion_of_a_cluster_is_warned_of(options: dict[str, Any], warns: bool) -> None:
-    told = deletion_advice(options)
-    assert bool(told) is warns
-    assert all("no order holds" in text for text in told)
+def test_foreground_deletion_of_a_cluster_gives_a_warning(options: dict[str, Any], warns: bool) -> None:
+    warnings = deletion_warnings(options)
+    assert bool(warnings) is warns
+    assert all("without the operator's order" in text for text in warnings)

@@ -12,22 +12,22 @@ from steward.multigres.objects.metadata import Manifest
 from steward.multigres.rollout.claim_retention import (
     GRACE,
     UNUSED_SINCE,
-    Grace,
-    Unused,
-    expiry,
-    kept_by_set,
-    read_grace,
-    retained,
+    ClaimGrace,
+    RetentionInputs,
+    expiry_steps,
+    read_claim_grace,
+    retained_claim_names,
+    with_grace_policy,
 )
 from steward.multigres.rollout.volumes import (
-    as_it_is,
-    growths,
-    must_be_rebuilt,
+    changed_immutable_fields,
+    expansion_problem,
     ordinal_of,
-    refusal,
-    resizing,
-    settle,
-    settled_claim,
+    plan_claim,
+    plan_stateful_set,
+    resize_message,
+    volume_expansions,
+    with_live_sizes,
     without_shrinking,
 )
 from steward.multigres.views import (
@@ -50,7 +50,7 @@ NOW = 1_000_000.0
 LABELS = {"app": "a"}
 
 
-def wanted(size: str = "1Gi", policy: str = "Retain", **spec: Any) -> Manifest:
+def desired_set(size: str = "1Gi", policy: str = "Retain", **spec: Any) -> Manifest:
     template = {
         "metadata": {"name": "data", "labels": LABELS},
         "spec": {"accessModes": ["ReadWriteOnce"], "resources": {"requests": {"storage": size}}},
@@ -71,7 +71,9 @@ def wanted(size: str = "1Gi", policy: str = "Retain", **spec: Any) -> Manifest:
     }
 
 
-def seen(size: str = "1Gi", *, policy: str = "Retain", observed: int = 2, **metadata: Any) -> StatefulSetView:
+def live_set(
+    size: str = "1Gi", *, policy: str = "Retain", observed: int = 2, **metadata: Any
+) -> StatefulSetView:
     resources = {"requests": {"storage": size}}
     template = ClaimTemplateView(
         ObjectMeta(name="data", labels=LABELS), ClaimTemplateSpec(("ReadWriteOnce",), resources)
@@ -103,41 +105,43 @@ def claim(
 SET = Ref(STATEFUL_SET, Key("n", "a"))
 
 
-def test_a_set_that_is_as_it_should_be_is_applied() -> None:
-    assert settle(wanted(), seen(), [], []) == (wanted(), (), "")
+def test_an_unchanged_set_is_applied() -> None:
+    assert plan_stateful_set(desired_set(), live_set(), [], []) == (desired_set(), (), "")
 
 
 @pytest.mark.parametrize("size", ["1Gi", "1024Mi", "1073741824"])
-def test_the_same_size_in_another_spelling_is_no_difference(size: str) -> None:
-    assert must_be_rebuilt(wanted(size), seen()) == []
+def test_the_same_size_in_another_format_is_no_difference(size: str) -> None:
+    assert changed_immutable_fields(desired_set(size), live_set()) == []
 
 
 @pytest.mark.parametrize(
     ("changed", "field"),
     [
-        (wanted("2Gi"), "volumeClaimTemplates"),
-        (wanted(serviceName="b"), "serviceName"),
-        (wanted(podManagementPolicy="OrderedReady"), "podManagementPolicy"),
-        (wanted(selector={"matchLabels": {"app": "b"}}), "selector"),
+        (desired_set("2Gi"), "volumeClaimTemplates"),
+        (desired_set(serviceName="b"), "serviceName"),
+        (desired_set(podManagementPolicy="OrderedReady"), "podManagementPolicy"),
+        (desired_set(selector={"matchLabels": {"app": "b"}}), "selector"),
     ],
 )
-def test_fields_that_nobody_may_change_make_a_set_be_rebuilt(changed: Manifest, field: str) -> None:
-    assert must_be_rebuilt(changed, seen()) == [field]
-    settled = settle(changed, seen(), [], [])
+def test_a_changed_immutable_field_recreates_the_set(changed: Manifest, field: str) -> None:
+    assert changed_immutable_fields(changed, live_set()) == [field]
+    settled = plan_stateful_set(changed, live_set(), [], [])
     assert settled.manifest is None
-    [step] = settled.before
+    [step] = settled.steps
     assert isinstance(step, Delete)
     assert (step.ref, step.uid, step.propagation) == (SET, "set", "Orphan")
 
 
-def test_replicas_template_and_policy_need_no_rebuilding() -> None:
-    assert must_be_rebuilt(wanted(policy="Delete", replicas=7), seen()) == []
+def test_replicas_template_and_policy_change_without_recreation() -> None:
+    assert changed_immutable_fields(desired_set(policy="Delete", replicas=7), live_set()) == []
 
 
-def test_a_set_lets_go_of_its_claims_before_anything_else() -> None:
-    settled = settle(wanted("2Gi", "Delete"), seen(policy="Delete"), [claim(owner="set")], [])
+def test_a_set_gives_up_the_ownership_of_its_claims_first() -> None:
+    settled = plan_stateful_set(
+        desired_set("2Gi", "Delete"), live_set(policy="Delete"), [claim(owner="set")], []
+    )
     assert settled.manifest is None
-    [step] = settled.before
+    [step] = settled.steps
     assert isinstance(step, Patch)
     assert step.patch.changes == {  # type: ignore[union-attr]
         "metadata": {"uid": "set"},
@@ -147,51 +151,59 @@ def test_a_set_lets_go_of_its_claims_before_anything_else() -> None:
 
 @pytest.mark.parametrize(
     ("there", "claims"),
-    [(seen(), [claim(owner="set")]), (seen(observed=1), []), (seen(deletion_timestamp="now"), [])],
+    [
+        (live_set(), [claim(owner="set")]),
+        (live_set(observed=1), []),
+        (live_set(deletion_timestamp="now"), []),
+    ],
 )
-def test_a_set_is_not_deleted_while_a_claim_may_still_name_it_nor_twice(
+def test_a_set_is_not_deleted_while_it_may_own_a_claim_nor_twice(
     there: StatefulSetView, claims: list[ClaimView]
 ) -> None:
-    settled = settle(wanted("2Gi"), there, claims, [])
-    assert (settled.manifest, settled.before) == (None, ())
+    settled = plan_stateful_set(desired_set("2Gi"), there, claims, [])
+    assert (settled.manifest, settled.steps) == (None, ())
     assert settled.waiting
 
 
-def test_a_claim_that_names_another_owner_does_not_matter() -> None:
-    assert len(settle(wanted("2Gi"), seen(), [claim(owner="another")], []).before) == 1
+def test_a_claim_of_another_owner_does_not_matter() -> None:
+    assert len(plan_stateful_set(desired_set("2Gi"), live_set(), [claim(owner="another")], []).steps) == 1
 
 
-def test_a_missing_set_is_made_with_the_policy_that_is_asked_for() -> None:
-    assert settle(wanted("2Gi", "Delete"), None, [], []) == (wanted("2Gi", "Delete"), (), "")
+def test_a_missing_set_is_created_with_the_desired_policy() -> None:
+    assert plan_stateful_set(desired_set("2Gi", "Delete"), None, [], []) == (
+        desired_set("2Gi", "Delete"),
+        (),
+        "",
+    )
 
 
-def test_pods_that_a_new_selector_would_not_find_are_labelled_first() -> None:
+def test_pods_that_a_new_selector_does_not_match_are_labelled_first() -> None:
     pods = [
         PodView(ObjectMeta(name="a-0", namespace="n", uid="p", labels={"app": "old"})),
         PodView(ObjectMeta(name="a-1", namespace="n", uid="q", labels=LABELS)),
         PodView(ObjectMeta(name="a-b-0", namespace="n", uid="r")),
     ]
-    [step] = settle(wanted(), None, [], pods).before
+    [step] = plan_stateful_set(desired_set(), None, [], pods).steps
     assert isinstance(step, Patch)
     assert step.ref == Ref(POD, Key("n", "a-0"))
     assert step.patch.changes == {"metadata": {"uid": "p", "labels": LABELS}}  # type: ignore[union-attr]
 
 
-def test_a_smaller_size_keeps_the_set_as_it_is_and_is_told() -> None:
-    kept = without_shrinking(wanted("1Gi"), seen("2Gi"))
-    assert must_be_rebuilt(kept.manifest, seen("2Gi")) == []
+def test_a_smaller_size_keeps_the_live_size_and_is_reported() -> None:
+    kept = without_shrinking(desired_set("1Gi"), live_set("2Gi"))
+    assert changed_immutable_fields(kept.manifest, live_set("2Gi")) == []
     assert "storage of a cannot shrink from 2Gi to 1Gi" in kept.problem
 
 
-def test_claims_in_use_that_are_too_small_grow() -> None:
+def test_used_claims_that_are_too_small_are_expanded() -> None:
     claims = [
         claim("data-a-0"),
         claim("data-a-1", "2Gi"),
         claim("data-a-2"),
         claim("data-b-0"),
     ]
-    [growth] = growths(wanted("2Gi"), claims)
-    step = growth.step()
+    [growth] = volume_expansions(desired_set("2Gi"), claims)
+    step = growth.patch_step()
     assert step.ref == Ref(PERSISTENT_VOLUME_CLAIM, Key("n", "data-a-0"))
     assert step.patch.changes == {  # type: ignore[union-attr]
         "metadata": {"uid": "uid of data-a-0"},
@@ -199,35 +211,35 @@ def test_claims_in_use_that_are_too_small_grow() -> None:
     }
 
 
-def test_a_claim_without_a_volume_is_left_until_it_has_one() -> None:
-    assert growths(wanted("2Gi"), [claim(phase="Pending")]) == []
+def test_an_unbound_claim_is_not_expanded() -> None:
+    assert volume_expansions(desired_set("2Gi"), [claim(phase="Pending")]) == []
 
 
 @pytest.mark.parametrize(
-    ("allows", "told"),
+    ("allows", "message"),
     [
         ({"standard": True}, ""),
         ({"standard": False}, "StorageClass standard does not allow it"),
         ({"standard": None}, "StorageClass standard does not exist"),
     ],
 )
-def test_a_class_that_does_not_let_volumes_grow_is_named(allows: dict[str, bool | None], told: str) -> None:
-    found = refusal(growths(wanted("2Gi"), [claim(), claim("data-a-1")]), allows)
-    assert told in found
-    assert bool(found) == bool(told)
+def test_a_class_that_forbids_expansion_is_named(allows: dict[str, bool | None], message: str) -> None:
+    found = expansion_problem(volume_expansions(desired_set("2Gi"), [claim(), claim("data-a-1")]), allows)
+    assert message in found
+    assert bool(found) == bool(message)
 
 
-def test_a_set_whose_volumes_cannot_grow_stays_as_it_is() -> None:
-    assert must_be_rebuilt(as_it_is(wanted("2Gi"), seen()), seen()) == []
+def test_a_set_whose_volumes_cannot_grow_keeps_its_sizes() -> None:
+    assert changed_immutable_fields(with_live_sizes(desired_set("2Gi"), live_set()), live_set()) == []
 
 
-def test_a_volume_on_its_way_is_told_and_so_is_one_that_needs_a_restart() -> None:
+def test_a_resize_in_progress_is_reported_with_a_needed_restart() -> None:
     growing = claim(size="2Gi", capacity={"storage": "1Gi"})
-    assert resizing(["data-a-0"], [growing]) == "volume claim data-a-0 grows from 1Gi to 2Gi"
+    assert resize_message(["data-a-0"], [growing]) == "volume claim data-a-0 grows from 1Gi to 2Gi"
     pending = (ClaimCondition("FileSystemResizePending", "True"),)
     stuck = claim(size="2Gi", capacity={"storage": "1Gi"}, conditions=pending)
-    assert "delete the pod" in resizing(["data-a-0"], [stuck])
-    assert resizing(["data-a-0"], [claim(capacity={"storage": "1Gi"})]) == ""
+    assert "delete the pod" in resize_message(["data-a-0"], [stuck])
+    assert resize_message(["data-a-0"], [claim(capacity={"storage": "1Gi"})]) == ""
 
 
 def own_claim(size: str) -> Manifest:
@@ -240,56 +252,58 @@ def own_claim(size: str) -> Manifest:
 
 
 @pytest.mark.parametrize(
-    ("size", "allows", "kept", "told"),
+    ("size", "allows", "kept", "message"),
     [
         ("2Gi", {"standard": True}, "2Gi", ""),
         ("2Gi", {"standard": False}, "1Gi", "does not allow it"),
         ("512Mi", {}, "1Gi", "cannot shrink from 1Gi to 512Mi"),
     ],
 )
-def test_a_claim_of_our_own_changes_only_what_can_change(
-    size: str, allows: dict[str, bool | None], kept: str, told: str
+def test_a_claim_of_the_operator_keeps_its_immutable_fields(
+    size: str, allows: dict[str, bool | None], kept: str, message: str
 ) -> None:
-    found = settled_claim(own_claim(size), claim(), allows)
+    found = plan_claim(own_claim(size), claim(), allows)
     assert found.manifest["spec"]["resources"] == {"requests": {"storage": kept}}
     assert found.manifest["spec"]["accessModes"] == ["ReadWriteOnce"]
-    assert told in found.problem
-    assert bool(found.problem) == bool(told)
+    assert message in found.problem
+    assert bool(found.problem) == bool(message)
 
 
 @pytest.mark.parametrize(
     ("text", "seconds"),
     [("", 0.0), ("0", 0.0), ("90s", 90.0), ("1h30m", 5400.0), ("a day", None), ("-1s", None)],
 )
-def test_a_grace_is_a_duration_and_what_is_none_deletes_nothing(text: str, seconds: float | None) -> None:
-    grace = read_grace({GRACE: text})
+def test_an_invalid_grace_period_deletes_nothing(text: str, seconds: float | None) -> None:
+    grace = read_claim_grace({GRACE: text})
     assert grace.seconds == seconds
     assert bool(grace.problem) == (seconds is None)
 
 
 def test_the_nearest_annotation_counts() -> None:
-    assert read_grace({GRACE: "1m"}, {GRACE: "1h"}).seconds == 60
-    assert read_grace({}, {GRACE: "1h"}).seconds == 3600
+    assert read_claim_grace({GRACE: "1m"}, {GRACE: "1h"}).seconds == 60
+    assert read_claim_grace({}, {GRACE: "1h"}).seconds == 3600
 
 
-def test_with_a_grace_the_set_itself_keeps_what_steward_will_delete() -> None:
-    policy = kept_by_set(wanted(policy="Delete"), Grace(60))["spec"]["persistentVolumeClaimRetentionPolicy"]
+def test_with_a_grace_period_the_set_retains_its_claims() -> None:
+    policy = with_grace_policy(desired_set(policy="Delete"), ClaimGrace(60))["spec"][
+        "persistentVolumeClaimRetentionPolicy"
+    ]
     assert policy == {"whenDeleted": "Delete", "whenScaled": "Retain"}
-    assert kept_by_set(wanted(policy="Delete"), Grace(0)) == wanted(policy="Delete")
+    assert with_grace_policy(desired_set(policy="Delete"), ClaimGrace(0)) == desired_set(policy="Delete")
 
 
-def unused(found: ClaimView, grace: Grace, *pods: str) -> Unused:
-    return Unused([found], [PodView(ObjectMeta(name=name)) for name in pods], grace, NOW)
+def unused(found: ClaimView, grace: ClaimGrace, *pods: str) -> RetentionInputs:
+    return RetentionInputs([found], [PodView(ObjectMeta(name=name)) for name in pods], grace, NOW)
 
 
 def marked(ago: float, name: str = "data-a-2") -> ClaimView:
     return claim(name, annotations={UNUSED_SINCE: to_timestamp(NOW - ago)})
 
 
-def test_a_claim_that_comes_out_of_use_is_marked_when_its_pod_is_gone() -> None:
-    sets = [wanted(policy="Delete")]
-    assert expiry(sets, unused(claim("data-a-2"), Grace(60), "a-2")) == ()
-    [step] = expiry(sets, unused(claim("data-a-2"), Grace(60)))
+def test_an_unused_claim_is_annotated_when_its_pod_is_gone() -> None:
+    sets = [desired_set(policy="Delete")]
+    assert expiry_steps(sets, unused(claim("data-a-2"), ClaimGrace(60), "a-2")) == ()
+    [step] = expiry_steps(sets, unused(claim("data-a-2"), ClaimGrace(60)))
     assert isinstance(step, Patch)
     annotations = {UNUSED_SINCE: to_timestamp(NOW)}
     assert step.patch.changes == {  # type: ignore[union-attr]
@@ -297,10 +311,10 @@ def test_a_claim_that_comes_out_of_use_is_marked_when_its_pod_is_gone() -> None:
     }
 
 
-def test_a_claim_goes_when_its_grace_is_over_and_not_before() -> None:
-    sets = [wanted(policy="Delete")]
-    assert expiry(sets, unused(marked(20), Grace(60))) == (Requeue(40.0),)
-    [step] = expiry(sets, unused(marked(60), Grace(60)))
+def test_a_claim_is_deleted_when_its_grace_period_is_over_and_not_before() -> None:
+    sets = [desired_set(policy="Delete")]
+    assert expiry_steps(sets, unused(marked(20), ClaimGrace(60))) == (Requeue(40.0),)
+    [step] = expiry_steps(sets, unused(marked(60), ClaimGrace(60)))
     assert isinstance(step, Delete)
     assert step.uid == "uid of data-a-2"
 
@@ -308,25 +322,28 @@ def test_a_claim_goes_when_its_grace_is_over_and_not_before() -> None:
 @pytest.mark.parametrize(
     ("policy", "found"), [("Delete", marked(99, "data-a-1")), ("Retain", marked(99, "data-a-2"))]
 )
-def test_a_pod_that_comes_back_or_a_policy_that_keeps_spares_the_claim(policy: str, found: ClaimView) -> None:
-    [step] = expiry([wanted(policy=policy)], unused(found, Grace(60)))
+def test_a_returning_pod_or_a_retain_policy_clears_the_annotation(policy: str, found: ClaimView) -> None:
+    [step] = expiry_steps([desired_set(policy=policy)], unused(found, ClaimGrace(60)))
     assert isinstance(step, Patch)
     assert step.patch.changes["metadata"]["annotations"] == {UNUSED_SINCE: None}  # type: ignore[union-attr]
 
 
-@pytest.mark.parametrize("grace", [Grace(0), Grace(None, "unreadable")])
-def test_without_a_grace_that_can_be_read_steward_deletes_nothing_unmarked(grace: Grace) -> None:
-    steps = expiry([wanted(policy="Delete")], unused(claim("data-a-2"), grace))
+@pytest.mark.parametrize("grace", [ClaimGrace(0), ClaimGrace(None, "unreadable")])
+def test_without_a_valid_grace_period_no_claim_is_annotated_for_deletion(grace: ClaimGrace) -> None:
+    steps = expiry_steps([desired_set(policy="Delete")], unused(claim("data-a-2"), grace))
     assert not any(isinstance(step, Delete) for step in steps)
 
 
-def test_an_unreadable_grace_spares_even_what_was_marked_long_ago() -> None:
-    assert expiry([wanted(policy="Delete")], unused(marked(1e6), Grace(None, "unreadable"))) == ()
+def test_an_invalid_grace_period_retains_even_old_unused_claims() -> None:
+    assert (
+        expiry_steps([desired_set(policy="Delete")], unused(marked(1e6), ClaimGrace(None, "unreadable")))
+        == ()
+    )
 
 
-def test_claims_that_nothing_wanted_uses_are_listed() -> None:
+def test_claims_that_no_desired_object_uses_are_listed() -> None:
     claims = [claim("data-a-0"), claim("data-a-2"), claim("data-b-0"), claim("backup")]
-    assert retained(claims, [wanted()], ["backup"]) == ["data-a-2", "data-b-0"]
+    assert retained_claim_names(claims, [desired_set()], ["backup"]) == ["data-a-2", "data-b-0"]
 
 
 @pytest.mark.parametrize(

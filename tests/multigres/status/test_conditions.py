@@ -1,4 +1,4 @@
-"""What conditions, phase and message say, and which changes are told as events."""
+"""Conditions, phase and message of a status, and which of their changes emit events."""
 
 from typing import Any
 
@@ -11,165 +11,181 @@ from steward.kube.objects.meta import ObjectMeta
 from steward.multigres import reasons
 from steward.multigres.api import status as api
 from steward.multigres.status.conditions import (
-    Health,
-    Piece,
-    Report,
+    ComponentStatus,
+    ObjectHealth,
     Stall,
+    StatusContext,
     Transition,
-    assess,
-    certificates_piece,
-    child_piece,
+    assess_health,
+    certificates_component,
+    child_component,
     common_status,
-    is_bad_news,
+    has_degraded,
     is_urgent,
     transitions,
 )
 
 META = ObjectMeta(name="mini", generation=2)
-READY = Piece("pool a", 1, 1, True)
-WAITING = Piece("pool b", 3, 1, True)
-BROKEN = Piece("pool c", 1, 0, True, trouble="pod c-0: container postgres is in CrashLoopBackOff")
-UNBOUND = Piece("pool d", 1, 0, True, hint="pod d-0 cannot be scheduled: no zone z9")
+READY = ComponentStatus("pool a", 1, 1, True)
+WAITING = ComponentStatus("pool b", 3, 1, True)
+FAILING = ComponentStatus("pool c", 1, 0, True, problem="pod c-0: container postgres is in CrashLoopBackOff")
+UNBOUND = ComponentStatus("pool d", 1, 0, True, hint="pod d-0 cannot be scheduled: no zone z9")
 STALL = Stall(reasons.INVALID_SPEC, "spec.cells: mend it")
 
 
-def status(health: Health, before: Any = msgspec.UNSET) -> dict[str, Any]:
-    return common_status(Report(META, before, "2026-01-01T00:00:00Z"), health)
+def status(health: ObjectHealth, previous: Any = msgspec.UNSET) -> dict[str, Any]:
+    return common_status(StatusContext(META, previous, "2026-01-01T00:00:00Z"), health)
 
 
-def told_by(health: Health) -> api.Conditions:
+def conditions_of(health: ObjectHealth) -> api.Conditions:
     return msgspec.convert(status(health)["conditions"], list[api.Condition])
 
 
 @pytest.mark.parametrize(
-    ("pieces", "stall", "phase", "message"),
+    ("components", "stall", "phase", "message"),
     [
         ([READY], None, "Healthy", "everything is ready"),
         ([], None, "Initializing", "waiting for its parts to appear (since 2026-01-01T00:00:00Z)"),
         ([WAITING], None, "Progressing", "waiting for pool b: 1 of 3 ready (since 2026-01-01T00:00:00Z)"),
-        ([BROKEN], None, "Degraded", "pool c: pod c-0: container postgres is in CrashLoopBackOff"),
+        ([FAILING], None, "Degraded", "pool c: pod c-0: container postgres is in CrashLoopBackOff"),
         ([UNBOUND], None, "Initializing", "waiting for pool d (pod d-0 cannot be scheduled: no zone z9)"),
         ([READY], STALL, "Degraded", "spec.cells: mend it"),
     ],
 )
-def test_one_sentence_says_how_it_is(
-    pieces: list[Piece], stall: Stall | None, phase: str, message: str
+def test_phase_and_message_follow_from_the_components(
+    components: list[ComponentStatus], stall: Stall | None, phase: str, message: str
 ) -> None:
-    told = status(assess(pieces, stall))
-    assert told["phase"] == phase
-    assert told["message"].startswith(message)
+    actual = status(assess_health(components, stall))
+    assert actual["phase"] == phase
+    assert actual["message"].startswith(message)
 
 
-def test_what_was_never_ready_has_not_been_so_since_it_was_made() -> None:
-    made = replace(META, creation_timestamp="2025-12-31T23:59:00Z")
-    told = common_status(Report(made, msgspec.UNSET, "2026-01-01T00:00:00Z"), assess([WAITING]))
-    assert told["message"].endswith("(since 2025-12-31T23:59:00Z)")
+def test_an_object_that_was_never_ready_is_unready_since_its_creation() -> None:
+    created = replace(META, creation_timestamp="2025-12-31T23:59:00Z")
+    actual = common_status(
+        StatusContext(created, msgspec.UNSET, "2026-01-01T00:00:00Z"), assess_health([WAITING])
+    )
+    assert actual["message"].endswith("(since 2025-12-31T23:59:00Z)")
 
 
-def test_what_is_ready_at_first_sight_is_so_since_then() -> None:
-    made = replace(META, creation_timestamp="2025-12-31T23:59:00Z")
-    told = common_status(Report(made, msgspec.UNSET, "2026-01-01T00:00:00Z"), assess([READY]))
-    assert told["conditions"][0]["type"] == "Ready"
-    assert told["conditions"][0]["lastTransitionTime"] == "2026-01-01T00:00:00Z"
+def test_an_object_that_is_ready_at_once_is_ready_since_now() -> None:
+    created = replace(META, creation_timestamp="2025-12-31T23:59:00Z")
+    actual = common_status(
+        StatusContext(created, msgspec.UNSET, "2026-01-01T00:00:00Z"), assess_health([READY])
+    )
+    assert actual["conditions"][0]["type"] == "Ready"
+    assert actual["conditions"][0]["lastTransitionTime"] == "2026-01-01T00:00:00Z"
 
 
-def test_what_holds_a_child_up_is_told_by_its_parents() -> None:
-    below = told_by(assess([UNBOUND]))
-    above = assess([child_piece("shard x", META, below, META.generation)])
-    assert above.reason == reasons.HELD_UP
-    assert "pod d-0 cannot be scheduled: no zone z9" in above.message
+def test_the_hint_of_a_child_is_reported_by_its_parent() -> None:
+    child = conditions_of(assess_health([UNBOUND]))
+    parent = assess_health([child_component("shard x", META, child, META.generation)])
+    assert parent.reason == reasons.HELD_UP
+    assert "pod d-0 cannot be scheduled: no zone z9" in parent.message
 
 
-def test_a_child_that_has_not_seen_the_last_change_is_not_ready() -> None:
-    piece = child_piece("shard x", META, told_by(assess([READY])), META.generation - 1)
-    assert not piece.is_ready
+def test_a_child_that_has_not_observed_its_generation_is_not_ready() -> None:
+    component = child_component("shard x", META, conditions_of(assess_health([READY])), META.generation - 1)
+    assert not component.is_ready
 
 
 @pytest.mark.parametrize(
-    ("before", "after", "told"),
+    ("previous", "current", "expected"),
     [
-        (None, assess([WAITING]), []),
-        (None, assess([], STALL), [Transition(reasons.INVALID_SPEC, "spec.cells: mend it", True)]),
-        (assess([WAITING]), assess([READY]), [Transition(reasons.HEALTHY, "everything is ready", False)]),
-        (assess([READY]), assess([READY]), []),
-        (assess([], STALL), assess([], STALL), []),
+        (None, assess_health([WAITING]), []),
+        (None, assess_health([], STALL), [Transition(reasons.INVALID_SPEC, "spec.cells: mend it", True)]),
         (
-            assess([READY]),
-            assess([WAITING]),
+            assess_health([WAITING]),
+            assess_health([READY]),
+            [Transition(reasons.HEALTHY, "everything is ready", False)],
+        ),
+        (assess_health([READY]), assess_health([READY]), []),
+        (assess_health([], STALL), assess_health([], STALL), []),
+        (
+            assess_health([READY]),
+            assess_health([WAITING]),
             [Transition(reasons.WAITING, "waiting for pool b: 1 of 3 ready", False)],
         ),
         (
-            assess([WAITING]),
-            assess([BROKEN]),
-            [Transition(reasons.TROUBLE, "pool c: pod c-0: container postgres is in CrashLoopBackOff", True)],
+            assess_health([WAITING]),
+            assess_health([FAILING]),
+            [
+                Transition(
+                    reasons.COMPONENT_IN_TROUBLE,
+                    "pool c: pod c-0: container postgres is in CrashLoopBackOff",
+                    True,
+                )
+            ],
         ),
-        (assess([BROKEN]), assess([BROKEN]), []),
-        (assess([BROKEN]), assess([READY]), [Transition(reasons.HEALTHY, "everything is ready", False)]),
+        (assess_health([FAILING]), assess_health([FAILING]), []),
+        (
+            assess_health([FAILING]),
+            assess_health([READY]),
+            [Transition(reasons.HEALTHY, "everything is ready", False)],
+        ),
     ],
 )
-def test_events_tell_the_moment_of_a_change_and_never_the_state(
-    before: Health | None, after: Health, told: list[Transition]
+def test_events_report_a_change_and_never_a_state(
+    previous: ObjectHealth | None, current: ObjectHealth, expected: list[Transition]
 ) -> None:
-    old = msgspec.UNSET if before is None else told_by(before)
-    assert transitions(old, status(after)["conditions"]) == told
+    old = msgspec.UNSET if previous is None else conditions_of(previous)
+    assert transitions(old, status(current)["conditions"]) == expected
 
 
-def test_a_condition_that_another_controller_looks_after_stays() -> None:
+def test_a_condition_of_another_controller_stays() -> None:
     other = Condition("TopologyRegistered", "True", "X", "y", 2, "2026-01-01T00:00:00Z")
     before = msgspec.convert([other.manifest()], list[api.Condition])
-    assert other.manifest() in status(assess([READY]), before)["conditions"]
+    assert other.manifest() in status(assess_health([READY]), before)["conditions"]
 
 
-@pytest.mark.parametrize(("status", "told"), [("False", ["no keys"]), ("True", []), ("Unknown", [])])
-def test_certificates_that_are_missing_are_trouble_and_do_not_make_unready(
-    status: str, told: list[str]
-) -> None:
+@pytest.mark.parametrize(("status", "problems"), [("False", ["no keys"]), ("True", []), ("Unknown", [])])
+def test_missing_certificates_are_a_problem_and_do_not_make_unready(status: str, problems: list[str]) -> None:
     written = {"type": "BackupCertificatesReady", "status": status, "reason": "X", "message": "no keys"}
     known = {**written, "lastTransitionTime": "2026-01-01T00:00:00Z"}
-    pieces = certificates_piece(msgspec.convert([known], list[api.Condition]))
-    assert [piece.trouble for piece in pieces] == told
-    assert all(piece.is_ready for piece in pieces)
+    components = certificates_component(msgspec.convert([known], list[api.Condition]))
+    assert [component.problem for component in components] == problems
+    assert all(component.is_ready for component in components)
 
 
 TOPOLOGY = Condition("TopologyRegistered", "True", "Registered", "", 2, "2026-01-01T00:00:00Z")
-PODS_ROLL = Condition("RollingUpdate", "True", "Rolling", "1 of 3", 2, "2026-01-01T00:00:00Z")
+ROLLING = Condition("RollingUpdate", "True", "Rolling", "1 of 3", 2, "2026-01-01T00:00:00Z")
 CERTIFICATES = Condition("BackupCertificatesReady", "False", "Missing", "", 2, "2026-01-01T00:00:00Z")
 
 
 @pytest.mark.parametrize(
-    ("before", "after", "urgent"),
+    ("previous", "current", "urgent"),
     [
-        (assess([WAITING]), assess([WAITING]), False),
-        (assess([WAITING]), assess([READY]), True),
-        (assess([READY]), assess([WAITING]), True),
-        (assess([WAITING]), assess([BROKEN]), True),
-        (assess([BROKEN]), assess([WAITING]), True),
-        (assess([READY], STALL), assess([WAITING]), True),
-        (assess([UNBOUND]), assess([WAITING]), False),
+        (assess_health([WAITING]), assess_health([WAITING]), False),
+        (assess_health([WAITING]), assess_health([READY]), True),
+        (assess_health([READY]), assess_health([WAITING]), True),
+        (assess_health([WAITING]), assess_health([FAILING]), True),
+        (assess_health([FAILING]), assess_health([WAITING]), True),
+        (assess_health([READY], STALL), assess_health([WAITING]), True),
+        (assess_health([UNBOUND]), assess_health([WAITING]), False),
     ],
-    ids=["the same", "ready", "not ready", "trouble", "its end", "the end of a stall", "progress"],
+    ids=["the same", "ready", "not ready", "problem", "problem solved", "stall solved", "progress"],
 )
-def test_what_a_status_must_tell_at_once(before: Health, after: Health, urgent: bool) -> None:
-    assert is_urgent(told_by(before), 2, status(after)) is urgent
+def test_which_status_changes_are_urgent(previous: ObjectHealth, current: ObjectHealth, urgent: bool) -> None:
+    assert is_urgent(conditions_of(previous), 2, status(current)) is urgent
 
 
 @pytest.mark.parametrize(
-    ("health", "bad"),
+    ("health", "degraded"),
     [
-        (assess([WAITING]), False),
-        (assess([UNBOUND]), False),
-        (assess([READY]), False),
-        (assess([BROKEN]), True),
-        (assess([READY], STALL), True),
+        (assess_health([WAITING]), False),
+        (assess_health([UNBOUND]), False),
+        (assess_health([READY]), False),
+        (assess_health([FAILING]), True),
+        (assess_health([READY], STALL), True),
     ],
-    ids=["waits", "is held up", "ready", "trouble", "stalled"],
+    ids=["waiting", "hint", "ready", "problem", "stalled"],
 )
-def test_a_first_word_that_is_bad_news(health: Health, bad: bool) -> None:
-    assert is_bad_news(msgspec.UNSET, status(health)) is bad
+def test_which_initial_statuses_are_degraded(health: ObjectHealth, degraded: bool) -> None:
+    assert has_degraded(msgspec.UNSET, status(health)) is degraded
 
 
-def test_what_speaks_of_an_older_generation_is_replaced_at_once() -> None:
-    assert is_urgent(told_by(assess([WAITING])), 1, status(assess([WAITING])))
+def test_a_status_of_an_older_generation_is_urgent() -> None:
+    assert is_urgent(conditions_of(assess_health([WAITING])), 1, status(assess_health([WAITING])))
 
 
 @pytest.mark.parametrize(
@@ -180,23 +196,23 @@ def test_what_speaks_of_an_older_generation_is_replaced_at_once() -> None:
         ((), (replace(TOPOLOGY, status="False"),), False),
         ((), (CERTIFICATES,), True),
         ((CERTIFICATES,), (replace(CERTIFICATES, status="True"),), False),
-        ((PODS_ROLL,), (replace(PODS_ROLL, reason="PrimaryUnknown"),), True),
-        ((PODS_ROLL,), (replace(PODS_ROLL, message="2 of 3"),), False),
+        ((ROLLING,), (replace(ROLLING, reason="PrimaryUnknown"),), True),
+        ((ROLLING,), (replace(ROLLING, message="2 of 3"),), False),
     ],
     ids=[
         "registered",
         "lost",
         "not yet registered",
         "no certificates",
-        "certificates at last",
-        "nobody knows the primary",
+        "certificates created",
+        "unknown primary",
         "the next pod",
     ],
 )
-def test_bad_news_of_other_controllers_is_urgent_and_good_news_is_not(
+def test_a_contributed_condition_is_urgent_if_it_gets_worse(
     old: tuple[Condition, ...], new: tuple[Condition, ...], urgent: bool
 ) -> None:
-    waiting = status(assess([WAITING]))
-    before = [*waiting["conditions"], *(each.manifest() for each in old)]
-    after = {**waiting, "conditions": [*waiting["conditions"], *(each.manifest() for each in new)]}
-    assert is_urgent(msgspec.convert(before, list[api.Condition]), 2, after) is urgent
+    waiting = status(assess_health([WAITING]))
+    previous = [*waiting["conditions"], *(each.manifest() for each in old)]
+    current = {**waiting, "conditions": [*waiting["conditions"], *(each.manifest() for each in new)]}
+    assert is_urgent(msgspec.convert(previous, list[api.Condition]), 2, current) is urgent

@@ -1,4 +1,4 @@
-"""What is wrong with pods and volumes is told in the words of those who know."""
+"""Problems of pods and volumes, with the messages of the kubelet and the scheduler."""
 
 from typing import Any
 
@@ -6,12 +6,12 @@ import msgspec
 import pytest
 
 from steward.multigres.status.pod_problems import (
-    VOLUME_PATIENCE,
-    VOLUME_SECONDS,
-    Moment,
+    UNBOUND_MAX_SECONDS,
+    UNBOUND_SECONDS,
+    ProvisioningTimes,
     first_hint,
-    first_trouble,
-    has_ended,
+    first_problem,
+    has_exited,
 )
 from steward.multigres.views import ClaimView, PodView
 
@@ -40,7 +40,7 @@ def claim(phase: str) -> ClaimView:
 
 
 @pytest.mark.parametrize(
-    ("status", "told"),
+    ("status", "message"),
     [
         ({"containerStatuses": [waiting("ContainerCreating")]}, ""),
         (
@@ -75,12 +75,12 @@ def claim(phase: str) -> ClaimView:
         ({"containerStatuses": [{**between_crashes(9), "ready": True}]}, ""),
     ],
 )
-def test_trouble_that_does_not_pass_by_itself_is_told(status: dict[str, Any], told: str) -> None:
-    assert first_trouble([pod(**status)]) == told
+def test_a_lasting_container_failure_is_a_problem(status: dict[str, Any], message: str) -> None:
+    assert first_problem([pod(**status)]) == message
 
 
-def test_a_volume_that_is_lost_is_trouble() -> None:
-    assert first_trouble([], [claim("Lost")]) == "volume claim data-pool-0 has lost its volume"
+def test_a_lost_volume_is_a_problem() -> None:
+    assert first_problem([], [claim("Lost")]) == "volume claim data-pool-0 has lost its volume"
 
 
 def unscheduled(message: str) -> PodView:
@@ -92,7 +92,7 @@ WITHOUT_VOLUME = unscheduled("0/3 nodes are available: pod has unbound immediate
 
 
 @pytest.mark.parametrize(
-    ("pods", "claims", "now", "told"),
+    ("pods", "claims", "now", "message"),
     [
         ([UNSCHEDULED], [], SOON, ""),
         ([UNSCHEDULED], [], LATER, "pod pool-0 cannot be scheduled: 0/3 nodes are available"),
@@ -114,24 +114,24 @@ WITHOUT_VOLUME = unscheduled("0/3 nodes are available: pod has unbound immediate
         ),
     ],
 )
-def test_what_may_pass_is_told_once_it_has_not_passed_for_seconds(
-    pods: list[PodView], claims: list[ClaimView], now: float, told: str
+def test_a_state_that_may_pass_is_a_hint_after_some_seconds(
+    pods: list[PodView], claims: list[ClaimView], now: float, message: str
 ) -> None:
-    assert first_hint(pods, claims, Moment(now)) == told
+    assert first_hint(pods, claims, ProvisioningTimes(now)) == message
 
 
 @pytest.mark.parametrize("waiting", [([WITHOUT_VOLUME], []), ([], [claim("Pending")])], ids=["pod", "claim"])
-def test_a_volume_is_not_missed_while_others_are_bound_unless_that_takes_long(
+def test_an_unbound_claim_is_no_hint_while_others_are_bound_unless_it_takes_long(
     waiting: tuple[list[PodView], list[ClaimView]],
 ) -> None:
-    assert not first_hint(*waiting, Moment(LATER, LATER - 1))
-    assert first_hint(*waiting, Moment(LATER, LATER - VOLUME_PATIENCE - 1))
-    much_later = LATER + VOLUME_SECONDS
-    assert first_hint(*waiting, Moment(much_later, much_later - 1))
+    assert not first_hint(*waiting, ProvisioningTimes(LATER, LATER - 1))
+    assert first_hint(*waiting, ProvisioningTimes(LATER, LATER - UNBOUND_SECONDS - 1))
+    much_later = LATER + UNBOUND_MAX_SECONDS
+    assert first_hint(*waiting, ProvisioningTimes(much_later, much_later - 1))
 
 
-def test_what_keeps_a_pod_off_every_node_is_told_whatever_is_bound() -> None:
-    assert first_hint([UNSCHEDULED], [], Moment(LATER, LATER - 1))
+def test_a_pod_without_a_node_is_a_hint_even_while_volumes_are_bound() -> None:
+    assert first_hint([UNSCHEDULED], [], ProvisioningTimes(LATER, LATER - 1))
 
 
 @pytest.mark.parametrize(
@@ -143,5 +143,5 @@ def test_what_keeps_a_pod_off_every_node_is_told_whatever_is_bound() -> None:
         ({"name": "gateway", "ready": True, "restartCount": 1}, True),
     ],
 )
-def test_a_pod_has_ended_once_its_container_ran_to_an_end(container: dict[str, Any], ended: bool) -> None:
-    assert has_ended([pod(containerStatuses=[container])]) is ended
+def test_a_pod_has_exited_once_a_container_terminated(container: dict[str, Any], ended: bool) -> None:
+    assert has_exited([pod(containerStatuses=[container])]) is ended

@@ -1,4 +1,4 @@
-"""The manifests that the design prints, as printed, and the children that grow out of its large example."""
+"""Manifests of the design document, and the children of its large example."""
 
 from typing import Any
 
@@ -9,17 +9,17 @@ from steward.kube.objects.kinds import Manifest
 from steward.multigres.api.cell_template import CellTemplateSpec
 from steward.multigres.api.cluster import MultigresClusterSpec
 from steward.multigres.api.core_template import CoreTemplateSpec
+from steward.multigres.api.group import API_VERSION
 from steward.multigres.api.shard_template import ShardTemplateSpec
-from steward.multigres.api.tablegroup import TableGroupSpec
-from steward.multigres.objects import children
 from steward.multigres.objects.metadata import Owner
+from steward.multigres.objects.tree import cluster_tree
 from steward.multigres.resolution.resolve import resolve
-from steward.multigres.resolution.resolved import Identity, Templates
+from steward.multigres.resolution.resolved import ClusterIdentity, Templates
 from tests.support.paths import ROOT
 
 SEEDS = ROOT / "tests" / "multigres" / "seeds"
 EXAMPLE = "example-cluster"
-# The design prints one template of each kind; the others that its clusters name hold the same.
+# The design shows one template of each kind; the others that its clusters reference have the same content.
 TEMPLATES = {
     "CoreTemplate": ("standard-core-ha", "cluster-wide-core", "dev-defaults", "cluster-default-core"),
     "CellTemplate": (
@@ -40,15 +40,15 @@ TEMPLATES = {
 }
 
 
-def printed(kind: str, name: str) -> Manifest:
+def design_manifest(kind: str, name: str) -> Manifest:
     found: Manifest = yaml.safe_load((SEEDS / f"{kind.lower()}-{name}.yaml").read_text())
     return found
 
 
 def templates(namespace: str) -> list[Manifest]:
-    """Every template that a printed cluster names."""
+    """Every template that a cluster of the design references."""
     return [
-        {**printed(kind, names[0]), "metadata": {"name": name, "namespace": namespace}}
+        {**design_manifest(kind, names[0]), "metadata": {"name": name, "namespace": namespace}}
         for kind, names in TEMPLATES.items()
         for name in names
     ]
@@ -56,23 +56,17 @@ def templates(namespace: str) -> list[Manifest]:
 
 def example_children() -> dict[tuple[str, str], Manifest]:
     """The children of the large example, by kind and name."""
-    example = printed("MultigresCluster", EXAMPLE)
+    example = design_manifest("MultigresCluster", EXAMPLE)
     namespace = example["metadata"]["namespace"]
     spec = msgspec.convert(example["spec"], MultigresClusterSpec)
-    resolved = resolve(Identity(namespace, EXAMPLE), spec, _contents())
+    resolved = resolve(ClusterIdentity(namespace, EXAMPLE), spec, _template_contents())
     assert resolved.problems == ()
     owner = Owner("MultigresCluster", namespace, EXAMPLE, "uid")
-    server = children.global_topo_server(owner, resolved)
-    groups = children.table_groups(owner, resolved, spec)
-    assert server is not None
-    built = [server, *children.cells(owner, resolved, spec), *groups]
-    for group in groups:
-        below = Owner("TableGroup", namespace, group["metadata"]["name"], "uid")
-        built += children.shards(below, EXAMPLE, msgspec.convert(group["spec"], TableGroupSpec))
+    built = [child for child in cluster_tree(owner, spec, resolved) if child["apiVersion"] == API_VERSION]
     return {(child["kind"], child["metadata"]["name"]): child for child in built}
 
 
-def _contents() -> Templates:
+def _template_contents() -> Templates:
     read = {
         "CoreTemplate": CoreTemplateSpec,
         "CellTemplate": CellTemplateSpec,
@@ -85,4 +79,4 @@ def _contents() -> Templates:
 
 
 def _content(kind: str, into: type[Any]) -> Any:
-    return msgspec.convert(printed(kind, TEMPLATES[kind][0])["spec"], into)
+    return msgspec.convert(design_manifest(kind, TEMPLATES[kind][0])["spec"], into)

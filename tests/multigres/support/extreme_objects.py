@@ -1,14 +1,13 @@
-"""Objects of every kind with specs that the schema lets in and nobody in their senses would write, of few pods each.
+"""Objects of every kind with random specs that the schema accepts, with few pods each.
 
-Children among them are made by hand, as by somebody whom no policy hinders; clusters take strange templates.
+Children are created directly, as a user could who bypasses the admission policy; clusters use random templates.
 """
 
 from typing import Any
 
 from steward.kube.objects.kinds import Manifest
 from steward.multigres.api.group import API_VERSION
-from tests.multigres.resolution.test_resolve_fuzz import spec_schema
-from tests.multigres.support.schema_values import SchemaValues
+from tests.multigres.support.schema_values import SchemaValues, spec_schema
 
 CHILDREN = ("TopoServer", "Cell", "TableGroup", "Shard")
 TEMPLATES = {"CoreTemplate": "coreTemplate", "CellTemplate": "cellTemplate", "ShardTemplate": "shardTemplate"}
@@ -17,7 +16,7 @@ ONE_MEMBER = {"etcd": {"replicas": 1}}
 
 
 def cluster(namespace: str, number: int) -> Manifest:
-    """With a cell: without one the server refuses them all alike."""
+    """With a cell: without one the API server rejects every cluster."""
     spec = _spec("MultigresCluster", number)
     spec["globalTopoServer"] = ONE_MEMBER
     spec["cells"] = spec.get("cells") or [{"zone": "z1"}]
@@ -25,11 +24,11 @@ def cluster(namespace: str, number: int) -> Manifest:
 
 
 def child(namespace: str, kind: str, number: int) -> Manifest:
-    """Half of them say whose they are, as ours do."""
-    made = _object(namespace, kind, f"strange-{number}", _spec(kind, number))
+    """Half of them have the labels of managed children."""
+    manifest = _object(namespace, kind, f"strange-{number}", _spec(kind, number))
     if number % 2:
-        made["metadata"]["labels"] = {"multigres.com/cluster": "sound", "multigres.com/cell": "z1"}
-    return made
+        manifest["metadata"]["labels"] = {"multigres.com/cluster": "sound", "multigres.com/cell": "z1"}
+    return manifest
 
 
 def templates(namespace: str, number: int) -> list[Manifest]:
@@ -37,7 +36,7 @@ def templates(namespace: str, number: int) -> list[Manifest]:
 
 
 def user(namespace: str, number: int) -> Manifest:
-    """A cluster that takes one template of each kind."""
+    """A cluster that uses one template of each kind."""
     spec = {
         "cells": [{"zone": "z1"}],
         "templateDefaults": dict.fromkeys(TEMPLATES.values(), f"strange-{number}"),
@@ -51,16 +50,16 @@ def _object(namespace: str, kind: str, name: str, spec: Any) -> Manifest:
 
 
 def _spec(kind: str, number: int) -> Any:
-    return _tamed(SchemaValues(number, longest=1).value(spec_schema(kind)))
+    return _with_few_pods(SchemaValues(number, max_length=1).value(spec_schema(kind)))
 
 
-def _tamed(part: Any) -> Any:
-    """The same with few pods: how many is not what is tried here."""
+def _with_few_pods(part: Any) -> Any:
+    """Limits replicas: the number of pods is not tested here."""
     if isinstance(part, list):
-        return [_tamed(each) for each in part]
+        return [_with_few_pods(each) for each in part]
     if not isinstance(part, dict):
         return part
     return {
-        name: min(value, 1) if name in COUNTS and isinstance(value, int) else _tamed(value)
+        name: min(value, 1) if name in COUNTS and isinstance(value, int) else _with_few_pods(value)
         for name, value in part.items()
     }

@@ -1,11 +1,15 @@
-"""Values that a schema lets in, at the edges of what it lets in: the smallest, the largest, the strangest.
+"""Random values that a schema accepts, including extreme ones.
 
-Drawn from a seeded generator, so that a case that fails can be made again from its number.
+Drawn from a seeded generator, so that a failing case can be reproduced from its number.
 """
 
 import re
+from functools import cache
 from random import Random
 from typing import Any
+
+from steward.kube.crd.schema import definition
+from steward.multigres.api.kinds import CUSTOM_KINDS
 
 WORDS = (
     "",
@@ -58,13 +62,23 @@ WORDS = (
 )
 KEYS = ("cpu", "memory", "main", "default", "x" * 25, "", "ä", "a_b")
 NUMBERS = (-(2**31), -1, 0, 1, 2, 3, 5, 32, 128, 2**31 - 1, 2**53)
-LOOSE = ({}, {"a": 1}, {"nodeAffinity": {}}, {"nodeAffinity": "wrong"}, {"a": [None, {}]})
+UNTYPED = ({}, {"a": 1}, {"nodeAffinity": {}}, {"nodeAffinity": "wrong"}, {"a": [None, {}]})
+
+
+@cache
+def spec_schema(kind: str) -> dict[str, Any]:
+    [custom] = [each for each in CUSTOM_KINDS if definition(each)["spec"]["names"]["kind"] == kind]
+    [version] = definition(custom)["spec"]["versions"]
+    schema: dict[str, Any] = version["schema"]["openAPIV3Schema"]["properties"]["spec"]
+    return schema
 
 
 class SchemaValues:
-    def __init__(self, seed: int, longest: int = 3) -> None:
+    """Draws values for a schema."""
+
+    def __init__(self, seed: int, max_length: int = 3) -> None:
         self._random = Random(seed)
-        self._longest = longest
+        self._max_length = max_length
 
     def value(self, schema: dict[str, Any]) -> Any:
         if "enum" in schema:
@@ -73,43 +87,44 @@ class SchemaValues:
             return self._int_or_text(schema)
         if "properties" in schema:
             return self._object(schema)
-        return getattr(self, f"_{schema.get('type', 'loose')}")(schema)
+        return getattr(self, f"_{schema.get('type', 'untyped')}")(schema)
 
     def _object(self, schema: dict[str, Any]) -> Any:
         if "properties" in schema:
             required = set(schema.get("required", ()))
             chance = self._random.choice((0.1, 0.3, 0.7))
             return {
-                name: self.value(below)
-                for name, below in schema["properties"].items()
+                name: self.value(nested)
+                for name, nested in schema["properties"].items()
                 if name in required or self._random.random() < chance
             }
         if "additionalProperties" in schema:
             return self._map(schema)
-        return self._random.choice(LOOSE)
+        return self._random.choice(UNTYPED)
 
-    def _loose(self, schema: dict[str, Any]) -> Any:
-        return self._random.choice(LOOSE)
+    def _untyped(self, schema: dict[str, Any]) -> Any:
+        return self._random.choice(UNTYPED)
 
     def _map(self, schema: dict[str, Any]) -> dict[str, Any]:
-        most = min(schema.get("maxProperties", self._longest), self._longest)
-        keys = self._random.sample(
-            ("cpu", "memory", "main", "default", "x" * 25, "", "ä", "a_b"), self._random.randint(0, most)
-        )
+        most = min(schema.get("maxProperties", self._max_length), self._max_length)
+        keys = self._random.sample(KEYS, self._random.randint(0, most))
         return {key: self.value(schema["additionalProperties"]) for key in keys}
 
     def _array(self, schema: dict[str, Any]) -> list[Any]:
-        least, most = schema.get("minItems", 0), min(schema.get("maxItems", self._longest), self._longest)
-        made = [self.value(schema["items"]) for _ in range(self._random.randint(least, max(least, most)))]
+        least, most = (
+            schema.get("minItems", 0),
+            min(schema.get("maxItems", self._max_length), self._max_length),
+        )
+        items = [self.value(schema["items"]) for _ in range(self._random.randint(least, max(least, most)))]
         keys = schema.get("x-kubernetes-list-map-keys")
         if keys:
-            return list({tuple(str(item.get(key)) for key in keys): item for item in made}.values())
-        return made
+            return list({tuple(str(item.get(key)) for key in keys): item for item in items}.values())
+        return items
 
     def _string(self, schema: dict[str, Any]) -> str:
-        fitting = [word for word in WORDS if _fits(word, schema)]
-        assert fitting, f"no word of the list fits {schema}"
-        return self._random.choice(fitting)
+        accepted = [word for word in WORDS if _accepts_word(word, schema)]
+        assert accepted, f"no word matches {schema}"
+        return self._random.choice(accepted)
 
     def _int_or_text(self, schema: dict[str, Any]) -> int | str:
         if self._random.random() < 0.3:
@@ -127,7 +142,7 @@ class SchemaValues:
         return self._random.random() < 0.5
 
 
-def _fits(word: str, schema: dict[str, Any]) -> bool:
+def _accepts_word(word: str, schema: dict[str, Any]) -> bool:
     return (
         schema.get("minLength", 0) <= len(word) <= schema.get("maxLength", 10_000)
         and re.search(schema.get("pattern", ""), word) is not None

@@ -7,7 +7,7 @@ from prometheus_client.parser import text_string_to_metric_families
 
 
 def page(address: str) -> str:
-    """Empty while nobody answers."""
+    """Empty while the server does not answer."""
     try:
         with urllib.request.urlopen(f"http://{address}/metrics", timeout=30) as answer:
             return str(answer.read().decode())

@@ -1,4 +1,4 @@
-"""Which records a cluster wants in the topology server."""
+"""Records that a cluster needs in the topology server."""
 
 from typing import Any
 
@@ -8,16 +8,16 @@ import pytest
 from steward.multigres import names
 from steward.multigres.api.cluster import MultigresClusterSpec
 from steward.multigres.resolution.resolve import resolve
-from steward.multigres.resolution.resolved import Identity, ResolvedCluster, Templates
+from steward.multigres.resolution.resolved import ClusterIdentity, ResolvedCluster, Templates
 from steward.multigres.topology.desired_records import (
     cell_reference,
     desired_records,
     expected_pods,
-    leaders,
-    local_server,
+    local_server_name,
+    primary_cells,
 )
 from steward.multigres.topology.store_records import decode_cell, decode_pooler
-from tests.multigres.topology.test_store_records import pooler
+from tests.multigres.support.pooler_records import encode_pooler
 
 GLOBAL = "mini-global-topo.shop.svc:2379"
 OWN = names.local_topo(names.cell("mini", "z1"))
@@ -25,8 +25,8 @@ EXTERNAL = {"endpoints": ["https://a:2379", "https://b:2379"], "caSecret": "ca"}
 
 
 def resolved(**spec: Any) -> ResolvedCluster:
-    wanted = msgspec.convert({"cells": [{"zone": "z1"}, {"zone": "z2"}], **spec}, MultigresClusterSpec)
-    return resolve(Identity("shop", "mini"), wanted, Templates({}, {}, {}))
+    typed = msgspec.convert({"cells": [{"zone": "z1"}, {"zone": "z2"}], **spec}, MultigresClusterSpec)
+    return resolve(ClusterIdentity("shop", "mini"), typed, Templates({}, {}, {}))
 
 
 def with_own_server(server: dict[str, Any]) -> ResolvedCluster:
@@ -45,9 +45,9 @@ def with_own_server(server: dict[str, Any]) -> ResolvedCluster:
             "/multigres/shop/mini/z1",
         ),
     ],
-    ids=["the global server", "a server of its own", "with its own root", "somebody else's server"],
+    ids=["global server", "own server", "own server and root path", "external server"],
 )
-def test_a_cells_record_says_where_the_cell_keeps_its_own_records(
+def test_a_cells_record_has_the_address_of_its_topology_server(
     cluster: ResolvedCluster, addresses: tuple[str, ...], root: str
 ) -> None:
     found = desired_records(cluster)
@@ -55,20 +55,20 @@ def test_a_cells_record_says_where_the_cell_keeps_its_own_records(
     assert decode_cell(found["/multigres/global/cells/z2/Cell"]) == ("z2", (GLOBAL,), "/multigres/global")
 
 
-def test_a_server_of_somebody_else_is_reached_with_its_own_secrets_and_is_not_waited_for() -> None:
+def test_an_external_server_uses_its_own_secrets_and_is_not_waited_for() -> None:
     cluster = with_own_server({"external": EXTERNAL})
     assert cell_reference(cluster, cluster.cells[0]).ca_secret == "ca"
-    assert [local_server(cluster, cell) for cell in cluster.cells] == ["", ""]
+    assert [local_server_name(cluster, cell) for cell in cluster.cells] == ["", ""]
 
 
-def test_every_pod_that_a_pool_asks_for_is_expected() -> None:
+def test_every_pod_of_a_pool_is_expected() -> None:
     pods = expected_pods(resolved())
     assert len(pods) == 6
     assert all(pod.rpartition("-")[2] in ("0", "1", "2") for pod in pods)
 
 
-def test_a_shard_whose_primary_is_not_known_has_no_leading_cell() -> None:
+def test_a_shard_without_a_known_primary_has_no_primary_cell() -> None:
     cluster = resolved()
-    [shard] = leaders(cluster, [])
+    [shard] = primary_cells(cluster, [])
     assert shard.cell == ""
-    assert leaders(cluster, [decode_pooler(pooler("p", role=1))]) == [shard._replace(cell="z1")]
+    assert primary_cells(cluster, [decode_pooler(encode_pooler("p", role=1))]) == [shard._replace(cell="z1")]

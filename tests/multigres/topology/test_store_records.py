@@ -1,4 +1,4 @@
-"""Records as the data plane reads them, and what changes in the topology server."""
+"""Encoding of records, and the changes that stored records need."""
 
 from contextlib import suppress
 
@@ -10,31 +10,32 @@ from steward.multigres.api.backup import Backup, FilesystemBackup, S3Backup
 from steward.multigres.topology.protobuf import (
     BYTES,
     VARINT,
-    Field,
+    DecodedMessage,
+    EncodedField,
     MalformedRecord,
-    Record,
     decode,
     encode,
-    message,
-    number,
-    text,
+    message_field,
+    number_field,
+    text_field,
 )
 from steward.multigres.topology.store_records import (
     SHUTDOWN,
     CellRecord,
     DatabaseRecord,
+    DeleteRecord,
     PoolerRecord,
-    Remove,
-    Stored,
-    Write,
-    changes,
-    dead_poolers,
+    StoredRecord,
+    WriteRecord,
     decode_cell,
     decode_pooler,
     encode_cell,
     encode_database,
-    primary,
+    find_primary,
+    record_changes,
+    stale_poolers,
 )
+from tests.multigres.support.pooler_records import encode_pooler
 
 CELL = CellRecord("zone-a", ("minimal-global-topo.default.svc:2379",), "/multigres/global")
 CELL_BYTES = (
@@ -46,20 +47,6 @@ DATABASE = DatabaseRecord("postgres", ("zone-a",), FILES, "AT_LEAST_2")
 DATABASE_BYTES = (
     "0a08706f737467726573120c0a0a0a082f6261636b7570731a067a6f6e652d6122100a0a41545f4c454153545f3218032002"
 )
-
-
-def pooler(name: str, *, role: int = 2, host: str = "") -> bytes:
-    identity = message(1, [*number(1, 1), *text(2, "z1"), *text(3, name)])
-    shard = message(2, [*text(1, "postgres"), *text(2, "default"), *text(3, "0-inf")])
-    return encode(
-        [
-            identity,
-            shard,
-            *text(8, host or f"{name}.svc"),
-            message(12, number(1, 2)),
-            message(13, number(1, role)),
-        ]
-    )
 
 
 def test_a_cell_is_written_as_the_data_plane_reads_it() -> None:
@@ -74,17 +61,19 @@ def test_a_database_is_written_as_the_data_plane_reads_it() -> None:
     assert encode_database(DATABASE).hex() == DATABASE_BYTES
 
 
-def test_a_database_in_s3_says_where_and_with_whose_credentials() -> None:
+def test_a_database_with_s3_backups_has_location_and_credentials() -> None:
     s3 = S3Backup(bucket="b", region="r", key_prefix="p", credentials_secret="aws")
     location = (
-        Record.of(encode_database(DATABASE._replace(backup=Backup(type="s3", s3=s3)))).message(2).message(2)
+        DecodedMessage.decode(encode_database(DATABASE._replace(backup=Backup(type="s3", s3=s3))))
+        .message(2)
+        .message(2)
     )
     assert [location.text(i) for i in (1, 2, 4)] == ["b", "r", "p"]
     assert location.number(5) == 1
 
 
-def test_a_pooler_says_who_it_is_and_whether_it_leads() -> None:
-    record = decode_pooler(pooler("pool-0", role=1))
+def test_a_pooler_record_has_identity_and_role() -> None:
+    record = decode_pooler(encode_pooler("pool-0", role=1))
     assert (record.name, record.cell, record.shard, record.is_primary) == ("pool-0", "z1", "0-inf", True)
 
 
@@ -96,112 +85,130 @@ def test_a_pooler_says_who_it_is_and_whether_it_leads() -> None:
         ("p-1", "pool-10.headless.ns.svc", "pool-1", False),
     ],
 )
-def test_a_pooler_belongs_to_the_pod_whose_name_it_bears(
+def test_a_pooler_belongs_to_the_pod_with_its_name_or_host(
     name: str, host: str, pod: str, matches: bool
 ) -> None:
-    assert decode_pooler(pooler(name, host=host)).is_of_pod(pod) is matches
+    assert decode_pooler(encode_pooler(name, host=host)).belongs_to_pod(pod) is matches
 
 
-def test_what_is_missing_is_created_and_what_differs_is_rewritten_at_its_revision() -> None:
-    stored = {"a/Cell": Stored(b"\x0a\x01x", 7)}
-    assert changes({"a/Cell": b"\x0a\x01y", "b/Cell": b"\x0a\x01z"}, stored) == [
-        Write("a/Cell", b"\x0a\x01y", 7),
-        Write("b/Cell", b"\x0a\x01z", 0),
+def test_missing_records_are_created_and_different_ones_rewritten_at_their_revision() -> None:
+    stored = {"a/Cell": StoredRecord(b"\x0a\x01x", 7)}
+    assert record_changes({"a/Cell": b"\x0a\x01y", "b/Cell": b"\x0a\x01z"}, stored) == [
+        WriteRecord("a/Cell", b"\x0a\x01y", 7),
+        WriteRecord("b/Cell", b"\x0a\x01z", 0),
     ]
 
 
-def test_what_a_newer_data_plane_added_to_a_record_survives_its_rewriting() -> None:
-    newer = encode([*text(1, "zone-a"), *text(3, "/old"), *text(99, "new")])
-    [write] = changes({"a/Cell": encode_cell(CELL)}, {"a/Cell": Stored(newer, 7)})
-    assert isinstance(write, Write)
+def test_fields_of_a_newer_data_plane_survive_a_rewrite() -> None:
+    newer = encode([*text_field(1, "zone-a"), *text_field(3, "/old"), *text_field(99, "new")])
+    [write] = record_changes({"a/Cell": encode_cell(CELL)}, {"a/Cell": StoredRecord(newer, 7)})
+    assert isinstance(write, WriteRecord)
     assert decode_cell(write.value) == CELL
-    assert Record.of(write.value).text(99) == "new"
+    assert DecodedMessage.decode(write.value).text(99) == "new"
 
 
-def test_what_the_data_plane_keeps_inside_our_messages_survives_their_rewriting() -> None:
-    location = message(2, [message(1, text(1, "/elsewhere")), *number(4, 7)])
-    policy = message(
-        4, [*text(1, "AT_LEAST_2"), *number(2, 3), *number(3, 3), *number(4, 2), *text(5, "two")]
+def test_fields_of_the_data_plane_inside_owned_messages_survive_a_rewrite() -> None:
+    location = message_field(2, [message_field(1, text_field(1, "/elsewhere")), *number_field(4, 7)])
+    policy = message_field(
+        4,
+        [
+            *text_field(1, "AT_LEAST_2"),
+            *number_field(2, 3),
+            *number_field(3, 3),
+            *number_field(4, 2),
+            *text_field(5, "two"),
+        ],
     )
-    kept = encode([*text(1, "postgres"), location, *text(3, "zone-a"), policy])
-    [write] = changes({"a/Database": encode_database(DATABASE)}, {"a/Database": Stored(kept, 7)})
-    assert isinstance(write, Write)
-    record = Record.of(write.value)
+    stored = encode([*text_field(1, "postgres"), location, *text_field(3, "zone-a"), policy])
+    [write] = record_changes(
+        {"a/Database": encode_database(DATABASE)}, {"a/Database": StoredRecord(stored, 7)}
+    )
+    assert isinstance(write, WriteRecord)
+    record = DecodedMessage.decode(write.value)
     assert (record.message(2).message(1).text(1), record.message(2).number(4)) == ("/backups", 7)
     assert (record.message(4).number(2), record.message(4).text(5)) == (3, "two")
 
 
-def test_a_record_to_which_the_data_plane_added_its_own_is_left_alone() -> None:
-    theirs = [*text(1, "AT_LEAST_2"), *number(2, 1), *number(3, 3), *number(4, 2), *text(5, "two")]
-    known = [field for field in decode(encode_database(DATABASE)) if field.number != 4]
+def test_a_record_with_additional_fields_of_the_data_plane_is_not_rewritten() -> None:
+    extended = [
+        *text_field(1, "AT_LEAST_2"),
+        *number_field(2, 1),
+        *number_field(3, 3),
+        *number_field(4, 2),
+        *text_field(5, "two"),
+    ]
+    others = [field for field in decode(encode_database(DATABASE)) if field.number != 4]
     assert (
-        changes(
+        record_changes(
             {"a/Database": encode_database(DATABASE)},
-            {"a/Database": Stored(encode([*known, message(4, theirs)]), 7)},
+            {"a/Database": StoredRecord(encode([*others, message_field(4, extended)]), 7)},
         )
         == []
     )
 
 
-def test_another_kind_of_backup_takes_the_place_of_the_first() -> None:
+def test_another_type_of_backup_replaces_the_first() -> None:
     s3 = DATABASE._replace(backup=Backup(type="s3", s3=S3Backup(bucket="b", region="r")))
-    stored = {"a/Database": Stored(encode_database(DATABASE), 7)}
-    [write] = changes({"a/Database": encode_database(s3)}, stored)
-    assert isinstance(write, Write)
-    assert [field.number for field in Record.of(write.value).message(2).fields] == [2]
+    stored = {"a/Database": StoredRecord(encode_database(DATABASE), 7)}
+    [write] = record_changes({"a/Database": encode_database(s3)}, stored)
+    assert isinstance(write, WriteRecord)
+    assert [field.number for field in DecodedMessage.decode(write.value).message(2).fields] == [2]
 
 
-def test_a_value_under_our_key_that_is_no_record_is_named_and_not_overwritten() -> None:
+def test_a_malformed_record_is_reported_and_not_overwritten() -> None:
     with pytest.raises(
-        MalformedRecord, match=r"^a/Cell holds no record of the data plane .*: delete the key$"
+        MalformedRecord, match=r"^a/Cell is not a record of the data plane .*: delete the key$"
     ):
-        changes({"a/Cell": encode_cell(CELL)}, {"a/Cell": Stored(b"\xff\xff", 7)})
+        record_changes({"a/Cell": encode_cell(CELL)}, {"a/Cell": StoredRecord(b"\xff\xff", 7)})
 
 
-def test_what_is_equal_is_left_alone_even_in_another_order() -> None:
-    first, second = encode([*text(1, "a"), *text(3, "r")]), encode([*text(3, "r"), *text(1, "a")])
-    assert changes({"a/Cell": first}, {"a/Cell": Stored(second, 3)}) == []
+def test_equal_records_with_another_field_order_are_not_rewritten() -> None:
+    first, second = (
+        encode([*text_field(1, "a"), *text_field(3, "r")]),
+        encode([*text_field(3, "r"), *text_field(1, "a")]),
+    )
+    assert record_changes({"a/Cell": first}, {"a/Cell": StoredRecord(second, 3)}) == []
 
 
-def test_only_what_is_ours_and_unwanted_goes() -> None:
-    stored = {"ours": Stored(b"", 2), "theirs": Stored(b"", 3)}
-    assert changes({}, stored, ours=["ours"]) == [Remove("ours", 2)]
+def test_only_owned_records_that_are_not_desired_are_deleted() -> None:
+    stored = {"owned": StoredRecord(b"", 2), "foreign": StoredRecord(b"", 3)}
+    assert record_changes({}, stored, owned=["owned"]) == [DeleteRecord("owned", 2)]
 
 
 @pytest.mark.parametrize(
     ("roles", "known"),
     [([2, 2], False), ([1, 2], True), ([1, 1], False), ([], False)],
-    ids=["nobody leads", "one leads", "two say that they lead", "nobody is there"],
+    ids=["no primary", "one primary", "two primaries", "no poolers"],
 )
-def test_the_primary_is_known_only_when_exactly_one_says_so(roles: list[int], known: bool) -> None:
-    poolers = [decode_pooler(pooler(f"pool-{i}", role=role)) for i, role in enumerate(roles)]
-    assert (primary(poolers) is not None) is known
+def test_the_primary_is_known_only_if_exactly_one_pooler_reports_it(roles: list[int], known: bool) -> None:
+    poolers = [decode_pooler(encode_pooler(f"pool-{i}", role=role)) for i, role in enumerate(roles)]
+    assert (find_primary(poolers) is not None) is known
 
 
-def test_a_pooler_that_has_shut_down_leads_no_more() -> None:
-    ended = decode_pooler(pooler("pool-0", role=1))._replace(lifecycle=SHUTDOWN)
-    other = decode_pooler(pooler("pool-1", role=1))
-    assert primary([ended]) is None
-    assert primary([ended, other]) == other
+def test_a_pooler_that_has_shut_down_is_not_the_primary() -> None:
+    stopped = decode_pooler(encode_pooler("pool-0", role=1))._replace(lifecycle=SHUTDOWN)
+    other = decode_pooler(encode_pooler("pool-1", role=1))
+    assert find_primary([stopped]) is None
+    assert find_primary([stopped, other]) == other
 
 
-def test_records_of_pods_that_are_gone_are_found() -> None:
-    records: dict[str, PoolerRecord] = {f"k{i}": decode_pooler(pooler(f"pool-{i}")) for i in range(3)}
-    assert dead_poolers(records, ["pool-0", "pool-2"]) == ["k1"]
+def test_records_of_deleted_pods_are_found() -> None:
+    records: dict[str, PoolerRecord] = {f"k{i}": decode_pooler(encode_pooler(f"pool-{i}")) for i in range(3)}
+    assert stale_poolers(records, ["pool-0", "pool-2"]) == ["k1"]
 
 
 FIELDS = st.one_of(
-    st.builds(Field, st.integers(1, 1000), st.just(VARINT), st.integers(0, 2**63)),
-    st.builds(Field, st.integers(1, 1000), st.just(BYTES), st.binary(max_size=40)),
+    st.builds(EncodedField, st.integers(1, 1000), st.just(VARINT), st.integers(0, 2**63)),
+    st.builds(EncodedField, st.integers(1, 1000), st.just(BYTES), st.binary(max_size=40)),
 )
 
 
 @given(st.lists(FIELDS, max_size=8))
-def test_what_is_encoded_is_decoded_again(fields: list[Field]) -> None:
+def test_encoded_fields_can_be_decoded(fields: list[EncodedField]) -> None:
     assert decode(encode(fields)) == fields
 
 
 @given(st.binary(max_size=60))
-def test_any_bytes_are_read_or_refused_with_a_reason(data: bytes) -> None:
+def test_any_bytes_are_decoded_or_rejected_with_a_reason(data: bytes) -> None:
     with suppress(MalformedRecord):
         assert isinstance(decode_pooler(data), PoolerRecord)

@@ -2,18 +2,18 @@ from typing import Any
 
 import pytest
 
-from steward.kube.cache.store import Change
+from steward.kube.cache.store import ObjectChange
 from steward.kube.objects.meta import ObjectMeta, OwnerReference
 from steward.runtime.controller import predicates
 from steward.runtime.controller.predicates import Predicate
 from tests.runtime.support.views import PART, Part, key, meta
 
 
-def change(old: Part | None, new: Part | None, owned_changed: bool = False) -> Change[Any]:
-    return Change(PART, key("a"), old, new, False, owned_changed)
+def change(old: Part | None, new: Part | None, owned_changed: bool = False) -> ObjectChange[Any]:
+    return ObjectChange(PART, key("a"), old, new, False, owned_changed)
 
 
-def between(before: dict[str, Any], after: dict[str, Any]) -> Change[Any]:
+def between(before: dict[str, Any], after: dict[str, Any]) -> ObjectChange[Any]:
     """The same object with other metadata."""
     old, new = ({"resource_version": version, "generation": 1} for version in ("1", "2"))
     old, new = old | before, new | after
@@ -25,16 +25,16 @@ EVERY_PREDICATE = [
     predicates.labels,
     predicates.lifetime,
     predicates.annotations("a/b"),
-    predicates.chosen(lambda part: part.phase),
+    predicates.selected_fields(lambda part: part.phase),
     predicates.owned_fields,
-    predicates.what_we_read,
+    predicates.view_fields,
     predicates.own_object(),
     predicates.child,
 ]
 
 
 @pytest.mark.parametrize("predicate", EVERY_PREDICATE)
-def test_what_appears_goes_or_is_replaced_is_always_worth_a_look(predicate: Predicate) -> None:
+def test_creation_deletion_and_replacement_always_trigger(predicate: Predicate) -> None:
     here = Part(meta())
     assert predicate(change(None, here))
     assert predicate(change(here, None))
@@ -42,7 +42,7 @@ def test_what_appears_goes_or_is_replaced_is_always_worth_a_look(predicate: Pred
 
 
 @pytest.mark.parametrize("predicate", EVERY_PREDICATE)
-def test_a_new_version_alone_is_not_worth_a_look(predicate: Predicate) -> None:
+def test_a_new_resource_version_alone_does_not_trigger(predicate: Predicate) -> None:
     assert not predicate(between({}, {}))
 
 
@@ -63,7 +63,7 @@ def test_a_new_version_alone_is_not_worth_a_look(predicate: Predicate) -> None:
         (predicates.child, {"labels": {"a": "1"}}, {"labels": {"a": "2"}}),
     ],
 )
-def test_a_change_that_a_predicate_is_about_is_worth_a_look(
+def test_a_change_that_a_predicate_selects_triggers(
     predicate: Predicate, before: dict[str, Any], after: dict[str, Any]
 ) -> None:
     assert predicate(between(before, after))
@@ -77,34 +77,34 @@ def test_a_change_that_a_predicate_is_about_is_worth_a_look(
         (predicates.own_object("a/b"), {}, {"annotations": {"kubectl": "1"}, "labels": {"x": "y"}}),
     ],
 )
-def test_a_change_of_something_else_is_not(
+def test_another_change_does_not_trigger(
     predicate: Predicate, before: dict[str, Any], after: dict[str, Any]
 ) -> None:
     assert not predicate(between(before, after))
 
 
-def test_without_generations_every_change_of_an_own_object_is_worth_a_look() -> None:
+def test_without_a_generation_every_change_of_an_own_object_triggers() -> None:
     assert predicates.own_object()(between({"generation": 0}, {"generation": 0}))
 
 
-def test_a_field_that_the_view_declares_is_worth_a_look_without_any_generation() -> None:
-    assert predicates.what_we_read(change(Part(meta(), "Pending"), Part(meta(), "Running")))
-    assert predicates.chosen(lambda part: part.phase)(
+def test_a_field_of_the_view_triggers_without_a_generation() -> None:
+    assert predicates.view_fields(change(Part(meta(), "Pending"), Part(meta(), "Running")))
+    assert predicates.selected_fields(lambda part: part.phase)(
         change(Part(meta(), "Pending"), Part(meta(), "Running"))
     )
 
 
-def test_a_foreign_edit_of_what_we_own_is_worth_a_look_although_no_view_shows_it() -> None:
+def test_a_foreign_edit_of_an_owned_field_triggers_although_no_view_has_it() -> None:
     assert predicates.child(change(Part(meta()), Part(meta()), owned_changed=True))
     assert not predicates.child(change(Part(meta()), Part(meta()), owned_changed=False))
 
 
-def test_every_field_of_the_metadata_but_the_version_counts_as_read() -> None:
+def test_every_metadata_field_except_the_version_counts_as_read() -> None:
     assert set(predicates._STEADY_METADATA) == set(ObjectMeta.__struct_fields__) - {"resource_version"}
 
 
 @pytest.mark.parametrize(
-    ("old", "new", "owned_changed", "goes", "needs_repair"),
+    ("old", "new", "owned_changed", "deletion", "needs_repair"),
     [
         (None, Part(meta()), True, False, False),
         (Part(meta()), None, True, True, True),
@@ -115,9 +115,9 @@ def test_every_field_of_the_metadata_but_the_version_counts_as_read() -> None:
     ],
     ids=["made", "gone", "replaced", "going", "moves on", "edited"],
 )
-def test_what_is_to_be_put_back(
-    old: Part | None, new: Part | None, owned_changed: bool, goes: bool, needs_repair: bool
+def test_which_changes_need_repair(
+    old: Part | None, new: Part | None, owned_changed: bool, deletion: bool, needs_repair: bool
 ) -> None:
     seen = change(old, new, owned_changed)
-    assert predicates.goes(seen) is goes
+    assert predicates.deletion(seen) is deletion
     assert predicates.needs_repair(seen) is needs_repair

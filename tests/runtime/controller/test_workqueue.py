@@ -8,54 +8,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from steward.kube.objects.kinds import Key
-from steward.runtime.controller.backoff import Backoff
-from steward.runtime.controller.workqueue import FAST_IN_A_ROW, STALE_WAITS_KEPT, Lane, WorkQueue
+from steward.runtime.controller.workqueue import FAST_IN_A_ROW, WorkQueue
+from steward.runtime.reconcile import Lane
 from steward.testkit.clock import FakeClock, let_others_run
-
-A, B, C = (Key("ns", name) for name in "abc")
-
-
-class Recorder:
-    def __init__(self) -> None:
-        self.adds = 0
-        self.retries = 0
-        self.waited: list[float] = []
-        self.worked: list[float] = []
-
-    def added(self) -> None:
-        self.adds += 1
-
-    def taken(self, waited: float) -> None:
-        self.waited.append(waited)
-
-    def finished(self, worked: float) -> None:
-        self.worked.append(worked)
-
-    def retried(self) -> None:
-        self.retries += 1
-
-
-@pytest.fixture
-def clock() -> FakeClock:
-    return FakeClock()
-
-
-@pytest.fixture
-def recorder() -> Recorder:
-    return Recorder()
-
-
-@pytest.fixture
-def queue(clock: FakeClock, recorder: Recorder) -> WorkQueue:
-    return WorkQueue(clock, lambda: 0.0, recorder)
-
-
-def take_all(queue: WorkQueue) -> list[Key]:
-    taken = []
-    while (key := queue.take()) is not None:
-        taken.append(key)
-        queue.done(key)
-    return taken
+from tests.runtime.support.queues import A, B, C, Recorder, take_all
 
 
 async def test_keys_come_out_in_the_order_they_went_in(queue: WorkQueue) -> None:
@@ -72,7 +28,7 @@ async def test_a_key_added_many_times_is_taken_once(queue: WorkQueue, recorder: 
     assert take_all(queue) == [A]
 
 
-async def test_no_two_workers_hold_the_same_key(queue: WorkQueue) -> None:
+async def test_no_two_workers_process_the_same_key(queue: WorkQueue) -> None:
     queue.add(A)
     assert queue.take() == A
     queue.add(A)
@@ -81,7 +37,7 @@ async def test_no_two_workers_hold_the_same_key(queue: WorkQueue) -> None:
     assert queue.take() == A
 
 
-async def test_many_changes_while_a_key_is_in_hand_make_one_more_round(queue: WorkQueue) -> None:
+async def test_many_changes_while_a_key_is_processed_cause_one_more_reconcile(queue: WorkQueue) -> None:
     queue.add(A)
     queue.take()
     for _ in range(5):
@@ -90,14 +46,14 @@ async def test_many_changes_while_a_key_is_in_hand_make_one_more_round(queue: Wo
     assert take_all(queue) == [A]
 
 
-async def test_a_new_object_does_not_wait_behind_the_first_list(queue: WorkQueue) -> None:
+async def test_a_new_object_does_not_wait_behind_the_initial_list(queue: WorkQueue) -> None:
     for number in range(6000):
         queue.add(Key("ns", f"old-{number}"), Lane.SLOW)
     queue.add(A)
     assert queue.take() == A
 
 
-async def test_the_slow_lane_is_served_while_the_fast_one_never_runs_dry(queue: WorkQueue) -> None:
+async def test_the_slow_lane_is_served_while_the_fast_one_is_never_empty(queue: WorkQueue) -> None:
     for number in range(100):
         queue.add(Key("slow", str(number)), Lane.SLOW)
     taken: Counter[str] = Counter()
@@ -113,8 +69,8 @@ async def test_the_slow_lane_is_served_while_the_fast_one_never_runs_dry(queue: 
 
 @pytest.fixture
 def bounded(clock: FakeClock, recorder: Recorder) -> WorkQueue:
-    """A queue of which at most two keys of the slow lane are in hand."""
-    return WorkQueue(clock, lambda: 0.0, recorder, slow_at_once=2)
+    """A queue with at most two slow keys in process."""
+    return WorkQueue(clock, lambda: 0.0, recorder, max_slow=2)
 
 
 async def test_the_slow_lane_leaves_workers_to_the_fast_one(bounded: WorkQueue) -> None:
@@ -130,12 +86,12 @@ async def test_the_slow_lane_leaves_workers_to_the_fast_one(bounded: WorkQueue) 
 ENDS: dict[str, Callable[[WorkQueue], object]] = {
     "done": lambda queue: queue.done(A),
     "retry": lambda queue: queue.retry(A),
-    "requeue": lambda queue: queue.done_for(A, 1.0),
+    "requeue": lambda queue: queue.requeue_after(A, 1.0),
 }
 
 
 @pytest.mark.parametrize("end", ENDS.values(), ids=ENDS)
-async def test_however_a_slow_key_ends_its_place_is_free_again(
+async def test_however_a_slow_key_ends_its_slot_is_free_again(
     bounded: WorkQueue, end: Callable[[WorkQueue], object]
 ) -> None:
     for _ in range(10):
@@ -145,7 +101,7 @@ async def test_however_a_slow_key_ends_its_place_is_free_again(
     bounded.close()
 
 
-async def test_fast_keys_beyond_the_turn_of_the_slow_lane_go_on_while_it_is_at_its_limit(
+async def test_fast_keys_continue_while_the_slow_lane_is_at_its_limit(
     bounded: WorkQueue,
 ) -> None:
     for number in range(3):
@@ -158,7 +114,7 @@ async def test_fast_keys_beyond_the_turn_of_the_slow_lane_go_on_while_it_is_at_i
     assert bounded.take() is None
 
 
-async def test_a_sleeping_worker_takes_the_slow_key_when_the_one_that_is_done_goes_on_with_a_fast_one(
+async def test_an_idle_worker_takes_the_slow_key_when_the_finished_one_takes_a_fast_key(
     bounded: WorkQueue,
 ) -> None:
     for key in (A, B, C):
@@ -175,7 +131,7 @@ async def test_a_sleeping_worker_takes_the_slow_key_when_the_one_that_is_done_go
     assert sleeper.result() == C
 
 
-async def test_a_key_promoted_at_the_limit_wakes_a_sleeping_worker(bounded: WorkQueue) -> None:
+async def test_a_key_promoted_at_the_limit_wakes_an_idle_worker(bounded: WorkQueue) -> None:
     for key in (A, B, C):
         bounded.add(key, Lane.SLOW)
     bounded.take(), bounded.take()
@@ -186,7 +142,7 @@ async def test_a_key_promoted_at_the_limit_wakes_a_sleeping_worker(bounded: Work
     assert sleeper.result() == C
 
 
-async def test_a_change_promotes_a_key_of_the_first_list(queue: WorkQueue) -> None:
+async def test_a_change_promotes_a_key_of_the_initial_list(queue: WorkQueue) -> None:
     for key in (B, C, A):
         queue.add(key, Lane.SLOW)
     queue.add(A, Lane.FAST)
@@ -203,7 +159,7 @@ async def test_a_key_promoted_and_listed_again_is_taken_once_more_only(queue: Wo
     assert sorted(take_all(queue)) == [A, B]
 
 
-async def test_a_change_during_work_keeps_its_lane_for_the_next_round(queue: WorkQueue) -> None:
+async def test_a_change_during_processing_keeps_its_lane_for_the_next_reconcile(queue: WorkQueue) -> None:
     queue.add(A, Lane.SLOW)
     queue.take()
     queue.add(B, Lane.SLOW)
@@ -211,160 +167,6 @@ async def test_a_change_during_work_keeps_its_lane_for_the_next_round(queue: Wor
     queue.add(A, Lane.FAST)
     queue.done(A)
     assert take_all(queue) == [A, B]
-
-
-async def test_a_failed_key_waits_longer_each_time_up_to_the_cap(queue: WorkQueue, clock: FakeClock) -> None:
-    queue.add(A)
-    delays = []
-    for _ in range(20):
-        await clock.pass_time(301)
-        assert queue.take() == A
-        delays.append(queue.retry(A))
-    assert delays[:4] == [0.005, 0.01, 0.02, 0.04]
-    assert delays[-3:] == [300.0, 300.0, 300.0]
-
-
-async def test_a_failed_key_does_not_come_back_before_its_time(queue: WorkQueue, clock: FakeClock) -> None:
-    queue.add(A)
-    queue.take()
-    delay = queue.retry(A, at_least=7.0)
-    assert delay == 7.0
-    await clock.pass_time(6.9)
-    assert queue.take() is None
-    await clock.pass_time(0.2)
-    assert queue.take() == A
-
-
-async def test_success_forgets_the_failures(queue: WorkQueue, clock: FakeClock) -> None:
-    queue.add(A)
-    for _ in range(5):
-        await clock.pass_time(1)
-        queue.take()
-        queue.retry(A)
-    await clock.pass_time(1)
-    queue.take()
-    queue.done(A)
-    assert queue.failures(A) == 0
-    queue.add(A)
-    queue.take()
-    assert queue.retry(A) == 0.005
-
-
-async def test_a_requeue_comes_back_after_its_time(queue: WorkQueue, clock: FakeClock) -> None:
-    queue.add(A)
-    queue.take()
-    queue.done_for(A, 30)
-    await clock.pass_time(29)
-    assert queue.take() is None
-    await clock.pass_time(1)
-    assert queue.take() == A
-
-
-async def test_the_earliest_of_two_requeues_is_kept(queue: WorkQueue, clock: FakeClock) -> None:
-    queue.add_after(A, 30)
-    queue.add_after(A, 10)
-    queue.add_after(A, 20)
-    await clock.pass_time(10)
-    assert take_all(queue) == [A]
-    await clock.pass_time(60)
-    assert take_all(queue) == []
-
-
-async def test_waits_end_in_the_order_of_their_times(queue: WorkQueue, clock: FakeClock) -> None:
-    queue.add_after(A, 3)
-    queue.add_after(B, 1)
-    queue.add_after(C, 2)
-    await clock.pass_time(5)
-    assert take_all(queue) == [B, C, A]
-
-
-@pytest.mark.parametrize("wait", ["requeue", "backoff"])
-async def test_a_change_preempts_a_waiting_key(queue: WorkQueue, clock: FakeClock, wait: str) -> None:
-    queue.add(A)
-    queue.take()
-    if wait == "requeue":
-        queue.done_for(A, 300)
-    else:
-        queue.retry(A, at_least=300)
-    queue.add(A)
-    assert queue.take() == A
-    queue.done(A)
-    await clock.pass_time(600)
-    assert queue.take() is None
-
-
-async def test_a_change_during_a_failing_reconcile_is_looked_at_at_once(queue: WorkQueue) -> None:
-    queue.add(A)
-    queue.take()
-    queue.add(A)
-    queue.retry(A, at_least=300)
-    assert queue.take() == A
-    assert queue.failures(A) == 1
-
-
-async def test_preempted_waits_do_not_pile_up(queue: WorkQueue) -> None:
-    for _ in range(1000):
-        queue.add(A)
-        queue.take()
-        queue.done_for(A, 36_000)
-    assert queue.waiting == 1
-    assert len(queue._heap) <= STALE_WAITS_KEPT + 2
-
-
-async def test_gathered_news_are_one_look_and_count_from_the_first(
-    queue: WorkQueue, clock: FakeClock
-) -> None:
-    for _ in range(4):
-        queue.add_after(A, 1)
-        await clock.pass_time(0.25)
-    assert take_all(queue) == [A]
-    await clock.pass_time(5)
-    assert take_all(queue) == []
-
-
-async def test_what_is_urgent_overtakes_what_is_gathered(queue: WorkQueue, clock: FakeClock) -> None:
-    queue.add_after(A, 1)
-    queue.add(A)
-    assert take_all(queue) == [A]
-    await clock.pass_time(5)
-    assert take_all(queue) == []
-
-
-async def test_news_gathered_while_a_key_is_worked_on_are_looked_at_after_it(
-    queue: WorkQueue, clock: FakeClock
-) -> None:
-    queue.add(A)
-    queue.take()
-    queue.add_after(A, 1)
-    await clock.pass_time(2)
-    assert queue.take() is None
-    queue.done_for(A, 300)
-    assert queue.take() == A
-
-
-async def test_news_wait_for_nothing_of_their_own_when_the_key_comes_again_anyway(
-    queue: WorkQueue, clock: FakeClock
-) -> None:
-    queue.add(A)
-    queue.take()
-    queue.add(A)
-    queue.add_after(A, 1)
-    queue.done(A)
-    assert take_all(queue) == [A]
-    await clock.pass_time(5)
-    assert take_all(queue) == []
-
-
-async def test_gathered_news_come_before_a_later_requeue_and_keep_the_count_of_failures(
-    queue: WorkQueue, clock: FakeClock
-) -> None:
-    queue.add(A)
-    queue.take()
-    queue.retry(A, at_least=300)
-    queue.add_after(A, 1)
-    await clock.pass_time(1)
-    assert queue.take() == A
-    assert queue.failures(A) == 1
 
 
 async def test_an_idle_worker_wakes_for_a_key(queue: WorkQueue) -> None:
@@ -385,7 +187,7 @@ async def test_a_key_wakes_another_worker_when_the_woken_one_is_cancelled(queue:
         await first
 
 
-async def test_a_closed_queue_gives_nothing_out_and_lets_go_of_its_workers(queue: WorkQueue) -> None:
+async def test_a_closed_queue_gives_out_nothing_and_releases_its_workers(queue: WorkQueue) -> None:
     worker = asyncio.create_task(queue.get())
     await let_others_run()
     queue.close()
@@ -394,17 +196,17 @@ async def test_a_closed_queue_gives_nothing_out_and_lets_go_of_its_workers(queue
     assert await queue.get() is None
 
 
-async def test_a_key_in_hand_may_be_finished_after_close(queue: WorkQueue) -> None:
+async def test_a_key_in_process_may_be_finished_after_close(queue: WorkQueue) -> None:
     queue.add(A)
     queue.take()
     queue.add(A)
     queue.close()
-    queue.done_for(A, 5)
-    assert queue.working == 0
+    queue.requeue_after(A, 5)
+    assert queue.processing == 0
     assert queue.depth == 0
 
 
-async def test_times_in_the_queue_and_in_hand_are_told(
+async def test_queue_and_processing_times_are_reported(
     queue: WorkQueue, clock: FakeClock, recorder: Recorder
 ) -> None:
     queue.add(A)
@@ -416,66 +218,49 @@ async def test_times_in_the_queue_and_in_hand_are_told(
     assert (recorder.waited, recorder.worked) == ([2.0], [3.0])
 
 
-@pytest.mark.parametrize(
-    ("failures", "chance", "delay"),
-    [
-        (1, 0.0, 0.005),
-        (2, 0.0, 0.01),
-        (1, 0.5, 0.0045),
-        (40, 0.0, 300.0),
-        (10_000, 0.0, 300.0),
-        (10_000, 0.99, 240.6),
-    ],
-)
-def test_back_off_doubles_is_capped_and_only_shortened_by_chance(
-    failures: int, chance: float, delay: float
-) -> None:
-    assert Backoff().delay(failures, chance) == pytest.approx(delay)
-
-
 class Model:
-    """What must hold whatever happens: nothing that was asked for is forgotten, and no key is in two hands."""
+    """Invariants: no added key is lost, and no key is processed by two workers."""
 
     def __init__(self, queue: WorkQueue, clock: FakeClock) -> None:
         self.queue = queue
         self.clock = clock
-        self.wanted: set[Key] = set()
-        self.in_hand: list[Key] = []
+        self.expected: set[Key] = set()
+        self.processing: list[Key] = []
 
     def add(self, key: Key, lane: Lane) -> None:
         self.queue.add(key, lane)
-        self.wanted.add(key)
+        self.expected.add(key)
 
     def take(self) -> None:
         key = self.queue.take()
         if key is not None:
-            assert key not in self.in_hand
-            assert key in self.wanted
-            self.in_hand.append(key)
-            self.wanted.discard(key)
+            assert key not in self.processing
+            assert key in self.expected
+            self.processing.append(key)
+            self.expected.discard(key)
 
-    def finish(self, how: str) -> None:
-        if not self.in_hand:
+    def finish(self, outcome: str) -> None:
+        if not self.processing:
             return
-        key = self.in_hand.pop(0)
-        if how == "done":
+        key = self.processing.pop(0)
+        if outcome == "done":
             self.queue.done(key)
             return
-        self.wanted.add(key)
-        if how == "retry":
+        self.expected.add(key)
+        if outcome == "retry":
             self.queue.retry(key)
         else:
-            self.queue.done_for(key, 10.0)
+            self.queue.requeue_after(key, 10.0)
 
     async def settle(self) -> None:
-        """Everything in hand is done and all time passes: what was wanted must come out, and then nothing."""
-        while self.in_hand:
+        """Finishes all keys and lets all delays pass: every added key must be given out, and then none."""
+        while self.processing:
             self.finish("done")
-        while self.wanted:
+        while self.expected:
             await self.clock.pass_time(400)
-            before = len(self.wanted)
+            before = len(self.expected)
             self.take()
-            assert len(self.wanted) < before, f"forgotten: {self.wanted}"
+            assert len(self.expected) < before, f"forgotten: {self.expected}"
             self.finish("done")
         await self.clock.pass_time(400)
         assert self.queue.take() is None
@@ -491,9 +276,9 @@ _ACTIONS = st.one_of(
 
 @settings(max_examples=200, deadline=None)
 @given(st.lists(_ACTIONS, max_size=40))
-async def test_whatever_happens_nothing_is_forgotten_and_no_key_is_in_two_hands(actions: list[Any]) -> None:
+async def test_no_sequence_of_calls_loses_a_key_or_gives_it_to_two_workers(actions: list[Any]) -> None:
     clock = FakeClock()
-    model = Model(WorkQueue(clock, lambda: 0.0, Recorder(), slow_at_once=2), clock)
+    model = Model(WorkQueue(clock, lambda: 0.0, Recorder(), max_slow=2), clock)
     for name, *arguments in actions:
         if name == "wait":
             await clock.pass_time(*arguments)

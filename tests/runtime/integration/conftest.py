@@ -1,7 +1,6 @@
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable
-from contextlib import AbstractAsyncContextManager
+from collections.abc import AsyncIterator
 from functools import partial
 from pathlib import Path
 
@@ -11,10 +10,14 @@ from steward.kube.client.client import Client, connect
 from steward.kube.config.loader import ConfigSource, load_settings
 from steward.local.control_plane import ControlPlane
 from steward.testkit import FaultProxy
-from tests.runtime.integration.support.greetings import Sample, World, crd, install, sample
+from tests.runtime.integration.support.greetings import (
+    GreetingClient,
+    StartSample,
+    crd,
+    install,
+    running_sample,
+)
 from tests.support import namespaces
-
-StartSample = Callable[..., AbstractAsyncContextManager[Sample]]
 
 
 @pytest.fixture
@@ -31,16 +34,16 @@ async def proxy(control_plane: ControlPlane) -> AsyncIterator[FaultProxy]:
 
 
 @pytest.fixture
-async def world(client: Client, namespace: str) -> AsyncIterator[World]:
+async def greetings(client: Client, namespace: str) -> AsyncIterator[GreetingClient]:
     await install(client, crd())
-    world = World(client, namespace)
-    yield world
-    if namespaces.kept_plane():
-        await world.leave_nothing()
+    greetings = GreetingClient(client, namespace)
+    yield greetings
+    if namespaces.external_control_plane():
+        await greetings.remove_finalizers()
 
 
 @pytest.fixture
 def start_sample(tmp_path: Path, namespace: str) -> StartSample:
     """Starts the sample for this test's namespace: `async with start_sample(proxy, **variables) as sample:`."""
     log = tmp_path / "sample.log"
-    return partial(sample, log=log, STEWARD_NAMESPACES=namespace, STEWARD_NAMESPACE=namespace)
+    return partial(running_sample, log=log, STEWARD_NAMESPACES=namespace, STEWARD_NAMESPACE=namespace)

@@ -1,4 +1,4 @@
-"""The sample is killed at every one of its writes, and the next life of it makes the world right."""
+"""The sample is killed at each of its writes, and the next process recovers."""
 
 from __future__ import annotations
 
@@ -7,60 +7,62 @@ import asyncio
 import pytest
 
 from steward.kube.objects.kinds import DEPLOYMENT
-from steward.testkit import FaultProxy, LoseReply, Match, Moment, Rule, WriteMoment, kill_at_write
-from tests.runtime.integration.conftest import StartSample
-from tests.runtime.integration.support.greetings import NO_ELECTION, World
+from steward.testkit import CrashPoint, CrashTiming, FaultProxy, LoseReply, Match, Rule, kill_at_write
+from tests.runtime.integration.support.greetings import NO_ELECTION, GreetingClient, StartSample
 
 MOST_WRITES = 20
 
 
-@pytest.mark.parametrize("moment", list(Moment))
-async def test_a_kill_at_any_write_of_a_welcome_is_made_good(
-    world: World, proxy: FaultProxy, start_sample: StartSample, moment: Moment
+@pytest.mark.parametrize("moment", list(CrashTiming))
+async def test_a_kill_at_any_write_of_a_creation_is_recovered(
+    greetings: GreetingClient, proxy: FaultProxy, start_sample: StartSample, moment: CrashTiming
 ) -> None:
     for nth in range(1, MOST_WRITES):
         name = f"hello-{nth}"
-        await world.greet(name)
+        await greetings.create(name)
         async with start_sample(proxy, **NO_ELECTION) as first:
-            at = WriteMoment(nth, moment)
-            if not await kill_at_write(first.process, proxy, at, until=world.until_greeted(name)):
+            at = CrashPoint(nth, moment)
+            if not await kill_at_write(first.process, proxy, at, until=greetings.wait_until_reconciled(name)):
                 break
         async with start_sample(proxy, **NO_ELECTION):
-            await world.until_greeted(name)
-    # A finalizer, two objects and two statuses at the least.
+            await greetings.wait_until_reconciled(name)
+    # At least a finalizer, two objects and two statuses.
     assert 5 < nth < MOST_WRITES
 
 
-@pytest.mark.parametrize("moment", list(Moment))
-async def test_a_kill_at_any_write_of_a_farewell_is_made_good(
-    world: World, proxy: FaultProxy, start_sample: StartSample, moment: Moment
+@pytest.mark.parametrize("moment", list(CrashTiming))
+async def test_a_kill_at_any_write_of_a_deletion_is_recovered(
+    greetings: GreetingClient, proxy: FaultProxy, start_sample: StartSample, moment: CrashTiming
 ) -> None:
     for nth in range(1, MOST_WRITES):
         name = f"bye-{nth}"
-        await world.greet(name)
+        await greetings.create(name)
         async with start_sample(proxy, **NO_ELECTION) as first:
-            await world.until_greeted(name)
-            leaving = asyncio.ensure_future(_dismissed(world, name))
-            at = WriteMoment(nth, moment)
+            await greetings.wait_until_reconciled(name)
+            leaving = asyncio.ensure_future(_delete_and_wait(greetings, name))
+            at = CrashPoint(nth, moment)
             if not await kill_at_write(first.process, proxy, at, until=leaving):
                 break
-        assert await world.find(DEPLOYMENT, name) is None or await world.find(world.kind, name) is not None
+        assert (
+            await greetings.find(DEPLOYMENT, name) is None
+            or await greetings.find(greetings.kind, name) is not None
+        )
         async with start_sample(proxy, **NO_ELECTION):
-            await world.until_left(name)
+            await greetings.wait_until_deleted(name)
     # The Deployment's delete and the finalizer.
     assert 2 < nth < MOST_WRITES
 
 
-async def _dismissed(world: World, name: str) -> None:
-    await world.dismiss(name)
-    await world.until_left(name)
+async def _delete_and_wait(greetings: GreetingClient, name: str) -> None:
+    await greetings.delete(name)
+    await greetings.wait_until_deleted(name)
 
 
-async def test_writes_that_are_committed_but_never_answered_are_made_good(
-    world: World, proxy: FaultProxy, start_sample: StartSample
+async def test_writes_that_are_committed_without_a_response_are_recovered(
+    greetings: GreetingClient, proxy: FaultProxy, start_sample: StartSample
 ) -> None:
     lost = proxy.add(Rule(Match(write=True), LoseReply(), count=6))
-    await world.greet("hello")
+    await greetings.create("hello")
     async with start_sample(proxy, **NO_ELECTION):
-        await world.until_greeted("hello")
+        await greetings.wait_until_reconciled("hello")
     assert lost.hits == 6

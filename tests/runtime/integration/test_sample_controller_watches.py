@@ -1,4 +1,4 @@
-"""Events get lost, come twice or late, streams end, the server asks for patience: all the same world."""
+"""Watch events are lost, repeated or late, streams end, the server throttles: the result is the same."""
 
 from __future__ import annotations
 
@@ -21,8 +21,7 @@ from steward.testkit import (
     gone_event,
 )
 from steward.testkit.proxy.faults import AnyFault
-from tests.runtime.integration.conftest import StartSample
-from tests.runtime.integration.support.greetings import NO_ELECTION, World
+from tests.runtime.integration.support.greetings import NO_ELECTION, GreetingClient, StartSample
 from tests.runtime.integration.support.sample_controller import NAME
 
 GREETINGS = Match(verb="watch", resource="greetings")
@@ -41,106 +40,106 @@ CONFIG_MAPS = Match(verb="watch", resource="configmaps")
     ],
     ids=["repeated", "late", "cut", "garbled", "410 in the stream"],
 )
-async def test_events_that_come_wrong_make_no_difference(
-    world: World, proxy: FaultProxy, start_sample: StartSample, fault: AnyFault
+async def test_wrong_watch_events_make_no_difference(
+    greetings: GreetingClient, proxy: FaultProxy, start_sample: StartSample, fault: AnyFault
 ) -> None:
     rules = [proxy.add(Rule(match, fault, count=2)) for match in (GREETINGS, DEPLOYMENTS, CONFIG_MAPS)]
     async with start_sample(proxy, **NO_ELECTION) as sample:
         for name in ("one", "two"):
-            await world.greet(name)
+            await greetings.create(name)
         for name in ("one", "two"):
-            await world.until_greeted(name)
-            await world.change(name, "salut")
-            await world.until_greeted(name, "salut")
+            await greetings.wait_until_reconciled(name)
+            await greetings.change(name, "salut")
+            await greetings.wait_until_reconciled(name, "salut")
         assert sample.runs
     assert any(rule.hits for rule in rules)
 
 
-async def test_a_lost_event_is_made_good_by_the_next_one(
-    world: World, proxy: FaultProxy, start_sample: StartSample
+async def test_a_lost_watch_event_is_recovered_by_the_next_one(
+    greetings: GreetingClient, proxy: FaultProxy, start_sample: StartSample
 ) -> None:
     async with start_sample(proxy, **NO_ELECTION):
-        await world.greet("first")
-        await world.until_greeted("first")
+        await greetings.create("first")
+        await greetings.wait_until_reconciled("first")
         lost = proxy.add(Rule(GREETINGS, LoseEvents(type="ADDED", name="hello"), count=1))
-        await world.greet("hello", "unheard")
+        await greetings.create("hello", "unheard")
         await lost.until_hit()
-        await world.change("hello", "heard")
-        await world.until_greeted("hello", "heard")
+        await greetings.change("hello", "heard")
+        await greetings.wait_until_reconciled("hello", "heard")
 
 
-async def test_a_deletion_that_nobody_told_of_is_seen_by_the_list_after_a_410(
-    world: World, proxy: FaultProxy, start_sample: StartSample
+async def test_a_missed_deletion_is_found_by_the_list_after_a_410(
+    greetings: GreetingClient, proxy: FaultProxy, start_sample: StartSample
 ) -> None:
     async with start_sample(proxy, **NO_ELECTION):
-        await world.greet("hello")
-        await world.until_greeted("hello")
+        await greetings.create("hello")
+        await greetings.wait_until_reconciled("hello")
         lost = proxy.add(Rule(CONFIG_MAPS, LoseEvents(type="DELETED"), count=1))
-        await world.client.delete(Ref(CONFIG_MAP, world.key("hello")))
+        await greetings.client.delete(Ref(CONFIG_MAP, greetings.key("hello")))
         await lost.until_hit()
-        assert await world.find(CONFIG_MAP, "hello") is None
+        assert await greetings.find(CONFIG_MAP, "hello") is None
         proxy.add(Rule(CONFIG_MAPS, InsertLine(gone_event()), count=1))
-        # Any event will do to carry the 410; this one is about an object that is not ours.
-        await world.client.create(
+        # Any event can be replaced by the 410; this one is of a foreign object.
+        await greetings.client.create(
             {
                 "apiVersion": "v1",
                 "kind": "ConfigMap",
-                "metadata": {"name": "other", "namespace": world.namespace},
+                "metadata": {"name": "other", "namespace": greetings.namespace},
             }
         )
-        await world.until_greeted("hello")
+        await greetings.wait_until_reconciled("hello")
 
 
-async def test_a_watch_that_is_refused_with_410_is_begun_anew(
-    world: World, proxy: FaultProxy, start_sample: StartSample
+async def test_a_watch_that_fails_with_410_is_started_again(
+    greetings: GreetingClient, proxy: FaultProxy, start_sample: StartSample
 ) -> None:
     async with start_sample(proxy, **NO_ELECTION):
-        await world.greet("hello")
-        await world.until_greeted("hello")
+        await greetings.create("hello")
+        await greetings.wait_until_reconciled("hello")
         refused = proxy.add(Rule(GREETINGS, Answer(410), count=1))
         proxy.cut(GREETINGS)
         await refused.until_hit()
-        await world.change("hello", "again")
-        await world.until_greeted("hello", "again")
+        await greetings.change("hello", "again")
+        await greetings.wait_until_reconciled("hello", "again")
 
 
-async def test_too_many_requests_are_waited_out(
-    world: World, proxy: FaultProxy, start_sample: StartSample
+async def test_too_many_requests_are_retried_after_the_requested_time(
+    greetings: GreetingClient, proxy: FaultProxy, start_sample: StartSample
 ) -> None:
     busy = proxy.add(Rule(Match(write=True), Answer(429, retry_after=1), count=3))
-    await world.greet("hello")
+    await greetings.create("hello")
     async with start_sample(proxy, **NO_ELECTION) as sample:
-        await world.until_greeted("hello")
+        await greetings.wait_until_reconciled("hello")
         assert "Traceback" not in sample.log
     assert busy.hits == 3
 
 
 @pytest.mark.parametrize("code", [409, 500, 503, 504])
-async def test_a_refused_write_is_tried_again(
-    world: World, proxy: FaultProxy, start_sample: StartSample, code: int
+async def test_a_rejected_write_is_retried(
+    greetings: GreetingClient, proxy: FaultProxy, start_sample: StartSample, code: int
 ) -> None:
     proxy.add(Rule(Match(write=True), Answer(code), first=2, count=3))
-    await world.greet("hello")
+    await greetings.create("hello")
     async with start_sample(proxy, **NO_ELECTION):
-        await world.until_greeted("hello")
+        await greetings.wait_until_reconciled("hello")
 
 
-async def test_nothing_is_written_while_nothing_changes_and_a_foreign_edit_is_put_back_by_one_write(
-    world: World, proxy: FaultProxy, start_sample: StartSample, control_plane: ControlPlane
+async def test_nothing_is_written_while_nothing_changes_and_a_foreign_edit_is_repaired_by_one_write(
+    greetings: GreetingClient, proxy: FaultProxy, start_sample: StartSample, control_plane: ControlPlane
 ) -> None:
     audit = AuditLog(control_plane.audit_log, control_plane.kubeconfig)
-    here = world.key("hello").namespace
-    await world.greet("hello", replicas=2)
+    here = greetings.key("hello").namespace
+    await greetings.create("hello", replicas=2)
     async with start_sample(proxy, **NO_ELECTION):
-        await world.until_greeted("hello", replicas=2)
+        await greetings.wait_until_reconciled("hello", replicas=2)
     mark = await audit.mark()
     async with start_sample(proxy, **NO_ELECTION):
-        await world.greet("marker")
-        await world.until_greeted("marker")
+        await greetings.create("marker")
+        await greetings.wait_until_reconciled("marker")
         calls = (await audit.calls_since(mark)).writes_of(NAME)
         assert not calls.matching(Match(name="hello", namespace=here))
         edit = MergePatch({"spec": {"replicas": 5}})
-        await world.client.patch(Ref(DEPLOYMENT, world.key("hello")), edit)
-        await world.until_greeted("hello", replicas=2)
+        await greetings.client.patch(Ref(DEPLOYMENT, greetings.key("hello")), edit)
+        await greetings.wait_until_reconciled("hello", replicas=2)
         calls = (await audit.calls_since(mark)).writes_of(NAME)
         assert len(calls.matching(Match(name="hello", namespace=here, resource="deployments"))) == 1

@@ -1,4 +1,4 @@
-"""Where an address of the cluster is reached from outside it."""
+"""Mapping of cluster addresses for operators outside the cluster."""
 
 import logging
 from pathlib import Path
@@ -10,17 +10,17 @@ from steward.runtime.manager.connect_to import Forward, ForwardFile, Redirect, w
 TOPO = Forward("mini-global-topo.shop.svc", 2379, "127.0.0.1", 4001)
 
 
-def test_an_address_that_nobody_forwards_stays_as_it_is() -> None:
+def test_an_address_without_a_forward_is_not_changed() -> None:
     assert Redirect((TOPO,))("mini-global-topo.shop.svc", 2380) == ("mini-global-topo.shop.svc", 2380)
 
 
-def test_a_forward_leads_elsewhere_and_brackets_are_only_spelling() -> None:
+def test_a_forward_maps_an_address_and_brackets_are_ignored() -> None:
     redirect = Redirect((TOPO, Forward("db", 5432, "[::1]", 15432)))
     assert redirect(TOPO.host, TOPO.port) == ("127.0.0.1", 4001)
     assert redirect("db", 5432) == ("::1", 15432)
 
 
-def test_what_enters_the_file_later_counts_without_a_restart(tmp_path: Path) -> None:
+def test_a_forward_added_to_the_file_is_used_without_a_restart(tmp_path: Path) -> None:
     file = tmp_path / "forwards"
     redirect = Redirect((ForwardFile(file),))
     assert redirect(TOPO.host, TOPO.port) == (TOPO.host, TOPO.port)
@@ -32,9 +32,7 @@ def test_what_enters_the_file_later_counts_without_a_restart(tmp_path: Path) -> 
     assert redirect(TOPO.host, TOPO.port) == (TOPO.host, TOPO.port)
 
 
-def test_a_line_that_is_no_forward_is_passed_over_and_told_once(
-    tmp_path: Path, caplog: pytest.LogCaptureFixture
-) -> None:
+def test_an_invalid_line_is_ignored_and_logged_once(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     file = tmp_path / "forwards"
     file.write_text(f"# by hand\n\nnonsense\n  {TOPO}  \n")
     redirect = Redirect((ForwardFile(file),))
@@ -42,11 +40,11 @@ def test_a_line_that_is_no_forward_is_passed_over_and_told_once(
         assert redirect(TOPO.host, TOPO.port) == ("127.0.0.1", 4001)
         redirect(TOPO.host, TOPO.port)
     assert [record.getMessage() for record in caplog.records] == [
-        f"{file}, line 3: 'nonsense' is not HOST:PORT:ADDRESS:PORT; the line is passed over"
+        f"{file}, line 3: 'nonsense' is not HOST:PORT:ADDRESS:PORT; the line is ignored"
     ]
 
 
-def test_a_file_that_cannot_be_read_keeps_what_was_known(tmp_path: Path) -> None:
+def test_an_unreadable_file_keeps_the_last_forwards(tmp_path: Path) -> None:
     file = tmp_path / "forwards"
     write_forwards(file, [TOPO])
     redirect = Redirect((ForwardFile(file),))

@@ -1,4 +1,4 @@
-"""Who the process says it is."""
+"""Identity of the process."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ def test_the_version_is_that_of_the_package() -> None:
     assert version("steward") == VERSION
 
 
-def test_two_lives_of_a_process_have_two_names() -> None:
+def test_two_processes_have_different_instances() -> None:
     first, second = (identity("operator", {"POD_NAME": "pod-1"}) for _ in range(2))
     assert first.user_agent == second.user_agent == f"operator/{VERSION}"
     assert first.instance.startswith("pod-1_")

@@ -1,4 +1,4 @@
-"""Start, lead, serve and stop, with a real API server behind a proxy."""
+"""Start, leader election, serving and stop, with a real API server behind a proxy."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ async def proxy(control_plane: ControlPlane) -> AsyncIterator[FaultProxy]:
 
 @pytest.fixture
 def listening(settings: Settings, proxy: FaultProxy) -> Settings:
-    """Through the proxy, with probes and plain metrics on ports of their own."""
+    """Settings through the proxy, with probes and plain metrics on their own ports."""
     return replace(
         settings,
         kubeconfig=str(proxy.kubeconfig),
@@ -55,23 +55,23 @@ def listening(settings: Settings, proxy: FaultProxy) -> Settings:
     )
 
 
-class Noter:
+class RecordingController:
     """A controller of ConfigMaps that writes nothing."""
 
     def __init__(self, namespace: str) -> None:
         self.rule = CacheRule(CONFIG_MAP, Metadata, {namespace: ""})
-        self.seen: list[str] = []
+        self.reconciled: list[str] = []
 
     async def reconcile(self, key: Key) -> Result:
-        self.seen.append(key.name)
+        self.reconciled.append(key.name)
         return DONE
 
     def controller(self) -> Controller:
         return Controller("noter", self, (For(self.rule),), workers=3)
 
 
-class Webhook:
-    """A service that notes when it is started and stopped."""
+class RecordingService:
+    """A service that records its start and stop."""
 
     name = "webhook"
 
@@ -115,73 +115,73 @@ async def get(address: str, path: str) -> tuple[int, str]:
         return 0, ""
 
 
-async def until_answered(address: str, path: str, status: int) -> str:
+async def wait_for_status(address: str, path: str, status: int) -> str:
     found = (0, "")
 
-    async def answered() -> bool:
+    async def has_status() -> bool:
         nonlocal found
         found = await get(address, path)
         return found[0] == status
 
-    await eventually(answered, f"{path} answers {status}")
+    await eventually(has_status, f"{path} answers {status}")
     return found[1]
 
 
-async def test_readyz_says_no_until_the_caches_are_synced_and_then_who_leads(
+async def test_readyz_fails_until_the_caches_are_synced_and_then_shows_the_leader(
     listening: Settings, proxy: FaultProxy, namespace: str
 ) -> None:
     held = proxy.add(Rule(Match(verb="watch", resource="configmaps"), Hold()))
     manager = await new_manager(listening)
-    manager.add(Noter(namespace).controller())
+    manager.add(RecordingController(namespace).controller())
     async with running(manager):
-        body = await until_answered(listening.health_probe_bind_address, "/readyz", 500)
+        body = await wait_for_status(listening.health_probe_bind_address, "/readyz", 500)
         assert "[-] caches: ConfigMap is being listed" in body
         assert (await get(listening.health_probe_bind_address, "/healthz"))[0] == 200
         proxy.remove(held)
-        await until_answered(listening.health_probe_bind_address, "/readyz", 200)
-        await leading(manager)
-        body = await until_answered(listening.health_probe_bind_address, "/readyz", 200)
+        await wait_for_status(listening.health_probe_bind_address, "/readyz", 200)
+        await wait_until_leading(manager)
+        body = await wait_for_status(listening.health_probe_bind_address, "/readyz", 200)
         assert f"[ ] lease: {namespace}/engine-test is held by this process" in body
 
 
-async def test_a_watch_that_is_asked_for_later_and_hangs_takes_nobody_out_of_service(
+async def test_a_watch_added_later_that_hangs_does_not_make_the_process_unready(
     listening: Settings, proxy: FaultProxy, namespace: str
 ) -> None:
     held = proxy.add(Rule(Match(verb="watch", resource="secrets"), Hold()))
     manager = await new_manager(listening)
-    manager.add(Noter(namespace).controller())
+    manager.add(RecordingController(namespace).controller())
     async with running(manager):
-        await until_answered(listening.health_probe_bind_address, "/readyz", 200)
+        await wait_for_status(listening.health_probe_bind_address, "/readyz", 200)
         later = manager.store(CacheRule(SECRET, Metadata, {namespace: ""}))
-        await until_answered(listening.health_probe_bind_address, "/readyz", 200)
+        await wait_for_status(listening.health_probe_bind_address, "/readyz", 200)
         assert not later.synced
         proxy.remove(held)
-        await later.wait_settled()
+        await later.wait_synced()
 
 
-async def leading(manager: Manager) -> None:
-    async def leads() -> bool:
-        return "held by this process" in manager._election.state
+async def wait_until_leading(manager: Manager) -> None:
+    async def is_leading() -> bool:
+        return "held by this process" in manager._election.description
 
-    await eventually(leads, "the manager leads")
+    await eventually(is_leading, "the manager leads")
 
 
-async def test_a_controller_runs_and_is_measured_under_the_names_that_dashboards_know(
+async def test_a_controller_runs_and_has_the_metrics_that_dashboards_use(
     listening: Settings, client: Client, namespace: str
 ) -> None:
-    noter = Noter(namespace)
+    recorder = RecordingController(namespace)
     manager = await new_manager(listening)
-    manager.add(noter.controller())
+    manager.add(recorder.controller())
     async with running(manager):
-        await leading(manager)
+        await wait_until_leading(manager)
         await client.create(
             {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "a", "namespace": namespace}}
         )
 
-        async def seen() -> bool:
-            return "a" in noter.seen
+        async def is_reconciled() -> bool:
+            return "a" in recorder.reconciled
 
-        await eventually(seen, "the ConfigMap is reconciled")
+        await eventually(is_reconciled, "the ConfigMap is reconciled")
         _, page = await get(listening.metrics_bind_address, "/metrics")
     for line in (
         'controller_runtime_reconcile_total{controller="noter",result="success"} ',
@@ -206,11 +206,11 @@ async def test_services_start_after_the_caches_and_stop_after_the_controllers(
 ) -> None:
     notes: list[str] = []
     manager = await new_manager(settings)
-    noter = Noter(namespace)
-    manager.add(noter.controller())
-    manager.add_service(Webhook(notes))
+    recorder = RecordingController(namespace)
+    manager.add(recorder.controller())
+    manager.add_service(RecordingService(notes))
     async with running(manager):
-        await leading(manager)
+        await wait_until_leading(manager)
         assert notes == ["start"]
     assert notes == ["start", "stop"]
 
@@ -218,7 +218,7 @@ async def test_services_start_after_the_caches_and_stop_after_the_controllers(
 async def test_a_service_that_cannot_start_ends_the_run_in_order(settings: Settings, client: Client) -> None:
     notes: list[str] = []
     manager = await new_manager(settings)
-    manager.add_service(Webhook(notes, fails="port 9443 is taken"))
+    manager.add_service(RecordingService(notes, fails="port 9443 is taken"))
     with pytest.raises(ServingError, match="port 9443 is taken"):
         await manager.run()
     assert notes == ["start", "stop"]
@@ -227,15 +227,15 @@ async def test_a_service_that_cannot_start_ends_the_run_in_order(settings: Setti
 async def test_a_stop_releases_the_lease(settings: Settings, client: Client, namespace: str) -> None:
     manager = await new_manager(settings)
     async with running(manager):
-        await leading(manager)
+        await wait_until_leading(manager)
     lease = await client.get(LEASE, Key(namespace, "engine-test"))
     assert not lease["spec"].get("holderIdentity")
 
 
-async def test_sigterm_asks_for_an_ordered_stop(settings: Settings) -> None:
+async def test_sigterm_requests_an_orderly_stop(settings: Settings) -> None:
     manager = await new_manager(settings)
     task = asyncio.create_task(manager.run())
-    await leading(manager)
+    await wait_until_leading(manager)
     os.kill(os.getpid(), signal.SIGTERM)
     await task
 
@@ -243,15 +243,15 @@ async def test_sigterm_asks_for_an_ordered_stop(settings: Settings) -> None:
 async def test_without_election_controllers_run_at_once_and_no_lease_is_made(
     settings: Settings, client: Client, namespace: str
 ) -> None:
-    noter = Noter(namespace)
+    recorder = RecordingController(namespace)
     manager = await new_manager(replace(settings, leader_elect=False))
-    manager.add(noter.controller())
+    manager.add(recorder.controller())
     async with running(manager):
 
-        async def worked() -> bool:
-            return bool(noter.seen)
+        async def is_reconciled() -> bool:
+            return bool(recorder.reconciled)
 
-        await eventually(worked, "something is reconciled")
+        await eventually(is_reconciled, "something is reconciled")
     assert not (await client.list(LEASE)).items or "engine-test" not in await lease_names(client, namespace)
 
 
@@ -260,14 +260,16 @@ async def lease_names(client: Client, namespace: str) -> list[Any]:
     return [lease["metadata"]["name"] for lease in leases if lease["metadata"]["namespace"] == namespace]
 
 
-async def test_the_settings_say_how_many_workers_a_controller_has(settings: Settings, namespace: str) -> None:
+async def test_the_settings_set_the_number_of_workers_of_a_controller(
+    settings: Settings, namespace: str
+) -> None:
     manager = await new_manager(replace(settings, workers={"noter": 7}))
-    loop = manager.add(Noter(namespace).controller())
+    loop = manager.add(RecordingController(namespace).controller())
     assert loop.controller.workers == 7
     await manager.connection.close()
 
 
-async def test_controllers_write_only_while_they_lead_and_replicas_always(
+async def test_controllers_write_only_while_leading_and_replica_clients_always(
     settings: Settings, namespace: str
 ) -> None:
     from steward.kube.errors import LeaseLost

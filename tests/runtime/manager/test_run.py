@@ -1,4 +1,4 @@
-"""The way from settings to an exit code, in a process of its own as in production."""
+"""From settings to an exit code, in a process of its own."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def run(tmp_path: Path, **environment: str) -> subprocess.CompletedProcess[str]:
     ],
     ids=["no kubeconfig", "open metrics", "bad address", "bad protocol"],
 )
-def test_what_a_user_can_cure_is_one_sentence_and_exit_code_one(
+def test_an_error_that_a_user_can_fix_is_one_message_and_exit_code_one(
     tmp_path: Path, environment: dict[str, str], sentence: str
 ) -> None:
     done = run(tmp_path, **environment)

@@ -5,9 +5,9 @@ import pytest
 
 from steward.runtime.manager.connect_to import Forward, ForwardFile
 from steward.runtime.manager.settings import (
+    Partition,
     Settings,
     SettingsError,
-    Shard,
     all_settings,
     settings_from,
     table,
@@ -24,7 +24,6 @@ from tests.support.paths import ROOT
         ("leader_elect", "false", False),
         ("leader_elect", "TRUE", True),
         ("namespaces", "a, b,", ("a", "b")),
-        ("shard", "2/4", Shard(2, 4)),
         ("workers", "cell=5,tenant=10", {"cell": 5, "tenant": 10}),
         ("connect_to", "db.shop:5432:127.0.0.1:15432", (Forward("db.shop", 5432, "127.0.0.1", 15432),)),
         ("connect_to", "a:1:[::1]:2,b:3:c:4", (Forward("a", 1, "[::1]", 2), Forward("b", 3, "c", 4))),
@@ -38,9 +37,14 @@ from tests.support.paths import ROOT
         ("metrics_bind_address", "0", "0"),
     ],
 )
-def test_a_setting_is_read_alike_from_its_flag_and_its_variable(name: str, text: str, value: Any) -> None:
+def test_a_flag_and_its_variable_accept_the_same_values(name: str, text: str, value: Any) -> None:
     assert getattr(settings_from({}, {name: text}), name) == value
     assert getattr(settings_from({f"STEWARD_{name.upper()}": text}), name) == value
+
+
+def test_the_partition_is_set_by_shard() -> None:
+    assert settings_from({}, {"shard": "2/4"}).partition == Partition(2, 4)
+    assert settings_from({"STEWARD_SHARD": "2/4"}).partition == Partition(2, 4)
 
 
 @pytest.mark.parametrize(
@@ -59,18 +63,18 @@ def test_a_setting_is_read_alike_from_its_flag_and_its_variable(name: str, text:
         ("STEWARD_ON_LEASE_LOST", "cry", "exit or standby"),
     ],
 )
-def test_a_value_that_cannot_be_read_is_refused_with_the_cure(variable: str, text: str, cure: str) -> None:
+def test_an_invalid_value_is_rejected_with_the_cure(variable: str, text: str, cure: str) -> None:
     with pytest.raises(SettingsError) as refused:
         settings_from({variable: text})
     assert str(refused.value) == f"{variable}={text}: give {cure}"
 
 
-def test_a_flag_wins_over_its_variable() -> None:
+def test_a_flag_takes_precedence_over_its_variable() -> None:
     settings = settings_from({"STEWARD_LOG_LEVEL": "error"}, {"log_level": "debug"})
     assert settings.log_level == "debug"
 
 
-def test_an_empty_variable_says_nothing() -> None:
+def test_an_empty_variable_counts_as_unset() -> None:
     assert settings_from({"STEWARD_LEASE_DURATION": ""}) == Settings()
 
 
@@ -78,7 +82,7 @@ def test_an_empty_variable_says_nothing() -> None:
     "given",
     [{"lease_duration": "10s"}, {"renew_deadline": "2s"}, {"retry_period": "9s"}, {"retry_period": "0"}],
 )
-def test_lease_times_that_contradict_each_other_are_refused(given: dict[str, str]) -> None:
+def test_lease_durations_that_contradict_each_other_are_rejected(given: dict[str, str]) -> None:
     with pytest.raises(SettingsError, match="must be longer than renew-deadline"):
         settings_from({}, given)
 
@@ -87,10 +91,10 @@ def test_every_setting_has_a_flag_a_variable_and_a_meaning() -> None:
     for setting in all_settings():
         assert setting.flag.startswith("--")
         assert setting.variable == "STEWARD_" + setting.flag[2:].replace("-", "_").upper()
-        assert setting.reads.help.endswith(".")
+        assert setting.spec.help.endswith(".")
 
 
-def test_the_table_in_the_docs_is_the_one_that_is_declared() -> None:
+def test_the_table_in_the_docs_is_up_to_date() -> None:
     page = ROOT / "docs" / "run.md"
     assert table() in page.read_text(), (
         "docs/run.md is out of date: put in what `steward run --print-settings` prints"

@@ -1,4 +1,4 @@
-"""Our counters beside the metrics library's: the page that is scraped must not tell them apart."""
+"""Our counters against those of the metrics library: the scraped pages must be equal."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import pytest
 from prometheus_client import CollectorRegistry, Counter, Histogram, generate_latest
 from prometheus_client.openmetrics.exposition import generate_latest as generate_openmetrics
 
-from steward.runtime.observability.fast_metrics import Described, Spreads, Tallies
+from steward.runtime.observability.fast_metrics import CounterFamily, HistogramFamily, MetricDescription
 from steward.runtime.observability.metrics import Metrics
 
 LABELS = ("name", "controller")
@@ -16,7 +16,7 @@ BOUNDS = (1e-08, 0.005, 1.0, 60.0)
 AMOUNTS = (0.0, 1e-08, 0.5, 1.0, 1.5, 60.0, 3600.0)
 
 
-def page_of_the_library() -> CollectorRegistry:
+def library_page() -> CollectorRegistry:
     registry = CollectorRegistry()
     counter = Counter("things_total", "Things.", LABELS, registry=registry)
     histogram = Histogram("things_seconds", "How long.", LABELS, buckets=BOUNDS, registry=registry)
@@ -27,10 +27,10 @@ def page_of_the_library() -> CollectorRegistry:
     return registry
 
 
-def page_of_ours() -> CollectorRegistry:
+def our_page() -> CollectorRegistry:
     registry = CollectorRegistry()
-    tallies = Tallies(Described("things_total", "Things.", LABELS), registry)
-    spreads = Spreads(Described("things_seconds", "How long.", LABELS), BOUNDS, registry)
+    tallies = CounterFamily(MetricDescription("things_total", "Things.", LABELS), registry)
+    spreads = HistogramFamily(MetricDescription("things_seconds", "How long.", LABELS), BOUNDS, registry)
     tallies.labels("a", "b").inc()
     tallies.labels("unseen", "c")
     for amount in AMOUNTS:
@@ -39,16 +39,18 @@ def page_of_ours() -> CollectorRegistry:
 
 
 @pytest.mark.parametrize("written", [generate_latest, generate_openmetrics])
-def test_a_page_is_the_same_byte_for_byte(written: Callable[[CollectorRegistry], bytes]) -> None:
-    assert written(page_of_ours()) == written(page_of_the_library())
+def test_a_page_equals_that_of_the_library_byte_for_byte(
+    written: Callable[[CollectorRegistry], bytes],
+) -> None:
+    assert written(our_page()) == written(library_page())
 
 
-def test_the_same_labels_are_the_same_tally() -> None:
-    tallies = Tallies(Described("things_total", "Things.", LABELS), CollectorRegistry())
+def test_the_same_labels_give_the_same_counter() -> None:
+    tallies = CounterFamily(MetricDescription("things_total", "Things.", LABELS), CollectorRegistry())
     assert tallies.labels("a", "b") is tallies.labels("a", "b")
 
 
-def test_a_name_is_taken_once() -> None:
+def test_a_metric_name_can_be_registered_once() -> None:
     registry = Metrics().registry
     with pytest.raises(ValueError, match="Duplicated timeseries"):
         Counter("workqueue_adds_total", "Another.", registry=registry)

@@ -12,11 +12,11 @@ from cryptography import x509
 
 from steward.runtime.observability.http_server import (
     Address,
-    Server,
+    HttpServer,
+    ReloadingTls,
     ServingError,
-    Tls,
     parse_address,
-    self_signed,
+    self_signed_files,
     self_signed_tls,
 )
 from steward.testkit.clock import FakeClock
@@ -43,21 +43,21 @@ def test_an_address_is_read_as_users_write_it(text: str, address: Address | None
 
 
 @pytest.mark.parametrize("text", ["8081", "host", "host:", "host:port", ":99999"])
-def test_what_is_no_address_is_refused_with_the_cure(text: str) -> None:
+def test_an_invalid_address_is_rejected_with_the_cure(text: str) -> None:
     with pytest.raises(ServingError, match="write HOST:PORT, :PORT or 0"):
         parse_address(text)
 
 
-async def test_a_port_that_is_taken_is_one_sentence() -> None:
-    first = Server(LOOPBACK, {"/": page})
+async def test_a_port_in_use_is_reported_in_one_sentence() -> None:
+    first = HttpServer(LOOPBACK, {"/": page})
     await first.start()
     with pytest.raises(ServingError, match=rf"cannot listen on 127.0.0.1:{first.port}: .*in use"):
-        await Server(Address("127.0.0.1", first.port), {"/": page}).start()
+        await HttpServer(Address("127.0.0.1", first.port), {"/": page}).start()
     await first.stop()
 
 
-async def test_without_a_certificate_one_is_made() -> None:
-    server = Server(LOOPBACK, {"/": page}, self_signed_tls(FakeClock()))
+async def test_without_a_certificate_a_self_signed_one_is_made() -> None:
+    server = HttpServer(LOOPBACK, {"/": page}, self_signed_tls(FakeClock()))
     await server.start()
     url = f"https://127.0.0.1:{server.port}/"
     async with aiohttp.ClientSession() as session, session.get(url, ssl=False) as answer:
@@ -65,21 +65,21 @@ async def test_without_a_certificate_one_is_made() -> None:
     await server.stop()
 
 
-async def test_nobody_looks_for_the_files_of_a_certificate_that_was_made(
+async def test_the_files_of_a_self_signed_certificate_are_not_checked_again(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
-    await self_signed_tls(FakeClock()).keep_fresh()
+    await self_signed_tls(FakeClock()).reload_on_change()
     assert not caplog.records
 
 
 async def test_a_renewed_certificate_is_served_without_a_restart(tmp_path: Path) -> None:
-    files = self_signed(tmp_path, ("first",))
+    files = self_signed_files(tmp_path, ("first",))
     clock = FakeClock()
-    tls = Tls(files, clock)
-    server = Server(LOOPBACK, {"/": page}, tls)
+    tls = ReloadingTls(files, clock)
+    server = HttpServer(LOOPBACK, {"/": page}, tls)
     await server.start()
     before = await _subject_over_tls(server.port)
-    self_signed(tmp_path, ("second",))
+    self_signed_files(tmp_path, ("second",))
     await clock.pass_time(11)
     after = await _subject_over_tls(server.port)
     await server.stop()
@@ -100,23 +100,23 @@ async def _subject_over_tls(port: int) -> str:
 async def test_half_written_files_leave_the_old_certificate_in_place(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
-    files = self_signed(tmp_path, ("first",))
-    tls = Tls(files, FakeClock())
+    files = self_signed_files(tmp_path, ("first",))
+    tls = ReloadingTls(files, FakeClock())
     files.key.write_text("half")
     tls.reload_if_changed()
     assert "cannot be used" in caplog.text
-    self_signed(tmp_path, ("second",))
+    self_signed_files(tmp_path, ("second",))
     with caplog.at_level(logging.INFO):
         tls.reload_if_changed()
-    assert "was read again" in caplog.text
+    assert "reloaded certificate" in caplog.text
 
 
-def test_a_certificate_that_is_not_there_is_one_sentence(tmp_path: Path) -> None:
-    files = self_signed(tmp_path, ("first",))
+def test_a_missing_certificate_is_reported_in_one_sentence(tmp_path: Path) -> None:
+    files = self_signed_files(tmp_path, ("first",))
     files.certificate.unlink()
     with pytest.raises(ServingError, match=r"certificate .*tls\.crt cannot be used"):
-        Tls(files, FakeClock())
+        ReloadingTls(files, FakeClock())
 
 
-def test_the_key_of_a_made_certificate_is_nobody_else_s(tmp_path: Path) -> None:
-    assert self_signed(tmp_path, ("first",)).key.stat().st_mode & 0o077 == 0
+def test_the_key_of_a_self_signed_certificate_is_readable_by_its_owner_only(tmp_path: Path) -> None:
+    assert self_signed_files(tmp_path, ("first",)).key.stat().st_mode & 0o077 == 0

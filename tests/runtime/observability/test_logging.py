@@ -9,11 +9,11 @@ import pytest
 from steward.kube.objects.kinds import Key
 from steward.runtime.observability.logging import (
     JsonFormatter,
+    ReconcileContext,
     TextFormatter,
-    Work,
+    current_reconcile,
     formatter_for,
     set_up_logs,
-    work_in_hand,
 )
 
 
@@ -28,7 +28,7 @@ def stream() -> io.StringIO:
 
 
 @pytest.fixture
-def root_as_it_was() -> Iterator[None]:
+def restore_root_logger() -> Iterator[None]:
     root = logging.getLogger()
     handlers, level = root.handlers[:], root.level
     yield
@@ -53,11 +53,11 @@ def lines(stream: io.StringIO) -> list[dict[str, Any]]:
 
 
 @pytest.fixture
-def in_a_reconcile() -> Iterator[Work]:
-    work = Work("cell", "Cell", Key("shop", "zone-a"), 255)
-    token = work_in_hand.set(work)
+def reconcile_context() -> Iterator[ReconcileContext]:
+    work = ReconcileContext("cell", "Cell", Key("shop", "zone-a"), 255)
+    token = current_reconcile.set(work)
     yield work
-    work_in_hand.reset(token)
+    current_reconcile.reset(token)
 
 
 def test_a_line_is_one_json_object_with_time_level_and_message(
@@ -70,29 +70,29 @@ def test_a_line_is_one_json_object_with_time_level_and_message(
     assert len(line["ts"]) == len("2026-01-02T03:04:05.678Z")
 
 
-def test_a_line_of_a_reconcile_says_which(
-    log: logging.Logger, stream: io.StringIO, in_a_reconcile: Work
+def test_a_line_of_a_reconcile_names_it(
+    log: logging.Logger, stream: io.StringIO, reconcile_context: ReconcileContext
 ) -> None:
     log.info("applied")
     (line,) = lines(stream)
     assert line["controller"] == "cell"
     assert line["object"] == {"kind": "Cell", "namespace": "shop", "name": "zone-a"}
-    assert line["reconcile_id"] == in_a_reconcile.reconcile_id
+    assert line["reconcile_id"] == reconcile_context.reconcile_id
     assert line["reconcile_id"].endswith("-ff")
 
 
-def test_an_error_is_told_with_its_traceback_in_one_line(log: logging.Logger, stream: io.StringIO) -> None:
+def test_an_error_is_logged_with_its_traceback_in_one_line(log: logging.Logger, stream: io.StringIO) -> None:
     try:
         raise RuntimeError("no room for password=hunter2")
     except RuntimeError:
         log.exception("reconcile failed")
     (line,) = lines(stream)
     assert line["error"].startswith("RuntimeError: no room")
-    assert "test_logs.py" in line["traceback"]
+    assert "test_logging.py" in line["traceback"]
     assert "hunter2" not in stream.getvalue()
 
 
-def test_no_secret_gets_out_by_message_argument_or_field(log: logging.Logger, stream: io.StringIO) -> None:
+def test_no_secret_is_logged_in_a_message_argument_or_field(log: logging.Logger, stream: io.StringIO) -> None:
     secret = {"kind": "Secret", "data": {"key": "aHVudGVyMg=="}}
     log.info("header Authorization: Bearer hunter2hunter2")
     log.info("object %s", secret)
@@ -101,7 +101,7 @@ def test_no_secret_gets_out_by_message_argument_or_field(log: logging.Logger, st
     assert "aHVudGVyMg==" not in stream.getvalue()
 
 
-def test_what_json_cannot_hold_is_written_as_text(log: logging.Logger, stream: io.StringIO) -> None:
+def test_values_that_json_cannot_encode_are_logged_as_text(log: logging.Logger, stream: io.StringIO) -> None:
     log.info("odd", extra={"what": {1, 2}.__class__})
     assert lines(stream)[0]["what"] == "<class 'set'>"
 
@@ -116,7 +116,9 @@ def test_a_level_that_is_off_costs_no_formatting(log: logging.Logger, stream: io
     assert stream.getvalue() == ""
 
 
-def test_on_a_terminal_a_line_is_for_reading(stream: io.StringIO, in_a_reconcile: Work) -> None:
+def test_on_a_terminal_a_line_is_readable_text(
+    stream: io.StringIO, reconcile_context: ReconcileContext
+) -> None:
     logger_to(stream, TextFormatter()).warning("drained", extra={"pods": 2})
     assert stream.getvalue().rstrip().endswith("WARNING cell shop/zone-a: drained pods=2")
 
@@ -136,8 +138,8 @@ def test_the_format_follows_the_stream_unless_it_is_named(
     assert isinstance(formatter_for(form, stream), expected)
 
 
-def test_libraries_are_quiet_and_ours_speak_at_the_level_asked_for(
-    stream: io.StringIO, root_as_it_was: None
+def test_libraries_log_warnings_only_and_our_loggers_use_the_configured_level(
+    stream: io.StringIO, restore_root_logger: None
 ) -> None:
     set_up_logs("info", "json", stream)
     logging.getLogger("aiohttp.access").info("GET /")

@@ -1,4 +1,4 @@
-"""Who may read the metrics, decided by a real API server."""
+"""Authorization of /metrics, with a fake and with a real API server."""
 
 from __future__ import annotations
 
@@ -10,46 +10,46 @@ import pytest
 
 from steward.kube.client.client import Client
 from steward.kube.errors import Unreachable
-from steward.kube.objects.auth_reviews import Access, AccessAnswer, Subject, TokenAnswer
+from steward.kube.objects.auth_reviews import Access, AccessReviewResult, Subject, TokenReviewResult
 from steward.kube.objects.kinds import CLUSTER_ROLE, CLUSTER_ROLE_BINDING, SERVICE_ACCOUNT, Key, Kind, Ref
 from steward.kube.transport.request import Effect, Request
-from steward.runtime.observability.http_server import Address, Server, ServingError, self_signed_tls
+from steward.runtime.observability.http_server import Address, HttpServer, ServingError, self_signed_tls
 from steward.runtime.observability.metrics import Metrics
 from steward.runtime.observability.metrics_server import (
     ALLOWED_SECONDS,
-    Gate,
-    Verdict,
-    guarded_server,
-    open_server,
+    AccessDecision,
+    MetricsAuthorizer,
+    authorized_server,
+    plain_server,
 )
 from steward.testkit.clock import FakeClock
 
 LOOPBACK = Address("127.0.0.1", 0)
 
 
-class Authority:
-    """Plays the API server's reviews, and counts them."""
+class FakeReviews:
+    """A fake of the API server's reviews that counts them."""
 
     def __init__(self) -> None:
         self.reviews = 0
         self.may_read = {"anna"}
         self.error: Exception | None = None
 
-    async def review_token(self, token: str) -> TokenAnswer:
+    async def review_token(self, token: str) -> TokenReviewResult:
         self.reviews += 1
         if self.error:
             raise self.error
         known = token.removeprefix("token-of-")
-        return TokenAnswer(authenticated=known != token, user=known)
+        return TokenReviewResult(authenticated=known != token, user=known)
 
-    async def review_access(self, access: Access, subject: Subject) -> AccessAnswer:
+    async def review_access(self, access: Access, subject: Subject) -> AccessReviewResult:
         assert access.attributes() == {"nonResourceAttributes": {"verb": "get", "path": "/metrics"}}
-        return AccessAnswer(allowed=subject.user in self.may_read)
+        return AccessReviewResult(allowed=subject.user in self.may_read)
 
 
 @pytest.fixture
-def authority() -> Authority:
-    return Authority()
+def reviews() -> FakeReviews:
+    return FakeReviews()
 
 
 @pytest.fixture
@@ -58,15 +58,15 @@ def clock() -> FakeClock:
 
 
 @pytest.fixture
-async def guarded(authority: Authority, clock: FakeClock) -> AsyncIterator[Server]:
-    gate = Gate(authority, clock)  # type: ignore[arg-type]
-    server = guarded_server(LOOPBACK, Metrics().registry, gate, self_signed_tls(clock))
+async def authorized_metrics(reviews: FakeReviews, clock: FakeClock) -> AsyncIterator[HttpServer]:
+    authorizer = MetricsAuthorizer(reviews, clock)  # type: ignore[arg-type]
+    server = authorized_server(LOOPBACK, Metrics().registry, authorizer, self_signed_tls(clock))
     await server.start()
     yield server
     await server.stop()
 
 
-async def get(server: Server, authorization: str = "", scheme: str = "https") -> tuple[int, str]:
+async def get(server: HttpServer, authorization: str = "", scheme: str = "https") -> tuple[int, str]:
     headers = {"Authorization": authorization} if authorization else {}
     url = f"{scheme}://127.0.0.1:{server.port}/metrics"
     async with aiohttp.ClientSession() as session, session.get(url, headers=headers, ssl=False) as answer:
@@ -84,44 +84,46 @@ async def get(server: Server, authorization: str = "", scheme: str = "https") ->
         ("Bearer token-of-anna", 200),
     ],
 )
-async def test_only_those_whom_the_server_knows_and_allows_may_read(
-    guarded: Server, authorization: str, status: int
+async def test_only_authenticated_and_authorized_clients_may_read(
+    authorized_metrics: HttpServer, authorization: str, status: int
 ) -> None:
-    code, text = await get(guarded, authorization)
+    code, text = await get(authorized_metrics, authorization)
     assert code == status
     assert ("process_cpu_seconds_total" in text) == (status == 200)
 
 
-async def test_answers_are_remembered_for_a_moment(
-    guarded: Server, authority: Authority, clock: FakeClock
+async def test_decisions_are_cached_briefly(
+    authorized_metrics: HttpServer, reviews: FakeReviews, clock: FakeClock
 ) -> None:
     for _ in range(3):
-        await get(guarded, "Bearer token-of-anna")
-    assert authority.reviews == 1
-    authority.may_read.clear()
+        await get(authorized_metrics, "Bearer token-of-anna")
+    assert reviews.reviews == 1
+    reviews.may_read.clear()
     clock.advance(ALLOWED_SECONDS + 1)
-    assert (await get(guarded, "Bearer token-of-anna"))[0] == 403
-    assert authority.reviews == 2
+    assert (await get(authorized_metrics, "Bearer token-of-anna"))[0] == 403
+    assert reviews.reviews == 2
 
 
-async def test_when_nobody_can_be_asked_nobody_may_read(guarded: Server, authority: Authority) -> None:
-    authority.error = Unreachable("no route")
-    assert (await get(guarded, "Bearer token-of-anna"))[0] == 503
-    authority.error = None
-    assert (await get(guarded, "Bearer token-of-anna"))[0] == 200
+async def test_without_an_api_server_metrics_cannot_be_read(
+    authorized_metrics: HttpServer, reviews: FakeReviews
+) -> None:
+    reviews.error = Unreachable("no route")
+    assert (await get(authorized_metrics, "Bearer token-of-anna"))[0] == 503
+    reviews.error = None
+    assert (await get(authorized_metrics, "Bearer token-of-anna"))[0] == 200
 
 
-async def test_plain_metrics_are_for_loopback(authority: Authority) -> None:
-    server = open_server(LOOPBACK, Metrics().registry)
+async def test_plain_metrics_are_served_on_loopback(reviews: FakeReviews) -> None:
+    server = plain_server(LOOPBACK, Metrics().registry)
     await server.start()
     assert (await get(server, scheme="http"))[0] == 200
     await server.stop()
 
 
 @pytest.mark.parametrize("host", ["", "0.0.0.0", "10.0.0.1"])
-def test_plain_metrics_are_refused_elsewhere(host: str) -> None:
+def test_plain_metrics_on_other_addresses_are_rejected(host: str) -> None:
     with pytest.raises(ServingError, match="on loopback only"):
-        open_server(Address(host, 8080), Metrics().registry)
+        plain_server(Address(host, 8080), Metrics().registry)
 
 
 async def token_of(client: Client, namespace: str, account: str) -> str:
@@ -167,12 +169,10 @@ async def reader_role(client: Client, namespace: str) -> AsyncIterator[str]:
         await client.delete(Ref(Kind(kind.api_version, kind.kind), Key("", name)))
 
 
-async def test_a_real_server_knows_tokens_and_rights(
-    client: Client, namespace: str, reader_role: str
-) -> None:
+async def test_a_real_api_server_authorizes_tokens(client: Client, namespace: str, reader_role: str) -> None:
     allowed = await token_of(client, namespace, "reader")
     unbound = await token_of(client, namespace, "stranger")
-    gate = Gate(client, FakeClock())
-    assert await gate.judge("forged") is Verdict.UNKNOWN
-    assert await gate.judge(unbound) is Verdict.FORBIDDEN
-    assert await gate.judge(allowed) is Verdict.ALLOWED
+    authorizer = MetricsAuthorizer(client, FakeClock())
+    assert await authorizer.authorize("forged") is AccessDecision.UNAUTHENTICATED
+    assert await authorizer.authorize(unbound) is AccessDecision.FORBIDDEN
+    assert await authorizer.authorize(allowed) is AccessDecision.ALLOWED

@@ -41,7 +41,7 @@ def test_a_secret_in_a_text_is_masked(text: str, secret: str) -> None:
         "token review failed with 503",
     ],
 )
-def test_an_ordinary_text_stays_as_it_is(text: str) -> None:
+def test_an_ordinary_text_is_not_changed(text: str) -> None:
     assert redact_text(text) == text
 
 

@@ -15,14 +15,20 @@ from aiohttp import web
 
 from steward.kube.errors import NoSuchKind, NotFound
 from steward.kube.objects.kinds import CONFIG_MAP, Key
-from steward.runtime.controller.controller import Controller, ControllerLoop, Surroundings
+from steward.runtime.controller.controller import Controller, ControllerDependencies, ControllerLoop
 from steward.runtime.controller.triggers import For
 from steward.runtime.manager.clients import Connection, open_connection
 from steward.runtime.manager.identity import identity
 from steward.runtime.manager.settings import Settings
 from steward.runtime.observability import tracing
 from steward.runtime.observability.logging import JsonFormatter
-from steward.runtime.observability.tracing import Bridge, Origin, TracingError, reconcile_span, span
+from steward.runtime.observability.tracing import (
+    TraceAnnotations,
+    TraceOrigin,
+    TracingError,
+    reconcile_span,
+    span,
+)
 from steward.runtime.reconcile import DONE, Result
 from steward.testkit.clock import FakeClock
 from tests.runtime.support.otlp import Received, attributes, grpc_receiver, http_receiver
@@ -41,10 +47,10 @@ def received() -> Received:
 
 @asynccontextmanager
 async def tracing_to(
-    received: Received, monkeypatch: pytest.MonkeyPatch, protocol: str = "http/protobuf"
+    received: Received, monkeypatch: pytest.MonkeyPatch, exporter_protocol: str = "http/protobuf"
 ) -> AsyncIterator[None]:
-    async with RECEIVERS[protocol](received) as endpoint:
-        environ = {"OTEL_EXPORTER_OTLP_ENDPOINT": endpoint, "OTEL_EXPORTER_OTLP_PROTOCOL": protocol}
+    async with RECEIVERS[exporter_protocol](received) as endpoint:
+        environ = {"OTEL_EXPORTER_OTLP_ENDPOINT": endpoint, "OTEL_EXPORTER_OTLP_PROTOCOL": exporter_protocol}
         for name, value in environ.items():
             monkeypatch.setenv(name, value)
         assert tracing.start_tracing("multigres-operator", "1.2.3", environ)
@@ -54,11 +60,11 @@ async def tracing_to(
             await tracing.stop_tracing()
 
 
-@pytest.mark.parametrize("protocol", list(RECEIVERS))
+@pytest.mark.parametrize("exporter_protocol", list(RECEIVERS))
 async def test_spans_reach_a_real_receiver(
-    received: Received, monkeypatch: pytest.MonkeyPatch, protocol: str
+    received: Received, monkeypatch: pytest.MonkeyPatch, exporter_protocol: str
 ) -> None:
-    async with tracing_to(received, monkeypatch, protocol):
+    async with tracing_to(received, monkeypatch, exporter_protocol):
         with reconcile_span("MultigresCluster", KEY), span("MultigresCluster.ReconcileCells"):
             pass
     root = received.named("MultigresCluster.Reconcile")
@@ -75,7 +81,7 @@ async def test_spans_reach_a_real_receiver(
     assert received.resources[0]["service.version"] == "1.2.3"
 
 
-async def test_spans_go_out_in_batches(received: Received, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_spans_are_sent_in_batches(received: Received, monkeypatch: pytest.MonkeyPatch) -> None:
     async with tracing_to(received, monkeypatch):
         for _ in range(50):
             with reconcile_span("Cell", KEY):
@@ -84,7 +90,9 @@ async def test_spans_go_out_in_batches(received: Received, monkeypatch: pytest.M
     assert received.requests == 1
 
 
-async def test_the_environment_names_the_service(received: Received, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_the_service_name_comes_from_the_environment(
+    received: Received, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("OTEL_SERVICE_NAME", "renamed")
     monkeypatch.setenv("OTEL_RESOURCE_ATTRIBUTES", "deployment.environment=test")
     async with tracing_to(received, monkeypatch):
@@ -98,7 +106,7 @@ async def test_a_fresh_annotation_makes_the_reconcile_a_child(
     received: Received, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     async with tracing_to(received, monkeypatch):
-        with reconcile_span("MultigresCluster", KEY, Origin(TRACEPARENT, fresh=True)):
+        with reconcile_span("MultigresCluster", KEY, TraceOrigin(TRACEPARENT, fresh=True)):
             pass
     found = received.named("MultigresCluster.Reconcile")
     assert found.trace_id.hex() == TRACE_ID
@@ -110,7 +118,7 @@ async def test_a_stale_annotation_makes_a_new_root_with_a_link(
     received: Received, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     async with tracing_to(received, monkeypatch):
-        with reconcile_span("MultigresCluster", KEY, Origin(TRACEPARENT, fresh=False)):
+        with reconcile_span("MultigresCluster", KEY, TraceOrigin(TRACEPARENT, fresh=False)):
             pass
     found = received.named("MultigresCluster.Reconcile")
     assert found.trace_id.hex() != TRACE_ID
@@ -123,7 +131,7 @@ async def test_an_annotation_that_is_no_traceparent_is_ignored(
     received: Received, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     async with tracing_to(received, monkeypatch):
-        with reconcile_span("MultigresCluster", KEY, Origin("nonsense", fresh=True)):
+        with reconcile_span("MultigresCluster", KEY, TraceOrigin("nonsense", fresh=True)):
             pass
     found = received.named("MultigresCluster.Reconcile")
     assert found.parent_span_id == b""
@@ -142,32 +150,34 @@ async def test_an_annotation_that_is_no_traceparent_is_ignored(
         ("-5", False),
     ],
 )
-def test_the_bridge_trusts_ten_minutes_and_no_wrong_stamp(stamp: str, fresh: bool) -> None:
-    bridge = Bridge()
-    annotations = {bridge.traceparent: TRACEPARENT, bridge.stamp: stamp}
-    assert bridge.extract(annotations, now=1_000_000.0) == Origin(TRACEPARENT, fresh)
+def test_trace_annotations_are_fresh_for_ten_minutes_and_never_with_a_wrong_stamp(
+    stamp: str, fresh: bool
+) -> None:
+    trace_annotations = TraceAnnotations()
+    annotations = {trace_annotations.traceparent: TRACEPARENT, trace_annotations.stamp: stamp}
+    assert trace_annotations.extract(annotations, now=1_000_000.0) == TraceOrigin(TRACEPARENT, fresh)
 
 
-def test_the_bridge_finds_nothing_where_nothing_was_left() -> None:
-    assert Bridge().extract({}, now=0.0) is None
+def test_without_trace_annotations_there_is_no_origin() -> None:
+    assert TraceAnnotations().extract({}, now=0.0) is None
 
 
-async def test_the_bridge_carries_a_span_from_the_webhook_to_the_reconcile(
+async def test_trace_annotations_pass_a_span_from_the_webhook_to_the_reconcile(
     received: Received, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    bridge = Bridge(traceparent="example.com/tp", stamp="example.com/tp-ts")
+    trace_annotations = TraceAnnotations(traceparent="example.com/tp", stamp="example.com/tp-ts")
     annotations: dict[str, str] = {}
     async with tracing_to(received, monkeypatch):
         with span("Webhook.Default"):
-            bridge.inject(annotations, now=500.0)
-        with reconcile_span("MultigresCluster", KEY, bridge.extract(annotations, now=510.0)):
+            trace_annotations.inject(annotations, now=500.0)
+        with reconcile_span("MultigresCluster", KEY, trace_annotations.extract(annotations, now=510.0)):
             pass
     assert set(annotations) == {"example.com/tp", "example.com/tp-ts"}
     webhook, reconcile = received.named("Webhook.Default"), received.named("MultigresCluster.Reconcile")
     assert reconcile.parent_span_id == webhook.span_id
 
 
-async def test_requests_and_log_lines_carry_the_span(
+async def test_requests_and_log_lines_have_the_span(
     received: Received, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     stream = io.StringIO()
@@ -185,7 +195,7 @@ async def test_requests_and_log_lines_carry_the_span(
     assert (line["trace_id"], line["span_id"]) == (found.trace_id.hex(), found.span_id.hex())
 
 
-async def test_an_error_inside_a_span_is_told_without_its_secrets(
+async def test_an_error_inside_a_span_is_recorded_without_secrets(
     received: Received, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     async with tracing_to(received, monkeypatch):
@@ -212,13 +222,13 @@ def test_tracing_is_off_without_an_endpoint() -> None:
     "off",
     [{"OTEL_SDK_DISABLED": "true"}, {"OTEL_TRACES_EXPORTER": "none"}, {"OTEL_EXPORTER_OTLP_ENDPOINT": ""}],
 )
-def test_tracing_can_be_turned_off_beside_an_endpoint(off: dict[str, str]) -> None:
-    assert not tracing.is_asked_for({"OTEL_EXPORTER_OTLP_ENDPOINT": "http://localhost:4318"} | off)
+def test_tracing_can_be_turned_off_despite_an_endpoint(off: dict[str, str]) -> None:
+    assert not tracing.is_requested({"OTEL_EXPORTER_OTLP_ENDPOINT": "http://localhost:4318"} | off)
 
 
-def test_an_unknown_protocol_is_refused_with_the_choices() -> None:
+def test_an_unknown_protocol_is_rejected_with_the_valid_ones() -> None:
     with pytest.raises(TracingError, match=r"http/json is not supported: use http/protobuf or grpc"):
-        tracing.protocol({"OTEL_EXPORTER_OTLP_PROTOCOL": "http/json"})
+        tracing.exporter_protocol({"OTEL_EXPORTER_OTLP_PROTOCOL": "http/json"})
 
 
 def test_nothing_of_opentelemetry_is_imported_when_tracing_is_off() -> None:
@@ -236,7 +246,7 @@ def test_nothing_of_opentelemetry_is_imported_when_tracing_is_off() -> None:
 async def test_a_reconcile_its_children_and_its_requests_are_one_trace(
     received: Received, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    """From the annotation that a webhook left, over the reconcile, to the header that the API server gets."""
+    """From the annotation of a webhook, through the reconcile, to the header of the request to the API server."""
     annotations = {"multigres.com/traceparent": TRACEPARENT, "multigres.com/traceparent-ts": "1800000000"}
     async with api_server() as (url, headers), tracing_to(received, monkeypatch):
         connection = await connection_to(url, tmp_path)
@@ -248,14 +258,16 @@ async def test_a_reconcile_its_children_and_its_requests_are_one_trace(
                 return DONE
 
         caches = FilledCaches()
-        caches.put(THINGS, "orders", 1, metadata={"annotations": annotations})
-        controller = Controller("thing", Reader(), (For(THINGS),), workers=1, bridge=Bridge())
-        around = Surroundings(caches, connection.metrics, FakeClock(now=1_800_000_100.0))  # type: ignore[arg-type]
+        caches.add(THINGS, "orders", 1, metadata={"annotations": annotations})
+        controller = Controller(
+            "thing", Reader(), (For(THINGS),), workers=1, trace_annotations=TraceAnnotations()
+        )
+        around = ControllerDependencies(caches, connection.metrics, FakeClock(now=1_800_000_100.0))  # type: ignore[arg-type]
         loop = ControllerLoop(controller, around)
         loop.start()
-        while loop.queue.depth or loop.queue.working:
+        while loop.queue.depth or loop.queue.processing:
             await asyncio.sleep(0)
-        loop.stop_taking()
+        loop.stop_accepting()
         await loop.finish(grace=5)
         await connection.close()
     reconcile, child = received.named("Thing.Reconcile"), received.named("Thing.ReconcileService")
@@ -267,7 +279,7 @@ async def test_a_reconcile_its_children_and_its_requests_are_one_trace(
 
 @asynccontextmanager
 async def api_server() -> AsyncIterator[tuple[str, list[str]]]:
-    """Answers 404 to everything and keeps the traceparents that it was sent."""
+    """Answers 404 to everything and records the traceparents."""
     headers: list[str] = []
 
     async def answer(request: web.BaseRequest) -> web.StreamResponse:

@@ -11,7 +11,13 @@ from steward.kube.objects.kinds import DEPLOYMENT, NODE, Key, Manifest, Ref
 from steward.kube.objects.patches import MergePatch
 from steward.runtime.observability.metrics import Metrics
 from steward.runtime.plan import event_recorder
-from steward.runtime.plan.event_recorder import SERIES_SECONDS, EventRecorder, Note, Reporter, event_manifest
+from steward.runtime.plan.event_recorder import (
+    SERIES_SECONDS,
+    EventRecorder,
+    ObjectEvent,
+    Reporter,
+    event_manifest,
+)
 from steward.runtime.plan.steps import EventType
 from steward.testkit.clock import FakeClock, let_others_run
 
@@ -19,11 +25,11 @@ REF = Ref(DEPLOYMENT, Key("shop", "web"))
 REPORTER = Reporter("tenant-operator", "pod-1")
 
 
-def note(reason: str, message: str = "", ref: Ref = REF, uid: str = "u1") -> Note:
-    return Note(ref, uid, EventType.NORMAL, reason, message)
+def event(reason: str, message: str = "", ref: Ref = REF, uid: str = "u1") -> ObjectEvent:
+    return ObjectEvent(ref, uid, EventType.NORMAL, reason, message)
 
 
-class Server:
+class FakeServer:
     def __init__(self) -> None:
         self.created: list[Manifest] = []
         self.patched: list[Any] = []
@@ -46,17 +52,17 @@ class Server:
         return [event["reason"] for event in self.created]
 
 
-class Desk:
-    """A recorder, the server behind it and the clock over it."""
+class Recording:
+    """A recorder with a fake server and a fake clock."""
 
     def __init__(self) -> None:
-        self.server = Server()
+        self.server = FakeServer()
         self.clock = FakeClock()
         self.metrics = Metrics()
         self.recorder = EventRecorder(self.server, REPORTER, self.metrics, self.clock)  # type: ignore[arg-type]
 
-    async def say(self, *notes: Note) -> None:
-        for one in notes:
+    async def emit(self, *events: ObjectEvent) -> None:
+        for one in events:
             self.recorder.emit(one)
         await let_others_run()
 
@@ -65,54 +71,56 @@ class Desk:
 
 
 @pytest.fixture
-async def desk() -> AsyncIterator[Desk]:
-    desk = Desk()
-    desk.recorder.start()
-    yield desk
-    await desk.recorder.stop(0)
+async def recording() -> AsyncIterator[Recording]:
+    recording = Recording()
+    recording.recorder.start()
+    yield recording
+    await recording.recorder.stop(0)
 
 
-async def test_what_was_said_last_is_not_said_again(desk: Desk) -> None:
-    await desk.say(note("Ready"), note("Ready"), note("Ready"))
-    assert desk.server.reasons == ["Ready"]
-    assert desk.server.patched == []
+async def test_an_event_equal_to_the_last_one_is_not_emitted_again(recording: Recording) -> None:
+    await recording.emit(event("Ready"), event("Ready"), event("Ready"))
+    assert recording.server.reasons == ["Ready"]
+    assert recording.server.patched == []
 
 
-async def test_every_transition_is_told(desk: Desk) -> None:
-    await desk.say(note("Ready"), note("Degraded", "1 of 3"), note("Degraded", "2 of 3"))
-    assert desk.server.reasons == ["Ready", "Degraded", "Degraded"]
+async def test_every_transition_is_emitted(recording: Recording) -> None:
+    await recording.emit(event("Ready"), event("Degraded", "1 of 3"), event("Degraded", "2 of 3"))
+    assert recording.server.reasons == ["Ready", "Degraded", "Degraded"]
 
 
-async def test_what_comes_back_continues_its_series(desk: Desk) -> None:
-    await desk.say(note("Ready"), note("Degraded"), note("Ready"))
-    assert desk.server.reasons == ["Ready", "Degraded"]
-    assert desk.server.patched == [2]
+async def test_a_repeated_event_continues_its_series(recording: Recording) -> None:
+    await recording.emit(event("Ready"), event("Degraded"), event("Ready"))
+    assert recording.server.reasons == ["Ready", "Degraded"]
+    assert recording.server.patched == [2]
 
 
-async def test_a_series_is_written_at_most_once_a_minute_and_counts_all_the_same(desk: Desk) -> None:
+async def test_a_series_is_written_at_most_once_a_minute_and_counts_all_the_same(
+    recording: Recording,
+) -> None:
     for _ in range(10):
-        await desk.say(note("Ready"), note("Degraded"))
-    assert desk.server.patched == [2, 2]
-    desk.clock.advance(SERIES_SECONDS)
-    await desk.say(note("Ready"))
-    assert desk.server.patched == [2, 2, 11]
+        await recording.emit(event("Ready"), event("Degraded"))
+    assert recording.server.patched == [2, 2]
+    recording.clock.advance(SERIES_SECONDS)
+    await recording.emit(event("Ready"))
+    assert recording.server.patched == [2, 2, 11]
 
 
-async def test_a_series_that_the_server_has_forgotten_begins_anew(desk: Desk) -> None:
-    await desk.say(note("Ready"), note("Degraded"))
+async def test_a_series_that_expired_on_the_server_starts_again(recording: Recording) -> None:
+    await recording.emit(event("Ready"), event("Degraded"))
 
-    async def forgotten(ref: Ref, patch: MergePatch) -> bytes:
+    async def expired(ref: Ref, patch: MergePatch) -> bytes:
         raise NotFound(404, "NotFound", "expired")
 
-    desk.server.patch = forgotten  # type: ignore[method-assign]
-    await desk.say(note("Ready"))
-    assert desk.server.reasons == ["Ready", "Degraded", "Ready"]
+    recording.server.patch = expired  # type: ignore[method-assign]
+    await recording.emit(event("Ready"))
+    assert recording.server.reasons == ["Ready", "Degraded", "Ready"]
 
 
-async def test_objects_and_their_namesakes_are_told_apart(desk: Desk) -> None:
+async def test_objects_of_the_same_name_are_distinguished(recording: Recording) -> None:
     other = Ref(DEPLOYMENT, Key("shop", "api"))
-    await desk.say(note("Ready"), note("Ready", ref=other), note("Ready", uid="u2"))
-    assert len(desk.server.created) == 3
+    await recording.emit(event("Ready"), event("Ready", ref=other), event("Ready", uid="u2"))
+    assert len(recording.server.created) == 3
 
 
 @pytest.mark.parametrize(
@@ -123,32 +131,32 @@ async def test_objects_and_their_namesakes_are_told_apart(desk: Desk) -> None:
         (Unreachable("no route"), "failed"),
     ],
 )
-async def test_an_event_that_cannot_be_written_is_counted_and_hurts_nobody(
-    desk: Desk, error: Exception, result: str
+async def test_an_event_that_cannot_be_written_is_counted_and_raises_nothing(
+    recording: Recording, error: Exception, result: str
 ) -> None:
-    desk.server.error = error
-    await desk.say(note("Ready"))
-    assert desk.count(result) == 1
-    desk.server.error = None
-    await desk.say(note("Degraded"))
-    assert desk.server.reasons == ["Degraded"]
+    recording.server.error = error
+    await recording.emit(event("Ready"))
+    assert recording.count(result) == 1
+    recording.server.error = None
+    await recording.emit(event("Degraded"))
+    assert recording.server.reasons == ["Degraded"]
 
 
 async def test_a_full_queue_drops_and_counts_and_never_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(event_recorder, "QUEUED", 3)
-    desk = Desk()
-    await desk.say(*(note(f"R{number}") for number in range(5)))
-    assert desk.count("dropped") == 2
+    monkeypatch.setattr(event_recorder, "QUEUE_CAPACITY", 3)
+    recording = Recording()
+    await recording.emit(*(event(f"R{number}") for number in range(5)))
+    assert recording.count("dropped") == 2
 
 
-async def test_the_end_waits_for_what_is_queued_but_not_for_ever() -> None:
-    desk = Desk()
-    desk.recorder.start()
-    desk.recorder.emit(note("Ready"))
-    await desk.recorder.stop(5)
-    assert desk.server.reasons == ["Ready"]
+async def test_a_stop_waits_for_queued_events_but_not_forever() -> None:
+    recording = Recording()
+    recording.recorder.start()
+    recording.recorder.emit(event("Ready"))
+    await recording.recorder.stop(5)
+    assert recording.server.reasons == ["Ready"]
 
-    stuck = Desk()
+    stuck = Recording()
 
     async def never(manifest: Manifest) -> bytes:
         await asyncio.Event().wait()
@@ -156,12 +164,12 @@ async def test_the_end_waits_for_what_is_queued_but_not_for_ever() -> None:
 
     stuck.server.create = never  # type: ignore[method-assign]
     stuck.recorder.start()
-    stuck.recorder.emit(note("Ready"))
+    stuck.recorder.emit(event("Ready"))
     await stuck.recorder.stop(0.01)
 
 
-def test_an_event_says_what_who_and_when() -> None:
-    told = event_manifest(note("Ready", "3 of 3"), REPORTER, 1_800_000_000.25)
+def test_an_event_has_its_reason_reporter_and_time() -> None:
+    told = event_manifest(event("Ready", "3 of 3"), REPORTER, 1_800_000_000.25)
     assert told["eventTime"] == "2027-01-15T08:00:00.250000Z"
     assert (told["reportingController"], told["reportingInstance"]) == REPORTER
     assert told["regarding"] == {
@@ -174,13 +182,13 @@ def test_an_event_says_what_who_and_when() -> None:
     assert (told["metadata"]["namespace"], told["note"], told["type"]) == ("shop", "3 of 3", "Normal")
 
 
-def test_an_event_about_something_without_a_namespace_lives_in_default() -> None:
-    told = event_manifest(note("Ready", ref=Ref(NODE, Key("", "node-1"))), REPORTER, 0.0)
+def test_an_event_of_a_cluster_scoped_object_is_in_default() -> None:
+    told = event_manifest(event("Ready", ref=Ref(NODE, Key("", "node-1"))), REPORTER, 0.0)
     assert told["metadata"]["namespace"] == "default"
     assert "namespace" not in told["regarding"]
 
 
-def test_a_note_is_cut_to_what_the_server_takes_and_holds_no_secret() -> None:
-    told = event_manifest(note("Failed", "password=hunter2 " + "ü" * 2000), REPORTER, 0.0)
+def test_a_note_is_truncated_to_the_limit_of_the_server_and_has_no_secrets() -> None:
+    told = event_manifest(event("Failed", "password=hunter2 " + "ü" * 2000), REPORTER, 0.0)
     assert len(told["note"].encode()) <= 1024
     assert "hunter2" not in told["note"]

@@ -29,9 +29,9 @@ from steward.kube.objects.patches import JsonPatch, MergePatch
 from steward.runtime.manager.clients import Connection
 from steward.runtime.manager.manager import Manager
 from steward.runtime.manager.settings import Settings
-from steward.runtime.plan.dry_run import DryRunCarrier, Verdict
-from steward.runtime.plan.event_recorder import EventRecorder, Note, Reporter
-from steward.runtime.plan.executor import Effect, PlanExecutor
+from steward.runtime.plan.dry_run import DryRunExecutor, DryRunOutcome
+from steward.runtime.plan.event_recorder import EventRecorder, ObjectEvent, Reporter
+from steward.runtime.plan.executor import PlanExecutor, StepEffect
 from steward.runtime.plan.steps import (
     Apply,
     Create,
@@ -56,10 +56,10 @@ def manifest(namespace: str, name: str, kind: Kind = CONFIG_MAP, **content: Any)
 
 @pytest.fixture
 async def manager(connection: Connection, settings: Settings, namespace: str) -> AsyncIterator[Manager]:
-    """A manager with the caches of three kinds, none of which is started unless a test does so."""
-    connection.guard.ask(lambda: True)
+    """A manager with the caches of three kinds, started only by the tests that need them."""
+    connection.write_fence.allow_when(lambda: True)
     manager = Manager(connection, settings)
-    connection.guard.ask(lambda: True)
+    connection.write_fence.allow_when(lambda: True)
     for kind in (CONFIG_MAP, SECRET, POD):
         manager.store(CacheRule(kind, Metadata, {namespace: ""}, owned_by=OURS))
     await manager.caches.start()
@@ -75,39 +75,43 @@ def executor(manager: Manager) -> PlanExecutor:
     return manager.executor(OURS)
 
 
-async def effects(executor: PlanExecutor, *plan: Any) -> list[Effect]:
+async def effects(executor: PlanExecutor, *plan: Any) -> list[StepEffect]:
     outcome = await executor.execute(plan, Ref(CONFIG_MAP, Key("", "test")))
-    return [carried.effect for carried in outcome.carried]
+    return [executed.effect for executed in outcome.steps]
 
 
-async def test_a_second_apply_sends_nothing_because_the_first_answer_is_already_known(
+async def test_a_second_apply_sends_nothing_because_the_first_response_is_cached(
     executor: PlanExecutor, namespace: str
 ) -> None:
     step = Apply(manifest(namespace, "a", data={"x": "1"}))
-    assert await effects(executor, step) == [Effect.CREATED]
-    assert await effects(executor, step) == [Effect.UNCHANGED]
-    assert await effects(executor, Apply(manifest(namespace, "a", data={"x": "2"}))) == [Effect.CHANGED]
+    assert await effects(executor, step) == [StepEffect.CREATED]
+    assert await effects(executor, step) == [StepEffect.UNCHANGED]
+    assert await effects(executor, Apply(manifest(namespace, "a", data={"x": "2"}))) == [StepEffect.CHANGED]
 
 
-async def test_a_create_leaves_what_is_there_as_it_is(
+async def test_a_create_does_not_change_an_existing_object(
     executor: PlanExecutor, client: Client, namespace: str
 ) -> None:
-    assert await effects(executor, Create(manifest(namespace, "a", data={"x": "1"}))) == [Effect.CREATED]
-    assert await effects(executor, Create(manifest(namespace, "a", data={"x": "2"}))) == [Effect.UNCHANGED]
+    assert await effects(executor, Create(manifest(namespace, "a", data={"x": "1"}))) == [StepEffect.CREATED]
+    assert await effects(executor, Create(manifest(namespace, "a", data={"x": "2"}))) == [
+        StepEffect.UNCHANGED
+    ]
     assert (await client.get(CONFIG_MAP, Key(namespace, "a")))["data"] == {"x": "1"}
 
 
-async def test_a_delete_never_hits_a_namesake(executor: PlanExecutor, client: Client, namespace: str) -> None:
+async def test_a_delete_never_deletes_another_object_of_the_same_name(
+    executor: PlanExecutor, client: Client, namespace: str
+) -> None:
     ref = Ref(CONFIG_MAP, Key(namespace, "a"))
     await client.create(manifest(namespace, "a"))
-    assert await effects(executor, Delete(ref, "another-uid", "test")) == [Effect.GONE]
+    assert await effects(executor, Delete(ref, "another-uid", "test")) == [StepEffect.GONE]
     uid = (await client.get(*ref))["metadata"]["uid"]
-    assert await effects(executor, Delete(ref, uid, "test")) == [Effect.DELETED]
+    assert await effects(executor, Delete(ref, uid, "test")) == [StepEffect.DELETED]
     with pytest.raises(NotFound):
         await client.get(*ref)
 
 
-async def test_what_was_deleted_is_out_of_the_cache_and_what_waits_for_its_finalizers_is_not(
+async def test_a_deleted_object_leaves_the_cache_and_one_with_finalizers_does_not(
     executor: PlanExecutor, manager: Manager, client: Client, namespace: str
 ) -> None:
     store = next(store for store in manager.caches.stores if store.kind == CONFIG_MAP)
@@ -124,11 +128,11 @@ async def test_what_was_deleted_is_out_of_the_cache_and_what_waits_for_its_final
     await effects(executor, Patch(Ref(CONFIG_MAP, Key(namespace, "kept")), drop))
 
 
-async def test_a_pod_with_a_grace_is_still_there_after_its_delete(
+async def test_a_pod_with_a_grace_period_still_exists_after_its_delete(
     executor: PlanExecutor, manager: Manager, namespace: str
 ) -> None:
     pod = manifest(namespace, "slow", POD, spec={"containers": [{"name": "c", "image": "c"}]})
-    # Nothing but a kubelet ends a pod that has a node; this one has none that lives.
+    # Only a kubelet ends a pod with a node; this pod's node does not exist.
     pod["spec"]["nodeName"] = "no-such-node"
     store = next(store for store in manager.caches.stores if store.kind == POD)
     await effects(executor, Create(pod))
@@ -138,7 +142,7 @@ async def test_a_pod_with_a_grace_is_still_there_after_its_delete(
     await effects(executor, Delete(ref, store.get(ref.key).metadata.uid, "test", grace_seconds=0))
 
 
-async def test_a_field_that_somebody_else_owns_is_a_field_conflict_unless_forced(
+async def test_a_field_of_another_manager_is_a_conflict_unless_forced(
     executor: PlanExecutor, client: Client, namespace: str
 ) -> None:
     await client.apply(manifest(namespace, "a", data={"x": "theirs"}), ApplyOptions(manager="them"))
@@ -146,10 +150,10 @@ async def test_a_field_that_somebody_else_owns_is_a_field_conflict_unless_forced
     with pytest.raises(FieldConflict) as raised:
         await effects(executor, Apply(ours, force=False))
     assert raised.value.managers == (("them", ".data.x"),)
-    assert await effects(executor, Apply(ours)) == [Effect.CHANGED]
+    assert await effects(executor, Apply(ours)) == [StepEffect.CHANGED]
 
 
-async def test_an_apply_into_a_namespace_that_is_going_is_forbidden(
+async def test_an_apply_into_a_terminating_namespace_is_forbidden(
     executor: PlanExecutor, client: Client, namespace: str
 ) -> None:
     doomed = f"{namespace}-doomed"
@@ -166,15 +170,15 @@ async def test_an_apply_into_a_namespace_that_is_going_is_forbidden(
     await client.patch(Ref(CONFIG_MAP, Key(doomed, "blocker")), drop)
 
 
-async def test_a_status_that_says_what_is_there_already_is_not_written(
+async def test_an_unchanged_status_is_not_written(
     executor: PlanExecutor, client: Client, namespace: str
 ) -> None:
-    # A kind whose status nobody else writes here.
+    # A kind whose status no other controller writes here.
     backend = {"service": {"name": "web", "port": {"number": 80}}}
     await client.create(manifest(namespace, "web", INGRESS, spec={"defaultBackend": backend}))
     step = Status(Ref(INGRESS, Key(namespace, "web")), {"loadBalancer": {"ingress": [{"ip": "192.0.2.1"}]}})
-    assert await effects(executor, step) == [Effect.CHANGED]
-    assert await effects(executor, step) == [Effect.UNCHANGED]
+    assert await effects(executor, step) == [StepEffect.CHANGED]
+    assert await effects(executor, step) == [StepEffect.UNCHANGED]
 
 
 async def test_an_invalid_manifest_names_its_fields(executor: PlanExecutor, namespace: str) -> None:
@@ -204,22 +208,22 @@ async def test_a_preview_shows_every_step_and_changes_nothing(client: Client, na
         Hold(2, "EmptyResult", "held"),
         Requeue(5.0),
     )
-    foreseen = await DryRunCarrier(client, OURS).execute(plan, other)
-    assert [step.verdict for step in foreseen] == [
-        Verdict.NOTHING,
-        Verdict.CHANGE,
-        Verdict.CREATE,
-        Verdict.NOTHING,
-        Verdict.CREATE,
-        Verdict.CHANGE,
-        Verdict.DELETE,
-        Verdict.NOTHING,
-        Verdict.REFUSED,
-        Verdict.UNKNOWN,
-        Verdict.UNKNOWN,
-        Verdict.TOLD,
-        Verdict.HELD,
-        Verdict.LATER,
+    foreseen = await DryRunExecutor(client, OURS).execute(plan, other)
+    assert [step.outcome for step in foreseen] == [
+        DryRunOutcome.UNCHANGED,
+        DryRunOutcome.CHANGE,
+        DryRunOutcome.CREATE,
+        DryRunOutcome.UNCHANGED,
+        DryRunOutcome.CREATE,
+        DryRunOutcome.CHANGE,
+        DryRunOutcome.DELETE,
+        DryRunOutcome.UNCHANGED,
+        DryRunOutcome.REJECTED,
+        DryRunOutcome.UNKNOWN,
+        DryRunOutcome.UNKNOWN,
+        DryRunOutcome.EMITTED,
+        DryRunOutcome.HELD,
+        DryRunOutcome.REQUEUED,
     ]
     assert foreseen[1].before is not None
     assert foreseen[1].after is not None
@@ -228,7 +232,7 @@ async def test_a_preview_shows_every_step_and_changes_nothing(client: Client, na
     assert "spec.replicas" in foreseen[8].problem
 
 
-async def test_an_event_is_shown_beside_its_object_and_a_series_counts(
+async def test_an_event_is_shown_with_its_object_and_a_series_counts(
     executor: PlanExecutor, client: Client, namespace: str
 ) -> None:
     ref = Ref(CONFIG_MAP, Key(namespace, "a"))
@@ -237,28 +241,28 @@ async def test_an_event_is_shown_beside_its_object_and_a_series_counts(
         await effects(executor, Emit(ref, reason, f"it is {reason}", EventType.WARNING))
 
     async def events() -> list[Manifest]:
-        found = (await client.list(EVENT, ListQuery(namespace=namespace))).items
-        return [event for event in found if event["regarding"]["name"] == "a"]
+        listed = (await client.list(EVENT, ListQuery(namespace=namespace))).items
+        return [event for event in listed if event["regarding"]["name"] == "a"]
 
-    async def told() -> bool:
-        found = await events()
-        counts = {event["reason"]: (event.get("series") or {}).get("count", 1) for event in found}
+    async def is_counted() -> bool:
+        listed = await events()
+        counts = {event["reason"]: (event.get("series") or {}).get("count", 1) for event in listed}
         return counts == {"Ready": 2, "Degraded": 1}
 
-    await eventually(told, "two events, one of them a series")
+    await eventually(is_counted, "two events, one of them a series")
     (event, *_) = await events()
     uid = (await client.get(*ref))["metadata"]["uid"]
     assert event["regarding"]["uid"] == uid
     assert (event["type"], event["reportingController"]) == ("Warning", "engine-test")
 
 
-async def test_an_event_in_a_namespace_that_is_not_there_is_counted_as_refused(
+async def test_an_event_in_a_missing_namespace_is_counted_as_refused(
     connection: Connection, namespace: str
 ) -> None:
-    connection.guard.ask(lambda: True)
+    connection.write_fence.allow_when(lambda: True)
     recorder = EventRecorder(connection.client, Reporter("t", "t"), connection.metrics, connection.clock)
     recorder.start()
     lost = Ref(CONFIG_MAP, Key(f"{namespace}-none", "a"))
-    recorder.emit(Note(lost, "", EventType.NORMAL, "Ready", ""))
+    recorder.emit(ObjectEvent(lost, "", EventType.NORMAL, "Ready", ""))
     await recorder.stop(30)
     assert connection.metrics.registry.get_sample_value("steward_events_total", {"result": "refused"}) == 1

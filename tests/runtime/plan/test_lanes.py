@@ -4,9 +4,9 @@ from collections.abc import Iterator
 import pytest
 
 from steward.kube.objects.kinds import CONFIG_MAP, Key, Ref
-from steward.runtime.controller.workqueue import Lane
-from steward.runtime.plan.lanes import Echoes, lane_in_hand
+from steward.runtime.plan.lanes import LaneInheritance, current_lane
 from steward.runtime.plan.steps import Delete, Requeue
+from steward.runtime.reconcile import Lane
 
 REF = Ref(CONFIG_MAP, Key("shop", "a"))
 STEP = Delete(REF, "uid", "it is time")
@@ -14,44 +14,44 @@ STEP = Delete(REF, "uid", "it is time")
 
 @pytest.fixture
 def slow() -> Iterator[None]:
-    token = lane_in_hand.set(Lane.SLOW)
+    token = current_lane.set(Lane.SLOW)
     yield
-    lane_in_hand.reset(token)
+    current_lane.reset(token)
 
 
-def test_what_the_fast_lane_writes_is_news() -> None:
-    echoes = Echoes()
-    with echoes.of(STEP):
-        assert not echoes.is_slow(REF)
+def test_a_write_of_the_fast_lane_is_not_marked_slow() -> None:
+    lane_inheritance = LaneInheritance()
+    with lane_inheritance.during(STEP):
+        assert not lane_inheritance.is_slow(REF)
 
 
-def test_what_the_slow_lane_writes_is_an_echo_until_the_last_of_its_writes_is_over(slow: None) -> None:
-    echoes = Echoes()
-    with echoes.of(STEP):
-        with echoes.of(STEP):
-            assert echoes.is_slow(REF)
-        assert echoes.is_slow(REF)
-    assert not echoes.is_slow(REF)
+def test_a_write_of_the_slow_lane_is_marked_slow_until_the_last_one_ends(slow: None) -> None:
+    lane_inheritance = LaneInheritance()
+    with lane_inheritance.during(STEP):
+        with lane_inheritance.during(STEP):
+            assert lane_inheritance.is_slow(REF)
+        assert lane_inheritance.is_slow(REF)
+    assert not lane_inheritance.is_slow(REF)
 
 
-def test_a_write_that_fails_leaves_no_echo_behind(slow: None) -> None:
-    echoes = Echoes()
-    with pytest.raises(ValueError, match="refused"), echoes.of(STEP):
+def test_a_failed_write_is_not_marked_slow_any_more(slow: None) -> None:
+    lane_inheritance = LaneInheritance()
+    with pytest.raises(ValueError, match="refused"), lane_inheritance.during(STEP):
         raise ValueError("refused")
-    assert not echoes.is_slow(REF)
+    assert not lane_inheritance.is_slow(REF)
 
 
-def test_a_step_that_touches_nothing_has_no_echo(slow: None) -> None:
-    with Echoes().of(Requeue(1.0)):
+def test_a_step_without_an_object_marks_nothing(slow: None) -> None:
+    with LaneInheritance().during(Requeue(1.0)):
         pass
 
 
-async def test_the_steps_of_a_plan_that_go_out_together_are_all_of_its_lane(slow: None) -> None:
-    echoes = Echoes()
+async def test_concurrent_steps_of_a_plan_all_inherit_its_lane(slow: None) -> None:
+    lane_inheritance = LaneInheritance()
 
     async def written() -> bool:
-        with echoes.of(STEP):
+        with lane_inheritance.during(STEP):
             await asyncio.sleep(0)
-            return echoes.is_slow(REF)
+            return lane_inheritance.is_slow(REF)
 
     assert all(await asyncio.gather(written(), written()))

@@ -1,4 +1,4 @@
-"""Services that need an address go through a few at a time, and nothing else waits for them."""
+"""Concurrent creates of Services with a ClusterIP are limited; other steps are not."""
 
 import asyncio
 from typing import Any
@@ -6,46 +6,48 @@ from typing import Any
 import pytest
 
 from steward.kube.objects.kinds import SERVICE, Key, Ref
-from steward.runtime.plan.service_ip_limit import ADDRESSES_AT_ONCE, Narrows, takes_an_address
+from steward.runtime.plan.service_ip_limit import MAX_CONCURRENT_ALLOCATIONS, ServiceIpLimit, allocates_ip
 from steward.runtime.plan.steps import Apply, Create, Delete, Step
 from steward.testkit.clock import let_others_run
 
 
-def made(kind: str = "Service", **spec: Any) -> dict[str, Any]:
+def service_manifest(kind: str = "Service", **spec: Any) -> dict[str, Any]:
     return {"apiVersion": "v1", "kind": kind, "metadata": {"name": "a", "namespace": "shop"}, "spec": spec}
 
 
-NEW = Apply(made(), only_if_absent=True)
+NEW = Apply(service_manifest(), only_if_absent=True)
 
 
 @pytest.mark.parametrize(
     ("step", "takes"),
     [
         (NEW, True),
-        (Create(made()), True),
-        (Apply(made()), False),
-        (Apply(made(clusterIP="None"), only_if_absent=True), False),
-        (Apply(made("PersistentVolumeClaim"), only_if_absent=True), False),
+        (Create(service_manifest()), True),
+        (Apply(service_manifest()), False),
+        (Apply(service_manifest(clusterIP="None"), only_if_absent=True), False),
+        (Apply(service_manifest("PersistentVolumeClaim"), only_if_absent=True), False),
         (Delete(Ref(SERVICE, Key("shop", "a")), "uid", "because"), False),
     ],
     ids=["new", "created", "there already", "headless", "another kind", "deleted"],
 )
-def test_what_takes_an_address(step: Step, takes: bool) -> None:
-    assert takes_an_address(step) is takes
+def test_which_steps_allocate_an_ip(step: Step, takes: bool) -> None:
+    assert allocates_ip(step) is takes
 
 
-async def test_a_few_at_a_time_and_nobody_else_waits() -> None:
-    narrows, end, under_way = Narrows(), asyncio.Event(), []
+async def test_allocations_are_limited_and_other_steps_do_not_wait() -> None:
+    service_ip_limit, end, under_way = ServiceIpLimit(), asyncio.Event(), []
 
     async def write(step: Step) -> None:
-        async with narrows.of(step):
+        async with service_ip_limit.acquire_for(step):
             under_way.append(step)
             await end.wait()
 
-    other = Apply(made("ConfigMap"), only_if_absent=True)
-    tasks = [asyncio.create_task(write(step)) for step in (*[NEW] * (ADDRESSES_AT_ONCE + 3), *[other] * 5)]
+    other = Apply(service_manifest("ConfigMap"), only_if_absent=True)
+    tasks = [
+        asyncio.create_task(write(step)) for step in (*[NEW] * (MAX_CONCURRENT_ALLOCATIONS + 3), *[other] * 5)
+    ]
     await let_others_run()
-    assert (under_way.count(NEW), under_way.count(other)) == (ADDRESSES_AT_ONCE, 5)
+    assert (under_way.count(NEW), under_way.count(other)) == (MAX_CONCURRENT_ALLOCATIONS, 5)
     end.set()
     await asyncio.gather(*tasks)
-    assert under_way.count(NEW) == ADDRESSES_AT_ONCE + 3
+    assert under_way.count(NEW) == MAX_CONCURRENT_ALLOCATIONS + 3

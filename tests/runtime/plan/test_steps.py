@@ -15,9 +15,9 @@ from steward.runtime.plan.steps import (
     Requeue,
     Status,
     Step,
-    about,
-    groups,
+    concurrent_groups,
     status_manifest,
+    step_target,
 )
 
 REF = Ref(CONFIG_MAP, Key("shop", "a"))
@@ -32,11 +32,11 @@ DELETE, HOLD, EMIT = Delete(REF, "uid", "test"), Hold(1, "Empty", "held"), Emit(
     [
         (lambda: Delete(REF, "", "no reason"), "without a uid"),
         (lambda: Delete(REF, "uid", ""), "without a reason"),
-        (lambda: Hold(0, "Empty", "nothing"), "a hold holds something"),
-        (lambda: Requeue(-1.0), "the past is no time"),
+        (lambda: Hold(0, "Empty", "nothing"), "a hold has at least one object"),
+        (lambda: Requeue(-1.0), "the delay must not be negative"),
     ],
 )
-def test_what_must_not_happen_cannot_be_written_down(wrong: Callable[[], Step], message: str) -> None:
+def test_an_unsafe_step_cannot_be_constructed(wrong: Callable[[], Step], message: str) -> None:
     with pytest.raises(PlanError, match=message):
         wrong()
 
@@ -51,20 +51,20 @@ def test_what_must_not_happen_cannot_be_written_down(wrong: Callable[[], Step], 
         ((APPLY, DELETE, DELETE, CREATE), [(APPLY,), (DELETE,), (DELETE,), (CREATE,)]),
     ],
 )
-def test_only_neighbouring_applies_and_creates_go_together(
+def test_only_adjacent_applies_and_creates_are_concurrent(
     plan: tuple[Step, ...], cut: list[tuple[Step, ...]]
 ) -> None:
-    assert groups(plan) == cut
+    assert concurrent_groups(plan) == cut
 
 
 @pytest.mark.parametrize("step", [APPLY, CREATE, PATCH, STATUS, DELETE, EMIT])
-def test_a_step_that_touches_an_object_names_it(step: Step) -> None:
-    assert about(step) == REF
+def test_a_step_with_an_object_names_it(step: Step) -> None:
+    assert step_target(step) == REF
 
 
 @pytest.mark.parametrize("step", [HOLD, REQUEUE])
-def test_a_hold_and_a_requeue_touch_nothing(step: Step) -> None:
-    assert about(step) is None
+def test_a_hold_and_a_requeue_have_no_object(step: Step) -> None:
+    assert step_target(step) is None
 
 
 def test_a_status_is_sent_with_the_name_and_nothing_else() -> None:

@@ -1,4 +1,4 @@
-"""A real OTLP receiver, over HTTP and over gRPC: decodes what arrives and keeps the spans."""
+"""A real OTLP receiver, over HTTP and gRPC, that keeps the spans."""
 
 from __future__ import annotations
 

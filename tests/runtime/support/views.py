@@ -1,4 +1,4 @@
-"""Small objects for tests of triggers and controllers."""
+"""Small kinds and views for tests of triggers and controllers."""
 
 from __future__ import annotations
 
@@ -65,10 +65,10 @@ class FilledCaches:
     def store(self, rule: CacheRule[Any]) -> Store[Any]:
         return self._stores.setdefault(rule, Store(rule))
 
-    def put(self, rule: CacheRule[Any], name: str, version: int, **fields: Any) -> None:
-        self.store(rule).put(0, body(rule.kind, name, version, **fields))
+    def add(self, rule: CacheRule[Any], name: str, version: int, **fields: Any) -> None:
+        self.store(rule).put_watched(0, body(rule.kind, name, version, **fields))
 
-    def synced(self, rule: CacheRule[Any]) -> None:
-        """What comes from now on is news."""
+    def finish_list(self, rule: CacheRule[Any]) -> None:
+        """Ends the initial list: later objects are changes."""
         store = self.store(rule)
         store.finish_list(0, {Key(seen.metadata.namespace, seen.metadata.name) for seen in store.list()}, "")

@@ -1,4 +1,4 @@
-"""The three kinds on a real API server: what it takes, what it fills in, what it refuses and why."""
+"""The three kinds on a real API server: accepted objects, defaults, and rejections."""
 
 import json
 from typing import Any
@@ -24,7 +24,7 @@ def test_a_definition_fits_into_the_annotation_of_client_side_apply(custom: Cust
 
 
 @pytest.mark.parametrize("custom", CUSTOM_KINDS, ids=lambda custom: custom.kind)
-def test_every_field_is_explained(custom: CustomKind) -> None:
+def test_every_field_has_a_description(custom: CustomKind) -> None:
     schema = definition(custom)["spec"]["versions"][0]["schema"]["openAPIV3Schema"]
     assert list(undescribed(schema["properties"]["spec"], "spec")) == []
     assert list(undescribed(schema["properties"]["status"], "status")) == []
@@ -50,7 +50,7 @@ def test_a_spec_has_all_sixteen_lists(spec: type[msgspec.Struct]) -> None:
 
 @pytest.mark.parametrize("how", HOW, ids=" ".join)
 @pytest.mark.parametrize("document", [registry(), template(), tenant()], ids=lambda found: found["kind"])
-def test_what_the_design_prints_is_taken(
+def test_the_samples_of_the_design_are_accepted(
     kubectl: Kubectl, namespace: str, document: Manifest, how: list[str]
 ) -> None:
     kubectl(*how, "-n", namespace, "-f", "-", document=document)
@@ -78,7 +78,7 @@ def test_defaults_are_those_of_the_design(kubectl: Kubectl, namespace: str) -> N
     }
 
 
-def test_a_body_keeps_fields_that_nobody_knows(kubectl: Kubectl, namespace: str) -> None:
+def test_a_body_keeps_unknown_fields(kubectl: Kubectl, namespace: str) -> None:
     body = {"apiVersion": "x.example/v1", "kind": "Thing", "spec": {"deep": [{"unknown": None, "n": 1.5}]}}
     kubectl("create", "-n", namespace, "-f", "-", document=template(manifests=[resource("thing", spec=body)]))
     made = kubectl.json("get", "-n", namespace, "tenanttemplates", "web-app")
@@ -110,7 +110,7 @@ def test_every_field_of_a_resource_is_kept(kubectl: Kubectl, namespace: str) -> 
 
 
 @pytest.mark.parametrize(
-    ("document", "told"),
+    ("document", "expected"),
     [
         (registry(source={"type": "mysql"}), "type mysql needs the block mysql, and no other"),
         (
@@ -144,18 +144,20 @@ def test_every_field_of_a_resource_is_kept(kubectl: Kubectl, namespace: str) -> 
         (tenant(uid=None), "spec.uid"),
     ],
 )
-def test_what_cannot_be_meant_is_refused(
-    kubectl: Kubectl, namespace: str, document: Manifest, told: str
+def test_invalid_objects_are_rejected(
+    kubectl: Kubectl, namespace: str, document: Manifest, expected: str
 ) -> None:
-    said = kubectl.refused("create", "-n", namespace, "-f", "-", document=document)
-    assert told in said
+    message = kubectl.expect_rejection("create", "-n", namespace, "-f", "-", document=document)
+    assert expected in message
 
 
 def test_a_template_stays_with_its_registry(kubectl: Kubectl, namespace: str) -> None:
     kubectl("create", "-n", namespace, "-f", "-", document=template())
     patch = json.dumps({"spec": {"registryId": "other"}})
-    said = kubectl.refused("patch", "-n", namespace, "tenanttemplate", "web-app", "--type=merge", "-p", patch)
-    assert "registryId cannot change" in said
+    message = kubectl.expect_rejection(
+        "patch", "-n", namespace, "tenanttemplate", "web-app", "--type=merge", "-p", patch
+    )
+    assert "registryId cannot change" in message
 
 
 @pytest.mark.parametrize(

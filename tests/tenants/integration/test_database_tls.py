@@ -1,4 +1,4 @@
-"""TLS to real databases: authority and client certificate come from Secrets, and a stranger is not believed."""
+"""TLS to real databases: CA and client certificate come from Secrets, and an untrusted server is rejected."""
 
 import asyncio
 import base64
@@ -13,11 +13,11 @@ import pytest
 from steward.local.control_plane import ControlPlane
 from tests.support.database_servers import DatabaseServer, mariadb_server
 from tests.support.kubectl import Kubectl
-from tests.tenants.conftest import running_operator
 from tests.tenants.sources.support.certificates import Authority, Pem
-from tests.tenants.sources.support.postgres_over_tls import speaking_tls
+from tests.tenants.sources.support.postgres_over_tls import with_tls
 from tests.tenants.support.customers import World, config_template, until
 from tests.tenants.support.manifests import Manifest, registry
+from tests.tenants.support.operator import running_operator
 
 pytestmark = pytest.mark.timeout(1200)
 
@@ -65,12 +65,12 @@ async def _run(server: DatabaseServer, *statements: str) -> None:
 
 @pytest.fixture
 def servers(postgres: DatabaseServer) -> Iterator[Servers]:
-    """Both show who the client is that reads: the one lets nobody else in, the other has it in the row."""
+    """Both check the client certificate: one admits no other client, the other returns its name in the row."""
     authority = Authority()
     pem = authority.issue("server")
     files = {"ssl-ca": authority.certificate, "ssl-cert": pem.certificate, "ssl-key": pem.key}
     loop = asyncio.new_event_loop()
-    spoken = speaking_tls(postgres, authority)
+    spoken = with_tls(postgres, authority)
     with mariadb_server(files) as mariadb:
         connection = loop.run_until_complete(spoken.__aenter__())
         loop.run_until_complete(_run(
@@ -93,7 +93,7 @@ def servers(postgres: DatabaseServer) -> Iterator[Servers]:
     loop.close()
 
 
-def test_a_stranger_is_refused_and_the_right_authority_is_taken_up_from_its_secret(
+def test_an_untrusted_server_is_rejected_until_the_secret_has_its_ca(
     control_plane: ControlPlane, kubectl: Kubectl, namespace: str, servers: Servers, tmp_path: Path
 ) -> None:
     world = World(kubectl, namespace)
@@ -110,7 +110,7 @@ def test_a_stranger_is_refused_and_the_right_authority_is_taken_up_from_its_secr
             ),
         )
         for kind in DATABASES:
-            _until_refused(world, kind)
+            _until_rejected(world, kind)
         assert world.tenants() == {}
 
         world.apply(_secret("trust", ca_crt=servers.authority.certificate))
@@ -118,7 +118,7 @@ def test_a_stranger_is_refused_and_the_right_authority_is_taken_up_from_its_secr
             assert READER in _until_read(world, kind)
 
 
-def _until_refused(world: World, kind: str) -> None:
+def _until_rejected(world: World, kind: str) -> None:
     until(
         lambda: "tls.caRef" in world.condition("SourceReachable", name=kind)["message"],
         lambda: world.status(name=kind),
@@ -126,7 +126,7 @@ def _until_refused(world: World, kind: str) -> None:
 
 
 def _until_read(world: World, kind: str) -> str:
-    """Who the database saw reading."""
+    """The client that the database authenticated."""
     found = until(lambda: world.get("configmap", f"acme-{kind}"), lambda: world.status(name=kind))
     return str(found["data"]["client"])
 

@@ -1,4 +1,4 @@
-"""The deletion guard at work: what nobody asked for is never deleted, and what was held can be let go."""
+"""The deletion guard on a real control plane: holds, approvals and grace periods."""
 
 from typing import Any
 
@@ -13,7 +13,7 @@ FOUR_TENANTS = tuple(f"{uid}-web-app" for uid in FOUR)
 
 @pytest.fixture
 def fleet(world: World, customers: Customers) -> World:
-    """Four customers, and a Tenant for each."""
+    """Four customers with a Tenant each."""
     return _fleet(world, customers)
 
 
@@ -25,7 +25,9 @@ def _fleet(world: World, customers: Customers, **spec: Any) -> World:
     return world
 
 
-def test_one_row_that_vanished_goes_after_a_second_look(fleet: World, customers: Customers) -> None:
+def test_the_tenant_of_one_missing_row_is_deleted_after_a_second_read(
+    fleet: World, customers: Customers
+) -> None:
     customers.remove("acme")
     fleet.until_tenants(*FOUR_TENANTS[1:])
     assert fleet.condition("DeletionHeld")["status"] == "False"
@@ -41,14 +43,16 @@ def test_an_emptied_table_deletes_nothing_and_its_rows_release_the_hold(
     assert "allowEmpty" in held["message"]
     assert fleet.status()["heldDeletion"]["count"] == 4
     assert until(lambda: fleet.events("DeletionHeld"))
-    assert fleet.staying() == set(FOUR_TENANTS)
+    assert fleet.active_tenants() == set(FOUR_TENANTS)
 
     customers.add(*FOUR)
     fleet.until_condition("DeletionHeld", "False")
-    assert fleet.staying() == set(FOUR_TENANTS)
+    assert fleet.active_tenants() == set(FOUR_TENANTS)
 
 
-def test_too_many_at_once_wait_until_exactly_they_are_approved(fleet: World, customers: Customers) -> None:
+def test_deletions_over_the_limit_wait_until_exactly_they_are_approved(
+    fleet: World, customers: Customers
+) -> None:
     customers.remove("acme", "hooli")
     fleet.until_condition("DeletionHeld", "True")
     held = until(
@@ -59,7 +63,7 @@ def test_too_many_at_once_wait_until_exactly_they_are_approved(fleet: World, cus
     fleet.approve("tenantregistry", "prod", "2-000000000000")
     customers.run("UPDATE customers SET plan = 'seen' WHERE id = 'umbrella'")
     until(lambda: "seen" in str(fleet.tenants()["umbrella-web-app"]["spec"]))
-    assert fleet.staying() == set(FOUR_TENANTS)
+    assert fleet.active_tenants() == set(FOUR_TENANTS)
 
     fleet.kubectl("annotate", "--overwrite", "tenantregistry", "prod", f"{APPROVAL}={held['approveWith']}")
     fleet.until_tenants("initech-web-app", "umbrella-web-app")
@@ -78,19 +82,19 @@ def test_a_row_that_returns_within_its_grace_cancels_the_deletion(world: World, 
     until(
         lambda: mark not in world.tenants()["acme-web-app"]["metadata"].get("annotations", {}), world.tenants
     )
-    assert world.staying() == set(FOUR_TENANTS)
+    assert world.active_tenants() == set(FOUR_TENANTS)
 
 
 def test_a_deleted_template_waits_for_the_approval_of_its_tenants(fleet: World) -> None:
     fleet.kubectl("delete", "tenanttemplate", "web-app", "--wait=false")
 
     held = fleet.until_condition("DeletionHeld", "True", kind="tenanttemplate", name="web-app")
-    assert fleet.staying() == set(FOUR_TENANTS)
+    assert fleet.active_tenants() == set(FOUR_TENANTS)
 
     approval = held["message"].split('approve-deletion: "')[1].split('"')[0]
     fleet.approve("tenanttemplate", "web-app", approval)
     until(lambda: fleet.get("tenanttemplate", "web-app") is None)
-    assert fleet.staying() == set()
+    assert fleet.active_tenants() == set()
     until(lambda: fleet.status()["referencingTemplates"] == 0, fleet.status)
 
 
@@ -102,8 +106,8 @@ def test_a_deleted_registry_waits_for_the_approval_of_its_tenants(fleet: World, 
     fleet.until_condition("DeletionHeld", "True")
     held = until(lambda: fleet.status().get("heldDeletion"))
     assert {name: item["metadata"]["uid"] for name, item in fleet.tenants().items()} == uids
-    assert fleet.staying() == set(FOUR_TENANTS)
+    assert fleet.active_tenants() == set(FOUR_TENANTS)
 
     fleet.approve("tenantregistry", "prod", held["approveWith"])
     until(lambda: fleet.get("tenantregistry", "prod") is None)
-    assert fleet.staying() == set()
+    assert fleet.active_tenants() == set()

@@ -1,6 +1,6 @@
-"""Every kind that a template has a list for, and a database: found in others' hands, made, and taken away again.
+"""Objects of every kind with a list in the template, and a database: foreign, created, and deleted.
 
-So every right that the operator has on them is one that it uses.
+So the operator uses every permission that it has on them.
 """
 
 import asyncio
@@ -15,12 +15,12 @@ from steward.local.control_plane import ControlPlane
 from steward.multigres.api.kinds import CUSTOM_KINDS as MULTIGRES_KINDS
 from steward.tenants.api.lists import LISTS, field_name
 from steward.tenants.labels import TENANT as TENANT_LABEL
-from steward.tenants.rendering.secret_payload import Payload
+from steward.tenants.rendering.secret_payload import SecretPayload
 from steward.testkit import Answer, FaultProxy, Hold, Match, Rule
 from tests.support import definitions
-from tests.support.identities import kubeconfig_of, token_of
+from tests.support.identities import operator_kubeconfig, operator_token
 from tests.support.kubectl import Kubectl
-from tests.support.operator_process import Operator, running_aside
+from tests.support.operator_process import OperatorProcess, run_operator_process_async
 from tests.tenants.support.customers import Customers, World, sqlite_registry, until
 from tests.tenants.support.fleet import (
     TENANT,
@@ -52,7 +52,7 @@ OTHER = row_resource("other", nameTemplate="{{ .uid }}-other")
 def fleet(
     control_plane: ControlPlane, kubectl: Kubectl, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[Fleet]:
-    definitions.install(control_plane, kubectl, MULTIGRES_KINDS)
+    definitions.install_crds(control_plane, kubectl, MULTIGRES_KINDS)
     log: Path = tmp_path_factory.mktemp("operator") / "operator.log"
     with fleets(control_plane, kubectl, log, 1) as found:
         yield next(found)
@@ -65,26 +65,28 @@ def _manifests(namespace: str, name: str) -> dict[str, Manifest]:
     backend = {"service": {"name": name, "port": {"number": 80}}}
     storage = {"requests": {"storage": "1Gi"}}
 
-    def made(api_version: str, kind: str, **spec: Any) -> Manifest:
+    def manifest(api_version: str, kind: str, **spec: Any) -> Manifest:
         return {"apiVersion": api_version, "kind": kind, "metadata": {"name": name}, "spec": spec}
 
     return {
         "serviceAccounts": {"apiVersion": "v1", "kind": "ServiceAccount", "metadata": {"name": name}},
         "deployments": deployment(name),
-        "statefulSets": made("apps/v1", "StatefulSet", selector=selector, serviceName=name, template=POD),
-        "daemonSets": made("apps/v1", "DaemonSet", selector=selector, template=POD),
+        "statefulSets": manifest("apps/v1", "StatefulSet", selector=selector, serviceName=name, template=POD),
+        "daemonSets": manifest("apps/v1", "DaemonSet", selector=selector, template=POD),
         "services": service(name),
-        "ingresses": made("networking.k8s.io/v1", "Ingress", defaultBackend=backend),
+        "ingresses": manifest("networking.k8s.io/v1", "Ingress", defaultBackend=backend),
         "configMaps": config_map(name),
         "secrets": {"apiVersion": "v1", "kind": "Secret", "metadata": {"name": name}, "type": "Opaque"},
-        "persistentVolumeClaims": made(
+        "persistentVolumeClaims": manifest(
             "v1", "PersistentVolumeClaim", accessModes=["ReadWriteOnce"], resources=storage
         ),
-        "jobs": made("batch/v1", "Job", **ONE_RUN),
-        "cronJobs": made("batch/v1", "CronJob", schedule="0 0 1 1 *", jobTemplate={"spec": ONE_RUN}),
-        "podDisruptionBudgets": made("policy/v1", "PodDisruptionBudget", maxUnavailable=1, selector=selector),
-        "networkPolicies": made("networking.k8s.io/v1", "NetworkPolicy", podSelector={}),
-        "horizontalPodAutoscalers": made(
+        "jobs": manifest("batch/v1", "Job", **ONE_RUN),
+        "cronJobs": manifest("batch/v1", "CronJob", schedule="0 0 1 1 *", jobTemplate={"spec": ONE_RUN}),
+        "podDisruptionBudgets": manifest(
+            "policy/v1", "PodDisruptionBudget", maxUnavailable=1, selector=selector
+        ),
+        "networkPolicies": manifest("networking.k8s.io/v1", "NetworkPolicy", podSelector={}),
+        "horizontalPodAutoscalers": manifest(
             "autoscaling/v2", "HorizontalPodAutoscaler", scaleTargetRef=target, maxReplicas=2
         ),
         "namespaces": {
@@ -92,12 +94,12 @@ def _manifests(namespace: str, name: str) -> dict[str, Manifest]:
             "kind": "Namespace",
             "metadata": {"name": f"{namespace}-{name}"},
         },
-        "manifests": made("multigres.com/v1alpha1", "MultigresCluster", **CELLS),
+        "manifests": manifest("multigres.com/v1alpha1", "MultigresCluster", **CELLS),
     }
 
 
 def _tenant(fleet: Fleet, name: str, manifests: dict[str, Manifest]) -> None:
-    payload = Payload().with_secret("secrets", {"key": "dmFsdWU="})
+    payload = SecretPayload().with_secret("secrets", {"key": "dmFsdWU="})
     values = {"secretName": f"{name}-values", "digest": payload.digest}
     meta = {"name": values["secretName"]}
     fleet.apply({"apiVersion": "v1", "kind": "Secret", "metadata": meta, "data": payload.data})
@@ -106,7 +108,7 @@ def _tenant(fleet: Fleet, name: str, manifests: dict[str, Manifest]) -> None:
     )
 
 
-def test_every_kind_in_other_hands_is_looked_at_and_left_alone(fleet: Fleet) -> None:
+def test_foreign_objects_of_every_kind_are_not_changed(fleet: Fleet) -> None:
     manifests = _manifests(fleet.namespace, "theirs")
     foreign = {"apiVersion": "v1", "kind": "List", "items": list(manifests.values())}
     fleet.kubectl("create", "-n", fleet.namespace, "-f", "-", document=foreign)
@@ -116,28 +118,28 @@ def test_every_kind_in_other_hands_is_looked_at_and_left_alone(fleet: Fleet) -> 
     fleet.until(
         lambda: fleet.status("hopeful").get("conflictedResources") == len(LISTS), "all to be another's"
     )
-    assert _ours(fleet, manifests) == set()
+    assert _managed_lists(fleet, manifests) == set()
 
 
-def test_every_kind_is_made_and_taken_away(fleet: Fleet) -> None:
+def test_every_kind_is_created_and_deleted(fleet: Fleet) -> None:
     manifests = _manifests(fleet.namespace, "ours")
     assert list(manifests) == [field_name(attribute) for attribute, _ in LISTS]
 
     _tenant(fleet, "acme", manifests)
-    fleet.until(lambda: _ours(fleet, manifests) == set(manifests), "every object to be made")
+    fleet.until(lambda: _managed_lists(fleet, manifests) == set(manifests), "every object to be created")
 
     fleet.kubectl("delete", TENANT, "acme", "--wait=false", "-n", fleet.namespace)
-    fleet.until_gone(TENANT, "acme")
-    fleet.until(lambda: _ours(fleet, manifests) == set(), "every object to be gone")
+    fleet.until_deleted(TENANT, "acme")
+    fleet.until(lambda: _managed_lists(fleet, manifests) == set(), "every object to be deleted")
 
 
-async def test_without_streaming_lists_what_a_refused_write_met_is_looked_at_and_a_slow_write_is_told_of(
+async def test_without_streaming_lists_a_rejected_write_is_read_back_and_a_slow_write_is_reported(
     control_plane: ControlPlane, fleet: Fleet, namespace: str, customers: Customers, tmp_path: Path
 ) -> None:
-    """Fleet's operator knows nothing of this namespace; it has put the definitions of databases there."""
+    """The operator of `fleet` does not watch this namespace; the fixture has installed the CRDs of databases."""
     world = World(fleet.kubectl, namespace)
-    await asyncio.to_thread(kubeconfig_of, TENANTS, control_plane)
-    token = await asyncio.to_thread(token_of, TENANTS, fleet.kubectl)
+    await asyncio.to_thread(operator_kubeconfig, TENANTS, control_plane)
+    token = await asyncio.to_thread(operator_token, TENANTS, fleet.kubectl)
     async with FaultProxy(control_plane.kubeconfig) as proxy:
         proxy.add(Rule(Match(verb="watch", resource="multigresclusters"), Answer(400), count=1))
         proxy.add(Rule(Match(verb="patch", resource="controllerrevisions"), Answer(422), count=1))
@@ -145,13 +147,13 @@ async def test_without_streaming_lists_what_a_refused_write_met_is_looked_at_and
         customers.add("acme")
         await asyncio.to_thread(world.apply, sqlite_registry(), template(manifests=[DATABASE]))
 
-        operator = Operator("tenants", config, namespace, tmp_path / "log")
-        async with running_aside(operator, sqlite_root=str(tmp_path)):
+        operator = OperatorProcess("tenants", config, namespace, tmp_path / "log")
+        async with run_operator_process_async(operator, sqlite_root=str(tmp_path)):
             await asyncio.to_thread(until, lambda: world.get("multigrescluster", "acme-database"))
             proxy.add(Rule(Match(verb="patch", resource="tenants", subresource=""), Answer(422), count=1))
             await asyncio.to_thread(world.apply, template(manifests=[DATABASE], configMaps=[OTHER]))
             await asyncio.to_thread(until, lambda: world.get("configmap", "acme-other"))
-            await _a_row_is_told_of_while_its_tenant_is_written(proxy, world, customers)
+            await _check_row_is_reported_while_its_tenant_is_written(proxy, world, customers)
             lists = {seen.call.resource for seen in proxy.calls(Match(verb="list"))}
             gets = {seen.call.resource for seen in proxy.calls(Match(verb="get"))}
 
@@ -159,35 +161,35 @@ async def test_without_streaming_lists_what_a_refused_write_met_is_looked_at_and
     assert gets >= {"tenants", "controllerrevisions"}
 
 
-async def _a_row_is_told_of_while_its_tenant_is_written(
+async def _check_row_is_reported_while_its_tenant_is_written(
     proxy: FaultProxy, world: World, customers: Customers
 ) -> None:
     tenant = ("tenant", "bob-web-app")
-    held = proxy.add(Rule(Match(verb="patch", resource="tenants", name="bob-web-app"), Hold()))
+    hold = proxy.add(Rule(Match(verb="patch", resource="tenants", name="bob-web-app"), Hold()))
     customers.add("bob")
 
-    def told() -> Any:
+    def status_with_both_rows() -> Any:
         status = world.status()
         return status if status.get("activeRows") == 2 else None
 
-    status = await asyncio.to_thread(until, told, world.status)
-    # Once the write has failed it is told anyhow, together with the failure.
+    status = await asyncio.to_thread(until, status_with_both_rows, world.status)
+    # Once the write has failed, the status is written anyway, with the failure.
     reasons = {each["type"]: each["reason"] for each in status["conditions"]}
     assert reasons["Ready"] == "DatabaseConnected"
     assert await asyncio.to_thread(world.get, *tenant) is None
-    proxy.remove(held)
+    proxy.remove(hold)
     await asyncio.to_thread(until, lambda: world.get(*tenant))
 
 
-def _ours(fleet: Fleet, manifests: dict[str, Manifest]) -> set[str]:
-    """The lists whose object bears our label and stays."""
+def _managed_lists(fleet: Fleet, manifests: dict[str, Manifest]) -> set[str]:
+    """The lists whose object is managed and not terminating."""
     found = {
         name: fleet.get(manifest["kind"].lower(), manifest["metadata"]["name"])
         for name, manifest in manifests.items()
     }
-    return {name for name, manifest in found.items() if manifest is not None and _is_ours(manifest)}
+    return {name for name, manifest in found.items() if manifest is not None and _is_managed(manifest)}
 
 
-def _is_ours(found: Manifest) -> bool:
+def _is_managed(found: Manifest) -> bool:
     metadata = found["metadata"]
     return "deletionTimestamp" not in metadata and TENANT_LABEL in (metadata.get("labels") or {})

@@ -1,5 +1,5 @@
-"""Tenants of the operator before us are taken over as they stand: same objects, rendered anew, in whatever order a
-backup brings registry, Tenants and templates back."""
+"""Tenants of the Go operator are taken over: same objects, rendered again, in whatever order a backup restores
+registry, Tenants and templates."""
 
 import json
 from typing import Any
@@ -12,9 +12,9 @@ NAME = "acme-web-app"
 BODY = {"apiVersion": "v1", "kind": "ConfigMap", "data": {"host": "{{ .host }}"}}
 
 
-def _former(registry_uid: str) -> Manifest:
-    """As that operator wrote it: bodies still templates, row values in annotations, owned by the registry. One of its
-    lists is in no template any more."""
+def _go_operator_tenant(registry_uid: str) -> Manifest:
+    """As the Go operator wrote it: bodies still templates, row values in annotations, owned by the registry. One of its
+    lists is no longer in any template."""
     lists: dict[str, Any] = {
         "configMaps": [resource(spec=BODY, nameTemplate=NAME)],
         "secrets": [resource("old", spec={"apiVersion": "v1", "kind": "Secret"}, nameTemplate="acme-old")],
@@ -38,7 +38,7 @@ def _former(registry_uid: str) -> Manifest:
 
 
 def _objects(owner: Manifest) -> list[Manifest]:
-    """What that operator made of it."""
+    """The objects that the Go operator created for it."""
     meta = owner["metadata"]
     reference = {"apiVersion": owner["apiVersion"], "kind": "Tenant", "name": NAME, "uid": meta["uid"]}
     common = {
@@ -51,31 +51,31 @@ def _objects(owner: Manifest) -> list[Manifest]:
     ]  # fmt: skip
 
 
-def _make_former(world: World) -> dict[str, str]:
-    """The uids of what there is."""
+def _create_go_operator_objects(world: World) -> dict[str, str]:
+    """The uids of the existing objects."""
     registry = until(lambda: world.get("tenantregistry", "prod"))
-    world.apply(_former(registry["metadata"]["uid"]))
-    made = world.tenants()[NAME]
-    world.apply(*_objects(made), manager="tenant-operator")
+    world.apply(_go_operator_tenant(registry["metadata"]["uid"]))
+    tenant = world.tenants()[NAME]
+    world.apply(*_objects(tenant), manager="tenant-operator")
     keys = [
         f"{kind}/{world.namespace}/{name}"
         for kind, name in (("ConfigMap", f"{NAME}@config"), ("Secret", "acme-old@old"))
     ]
     status = {"status": {"appliedResources": keys}}
     world.kubectl("patch", "tenant", NAME, "--subresource=status", "--type=merge", "-p", json.dumps(status))
-    return {"tenant": made["metadata"]["uid"], "configmap": world.get("configmap", NAME)["metadata"]["uid"]}
+    return {"tenant": tenant["metadata"]["uid"], "configmap": world.get("configmap", NAME)["metadata"]["uid"]}
 
 
-def test_a_tenant_that_another_operator_made_waits_for_its_template_and_is_rendered_in_place(
+def test_a_tenant_of_the_go_operator_waits_for_its_template_and_is_rendered_in_place(
     world: World, customers: Customers
 ) -> None:
     world.apply(sqlite_registry())
-    uids = _make_former(world)
+    uids = _create_go_operator_objects(world)
     customers.add("acme")
     until(lambda: world.status().get("activeRows") == 1, world.status)
-    told = world.until_condition("Degraded", "True")
-    assert told["reason"] == "TemplateMissing"
-    assert "web-app (1)" in told["message"]
+    condition = world.until_condition("Degraded", "True")
+    assert condition["reason"] == "TemplateMissing"
+    assert "web-app (1)" in condition["message"]
     until(lambda: "ownerReferences" not in world.tenants()[NAME]["metadata"], world.tenants)
 
     world.apply(config_template())

@@ -1,4 +1,4 @@
-"""A restart of the operator is no event: what is as it should be is not written again."""
+"""After a restart the operator writes no object that is up to date."""
 
 from pathlib import Path
 
@@ -6,10 +6,10 @@ from steward.install.operators import TENANTS
 from steward.local.control_plane import ControlPlane
 from steward.local.service_accounts import kubeconfig
 from tests.support.kubectl import Kubectl
-from tests.support.operator_process import Operator, running
-from tests.tenants.conftest import running_operator
+from tests.support.operator_process import OperatorProcess, run_operator_process
 from tests.tenants.support.customers import Customers, World, config_template, sqlite_registry, until
 from tests.tenants.support.manifests import resource
+from tests.tenants.support.operator import running_operator
 
 SECRET = {"apiVersion": "v1", "kind": "Secret", "stringData": {"plan": "{{ .plan }}"}}
 WRITTEN = "tenants,secrets,configmaps,controllerrevisions"
@@ -25,20 +25,22 @@ def _versions(world: World) -> dict[str, str]:
     return dict(line.split("=") for line in lines.split())
 
 
-def _narrow(control_plane: ControlPlane, kubectl: Kubectl, namespace: str, directory: Path) -> Operator:
-    """An operator whose account has its rights in this namespace and nowhere else."""
+def _restricted_operator(
+    control_plane: ControlPlane, kubectl: Kubectl, namespace: str, directory: Path
+) -> OperatorProcess:
+    """An operator whose service account has permissions in this namespace only."""
     where = ("-n", namespace)
-    kubectl("create", "serviceaccount", "narrow", *where)
-    bound = (f"--clusterrole={TENANTS.name}", f"--serviceaccount={namespace}:narrow")
-    kubectl("create", "rolebinding", "narrow", *bound, *where)
-    config = directory / "narrow.kubeconfig"
+    kubectl("create", "serviceaccount", "restricted", *where)
+    bound = (f"--clusterrole={TENANTS.name}", f"--serviceaccount={namespace}:restricted")
+    kubectl("create", "rolebinding", "restricted", *bound, *where)
+    config = directory / "restricted.kubeconfig"
     config.write_text(
-        kubeconfig(control_plane, TENANTS, kubectl("create", "token", "narrow", *where).strip())
+        kubeconfig(control_plane, TENANTS, kubectl("create", "token", "restricted", *where).strip())
     )
-    return Operator("tenants", config, namespace, directory / "second.log")
+    return OperatorProcess("tenants", config, namespace, directory / "second.log")
 
 
-def test_a_restart_with_rights_in_the_namespace_alone_writes_nothing_that_is_as_it_should_be(
+def test_a_restart_with_permissions_in_one_namespace_writes_no_object_that_is_up_to_date(
     control_plane: ControlPlane, kubectl: Kubectl, namespace: str, customers: Customers, tmp_path: Path
 ) -> None:
     world = World(kubectl, namespace)
@@ -47,11 +49,11 @@ def test_a_restart_with_rights_in_the_namespace_alone_writes_nothing_that_is_as_
     with running_operator(control_plane, namespace, tmp_path / "first.log"):
         world.apply(sqlite_registry(), config_template(secrets=secrets))
         until(lambda: world.status().get("ready") == 2, world.status)
-    before = _versions(world)
+    previous = _versions(world)
 
     customers.add("late")
-    narrow = _narrow(control_plane, kubectl, namespace, tmp_path)
-    with running(narrow, sqlite_root=str(tmp_path), no_cross_namespace="true"):
+    restricted = _restricted_operator(control_plane, kubectl, namespace, tmp_path)
+    with run_operator_process(restricted, sqlite_root=str(tmp_path), no_cross_namespace="true"):
         until(lambda: world.status().get("ready") == 3, world.status)
     after = _versions(world)
-    assert {name: version for name, version in after.items() if name in before} == before
+    assert {name: version for name, version in after.items() if name in previous} == previous

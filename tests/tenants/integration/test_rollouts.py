@@ -6,23 +6,23 @@ from typing import Any
 
 from steward.local.control_plane import ControlPlane
 from tests.support.kubectl import Kubectl
-from tests.tenants.conftest import running_operator
 from tests.tenants.support.customers import Customers, World, config_template, sqlite_registry, until
 from tests.tenants.support.manifests import Manifest, resource
+from tests.tenants.support.operator import running_operator
 
 OF_TEMPLATE = {"kind": "tenanttemplate", "name": "web-app"}
 NAMES = ("acme-web-app", "hooli-web-app", "umbrella-web-app")
 
 
 def _template(version: str, is_fine: str = "yes") -> Manifest:
-    """A ConfigMap that says itself whether it is ready."""
+    """A ConfigMap whose data decide whether it is ready."""
     body = {"apiVersion": "v1", "kind": "ConfigMap", "data": {"version": version, "fine": is_fine}}
     resources = [resource(spec=body, readyWhen='{{ eq .data.fine "yes" }}')]
     return config_template(configMaps=resources, rollout={"maxSkew": 1})
 
 
 def _generations(world: World) -> dict[str, tuple[int, int]]:
-    """By Tenant, the version of its template and how often it was changed."""
+    """By Tenant: the generation of its template, and its own."""
     return {
         name: (item["spec"]["templateGeneration"], item["metadata"]["generation"])
         for name, item in world.tenants().items()
@@ -30,7 +30,7 @@ def _generations(world: World) -> dict[str, tuple[int, int]]:
 
 
 def _until_phase(world: World, phase: str, generation: int) -> dict[str, Any]:
-    def found() -> Any:
+    def rollout_in_phase() -> Any:
         rollout = world.status(**OF_TEMPLATE).get("rollout", {})
         return (
             rollout
@@ -38,17 +38,17 @@ def _until_phase(world: World, phase: str, generation: int) -> dict[str, Any]:
             else None
         )
 
-    return until(found, lambda: world.status(**OF_TEMPLATE))
+    return until(rollout_in_phase, lambda: world.status(**OF_TEMPLATE))
 
 
-def _let_an_hour_pass(world: World) -> None:
-    """Since the last Tenant became ready; the operator is not there meanwhile."""
+def _age_rollout(world: World) -> None:
+    """Moves the last progress into the past while no operator runs."""
     long_ago = {"status": {"rollout": {"lastProgressTime": "2020-01-01T00:00:00Z"}}}
     patch = ("--subresource=status", "--type=merge", "-p", json.dumps(long_ago))
     world.kubectl("patch", "tenanttemplate", "web-app", *patch)
 
 
-def _one_gets_a_bad_version(world: World) -> None:
+def _roll_out_bad_version_to_one(world: World) -> None:
     source = {**sqlite_registry()["spec"]["source"], "syncInterval": "1h"}
     world.apply(sqlite_registry(source=source), _template("1"))
     _until_phase(world, "Complete", 1)
@@ -62,19 +62,19 @@ def _one_gets_a_bad_version(world: World) -> None:
     assert until(lambda: world.events("RolloutThrottled"))
 
 
-def test_a_bad_version_stops_at_its_first_tenant_fails_by_its_deadline_and_a_good_one_reaches_all(
+def test_a_bad_version_stops_at_its_first_tenant_and_a_good_one_reaches_all(
     control_plane: ControlPlane, kubectl: Kubectl, namespace: str, customers: Customers, tmp_path: Path
 ) -> None:
     world = World(kubectl, namespace)
     customers.add("acme", "hooli", "umbrella")
     with running_operator(control_plane, namespace, tmp_path / "first.log"):
-        _one_gets_a_bad_version(world)
-    _let_an_hour_pass(world)
+        _roll_out_bad_version_to_one(world)
+    _age_rollout(world)
     with running_operator(control_plane, namespace, tmp_path / "second.log"):
-        _it_fails_and_the_next_edit_goes_on(world)
+        _check_failure_and_next_edit(world)
 
 
-def _it_fails_and_the_next_edit_goes_on(world: World) -> None:
+def _check_failure_and_next_edit(world: World) -> None:
     failed = _until_phase(world, "Failed", 2)
     assert (failed["updatedNodes"], failed["readyUpdatedNodes"]) == (1, 0)
     assert "Edit the template to go on" in failed["message"]
@@ -85,7 +85,7 @@ def _it_fails_and_the_next_edit_goes_on(world: World) -> None:
     world.apply(_template("3"))
     rollout = _until_phase(world, "Complete", 3)
     assert (rollout["updatedNodes"], rollout["readyUpdatedNodes"], rollout["updatingNodes"]) == (3, 3, 0)
-    # The second version was never given to the other two: they have changed only once.
+    # The other two never had the second version: they have changed only once.
     assert _generations(world) == {
         "acme-web-app": (3, 3),
         "hooli-web-app": (3, 2),

@@ -1,4 +1,4 @@
-"""Who may do what: on a real control plane with its real access control, a template has the rights of its account."""
+"""Permissions on a real control plane with RBAC: a template has the permissions of its service account."""
 
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -9,9 +9,17 @@ import pytest
 from steward.local.control_plane import ControlPlane
 from steward.testkit.rbac_coverage import Use
 from tests.support.kubectl import Kubectl
-from tests.support.rbac_comparison import is_refused
-from tests.tenants.conftest import running_operator
-from tests.tenants.support.fleet import TENANT, Fleet, config_map, leave_nothing, make_spaces, resource, space
+from tests.support.rbac_comparison import record_expected_denial
+from tests.tenants.support.fleet import (
+    TENANT,
+    Fleet,
+    config_map,
+    create_namespaces,
+    delete_tenants_and_namespaces,
+    namespace_manifest,
+    resource,
+)
+from tests.tenants.support.operator import running_operator
 
 pytestmark = pytest.mark.timeout(1200)
 
@@ -20,19 +28,19 @@ pytestmark = pytest.mark.timeout(1200)
 def strict_fleets(
     control_plane: ControlPlane, kubectl: Kubectl, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[Iterator[Fleet]]:
-    """Under an operator that asks for an account, and whose own namespace is the last one."""
-    *names, own = make_spaces(kubectl, 5)
+    """For an operator that requires service accounts, and whose own namespace is the last one."""
+    *names, own = create_namespaces(kubectl, 5)
     log: Path = tmp_path_factory.mktemp("operator") / "operator.log"
     settings = {"require_service_account": "true", "namespace": own}
     with running_operator(control_plane, ",".join(names), log, **settings):
         try:
             yield (_with_account(kubectl, name, own) for name in names)
         finally:
-            leave_nothing(kubectl, [*names, own])
+            delete_tenants_and_namespaces(kubectl, [*names, own])
 
 
 def _with_account(kubectl: Kubectl, name: str, own: str) -> Fleet:
-    """An account that may do with ConfigMaps in its own namespace what it likes, and nothing else."""
+    """A service account with all permissions on ConfigMaps in its own namespace, and no others."""
     fleet = Fleet(kubectl, name)
     where = ("-n", name)
     kubectl("create", "serviceaccount", "tenants", *where)
@@ -50,7 +58,7 @@ def fleet(strict_fleets: Iterator[Fleet]) -> Fleet:
 ACCOUNT = {"serviceAccountName": "tenants"}
 
 
-def test_objects_are_applied_with_the_rights_of_the_account(fleet: Fleet) -> None:
+def test_objects_are_applied_with_the_permissions_of_the_service_account(fleet: Fleet) -> None:
     secret = {"apiVersion": "v1", "kind": "ServiceAccount", "metadata": {"name": "denied"}}
     fleet.tenant(
         **ACCOUNT,
@@ -72,14 +80,14 @@ def test_objects_are_applied_with_the_rights_of_the_account(fleet: Fleet) -> Non
     assert fleet.get("serviceaccount", "denied") is not None
 
 
-def test_without_an_account_nothing_is_applied_where_one_is_asked_for(fleet: Fleet) -> None:
+def test_without_a_required_service_account_nothing_is_applied(fleet: Fleet) -> None:
     fleet.tenant(configMaps=[resource("config", config_map("config"))])
     degraded = fleet.until_reason("Degraded", "ServiceAccountMissing")
     assert "--require-service-account" in degraded["message"]
     assert fleet.get("configmap", "config") is None
 
 
-def test_kinds_that_grant_rights_and_the_operators_own_namespace_are_refused(
+def test_rbac_kinds_and_the_operators_own_namespace_are_denied(
     fleet: Fleet, record_property: Callable[[str, object], None]
 ) -> None:
     role: dict[str, Any] = {
@@ -89,17 +97,17 @@ def test_kinds_that_grant_rights_and_the_operators_own_namespace_are_refused(
         "rules": [{"apiGroups": ["*"], "resources": ["*"], "verbs": ["*"]}],
     }
     own: str = fleet.own  # type: ignore[attr-defined]
-    # When the Tenant goes, the operator looks for what it may have left, and may not look at roles either.
-    is_refused(
+    # When the Tenant is deleted, the operator looks for its objects, and may not read roles either.
+    record_expected_denial(
         record_property, Use("get", "rbac.authorization.k8s.io", "clusterroles", "", role["metadata"]["name"])
     )
     theirs: dict[str, Any] = {"apiVersion": "v1", "kind": "ServiceAccount", "metadata": {"name": "theirs"}}
-    told = {"kubernetes-tenants.org/created-once": "true", "note": "hidden"}
+    annotations = {"kubernetes-tenants.org/created-once": "true", "note": "hidden"}
     whose = {
         "kubernetes-tenants.org/tenant": "umbrella",
         "kubernetes-tenants.org/tenant-namespace": fleet.namespace,
     }
-    fleet.apply({**theirs, "metadata": {"name": "theirs", "annotations": told, "labels": whose}})
+    fleet.apply({**theirs, "metadata": {"name": "theirs", "annotations": annotations, "labels": whose}})
     policies = {"creationPolicy": "Once", "conflictPolicy": "Force"}
     fleet.tenant(
         **ACCOUNT,
@@ -108,18 +116,18 @@ def test_kinds_that_grant_rights_and_the_operators_own_namespace_are_refused(
             resource("peep", theirs, **policies, readyWhen="{{ .metadata.annotations.note }}"),
         ],
         configMaps=[resource("inside", config_map("inside", own))],
-        namespaces=[resource("home", space(own))],
+        namespaces=[resource("home", namespace_manifest(own))],
     )
     degraded = fleet.until_reason("Degraded", "PermissionDenied")
     assert "templates may not hold a ClusterRole" in degraded["message"]
     assert f"the operator's own namespace {own} can be no target" in degraded["message"]
     assert fleet.get("configmap", "inside", own) is None
-    # What another may not touch is not read to it either, as a rule for readiness would.
+    # `readyWhen` must not reveal objects that the service account may not read.
     assert fleet.status()["failedResources"] == 4
     assert "hidden" not in str(fleet.status())
 
 
-def test_a_deletion_that_is_denied_keeps_the_tenant_until_somebody_forces_it(fleet: Fleet) -> None:
+def test_a_denied_deletion_keeps_the_tenant_until_it_is_forced(fleet: Fleet) -> None:
     fleet.tenant(**ACCOUNT, configMaps=[resource("config", config_map("config"), deletionPolicy="Retain")])
     fleet.until_ready()
     where = ("-n", fleet.namespace)
@@ -131,5 +139,5 @@ def test_a_deletion_that_is_denied_keeps_the_tenant_until_somebody_forces_it(fle
     fleet.until_event("TenantDeletionFailed")
     assert fleet.get(TENANT, "acme")["metadata"]["finalizers"]
     fleet.kubectl("annotate", TENANT, "acme", "kubernetes-tenants.org/force-delete=true", *where)
-    fleet.until_gone(TENANT, "acme")
+    fleet.until_deleted(TENANT, "acme")
     assert fleet.get("configmap", "config") is not None

@@ -1,4 +1,4 @@
-"""What a resource may say about itself, on a real control plane: fields to ignore, how to patch, when it is ready."""
+"""Options of a resource on a real control plane: ignoreFields, patchStrategy, readyWhen and others."""
 
 import base64
 from collections.abc import Iterator
@@ -9,7 +9,7 @@ import pytest
 
 from steward.local.control_plane import ControlPlane
 from steward.multigres.api.kinds import CUSTOM_KINDS as MULTIGRES_KINDS
-from steward.tenants.rendering.secret_payload import Payload
+from steward.tenants.rendering.secret_payload import SecretPayload
 from tests.support import definitions
 from tests.support.kubectl import Kubectl
 from tests.tenants.support.fleet import TENANT, Fleet, config_map, deployment, fleets, resource, service
@@ -33,7 +33,7 @@ def fleet(free_fleets: Iterator[Fleet]) -> Fleet:
 
 
 def managers_of(found: Any, field: str) -> list[str]:
-    """Who owns a field of a spec."""
+    """The managers that own a field of a spec."""
     entries = found["metadata"]["managedFields"]
     return [each["manager"] for each in entries if f"f:{field}" in (each["fieldsV1"].get("f:spec") or {})]
 
@@ -73,7 +73,7 @@ def test_ignored_fields_are_set_once_and_then_left_to_others(fleet: Fleet) -> No
     assert (found["spec"]["replicas"], sizes_of(found)) == (3, ["16Mi", "32Mi"])
 
 
-def test_fields_that_are_ignored_later_keep_their_living_values(fleet: Fleet) -> None:
+def test_fields_that_are_ignored_later_keep_their_live_values(fleet: Fleet) -> None:
     fleet.tenant(deployments=[resource("app", deployment("app", 3))])
     fleet.until_ready()
     fleet.tenant(deployments=[resource("app", deployment("app", 1), ignoreFields=["$.spec.replicas"])])
@@ -83,7 +83,7 @@ def test_fields_that_are_ignored_later_keep_their_living_values(fleet: Fleet) ->
     assert managers_of(found, "replicas") == ["tenant-operator-seed"]
 
 
-def test_merge_adds_replace_makes_exact_apply_keeps_what_others_own(fleet: Fleet) -> None:
+def test_merge_adds_fields_replace_removes_others_and_apply_keeps_foreign_fields(fleet: Fleet) -> None:
     def lists(version: str) -> list[dict[str, Any]]:
         return [
             resource(strategy, config_map(strategy, v=version), patchStrategy=strategy)
@@ -102,7 +102,7 @@ def test_merge_adds_replace_makes_exact_apply_keeps_what_others_own(fleet: Fleet
     assert fleet.get("configmap", "replace")["data"] == {"v": "2"}
     version = fleet.get("configmap", "replace")["metadata"]["resourceVersion"]
     fleet.kubectl("delete", "configmap", "apply", "-n", fleet.namespace)
-    fleet.until(lambda: fleet.get("configmap", "apply"), "the next look at the Tenant")
+    fleet.until(lambda: fleet.get("configmap", "apply"), "the next reconcile of the Tenant")
     assert fleet.get("configmap", "replace")["metadata"]["resourceVersion"] == version
 
 
@@ -110,7 +110,7 @@ def ports_of(fleet: Fleet, name: str) -> list[int]:
     return [each["port"] for each in fleet.get("service", name)["spec"]["ports"]]
 
 
-def test_a_port_that_was_edited_by_hand_is_put_back_by_every_strategy(fleet: Fleet) -> None:
+def test_a_port_that_was_edited_by_hand_is_reverted_by_every_strategy(fleet: Fleet) -> None:
     strategies = ("apply", "merge", "replace")
     fleet.tenant(services=[resource(each, service(each, 80), patchStrategy=each) for each in strategies])
     fleet.until_ready()
@@ -122,7 +122,7 @@ def test_a_port_that_was_edited_by_hand_is_put_back_by_every_strategy(fleet: Fle
     fleet.until_ready()
 
 
-def test_a_dependent_waits_and_is_skipped_when_what_it_needs_times_out_and_recovers(fleet: Fleet) -> None:
+def test_a_dependent_waits_is_skipped_after_a_timeout_and_recovers(fleet: Fleet) -> None:
     slow = {"readyWhen": '{{ eq .data.state "up" }}', "timeoutSeconds": 3}
     fleet.tenant(
         configMaps=[
@@ -146,7 +146,7 @@ def test_a_dependent_waits_and_is_skipped_when_what_it_needs_times_out_and_recov
     assert (status["readyResources"], status["skippedResources"]) == (4, 0)
 
 
-def test_a_row_that_does_not_render_leaves_everything_as_it_is(fleet: Fleet) -> None:
+def test_a_render_failure_changes_no_object(fleet: Fleet) -> None:
     fleet.tenant(configMaps=[resource("config", config_map("config", v="1"))])
     fleet.until_ready()
     failure = {"resource": "config", "field": "spec.data.v", "line": 1, "message": 'no entry for key "plan"'}
@@ -158,7 +158,7 @@ def test_a_row_that_does_not_render_leaves_everything_as_it_is(fleet: Fleet) -> 
     fleet.until_event("TemplateRenderError")
 
 
-def test_a_circle_is_told_with_its_path(fleet: Fleet) -> None:
+def test_a_dependency_cycle_is_reported_with_its_path(fleet: Fleet) -> None:
     fleet.tenant(
         configMaps=[
             resource("A", config_map("a"), dependIds=["B"]),
@@ -180,13 +180,13 @@ def job(command: str, **annotations: str) -> dict[str, Any]:
     }
 
 
-def test_what_cannot_change_is_told_with_its_field_or_made_anew(fleet: Fleet) -> None:
+def test_an_immutable_field_is_reported_or_the_object_recreated(fleet: Fleet) -> None:
     fleet.tenant(jobs=[resource("job", job("one"), waitForReady=False)])
     fleet.until_ready()
     uid = fleet.get("job", "job")["metadata"]["uid"]
     fleet.tenant(jobs=[resource("job", job("two"), waitForReady=False)])
     degraded = fleet.until_reason("Degraded", "ResourceFailures")
-    assert "spec.template cannot change on a living object" in degraded["message"]
+    assert "spec.template cannot change on an existing object" in degraded["message"]
     assert fleet.get("job", "job")["metadata"]["uid"] == uid
     recreate = {"kubernetes-tenants.org/recreate": "true"}
     fleet.tenant(jobs=[resource("job", job("two", **recreate), waitForReady=False)])
@@ -194,13 +194,13 @@ def test_what_cannot_change_is_told_with_its_field_or_made_anew(fleet: Fleet) ->
     assert fleet.get("job", "job")["metadata"]["uid"] != uid
 
 
-def test_secrets_come_from_the_payload_beside_the_tenant(fleet: Fleet) -> None:
+def test_secrets_come_from_the_values_secret_of_the_tenant(fleet: Fleet) -> None:
     data = {"password": base64.b64encode(b"hunter2").decode()}
-    payload = Payload().with_secret("login", data)
+    payload = SecretPayload().with_secret("login", data)
     secret = {"apiVersion": "v1", "kind": "Secret", "metadata": {"name": "login"}, "type": "Opaque"}
     values = {"secretName": "acme-values", "digest": payload.digest}
     fleet.tenant(secrets=[resource("login", secret)], values=values)
-    fleet.until(lambda: fleet.status().get("appliedResources"), "the Tenant to be looked at")
+    fleet.until(lambda: fleet.status().get("appliedResources"), "the Tenant to be reconciled")
     assert fleet.get("secret", "login") is None
     fleet.apply(
         {"apiVersion": "v1", "kind": "Secret", "metadata": {"name": "acme-values"}, "data": payload.data}
@@ -209,7 +209,7 @@ def test_secrets_come_from_the_payload_beside_the_tenant(fleet: Fleet) -> None:
     assert fleet.get("secret", "login")["data"] == data
 
 
-def test_what_the_operator_before_us_made_is_taken_over_as_it_is(fleet: Fleet) -> None:
+def test_objects_of_the_go_operator_are_taken_over(fleet: Fleet) -> None:
     spec = {"uid": "acme", "templateRef": "web-app"}
     tenant = {
         "apiVersion": "operator.kubernetes-tenants.org/v1",
@@ -241,7 +241,7 @@ def test_what_the_operator_before_us_made_is_taken_over_as_it_is(fleet: Fleet) -
 def test_a_custom_kind_is_watched_from_its_first_use(
     fleet: Fleet, control_plane: ControlPlane, kubectl: Kubectl
 ) -> None:
-    definitions.install(control_plane, kubectl, MULTIGRES_KINDS)
+    definitions.install_crds(control_plane, kubectl, MULTIGRES_KINDS)
     database = {
         "apiVersion": "multigres.com/v1alpha1",
         "kind": "MultigresCluster",

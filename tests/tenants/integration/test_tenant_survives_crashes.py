@@ -1,7 +1,8 @@
-"""The operator is killed at every write of a Tenant's life, and the next one brings it to the same end.
+"""The operator is killed at every write for a Tenant, and the next process reaches the same result.
 
-A life: objects are made here and in another namespace, the template changes and drops one, the Tenant is deleted. The
-operator that makes a killed life good is the one that is killed in the next: starting one takes longer than a life.
+The scenario: objects are created here and in another namespace, the template changes and drops one, the Tenant is
+deleted. The process that completes an interrupted scenario is the one that is killed in the next: starting a process
+takes longer than a scenario.
 """
 
 import asyncio
@@ -22,54 +23,54 @@ from steward.kube.objects.options import ApplyOptions, DeleteOptions, ListQuery
 from steward.local.control_plane import ControlPlane
 from steward.tenants.cache_rules import TENANT_KIND
 from steward.tenants.labels import TENANT, TENANT_NAMESPACE
-from steward.testkit import FaultProxy, Match, Moment, WriteMoment, kill_at_write
+from steward.testkit import CrashPoint, CrashTiming, FaultProxy, Match, kill_at_write
 from steward.testkit.crash_process import kill, start_process
 from tests.support.kubectl import Kubectl
-from tests.tenants.support.fleet import config_map, resource, space
+from tests.tenants.support.fleet import config_map, namespace_manifest, resource
 
-PATIENCE = 120.0
-MOST_WRITES = 30
-# Events are a courtesy: a lost one is not made good.
+TIMEOUT_SECONDS = 120.0
+MAX_WRITES = 30
+# Without events: a lost event is not repeated.
 WRITES = Match(write=True, path=r"/(tenants|configmaps)/")
 
 
 async def eventually(condition: Callable[[], Awaitable[bool]], what: str) -> None:
     try:
-        async with asyncio.timeout(PATIENCE):
+        async with asyncio.timeout(TIMEOUT_SECONDS):
             while not await condition():
                 await asyncio.sleep(0.05)
     except TimeoutError:
         raise AssertionError(f"never came true: {what}") from None
 
 
-class Life:
-    """One Tenant from its first write to its last."""
+class TenantScenario:
+    """One Tenant from its creation to its deletion."""
 
-    def __init__(self, place: "Place", name: str) -> None:
-        self._client, self._namespace, self._other = place
+    def __init__(self, target: "ScenarioTarget", name: str) -> None:
+        self._client, self._namespace, self._other = target
         self._name = name
-        self._chapter = 0
+        self._step = 0
 
     async def run(self) -> None:
-        """From where it stands to its end: told again after a kill, it goes on."""
-        for number, chapter in enumerate((self._made, self._changed, self._ended)):
-            if number >= self._chapter:
-                self._chapter = number
-                await chapter()
+        """Continues after a kill with the step that was interrupted."""
+        for number, step in enumerate((self._create, self._change, self._delete)):
+            if number >= self._step:
+                self._step = number
+                await step()
 
-    async def _made(self) -> None:
+    async def _create(self) -> None:
         kept, dropped = self._object("kept", v="1"), self._object("dropped")
         await self._write([kept, dropped, self._dependent("there")])
-        await self._until_is({"kept": {"v": "1"}, "dropped": {}, "there": {}})
+        await self._until_objects({"kept": {"v": "1"}, "dropped": {}, "there": {}})
 
-    async def _changed(self) -> None:
+    async def _change(self) -> None:
         await self._write([self._object("kept", v="2"), self._dependent("there")])
-        await self._until_is({"kept": {"v": "2"}, "there": {}})
+        await self._until_objects({"kept": {"v": "2"}, "there": {}})
 
-    async def _ended(self) -> None:
+    async def _delete(self) -> None:
         with suppress(NotFound):
             await self._client.delete(self._ref, DeleteOptions())
-        await eventually(self._is_gone, f"{self._name} leaves nothing behind")
+        await eventually(self._is_deleted, f"{self._name} and its objects are deleted")
 
     @property
     def _ref(self) -> Ref:
@@ -79,7 +80,7 @@ class Life:
         return resource(id, config_map(f"{self._name}-{id}", **data))
 
     def _dependent(self, id: str) -> Manifest:
-        """In the other namespace, and after the one that is kept."""
+        """In the other namespace, and dependent on the one that is kept."""
         return resource(id, config_map(f"{self._name}-{id}", self._other), dependIds=["kept"])
 
     async def _write(self, config_maps: list[Manifest]) -> None:
@@ -101,19 +102,21 @@ class Life:
             for each in found.items
         }
 
-    async def _until_is(self, wanted: dict[str, dict[str, str]]) -> None:
-        async def is_so() -> bool:
+    async def _until_objects(self, expected: dict[str, dict[str, str]]) -> None:
+        async def is_reached() -> bool:
             tenant = await self._client.get(*self._ref)
             status = tenant.get("status") or {}
             truth = {each["type"]: each["status"] for each in status.get("conditions") or ()}
             if status.get("observedGeneration") != tenant["metadata"]["generation"]:
                 return False
             recorded = {each.partition("@")[2] for each in status["appliedResources"]}
-            return truth["Ready"] == "True" and recorded == set(wanted) and await self._objects() == wanted
+            return (
+                truth["Ready"] == "True" and recorded == set(expected) and await self._objects() == expected
+            )
 
-        await eventually(is_so, f"{self._name} has {wanted}")
+        await eventually(is_reached, f"{self._name} has {expected}")
 
-    async def _is_gone(self) -> bool:
+    async def _is_deleted(self) -> bool:
         try:
             await self._client.get(*self._ref)
         except NotFound:
@@ -130,9 +133,9 @@ async def client(control_plane: ControlPlane) -> AsyncIterator[Client]:
 
 @pytest.fixture
 async def other(client: Client) -> AsyncIterator[str]:
-    """A second namespace, where no owner reference reaches."""
+    """A second namespace: owner references do not work across namespaces."""
     name = f"other-{secrets.token_hex(4)}"
-    await client.create(space(name))
+    await client.create(namespace_manifest(name))
     yield name
     await client.delete(Ref(NAMESPACE, Key("", name)))
 
@@ -153,35 +156,35 @@ async def operator(proxy: FaultProxy, namespace: str) -> AsyncIterator[asyncio.s
         await kill(process)
 
 
-class Place(NamedTuple):
+class ScenarioTarget(NamedTuple):
     client: Client
     namespace: str
     other: str
 
 
 @pytest.fixture
-def place(kubectl: Kubectl, client: Client, namespace: str, other: str) -> Place:
-    return Place(client, namespace, other)
+def target(kubectl: Kubectl, client: Client, namespace: str, other: str) -> ScenarioTarget:
+    return ScenarioTarget(client, namespace, other)
 
 
 @pytest.mark.timeout(1200)
-async def test_a_kill_at_any_write_of_a_life_leads_to_the_same_end(
-    place: Place, control_plane: ControlPlane
+async def test_a_kill_at_any_write_leads_to_the_same_result(
+    target: ScenarioTarget, control_plane: ControlPlane
 ) -> None:
-    # Committed and never heard of: what stands then is also what stands before the next write is sent.
-    moment = Moment.AFTER
+    # Killed after the write is committed and before its answer: also the state before the next write is sent.
+    timing = CrashTiming.AFTER
     async with FaultProxy(control_plane.kubeconfig) as proxy:
-        killed: Life | None = None
-        for nth in range(1, MOST_WRITES):
-            async with operator(proxy, place.namespace) as process:
+        killed: TenantScenario | None = None
+        for nth in range(1, MAX_WRITES):
+            async with operator(proxy, target.namespace) as process:
                 if killed is not None:
                     await killed.run()
-                life = Life(place, f"life-{nth}")
-                whole = asyncio.ensure_future(life.run())
-                is_killed = await kill_at_write(process, proxy, WriteMoment(nth, moment, WRITES), until=whole)
-            await asyncio.gather(whole, return_exceptions=True)
+                scenario = TenantScenario(target, f"crash-{nth}")
+                run = asyncio.ensure_future(scenario.run())
+                is_killed = await kill_at_write(process, proxy, CrashPoint(nth, timing, WRITES), until=run)
+            await asyncio.gather(run, return_exceptions=True)
             if not is_killed:
                 break
-            killed = life
+            killed = scenario
     # A finalizer, three objects, a change, three deletes and the statuses between them.
-    assert 10 < nth < MOST_WRITES
+    assert 10 < nth < MAX_WRITES

@@ -1,4 +1,4 @@
-"""Dependencies: cycles by their path, levels to apply in, the reverse to delete in."""
+"""Dependencies: cycles, levels to apply in, and levels to delete in."""
 
 import itertools
 
@@ -10,13 +10,13 @@ from steward.tenants.api.resource import TResource
 from steward.tenants.objects.dependencies import (
     CycleError,
     Edges,
-    Unknown,
+    UnknownDependency,
+    apply_levels,
     deletion_levels,
+    dependency_edges,
     dependents_of,
-    edges_of,
+    duplicate_ids,
     find_cycle,
-    levels,
-    repeated,
     unknown_dependencies,
 )
 
@@ -34,12 +34,12 @@ DIAMOND = {"d": ("b", "c"), "b": ("a",), "c": ("a",), "a": ()}
         ({"a": ("nowhere",), "b": ("a", "a")}, (("a",), ("b",))),
     ],
 )
-def test_a_level_comes_after_all_that_it_depends_on(edges: Edges, expected: object) -> None:
-    assert levels(edges) == expected
+def test_a_level_comes_after_all_its_dependencies(edges: Edges, expected: object) -> None:
+    assert apply_levels(edges) == expected
 
 
 @pytest.mark.parametrize(
-    ("edges", "told"),
+    ("edges", "path"),
     [
         ({"A": ("A",)}, "A -> A"),
         ({"A": ("B",), "B": ("A",)}, "A -> B -> A"),
@@ -47,13 +47,13 @@ def test_a_level_comes_after_all_that_it_depends_on(edges: Edges, expected: obje
         ({"ok": (), "A": ("ok", "B"), "B": ("ok", "A")}, "A -> B -> A"),
     ],
 )
-def test_a_cycle_is_told_by_its_path(edges: Edges, told: str) -> None:
+def test_a_cycle_is_reported_with_its_path(edges: Edges, path: str) -> None:
     with pytest.raises(CycleError) as error:
-        levels(edges)
-    assert str(error.value) == f"Dependency cycle detected: {told}"
+        apply_levels(edges)
+    assert str(error.value) == f"Dependency cycle detected: {path}"
 
 
-def test_deletion_goes_the_other_way() -> None:
+def test_deletion_has_the_reverse_order() -> None:
     assert deletion_levels(DIAMOND) == (("d",), ("b", "c"), ("a",))
 
 
@@ -61,24 +61,27 @@ def test_even_a_cycle_can_be_deleted() -> None:
     assert deletion_levels({"A": ("B",), "B": ("A",)}) == (("A", "B"),)
 
 
-def test_unknown_dependencies_are_named_with_who_wants_them() -> None:
-    assert unknown_dependencies({"a": ("b", "x"), "b": ("y",)}) == (Unknown("a", "x"), Unknown("b", "y"))
+def test_unknown_dependencies_are_named_with_their_dependents() -> None:
+    assert unknown_dependencies({"a": ("b", "x"), "b": ("y",)}) == (
+        UnknownDependency("a", "x"),
+        UnknownDependency("b", "y"),
+    )
 
 
 def test_repeated_ids_are_named_once() -> None:
-    assert repeated(["a", "b", "a", "c", "a", "b"]) == ("a", "b")
+    assert duplicate_ids(["a", "b", "a", "c", "a", "b"]) == ("a", "b")
 
 
 def test_edges_come_from_resources() -> None:
     resources = [TResource(id="a", spec={}), TResource(id="b", spec={}, depend_ids=["a"])]
-    assert edges_of(resources) == {"a": (), "b": ("a",)}
-    assert dependents_of(edges_of(resources)) == {"a": ["b"], "b": []}
+    assert dependency_edges(resources) == {"a": (), "b": ("a",)}
+    assert dependents_of(dependency_edges(resources)) == {"a": ["b"], "b": []}
 
 
 def test_a_chain_may_be_as_long_as_a_template() -> None:
     chain = {str(number): (str(number + 1),) for number in range(20_000)}
     assert find_cycle(chain) is None
-    assert len(levels({**chain, "20000": ()})) == 20_001
+    assert len(apply_levels({**chain, "20000": ()})) == 20_001
     assert find_cycle({**chain, "20000": ("0",)}) is not None
 
 
@@ -87,12 +90,12 @@ IDS = st.sampled_from("abcdefgh")
 
 @settings(deadline=None)
 @given(st.dictionaries(IDS, st.lists(IDS, max_size=3)))
-def test_either_every_resource_has_its_place_or_a_true_cycle_is_named(edges: dict[str, list[str]]) -> None:
+def test_either_every_resource_has_a_level_or_a_real_cycle_is_named(edges: dict[str, list[str]]) -> None:
     cycle = find_cycle(edges)
     if cycle is not None:
         assert cycle[0] == cycle[-1]
         assert all(following in edges[step] for step, following in itertools.pairwise(cycle))
         return
-    place = {id: number for number, level in enumerate(levels(edges)) for id in level}
+    place = {id: number for number, level in enumerate(apply_levels(edges)) for id in level}
     assert place.keys() == edges.keys()
     assert all(place[found] < place[id] for id in edges for found in edges[id] if found in edges)

@@ -2,7 +2,7 @@ from typing import Any
 
 import pytest
 
-from steward.tenants.objects.jsonpath import Concrete, JsonPathError, find, parse_path
+from steward.tenants.objects.jsonpath import FieldPath, JsonPathError, matching_paths, parse_path
 
 POD = {
     "spec": {
@@ -14,7 +14,7 @@ POD = {
 
 
 @pytest.mark.parametrize(
-    ("path", "places"),
+    ("path", "paths"),
     [
         ("$.spec.replicas", [("spec", "replicas")]),
         ("$['spec'][\"replicas\"]", [("spec", "replicas")]),
@@ -34,13 +34,13 @@ POD = {
         ("$.spec.containers.name", []),
     ],
 )
-def test_a_path_leads_to_each_of_its_places(path: str, places: list[Concrete]) -> None:
-    assert find(POD, parse_path(path)) == places
+def test_a_path_matches_each_of_its_fields(path: str, paths: list[FieldPath]) -> None:
+    assert matching_paths(POD, parse_path(path)) == paths
 
 
 @pytest.mark.parametrize(
     "path", ["", "$", "spec.replicas", "$.", "$..name", "$.a[", "$.a[x]", "$.a[0:2]", "$a", "$.a b"]
 )
-def test_what_is_no_path_is_an_error_with_an_example(path: Any) -> None:
+def test_an_invalid_path_is_an_error_with_an_example(path: Any) -> None:
     with pytest.raises(JsonPathError, match=r"\$\.spec\.replicas|write \.name"):
         parse_path(path)

@@ -1,31 +1,36 @@
+"""Which objects and fields belong to a Tenant, and the messages for those that do not."""
+
+from typing import Any
+
+import pytest
+
 from steward.kube.errors import FieldConflict
-from steward.kube.objects.kinds import CONFIG_MAP, Key, Ref
+from steward.kube.objects.kinds import CONFIG_MAP, Key, Manifest, Ref
 from steward.kube.objects.meta import ObjectMeta, OwnerReference
-from steward.tenants.labels import ORPHANED, TENANT, TENANT_NAMESPACE
-from steward.tenants.objects.orphans import Owner
+from steward.tenants.labels import FIELD_MANAGER, ORPHANED, TENANT, TENANT_NAMESPACE
+from steward.tenants.objects.orphans import TenantOwner
 from steward.tenants.objects.ownership import (
-    PEACE_SECONDS,
-    WHOLE,
-    Contests,
-    Taken,
-    contest,
-    contested_object,
-    field_conflict,
+    UNKNOWN_MANAGER,
+    contested_object_message,
+    field_conflict_message,
+    field_managers,
+    foreign_managers,
     may_touch,
-    object_conflict,
-    strangers,
+    object_conflict_message,
 )
 
-OWNER = Owner("acme", "saas", "uid-1")
+OWNER = TenantOwner("acme", "saas", "uid-1")
 REF = Ref(CONFIG_MAP, Key("saas", "config"))
-TAKER = [("kubectl", ".spec.replicas")]
+SCALED: dict[str, Any] = {"f:spec": {"f:replicas": {}}}
+MARKED: dict[str, Any] = {"f:metadata": {"f:annotations": {".": {}, "f:example.com/note": {}}}}
+LISTED: dict[str, Any] = {"f:spec": {"f:ports": {'k:{"port":81,"protocol":"TCP"}': {".": {}, "f:port": {}}}}}
 
 
 def meta(labels: dict[str, str] | None = None, *owners: OwnerReference) -> ObjectMeta:
     return ObjectMeta(name="config", namespace="saas", labels=labels or {}, owner_references=owners)
 
 
-def test_ours_is_what_labels_owner_or_the_mark_of_an_orphan_say() -> None:
+def test_labels_owner_references_and_the_orphan_label_decide_who_may_change_an_object() -> None:
     ours = {TENANT: "acme", TENANT_NAMESPACE: "saas"}
     theirs = {TENANT: "other", TENANT_NAMESPACE: "saas"}
     assert may_touch(meta(ours), OWNER)
@@ -36,19 +41,19 @@ def test_ours_is_what_labels_owner_or_the_mark_of_an_orphan_say() -> None:
     assert not may_touch(meta(), OWNER)
 
 
-def test_a_conflict_says_with_whom_and_the_cure() -> None:
-    tenant = object_conflict(REF, meta({TENANT: "other", TENANT_NAMESPACE: "else"}))
+def test_a_conflict_names_the_owner_and_the_cure() -> None:
+    tenant = object_conflict_message(REF, meta({TENANT: "other", TENANT_NAMESPACE: "else"}))
     assert tenant.startswith("Resource config exists with different owner: ConfigMap saas/config belongs to")
     assert "Tenant else/other" in tenant
     assert tenant.endswith("Check the namespace, review nameTemplate, or set conflictPolicy: Force")
-    owned = object_conflict(REF, meta({}, OwnerReference(kind="Helm", name="x", controller=True)))
+    owned = object_conflict_message(REF, meta({}, OwnerReference(kind="Helm", name="x", controller=True)))
     assert "belongs to Helm x" in owned
 
 
-def test_whom_nobody_beats_by_force_is_named() -> None:
-    told = contested_object(REF, meta({TENANT: "other", TENANT_NAMESPACE: "else"}))
-    assert "Tenant else/other takes ConfigMap saas/config again and again" in told
-    assert told.endswith("leave conflictPolicy: Force to one of them")
+def test_a_contested_object_names_the_other_owner() -> None:
+    message = contested_object_message(REF, meta({TENANT: "other", TENANT_NAMESPACE: "else"}))
+    assert "Tenant else/other takes ConfigMap saas/config again and again" in message
+    assert message.endswith("leave conflictPolicy: Force to one of them")
 
 
 def conflict(*managers: tuple[str, str]) -> FieldConflict:
@@ -57,49 +62,49 @@ def conflict(*managers: tuple[str, str]) -> FieldConflict:
     return error
 
 
-def test_our_own_former_selves_are_no_strangers() -> None:
+def test_managers_of_this_operator_are_not_foreign() -> None:
     error = conflict(("tenant-operator", ".a"), ("tenant-operator-seed", ".b"), ("kubectl", ".c"))
-    assert strangers(error) == (("kubectl", ".c"),)
-    assert ".c belongs to kubectl" in field_conflict(REF, error)
-    assert "ignoreFields" in field_conflict(REF, error)
+    assert foreign_managers(error) == (("kubectl", ".c"),)
+    assert ".c belongs to kubectl" in field_conflict_message(REF, error)
+    assert "ignoreFields" in field_conflict_message(REF, error)
 
 
-def test_three_times_in_a_minute_is_a_contest() -> None:
-    contests = Contests()
-    assert [bool(contests.note(REF, TAKER, now)) for now in (0.0, 20.0, 40.0, 45.0)] == [
-        False,
-        False,
-        True,
-        True,
-    ]
-    told = contest(REF, contests.note(REF, TAKER, 50.0))
-    assert "kubectl takes .spec.replicas again and again" in told
-    assert "Force" not in told
+def live(*entries: dict[str, Any]) -> Manifest:
+    return {"metadata": {"managedFields": list(entries)}}
 
 
-def test_what_was_taken_three_times_in_a_minute_is_lost_for_a_while() -> None:
-    contests = Contests()
-    taken = Taken(REF, "Tenant saas/other", WHOLE)
-    found = []
-    for now in (0.0, 1.0, 2.0):
-        found.append(contests.is_lost(taken, now))
-        contests.note(REF, [(taken.manager, taken.field)], now)
-    assert found == [False, False, False]
-    assert contests.is_lost(taken, 3.0)
-    assert not contests.is_lost(taken, PEACE_SECONDS + 3.0)
+def entry(manager: str, minute: int, fields: dict[str, Any], **more: str) -> dict[str, Any]:
+    return {"manager": manager, "time": f"2026-01-01T00:{minute:02}:00Z", "fieldsV1": fields, **more}
 
 
-def test_slow_edits_different_fields_and_other_objects_are_no_contest() -> None:
-    contests = Contests()
-    assert not any(contests.note(REF, TAKER, now) for now in (0.0, 40.0, 80.0, 120.0))
-    assert not any(contests.note(REF, [("kubectl", f".f{number}")], 120.0) for number in range(5))
-    other = Ref(CONFIG_MAP, Key("saas", "other"))
-    assert not contests.note(other, TAKER, 121.0)
+@pytest.mark.parametrize(
+    ("path", "manager"),
+    [
+        (".spec.replicas", "scaler"),
+        (".metadata.annotations.example.com/note", "marker"),
+        (".metadata.annotations.example.com/other", "latest"),
+        (".spec.ports[0].port", "editor"),
+        (".spec.ports", "editor"),
+        (".data", "latest"),
+    ],
+)
+def test_the_manager_is_the_owner_of_the_field_or_the_latest_writer(path: str, manager: str) -> None:
+    found = live(
+        entry("scaler", 1, SCALED, subresource="scale"),
+        entry("marker", 2, MARKED),
+        entry("editor", 3, LISTED),
+        entry("latest", 4, {"f:data": {"f:theirs": {}}}),
+        entry("reporter", 5, {"f:status": {}}, subresource="status"),
+        entry(FIELD_MANAGER, 6, SCALED),
+    )
+    assert field_managers(found, [path]) == ((manager, path),)
 
 
-def test_a_contest_that_rested_is_tried_again() -> None:
-    contests = Contests()
-    for now in (0.0, 1.0, 2.0):
-        contests.note(REF, TAKER, now)
-    assert contests.note(REF, TAKER, PEACE_SECONDS)
-    assert not contests.note(REF, TAKER, PEACE_SECONDS + 3.0)
+def test_the_latest_of_two_owners_is_the_manager() -> None:
+    found = live(entry("late", 2, SCALED), entry("early", 1, SCALED))
+    assert field_managers(found, [".spec.replicas"]) == (("late", ".spec.replicas"),)
+
+
+@pytest.mark.parametrize("found", [{"metadata": {}}, live(entry(FIELD_MANAGER, 1, SCALED))])
+def test_without_entries_the_manager_is_unknown(found: Manifest) -> None:
+    assert field_managers(found, [".spec.replicas"]) == ((UNKNOWN_MANAGER, ".spec.replicas"),)

@@ -2,14 +2,20 @@ import pytest
 
 from steward.kube.errors import Forbidden, Invalid
 from steward.kube.objects.kinds import CLUSTER_ROLE, CONFIG_MAP, NAMESPACE, ROLE_BINDING, Key, Kind, Ref
-from steward.tenants.objects.api_errors import immutable_fields, told
-from steward.tenants.objects.permissions import Permissions, account_of, denial, missing_account, refusal
+from steward.tenants.objects.api_errors import describe_api_error, immutable_fields
+from steward.tenants.objects.permissions import (
+    Permissions,
+    denial_message,
+    missing_account_message,
+    permission_problem,
+    service_account_identity,
+)
 
 OPEN = Permissions(own_namespace="steward-system")
 
 
 @pytest.mark.parametrize(
-    ("kind", "key", "allowed", "said"),
+    ("kind", "key", "permissions", "message"),
     [
         (CONFIG_MAP, Key("saas", "a"), OPEN, ""),
         (CONFIG_MAP, Key("other", "a"), OPEN, ""),
@@ -29,28 +35,30 @@ OPEN = Permissions(own_namespace="steward-system")
         (Kind("example.org/v1", "ClusterRole"), Key("saas", "a"), OPEN, ""),
     ],
 )
-def test_what_a_template_may_hold(kind: Kind, key: Key, allowed: Permissions, said: str) -> None:
-    found = refusal(Ref(kind, key), "saas", allowed)
-    assert said in found
-    assert bool(found) == bool(said)
+def test_kinds_and_namespaces_of_templates_are_restricted(
+    kind: Kind, key: Key, permissions: Permissions, message: str
+) -> None:
+    found = permission_problem(Ref(kind, key), "saas", permissions)
+    assert message in found
+    assert bool(found) == bool(message)
 
 
-def test_an_account_is_asked_for_only_where_the_flag_says_so() -> None:
+def test_an_account_is_required_only_with_the_flag() -> None:
     strict = Permissions(require_service_account=True)
-    assert "--require-service-account" in missing_account("", strict)
-    assert missing_account("deployer", strict) == ""
-    assert missing_account("", Permissions()) == ""
+    assert "--require-service-account" in missing_account_message("", strict)
+    assert missing_account_message("deployer", strict) == ""
+    assert missing_account_message("", Permissions()) == ""
 
 
-def test_an_account_is_known_to_the_server_by_its_user() -> None:
-    assert account_of("saas", "deployer").user == "system:serviceaccount:saas:deployer"
+def test_an_account_is_impersonated_by_its_user_name() -> None:
+    assert service_account_identity("saas", "deployer").user == "system:serviceaccount:saas:deployer"
 
 
 def test_a_denial_names_verb_resource_and_account() -> None:
     error = Forbidden(403, "Forbidden", "no")
     error.user, error.verb, error.resource = "system:serviceaccount:saas:deployer", "patch", "secrets"
-    said = denial(Ref(CONFIG_MAP, Key("saas", "a")), error)
-    assert "system:serviceaccount:saas:deployer may not patch secrets" in said
+    message = denial_message(Ref(CONFIG_MAP, Key("saas", "a")), error)
+    assert "system:serviceaccount:saas:deployer may not patch secrets" in message
 
 
 @pytest.mark.parametrize(
@@ -64,8 +72,8 @@ def test_a_denial_names_verb_resource_and_account() -> None:
         ("Required value", False),
     ],
 )
-def test_what_cannot_change_is_told_from_what_is_wrong(message: str, is_immutable: bool) -> None:
+def test_immutable_fields_are_recognised_by_the_message(message: str, is_immutable: bool) -> None:
     error = Invalid(422, "Invalid", "refused")
     error.causes = {"spec.template": (message,)}
     assert bool(immutable_fields(error)) == is_immutable
-    assert ("recreate" in told(Ref(CONFIG_MAP, Key("saas", "a")), error)) == is_immutable
+    assert ("recreate" in describe_api_error(Ref(CONFIG_MAP, Key("saas", "a")), error)) == is_immutable

@@ -1,4 +1,4 @@
-"""From a row and a template to objects: rendered once, typed where asked, whole or not at all."""
+"""Rendering of a row and a template to objects."""
 
 import base64
 import tracemalloc
@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 
 from steward.tenants.api.template import TenantTemplateSpec
 from steward.tenants.errors import RenderError, TooLarge
-from steward.tenants.rendering.render import Rendered, TenantIdentity, prepare_template, render
-from steward.tenants.rendering.secret_payload import Payload, joined, payload_key
-from steward.tenants.rendering.variables import variables_of
+from steward.tenants.rendering.render import RenderedTenant, TenantIdentity, prepare_template, render
+from steward.tenants.rendering.secret_payload import SecretPayload, payload_key, with_payload
+from steward.tenants.rendering.variables import row_variables
 from steward.tenants.sources.rows import Row
 from tests.tenants.support.manifests import resource, template
 
@@ -25,10 +25,10 @@ TRACKING = {
 POLICY = "kubernetes-tenants.org/deletion-policy"
 
 
-def rendered(uid: str = "acme", columns: dict[str, str] | None = None, **lists: Any) -> Rendered:
+def rendered(uid: str = "acme", columns: dict[str, str] | None = None, **lists: Any) -> RenderedTenant:
     spec = msgspec.convert(template(**{"configMaps": [], **lists})["spec"], TenantTemplateSpec)
     row = Row(uid, "https://acme.example", "1", columns or {})
-    return render(prepare_template(spec), variables_of(row, "prod", "web"), IDENTITY)
+    return render(prepare_template(spec), row_variables(row, "prod", "web"), IDENTITY)
 
 
 def one(body: dict[str, Any], columns: dict[str, str] | None = None, **fields: Any) -> dict[str, Any]:
@@ -46,7 +46,7 @@ def error(columns: dict[str, str] | None = None, **fields: Any) -> RenderError:
     return caught.value
 
 
-def test_an_object_comes_out_as_it_will_be_applied() -> None:
+def test_the_rendered_object_is_what_is_applied() -> None:
     [made] = rendered(configMaps=[resource(readyWhen="{{ .x }}")]).lists["configMaps"]
     assert msgspec.to_builtins(made) == {
         "id": "config",
@@ -65,7 +65,7 @@ def test_an_object_comes_out_as_it_will_be_applied() -> None:
     }
 
 
-def test_metadata_of_the_body_is_kept_and_templates_win() -> None:
+def test_metadata_of_the_body_is_kept_and_templates_override_it() -> None:
     body = {
         "apiVersion": "networking.k8s.io/v1",
         "kind": "Ingress",
@@ -83,12 +83,12 @@ def test_metadata_of_the_body_is_kept_and_templates_win() -> None:
     assert made["finalizers"] == ["f"]
 
 
-def test_nobody_takes_the_tracking_labels() -> None:
+def test_a_template_cannot_override_the_tracking_labels() -> None:
     made = one(deployment(), labelsTemplate={"kubernetes-tenants.org/tenant": "other"})
     assert made["metadata"]["labels"] == TRACKING
 
 
-def test_policies_are_written_down_at_creation() -> None:
+def test_policies_are_written_to_annotations() -> None:
     made = one(deployment(), deletionPolicy="Retain", creationPolicy="Once")
     assert made["metadata"]["annotations"] == {
         POLICY: "Retain",
@@ -127,7 +127,7 @@ def test_typed_values_reach_numeric_and_boolean_fields(
         deployment(template={"metadata": {"annotations": {"n": "{{ int .n }}"}}}),
     ],
 )
-def test_some_places_hold_text_whatever_it_looks_like(body: dict[str, Any]) -> None:
+def test_some_fields_are_always_text(body: dict[str, Any]) -> None:
     def leaf(value: Any) -> Any:
         while isinstance(value, dict):
             value = value[
@@ -157,7 +157,7 @@ def test_templates_in_a_row_are_text(text: str) -> None:
 
 @settings(deadline=None)
 @given(st.text(st.characters(blacklist_categories=["Cs"]), max_size=30))
-def test_any_value_of_a_row_comes_out_as_it_went_in(text: str) -> None:
+def test_any_value_of_a_row_is_rendered_unchanged(text: str) -> None:
     assert one(deployment(value="<{{ .v }}>"), {"v": text})["spec"]["value"] == f"<{text}>"
 
 
@@ -170,7 +170,7 @@ def test_a_resource_exists_only_where_when_is_true(when: str, exists: bool) -> N
     assert bool(found.resources()) is exists
 
 
-def test_what_is_not_wanted_is_not_rendered() -> None:
+def test_a_resource_whose_when_is_false_is_not_rendered() -> None:
     assert rendered(configMaps=[resource(when="false", nameTemplate="{{ .missing }}")]).resources() == []
 
 
@@ -179,7 +179,7 @@ def test_a_target_namespace_is_a_template_and_a_namespace_is_in_none() -> None:
     assert "namespace" not in one({"apiVersion": "v1", "kind": "Namespace"})["metadata"]
 
 
-def test_the_payload_of_a_secret_is_apart_from_the_specification() -> None:
+def test_the_payload_of_a_secret_is_not_in_the_spec() -> None:
     body = {
         "apiVersion": "v1",
         "kind": "Secret",
@@ -191,12 +191,12 @@ def test_the_payload_of_a_secret_is_apart_from_the_specification() -> None:
     [made] = found.lists["secrets"]
     assert made.spec.keys() == {"apiVersion", "kind", "type", "metadata"}
     assert "s3cret" not in str(found)
-    back = joined(made.spec, "db", Payload.from_data(found.payload.data))
+    back = with_payload(made.spec, "db", SecretPayload.from_data(found.payload.data))
     assert base64.b64decode(back["data"]["password"]).decode() == "s3cret-Ü"
     assert back["data"]["old"] == "b2xk"
 
 
-def test_no_secret_takes_the_name_of_the_one_with_the_tenants_values() -> None:
+def test_no_secret_may_have_the_name_of_the_values_secret() -> None:
     secret = {"apiVersion": "v1", "kind": "Secret"}
     found = error(spec=secret, nameTemplate="acme-web-values")
     assert "choose another name" in str(found)
@@ -214,7 +214,7 @@ def test_any_id_has_a_key_in_the_payload() -> None:
     assert len(payload_key("ü" * 200)) <= 253
 
 
-def test_a_missing_variable_is_told_with_its_place_and_the_cure() -> None:
+def test_a_missing_variable_is_reported_with_its_position_and_the_cure() -> None:
     found = error(nameTemplate="x-{{ .uidd }}")
     assert (found.resource, found.field, found.line, found.column) == ("config", "nameTemplate", 1, 5)
     assert found.text.startswith(
@@ -225,7 +225,7 @@ def test_a_missing_variable_is_told_with_its_place_and_the_cure() -> None:
 
 
 @pytest.mark.parametrize(
-    ("fields", "field", "told"),
+    ("fields", "field", "message"),
     [
         ({"nameTemplate": "{{ .uid"}, "nameTemplate", "unclosed action"),
         ({"nameTemplate": '{{ env "HOME" }}'}, "nameTemplate", 'function "env" not defined'),
@@ -250,26 +250,26 @@ def test_a_missing_variable_is_told_with_its_place_and_the_cure() -> None:
         ),
     ],
 )
-def test_an_error_names_resource_and_field(fields: dict[str, Any], field: str, told: str) -> None:
+def test_an_error_names_resource_and_field(fields: dict[str, Any], field: str, message: str) -> None:
     found = error(**fields)
     assert found.resource == "config"
     assert found.field == field
-    assert told in found.text
+    assert message in found.text
 
 
-def test_a_name_that_is_written_out_may_be_longer() -> None:
+def test_a_constant_name_may_be_longer() -> None:
     name = "x" * 70
     body = {"apiVersion": "v1", "kind": "X", "metadata": {"name": name}}
     assert rendered(configMaps=[{"id": "a", "spec": body}]).resources()[0].spec["metadata"]["name"] == name
 
 
-def test_objects_that_no_server_would_take_are_an_error() -> None:
+def test_objects_that_are_too_large_for_the_api_server_are_an_error() -> None:
     found = error({"big": "x" * 1_000_001}, annotationsTemplate={"a": "{{ .big }}"})
     assert "shorten the row's values" in found.text
     assert len(str(found)) < 500
 
 
-def test_many_long_texts_are_not_all_written_before_they_are_too_many() -> None:
+def test_rendering_stops_as_soon_as_the_texts_are_too_large() -> None:
     data = {f"k{number}": '{{ repeat 400000 "x" }}' for number in range(200)}
     tracemalloc.start()
     try:
@@ -283,7 +283,7 @@ def test_many_long_texts_are_not_all_written_before_they_are_too_many() -> None:
 
 
 @pytest.mark.parametrize(("texts", "turns", "is_too_much"), [(10, 20_000, False), (1000, 20_000, True)])
-def test_what_a_text_may_take_is_less_where_there_are_many(texts: int, turns: int, is_too_much: bool) -> None:
+def test_each_text_has_a_lower_limit_where_there_are_many(texts: int, turns: int, is_too_much: bool) -> None:
     data = {f"k{number}": "{{ .uid }}" for number in range(texts)}
     data["k0"] = f"{{{{ range until {turns} }}}}{{{{ end }}}}"
     body = {"apiVersion": "v1", "kind": "ConfigMap", "data": data}
@@ -301,7 +301,7 @@ def test_lists_keep_their_order_and_names() -> None:
     }
 
 
-def test_what_holds_no_template_is_shared_between_rows() -> None:
+def test_parts_without_a_template_are_shared_between_rows() -> None:
     body = deployment(fixed={"deep": [1, 2]}, replicas="{{ int .n }}")
     spec = msgspec.convert(template(manifests=[resource("d", spec=body)])["spec"], TenantTemplateSpec)
     prepared = prepare_template(spec)

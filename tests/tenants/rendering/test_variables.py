@@ -1,12 +1,12 @@
 import pytest
 
-from steward.tenants.rendering.variables import host_of, masked, variables_of
+from steward.tenants.rendering.variables import host_of, mask_values, row_variables
 from steward.tenants.sources.rows import Row
 
 
-def test_templates_see_the_row_and_where_it_comes_from() -> None:
+def test_the_variables_contain_the_row_and_its_registry_and_template() -> None:
     row = Row("acme", "https://acme.example:8443/x", "1", {"planId": "gold"})
-    assert variables_of(row, "prod", "web") == {
+    assert row_variables(row, "prod", "web") == {
         "uid": "acme",
         "hostOrUrl": "https://acme.example:8443/x",
         "host": "acme.example",
@@ -18,13 +18,13 @@ def test_templates_see_the_row_and_where_it_comes_from() -> None:
     }
 
 
-def test_a_mapped_column_wins_over_a_built_in_variable() -> None:
-    assert variables_of(Row("a", "b", "1", {"host": "own"}), "r", "t")["host"] == "own"
+def test_a_mapped_column_overrides_a_built_in_variable() -> None:
+    assert row_variables(Row("a", "b", "1", {"host": "own"}), "r", "t")["host"] == "own"
 
 
-def test_what_is_logged_of_a_row_tells_names_and_no_values() -> None:
+def test_masked_variables_have_names_and_no_values() -> None:
     row = Row("acme", "https://acme.example", "1", {"hubId": "hunter2", "note": ""})
-    found = masked(variables_of(row, "prod", "web"))
+    found = mask_values(row_variables(row, "prod", "web"))
     assert set(found.values()) == {"***", ""}
     assert found["note"] == ""
     assert "hubId" in found

@@ -15,7 +15,7 @@ from steward.tenants.sources.identifiers import MYSQL, POSTGRES
         ("ünï", "`ünï`", '"ünï"'),
     ],
 )
-def test_a_name_is_quoted_whatever_it_holds(name: str, mysql: str, postgres: str) -> None:
+def test_any_name_is_quoted(name: str, mysql: str, postgres: str) -> None:
     assert MYSQL.quoted(name, "column") == mysql
     assert POSTGRES.quoted(name, "column") == postgres
 
@@ -25,12 +25,12 @@ def test_a_table_may_have_a_schema() -> None:
 
 
 @pytest.mark.parametrize("name", ["", " id", "id ", "a\0b", "a\nb", "x" * 129])
-def test_what_is_no_name_is_refused(name: str) -> None:
+def test_an_invalid_name_is_rejected(name: str) -> None:
     with pytest.raises(BadSource):
         MYSQL.quoted(name, "column")
 
 
 @pytest.mark.parametrize("table", ["a.b.c", ".", "a.", ".a"])
-def test_what_is_no_table_is_refused(table: str) -> None:
+def test_an_invalid_table_is_rejected(table: str) -> None:
     with pytest.raises(BadSource, match="table"):
         MYSQL.table(table)

@@ -1,4 +1,4 @@
-"""Rows of a real MariaDB server, and of one whose answers are cut."""
+"""Reads from a real MariaDB server, and from one whose responses are cut."""
 
 import secrets
 from collections.abc import AsyncIterator
@@ -9,13 +9,13 @@ import asyncmy
 import pytest
 
 from steward.tenants.api.source import MySqlSource, Tls
-from steward.tenants.errors import AccessDenied, BrokenRead, TlsFailed, Unreachable, WrongTable
-from steward.tenants.sources.mysql import MySql
+from steward.tenants.errors import AccessDenied, BrokenRead, SourceUnreachable, TlsFailed, WrongTable
+from steward.tenants.sources.mysql import MySqlReader
+from steward.tenants.sources.reader import SourceCredentials
 from steward.tenants.sources.rows import Columns, Row
-from steward.tenants.sources.source import Credentials
 from tests.support.database_servers import DatabaseServer
 from tests.tenants.sources.support.cutting_proxy import cutting_proxy
-from tests.tenants.sources.support.tables import COLUMNS, long_rows, reached
+from tests.tenants.sources.support.tables import COLUMNS, long_rows, source_fields
 
 
 class Database:
@@ -35,9 +35,11 @@ class Database:
         cursor = self._connection.cursor()
         await cursor.executemany("INSERT INTO customers VALUES (%s, %s, %s, %s)", long_rows(count, 1))
 
-    def source(self, **changes: Any) -> MySql:
+    def source(self, **changes: Any) -> MySqlReader:
         fields = {"database": self.name, "table": "customers", **changes}
-        return MySql(MySqlSource(**reached(self.server, **fields)), Credentials(self.server.password))
+        return MySqlReader(
+            MySqlSource(**source_fields(self.server, **fields)), SourceCredentials(self.server.password)
+        )
 
 
 @pytest.fixture
@@ -85,7 +87,7 @@ async def test_rows_are_read_as_text(database: Database) -> None:
         ("TEXT", "'ünï'", "ünï"),
     ],
 )
-async def test_every_type_is_spelled_as_the_database_prints_it(
+async def test_every_type_is_converted_as_the_database_prints_it(
     database: Database, kind: str, value: str, text: str
 ) -> None:
     await database.run(
@@ -98,7 +100,7 @@ async def test_every_type_is_spelled_as_the_database_prints_it(
 
 
 @pytest.mark.parametrize("table", ["everyone", "{}.everyone"])
-async def test_views_and_tables_of_other_databases_are_as_good(database: Database, table: str) -> None:
+async def test_views_and_tables_of_other_databases_can_be_read(database: Database, table: str) -> None:
     await database.run("CREATE VIEW everyone AS SELECT * FROM customers")
     await database.many(3)
     assert (await database.source(table=table.format(database.name)).read(COLUMNS)).total == 3
@@ -110,7 +112,7 @@ async def test_ten_thousand_rows_arrive(database: Database) -> None:
     assert len({row.uid for row in rows.active}) == 10_000
 
 
-async def test_bytes_that_are_no_text_spoil_their_own_row(database: Database) -> None:
+async def test_bytes_that_are_no_text_reject_their_own_row(database: Database) -> None:
     await database.run(
         "CREATE TABLE raw (id VARBINARY(300), url VARBINARY(9), active INT)",
         "INSERT INTO raw VALUES ('a', x'ff', 1), ('b', 'ok', 1), (x'ff', 'ok', 1), (x'610062', 'ok', 1), ('', 'ok', 1)",
@@ -120,13 +122,13 @@ async def test_bytes_that_are_no_text_spoil_their_own_row(database: Database) ->
     assert sorted(row.uid for row in rows.rejected) == ["", "", "a", "a\0b"]
 
 
-async def test_what_every_session_is_told_leaves_out_no_row_and_spells_none_otherwise(
+async def test_session_defaults_of_the_server_change_no_row(
     database: Database, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     await database.run("INSERT INTO customers VALUES ('a', 'https://ä', 1, 'b'), ('b', 'https://b', 1, 'b')")
-    # What an administrator would set as `init_connect`, here for our own connection alone.
-    told = partial(asyncmy.connect, init_command="SET NAMES latin1, SESSION sql_select_limit = 1")
-    monkeypatch.setattr(asyncmy, "connect", told)
+    # As an administrator would set with `init_connect`, here only for the connection of the test.
+    message = partial(asyncmy.connect, init_command="SET NAMES latin1, SESSION sql_select_limit = 1")
+    monkeypatch.setattr(asyncmy, "connect", message)
     rows = await database.source().read(COLUMNS)
     assert [row.host_or_url for row in rows.active] == ["https://ä", "https://b"]
 
@@ -148,13 +150,13 @@ async def test_a_value_of_a_megabyte_arrives(database: Database) -> None:
         ({"table": "customers` WHERE 1=0; -- "}, COLUMNS, Exception),
         ({}, Columns("gone", "url", "active"), WrongTable),
         ({"username": "nobody"}, COLUMNS, AccessDenied),
-        ({"port": 1}, COLUMNS, Unreachable),
-        ({"host": "no-such-host.invalid"}, COLUMNS, Unreachable),
+        ({"port": 1}, COLUMNS, SourceUnreachable),
+        ({"host": "no-such-host.invalid"}, COLUMNS, SourceUnreachable),
         ({"tls": Tls(mode="require")}, COLUMNS, TlsFailed),
         ({"tls": Tls(mode="verify-full")}, COLUMNS, TlsFailed),
     ],
 )
-async def test_what_goes_wrong_is_told_by_its_kind(
+async def test_each_failure_has_its_error_type(
     database: Database, changes: dict[str, Any], columns: Columns, expected: type[Exception]
 ) -> None:
     with pytest.raises(expected) as caught:
@@ -163,8 +165,8 @@ async def test_what_goes_wrong_is_told_by_its_kind(
     assert database.server.password not in str(caught.value)
 
 
-async def test_a_wrong_password_is_a_denial_and_not_told(database: Database) -> None:
-    source = MySql(
+async def test_a_wrong_password_is_denied_and_not_printed(database: Database) -> None:
+    source = MySqlReader(
         MySqlSource(
             host="127.0.0.1",
             port=database.server.port,
@@ -172,7 +174,7 @@ async def test_a_wrong_password_is_a_denial_and_not_told(database: Database) -> 
             database=database.name,
             table="customers",
         ),
-        Credentials("wr0ng-password"),
+        SourceCredentials("wr0ng-password"),
     )
     with pytest.raises(AccessDenied) as caught:
         await source.read(COLUMNS)
@@ -200,8 +202,8 @@ async def test_the_session_cannot_write(database: Database) -> None:
         await database.source(table="sly").read(Columns("id", "url", "active"))
 
 
-async def test_every_cut_of_an_answer_is_an_error(database: Database) -> None:
-    """Whatever the byte after which the connection ends: all rows, or an error. Never a part."""
+async def test_every_cut_of_a_response_is_an_error(database: Database) -> None:
+    """For every byte after which the connection ends: all rows or an error, never a part."""
     await database.many(20)
     async with cutting_proxy("127.0.0.1", database.server.port) as proxy:
         whole = await database.source(port=proxy.port).read(COLUMNS)
@@ -210,11 +212,11 @@ async def test_every_cut_of_an_answer_is_an_error(database: Database) -> None:
         total = proxy.passed
         for budget in range(0, total, 97):
             proxy.passed, proxy.budget = 0, budget
-            with pytest.raises((BrokenRead, Unreachable)):
+            with pytest.raises((BrokenRead, SourceUnreachable)):
                 await database.source(port=proxy.port).read(COLUMNS)
 
 
-async def test_an_answer_that_stops_coming_ends_by_our_own_clock(
+async def test_a_response_that_stops_is_ended_by_the_timeout_of_the_reader(
     database: Database, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("steward.tenants.sources.mysql.GRACE_SECONDS", 0.0)

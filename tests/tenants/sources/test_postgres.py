@@ -1,4 +1,4 @@
-"""Rows of a real PostgreSQL server, and of one whose answers are cut."""
+"""Reads from a real PostgreSQL server, and from one whose responses are cut."""
 
 import secrets
 from collections.abc import AsyncIterator
@@ -8,13 +8,13 @@ import asyncpg
 import pytest
 
 from steward.tenants.api.source import PostgresSource, Tls
-from steward.tenants.errors import AccessDenied, BrokenRead, TlsFailed, Unreachable, WrongTable
-from steward.tenants.sources.postgres import Postgres
+from steward.tenants.errors import AccessDenied, BrokenRead, SourceUnreachable, TlsFailed, WrongTable
+from steward.tenants.sources.postgres import PostgresReader
+from steward.tenants.sources.reader import SourceCredentials
 from steward.tenants.sources.rows import Columns, Row
-from steward.tenants.sources.source import Credentials
 from tests.support.database_servers import DatabaseServer
 from tests.tenants.sources.support.cutting_proxy import cutting_proxy
-from tests.tenants.sources.support.tables import COLUMNS, long_rows, reached
+from tests.tenants.sources.support.tables import COLUMNS, long_rows, source_fields
 
 
 class Schema:
@@ -34,9 +34,11 @@ class Schema:
             "INSERT INTO customers VALUES ($1, $2, $3, $4)", long_rows(count, True)
         )
 
-    def source(self, **changes: Any) -> Postgres:
+    def source(self, **changes: Any) -> PostgresReader:
         fields = {"database": "postgres", "table": f"{self.name}.customers", **changes}
-        return Postgres(PostgresSource(**reached(self.server, **fields)), Credentials(self.server.password))
+        return PostgresReader(
+            PostgresSource(**source_fields(self.server, **fields)), SourceCredentials(self.server.password)
+        )
 
 
 @pytest.fixture
@@ -102,7 +104,7 @@ async def test_every_type_has_a_text(schema: Schema, kind: str, value: str, text
     assert rows.active[0].host_or_url == text
 
 
-async def test_types_of_the_users_own_have_a_text(schema: Schema) -> None:
+async def test_user_defined_types_have_a_text(schema: Schema) -> None:
     await schema.run(
         "CREATE TYPE plan AS ENUM ('gold', 'silver')",
         "CREATE TYPE place AS (city TEXT, zip INT)",
@@ -115,7 +117,7 @@ async def test_types_of_the_users_own_have_a_text(schema: Schema) -> None:
     assert (rows.active[0].host_or_url, rows.active[0].extra["w"]) == ("gold", '{"city":"Ulm","zip":89073}')
 
 
-async def test_names_that_the_server_cuts_are_of_their_type_all_the_same(schema: Schema) -> None:
+async def test_truncated_column_names_keep_their_type(schema: Schema) -> None:
     long = "ü" * 40
     await schema.run(f'CREATE TABLE typed (id INT, "{long}" BOOLEAN)', "INSERT INTO typed VALUES (1, true)")
     rows = await schema.source(table=f"{schema.name}.typed").read(Columns("id", "id", long))
@@ -125,13 +127,13 @@ async def test_names_that_the_server_cuts_are_of_their_type_all_the_same(schema:
 async def test_a_table_that_is_too_large_ends_the_read(
     schema: Schema, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("steward.tenants.sources.rows.MOST_BYTES", 100_000)
+    monkeypatch.setattr("steward.tenants.sources.rows.MAX_BYTES", 100_000)
     await schema.many(2000)
     with pytest.raises(BrokenRead, match="read a view"):
         await schema.source().read(COLUMNS)
 
 
-async def test_a_view_is_as_good(schema: Schema) -> None:
+async def test_a_view_can_be_read(schema: Schema) -> None:
     await schema.run("CREATE VIEW everyone AS SELECT * FROM customers")
     await schema.many(3)
     assert (await schema.source(table=f"{schema.name}.everyone").read(COLUMNS)).total == 3
@@ -150,13 +152,13 @@ async def test_ten_thousand_rows_arrive(schema: Schema) -> None:
         ({"database": "nothing"}, COLUMNS, WrongTable),
         ({}, Columns("gone", "url", "active"), WrongTable),
         ({"username": "nobody"}, COLUMNS, AccessDenied),
-        ({"port": 1}, COLUMNS, Unreachable),
-        ({"host": "no-such-host.invalid"}, COLUMNS, Unreachable),
+        ({"port": 1}, COLUMNS, SourceUnreachable),
+        ({"host": "no-such-host.invalid"}, COLUMNS, SourceUnreachable),
         ({"tls": Tls(mode="require")}, COLUMNS, TlsFailed),
         ({"tls": Tls(mode="verify-full")}, COLUMNS, TlsFailed),
     ],
 )
-async def test_what_goes_wrong_is_told_by_its_kind(
+async def test_each_failure_has_its_error_type(
     schema: Schema, changes: dict[str, Any], columns: Columns, expected: type[Exception]
 ) -> None:
     with pytest.raises(expected) as caught:
@@ -170,12 +172,12 @@ async def test_prefer_reads_from_a_server_without_tls(schema: Schema) -> None:
     assert (await schema.source(tls=Tls(mode="prefer")).read(COLUMNS)).total == 1
 
 
-async def test_no_password_is_taken_from_our_own_environment(
+async def test_no_password_is_read_from_the_environment(
     schema: Schema, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("PGPASSWORD", schema.server.password)
     source = schema.source()
-    source._credentials = Credentials()
+    source._credentials = SourceCredentials()
     with pytest.raises(AccessDenied):
         await source.read(COLUMNS)
 
@@ -198,18 +200,18 @@ async def test_the_session_cannot_write(schema: Schema) -> None:
         await schema.source(table=f"{schema.name}.sly").read(Columns("id", "url", "active"))
 
 
-async def test_every_cut_of_an_answer_is_an_error(schema: Schema) -> None:
-    """Whatever the byte after which the connection ends: all rows, or an error. Never a part."""
+async def test_every_cut_of_a_response_is_an_error(schema: Schema) -> None:
+    """For every byte after which the connection ends: all rows or an error, never a part."""
     await schema.many(20)
     async with cutting_proxy("127.0.0.1", schema.server.port) as proxy:
         assert (await schema.source(port=proxy.port).read(COLUMNS)).total == 20
         for budget in range(0, proxy.passed, 197):
             proxy.passed, proxy.budget = 0, budget
-            with pytest.raises((BrokenRead, Unreachable)):
+            with pytest.raises((BrokenRead, SourceUnreachable)):
                 await schema.source(port=proxy.port).read(COLUMNS)
 
 
-async def test_an_answer_that_stops_coming_ends_by_our_own_clock(
+async def test_a_response_that_stops_is_ended_by_the_timeout_of_the_reader(
     schema: Schema, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("steward.tenants.sources.postgres.GRACE_SECONDS", 0.0)

@@ -1,4 +1,4 @@
-"""What a PostgreSQL server sends, taken apart by ourselves: lines, columns, types, and messages that cannot be true."""
+"""Parsing of COPY output, column types, and validation of messages of a PostgreSQL server."""
 
 import asyncio
 import struct
@@ -7,13 +7,13 @@ from contextlib import suppress
 import pytest
 
 from steward.tenants.api.source import PostgresSource, Tls
-from steward.tenants.errors import Unreachable
-from steward.tenants.sources.postgres import Postgres
-from steward.tenants.sources.postgres_columns import Kind, rows_query, types_query
-from steward.tenants.sources.postgres_copy import Lines, count_in, fields_of
-from steward.tenants.sources.postgres_frames import LONGEST, Frames
+from steward.tenants.errors import SourceUnreachable
+from steward.tenants.sources.postgres import PostgresReader
+from steward.tenants.sources.postgres_columns import ColumnType, rows_query, types_query
+from steward.tenants.sources.postgres_copy import CopyLines, copied_rows, copy_fields
+from steward.tenants.sources.postgres_frames import MAX_MESSAGE_BYTES, MessageFrames
+from steward.tenants.sources.reader import SourceCredentials
 from steward.tenants.sources.rows import Columns
-from steward.tenants.sources.source import Credentials
 
 COLUMNS = Columns("id", "url", "active")
 
@@ -28,33 +28,33 @@ COLUMNS = Columns("id", "url", "active")
     ],
 )
 def test_a_line_is_a_row(line: bytes, fields: list[bytes | None]) -> None:
-    assert fields_of(line) == fields
+    assert copy_fields(line) == fields
 
 
 def test_lines_may_come_in_any_pieces() -> None:
     whole = b"a\tb\nc\\n\td\n"
     for size in range(1, len(whole) + 1):
-        lines = Lines()
+        lines = CopyLines()
         pieces = [whole[start : start + size] for start in range(0, len(whole), size)]
-        assert [line for piece in pieces for line in lines.cut(piece)] == [b"a\tb", b"c\\n\td"]
-        assert lines.is_whole
-    assert list(lines.cut(b"half")) == []
-    assert not lines.is_whole
+        assert [line for piece in pieces for line in lines.split(piece)] == [b"a\tb", b"c\\n\td"]
+        assert lines.is_complete
+    assert list(lines.split(b"half")) == []
+    assert not lines.is_complete
 
 
 @pytest.mark.parametrize(
     ("status", "count"), [("COPY 12", 12), ("COPY 0", 0), ("SELECT 1", -1), ("COPY", -1)]
 )
-def test_the_server_says_how_many_rows_it_sent(status: str, count: int) -> None:
-    assert count_in(status) == count
+def test_the_status_contains_the_number_of_rows(status: str, count: int) -> None:
+    assert copied_rows(status) == count
 
 
-def test_a_table_is_named_to_the_catalog_without_leaving_its_text() -> None:
+def test_the_table_name_is_quoted_in_the_catalog_query() -> None:
     assert "E'\"s\".\"it''s \\\\\"'::pg_catalog.regclass" in types_query("s.it's \\")
 
 
-def test_arrays_are_asked_for_as_json() -> None:
-    kinds = {b"url": Kind(b"A", b"_text"), b"id": Kind(b"S", b"text")}
+def test_arrays_are_selected_as_json() -> None:
+    kinds = {b"url": ColumnType(b"A", b"_text"), b"id": ColumnType(b"S", b"text")}
     assert (
         rows_query(COLUMNS, "customers", kinds)
         == 'SELECT "id", pg_catalog.to_json("url"), "active" FROM "customers"'
@@ -65,28 +65,31 @@ def message(length: int, body: bytes = b"", letter: bytes = b"D") -> bytes:
     return letter + struct.pack(">i", length) + body
 
 
-LIES = [*(message(length) for length in (-1, 0, 3, LONGEST + 1, -(2**31))), message(4, letter=b"\0")]
+LIES = [
+    *(message(length) for length in (-1, 0, 3, MAX_MESSAGE_BYTES + 1, -(2**31))),
+    message(4, letter=b"\0"),
+]
 
 
 @pytest.mark.parametrize("lie", LIES)
-def test_a_message_that_cannot_be_one_is_found_however_it_comes(lie: bytes) -> None:
+def test_an_invalid_message_is_found_in_any_pieces(lie: bytes) -> None:
     stream = message(8, b"abcd") + message(4) + lie
     for size in (1, 3, 7, len(stream)):
-        frames = Frames()
+        frames = MessageFrames()
         pieces = [stream[start : start + size] for start in range(0, len(stream), size)]
-        assert not all(frames.are_sound_with(piece) for piece in pieces)
+        assert not all(frames.are_valid_with(piece) for piece in pieces)
 
 
-def test_sound_messages_pass_in_any_pieces() -> None:
+def test_valid_messages_pass_in_any_pieces() -> None:
     stream = message(8, b"\xff\xff\xff\xff") + message(4) + message(1004, bytes(1000))
     for size in (1, 3, 7, 500, len(stream)):
-        frames = Frames()
+        frames = MessageFrames()
         pieces = [stream[start : start + size] for start in range(0, len(stream), size)]
-        assert all(frames.are_sound_with(piece) for piece in pieces)
+        assert all(frames.are_valid_with(piece) for piece in pieces)
 
 
 @pytest.mark.parametrize("lie", LIES)
-async def test_a_server_that_sends_what_cannot_be_is_hung_up_on(lie: bytes) -> None:
+async def test_the_connection_to_a_server_with_invalid_messages_is_closed(lie: bytes) -> None:
     hung_up = asyncio.Event()
 
     async def send(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
@@ -108,6 +111,6 @@ async def test_a_server_that_sends_what_cannot_be_is_hung_up_on(lie: bytes) -> N
             table="customers",
             tls=Tls(mode="disable"),
         )
-        with pytest.raises(Unreachable):
-            await Postgres(source, Credentials("s3cret")).read(COLUMNS)
+        with pytest.raises(SourceUnreachable):
+            await PostgresReader(source, SourceCredentials("s3cret")).read(COLUMNS)
         await hung_up.wait()

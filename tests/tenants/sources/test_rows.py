@@ -1,4 +1,4 @@
-"""Which rows become Tenants, and what is said about the others."""
+"""Which rows become Tenants, and why others are rejected."""
 
 from itertools import count
 from typing import Any
@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from steward.tenants.errors import BrokenRead
-from steward.tenants.sources.rows import Columns, Rejected, Row, digest_of, sort_rows
+from steward.tenants.sources.rows import Columns, Row, RowRejection, rows_digest, sort_rows
 
 COLUMNS = Columns("id", "url", "active", (("planId", "plan"),))
 LONG = "x" * (1 << 20)
@@ -30,7 +30,7 @@ def test_active_rows_keep_their_values_by_variable() -> None:
 
 
 @pytest.mark.parametrize(
-    ("uid", "told"),
+    ("uid", "problem"),
     [
         (None, "is NULL"),
         ("", "is empty"),
@@ -41,11 +41,11 @@ def test_active_rows_keep_their_values_by_variable() -> None:
         (b"\xff", "is not UTF-8"),
     ],
 )
-def test_a_uid_that_is_none_rejects_its_row_alone(uid: Any, told: str) -> None:
+def test_an_invalid_uid_rejects_only_its_row(uid: Any, problem: str) -> None:
     rows = sort_rows(COLUMNS, [row("a"), row(uid), row("b", 0)])
     assert [found.uid for found in rows.active] == ["a"]
     assert rows.inactive == {"b"}
-    assert told in rows.rejected[0].reason
+    assert problem in rows.rejected[0].reason
     assert rows.total == 3
 
 
@@ -54,11 +54,11 @@ def test_rows_of_one_uid_are_all_rejected(states: tuple[int, ...]) -> None:
     rows = sort_rows(COLUMNS, [*(row("a", state) for state in states), row("b")])
     assert [found.uid for found in rows.active] == ["b"]
     assert rows.inactive == frozenset()
-    assert rows.rejected == (Rejected("a", f"{len(states)} rows have this uid: leave one of them"),)
+    assert rows.rejected == (RowRejection("a", f"{len(states)} rows have this uid: leave one of them"),)
 
 
-def test_a_table_that_is_none_of_tenants_is_not_read_to_its_end(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("steward.tenants.sources.rows.MOST_BYTES", 4 << 20)
+def test_a_table_that_is_too_large_is_not_read_to_its_end(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("steward.tenants.sources.rows.MAX_BYTES", 4 << 20)
     with pytest.raises(BrokenRead, match="its first 4 rows take 4 MiB: read a view"):
         sort_rows(COLUMNS, (row(f"t{number}", plan=LONG) for number in count()))
     with pytest.raises(BrokenRead, match="its first 4 rows"):
@@ -68,17 +68,17 @@ def test_a_table_that_is_none_of_tenants_is_not_read_to_its_end(monkeypatch: pyt
 def test_a_value_that_is_no_text_rejects_its_row_and_names_the_column() -> None:
     rows = sort_rows(COLUMNS, [row("a", plan=b"\xff"), row("a")])
     assert rows.active == ()
-    assert rows.rejected == (Rejected("a", "its column plan is not UTF-8 (byte 0): correct it"),)
+    assert rows.rejected == (RowRejection("a", "its column plan is not UTF-8 (byte 0): correct it"),)
 
 
 def test_a_rejected_uid_is_shown_short_and_printable() -> None:
-    assert Rejected("a\0b", "").shown == "a\ufffdb"
-    assert len(Rejected("x" * 1_000_000, "").shown) == 61
+    assert RowRejection("a\0b", "").shown == "a\ufffdb"
+    assert len(RowRejection("x" * 1_000_000, "").shown) == 61
 
 
 @settings(deadline=None)
 @given(st.lists(st.tuples(st.sampled_from([None, "", "a", "b", "c", "a\0"]), st.sampled_from([0, 1, None]))))
-def test_every_uid_is_in_exactly_one_place(table: list[tuple[Any, Any]]) -> None:
+def test_every_uid_is_in_exactly_one_class(table: list[tuple[Any, Any]]) -> None:
     rows = sort_rows(COLUMNS, [row(*found) for found in table])
     active = [found.uid for found in rows.active]
     rejected = {found.uid for found in rows.rejected}
@@ -88,9 +88,9 @@ def test_every_uid_is_in_exactly_one_place(table: list[tuple[Any, Any]]) -> None
     assert {uid or "" for uid, _ in table} == {*active, *rows.inactive, *rejected}
 
 
-def test_the_digest_tells_tables_apart_and_knows_the_same_one_again() -> None:
+def test_equal_tables_have_equal_digests_and_different_ones_do_not() -> None:
     rows = [row("acme"), row("bob", 0), row(None)]
     tables = [rows, rows[:2], rows[:1], [row("acme", plan="pro"), *rows[1:]], [*rows, row("acme")]]
-    digests = [digest_of(sort_rows(COLUMNS, table)) for table in tables]
+    digests = [rows_digest(sort_rows(COLUMNS, table)) for table in tables]
     assert len(set(digests)) == len(tables)
-    assert digest_of(sort_rows(COLUMNS, rows)) == digests[0]
+    assert rows_digest(sort_rows(COLUMNS, rows)) == digests[0]

@@ -10,7 +10,7 @@ import pytest
 from steward.tenants.api.source import SqliteSource
 from steward.tenants.errors import BadSource, BrokenRead, WrongTable
 from steward.tenants.sources.rows import Columns, Row
-from steward.tenants.sources.sqlite import Sqlite, file_below
+from steward.tenants.sources.sqlite import SqliteReader, file_below
 from tests.tenants.sources.support.tables import COLUMNS
 
 TABLE = 'CREATE TABLE customers (id, url, active, "plan id");'
@@ -30,29 +30,29 @@ def source(file: str = "customers.db", table: str = "customers", timeout: str = 
     return SqliteSource(file=file, table=table, query_timeout=timeout)
 
 
-async def test_rows_of_a_table_are_sorted(database: Callable[[str], Path], tmp_path: Path) -> None:
+async def test_rows_of_a_table_are_classified(database: Callable[[str], Path], tmp_path: Path) -> None:
     database(TABLE + "INSERT INTO customers VALUES ('a', 'https://a', 1, 'gold'), (7, NULL, 0, NULL)")
-    rows = await Sqlite(source(), tmp_path).read(COLUMNS)
+    rows = await SqliteReader(source(), tmp_path).read(COLUMNS)
     assert rows.active == (Row("a", "https://a", "1", {"plan": "gold"}),)
     assert rows.inactive == {"7"}
 
 
 @pytest.mark.parametrize("table", ["v", "main.v"])
-async def test_a_view_is_as_good(database: Callable[[str], Path], tmp_path: Path, table: str) -> None:
+async def test_a_view_can_be_read(database: Callable[[str], Path], tmp_path: Path, table: str) -> None:
     database(
         TABLE + "CREATE VIEW v AS SELECT * FROM customers; INSERT INTO customers VALUES ('a','b','1','')"
     )
-    assert (await Sqlite(source(table=table), tmp_path).read(COLUMNS)).total == 1
+    assert (await SqliteReader(source(table=table), tmp_path).read(COLUMNS)).total == 1
 
 
-async def test_a_text_that_is_no_utf8_spoils_its_own_row(
+async def test_a_text_that_is_not_utf8_rejects_its_own_row(
     database: Callable[[str], Path], tmp_path: Path
 ) -> None:
     database(
         TABLE
         + "INSERT INTO customers VALUES ('a', CAST(x'ff' AS TEXT), 1, ''), ('b', '', 1, ''), (x'ff', '', 1, '')"
     )
-    rows = await Sqlite(source(), tmp_path).read(COLUMNS)
+    rows = await SqliteReader(source(), tmp_path).read(COLUMNS)
     assert [row.uid for row in rows.active] == ["b"]
     assert {row.uid for row in rows.rejected} == {"a", ""}
 
@@ -66,12 +66,12 @@ async def test_a_text_that_is_no_utf8_spoils_its_own_row(
         (Columns("id", "url", "`gone`"), "customers"),
     ],
 )
-async def test_a_table_or_column_that_is_not_there_is_named(
+async def test_a_missing_table_or_column_is_named(
     database: Callable[[str], Path], tmp_path: Path, columns: Columns, table: str
 ) -> None:
     database(TABLE)
     with pytest.raises(WrongTable, match=r"nothing|elsewhere|gone"):
-        await Sqlite(source(table=table), tmp_path).read(columns)
+        await SqliteReader(source(table=table), tmp_path).read(columns)
 
 
 async def test_a_slow_query_is_stopped(database: Callable[[str], Path], tmp_path: Path) -> None:
@@ -80,7 +80,7 @@ async def test_a_slow_query_is_stopped(database: Callable[[str], Path], tmp_path
         'SELECT max(i) AS id, 1 AS url, 1 AS active, 1 AS "plan id" FROM n'
     )
     ticks = iter(range(0, 10_000, 10))
-    slow = Sqlite(source(table="slow", timeout="30s"), tmp_path, monotonic=lambda: float(next(ticks)))
+    slow = SqliteReader(source(table="slow", timeout="30s"), tmp_path, monotonic=lambda: float(next(ticks)))
     with pytest.raises(BrokenRead, match="longer than 30s; raise queryTimeout"):
         await slow.read(COLUMNS)
 
@@ -88,7 +88,7 @@ async def test_a_slow_query_is_stopped(database: Callable[[str], Path], tmp_path
 async def test_a_file_that_is_no_database_is_a_broken_read(tmp_path: Path) -> None:
     (tmp_path / "customers.db").write_bytes(b"no database at all" * 100)
     with pytest.raises(BrokenRead, match="not a database"):
-        await Sqlite(source(), tmp_path).read(COLUMNS)
+        await SqliteReader(source(), tmp_path).read(COLUMNS)
 
 
 async def test_a_cut_file_is_a_broken_read(database: Callable[[str], Path], tmp_path: Path) -> None:
@@ -100,7 +100,7 @@ async def test_a_cut_file_is_a_broken_read(database: Callable[[str], Path], tmp_
     whole = path.read_bytes()
     path.write_bytes(whole[: len(whole) // 2])
     with pytest.raises(BrokenRead):
-        await Sqlite(source(), tmp_path).read(COLUMNS)
+        await SqliteReader(source(), tmp_path).read(COLUMNS)
 
 
 @pytest.mark.parametrize(
@@ -116,7 +116,7 @@ def test_no_path_leads_out_of_the_root(tmp_path: Path, name: str) -> None:
         file_below(root, name)
 
 
-def test_a_missing_file_and_a_missing_root_are_told_apart(tmp_path: Path) -> None:
+def test_a_missing_file_and_a_missing_root_have_different_errors(tmp_path: Path) -> None:
     with pytest.raises(WrongTable, match="does not exist"):
         file_below(tmp_path, "nothing.db")
     with pytest.raises(BadSource, match="--sqlite-root"):
@@ -125,10 +125,10 @@ def test_a_missing_file_and_a_missing_root_are_told_apart(tmp_path: Path) -> Non
         file_below(tmp_path, "a\0b")
 
 
-def test_a_path_that_cannot_be_looked_at_is_told(tmp_path: Path) -> None:
+def test_a_path_that_cannot_be_opened_is_reported(tmp_path: Path) -> None:
     (tmp_path / "a").symlink_to("b")
     (tmp_path / "b").symlink_to("a")
-    with pytest.raises(BadSource, match="in a circle"):
+    with pytest.raises(BadSource, match="form a loop"):
         file_below(tmp_path, "a")
     with pytest.raises(BadSource, match="too long"):
         file_below(tmp_path, "x" * 300)
@@ -137,5 +137,5 @@ def test_a_path_that_cannot_be_looked_at_is_told(tmp_path: Path) -> None:
 async def test_reading_changes_nothing(database: Callable[[str], Path], tmp_path: Path) -> None:
     path = database(TABLE + "INSERT INTO customers VALUES ('a', 'b', 1, 'x')")
     before = path.read_bytes()
-    await Sqlite(source(), tmp_path).read(COLUMNS)
+    await SqliteReader(source(), tmp_path).read(COLUMNS)
     assert path.read_bytes() == before

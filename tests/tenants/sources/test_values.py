@@ -1,4 +1,4 @@
-"""What databases hand out, as text; and which texts mean yes."""
+"""Values of databases as text, and which texts mean active."""
 
 from datetime import UTC, date, datetime, timedelta, timezone
 from decimal import Decimal
@@ -7,11 +7,11 @@ from uuid import UUID
 
 import pytest
 
-from steward.tenants.sources.values import UnreadableValue, is_active, text_of
+from steward.tenants.sources.values import UnreadableValue, is_active, to_text
 
 
 @pytest.mark.parametrize("text", ["1", "true", "TRUE", "True", "yes", "YES", "Yes"])
-def test_seven_spellings_are_active(text: str) -> None:
+def test_seven_texts_are_active(text: str) -> None:
     assert is_active(text)
 
 
@@ -35,8 +35,8 @@ def test_everything_else_is_inactive(text: str) -> None:
         (None, False),
     ],
 )
-def test_numbers_and_booleans_are_judged_by_their_text(value: Any, active: bool) -> None:
-    assert is_active(text_of(value)) is active
+def test_numbers_and_booleans_are_active_by_their_text(value: Any, active: bool) -> None:
+    assert is_active(to_text(value)) is active
 
 
 @pytest.mark.parametrize(
@@ -63,10 +63,10 @@ def test_numbers_and_booleans_are_judged_by_their_text(value: Any, active: bool)
         (UUID(int=1), "00000000-0000-0000-0000-000000000001"),
     ],
 )
-def test_a_value_is_spelled_as_databases_print_it(value: Any, text: str) -> None:
-    assert text_of(value) == text
+def test_a_value_is_converted_as_databases_print_it(value: Any, text: str) -> None:
+    assert to_text(value) == text
 
 
-def test_bytes_that_are_no_text_are_said_to_be_none() -> None:
+def test_bytes_that_are_not_utf8_are_unreadable() -> None:
     with pytest.raises(UnreadableValue, match="is not UTF-8"):
-        text_of(b"a\xff")
+        to_text(b"a\xff")

@@ -3,10 +3,15 @@ from typing import Any
 import msgspec
 import pytest
 
-from steward.kube.objects.readiness import READY_NOW, Failed, NotYet, Readiness
+from steward.kube.objects.readiness import READY_NOW, Failed, NotReady, Readiness
 from steward.kube.objects.timestamps import to_timestamp
 from steward.tenants.api.resource import TResource
-from steward.tenants.status.progress import Look, State, gate, progress_of
+from steward.tenants.status.progress import (
+    ObservedReadiness,
+    ResourceState,
+    check_dependencies,
+    resource_progress,
+)
 from tests.tenants.support.fleet import config_map, resource
 
 NOW = 1_000_000.0
@@ -19,50 +24,59 @@ def typed(**fields: Any) -> TResource:
 @pytest.mark.parametrize(
     ("states", "expected"),
     [
-        ({"a": State.READY}, None),
-        ({"a": State.WAITING}, State.BLOCKED),
-        ({"a": State.BLOCKED}, State.BLOCKED),
-        ({"a": State.FAILED}, State.SKIPPED),
-        ({"a": State.CONFLICTED}, State.SKIPPED),
-        ({"a": State.DENIED}, State.SKIPPED),
-        ({"a": State.SKIPPED}, State.SKIPPED),
+        ({"a": ResourceState.READY}, None),
+        ({"a": ResourceState.WAITING}, ResourceState.BLOCKED),
+        ({"a": ResourceState.BLOCKED}, ResourceState.BLOCKED),
+        ({"a": ResourceState.FAILED}, ResourceState.SKIPPED),
+        ({"a": ResourceState.CONFLICTED}, ResourceState.SKIPPED),
+        ({"a": ResourceState.DENIED}, ResourceState.SKIPPED),
+        ({"a": ResourceState.SKIPPED}, ResourceState.SKIPPED),
         ({}, None),
     ],
 )
-def test_what_a_dependency_means_for_a_dependent(states: dict[str, State], expected: State | None) -> None:
-    found = gate(typed(dependIds=["a"]), states).progress
+def test_the_state_of_a_dependency_decides_about_its_dependent(
+    states: dict[str, ResourceState], expected: ResourceState | None
+) -> None:
+    found = check_dependencies(typed(dependIds=["a"]), states).progress
     assert (None if found is None else found.state) == expected
 
 
-def test_who_does_not_skip_goes_on_in_spite_of_failures_but_still_waits_for_the_rest() -> None:
-    stubborn = typed(dependIds=["a", "b"], skipOnDependencyFailure=False)
-    assert gate(stubborn, {"a": State.FAILED, "b": State.READY}) == (None, ("a",))
-    blocked = gate(stubborn, {"a": State.FAILED, "b": State.WAITING}).progress
+def test_without_skipping_a_dependent_proceeds_despite_failures_and_waits_for_the_rest() -> None:
+    proceeding = typed(dependIds=["a", "b"], skipOnDependencyFailure=False)
+    assert check_dependencies(proceeding, {"a": ResourceState.FAILED, "b": ResourceState.READY}) == (
+        None,
+        ("a",),
+    )
+    blocked = check_dependencies(proceeding, {"a": ResourceState.FAILED, "b": ResourceState.WAITING}).progress
     assert blocked is not None
-    assert blocked.state is State.BLOCKED
+    assert blocked.state is ResourceState.BLOCKED
 
 
 @pytest.mark.parametrize(
     ("readiness", "age", "fields", "state"),
     [
-        (READY_NOW, 9999, {}, State.READY),
-        (NotYet("starts"), 10, {}, State.WAITING),
-        (NotYet("starts"), 301, {}, State.FAILED),
-        (NotYet("starts"), 10, {"timeoutSeconds": 5}, State.FAILED),
-        (NotYet("starts"), 9999, {"waitForReady": False}, State.READY),
-        (Failed("broke"), 0, {}, State.FAILED),
+        (READY_NOW, 9999, {}, ResourceState.READY),
+        (NotReady("starts"), 10, {}, ResourceState.WAITING),
+        (NotReady("starts"), 301, {}, ResourceState.FAILED),
+        (NotReady("starts"), 10, {"timeoutSeconds": 5}, ResourceState.FAILED),
+        (NotReady("starts"), 9999, {"waitForReady": False}, ResourceState.READY),
+        (Failed("broke"), 0, {}, ResourceState.FAILED),
     ],
 )
-def test_how_far_an_object_is(readiness: Readiness, age: float, fields: dict[str, Any], state: State) -> None:
-    found = progress_of(typed(**fields), Look(readiness, to_timestamp(NOW - age), NOW))
+def test_the_state_follows_from_readiness_and_timeout(
+    readiness: Readiness, age: float, fields: dict[str, Any], state: ResourceState
+) -> None:
+    found = resource_progress(typed(**fields), ObservedReadiness(readiness, to_timestamp(NOW - age), NOW))
     assert found.state is state
 
 
-def test_a_wait_is_looked_at_again_when_it_would_time_out() -> None:
-    found = progress_of(typed(), Look(NotYet("starts"), to_timestamp(NOW - 100), NOW))
-    assert found.look_again_after == pytest.approx(200.1)
+def test_a_waiting_resource_is_checked_again_when_it_would_time_out() -> None:
+    found = resource_progress(typed(), ObservedReadiness(NotReady("starts"), to_timestamp(NOW - 100), NOW))
+    assert found.recheck_after == pytest.approx(200.1)
 
 
 def test_a_timeout_names_the_seconds_and_the_reason() -> None:
-    found = progress_of(typed(timeoutSeconds=7), Look(NotYet("0 of 2"), to_timestamp(NOW - 8), NOW))
-    assert (found.event, found.why) == ("ReadinessTimeout", "not ready within 7 seconds: 0 of 2")
+    found = resource_progress(
+        typed(timeoutSeconds=7), ObservedReadiness(NotReady("0 of 2"), to_timestamp(NOW - 8), NOW)
+    )
+    assert (found.event_reason, found.message) == ("ReadinessTimeout", "not ready within 7 seconds: 0 of 2")

@@ -1,4 +1,4 @@
-"""What a template's status says."""
+"""The status of a template."""
 
 from typing import Any
 
@@ -6,18 +6,20 @@ import pytest
 
 from steward.kube.objects.meta import ObjectMeta
 from steward.tenants.api.template import RolloutStatus
-from steward.tenants.fleet.fleet import Counts
-from steward.tenants.guard.approval import Hold, HoldReason
-from steward.tenants.status.template import TemplateState, template_status
+from steward.tenants.fleet.fleet import TenantCounts
+from steward.tenants.guard.approval import DeletionHold, HoldReason
+from steward.tenants.status.template import TemplateObservation, template_status
 from steward.tenants.validation.template import Problem
 
 NOW = "2026-01-01T00:00:00Z"
-GOOD = TemplateState(ObjectMeta(name="web-app", generation=4), in_force=4, counts=Counts(3, 3, 0))
+GOOD = TemplateObservation(
+    ObjectMeta(name="web-app", generation=4), active_generation=4, counts=TenantCounts(3, 3, 0)
+)
 WRONG = Problem("spec.configMaps[a].nameTemplate", 'function "uper" not defined', 1, 8)
 FAILED = RolloutStatus(phase="Failed", target_generation=4, message="none became ready")
 
 
-def said(state: TemplateState) -> dict[str, tuple[str, str]]:
+def conditions_of(state: TemplateObservation) -> dict[str, tuple[str, str]]:
     return {
         each["type"]: (each["status"], each["reason"])
         for each in template_status(state, {}, NOW)["conditions"]
@@ -31,30 +33,32 @@ def said(state: TemplateState) -> dict[str, tuple[str, str]]:
         (GOOD, "Applied", ("True", "AllTenantsReady")),
         (GOOD, "Stalled", None),
         (GOOD, "Reconciling", None),
-        (GOOD._replace(counts=Counts(3, 1, 1)), "Applied", ("False", "NotAllTenantsReady")),
-        (GOOD._replace(counts=Counts(3, 1, 1)), "Reconciling", ("True", "NotAllTenantsReady")),
-        (GOOD._replace(counts=Counts()), "Applied", ("False", "NoTenants")),
+        (GOOD._replace(counts=TenantCounts(3, 1, 1)), "Applied", ("False", "NotAllTenantsReady")),
+        (GOOD._replace(counts=TenantCounts(3, 1, 1)), "Reconciling", ("True", "NotAllTenantsReady")),
+        (GOOD._replace(counts=TenantCounts()), "Applied", ("False", "NoTenants")),
         (GOOD._replace(problems=(WRONG,)), "Valid", ("False", "ValidationFailed")),
         (GOOD._replace(problems=(WRONG,)), "Stalled", ("True", "ValidationFailed")),
         (GOOD._replace(rollout=FAILED), "Stalled", ("True", "RolloutFailed")),
         (
-            GOOD._replace(hold=Hold.of(HoldReason.TOO_MANY, ["a"])),
+            GOOD._replace(hold=DeletionHold.for_tenants(HoldReason.TOO_MANY, ["a"])),
             "DeletionHeld",
             ("True", "TooManyAtOnce"),
         ),
     ],
 )
-def test_a_condition_says_what_is(state: TemplateState, type_: str, expected: tuple[str, str] | None) -> None:
-    assert said(state).get(type_) == expected
+def test_conditions_follow_from_the_observation(
+    state: TemplateObservation, type_: str, expected: tuple[str, str] | None
+) -> None:
+    assert conditions_of(state).get(type_) == expected
 
 
 @pytest.mark.parametrize(
-    ("in_force", "words"), [(3, "version 3 stays in force"), (0, "no version of it is in force yet")]
+    ("active_generation", "words"), [(3, "version 3 stays active"), (0, "no version of it is active yet")]
 )
-def test_what_is_wrong_is_told_with_its_place_and_with_what_holds_meanwhile(
-    in_force: int, words: str
+def test_a_problem_is_reported_with_its_position_and_the_active_version(
+    active_generation: int, words: str
 ) -> None:
-    state = GOOD._replace(problems=(WRONG,), in_force=in_force)
+    state = GOOD._replace(problems=(WRONG,), active_generation=active_generation)
     conditions: list[dict[str, Any]] = template_status(state, {}, NOW)["conditions"]
     message = next(each["message"] for each in conditions if each["type"] == "Valid")
     assert message.startswith(
@@ -63,12 +67,12 @@ def test_what_is_wrong_is_told_with_its_place_and_with_what_holds_meanwhile(
     assert words in message
 
 
-def test_many_problems_are_told_in_a_bounded_message() -> None:
+def test_many_problems_have_a_bounded_message() -> None:
     problems = tuple(WRONG._replace(message="x" * 5000) for _ in range(100))
     for condition in template_status(GOOD._replace(problems=problems), {}, NOW)["conditions"]:
         assert len(condition["message"]) <= 32768
 
 
-def test_the_same_world_gives_the_same_status() -> None:
+def test_the_same_observation_gives_the_same_status() -> None:
     first = template_status(GOOD, {}, NOW)
     assert template_status(GOOD, first, "2026-02-02T00:00:00Z") == first

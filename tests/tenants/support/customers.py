@@ -1,4 +1,4 @@
-"""A table of customers in an SQLite file, and a small world to watch it in."""
+"""A table of customers in an SQLite file, and a namespace in which an operator turns it into Tenants."""
 
 import sqlite3
 import time
@@ -15,7 +15,7 @@ FILE = "customers.db"
 
 
 class Customers:
-    """The table; rows are (id, url, active, plan)."""
+    """The table; its columns are id, url, active and plan."""
 
     def __init__(self, directory: Path) -> None:
         self.path = directory / FILE
@@ -36,11 +36,11 @@ class Customers:
             self.run("DELETE FROM customers WHERE id = ?", uid)
 
 
-def until(condition: Callable[[], Any], told: Callable[[], Any] = lambda: "") -> Any:
-    """What the condition gives once it is true."""
+def until(condition: Callable[[], Any], describe: Callable[[], Any] = lambda: "") -> Any:
+    """Waits for a true value and returns it; `describe` gives the state for the message of a timeout."""
     deadline = time.monotonic() + LIMIT_SECONDS
     while not (found := condition()):
-        assert time.monotonic() < deadline, f"waited in vain; last seen: {told()}"
+        assert time.monotonic() < deadline, f"waited for {LIMIT_SECONDS:.0f} s; last state: {describe()}"
         time.sleep(0.1)
     return found
 
@@ -53,7 +53,7 @@ class World:
         self.namespace = namespace
 
     def apply(self, *manifests: Manifest, manager: str = "") -> None:
-        """As users do it, or as a manager of this name."""
+        """With client-side apply, or server-side as a manager of this name."""
         how = ("--server-side", f"--field-manager={manager}") if manager else ()
         self._kubectl("apply", *how, "-n", self.namespace, "-f", "-", document=_list(manifests))
 
@@ -71,12 +71,12 @@ class World:
         found = self._kubectl.json("get", "tenants", "-n", self.namespace)
         return {item["metadata"]["name"]: item for item in found["items"]}
 
-    def staying(self) -> set[str]:
-        """Tenants that are not being deleted."""
+    def active_tenants(self) -> set[str]:
+        """Names of the Tenants that are not terminating."""
         return {name for name, item in self.tenants().items() if "deletionTimestamp" not in item["metadata"]}
 
     def until_tenants(self, *names: str) -> None:
-        until(lambda: self.staying() == set(names), self.tenants)
+        until(lambda: self.active_tenants() == set(names), self.tenants)
 
     def status(self, kind: str = "tenantregistry", name: str = "prod") -> dict[str, Any]:
         found = self.get(kind, name)

@@ -1,6 +1,6 @@
-"""A TCP proxy before a real database server that can be told to refuse, to fall silent, to cut answers, and to lie.
+"""A TCP proxy for a real database server that can refuse, stall or cut connections, and read another table.
 
-In threads: the test that stands beside it waits for kubectl in between.
+It runs in threads: the test blocks while it waits for kubectl.
 """
 
 import socket
@@ -17,11 +17,11 @@ class DatabaseProxy:
     port: int = 0
     refuses: bool = False
     is_silent: bool = False
-    """Takes connections and never says a word."""
+    """Accepts connections and never answers."""
     cuts_after: int | None = None
-    """How many bytes of the server's answers a connection gets before it is cut."""
-    lies: bool = False
-    """Asks the server for another table than the client does, as a replica that lags behind would answer."""
+    """Bytes of the server's answers after which a connection is cut."""
+    reads_other_table: bool = False
+    """Replaces the table in queries, as if a lagging replica answered."""
     connections: int = 0
     _open: list[socket.socket] = field(default_factory=list)
 
@@ -42,13 +42,13 @@ class DatabaseProxy:
             threading.Thread(target=self._to_client, args=(upstream, client), daemon=True).start()
 
     def _to_server(self, client: socket.socket, upstream: socket.socket) -> None:
-        with _ended_together(client, upstream):
+        with _closing_all(client, upstream):
             while data := client.recv(65536):
-                upstream.sendall(data.replace(REAL_TABLE, OTHER_TABLE) if self.lies else data)
+                upstream.sendall(data.replace(REAL_TABLE, OTHER_TABLE) if self.reads_other_table else data)
 
     def _to_client(self, upstream: socket.socket, client: socket.socket) -> None:
         passed = 0
-        with _ended_together(client, upstream):
+        with _closing_all(client, upstream):
             while data := upstream.recv(1024):
                 if self.cuts_after is not None and passed + len(data) > self.cuts_after:
                     client.sendall(data[: max(0, self.cuts_after - passed)])
@@ -58,8 +58,8 @@ class DatabaseProxy:
 
 
 @contextmanager
-def _ended_together(*connections: socket.socket) -> Iterator[None]:
-    """Shut down, not only closed: the other thread may be reading, and would keep the connection open."""
+def _closing_all(*connections: socket.socket) -> Iterator[None]:
+    """Shuts down, since a close is not enough: the other thread may be reading, and would keep the connection open."""
     with suppress(OSError):
         yield
     for connection in connections:

@@ -1,4 +1,4 @@
-"""Tenants as the registry controller writes them, and what tests do with them."""
+"""Tenants as the registry controller writes them, with helpers to change and await them."""
 
 import secrets
 import time
@@ -13,7 +13,7 @@ from steward.local.control_plane import ControlPlane
 from steward.tenants.api.group import API_VERSION
 from tests.support import namespaces
 from tests.support.kubectl import Kubectl
-from tests.tenants.conftest import running_operator
+from tests.tenants.support.operator import running_operator
 
 Manifest = dict[str, Any]
 
@@ -21,14 +21,14 @@ LIMIT_SECONDS = 240.0
 TENANT = "tenants.operator.kubernetes-tenants.org"
 
 
-def eventually(look: Callable[[], Any], what: str) -> Any:
-    """Waits for a condition; the limit is for a broken operator, not for a slow machine."""
+def eventually(condition: Callable[[], Any], what: str) -> Any:
+    """Waits for a condition. The limit is meant for a broken operator, not for a slow machine."""
     deadline = time.monotonic() + LIMIT_SECONDS
     while time.monotonic() < deadline:
-        if found := look():
+        if found := condition():
             return found
         time.sleep(0.1)
-    pytest.fail(f"waited {LIMIT_SECONDS:.0f} s in vain for {what}")
+    pytest.fail(f"waited {LIMIT_SECONDS:.0f} s for {what}")
 
 
 def resource(resource_id: str, spec: Manifest, **fields: Any) -> Manifest:
@@ -70,7 +70,7 @@ class Fleet:
         self.namespace = namespace
 
     def tenant(self, name: str = "acme", **lists: Any) -> None:
-        """Makes or changes a Tenant, rendered as the registry controller would."""
+        """Applies a Tenant, rendered as the registry controller would."""
         spec = {"uid": name, "templateRef": "web-app", "templateGeneration": 1, **lists}
         manifest = {
             "apiVersion": API_VERSION,
@@ -111,18 +111,18 @@ class Fleet:
         return found
 
     def until_reason(self, type_: str, reason: str, name: str = "acme") -> Manifest:
-        def look() -> Manifest | None:
+        def with_reason() -> Manifest | None:
             condition = self.condition(type_, name)
             return condition if condition.get("reason") == reason else None
 
-        found: Manifest = eventually(look, f"{type_} of Tenant {name} to be {reason}")
+        found: Manifest = eventually(with_reason, f"{type_} of Tenant {name} to be {reason}")
         return found
 
-    def until(self, look: Callable[[], Any], what: str) -> Any:
-        return eventually(look, what)
+    def until(self, condition: Callable[[], Any], what: str) -> Any:
+        return eventually(condition, what)
 
-    def until_gone(self, kind: str, name: str, namespace: str = "") -> None:
-        eventually(lambda: self.get(kind, name, namespace) is None, f"{kind} {name} to be gone")
+    def until_deleted(self, kind: str, name: str, namespace: str = "") -> None:
+        eventually(lambda: self.get(kind, name, namespace) is None, f"{kind} {name} to be deleted")
 
     def events(self, reason: str) -> list[Manifest]:
         found = self.kubectl.json(
@@ -136,22 +136,22 @@ class Fleet:
         return found
 
 
-def space(name: str) -> Manifest:
+def namespace_manifest(name: str) -> Manifest:
     return {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}}
 
 
-def make_spaces(kubectl: Kubectl, count: int) -> list[str]:
+def create_namespaces(kubectl: Kubectl, count: int) -> list[str]:
     names = [f"tenants-{secrets.token_hex(4)}-{number}" for number in range(count)]
-    items = [space(name) for name in names]
+    items = [namespace_manifest(name) for name in names]
     kubectl("create", "-f", "-", document={"apiVersion": "v1", "kind": "List", "items": items})
     return names
 
 
-def leave_nothing(kubectl: Kubectl, names: list[str]) -> None:
-    """All Tenants leave in order, and then their namespaces: where somebody keeps the control plane."""
-    if not namespaces.kept_plane():
+def delete_tenants_and_namespaces(kubectl: Kubectl, names: list[str]) -> None:
+    """On an external control plane deletes all Tenants in order, then their namespaces; else only releases these."""
+    if not namespaces.external_control_plane():
         for name in names:
-            namespaces.leave(kubectl.server, name)
+            namespaces.release_namespace(kubectl.server, name)
         return
 
     def tenants() -> list[Any]:
@@ -160,17 +160,17 @@ def leave_nothing(kubectl: Kubectl, names: list[str]) -> None:
 
     for name in names:
         kubectl("delete", TENANT, "--all", "-n", name, "--wait=false")
-    eventually(lambda: not tenants(), "all Tenants to be gone")
+    eventually(lambda: not tenants(), "all Tenants to be deleted")
     kubectl("delete", "namespace", *names, "--wait=false")
 
 
 @contextmanager
 def fleets(plane: ControlPlane, kubectl: Kubectl, log: Path, count: int) -> Iterator[Iterator[Fleet]]:
-    """One operator for all tests of a file, each of which takes a namespace of its own: starting one takes seconds."""
-    names = make_spaces(kubectl, count)
+    """One operator for all tests of a file, each with a namespace of its own: starting an operator takes seconds."""
+    names = create_namespaces(kubectl, count)
     with running_operator(plane, ",".join(names), log):
         try:
             yield (Fleet(kubectl, name) for name in names)
         finally:
-            # While the operator still runs: it is what takes the Tenants' finalizers away.
-            leave_nothing(kubectl, names)
+            # While the operator still runs: it removes the finalizers of the Tenants.
+            delete_tenants_and_namespaces(kubectl, names)

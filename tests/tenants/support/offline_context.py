@@ -1,4 +1,4 @@
-"""The ground of the controllers without a server: empty stores, and a carrier of the test's own."""
+"""A TenantsContext without a server: empty stores, and an executor of the test's own."""
 
 from types import SimpleNamespace
 from typing import Any
@@ -7,10 +7,10 @@ from steward.kube.cache.rules import CacheRule
 from steward.kube.cache.store import Store
 from steward.kube.clock import SystemClock
 from steward.runtime.manager.settings import Settings
-from steward.tenants.controllers.common.context import ControllerContext
+from steward.tenants.controllers.common.context import TenantsContext
 
 
-def ground_with(executor: Any) -> ControllerContext:
+def offline_context(executor: Any) -> TenantsContext:
     stores: dict[Any, Store[Any]] = {}
 
     def store(rule: CacheRule[Any]) -> Store[Any]:
@@ -18,6 +18,6 @@ def ground_with(executor: Any) -> ControllerContext:
 
     connection = SimpleNamespace(clock=SystemClock())
     manager: Any = SimpleNamespace(
-        client=None, connection=connection, executor=lambda _: executor, store=store
+        client=None, connection=connection, executor=lambda _: executor, store=store, leadership_term=1
     )
-    return ControllerContext(manager, Settings())
+    return TenantsContext(manager, Settings())

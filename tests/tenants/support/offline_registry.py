@@ -1,4 +1,4 @@
-"""A registry with its template and Tenants without a server: what is applied is what the caches show."""
+"""A registry with its template and Tenants, without a server: applied objects are in the caches at once."""
 
 from typing import Any
 
@@ -12,47 +12,52 @@ from steward.kube.objects.kinds import Key, Kind
 from steward.kube.objects.meta import ObjectMeta
 from steward.runtime.plan.steps import Apply, Delete, Plan
 from steward.tenants.api.registry import TenantRegistrySpec
-from steward.tenants.controllers.common.context import ControllerContext
-from steward.tenants.controllers.registry.active_templates import TemplatesInUse
-from steward.tenants.controllers.registry.state import RegistryMemory
-from steward.tenants.controllers.registry.sync import Syncs
-from steward.tenants.controllers.registry.table_reads import Finished, Inputs
-from steward.tenants.controllers.registry.tenant_writer import FleetWriter
-from steward.tenants.controllers.template.active_revision import put_in_force
+from steward.tenants.controllers.common.context import TenantsContext
+from steward.tenants.controllers.registry.active_templates import ActiveTemplates
+from steward.tenants.controllers.registry.state import RegistryState
+from steward.tenants.controllers.registry.sync import RegistrySyncer
+from steward.tenants.controllers.registry.table_reads import FinishedRead, SyncInputs
+from steward.tenants.controllers.registry.tenant_writer import TenantWriter
+from steward.tenants.controllers.template.active_revision import activation_steps
 from steward.tenants.labels import FIELD_MANAGER
-from steward.tenants.sources.rows import columns_of, sort_rows
-from steward.tenants.validation.registry import typed
+from steward.tenants.sources.rows import registry_columns, sort_rows
+from steward.tenants.validation.registry import parse_registry
 from steward.tenants.views import Registry, Tenant
 from tests.tenants.support.manifests import registry, template
-from tests.tenants.support.offline_context import ground_with
+from tests.tenants.support.offline_context import offline_context
 
 PROD = Key("shop", "prod")
-OURS = {"manager": FIELD_MANAGER, "operation": "Apply", "fieldsType": "FieldsV1", "fieldsV1": {"f:spec": {}}}
+APPLIED_FIELDS = {
+    "manager": FIELD_MANAGER,
+    "operation": "Apply",
+    "fieldsType": "FieldsV1",
+    "fieldsV1": {"f:spec": {}},
+}
 
 
 class Server:
-    """Keeps what is applied, as the caches would show it, and counts."""
+    """Executes plans on the caches, and records what it applies and deletes."""
 
     def __init__(self) -> None:
-        self.context: ControllerContext
+        self.context: TenantsContext
         self.applied: list[str] = []
         self.deleted: list[str] = []
         self.is_down = False
-        self.refused: set[str] = set()
-        """Names of Tenants that the server does not take."""
-        self._kept: dict[str, dict[str, Any]] = {}
+        self.rejected: set[str] = set()
+        """Names of Tenants that the server rejects."""
+        self._applied: dict[str, dict[str, Any]] = {}
         self._version = 10
 
     async def execute(self, plan: Plan, about: object) -> None:
         for step in plan:
             if self.is_down:
-                raise Unreachable("nobody answers")
+                raise Unreachable("no answer")
             if isinstance(step, Apply):
-                if step.ref.key.name in self.refused:
-                    raise Invalid(422, "Invalid", "it is not taken", {})
+                if step.ref.key.name in self.rejected:
+                    raise Invalid(422, "Invalid", "rejected", {})
                 self.applied.append(step.manifest["metadata"]["name"])
-                self._kept[step.ref.key.name] = step.manifest
-                self.show(step.manifest)
+                self._applied[step.ref.key.name] = step.manifest
+                self.observe(step.manifest)
             elif isinstance(step, Delete):
                 self.deleted.append(step.ref.key.name)
 
@@ -62,25 +67,25 @@ class Server:
     async def get(self, kind: Kind, key: Key, view: type[Tenant]) -> Tenant:
         found = self.context.fleets.tenants.get(key)
         if found is None:
-            raise NotFound(404, "NotFound", "it is not there", {})
+            raise NotFound(404, "NotFound", "not found", {})
         return found
 
     def make_ready(self, name: str) -> None:
         ready = {"observedGeneration": 1, "conditions": [{"type": "Ready", "status": "True"}]}
-        self.show({**self._kept[name], "status": ready})
+        self.observe({**self._applied[name], "status": ready})
 
-    def show(self, manifest: dict[str, Any]) -> None:
+    def observe(self, manifest: dict[str, Any]) -> None:
         self._version += 1
         meta = manifest["metadata"]
-        shown = {
+        stored = {
             "namespace": "shop",
             "uid": meta["name"],
             "resourceVersion": str(self._version),
             "generation": 1,
-            "managedFields": [OURS | {"apiVersion": manifest["apiVersion"]}],
+            "managedFields": [APPLIED_FIELDS | {"apiVersion": manifest["apiVersion"]}],
         }
-        body = msgspec.json.encode({**manifest, "metadata": {**shown, **meta}})
-        self._store(manifest["kind"]).observe(body)
+        body = msgspec.json.encode({**manifest, "metadata": {**stored, **meta}})
+        self._store(manifest["kind"]).observe_write(body)
 
     def _store(self, kind: str) -> Store[Any]:
         rules = self.context.rules
@@ -93,49 +98,51 @@ class Server:
         return self.context.store(next(rule for rule in watched if rule.kind.kind == kind))
 
 
-class Table:
-    """A registry with one template, whose table says what the test says."""
+class OfflineRegistry:
+    """A registry with one template, and rows that the test gives."""
 
     def __init__(self, server: Server, **template_spec: Any) -> None:
         self.server = server
         self._template = template(**template_spec)
-        self.context = server.context = ground_with(server)
+        self.context = server.context = offline_context(server)
         self.context.client = server  # type: ignore[assignment]
-        server.show(registry())
-        server.show(self._template)
-        self._put_in_force()
-        self.memory = RegistryMemory("r", FleetWriter(self.context))
+        server.observe(registry())
+        server.observe(self._template)
+        self._activate_template()
+        self.state = RegistryState("r", TenantWriter(self.context))
         self.is_edited = False
-        self.syncs = Syncs(self.context, TemplatesInUse(self.context), lambda *_: not self.is_edited)
+        self.syncer = RegistrySyncer(
+            self.context, ActiveTemplates(self.context), lambda *_: not self.is_edited
+        )
         self._now = 0.0
 
-    def _put_in_force(self) -> None:
+    def _activate_template(self) -> None:
         revisions = self.context.store(self.context.rules.revision)
         meta = ObjectMeta(name="web-app", namespace="shop", uid="web-app", generation=1)
-        for step in put_in_force(revisions, meta, self._template["spec"]):
+        for step in activation_steps(revisions, meta, self._template["spec"]):
             assert isinstance(step, Apply)
-            self.server.show(step.manifest)
+            self.server.observe(step.manifest)
 
     async def sync(self, *uids: str, approval: str = "") -> list[str]:
-        """What is written or deleted for these rows."""
+        """Syncs with these rows; returns what is written or deleted."""
         found, spec = self._registry()
-        rows = sort_rows(columns_of(spec), [(uid, f"{uid}.example.com", "1") for uid in uids])
+        rows = sort_rows(registry_columns(spec), [(uid, f"{uid}.example.com", "1") for uid in uids])
         self._now += 10.0
         self.server.applied.clear()
-        inputs = Inputs(None, "r", 1, approval, ())
-        await self.syncs.take_in(found, spec, self.memory, Finished(self._now, inputs, rows, None))
+        inputs = SyncInputs(0, "r", 1, approval, ())
+        await self.syncer.handle_read(found, spec, self.state, FinishedRead(self._now, inputs, rows, None))
         return self.server.applied + [f"- {name}" for name in self.server.deleted]
 
-    async def go_on(self) -> list[str]:
-        """What is written with the rows that were not all written yet."""
+    async def write_pending(self) -> list[str]:
+        """Writes pending rows; returns what is written."""
         self.server.applied.clear()
-        assert self.memory.pending is not None
-        await self.syncs.converge(*self._registry(), self.memory, self.memory.pending)
+        assert self.state.pending_rows is not None
+        await self.syncer.write_tenants(*self._registry(), self.state, self.state.pending_rows)
         return self.server.applied
 
     def _registry(self) -> tuple[Registry, TenantRegistrySpec]:
         found = self.context.store(self.context.rules.registry).get(PROD)
         assert isinstance(found, Registry)
-        spec, _ = typed(found)
+        spec, _ = parse_registry(found)
         assert spec is not None
         return found, spec

@@ -16,7 +16,7 @@ def mysql(**fields: Any) -> dict[str, Any]:
     return {"source": {"type": "mysql", "mysql": {**MYSQL, **fields}}}
 
 
-def test_a_sound_registry_has_no_problems() -> None:
+def test_a_valid_registry_has_no_problems() -> None:
     assert validate_registry(typed(extraValueMappings={"planId": "plan id"})) == []
     assert advise_registry(typed(extraValueMappings={"planId": "plan id"})) == []
 
@@ -39,16 +39,18 @@ def test_a_sound_registry_has_no_problems() -> None:
         ({"extraValueMappings": {"x": "a\nb"}}, "spec.extraValueMappings.x"),
     ],
 )
-def test_what_cannot_be_read_is_named(spec: dict[str, Any], field: str) -> None:
+def test_a_problem_names_its_field(spec: dict[str, Any], field: str) -> None:
     assert [problem.field for problem in validate_registry(typed(**spec))] == [field]
 
 
-def test_all_problems_are_told_at_once() -> None:
+def test_all_problems_are_reported_at_once() -> None:
     spec = {**mysql(host=" ", table="."), "extraValueMappings": {"x": " "}}
     assert len(validate_registry(typed(**spec))) == 3
 
 
-@pytest.mark.parametrize(("name", "told"), [("plan-id", "is no word"), ("host", "built-in variable .host")])
-def test_names_of_variables_are_advised_on(name: str, told: str) -> None:
+@pytest.mark.parametrize(
+    ("name", "message"), [("plan-id", "is no word"), ("host", "built-in variable .host")]
+)
+def test_unusual_variable_names_get_advice(name: str, message: str) -> None:
     [found] = advise_registry(typed(extraValueMappings={name: "column"}))
-    assert told in found.message
+    assert message in found.message

@@ -1,4 +1,4 @@
-"""What keeps a template from being used, all at once; and what is merely unwise."""
+"""Problems that make a template invalid, and advice."""
 
 from typing import Any
 
@@ -7,8 +7,8 @@ import pytest
 
 from steward.tenants.api.template import TenantTemplateSpec
 from steward.tenants.validation.template import (
-    MOST_PROBLEMS,
-    MOST_TEXTS,
+    MAX_PROBLEMS,
+    MAX_TEXTS,
     Problem,
     advise_template,
     validate_template,
@@ -24,7 +24,7 @@ def problems(*resources: dict[str, Any], profile: str = "hermetic") -> list[Prob
     return validate_template(typed(configMaps=list(resources)), profile)
 
 
-def test_a_sound_template_has_no_problems() -> None:
+def test_a_valid_template_has_no_problems() -> None:
     assert problems(resource("a"), resource("b", dependIds=["a"], ignoreFields=["$.data.x"])) == []
 
 
@@ -37,13 +37,13 @@ def test_ids_are_unique_across_all_lists() -> None:
     assert [problem.field for problem in found] == ["spec.services[a].id", "spec.configMaps[a].id"]
 
 
-def test_a_dependency_that_is_not_there_names_both() -> None:
+def test_an_unknown_dependency_is_reported_with_both_ids() -> None:
     [found] = problems(resource("a", dependIds=["b"]))
     assert found.field == "spec.configMaps[a].dependIds"
     assert "'a' depends on 'b'" in found.message
 
 
-def test_what_is_nested_too_deeply_to_be_walked_is_told_and_hides_nothing_else() -> None:
+def test_a_too_deeply_nested_object_is_reported_with_all_other_problems() -> None:
     deep: Any = "{{ .uid"
     for _ in range(5000):
         deep = {"a": [deep]}
@@ -58,9 +58,9 @@ def test_what_is_nested_too_deeply_to_be_walked_is_told_and_hides_nothing_else()
 
 
 def test_more_texts_than_can_be_parsed_in_time_are_one_problem() -> None:
-    data = {f"k{number}": "{{ .uid" for number in range(MOST_TEXTS - 1)}
+    data = {f"k{number}": "{{ .uid" for number in range(MAX_TEXTS - 1)}
     bad = resource(spec={**CONFIG_MAP, "data": data})
-    assert len(problems(bad)) == MOST_PROBLEMS
+    assert len(problems(bad)) == MAX_PROBLEMS
     data["one more"] = "{{ .uid }}"
     [found] = problems(bad)
     assert "make several templates of it" in found.message
@@ -74,13 +74,13 @@ def test_more_texts_than_can_be_parsed_in_time_are_one_problem() -> None:
         ({"A": ["B"], "B": ["C"], "C": ["A"]}, "A -> B -> C -> A"),
     ],
 )
-def test_a_cycle_is_told_by_its_path(depends: dict[str, list[str]], path: str) -> None:
+def test_a_cycle_is_reported_with_its_path(depends: dict[str, list[str]], path: str) -> None:
     [found] = problems(*(resource(name, dependIds=ids) for name, ids in depends.items()))
     assert f"Dependency cycle detected: {path};" in found.message
 
 
 @pytest.mark.parametrize(
-    ("fields", "field", "told", "line"),
+    ("fields", "field", "message", "line"),
     [
         ({"nameTemplate": "{{ .uid"}, "nameTemplate", "unclosed action", 1),
         ({"nameTemplate": "{{ nosuch .uid }}"}, "nameTemplate", 'function "nosuch" not defined', 1),
@@ -100,10 +100,10 @@ def test_a_cycle_is_told_by_its_path(depends: dict[str, list[str]], path: str) -
         ),
     ],
 )
-def test_every_text_is_parsed(fields: dict[str, Any], field: str, told: str, line: int) -> None:
+def test_every_text_is_parsed(fields: dict[str, Any], field: str, message: str, line: int) -> None:
     found = problems(resource(**fields))[0]
     assert found.field == f"spec.configMaps[config].{field}"
-    assert told in found.message
+    assert message in found.message
     assert found.line == line
 
 
@@ -117,7 +117,7 @@ def test_an_error_shows_the_line_with_a_caret_and_what_was_meant() -> None:
     ]
 
 
-def test_the_full_profile_allows_what_the_hermetic_one_refuses() -> None:
+def test_the_full_profile_allows_functions_that_the_hermetic_one_rejects() -> None:
     assert problems(resource(nameTemplate="{{ uuidv4 }}"), profile="full") == []
 
 
@@ -130,12 +130,12 @@ def test_the_full_profile_allows_what_the_hermetic_one_refuses() -> None:
         ({"ignoreFields": ["$.a", "spec.replicas"]}, "ignoreFields[1]"),
     ],
 )
-def test_what_no_server_would_take_is_found_before(fields: dict[str, Any], field: str) -> None:
+def test_an_object_that_no_api_server_accepts_is_reported(fields: dict[str, Any], field: str) -> None:
     [found] = problems(resource(**fields))
     assert found.field == f"spec.configMaps[config].{field}"
 
 
-def test_all_problems_are_told_at_once() -> None:
+def test_all_problems_are_reported_at_once() -> None:
     found = problems(
         resource("a", dependIds=["x"], nameTemplate="{{", when="{{ nosuch }}", ignoreFields=["x"]),
         resource("a"),

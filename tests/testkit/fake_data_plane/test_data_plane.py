@@ -1,4 +1,4 @@
-"""The stand-in on a real control plane, without an operator: the test itself registers cells and databases."""
+"""The fake data plane on a real control plane, without an operator: the test registers cells and databases."""
 
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
@@ -25,7 +25,7 @@ from steward.multigres.topology.store_records import (
     encode_cell,
 )
 from steward.runtime.manager.connect_to import ForwardFile, Redirect
-from steward.testkit.fake_data_plane import DataPlane, DataPlaneSettings, Misbehaviour
+from steward.testkit.fake_data_plane import DataPlaneFault, FakeDataPlane, FakeDataPlaneSettings
 from tests.multigres.support.tree import build_tree
 
 ROOT = "/multigres/global"
@@ -49,12 +49,12 @@ AT_ONCE = DeleteOptions(grace_seconds=0)
 
 
 def tree(namespace: str) -> Iterator[Manifest]:
-    """A TopoServer, a Shard, and a pod of each workload: what the stand-in looks at, and nothing else."""
+    """A TopoServer, a Shard, and a pod of each workload: the objects that the fake data plane watches."""
     cells = [{"zone": "z1"}, {"zone": "z2"}]
     for manifest in build_tree(namespace, cells=cells, databases=DATABASES):
-        # No operator runs here that would answer a finalizer.
-        for held in ("ownerReferences", "finalizers"):
-            manifest["metadata"].pop(held, None)
+        # No operator runs here that would remove a finalizer.
+        for field in ("ownerReferences", "finalizers"):
+            manifest["metadata"].pop(field, None)
         if manifest["kind"] in ("TopoServer", "Shard"):
             if manifest["kind"] == "TopoServer":
                 manifest["spec"]["replicas"] = 1
@@ -66,8 +66,8 @@ def tree(namespace: str) -> Iterator[Manifest]:
 def pod(workload: Manifest) -> Manifest:
     template = workload["spec"]["template"]
     containers = [
-        {"name": each["name"], "image": "none", "args": each.get("args", [])}
-        for each in template["spec"]["containers"]
+        {"name": container["name"], "image": "none", "args": container.get("args", [])}
+        for container in template["spec"]["containers"]
     ]
     metadata = {
         "name": f"{workload['metadata']['name']}-0",
@@ -77,10 +77,10 @@ def pod(workload: Manifest) -> Manifest:
     return {"apiVersion": "v1", "kind": "Pod", "metadata": metadata, "spec": {"containers": containers}}
 
 
-class Scenery:
-    """The stand-in at work in a namespace."""
+class RunningDataPlane:
+    """A running fake data plane in a namespace, and access to its etcd."""
 
-    def __init__(self, client: Client, namespace: str, plane: DataPlane) -> None:
+    def __init__(self, client: Client, namespace: str, plane: FakeDataPlane) -> None:
         self.client = client
         self.namespace = namespace
         self.plane = plane
@@ -89,11 +89,11 @@ class Scenery:
         redirect = Redirect((ForwardFile(Path(plane.connect_to[1:])),))
         self._endpoints = Endpoints((self.address,), None, redirect, 1.0)
 
-    async def put(self, key: str, value: bytes) -> None:
+    async def write(self, key: str, value: bytes) -> None:
         async def attempt() -> bool:
             async with EtcdClient(self._endpoints) as etcd:
-                # A put whose answer came too late has been done: the next attempt finds the key there.
-                return await etcd.put(f"{ROOT}/{key}", value, 0) or f"{ROOT}/{key}" in await etcd.list(
+                # A put whose answer was late has been committed: the next attempt finds the key.
+                return await etcd.write(f"{ROOT}/{key}", value, 0) or f"{ROOT}/{key}" in await etcd.list(
                     f"{ROOT}/{key}"
                 )
 
@@ -101,12 +101,12 @@ class Scenery:
 
     async def register(self) -> None:
         for cell in ("z1", "z2"):
-            await self.put(f"cells/{cell}/Cell", encode_cell(CellRecord(cell, (self.address,), ROOT)))
-        await self.put("databases/postgres/Database", b"")
+            await self.write(f"cells/{cell}/Cell", encode_cell(CellRecord(cell, (self.address,), ROOT)))
+        await self.write("databases/postgres/Database", b"")
 
-    async def keys(self, below: str) -> dict[str, bytes]:
+    async def keys(self, prefix: str) -> dict[str, bytes]:
         async with EtcdClient(self._endpoints) as etcd:
-            found = await etcd.list(f"{ROOT}/{below}/")
+            found = await etcd.list(f"{ROOT}/{prefix}/")
         return {key.split("/")[-2]: value.value for key, value in found.items()}
 
     async def poolers(self) -> dict[str, PoolerRecord]:
@@ -114,17 +114,17 @@ class Scenery:
 
     async def primaries(self) -> list[PoolerRecord]:
         found = (await self.poolers()).values()
-        return [each for each in found if each.is_primary and each.lifecycle != SHUTDOWN]
+        return [record for record in found if record.is_primary and record.lifecycle != SHUTDOWN]
 
     async def delete_pod(self, name: str) -> None:
         await self.client.delete(Ref(POD, Key(self.namespace, name)), AT_ONCE)
 
 
-async def eventually(look: Callable[[], Awaitable[Any]]) -> Any:
-    """What `look` gives once that is something; the test's own time limit ends the wait."""
+async def eventually(read: Callable[[], Awaitable[Any]]) -> Any:
+    """Call `read` until it returns something true; the test's time limit ends the wait."""
     while True:
         try:
-            if found := await look():
+            if found := await read():
                 return found
         except EtcdError:
             pass
@@ -141,22 +141,24 @@ async def client(control_plane: ControlPlane) -> AsyncIterator[Client]:
 
 
 @pytest.fixture
-async def scenery(
+async def running(
     client: Client, control_plane: ControlPlane, namespace: str, tmp_path: Path
-) -> AsyncIterator[Scenery]:
+) -> AsyncIterator[RunningDataPlane]:
     await until_served(client, namespace)
     for manifest in tree(namespace):
         await client.apply(manifest, APPLY)
-    async with DataPlane(stand_in_settings(control_plane, namespace, tmp_path)) as plane:
-        yield Scenery(client, namespace, plane)
+    async with FakeDataPlane(fake_data_plane_settings(control_plane, namespace, tmp_path)) as plane:
+        yield RunningDataPlane(client, namespace, plane)
 
 
-def stand_in_settings(control_plane: ControlPlane, namespace: str, directory: Path) -> DataPlaneSettings:
-    return DataPlaneSettings(control_plane.kubeconfig, directory, (namespace,), failover_seconds=0.2)
+def fake_data_plane_settings(
+    control_plane: ControlPlane, namespace: str, directory: Path
+) -> FakeDataPlaneSettings:
+    return FakeDataPlaneSettings(control_plane.kubeconfig, directory, (namespace,), failover_seconds=0.2)
 
 
 async def until_served(client: Client, namespace: str) -> None:
-    """Both kinds: the server begins to serve new ones one after the other."""
+    """Wait for both kinds: the API server begins to serve new ones one after the other."""
     for kind in (TOPO_SERVER, SHARD):
         while not await is_served(client, kind, namespace):
             await asyncio.sleep(0.05)
@@ -170,89 +172,89 @@ async def is_served(client: Client, kind: Kind, namespace: str) -> bool:
     return True
 
 
-async def test_pods_register_themselves_once_their_cell_and_database_are_known(scenery: Scenery) -> None:
+async def test_pods_register_once_their_cell_and_database_are_registered(running: RunningDataPlane) -> None:
     for cell in ("z1", "z2"):
-        record = CellRecord(cell, (scenery.address,), ROOT)
-        await scenery.put(f"cells/{cell}/Cell", encode_cell(record))
-    gateways = await eventually(lambda: scenery.keys("gateways"))
+        record = CellRecord(cell, (running.address,), ROOT)
+        await running.write(f"cells/{cell}/Cell", encode_cell(record))
+    gateways = await eventually(lambda: running.keys("gateways"))
     assert all(name.startswith("multigateway-z") for name in gateways)
-    assert await scenery.poolers() == {}, "a pooler waits for its database"
-    await scenery.put("databases/postgres/Database", b"")
-    await eventually(lambda: has(scenery.poolers, 4))
-    await eventually(lambda: has(lambda: scenery.keys("orchs"), 2))
-    await eventually(lambda: has(lambda: scenery.keys("gateways"), 2))
-    [primary] = await scenery.primaries()
-    assert "-main-" in primary.name, "a pool that is read only never holds the primary"
+    assert await running.poolers() == {}, "a pooler waits for its database"
+    await running.write("databases/postgres/Database", b"")
+    await eventually(lambda: has(running.poolers, 4))
+    await eventually(lambda: has(lambda: running.keys("orchs"), 2))
+    await eventually(lambda: has(lambda: running.keys("gateways"), 2))
+    [primary] = await running.primaries()
+    assert "-main-" in primary.name, "a readOnly pool never has the primary"
 
 
-async def has(look: Callable[[], Awaitable[Any]], count: int) -> bool:
-    return len(await look()) == count
+async def has(read: Callable[[], Awaitable[Any]], count: int) -> bool:
+    return len(await read()) == count
 
 
-async def test_what_ends_says_so_and_another_one_leads(scenery: Scenery) -> None:
-    await scenery.register()
-    [primary] = await eventually(scenery.primaries)
-    gateway = next(iter(await eventually(lambda: scenery.keys("gateways"))))
-    await scenery.delete_pod(primary.name)
-    await scenery.delete_pod(gateway.removeprefix("multigateway-").partition("-")[2])
-    moved = await eventually(lambda: moved_from(scenery, primary))
+async def test_a_terminated_primary_is_marked_and_replaced(running: RunningDataPlane) -> None:
+    await running.register()
+    [primary] = await eventually(running.primaries)
+    gateway = next(iter(await eventually(lambda: running.keys("gateways"))))
+    await running.delete_pod(primary.name)
+    await running.delete_pod(gateway.removeprefix("multigateway-").partition("-")[2])
+    moved = await eventually(lambda: moved_from(running, primary))
     assert moved.cell != primary.cell
-    ended = (await scenery.poolers())[f"multipooler-{primary.cell}-{primary.name}"]
+    ended = (await running.poolers())[f"multipooler-{primary.cell}-{primary.name}"]
     assert (ended.lifecycle, ended.is_primary) == (SHUTDOWN, True)
 
     async def gateway_is_gone() -> bool:
-        return gateway not in await scenery.keys("gateways")
+        return gateway not in await running.keys("gateways")
 
     await eventually(gateway_is_gone)
 
 
-async def moved_from(scenery: Scenery, primary: PoolerRecord) -> PoolerRecord | None:
-    found = await scenery.primaries()
+async def moved_from(running: RunningDataPlane, primary: PoolerRecord) -> PoolerRecord | None:
+    found = await running.primaries()
     return found[0] if len(found) == 1 and found[0].name != primary.name else None
 
 
-async def test_it_can_be_told_to_misbehave_and_to_behave_again(scenery: Scenery) -> None:
-    await scenery.register()
-    await eventually(lambda: has(scenery.primaries, 1))
-    scenery.plane.misbehave(scenery.server, Misbehaviour.TWO_PRIMARIES, Misbehaviour.STALE_RECORDS)
-    await eventually(lambda: has(scenery.primaries, 2))
-    await eventually(lambda: has(scenery.poolers, 6))
-    assert {"multipooler-z1-stale", "multipooler-z2-stale"} <= set(await scenery.poolers())
-    scenery.plane.misbehave(scenery.server, Misbehaviour.NO_PRIMARY)
-    await eventually(lambda: has(scenery.primaries, 0))
-    scenery.plane.behave(scenery.server)
-    await eventually(lambda: has(scenery.primaries, 1))
+async def test_faults_can_be_injected_and_cleared(running: RunningDataPlane) -> None:
+    await running.register()
+    await eventually(lambda: has(running.primaries, 1))
+    running.plane.inject_faults(running.server, DataPlaneFault.TWO_PRIMARIES, DataPlaneFault.STALE_RECORDS)
+    await eventually(lambda: has(running.primaries, 2))
+    await eventually(lambda: has(running.poolers, 6))
+    assert {"multipooler-z1-stale", "multipooler-z2-stale"} <= set(await running.poolers())
+    running.plane.inject_faults(running.server, DataPlaneFault.NO_PRIMARY)
+    await eventually(lambda: has(running.primaries, 0))
+    running.plane.clear_faults(running.server)
+    await eventually(lambda: has(running.primaries, 1))
 
 
-async def test_a_server_without_ready_pods_does_not_answer_and_one_that_is_deleted_is_forgotten(
-    scenery: Scenery,
+async def test_an_etcd_without_ready_pods_is_stopped_and_a_deleted_one_removed(
+    running: RunningDataPlane,
 ) -> None:
-    await scenery.register()
-    process = scenery.plane.servers.of(scenery.server)
+    await running.register()
+    process = running.plane.servers.find_process(running.server)
     assert process is not None
-    await scenery.delete_pod("mini-global-topo-0")
+    await running.delete_pod("mini-global-topo-0")
 
     async def is_down() -> bool:
         return not process.is_running()
 
     await eventually(is_down)
-    await scenery.client.delete(Ref(TOPO_SERVER, scenery.server), AT_ONCE)
+    await running.client.delete(Ref(TOPO_SERVER, running.server), AT_ONCE)
 
-    async def is_forgotten() -> bool:
-        return scenery.plane.servers.of(scenery.server) is None
+    async def is_removed() -> bool:
+        return running.plane.servers.find_process(running.server) is None
 
-    await eventually(is_forgotten)
+    await eventually(is_removed)
 
 
-async def test_one_that_starts_anew_goes_on_with_the_data_and_the_primary_that_there_were(
-    scenery: Scenery, control_plane: ControlPlane, tmp_path: Path
+async def test_after_a_restart_data_and_primary_are_kept(
+    running: RunningDataPlane, control_plane: ControlPlane, tmp_path: Path
 ) -> None:
-    await scenery.register()
-    await eventually(lambda: has(scenery.poolers, 4))
-    [first] = await eventually(scenery.primaries)
-    await scenery.delete_pod(first.name)
-    second = await eventually(lambda: moved_from(scenery, first))
-    await scenery.plane.__aexit__(None, None, None)
-    async with DataPlane(stand_in_settings(control_plane, scenery.namespace, tmp_path)) as plane:
-        later = Scenery(scenery.client, scenery.namespace, plane)
-        assert [each.name for each in await eventually(later.primaries)] == [second.name]
+    await running.register()
+    await eventually(lambda: has(running.poolers, 4))
+    [first] = await eventually(running.primaries)
+    await running.delete_pod(first.name)
+    second = await eventually(lambda: moved_from(running, first))
+    await running.plane.__aexit__(None, None, None)
+    async with FakeDataPlane(fake_data_plane_settings(control_plane, running.namespace, tmp_path)) as plane:
+        later = RunningDataPlane(running.client, running.namespace, plane)
+        assert [record.name for record in await eventually(later.primaries)] == [second.name]

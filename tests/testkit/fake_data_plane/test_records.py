@@ -1,20 +1,20 @@
-"""What the stand-in reads from a pod's command line, and the records that it makes of it."""
+"""Programs parsed from command lines of pods, and the records encoded from them."""
 
 import msgspec
 import pytest
 
 from steward.kube.objects.meta import ObjectMeta
-from steward.multigres.topology.protobuf import Record
+from steward.multigres.topology.protobuf import DecodedMessage
 from steward.multigres.topology.store_records import SHUTDOWN, decode_pooler
-from steward.testkit.fake_data_plane import ANNOTATION, Misbehaviour
-from steward.testkit.fake_data_plane.faults import read
-from steward.testkit.fake_data_plane.programs import Program, ShardKey, program_of
+from steward.testkit.fake_data_plane import ANNOTATION, DataPlaneFault
+from steward.testkit.fake_data_plane.faults import parse_faults
+from steward.testkit.fake_data_plane.programs import DataPlaneProgram, ShardKey, parse_program
 from steward.testkit.fake_data_plane.records import (
     Role,
+    mark_shut_down,
     pooler_record,
     record_key,
     service_record,
-    shut_down,
     stale_pooler,
 )
 from steward.testkit.fake_data_plane.views import Container, PodCondition, PodSpec, PodStatus, PodView
@@ -43,21 +43,23 @@ GATEWAY = (
 READY = (PodCondition("Ready", "True"),)
 
 
-def pod(*args: str, leaving: str | None = None) -> PodView:
+def pod(*args: str, deleted_at: str | None = None) -> PodView:
     return PodView(
-        ObjectMeta(name="pool-0", uid="u", labels={"multigres.com/pool": "main"}, deletion_timestamp=leaving),
+        ObjectMeta(
+            name="pool-0", uid="u", labels={"multigres.com/pool": "main"}, deletion_timestamp=deleted_at
+        ),
         PodSpec((Container(), Container(args))),
         PodStatus("10.0.0.7", READY),
     )
 
 
-def program(*args: str) -> Program:
-    found = program_of(pod(*args))
+def program(*args: str) -> DataPlaneProgram:
+    found = parse_program(pod(*args))
     assert found is not None
     return found
 
 
-def test_a_pooler_is_known_by_its_flags_and_where_it_runs() -> None:
+def test_a_pooler_is_parsed_from_its_flags_and_pod() -> None:
     found = program(*POOLER)
     assert (found.component, found.cell, found.service_id, found.pool) == (
         "multipooler",
@@ -71,21 +73,21 @@ def test_a_pooler_is_known_by_its_flags_and_where_it_runs() -> None:
 
 
 @pytest.mark.parametrize("missing", ["--cell", "--service-id", "--hostname", "--topo-global-root"])
-def test_a_program_that_lacks_a_flag_would_not_start(missing: str) -> None:
-    assert program_of(pod(*(arg for arg in POOLER if not arg.startswith(missing)))) is None
+def test_a_program_without_a_required_flag_is_ignored(missing: str) -> None:
+    assert parse_program(pod(*(arg for arg in POOLER if not arg.startswith(missing)))) is None
 
 
-def test_other_pods_run_nothing_of_the_data_plane() -> None:
-    assert program_of(pod("nginx", "-g", "daemon off;")) is None
+def test_other_pods_are_ignored() -> None:
+    assert parse_program(pod("nginx", "-g", "daemon off;")) is None
 
 
-def test_a_pod_that_is_told_to_end_is_not_ready_any_more() -> None:
-    found = program_of(pod(*POOLER, leaving="2026-01-01T00:00:00Z"))
+def test_a_terminating_pod_is_not_ready() -> None:
+    found = parse_program(pod(*POOLER, deleted_at="2026-01-01T00:00:00Z"))
     assert found is not None
-    assert (found.is_leaving, found.is_ready) == (True, False)
+    assert (found.is_terminating, found.is_ready) == (True, False)
 
 
-def test_every_data_plane_pod_that_steward_builds_is_understood() -> None:
+def test_every_data_plane_pod_that_the_operator_builds_is_parsed() -> None:
     found = []
     for manifest in build_tree():
         template = manifest.get("spec", {}).get("template")
@@ -94,15 +96,15 @@ def test_every_data_plane_pod_that_steward_builds_is_understood() -> None:
             view = PodView(
                 ObjectMeta(name="p", labels=template["metadata"]["labels"]), spec, PodStatus("10.0.0.7")
             )
-            if (known := program_of(view)) is not None:
-                found.append((known.component, known.cell))
+            if (parsed := parse_program(view)) is not None:
+                found.append((parsed.component, parsed.cell))
     cells = ("z1", "z2", "z3")
     assert sorted(found) == [
         (component, cell) for component in ("multigateway", "multiorch", "multipooler") for cell in cells
     ]
 
 
-def test_a_poolers_record_says_what_steward_reads_in_it() -> None:
+def test_a_pooler_record_has_the_fields_that_the_operator_reads() -> None:
     record = decode_pooler(pooler_record(program(*POOLER), Role.PRIMARY))
     assert record == (
         "z1",
@@ -118,29 +120,29 @@ def test_a_poolers_record_says_what_steward_reads_in_it() -> None:
     assert key == "/topo/poolers/multipooler-z1-pool-0/Pooler"
 
 
-def test_a_pooler_that_shut_down_keeps_everything_but_its_state() -> None:
-    ended = shut_down(pooler_record(program(*POOLER), Role.PRIMARY))
+def test_shutting_down_changes_only_the_state_of_a_pooler_record() -> None:
+    ended = mark_shut_down(pooler_record(program(*POOLER), Role.PRIMARY))
     assert decode_pooler(ended)._replace(lifecycle=2) == decode_pooler(
         pooler_record(program(*POOLER), Role.PRIMARY)
     )
-    assert (Record.of(ended).number(7), decode_pooler(ended).lifecycle) == (1, SHUTDOWN)
+    assert (DecodedMessage.decode(ended).number(7), decode_pooler(ended).lifecycle) == (1, SHUTDOWN)
 
 
 def test_a_gateway_registers_its_address_and_ports() -> None:
-    record = Record.of(service_record(program(*GATEWAY)))
+    record = DecodedMessage.decode(service_record(program(*GATEWAY)))
     assert record.message(1).number(1) == 2
     assert record.text(2) == "10.0.0.7"
     assert (record.message(3).text(1), record.message(3).number(2)) == ("postgres", 5432)
     assert record_key("/topo", program(*GATEWAY)) == "/topo/gateways/multigateway-z1-pool-0/Gateway"
 
 
-def test_a_stale_pooler_seems_to_serve() -> None:
+def test_a_stale_pooler_record_looks_active() -> None:
     record = decode_pooler(stale_pooler("z1", "stale", ShardKey("postgres", "default", "0-inf")))
     assert (record.name, record.lifecycle, record.is_primary) == ("stale", 2, False)
 
 
-def test_an_annotation_asks_for_misbehaviour_and_unknown_words_are_given_back() -> None:
-    assert read({}) == (frozenset(), [])
-    asked, unknown = read({ANNOTATION: "silent-etcd, no-primary,nonsense"})
-    assert asked == {Misbehaviour.SILENT_ETCD, Misbehaviour.NO_PRIMARY}
+def test_an_annotation_names_faults_and_unknown_words_are_returned() -> None:
+    assert parse_faults({}) == (frozenset(), [])
+    faults, unknown = parse_faults({ANNOTATION: "silent-etcd, no-primary,nonsense"})
+    assert faults == {DataPlaneFault.SILENT_ETCD, DataPlaneFault.NO_PRIMARY}
     assert unknown == ["nonsense"]

@@ -1,4 +1,4 @@
-"""Real etcds that come and go with the TopoServers that want them."""
+"""Real etcd servers, started and stopped with their TopoServers."""
 
 import asyncio
 import signal
@@ -16,16 +16,18 @@ from steward.kube.objects.kinds import Key
 from steward.local.processes import Service
 from steward.local.programs import binaries
 from steward.local.programs.programs import CONTROL_PLANE
-from steward.local.progress import Silent
+from steward.local.progress import SilentProgress
 from steward.runtime.manager.connect_to import ForwardFile, Redirect
 from steward.testkit import FakeClock
-from steward.testkit.fake_data_plane.faults import Misbehaviour
-from steward.testkit.fake_data_plane.servers import RESTART_SECONDS, ServerWish, TopologyServers
+from steward.testkit.fake_data_plane.faults import DataPlaneFault
+from steward.testkit.fake_data_plane.servers import RESTART_SECONDS, DesiredServer, TopologyServers
+
+pytestmark = pytest.mark.needs_server
 
 KEY = Key("shop", "mini-global-topo")
-WISH = ServerWish(KEY, "uid-1", has_quorum=True)
-SILENT = WISH._replace(wrong=frozenset({Misbehaviour.SILENT_ETCD}))
-DEAD = WISH._replace(wrong=frozenset({Misbehaviour.DEAD_ETCD}))
+SERVER = DesiredServer(KEY, "uid-1", has_quorum=True)
+SILENT = SERVER._replace(faults=frozenset({DataPlaneFault.SILENT_ETCD}))
+DEAD = SERVER._replace(faults=frozenset({DataPlaneFault.DEAD_ETCD}))
 
 
 @pytest.fixture
@@ -35,20 +37,20 @@ def clock() -> FakeClock:
 
 @pytest.fixture
 async def servers(tmp_path: Path, clock: FakeClock) -> AsyncIterator[TopologyServers]:
-    found = await binaries.ensure([CONTROL_PLANE], Silent())
+    found = await binaries.ensure([CONTROL_PLANE], SilentProgress())
     servers = TopologyServers(found["etcd"], tmp_path, clock)
     yield servers
     await servers.stop()
 
 
 def client(servers: TopologyServers, seconds: float = 5.0) -> EtcdClient:
-    """By the address inside the cluster, as an operator would ask."""
+    """A client that uses the address inside the cluster, as the operator does."""
     redirect = Redirect((ForwardFile(servers.forwards_file),))
     return EtcdClient(Endpoints(("mini-global-topo.shop.svc:2379",), None, redirect, seconds))
 
 
-async def answered(servers: TopologyServers, key: str = "/a") -> bytes | None:
-    """Waits until the server answers; the test's own time limit ends the wait."""
+async def read_key(servers: TopologyServers, key: str = "/a") -> bytes | None:
+    """Wait until the server answers, and return the value; the test's time limit ends the wait."""
     while True:
         try:
             async with client(servers) as etcd:
@@ -64,102 +66,104 @@ async def until(condition: Callable[[], bool]) -> None:
 
 
 async def test_a_server_with_a_quorum_answers_at_its_address_in_the_cluster(servers: TopologyServers) -> None:
-    await servers.keep([WISH._replace(has_quorum=False)])
-    assert servers.of(KEY) is None
-    await servers.keep([WISH])
-    assert await answered(servers) is None
+    await servers.reconcile([SERVER._replace(has_quorum=False)])
+    assert servers.find_process(KEY) is None
+    await servers.reconcile([SERVER])
+    assert await read_key(servers) is None
 
 
-async def test_what_it_held_survives_its_death_and_its_return(servers: TopologyServers) -> None:
-    await servers.keep([WISH])
-    await answered(servers)
+async def test_data_survives_a_stop_and_a_restart(servers: TopologyServers) -> None:
+    await servers.reconcile([SERVER])
+    await read_key(servers)
     async with client(servers) as etcd:
-        await etcd.put("/a", b"kept", 0)
-    await servers.keep([DEAD])
+        await etcd.write("/a", b"kept", 0)
+    await servers.reconcile([DEAD])
     async with client(servers) as etcd:
         with pytest.raises(Unreachable, match="Cannot connect"):
             await etcd.get("/a")
-    await servers.keep([WISH])
-    assert await answered(servers) == b"kept"
+    await servers.reconcile([SERVER])
+    assert await read_key(servers) == b"kept"
 
 
-async def test_one_that_died_by_itself_is_started_again(
+async def test_an_etcd_that_died_is_restarted(
     servers: TopologyServers, tmp_path: Path, clock: FakeClock
 ) -> None:
-    await servers.keep([WISH])
-    await answered(servers)
-    process = servers.of(KEY)
+    await servers.reconcile([SERVER])
+    await read_key(servers)
+    process = servers.find_process(KEY)
     assert process is not None
-    Service("etcd", tmp_path / "etcd" / WISH.uid).send(signal.SIGKILL)
+    Service("etcd", tmp_path / "etcd" / SERVER.uid).send_signal(signal.SIGKILL)
     await until(lambda: not process.is_running())
-    await servers.keep([WISH])
-    assert not process.is_running(), "one that dies at once must not be started in a circle"
+    await servers.reconcile([SERVER])
+    assert not process.is_running(), "it must not be restarted in a tight loop"
     clock.advance(RESTART_SECONDS)
-    await servers.keep([WISH])
-    assert await answered(servers) is None
+    await servers.reconcile([SERVER])
+    assert await read_key(servers) is None
 
 
-async def test_a_silent_one_accepts_and_never_answers_until_it_wakes(servers: TopologyServers) -> None:
-    await servers.keep([WISH])
-    await answered(servers)
-    await servers.keep([SILENT])
+async def test_a_paused_etcd_accepts_connections_and_answers_after_it_is_resumed(
+    servers: TopologyServers,
+) -> None:
+    await servers.reconcile([SERVER])
+    await read_key(servers)
+    await servers.reconcile([SILENT])
     async with client(servers, seconds=0.1) as etcd:
         with pytest.raises(Unreachable, match="no answer within"):
             await etcd.get("/a")
-    await servers.keep([WISH])
-    assert await answered(servers) is None
+    await servers.reconcile([SERVER])
+    assert await read_key(servers) is None
 
 
-async def test_what_goes_leaves_neither_process_nor_data_nor_forward(
+async def test_a_deleted_server_leaves_no_process_data_or_forward(
     servers: TopologyServers, tmp_path: Path
 ) -> None:
-    await servers.keep([SILENT])
-    process = servers.of(KEY)
+    await servers.reconcile([SILENT])
+    process = servers.find_process(KEY)
     assert process is not None
-    await servers.keep([])
+    await servers.reconcile([])
     assert not process.is_running()
     assert list((tmp_path / "etcd").glob("*")) == []
     assert servers.forwards_file.read_text() == ""
 
 
-async def test_data_of_servers_that_went_while_nobody_looked_is_removed(
+async def test_data_of_servers_deleted_in_the_meantime_is_removed(
     servers: TopologyServers, tmp_path: Path
 ) -> None:
     for uid in ("uid-1", "uid-2"):
         (tmp_path / "etcd" / uid).mkdir(parents=True)
-    servers.tidy({"uid-1"})
+    servers.remove_stale_data({"uid-1"})
     assert [path.name for path in (tmp_path / "etcd").glob("*")] == ["uid-1"]
 
 
-KEEPER = """
+RUNNER = """
 import asyncio, sys
 from pathlib import Path
 from steward.kube.clock import SystemClock
 from steward.kube.objects.kinds import Key
-from steward.testkit.fake_data_plane.servers import ServerWish, TopologyServers
+from steward.testkit.fake_data_plane.servers import DesiredServer, TopologyServers
 
-async def keep():
+async def run():
     servers = TopologyServers(Path(sys.argv[1]), Path(sys.argv[2]), SystemClock())
-    await servers.keep([ServerWish(Key("shop", "mini-global-topo"), "uid-1", True)])
+    await servers.reconcile([DesiredServer(Key("shop", "mini-global-topo"), "uid-1", True)])
     print("started", flush=True)
     await asyncio.Event().wait()
 
-asyncio.run(keep())
+asyncio.run(run())
 """
 
 
-async def test_a_stand_in_that_is_killed_takes_its_etcds_with_it(tmp_path: Path) -> None:
-    program = (await binaries.ensure([CONTROL_PLANE], Silent()))["etcd"]
-    keeper = subprocess.Popen(
-        [sys.executable, "-c", KEEPER, str(program), str(tmp_path)], stdout=subprocess.PIPE, text=True
+async def test_the_etcd_servers_of_a_killed_process_end_with_it(tmp_path: Path) -> None:
+    program = (await binaries.ensure([CONTROL_PLANE], SilentProgress()))["etcd"]
+    runner = subprocess.Popen(
+        [sys.executable, "-c", RUNNER, str(program), str(tmp_path)], stdout=subprocess.PIPE, text=True
     )
-    assert keeper.stdout is not None
-    assert keeper.stdout.readline() == "started\n"
+    assert runner.stdout is not None
+    assert runner.stdout.readline() == "started\n"
     servers = TopologyServers(program, tmp_path, SystemClock())
-    await answered(servers)
-    keeper.kill()
-    keeper.wait()
-    keeper.stdout.close()
+    await read_key(servers)
+    runner.kill()
+    runner.wait()
+    runner.stdout.close()
     async with client(servers, seconds=1.0) as etcd:
         while True:
             try:

@@ -11,7 +11,7 @@ POD = "/api/v1/namespaces/a/pods/p"
 WATCH = "/api/v1/pods?watch=true"
 
 
-async def test_rules_are_added_listed_and_removed_from_afar(client, proxy):
+async def test_rules_are_added_listed_and_removed_remotely(client, proxy):
     async with RemoteProxy(proxy.kubeconfig) as remote:
         state = await remote.add(Rule(Match(verb="get"), Answer(503)))
         async with client.get(POD) as reply:
@@ -25,17 +25,17 @@ async def test_rules_are_added_listed_and_removed_from_afar(client, proxy):
         assert await remote.rules() == []
 
 
-async def test_what_was_seen_is_told_from_a_number_on(client, proxy):
+async def test_recorded_calls_are_listed_from_a_number_on(client, proxy):
     async with RemoteProxy(proxy.kubeconfig) as remote:
         for path in (POD, "/version"):
             async with client.get(path):
                 pass
-        first, second = await remote.seen()
+        first, second = await remote.recorded()
         assert (first.call.name, first.code, second.call.path) == ("p", 201, "/version")
-        assert [seen.number for seen in await remote.seen(after=first.number)] == [second.number]
+        assert [recorded.number for recorded in await remote.recorded(after=first.number)] == [second.number]
 
 
-async def test_open_watches_are_cut_from_afar(client, proxy):
+async def test_open_watches_are_cut_remotely(client, proxy):
     async with RemoteProxy(proxy.kubeconfig) as remote, client.get(WATCH) as reply:
         assert await remote.cut(Match(verb="watch")) == 1
         with pytest.raises(aiohttp.ClientError):
@@ -49,15 +49,17 @@ async def test_open_watches_are_cut_from_afar(client, proxy):
         ("GET", "/.steward/nothing", 404, "no control path"),
     ],
 )
-async def test_what_the_control_paths_do_not_understand_they_say(client, method, path, code, sentence):
+async def test_invalid_control_requests_are_errors(client, method, path, code, sentence):
     async with client.request(method, path, data=b"{") as reply:
         assert reply.status == code
         assert sentence in await reply.text()
 
 
-async def test_a_proxy_of_its_own_process_is_scripted_from_afar_and_ends_on_a_signal(stand_in, tmp_path):
+async def test_a_proxy_in_another_process_is_controlled_remotely_and_ends_on_a_signal(
+    fake_api_server, tmp_path
+):
     written = tmp_path / "proxied"
-    arguments = ["--kubeconfig", str(stand_in.kubeconfig), "--write-kubeconfig", str(written)]
+    arguments = ["--kubeconfig", str(fake_api_server.kubeconfig), "--write-kubeconfig", str(written)]
     process = await asyncio.create_subprocess_exec(
         sys.executable, "-m", "steward.testkit", *arguments, stderr=asyncio.subprocess.PIPE
     )

@@ -24,7 +24,7 @@ CALLS = [
 
 
 @pytest.mark.parametrize(("method", "path", "query", "meaning"), CALLS)
-def test_a_path_is_read_as_the_api_server_reads_it(method, path, query, meaning):
+def test_a_path_is_parsed_as_by_the_api_server(method, path, query, meaning):
     call = parse_call(method, path, query)
     read = (call.verb, call.group, call.resource, call.subresource, call.namespace, call.name)
     assert read == meaning

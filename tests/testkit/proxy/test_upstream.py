@@ -13,22 +13,22 @@ def rewrite(path, change):
     return path
 
 
-def test_credentials_may_stand_inline(stand_in):
+def test_credentials_may_be_inline(fake_api_server):
     def inline(config):
         user, cluster = config["users"][0]["user"], config["clusters"][0]["cluster"]
         for entry in (user, cluster):
             for key in [key for key in entry if key.startswith(("client", "certificate"))]:
-                content = (stand_in.directory / entry.pop(key)).read_bytes()
+                content = (fake_api_server.directory / entry.pop(key)).read_bytes()
                 entry[f"{key}-data"] = base64.b64encode(content).decode()
 
-    assert read_upstream(rewrite(stand_in.kubeconfig, inline)).url == stand_in.url
+    assert read_upstream(rewrite(fake_api_server.kubeconfig, inline)).url == fake_api_server.url
 
 
-def test_a_token_is_used_and_never_shown(stand_in):
+def test_a_token_is_used_and_not_in_the_repr(fake_api_server):
     def token(config):
         config["users"][0]["user"] = {"token": "very-secret"}
 
-    upstream = read_upstream(rewrite(stand_in.kubeconfig, token))
+    upstream = read_upstream(rewrite(fake_api_server.kubeconfig, token))
     assert upstream.token == "very-secret"
     assert "very-secret" not in repr(upstream)
 
@@ -41,7 +41,7 @@ def test_a_token_is_used_and_never_shown(stand_in):
         ("clusters", [{"name": "c", "cluster": {"server": "https://x"}}], "has no certificate-authority"),
     ],
 )
-def test_what_is_missing_is_named(stand_in, key, value, sentence):
-    path = rewrite(stand_in.kubeconfig, lambda config: config.update({key: value}))
+def test_a_missing_entry_is_named(fake_api_server, key, value, sentence):
+    path = rewrite(fake_api_server.kubeconfig, lambda config: config.update({key: value}))
     with pytest.raises(KubeconfigError, match=sentence):
         read_upstream(path)

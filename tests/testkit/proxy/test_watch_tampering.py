@@ -2,7 +2,7 @@ import msgspec
 import pytest
 
 from steward.testkit import CutWatch, DelayEvents, HoldWatch, InsertLine, LoseEvents, RepeatEvents
-from steward.testkit.proxy.watch_tampering import Due, Tamper, fault_fits
+from steward.testkit.proxy.watch_tampering import MatchedFault, WatchTamperer, fault_matches
 
 
 def line(kind: str, name: str) -> bytes:
@@ -13,9 +13,11 @@ A, B, C, D = (line("ADDED", name) for name in "abcd")
 
 
 def run(faults, lines):
-    tamper = Tamper(lambda event: [Due(fault, 7) for fault in faults if fault_fits(fault, event)])
+    tamper = WatchTamperer(
+        lambda event: [MatchedFault(fault, 7) for fault in faults if fault_matches(fault, event)]
+    )
     out = [piece for one in lines for piece in tamper.feed(one).lines]
-    return out + list(tamper.rest())
+    return out + list(tamper.flush())
 
 
 @pytest.mark.parametrize(
@@ -37,13 +39,13 @@ def test_events_are_lost_repeated_reordered_and_inserted(faults, got):
     assert run(faults, [A, B, C]) == got
 
 
-def test_a_hold_names_its_rule_and_keeps_the_event_for_later():
-    verdict = Tamper(lambda event: [Due(HoldWatch(), 7)]).feed(A)
+def test_a_hold_names_its_rule_and_keeps_the_event():
+    verdict = WatchTamperer(lambda event: [MatchedFault(HoldWatch(), 7)]).feed(A)
     assert (verdict.hold_by, verdict.lines) == (7, (A,))
 
 
 def test_a_cut_sends_nothing_more():
-    verdict = Tamper(lambda event: [Due(CutWatch(), 7)]).feed(A)
+    verdict = WatchTamperer(lambda event: [MatchedFault(CutWatch(), 7)]).feed(A)
     assert (verdict.cut, verdict.lines) == (True, ())
 
 

@@ -1,4 +1,4 @@
-"""A stand-in for an API server: remembers what it was sent and streams the events that a test gives it."""
+"""A fake API server that records requests and streams the events that a test gives it."""
 
 import asyncio
 import ssl
@@ -11,10 +11,10 @@ from aiohttp import web
 
 from steward.certificates.authority import Profile, Subject, Usage, Validity, make_authority, sign_leaf
 
-NAME = Subject("stand-in", "tests")
+NAME = Subject("fake-api-server", ("tests",))
 
 
-class StandIn:
+class FakeApiServer:
     def __init__(self, directory: Path) -> None:
         self.directory = directory
         self.received: list[tuple[str, str]] = []
@@ -65,7 +65,7 @@ class StandIn:
     def _tls(self) -> ssl.SSLContext:
         span = Validity(time.time() - 60, time.time() + 3600)
         leaf = sign_leaf(self.authority, Profile(NAME, ip_addresses=("127.0.0.1",)), span)
-        admin = Profile(Subject("admin", "system:masters"), usages=(Usage.CLIENT,))
+        admin = Profile(Subject("admin", ("system:masters",)), usages=(Usage.CLIENT,))
         self.admin = sign_leaf(self.authority, admin, span)
         for name, content in (("ca.pem", self.authority.certificate), ("leaf.pem", b"".join(leaf))):
             (self.directory / name).write_bytes(content)

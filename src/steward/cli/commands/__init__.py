@@ -1,4 +1,4 @@
-"""One file a verb: `steward VERB`.
+"""One module for each verb: `steward VERB`.
 
 Imported lazily by `cli.main`; imports the rest of `cli`.
 """

@@ -1,4 +1,4 @@
-"""`steward completion`: what makes a shell complete our verbs, options and values."""
+"""`steward completion`: prints the completion script of a shell."""
 
 from __future__ import annotations
 
@@ -21,6 +21,6 @@ def command(shell: str) -> None:
     """Print the completion script of a shell."""
     from steward.cli.main import steward
 
-    found = get_completion_class(shell)
-    assert found is not None
-    click.echo(found(steward, {}, "steward", "_STEWARD_COMPLETE").source())
+    completion_class = get_completion_class(shell)
+    assert completion_class is not None
+    click.echo(completion_class(steward, {}, "steward", "_STEWARD_COMPLETE").source())

@@ -1,12 +1,12 @@
-"""`steward crds`: prints the custom resource definitions of this version, for those who install them apart."""
+"""`steward crds`: prints the custom resource definitions of this version, for installing them separately."""
 
 from __future__ import annotations
 
 import click
 
-from steward.cli.install_options import as_yaml
+from steward.cli.install_options import dump_yaml
 from steward.install.manifests import crds
-from steward.install.operators import SHIPPED
+from steward.install.operators import OPERATORS
 
 _EPILOG = """\b
 Example:
@@ -18,9 +18,13 @@ Exit codes: 0 done.
 
 @click.command("crds", epilog=_EPILOG)
 @click.option(
-    "--only", type=click.Choice([operator.word for operator in SHIPPED]), help="Those of one operator."
+    "--only",
+    type=click.Choice([operator.short_name for operator in OPERATORS]),
+    help="Only those of this operator.",
 )
 def command(only: str | None) -> None:
     """Print the custom resource definitions."""
-    found = [crd for operator in SHIPPED if only in (None, operator.word) for crd in crds(operator)]
-    click.echo(as_yaml(found), nl=False)
+    definitions = [
+        crd for operator in OPERATORS if only in (None, operator.short_name) for crd in crds(operator)
+    ]
+    click.echo(dump_yaml(definitions), nl=False)

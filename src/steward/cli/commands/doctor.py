@@ -1,4 +1,4 @@
-"""`steward doctor`: examines an installation, and says the cure of whatever is wrong with it."""
+"""`steward doctor`: checks an installation and prints a cure for each problem."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ import click
 import msgspec
 
 from steward.cli import doctor_checks
-from steward.cli.connection import messenger_to, settings_for, told_plainly
-from steward.cli.doctor_checks import Examined, Finding, Grade
-from steward.cli.inspect.options import namespace_options, where_of
-from steward.cli.output import is_for_programs, output_option, print_value
+from steward.cli.connection import load_connection_settings, open_transport, run_async
+from steward.cli.doctor_checks import CheckResult, Grade, OperatorLocation
+from steward.cli.inspect.options import namespace_options, selected_namespace
+from steward.cli.output import is_machine_readable, output_option, print_value
 from steward.install import manifests
-from steward.install.operators import MULTIGRES, SHIPPED, TENANTS, Shipped
-from steward.install.rbac_rules import IN_OWN_NAMESPACE, RIGHTS, Right
+from steward.install.operators import MULTIGRES, OPERATORS, TENANTS, ShippedOperator
+from steward.install.rbac_rules import CLUSTER_RULES, NAMESPACE_RULES, RbacRule
 from steward.install.values import NAMESPACE, VERSION, Values
-from steward.kube.client.client import Access, Client, Subject, client_over
+from steward.kube.client.client import Access, Client, Subject, client_with_transport
 from steward.kube.clock import SystemClock
 from steward.kube.config.loader import ConfigSource
 from steward.kube.errors import ApiError, BadRequest, Forbidden, InternalError, Invalid, NoSuchKind, NotFound
@@ -28,21 +28,21 @@ from steward.kube.objects.kinds import Key, Kind, Manifest
 from steward.kube.transport.request import Request
 
 _TENANTS = "operator.kubernetes-tenants.org/v1"
-_TOGETHER = 16
+_MAX_CONCURRENT = 16
 _COLOURS = {Grade.FINE: "green", Grade.WARNING: "yellow", Grade.UNKNOWN: "yellow", Grade.BROKEN: "red"}
-_ASK = "ask somebody who has that right, or use another --context"
+_FORBIDDEN_CURE = "ask a user who has that right, or use another --context"
 _EPILOG = """\b
 Examples:
   steward doctor
   steward doctor --system-namespace operators -o json
-  steward doctor --only multigres      where only that operator is installed
+  steward doctor --only multigres      if only that operator is installed
 \b
-Exit codes: 0 all is well, 1 something is broken.
+Exit codes: 0 all checks passed, 1 something is broken.
 \b
-Needs, for all of its lines: to get customresourcedefinitions, roles and bindings, webhook configurations, and the
+Needs, for all of its checks: to get customresourcedefinitions, roles and bindings, webhook configurations, and the
 leases, deployments and serviceaccounts of the operators' namespace; to create subjectaccessreviews; to create
-multigresclusters and tenanttemplates (as a dry run) in the namespace -n; to list tenantregistries. A line that it may
-not look at says so.
+multigresclusters and tenanttemplates (as a dry run) in the namespace -n; to list tenantregistries. A check without
+its rights says so.
 """
 
 
@@ -51,135 +51,149 @@ not look at says so.
     "--system-namespace", default=NAMESPACE, show_default=True, help="Where the operators are installed."
 )
 @click.option(
-    "--only", type=click.Choice([operator.word for operator in SHIPPED]), help="One operator of the two."
+    "--only",
+    type=click.Choice([operator.short_name for operator in OPERATORS]),
+    help="Only this operator.",
 )
 @output_option
 @namespace_options
-def command(system_namespace: str, only: str | None, output: str, **given: Any) -> None:
-    """Examine an installation: server, definitions, webhooks, rights, leaders, versions, sources."""
-    source, namespace = where_of(given)
-    operators = tuple(operator for operator in SHIPPED if only in (None, operator.word))
+def command(system_namespace: str, only: str | None, output: str, **options: Any) -> None:
+    """Check an installation: server, definitions, webhooks, rights, leaders, versions, sources."""
+    source, namespace = selected_namespace(options)
+    operators = tuple(operator for operator in OPERATORS if only in (None, operator.short_name))
     scope = Scope(operators, system_namespace, namespace or "default")
-    found = told_plainly(_examine(source, scope))
-    if is_for_programs(output):
-        print_value([_plain(each) for each in found], output)
+    results = run_async(_run_checks(source, scope))
+    if is_machine_readable(output):
+        print_value([_result_dict(result) for result in results], output)
     else:
-        _show(found)
-    click.get_current_context().exit(1 if any(each.grade is Grade.BROKEN for each in found) else 0)
+        _print_results(results)
+    click.get_current_context().exit(1 if any(result.grade is Grade.BROKEN for result in results) else 0)
 
 
 class Scope(NamedTuple):
-    """What is examined."""
+    """What to check."""
 
-    operators: tuple[Shipped, ...]
-    system: str
-    """Where the operators are."""
-    probed: str
-    """Where a dry run asks the webhooks."""
+    operators: tuple[ShippedOperator, ...]
+    system_namespace: str
+    """Namespace of the operators."""
+    probe_namespace: str
+    """Namespace in which a dry run calls the webhooks."""
 
 
-def _plain(finding: Finding) -> dict[str, str]:
+def _result_dict(result: CheckResult) -> dict[str, str]:
     return {
-        "subject": finding.subject,
-        "grade": finding.grade.name.lower(),
-        "told": finding.told,
-        "cure": finding.cure,
+        "subject": result.subject,
+        "grade": result.grade.name.lower(),
+        "told": result.message,
+        "cure": result.cure,
     }
 
 
-def _show(found: list[Finding]) -> None:
-    for each in found:
-        click.secho(f"{each.grade.value} {each.subject}: {each.told}", fg=_COLOURS[each.grade])
-        if each.cure:
-            click.echo(f"    {each.cure}")
+def _print_results(results: list[CheckResult]) -> None:
+    for result in results:
+        click.secho(f"{result.grade.value} {result.subject}: {result.message}", fg=_COLOURS[result.grade])
+        if result.cure:
+            click.echo(f"    {result.cure}")
 
 
-async def _examine(source: ConfigSource, scope: Scope) -> list[Finding]:
-    settings = settings_for(source)
-    messenger = messenger_to(settings)
+async def _run_checks(source: ConfigSource, scope: Scope) -> list[CheckResult]:
+    settings = load_connection_settings(source)
+    transport = open_transport(settings)
     try:
-        # First and alone: a server that cannot be reached is one sentence, not one for each line.
-        answer = await messenger.request(Request(method="GET", path="/version"))
-        client = client_over(messenger, settings, SystemClock())
-        lines = await asyncio.gather(*_lines(client, scope))
-        version = doctor_checks.server_version(msgspec.json.decode(answer.body))
-        sources = await _sources(client) if TENANTS in scope.operators else []
-        return [version, *lines, *sources]
+        # First: an unreachable server is reported once, not by every check.
+        response = await transport.request(Request(method="GET", path="/version"))
+        client = client_with_transport(transport, settings, SystemClock())
+        results = await asyncio.gather(*_checks(client, scope))
+        version = doctor_checks.check_server_version(msgspec.json.decode(response.body))
+        sources = await _check_sources(client) if TENANTS in scope.operators else []
+        return [version, *results, *sources]
     finally:
-        await messenger.close()
+        await transport.close()
 
 
-def _lines(client: Client, scope: Scope) -> Iterator[Awaitable[Finding]]:
-    yield _told("definitions", _definitions(client, scope.operators))
+def _checks(client: Client, scope: Scope) -> Iterator[Awaitable[CheckResult]]:
+    yield _or_unknown("definitions", _check_crds(client, scope.operators))
     for operator in scope.operators:
-        registered = asyncio.ensure_future(_registered(client, operator))
-        yield _told(f"{operator.name} webhooks", _trust(registered, operator, scope.system))
-        yield _told(f"{operator.name} webhooks answer", _answer(client, registered, operator, scope))
-        yield _told(f"{operator.name} rights", _rights(client, operator, scope.system))
-        yield _told(f"{operator.name} leader", _leader(client, operator, scope.system))
-        yield _told(f"{operator.name} version", _version(client, operator, scope.system))
+        registered = asyncio.ensure_future(_webhook_configurations(client, operator))
+        yield _or_unknown(
+            f"{operator.name} webhooks", _check_webhook_trust(registered, operator, scope.system_namespace)
+        )
+        yield _or_unknown(
+            f"{operator.name} webhooks answer", _check_webhooks_answer(client, registered, operator, scope)
+        )
+        yield _or_unknown(f"{operator.name} rights", _check_rights(client, operator, scope.system_namespace))
+        yield _or_unknown(f"{operator.name} leader", _check_leader(client, operator, scope.system_namespace))
+        yield _or_unknown(
+            f"{operator.name} version", _check_version(client, operator, scope.system_namespace)
+        )
 
 
-async def _sources(client: Client) -> list[Finding]:
+async def _check_sources(client: Client) -> list[CheckResult]:
     try:
         registries = await client.list(Kind(_TENANTS, "TenantRegistry"))
     except (NoSuchKind, NotFound):
         return []
     except Forbidden as error:
-        return [doctor_checks.unknown("sources", str(error), _ASK)]
-    return list(doctor_checks.sources(registries.items))
+        return [doctor_checks.unknown("sources", str(error), _FORBIDDEN_CURE)]
+    return list(doctor_checks.check_sources(registries.items))
 
 
-async def _told(subject: str, looking: Any) -> Finding:
-    """A line that may not be looked at is a line too."""
+async def _or_unknown(subject: str, check: Any) -> CheckResult:
+    """The result of a check; unknown if the API server denies or fails the request."""
     try:
-        found: Finding = await looking
+        result: CheckResult = await check
     except Forbidden as error:
-        return doctor_checks.unknown(subject, str(error), _ASK)
+        return doctor_checks.unknown(subject, str(error), _FORBIDDEN_CURE)
     except ApiError as error:
-        return doctor_checks.unknown(subject, str(error), "try again; the API server's log says more")
-    return found
+        return doctor_checks.unknown(
+            subject, str(error), "try again; see the log of the API server for details"
+        )
+    return result
 
 
-async def _definitions(client: Client, operators: tuple[Shipped, ...]) -> Finding:
+async def _check_crds(client: Client, operators: tuple[ShippedOperator, ...]) -> CheckResult:
     names = [custom.name for operator in operators for custom in manifests.CUSTOM_KINDS[operator]]
     found = await asyncio.gather(
-        *(_get(client, kinds.CUSTOM_RESOURCE_DEFINITION, Key("", name)) for name in names)
+        *(_get_or_none(client, kinds.CUSTOM_RESOURCE_DEFINITION, Key("", name)) for name in names)
     )
-    # Not before the questions: to make them takes longer than most answers, and all the others are on their way.
-    wanted = [crd for operator in operators for crd in manifests.crds(operator)]
-    return doctor_checks.definitions(wanted, dict(zip(names, found, strict=True)))
+    # After the requests: building the definitions takes longer than most responses, and other requests run meanwhile.
+    desired = [crd for operator in operators for crd in manifests.crds(operator)]
+    return doctor_checks.check_crds(desired, dict(zip(names, found, strict=True)))
 
 
-async def _get(client: Client, kind: Kind, key: Key) -> Manifest | None:
+async def _get_or_none(client: Client, kind: Kind, key: Key) -> Manifest | None:
     try:
         return await client.get(kind, key)
     except (NotFound, NoSuchKind):
         return None
 
 
-async def _trust(registered: Awaitable[list[Manifest]], operator: Shipped, system: str) -> Finding:
-    return doctor_checks.webhook_trust(Examined(operator.name, system), await registered, _now())
+async def _check_webhook_trust(
+    registered: Awaitable[list[Manifest]], operator: ShippedOperator, system: str
+) -> CheckResult:
+    return doctor_checks.check_webhook_trust(
+        OperatorLocation(operator.name, system), await registered, _now()
+    )
 
 
-async def _registered(client: Client, operator: Shipped) -> list[Manifest]:
+async def _webhook_configurations(client: Client, operator: ShippedOperator) -> list[Manifest]:
     made = manifests.WEBHOOKS[operator]({"url": ""}, "")
     refs = [kinds.ref_of(each) for each in made if each["kind"].endswith("WebhookConfiguration")]
-    found = await asyncio.gather(*(_get(client, ref.kind, ref.key) for ref in refs))
+    found = await asyncio.gather(*(_get_or_none(client, ref.kind, ref.key) for ref in refs))
     return [each for each in found if each]
 
 
-async def _answer(
-    client: Client, registered: Awaitable[list[Manifest]], operator: Shipped, scope: Scope
-) -> Finding:
-    """The API server itself is made to ask: nobody else reaches a webhook as it does."""
+async def _check_webhooks_answer(
+    client: Client, registered: Awaitable[list[Manifest]], operator: ShippedOperator, scope: Scope
+) -> CheckResult:
+    """Makes the API server call the webhook by a dry run: only its own network path counts."""
     subject = f"{operator.name} webhooks answer"
     if not await registered:
-        return doctor_checks.nobody_is_asked(Examined(operator.name, scope.system))
+        return doctor_checks.webhooks_not_registered(OperatorLocation(operator.name, scope.system_namespace))
     try:
-        await client.create(_probe(operator, scope.probed), dry_run=True)
+        await client.create(_probe_object(operator, scope.probe_namespace), dry_run=True)
     except (Invalid, BadRequest):
-        return doctor_checks.fine(subject, "asked, and they answer")
+        return doctor_checks.fine(subject, "called successfully")
     except InternalError as error:
         cure = "is the operator running, and may the API server reach port 9443 of its pods?"
         return doctor_checks.broken(subject, str(error), cure)
@@ -187,10 +201,10 @@ async def _answer(
         return doctor_checks.broken(
             subject, "the kinds are missing", "steward crds | kubectl apply --server-side -f -"
         )
-    return doctor_checks.fine(subject, "asked, and they answer")
+    return doctor_checks.fine(subject, "called successfully")
 
 
-def _probe(operator: Shipped, namespace: str) -> Manifest:
+def _probe_object(operator: ShippedOperator, namespace: str) -> Manifest:
     metadata = {"name": "steward-doctor-probe", "namespace": namespace}
     if operator == MULTIGRES:
         spec: dict[str, Any] = {"cells": [{"zone": "probe"}]}
@@ -208,75 +222,79 @@ def _probe(operator: Shipped, namespace: str) -> Manifest:
     }
 
 
-async def _rights(client: Client, operator: Shipped, system: str) -> Finding:
-    """The shipped roles, bound, grant all; where they are not as shipped, each right is asked for by itself."""
+async def _check_rights(client: Client, operator: ShippedOperator, system: str) -> CheckResult:
+    """Compares the roles with the shipped ones; if they differ, reviews every access by itself."""
     subject = f"{operator.name} rights"
     shipped = manifests.rbac(operator, Values(namespace=system))
     refs = [kinds.ref_of(each) for each in shipped]
-    living = await asyncio.gather(*(_get(client, ref.kind, ref.key) for ref in refs))
-    if all(doctor_checks.contains(live, each) for live, each in zip(living, shipped, strict=True)):
-        return doctor_checks.fine(subject, "the shipped roles are there and bound")
-    if await _get(client, kinds.SERVICE_ACCOUNT, Key(system, operator.name)) is None:
-        told = f"there is no ServiceAccount {system}/{operator.name} that could have any"
+    live_objects = await asyncio.gather(*(_get_or_none(client, ref.kind, ref.key) for ref in refs))
+    if all(doctor_checks.contains(live, each) for live, each in zip(live_objects, shipped, strict=True)):
+        return doctor_checks.fine(subject, "the shipped roles are installed and bound")
+    if await _get_or_none(client, kinds.SERVICE_ACCOUNT, Key(system, operator.name)) is None:
+        message = f"there is no ServiceAccount {system}/{operator.name}"
         return doctor_checks.broken(
-            subject, told, "steward install --apply; or --system-namespace, where it is"
+            subject, message, "steward install --apply; or name its namespace with --system-namespace"
         )
-    asked = [
-        *(each for right in RIGHTS[operator] for each in _accesses(right, "")),
-        *(each for right in IN_OWN_NAMESPACE for each in _accesses(right, system)),
+    accesses = [
+        *(each for rule in CLUSTER_RULES[operator] for each in _rule_accesses(rule, "")),
+        *(each for rule in NAMESPACE_RULES for each in _rule_accesses(rule, system)),
     ]
     user = f"system:serviceaccount:{system}:{operator.name}"
-    missing = await _missing(client, _subject(user, system), asked)
+    missing = await _missing_accesses(client, _service_account_subject(user, system), accesses)
     if missing:
-        told = f"{user} lacks {len(missing)} of {len(asked)}: {', '.join(map(_said, missing[:3]))}"
-        return doctor_checks.broken(subject, told, "steward install --apply, which brings the shipped roles")
-    return doctor_checks.fine(subject, f"all {len(asked)} are granted")
+        message = (
+            f"{user} lacks {len(missing)} of {len(accesses)}: {', '.join(map(_describe_access, missing[:3]))}"
+        )
+        return doctor_checks.broken(
+            subject, message, "steward install --apply, which applies the shipped roles"
+        )
+    return doctor_checks.fine(subject, f"all {len(accesses)} are granted")
 
 
-def _subject(user: str, system: str) -> Subject:
+def _service_account_subject(user: str, system: str) -> Subject:
     groups = ("system:serviceaccounts", f"system:serviceaccounts:{system}", "system:authenticated")
     return Subject(user=user, groups=groups)
 
 
-async def _missing(client: Client, who: Subject, asked: list[Access]) -> list[Access]:
-    turns = asyncio.Semaphore(_TOGETHER)
+async def _missing_accesses(client: Client, subject: Subject, accesses: list[Access]) -> list[Access]:
+    semaphore = asyncio.Semaphore(_MAX_CONCURRENT)
 
-    async def may(access: Access) -> bool:
-        async with turns:
-            return (await client.review_access(access, who)).allowed
+    async def is_allowed(access: Access) -> bool:
+        async with semaphore:
+            return (await client.review_access(access, subject)).allowed
 
-    allowed = await asyncio.gather(*map(may, asked))
-    return [access for access, is_allowed in zip(asked, allowed, strict=True) if not is_allowed]
+    allowed = await asyncio.gather(*map(is_allowed, accesses))
+    return [access for access, has_access in zip(accesses, allowed, strict=True) if not has_access]
 
 
-def _accesses(right: Right, namespace: str) -> Iterator[Access]:
-    for resource in right.resources:
+def _rule_accesses(rule: RbacRule, namespace: str) -> Iterator[Access]:
+    for resource in rule.resources:
         name, _, subresource = resource.partition("/")
-        for verb in right.verbs:
-            for named in right.names or ("",):
+        for verb in rule.verbs:
+            for named in rule.names or ("",):
                 yield Access(
                     verb=verb,
                     resource=name,
                     subresource=subresource,
-                    group=right.group,
+                    group=rule.group,
                     namespace=namespace,
                     name=named,
                 )
 
 
-def _said(access: Access) -> str:
+def _describe_access(access: Access) -> str:
     resource = f"{access.resource}/{access.subresource}" if access.subresource else access.resource
     return f"{access.verb} {resource}" + (f".{access.group}" if access.group else "")
 
 
-async def _leader(client: Client, operator: Shipped, system: str) -> Finding:
-    lease = await _get(client, kinds.LEASE, Key(system, operator.name))
-    return doctor_checks.leader(Examined(operator.name, system), lease, _now())
+async def _check_leader(client: Client, operator: ShippedOperator, system: str) -> CheckResult:
+    lease = await _get_or_none(client, kinds.LEASE, Key(system, operator.name))
+    return doctor_checks.check_leader(OperatorLocation(operator.name, system), lease, _now())
 
 
-async def _version(client: Client, operator: Shipped, system: str) -> Finding:
-    found = await _get(client, kinds.DEPLOYMENT, Key(system, operator.name))
-    return doctor_checks.version_skew(operator.name, found, VERSION)
+async def _check_version(client: Client, operator: ShippedOperator, system: str) -> CheckResult:
+    found = await _get_or_none(client, kinds.DEPLOYMENT, Key(system, operator.name))
+    return doctor_checks.check_version_skew(operator.name, found, VERSION)
 
 
 def _now() -> datetime.datetime:

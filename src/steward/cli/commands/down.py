@@ -1,4 +1,4 @@
-"""`steward down`: stops what `steward up` started. The cluster's data stays unless it is told to go."""
+"""`steward down`: stops what `steward up` started. The data of the cluster is kept without --purge."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from pathlib import Path
 
 import click
 
-from steward.cli.main import one_sentence
+from steward.cli.main import expected_errors
 from steward.local import control_plane
 from steward.local.errors import LocalError
 from steward.local.paths import default_directory
@@ -17,7 +17,7 @@ Examples:
   steward down
   steward down --purge --dir /tmp/scratch
 \b
-Exit codes: 0 nothing runs any more, 1 it could not be stopped.
+Exit codes: 0 everything is stopped, 1 it could not be stopped.
 """
 
 
@@ -35,7 +35,7 @@ def command(directory: Path | None, purge: bool) -> None:
     """Stop what `steward up` started: the operators first, then the control plane."""
     place = directory or default_directory()
     was_down = control_plane.is_down(place)
-    with one_sentence(LocalError, OSError):
+    with expected_errors(LocalError, OSError):
         asyncio.run(control_plane.purge(place) if purge else control_plane.stop(place))
     click.echo(f"Nothing was running in {place}." if was_down else f"Stopped the control plane in {place}.")
     if purge:

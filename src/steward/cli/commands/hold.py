@@ -1,4 +1,4 @@
-"""`steward hold`: the deletions that the guard holds, and the word that lets one of them go."""
+"""`steward hold`: lists the deletions that the guard holds, and approves one."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ from typing import Any, NamedTuple
 
 import click
 
-from steward.cli.confirm import must_agree
-from steward.cli.connection import source_of, with_client
-from steward.cli.inspect.options import looking_options, looks_in
-from steward.cli.object_names import means
-from steward.cli.output import TEXT, WIDE, is_for_programs, output_option, print_value, table
+from steward.cli.confirm import require_confirmation
+from steward.cli.connection import config_source, with_client
+from steward.cli.inspect.options import scope_options, selected_scope
+from steward.cli.object_names import matches_kind
+from steward.cli.output import TEXT, WIDE, format_table, is_machine_readable, output_option, print_value
 from steward.kube.client.client import Client
 from steward.kube.errors import NoSuchKind, NotFound
 from steward.kube.objects.kinds import Kind, Manifest, Ref, ref_of
@@ -18,8 +18,8 @@ from steward.kube.objects.options import ListQuery
 from steward.kube.objects.patches import MergePatch
 
 API = "operator.kubernetes-tenants.org/v1"
-APPROVAL = "kubernetes-tenants.org/approve-deletion"
-MANAGER = "steward-cli"
+APPROVAL_ANNOTATION = "kubernetes-tenants.org/approve-deletion"
+FIELD_MANAGER = "steward-cli"
 _KINDS = (Kind(API, "TenantRegistry"), Kind(API, "TenantTemplate"))
 _EPILOG = """\b
 Examples:
@@ -28,14 +28,14 @@ Examples:
   steward hold approve customers -n saas
   steward hold approve tenanttemplate/web -n saas --yes
 \b
-Exit codes: 0 done (listing: nothing is held), 1 listing: something is held; approving: it cannot be.
+Exit codes: 0 done (listing: nothing is held), 1 listing: something is held; approving: it cannot be approved.
 \b
 Needs the right to list tenantregistries and tenanttemplates; to approve, to patch them.
 """
 
 
-class Held(NamedTuple):
-    """A registry or a template whose Tenants are not deleted."""
+class HeldDeletion(NamedTuple):
+    """A held deletion of Tenants of a registry or a template."""
 
     ref: Ref
     deletion: dict[str, Any]
@@ -49,85 +49,85 @@ class Held(NamedTuple):
 
 @click.group("hold", epilog=_EPILOG, invoke_without_command=True)
 @output_option
-@looking_options
-def command(output: str, **given: Any) -> None:
-    """List the deletions that wait for approval, or approve one."""
+@scope_options
+def command(output: str, **options: Any) -> None:
+    """List deletions held for approval, or approve one."""
     context = click.get_current_context()
     if context.invoked_subcommand is not None:
         return
-    found = _found(given)
-    if is_for_programs(output):
-        print_value([_plain(held) for held in found], output)
+    found = _read_holds_in_scope(options)
+    if is_machine_readable(output):
+        print_value([_hold_dict(held) for held in found], output)
     else:
-        _show(found, output)
+        _print_holds(found, output)
     context.exit(1 if found else 0)
 
 
 @command.command("approve", epilog=_EPILOG)
 @click.argument("name", metavar="[KIND/]NAME")
-@click.option("--yes", is_flag=True, help="Do not ask.")
-@looking_options
-def approve(name: str, yes: bool, **given: Any) -> None:
-    """Let exactly the Tenants go that are held now. A Tenant more or less, and the approval is void."""
-    source = source_of(dict(given))
-    held = _named(_found(given), name)
+@click.option("--yes", is_flag=True, help="Do not ask for confirmation.")
+@scope_options
+def approve(name: str, yes: bool, **options: Any) -> None:
+    """Approve the deletion of exactly the Tenants that are held now. If the set changes, the approval is void."""
+    source = config_source(dict(options))
+    held = _find_hold(_read_holds_in_scope(options), name)
     if not held.approve_with:
-        raise click.ClickException(f"no approval lets these go. {held.message}")
+        raise click.ClickException(f"this deletion cannot be approved. {held.message}")
     if not yes:
         click.echo(held.message)
-        must_agree(f"Delete these {held.deletion['count']} Tenants and all that is theirs?")
+        require_confirmation(f"Delete these {held.deletion['count']} Tenants and all their objects?")
     with_client(source, lambda client: _approve(client, held))
     click.echo(f"{held.ref} may delete these {held.deletion['count']} Tenants.")
 
 
-def _found(given: dict[str, Any]) -> list[Held]:
-    source, namespace = looks_in(given)
+def _read_holds_in_scope(options: dict[str, Any]) -> list[HeldDeletion]:
+    source, namespace = selected_scope(options)
     return with_client(source, lambda client: read_holds(client, namespace))
 
 
-async def read_holds(client: Client, namespace: str) -> list[Held]:
-    found: list[Held] = []
+async def read_holds(client: Client, namespace: str) -> list[HeldDeletion]:
+    found: list[HeldDeletion] = []
     for kind in _KINDS:
         try:
             listing = await client.list(kind, ListQuery(namespace=namespace))
         except (NoSuchKind, NotFound):
             continue
         items = ({**item, "apiVersion": kind.api_version, "kind": kind.kind} for item in listing.items)
-        found.extend(held for item in items if (held := held_of(item)) is not None)
+        found.extend(held for item in items if (held := held_deletion(item)) is not None)
     return found
 
 
-def held_of(found: Manifest) -> Held | None:
-    """What is held of an object, if anything is. Pure."""
-    status = found.get("status") or {}
+def held_deletion(manifest: Manifest) -> HeldDeletion | None:
+    """The held deletion of an object, if there is one. Pure."""
+    status = manifest.get("status") or {}
     conditions = status.get("conditions") or ()
-    told: dict[str, Any] = next((each for each in conditions if each["type"] == "DeletionHeld"), {})
-    if told.get("status") != "True" or "heldDeletion" not in status:
+    condition: dict[str, Any] = next((each for each in conditions if each["type"] == "DeletionHeld"), {})
+    if condition.get("status") != "True" or "heldDeletion" not in status:
         return None
-    return Held(
-        ref_of(found),
+    return HeldDeletion(
+        ref_of(manifest),
         status["heldDeletion"],
-        str(told.get("message", "")),
-        found["metadata"]["resourceVersion"],
+        str(condition.get("message", "")),
+        manifest["metadata"]["resourceVersion"],
     )
 
 
-def _named(found: list[Held], name: str) -> Held:
+def _find_hold(found: list[HeldDeletion], name: str) -> HeldDeletion:
     kind, slash, alone = name.rpartition("/")
-    wanted = kind if slash else "TenantRegistry"
+    named_kind = kind if slash else "TenantRegistry"
     for held in found:
-        if held.ref.key.name == alone and means(wanted, held.ref.kind.kind):
+        if held.ref.key.name == alone and matches_kind(named_kind, held.ref.kind.kind):
             return held
-    raise click.ClickException(f"nothing of {name} is held here; `steward hold -A` lists what is")
+    raise click.ClickException(f"no deletion of {name} is held here; `steward hold -A` lists held deletions")
 
 
-async def _approve(client: Client, held: Held) -> None:
-    # On that version alone: what was shown is what is approved.
-    patch = MergePatch.metadata_as_seen(held.version, annotations={APPROVAL: held.approve_with})
-    await client.patch(held.ref, patch, manager=MANAGER)
+async def _approve(client: Client, held: HeldDeletion) -> None:
+    # Only for the version that was shown to the user.
+    patch = MergePatch.metadata_at_version(held.version, annotations={APPROVAL_ANNOTATION: held.approve_with})
+    await client.patch(held.ref, patch, manager=FIELD_MANAGER)
 
 
-def _plain(held: Held) -> dict[str, Any]:
+def _hold_dict(held: HeldDeletion) -> dict[str, Any]:
     return {
         "kind": held.ref.kind.kind,
         "namespace": held.ref.key.namespace,
@@ -137,24 +137,24 @@ def _plain(held: Held) -> dict[str, Any]:
     }
 
 
-def _show(found: list[Held], output: str) -> None:
+def _print_holds(found: list[HeldDeletion], output: str) -> None:
     if not found:
         click.echo("No deletion is held.")
         return
     heads = ["NAMESPACE", "HELD BY", "TENANTS", "WHY", "APPROVE WITH"]
-    rows = [_row(held) for held in found]
+    rows = [_table_row(held) for held in found]
     if output == WIDE:
         heads.append("AMONG THEM")
         rows = [
             [*row, ", ".join(held.deletion.get("sample", ()))] for row, held in zip(rows, found, strict=True)
         ]
-    for line in table(heads, rows):
+    for line in format_table(heads, rows):
         click.echo(line)
     if output == TEXT:
-        click.echo("To let one go: steward hold approve KIND/NAME -n NAMESPACE")
+        click.echo("To approve one: steward hold approve KIND/NAME -n NAMESPACE")
 
 
-def _row(held: Held) -> list[str]:
+def _table_row(held: HeldDeletion) -> list[str]:
     key, deletion = held.ref.key, held.deletion
     name = f"{held.ref.kind.kind.lower()}/{key.name}"
     return [key.namespace, name, str(deletion["count"]), str(deletion["reason"]), held.approve_with or "-"]

@@ -1,7 +1,4 @@
-"""`steward install`: prints the objects of an installation, or applies them.
-
-Applying twice changes nothing: it is server-side apply of the same objects.
-"""
+"""`steward install`: prints the manifests of an installation, or applies them by server-side apply."""
 
 from __future__ import annotations
 
@@ -10,8 +7,8 @@ from typing import Any
 
 import click
 
-from steward.cli.connection import cluster_options, source_of, with_client
-from steward.cli.install_options import MANAGER, as_yaml, chosen_values, value_options
+from steward.cli.connection import cluster_options, config_source, with_client
+from steward.cli.install_options import FIELD_MANAGER, dump_yaml, load_values, value_options
 from steward.install.manifests import manifests
 from steward.kube.client import decode
 from steward.kube.client.client import Client
@@ -24,7 +21,7 @@ Examples:
   steward install | kubectl apply --server-side -f -
   steward install --apply --values values.yaml
 \b
-Exit codes: 0 done, 1 a value is wrong, or the server refuses something.
+Exit codes: 0 done, 1 a value is invalid, or the server rejects an object.
 \b
 Needs, with --apply: the rights to create everything it prints (cluster-admin has them).
 """
@@ -35,21 +32,21 @@ Needs, with --apply: the rights to create everything it prints (cluster-admin ha
 @click.option("--apply", "is_applied", is_flag=True, help="Apply the objects instead of printing them.")
 @cluster_options
 def command(
-    values_file: Path | None, namespace: str | None, only: str | None, is_applied: bool, **given: Any
+    values_file: Path | None, namespace: str | None, only: str | None, is_applied: bool, **options: Any
 ) -> None:
-    """Print what an installation of Steward consists of, or apply it."""
-    objects = manifests(chosen_values(values_file, namespace, only))
+    """Print the manifests of an installation of Steward, or apply them."""
+    objects = manifests(load_values(values_file, namespace, only))
     if not is_applied:
-        click.echo(as_yaml(objects), nl=False)
+        click.echo(dump_yaml(objects), nl=False)
         return
-    with_client(source_of(given), lambda client: _apply(client, objects))
+    with_client(config_source(options), lambda client: _apply_all(client, objects))
 
 
-async def _apply(client: Client, objects: list[Manifest]) -> None:
-    options = ApplyOptions(manager=MANAGER)
+async def _apply_all(client: Client, objects: list[Manifest]) -> None:
+    options = ApplyOptions(manager=FIELD_MANAGER)
     for manifest in objects:
         ref = ref_of(manifest)
-        before = await _before(client, manifest)
+        previous = await _live_version(client, manifest)
         try:
             body = await client.apply(manifest, options)
         except NoSuchKind as error:
@@ -57,25 +54,25 @@ async def _apply(client: Client, objects: list[Manifest]) -> None:
                 f"{ref} cannot be applied: the cluster has no kind {ref.kind.kind}. Install what serves it, or "
                 f"turn it off in the values (monitoring needs the Prometheus operator)."
             ) from error
-        after = _version(decode.one(body, dict))
-        word = "created" if not before else "unchanged" if before == after else "changed"
+        current = _object_version(decode.one(body, dict))
+        word = "created" if not previous else "unchanged" if previous == current else "changed"
         click.echo(f"{ref.kind.kind} {ref.key.name} {word}")
-    click.echo("Installed. See how it goes: kubectl get pods -n " + _namespace(objects))
+    click.echo("Installed. See the progress: kubectl get pods -n " + _namespace_name(objects))
 
 
-async def _before(client: Client, manifest: Manifest) -> str:
+async def _live_version(client: Client, manifest: Manifest) -> str:
     ref = ref_of(manifest)
     try:
-        return _version(await client.get(ref.kind, ref.key))
+        return _object_version(await client.get(ref.kind, ref.key))
     except (NotFound, NoSuchKind):
         return ""
 
 
-def _version(live: Manifest) -> str:
-    """The generation where there is one: controllers write to the status of what we apply, at any time."""
+def _object_version(live: Manifest) -> str:
+    """The generation if there is one: status writes of controllers change the resourceVersion at any time."""
     meta = live["metadata"]
     return str(meta.get("generation") or meta["resourceVersion"])
 
 
-def _namespace(objects: list[Manifest]) -> str:
-    return next(str(found["metadata"]["name"]) for found in objects if found["kind"] == "Namespace")
+def _namespace_name(objects: list[Manifest]) -> str:
+    return next(str(manifest["metadata"]["name"]) for manifest in objects if manifest["kind"] == "Namespace")

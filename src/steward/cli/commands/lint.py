@@ -1,4 +1,4 @@
-"""`steward lint`: all that is wrong with manifests, with file, line, column and a caret. No cluster is needed."""
+"""`steward lint`: checks manifests without a cluster; findings have file, line, column and a caret."""
 
 from __future__ import annotations
 
@@ -9,20 +9,20 @@ from typing import Any, Final
 import click
 import yaml
 
-from steward.cli.documents import Document, read_documents
-from steward.cli.files import NotReadable, text_of
-from steward.cli.lint_checks import SPECS, Finding, lint, misshapes, unreadable
-from steward.cli.main import ExitCode, one_sentence
+from steward.cli.documents import Document, parse_documents
+from steward.cli.files import UnreadableFile, read_text
+from steward.cli.lint_checks import SPECS, Finding, check_documents, invalid_yaml, lint
+from steward.cli.main import ExitCode, expected_errors
 
 _EPILOG: Final = """\b
 Example:
   steward lint registry.yaml templates/*.yaml
   kubectl get tenanttemplates -o yaml | steward lint -
 
-Exit codes: 0 nothing wrong (warnings may be told), 1 something is wrong, 2 wrong usage.
+Exit codes: 0 no errors (there may be warnings), 1 errors were found, 2 wrong usage.
 """
-_SHOWN: Final = 160
-"""So much of a line is shown; a manifest that a program wrote may be one line of megabytes."""
+_EXCERPT_LENGTH: Final = 160
+"""Characters of a line that are shown; a generated manifest may be one line of megabytes."""
 _INPUT: Final = click.Path(exists=True, dir_okay=False, allow_dash=True, path_type=Path)
 
 
@@ -34,37 +34,37 @@ _INPUT: Final = click.Path(exists=True, dir_okay=False, allow_dash=True, path_ty
 def command(files: tuple[Path, ...], output: str) -> None:
     """Check TenantTemplates, TenantRegistries, MultigresClusters and their templates, without a cluster.
 
-    Files are checked together: a template is held against its registry, a cluster against the templates that it names.
+    Files are checked together: a template with its registry, a cluster with the templates that it names.
     """
-    findings, checked = _linted(files)
+    findings, checked = _lint_files(files)
     if output == "text":
         for finding in findings:
-            click.echo(as_text(finding))
+            click.echo(format_finding(finding))
         click.echo(_summary(findings, checked), err=True)
     else:
-        click.echo(_as_data(findings, output), nl=False)
+        click.echo(_format_data(findings, output), nl=False)
     if any(finding.severity == "error" for finding in findings):
         raise click.exceptions.Exit(ExitCode.FAILED)
 
 
-def _linted(files: tuple[Path, ...]) -> tuple[list[Finding], int]:
+def _lint_files(files: tuple[Path, ...]) -> tuple[list[Finding], int]:
     documents: list[Document] = []
-    broken: list[Finding] = []
+    findings: list[Finding] = []
     for file in files:
-        with one_sentence(OSError, NotReadable):
-            text = text_of(file)
+        with expected_errors(OSError, UnreadableFile):
+            text = read_text(file)
         try:
-            documents += read_documents(str(file), text)
-            broken += misshapes(str(file), text)
+            documents += parse_documents(str(file), text)
+            findings += check_documents(str(file), text)
         except yaml.YAMLError as error:
-            broken.append(unreadable(str(file), text.splitlines(), error))
-    return [*broken, *lint(documents)], sum(document.kind in SPECS for document in documents)
+            findings.append(invalid_yaml(str(file), text.splitlines(), error))
+    return [*findings, *lint(documents)], sum(document.kind in SPECS for document in documents)
 
 
-def as_text(finding: Finding) -> str:
+def format_finding(finding: Finding) -> str:
     line, column = finding.position
     number = str(line)
-    source, before = _part(finding.source, column - 1)
+    source, before = _source_excerpt(finding.source, column - 1)
     return "\n".join(
         [
             f"{finding.file}:{line}:{column}: {finding.severity}: {finding.message}",
@@ -75,22 +75,22 @@ def as_text(finding: Finding) -> str:
     )
 
 
-def _part(source: str, place: int) -> tuple[str, int]:
-    """What is shown of a line, and where in that the place is."""
-    start = max(0, place - _SHOWN // 2) if len(source) > _SHOWN else 0
-    left, right = "…" * (start > 0), "…" * (start + _SHOWN < len(source))
-    return left + source[start : start + _SHOWN] + right, place - start + len(left)
+def _source_excerpt(source: str, column: int) -> tuple[str, int]:
+    """The excerpt of a line around the column, and the column in the excerpt."""
+    start = max(0, column - _EXCERPT_LENGTH // 2) if len(source) > _EXCERPT_LENGTH else 0
+    left, right = "…" * (start > 0), "…" * (start + _EXCERPT_LENGTH < len(source))
+    return left + source[start : start + _EXCERPT_LENGTH] + right, column - start + len(left)
 
 
 def _summary(findings: list[Finding], checked: int) -> str:
     errors = sum(finding.severity == "error" for finding in findings)
     warnings = len(findings) - errors
     parts = ((checked, "manifest"), (errors, "error"), (warnings, "warning"))
-    manifests, wrong, doubtful = (f"{count} {word}{'s' * (count != 1)}" for count, word in parts)
-    return f"{manifests} checked: {wrong}, {doubtful}"
+    manifests, wrong, warned = (f"{count} {word}{'s' * (count != 1)}" for count, word in parts)
+    return f"{manifests} checked: {wrong}, {warned}"
 
 
-def _as_data(findings: list[Finding], output: str) -> str:
+def _format_data(findings: list[Finding], output: str) -> str:
     rows: list[dict[str, Any]] = [
         {
             "file": finding.file,

@@ -1,4 +1,4 @@
-"""`steward rows`: a registry's table as the operator sees it, rejected rows with the reason."""
+"""`steward rows`: shows the table of a registry as the operator reads it, with reasons for rejected rows."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ from typing import Any
 import click
 
 from steward.cli.connection import with_client
-from steward.cli.inspect.options import namespace_options, where_of
-from steward.cli.object_names import NameOf
-from steward.cli.output import WIDE, is_for_programs, output_option, print_value, table
-from steward.cli.registry_rows import NEEDS, read_registry, read_rows, source_options, surroundings_of
+from steward.cli.inspect.options import namespace_options, selected_namespace
+from steward.cli.object_names import ObjectName
+from steward.cli.output import WIDE, format_table, is_machine_readable, output_option, print_value
+from steward.cli.registry_rows import NEEDS, read_registry, read_rows, source_environment, source_options
 from steward.kube.client.client import Client
 from steward.kube.objects.kinds import Key
+from steward.tenants.sources.reader import SourceEnvironment
 from steward.tenants.sources.rows import Rows
-from steward.tenants.sources.source import Surroundings
 
 _EPILOG = f"""\b
 Examples:
@@ -23,34 +23,36 @@ Examples:
   steward rows customers -n saas -o wide
   steward rows customers -n saas --connect-to mysql.saas.svc:3306:127.0.0.1:3306
 \b
-Exit codes: 0 every row can be used, 1 some rows are rejected, or the table cannot be read.
+Exit codes: 0 every row is valid, 1 some rows are rejected, or the table cannot be read.
 {NEEDS}"""
 
 
 @click.command("rows", epilog=_EPILOG)
-@click.argument("registry", type=NameOf("TenantRegistry"), metavar="REGISTRY")
+@click.argument("registry", type=ObjectName("TenantRegistry"), metavar="REGISTRY")
 @output_option
 @source_options
 @namespace_options
-def command(registry: str, output: str, **given: Any) -> None:
+def command(registry: str, output: str, **options: Any) -> None:
     """Show a registry's table as the operator reads it: active, inactive and rejected rows."""
-    around = surroundings_of(given)
-    source, namespace = where_of(given)
-    # The Secrets that a source names are watched, as the operator does.
-    rows = with_client(source, lambda client: _read(client, Key(namespace, registry), around))
-    if is_for_programs(output):
-        print_value(list(_plain(rows)), output)
+    environment = source_environment(options)
+    source, namespace = selected_namespace(options)
+    # The code of the operator watches the Secrets of the source, so reading them needs the right to watch.
+    rows = with_client(
+        source, lambda client: _read_registry_rows(client, Key(namespace, registry), environment)
+    )
+    if is_machine_readable(output):
+        print_value(list(_row_dicts(rows)), output)
     else:
-        _show(rows, output)
+        _print_rows(rows, output)
     click.get_current_context().exit(1 if rows.rejected else 0)
 
 
-async def _read(client: Client, key: Key, around: Surroundings) -> Rows:
+async def _read_registry_rows(client: Client, key: Key, environment: SourceEnvironment) -> Rows:
     _, spec = await read_registry(client, key)
-    return await read_rows(client, key, spec, around)
+    return await read_rows(client, key, spec, environment)
 
 
-def _plain(rows: Rows) -> Iterator[dict[str, Any]]:
+def _row_dicts(rows: Rows) -> Iterator[dict[str, Any]]:
     for row in rows.rejected:
         yield {"uid": row.shown, "state": "rejected", "reason": row.reason}
     for active in rows.active:
@@ -64,8 +66,8 @@ def _plain(rows: Rows) -> Iterator[dict[str, Any]]:
         yield {"uid": uid, "state": "inactive"}
 
 
-def _show(rows: Rows, output: str) -> None:
-    """Problems first."""
+def _print_rows(rows: Rows, output: str) -> None:
+    """Prints rejected rows first."""
     variables = sorted({name for row in rows.active for name in row.extra}) if output == WIDE else []
     lines = [[row.shown or "(none)", "rejected", row.reason, *[""] * len(variables)] for row in rows.rejected]
     lines += [
@@ -73,7 +75,9 @@ def _show(rows: Rows, output: str) -> None:
         for row in rows.active
     ]
     lines += [[uid, "inactive", "", *[""] * len(variables)] for uid in sorted(rows.inactive)]
-    for line in table(["UID", "STATE", "HOST OR REASON", *(name.upper() for name in variables)], lines):
+    for line in format_table(
+        ["UID", "STATE", "HOST OR REASON", *(name.upper() for name in variables)], lines
+    ):
         click.echo(line)
     counts = f"{len(rows.active)} active, {len(rows.inactive)} inactive, {len(rows.rejected)} rejected"
     click.echo(f"{rows.total} rows: {counts}")

@@ -1,6 +1,6 @@
-"""`steward run`: the operators against a cluster, until a signal comes.
+"""`steward run`: runs the operators until a signal.
 
-The flags are made from the one table of settings in `steward.runtime.manager.settings`; nothing is declared here.
+The flags are generated from the settings in `steward.runtime.manager.settings`.
 """
 
 from __future__ import annotations
@@ -21,18 +21,18 @@ from steward.runtime.manager.settings import (
 )
 
 
-class Registered(NamedTuple):
-    """Where an operator's `set_up(manager, settings)` is, and how it is called in the cluster."""
+class OperatorModule(NamedTuple):
+    """The name of an operator in the cluster, and the module with its `set_up(manager, settings)`."""
 
     name: str
     module: str
 
 
-OPERATORS: dict[str, Registered] = {
-    "multigres": Registered("multigres-operator", "steward.multigres.operator"),
-    "tenants": Registered("tenant-operator", "steward.tenants.operator"),
+OPERATORS: dict[str, OperatorModule] = {
+    "multigres": OperatorModule("multigres-operator", "steward.multigres.operator"),
+    "tenants": OperatorModule("tenant-operator", "steward.tenants.operator"),
 }
-"""What `steward run` can start, by the name that a user types. An operator enters here with its set_up function."""
+"""The operators that `steward run` can start, by the name on the command line."""
 
 
 _EPILOG = """\b
@@ -41,8 +41,7 @@ Examples:
   steward run tenants --shard 0/4 --log-format json
   steward run multigres --namespaces shop --connect-to @connect-to.txt
 \b
-Exit codes: 0 after a stop that was asked for, 1 for an error told in one sentence (a lost lease is one), 2 wrong
-usage.
+Exit codes: 0 stopped by a signal, 1 an error reported in one sentence (such as a lost lease), 2 wrong usage.
 \b
 Needs the rights that `steward install` gives the operators' service accounts.
 """
@@ -52,41 +51,43 @@ def _option(setting: Setting) -> click.Option:
     is_switch = isinstance(setting.default, bool)
     return click.Option(
         [setting.flag, setting.name],
-        help=f"{setting.reads.help} [{setting.variable}]",
+        help=f"{setting.spec.help} [{setting.variable}]",
         metavar="[true|false]" if is_switch else "VALUE",
         is_flag=False,
         flag_value="true" if is_switch else None,
     )
 
 
-def _print_table(ctx: click.Context, _: click.Parameter, wanted: bool) -> None:
-    if wanted:
+def _print_settings(ctx: click.Context, _: click.Parameter, is_requested: bool) -> None:
+    if is_requested:
         click.echo(table(), nl=False)
         ctx.exit()
 
 
 def _run(operator: str | None, **flags: str | None) -> None:
-    settings = _settings({name: text for name, text in flags.items() if text is not None})
-    chosen = _chosen(operator)
+    settings = _parse_settings({name: text for name, text in flags.items() if text is not None})
+    chosen = _choose_operators(operator)
     from steward.runtime.manager.run import Operator, run_operators
 
     code = run_operators(
-        [Operator(found.name, importlib.import_module(found.module).set_up) for found in chosen], settings
+        [Operator(entry.name, importlib.import_module(entry.module).set_up) for entry in chosen], settings
     )
     click.get_current_context().exit(code)
 
 
-def _settings(flags: dict[str, str]) -> Settings:
+def _parse_settings(flags: dict[str, str]) -> Settings:
     try:
         return settings_from(os.environ, flags)
     except SettingsError as error:
         raise click.UsageError(str(error)) from error
 
 
-def _chosen(operator: str | None) -> list[Registered]:
+def _choose_operators(operator: str | None) -> list[OperatorModule]:
     if operator is not None and operator not in OPERATORS:
-        known = ", ".join(OPERATORS) or "none"
-        raise click.UsageError(f"{operator} is no operator of this version of Steward; available: {known}")
+        names = ", ".join(OPERATORS) or "none"
+        raise click.UsageError(
+            f"{operator} is not an operator of this version of Steward; available: {names}"
+        )
     if not OPERATORS:
         raise click.ClickException("this version of Steward has no operator to run yet")
     return [OPERATORS[operator]] if operator else list(OPERATORS.values())
@@ -103,7 +104,7 @@ command = click.Command(
             is_flag=True,
             is_eager=True,
             expose_value=False,
-            callback=_print_table,
+            callback=_print_settings,
             help="Print the table of all settings, in Markdown.",
         ),
     ],

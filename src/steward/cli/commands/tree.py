@@ -1,4 +1,4 @@
-"""`steward tree`: what grew out of each cluster and each registry. Problems unfold, what is well folds."""
+"""`steward tree`: draws the objects of clusters and registries; healthy siblings are folded."""
 
 from __future__ import annotations
 
@@ -7,56 +7,58 @@ from typing import Any
 
 import click
 
-from steward.cli.inspect.object_tree import Branch, Health
-from steward.cli.inspect.options import NEEDS, found_families, looking_options
-from steward.cli.inspect.render import Line, drawn, whole
-from steward.cli.output import WIDE, is_for_programs, output_option, print_value
+from steward.cli.inspect.object_tree import Health, TreeNode
+from steward.cli.inspect.options import NEEDS, read_selected_trees, scope_options
+from steward.cli.inspect.render import TreeLine, render_trees, unfolded
+from steward.cli.output import WIDE, is_machine_readable, output_option, print_value
 
 _COLOURS = {Health.READY: "green", Health.WAITING: "yellow", Health.FAILED: "red"}
-_PERIOD = 2.0
+_PERIOD_SECONDS = 2.0
 _EPILOG = f"""\b
 Examples:
   steward tree -n shop
   steward tree -A --watch
   steward tree -n shop -o wide
 \b
-Exit codes: 0 it was drawn, whatever it shows.
+Exit codes: 0 done, whatever the health of the objects.
 {NEEDS}"""
 
 
 @click.command("tree", epilog=_EPILOG)
 @click.option("-w", "--watch", is_flag=True, help="Draw it again every two seconds, until Ctrl-C.")
 @output_option
-@looking_options
-def command(watch: bool, output: str, **given: Any) -> None:
-    """Draw clusters, registries and what grew out of them."""
-    if is_for_programs(output):
-        return print_value([_plain(branch) for branch in found_families(given)], output)
+@scope_options
+def command(watch: bool, output: str, **options: Any) -> None:
+    """Draw clusters and registries with the objects created for them."""
+    if is_machine_readable(output):
+        return print_value([_node_dict(node) for node in read_selected_trees(options)], output)
     while True:
-        found = found_families(dict(given))
-        lines = drawn(found, time.time(), whole) if output == WIDE else drawn(found, time.time())
+        found = read_selected_trees(dict(options))
+        lines = (
+            render_trees(found, time.time(), unfolded) if output == WIDE else render_trees(found, time.time())
+        )
         if watch:
             click.clear()
-        _show(lines)
+        _print_lines(lines)
         if not watch:
             return None
-        time.sleep(_PERIOD)
+        time.sleep(_PERIOD_SECONDS)
 
 
-def _plain(branch: Branch) -> dict[str, Any]:
-    member = branch.member
+def _node_dict(node: TreeNode) -> dict[str, Any]:
+    obj = node.object
     return {
-        "kind": member.ref.kind.kind,
-        "namespace": member.ref.key.namespace,
-        "name": member.ref.key.name,
-        "health": member.health.name.lower(),
-        **({"message": member.message} if member.message else {}),
-        **({"children": [_plain(child) for child in branch.children]} if branch.children else {}),
+        "kind": obj.ref.kind.kind,
+        "namespace": obj.ref.key.namespace,
+        "name": obj.ref.key.name,
+        "health": obj.health.name.lower(),
+        **({"message": obj.message} if obj.message else {}),
+        **({"children": [_node_dict(child) for child in node.children]} if node.children else {}),
     }
 
 
-def _show(lines: list[Line]) -> None:
+def _print_lines(lines: list[TreeLine]) -> None:
     if not lines:
-        click.echo("There is no MultigresCluster and no TenantRegistry here. Elsewhere? Try -A.")
+        click.echo("There is no MultigresCluster and no TenantRegistry here; -A shows all namespaces.")
     for line in lines:
         click.secho(line.text, fg=_COLOURS[line.health])

@@ -1,8 +1,7 @@
-"""`steward uninstall`: takes an installation away without stranding anything.
+"""`steward uninstall`: removes an installation without leaving custom resources that cannot be deleted.
 
-A custom resource with our finalizer could never be deleted once nobody is left to answer it. So while custom resources
-live, nothing is removed; or, on request, they are released first: our finalizers are taken off, and they stay, with
-everything that runs below them, under definitions that stay too.
+Without the operators, nothing removes the finalizers of a custom resource. So nothing is removed while custom resources
+exist; with --release their finalizers are removed first, and they stay with all their objects and definitions.
 """
 
 from __future__ import annotations
@@ -12,9 +11,9 @@ from typing import Any, NamedTuple
 
 import click
 
-from steward.cli.connection import cluster_options, source_of, with_client
-from steward.cli.install_options import chosen_values, value_options
-from steward.install.manifests import crds, enabled, manifests
+from steward.cli.connection import cluster_options, config_source, with_client
+from steward.cli.install_options import load_values, value_options
+from steward.install.manifests import crds, enabled_operators, manifests
 from steward.install.values import Values
 from steward.kube.client.client import Client
 from steward.kube.errors import Conflict, NoSuchKind, NotFound
@@ -23,10 +22,10 @@ from steward.kube.objects.options import DeleteOptions, ListQuery
 from steward.kube.objects.patches import MergePatch
 
 OUR_FINALIZERS = ("multigres.com/", "kubernetes-tenants.org/", "tenant.operator.kubernetes-tenants.org/")
-_SHOWN = 10
-# Others write to a custom resource too, and each write makes what was read outdated.
+_MAX_LISTED = 10
+# Other clients write to a custom resource too, and each write causes a conflict.
 _ATTEMPTS = 10
-FIRST = (
+DELETED_FIRST = (
     "Deployment",
     "ClusterRoleBinding",
     "RoleBinding",
@@ -37,19 +36,19 @@ FIRST = (
 )
 _EPILOG = """\b
 Examples:
-  steward uninstall                 refuses while custom resources live
+  steward uninstall                 refuses while custom resources exist
   steward uninstall --keep-crds     leaves the definitions
-  steward uninstall --release       lets go of what lives; databases and tenants' objects keep running
+  steward uninstall --release       removes finalizers; databases and objects of tenants keep running
 \b
-Exit codes: 0 all of it is gone, or being deleted, 1 it was refused: by Steward because custom resources live, or by the
+Exit codes: 0 everything is deleted or terminating, 1 refused: by Steward because custom resources exist, or by the
 server.
 \b
 Needs: the rights to delete what `steward install` applied, and to list custom resources (patch, with --release).
 """
 
 
-class Living(NamedTuple):
-    """A custom resource that is still there."""
+class RemainingResource(NamedTuple):
+    """A custom resource that still exists."""
 
     ref: Ref
     version: str
@@ -58,7 +57,11 @@ class Living(NamedTuple):
 
 @click.command("uninstall", epilog=_EPILOG)
 @value_options
-@click.option("--release", is_flag=True, help="Take our finalizers off what lives, and leave it running.")
+@click.option(
+    "--release",
+    is_flag=True,
+    help="Remove our finalizers from custom resources, and leave them running.",
+)
 @click.option("--keep-crds", is_flag=True, help="Leave the custom resource definitions.")
 @cluster_options
 def command(
@@ -67,32 +70,32 @@ def command(
     only: str | None,
     release: bool,
     keep_crds: bool,
-    **given: Any,
+    **options: Any,
 ) -> None:
     """Remove an installation of Steward."""
-    values = chosen_values(values_file, namespace, only)
-    found = with_client(source_of(dict(given)), lambda client: living(client, values))
+    values = load_values(values_file, namespace, only)
+    found = with_client(config_source(dict(options)), lambda client: remaining_resources(client, values))
     if found and not release:
-        raise click.ClickException(_refusal(found))
+        raise click.ClickException(_refusal_message(found))
     kept = keep_crds or bool(found)
     objects = [m for m in manifests(values) if not (kept and m["kind"] == "CustomResourceDefinition")]
-    with_client(source_of(given), lambda client: _remove(client, objects, values))
+    with_client(config_source(options), lambda client: _uninstall(client, objects, values))
 
 
-def _refusal(found: list[Living]) -> str:
-    names = [f"{one.ref.kind.kind} {one.ref.key}" for one in found]
-    more = f" and {len(names) - _SHOWN} more" if len(names) > _SHOWN else ""
+def _refusal_message(found: list[RemainingResource]) -> str:
+    names = [f"{resource.ref.kind.kind} {resource.ref.key}" for resource in found]
+    more = f" and {len(names) - _MAX_LISTED} more" if len(names) > _MAX_LISTED else ""
     return (
-        f"{len(names)} custom resources live: {', '.join(names[:_SHOWN])}{more}. Delete them first and wait until "
-        "they are gone, or use --release, which leaves them and all that runs below them in place."
+        f"{len(names)} custom resources exist: {', '.join(names[:_MAX_LISTED])}{more}. Delete them first and wait "
+        "until they are gone, or use --release, which leaves them and all their objects in place."
     )
 
 
-async def living(client: Client, values: Values) -> list[Living]:
+async def remaining_resources(client: Client, values: Values) -> list[RemainingResource]:
     found = []
-    for operator in enabled(values):
+    for operator in enabled_operators(values):
         for crd in crds(operator):
-            found += await _of_kind(client, _custom_kind(crd))
+            found += await _resources_of_kind(client, _custom_kind(crd))
     return found
 
 
@@ -101,59 +104,64 @@ def _custom_kind(crd: Manifest) -> Kind:
     return Kind(f"{spec['group']}/{spec['versions'][0]['name']}", spec["names"]["kind"])
 
 
-async def _of_kind(client: Client, kind: Kind) -> list[Living]:
+async def _resources_of_kind(client: Client, kind: Kind) -> list[RemainingResource]:
     try:
         listing = await client.list(kind, ListQuery())
     except (NoSuchKind, NotFound):
         return []
-    return [_living(kind, item) for item in listing.items]
+    return [_remaining_resource(kind, item) for item in listing.items]
 
 
-def _living(kind: Kind, item: Manifest) -> Living:
+def _remaining_resource(kind: Kind, item: Manifest) -> RemainingResource:
     meta = item["metadata"]
     ref = ref_of({"apiVersion": kind.api_version, "kind": kind.kind, "metadata": meta})
-    return Living(ref, meta["resourceVersion"], tuple(meta.get("finalizers") or ()))
+    return RemainingResource(ref, meta["resourceVersion"], tuple(meta.get("finalizers") or ()))
 
 
-async def _remove(client: Client, objects: list[Manifest], values: Values) -> None:
-    """The operators go first, and their rights with them: the process of a deleted Deployment lives on for a while, and
-    would put its finalizers back. Then what asks them, as a webhook that nobody answers would refuse to let a finalizer
-    go. Only then is what lives looked up for good: until their end the operators made children."""
-    for manifest in first_to_go(objects):
-        await _delete(client, manifest)
-    for one in await living(client, values):
-        await release(client, one)
+async def _uninstall(client: Client, objects: list[Manifest], values: Values) -> None:
+    """Deletes the operators and their bindings first: the process of a deleted Deployment runs on for a while and would
+    add its finalizers again. Then the webhooks, since a webhook without a server rejects the removal of a finalizer.
+    The custom resources are listed after that, because the operators may create children until they end."""
+    for manifest in deleted_first(objects):
+        await _delete_object(client, manifest)
+    for resource in await remaining_resources(client, values):
+        await remove_finalizers(client, resource)
     for manifest in reversed(objects):
-        if manifest["kind"] not in FIRST:
-            await _delete(client, manifest)
+        if manifest["kind"] not in DELETED_FIRST:
+            await _delete_object(client, manifest)
 
 
-def first_to_go(objects: list[Manifest]) -> list[Manifest]:
-    return [manifest for kind in FIRST for manifest in objects if manifest["kind"] == kind]
+def deleted_first(objects: list[Manifest]) -> list[Manifest]:
+    return [manifest for kind in DELETED_FIRST for manifest in objects if manifest["kind"] == kind]
 
 
-async def release(client: Client, one: Living) -> None:
-    """Takes our finalizers off and leaves those of others, also those that came in meanwhile."""
+async def remove_finalizers(client: Client, resource: RemainingResource) -> None:
+    """Removes the finalizers of Steward and keeps all others, including those added concurrently."""
     for _ in range(_ATTEMPTS):
-        left = [name for name in one.finalizers if not name.startswith(OUR_FINALIZERS)]
-        if len(left) == len(one.finalizers):
+        left = [name for name in resource.finalizers if not name.startswith(OUR_FINALIZERS)]
+        if len(left) == len(resource.finalizers):
             return
         try:
-            await client.patch(one.ref, MergePatch.metadata_as_seen(one.version, finalizers=left))
+            await client.patch(
+                resource.ref, MergePatch.metadata_at_version(resource.version, finalizers=left)
+            )
         except Conflict:
-            one = _living(one.ref.kind, await client.get(one.ref.kind, one.ref.key))
+            resource = _remaining_resource(
+                resource.ref.kind, await client.get(resource.ref.kind, resource.ref.key)
+            )
         except NotFound:
             return
         else:
-            click.echo(f"{one.ref.kind.kind} {one.ref.key} released")
+            click.echo(f"{resource.ref.kind.kind} {resource.ref.key} released")
             return
     raise click.ClickException(
-        f"{one.ref.kind.kind} {one.ref.key} is changed again and again, so it still has our finalizer: find out who "
-        "writes to it (`kubectl get -o yaml --show-managed-fields`), then run this once more"
+        f"{resource.ref.kind.kind} {resource.ref.key} is changed again and again, so it still has a finalizer of "
+        "Steward: find the client that writes to it (`kubectl get -o yaml --show-managed-fields`), then run "
+        "this once more"
     )
 
 
-async def _delete(client: Client, manifest: Manifest) -> None:
+async def _delete_object(client: Client, manifest: Manifest) -> None:
     ref = ref_of(manifest)
     try:
         live = await client.get(ref.kind, ref.key)

@@ -1,8 +1,8 @@
-"""`steward up`: a real Kubernetes on this machine, the operators on top of it, and a sample to try them on.
+"""`steward up`: starts a local Kubernetes with both operators and a sample.
 
-In the foreground it stays until Ctrl-C (or SIGTERM, or a closed terminal) and then takes everything down; with
-`--detach` it returns when the sample is ready, and Ctrl-C before that only ends the watching. Either way the cluster's
-data stays in its directory, and the next `up` finds the same cluster.
+In the foreground it runs until Ctrl-C (or SIGTERM, or a closed terminal) and then stops everything; with `--detach` it
+returns when the sample is ready, and Ctrl-C before that only ends the watch. The data of the cluster is kept in its
+directory, and the next `up` starts the same cluster.
 """
 
 from __future__ import annotations
@@ -19,12 +19,12 @@ from pathlib import Path
 
 import click
 
-from steward.cli.main import ExitCode, one_sentence
-from steward.cli.terminal.live_line import progress_shown
+from steward.cli.main import ExitCode, expected_errors
+from steward.cli.terminal.live_line import show_progress
 from steward.kube.errors import KubeError
 from steward.local import control_plane, signals
 from steward.local.control_plane import ControlPlane
-from steward.local.errors import ComponentFailed, LocalError, StoppedMeanwhile
+from steward.local.errors import ComponentFailed, LocalError, StoppedDuringStart
 from steward.local.paths import default_directory
 from steward.local.processes import Lifetime
 from steward.local.programs.programs import CONTROL_PLANE
@@ -32,7 +32,7 @@ from steward.local.settings import MAX_NODES, ControlPlaneSettings
 from steward.local.signals import Interrupted
 
 
-def _zones(_: click.Context, __: click.Parameter, value: str | None) -> tuple[str, ...] | None:
+def _parse_zones(_: click.Context, __: click.Parameter, value: str | None) -> tuple[str, ...] | None:
     if value is None:
         return None
     zones = tuple(zone.strip() for zone in value.split(",") if zone.strip())
@@ -56,9 +56,11 @@ Ctrl-C.
 @click.option("--detach", is_flag=True, help="Return when all is ready; `steward down` stops it.")
 @click.option("--bare", is_flag=True, help="Only Kubernetes: no operators and no sample.")
 @click.option(
-    "--nodes", type=click.IntRange(1, MAX_NODES), help="How many nodes.  [default: as before, else 3]"
+    "--nodes", type=click.IntRange(1, MAX_NODES), help="Number of nodes.  [default: as before, else 3]"
 )
-@click.option("--zones", callback=_zones, help="Where the nodes lie.  [default: as before, else z1,z2,z3]")
+@click.option(
+    "--zones", callback=_parse_zones, help="Zones of the nodes.  [default: as before, else z1,z2,z3]"
+)
 @click.option("--port", type=click.IntRange(1, 65535), help="Port of the API server.  [default: a free one]")
 @click.option(
     "--dir",
@@ -77,78 +79,78 @@ def command(
     port: int | None,
     directory: Path | None,
 ) -> None:
-    """Start a real Kubernetes on this machine, both operators on it, and a sample: a database and a dozen customers.
+    """Start a real Kubernetes on this machine, with both operators and a sample: a database and twelve customers.
 
     The first time, its programs are built from source (several minutes); after that it takes seconds.
     """
     place = directory or default_directory()
-    before = control_plane.topology(place)
+    previous = control_plane.topology(place)
     settings = ControlPlaneSettings(
         directory=place,
-        nodes=nodes or before.nodes,
-        zones=zones or before.zones,
+        nodes=nodes or previous.nodes,
+        zones=zones or previous.zones,
         port=port,
         lifetime=Lifetime.OWN if detach else Lifetime.PARENT,
     )
-    with one_sentence(LocalError, KubeError, OSError):
-        context.exit(_to_the_end(_up(settings, Extent.BARE if bare else Extent.WHOLE)))
+    with expected_errors(LocalError, KubeError, OSError):
+        context.exit(_run_interruptible(_up(settings, Extent.BARE if bare else Extent.FULL)))
 
 
 class Extent(Enum):
-    """How much is started."""
+    """What to start."""
 
     BARE = "Kubernetes alone"
-    WHOLE = "the operators and the sample too"
+    FULL = "the operators and the sample too"
 
 
-def _to_the_end(coming_up: Coroutine[None, None, int]) -> int:
+def _run_interruptible(work: Coroutine[None, None, int]) -> int:
     try:
-        return signals.run(coming_up)
+        return signals.run(work)
     except Interrupted:
         return ExitCode.INTERRUPTED
 
 
 async def _up(settings: ControlPlaneSettings, extent: Extent) -> int:
     began = time.monotonic()
-    with progress_shown() as progress:
+    with show_progress() as progress:
         plane = await control_plane.start(settings, progress)
-    _introduce(plane, settings, time.monotonic() - began)
+    _print_endpoint(plane, settings, time.monotonic() - began)
     if settings.lifetime is Lifetime.PARENT:
-        return await _stay(plane, _furnish(plane, settings, extent))
-    return await _furnish_and_go(plane, settings, extent)
+        return await _run_in_foreground(plane, _start_demo(plane, settings, extent))
+    return await _start_demo_detached(plane, settings, extent)
 
 
-async def _furnish(plane: ControlPlane, settings: ControlPlaneSettings, extent: Extent) -> int:
-    # Only here: what a bare control plane needs stands below the engine that is tested on it.
-    from steward.cli.demo import Arrival, furnish, leave_bare
+async def _start_demo(plane: ControlPlane, settings: ControlPlaneSettings, extent: Extent) -> int:
+    # Imported here: starting the control plane must not need the engine, which is tested on it.
+    from steward.cli.demo import DemoTarget, remove_operators, start_demo
 
     if extent is Extent.BARE:
-        await leave_bare(plane)
+        await remove_operators(plane)
         return ExitCode.DONE
     try:
-        is_ready = await furnish(Arrival(plane, settings, partial(_call, settings)))
+        is_ready = await start_demo(DemoTarget(plane, settings, partial(_format_command, settings)))
     except (LocalError, KubeError):
         if await control_plane.was_stopped(plane.directory):
-            raise StoppedMeanwhile("The control plane was stopped by `steward down`.") from None
+            raise StoppedDuringStart("The control plane was stopped by `steward down`.") from None
         raise
     return ExitCode.DONE if is_ready else ExitCode.FAILED
 
 
-async def _furnish_and_go(plane: ControlPlane, settings: ControlPlaneSettings, extent: Extent) -> int:
+async def _start_demo_detached(plane: ControlPlane, settings: ControlPlaneSettings, extent: Extent) -> int:
     try:
-        return await _furnish(plane, settings, extent)
+        return await _start_demo(plane, settings, extent)
     except asyncio.CancelledError:
-        click.echo(f"It goes on without you. Stop it: {_call(settings, 'down')}", err=True)
+        click.echo(f"The cluster keeps running. Stop it: {_format_command(settings, 'down')}", err=True)
         raise
 
 
-async def _stay(plane: ControlPlane, furnishing: Coroutine[None, None, int]) -> int:
-    """Until somebody wants it to end, or a component dies."""
+async def _run_in_foreground(plane: ControlPlane, starting: Coroutine[None, None, int]) -> int:
+    """Runs until `steward down`, a signal, or the end of a component."""
     try:
-        await furnishing
+        await starting
         click.echo("Ctrl-C stops it.")
         dead = await control_plane.wait_for_end(plane.directory)
-    except StoppedMeanwhile:
+    except StoppedDuringStart:
         dead = None
     except asyncio.CancelledError:
         click.echo("Stopping.", err=True)
@@ -157,25 +159,25 @@ async def _stay(plane: ControlPlane, furnishing: Coroutine[None, None, int]) -> 
         await control_plane.stop(plane.directory)
     if dead is not None:
         raise ComponentFailed(
-            f"{dead.name} has ended, so the rest is stopped too: run `steward up` again to go on where it was; "
+            f"{dead.name} has ended, so the rest is stopped too: run `steward up` again to continue; "
             f"its log ({dead.logfile}) ends with:\n{dead.log_tail()}"
         )
     click.echo("The control plane was stopped by `steward down`.")
     return ExitCode.DONE
 
 
-def _introduce(plane: ControlPlane, settings: ControlPlaneSettings, seconds: float) -> None:
+def _print_endpoint(plane: ControlPlane, settings: ControlPlaneSettings, seconds: float) -> None:
     zones = ", ".join(settings.zones[: settings.nodes])
     foreground = settings.lifetime is Lifetime.PARENT
     click.echo(f"Kubernetes {CONTROL_PLANE.version} is ready at {plane.url} after {seconds:.1f} s.")
     click.echo(f"  nodes       {settings.nodes} in {zones}")
     click.echo(f"  kubeconfig  {plane.kubeconfig}")
-    click.echo(f"  try         {_call(settings, 'kubectl get nodes')}")
-    click.echo(f"  stop        {'Ctrl-C' if foreground else _call(settings, 'down')}")
+    click.echo(f"  try         {_format_command(settings, 'kubectl get nodes')}")
+    click.echo(f"  stop        {'Ctrl-C' if foreground else _format_command(settings, 'down')}")
 
 
-def _call(settings: ControlPlaneSettings, verb: str) -> str:
-    """A command that can be copied as it is: by the name that this one was called by, for the same directory."""
+def _format_command(settings: ControlPlaneSettings, verb: str) -> str:
+    """A command line to copy, with the program name and directory of this call."""
     program = sys.argv[0] if shutil.which("steward") is None else "steward"
     place = settings.directory.absolute()
     elsewhere = "" if place == default_directory().absolute() else f"STEWARD_DIR={shlex.quote(str(place))} "

@@ -1,4 +1,4 @@
-"""`steward updates`: the template changes that wait for clusters, what they change, and the word that lets one in."""
+"""`steward updates`: lists, shows, applies and rolls back template changes of clusters."""
 
 from __future__ import annotations
 
@@ -6,21 +6,27 @@ from typing import Any
 
 import click
 
-from steward.cli.confirm import must_agree
+from steward.cli.confirm import require_confirmation
 from steward.cli.connection import with_client
-from steward.cli.inspect.options import looking_options, looks_in, namespace_options, where_of
-from steward.cli.object_names import NameOf
-from steward.cli.output import is_for_programs, output_option, print_value, table
-from steward.cli.template_updates import MANAGER, Standing, plain, read_one, read_standings
+from steward.cli.inspect.options import namespace_options, scope_options, selected_namespace, selected_scope
+from steward.cli.object_names import ObjectName
+from steward.cli.output import format_table, is_machine_readable, output_option, print_value
+from steward.cli.template_updates import (
+    FIELD_MANAGER,
+    TemplateState,
+    read_template_state,
+    read_template_states,
+    template_state_dict,
+)
 from steward.kube.config.loader import ConfigSource
 from steward.kube.objects.patches import MergePatch
 from steward.multigres.template_updates.history import (
-    Change,
-    accepting,
-    back_to,
-    difference,
-    going_back,
-    kept,
+    TemplateChange,
+    accept_patch,
+    diff_lines,
+    revision_history,
+    rollback_change,
+    rollback_patch,
 )
 
 _EPILOG = """\b
@@ -31,122 +37,124 @@ Examples:
   steward updates history db -n shop
   steward updates rollback db db-shardtemplate-standard-3-1f0c22ab -n shop
 \b
-Exit codes: 0 done (listing: nothing waits), 1 listing: something waits; else: it cannot be done.
+Exit codes: 0 done (listing: nothing is pending), 1 listing: changes are pending; else: it cannot be done.
 \b
-Needs the right to list multigresclusters, templates and controllerrevisions; to apply or go back, to patch
+Needs the right to list multigresclusters, templates and controllerrevisions; to apply or roll back, to patch
 multigresclusters.
 """
 
 
 @click.group("updates", epilog=_EPILOG, invoke_without_command=True)
 @output_option
-@looking_options
-def command(output: str, **given: Any) -> None:
-    """List the template changes that wait for clusters; show, apply or take back one."""
+@scope_options
+def command(output: str, **options: Any) -> None:
+    """List pending template changes of clusters; show, apply or roll back one."""
     context = click.get_current_context()
     if context.invoked_subcommand is not None:
         return
-    source, namespace = looks_in(given)
-    found = with_client(source, lambda client: read_standings(client, namespace))
+    source, namespace = selected_scope(options)
+    found = with_client(source, lambda client: read_template_states(client, namespace))
     pending = [each for each in found if each.is_waiting]
-    if is_for_programs(output):
-        print_value([plain(each) for each in pending], output)
+    if is_machine_readable(output):
+        print_value([template_state_dict(each) for each in pending], output)
     else:
-        _list(pending)
+        _print_pending(pending)
     context.exit(1 if pending else 0)
 
 
 @command.command("show", epilog=_EPILOG)
-@click.argument("cluster", type=NameOf("MultigresCluster"), metavar="CLUSTER")
+@click.argument("cluster", type=ObjectName("MultigresCluster"), metavar="CLUSTER")
 @output_option
 @namespace_options
-def show(cluster: str, output: str, **given: Any) -> None:
-    """Say what waits for a cluster, what it would restart, and line by line what it changes."""
-    standing = _found(*where_of(given), cluster)
-    if is_for_programs(output):
-        print_value(plain(standing), output)
+def show(cluster: str, output: str, **options: Any) -> None:
+    """Show the pending changes of a cluster, what they would restart, and a diff."""
+    state = _read_state(*selected_namespace(options), cluster)
+    if is_machine_readable(output):
+        print_value(template_state_dict(state), output)
         return
-    click.echo(standing.message or "Nothing waits.")
-    for change in standing.changes:
-        _show_difference(change)
+    click.echo(state.message or "No template change is pending.")
+    for change in state.changes:
+        _print_diff(change)
 
 
 @command.command("history", epilog=_EPILOG)
-@click.argument("cluster", type=NameOf("MultigresCluster"), metavar="CLUSTER")
+@click.argument("cluster", type=ObjectName("MultigresCluster"), metavar="CLUSTER")
 @output_option
 @namespace_options
-def history(cluster: str, output: str, **given: Any) -> None:
-    """List the template contents that a cluster stood on, and those that it can go back to."""
-    standing = _found(*where_of(given), cluster)
-    if is_for_programs(output):
-        print_value(plain(standing)["kept"], output)
+def history(cluster: str, output: str, **options: Any) -> None:
+    """List the template revisions that a cluster has used and can roll back to."""
+    state = _read_state(*selected_namespace(options), cluster)
+    if is_machine_readable(output):
+        print_value(template_state_dict(state)["kept"], output)
         return
     rows = [
         [
             str(each.revision.template),
             str(each.revision.content.generation),
             str(each.revision.number),
-            "yes" if each.is_in_force else "no",
+            "yes" if each.is_active else "no",
             each.revision.name,
         ]
-        for each in kept(standing.revisions)
+        for each in revision_history(state.revisions)
     ]
-    for line in table(["TEMPLATE", "GENERATION", "NUMBER", "IN FORCE", "REVISION"], rows):
+    for line in format_table(["TEMPLATE", "GENERATION", "NUMBER", "IN FORCE", "REVISION"], rows):
         click.echo(line)
 
 
 @command.command("apply", epilog=_EPILOG)
-@click.argument("cluster", type=NameOf("MultigresCluster"), metavar="CLUSTER")
-@click.option("--yes", is_flag=True, help="Do not ask.")
+@click.argument("cluster", type=ObjectName("MultigresCluster"), metavar="CLUSTER")
+@click.option("--yes", is_flag=True, help="Do not ask for confirmation.")
 @namespace_options
-def apply(cluster: str, yes: bool, **given: Any) -> None:
-    """Let what waits take effect, once, whatever the cluster's policy is."""
-    source, namespace = where_of(given)
-    standing = _found(source, namespace, cluster)
-    if not standing.is_waiting:
-        raise click.ClickException(f"nothing waits for {cluster}; `steward updates -A` lists what does")
+def apply(cluster: str, yes: bool, **options: Any) -> None:
+    """Apply the pending changes once, whatever the update policy of the cluster is."""
+    source, namespace = selected_namespace(options)
+    state = _read_state(source, namespace, cluster)
+    if not state.is_waiting:
+        raise click.ClickException(
+            f"no template change of {cluster} is pending; `steward updates -A` lists pending changes"
+        )
     if not yes:
-        click.echo(standing.message)
-        must_agree("Apply it?")
-    _ask(source, standing, accepting(standing.version))
-    click.echo(f"{cluster} takes it now; `steward status` says when it is through.")
+        click.echo(state.message)
+        require_confirmation("Apply it?")
+    _patch_cluster(source, state, accept_patch(state.version))
+    click.echo(f"{cluster} applies it now; `steward status` shows when it is done.")
 
 
 @command.command("rollback", epilog=_EPILOG)
-@click.argument("cluster", type=NameOf("MultigresCluster"), metavar="CLUSTER")
+@click.argument("cluster", type=ObjectName("MultigresCluster"), metavar="CLUSTER")
 @click.argument("revision")
-@click.option("--yes", is_flag=True, help="Do not ask.")
+@click.option("--yes", is_flag=True, help="Do not ask for confirmation.")
 @namespace_options
-def rollback(cluster: str, revision: str, yes: bool, **given: Any) -> None:
-    """Put an earlier template content back in force. It stays so until the template changes or you apply it again."""
-    source, namespace = where_of(given)
-    standing = _found(source, namespace, cluster)
-    change = back_to(standing.revisions, revision)
+def rollback(cluster: str, revision: str, yes: bool, **options: Any) -> None:
+    """Roll back to an earlier template revision. It stays active until the template changes or you apply it again."""
+    source, namespace = selected_namespace(options)
+    state = _read_state(source, namespace, cluster)
+    change = rollback_change(state.revisions, revision)
     if change is None:
-        told = f"no revision {revision} of {cluster} is kept; `steward updates history {cluster}` lists them"
-        raise click.ClickException(told)
+        message = f"{cluster} has no revision {revision}; `steward updates history {cluster}` lists them"
+        raise click.ClickException(message)
     if not yes:
-        _show_difference(change)
-        must_agree(f"Go back to generation {change.new.generation}?")
-    _ask(source, standing, going_back(standing.version, revision))
-    click.echo(f"{cluster} goes back to generation {change.new.generation} of {change.template}.")
+        _print_diff(change)
+        require_confirmation(f"Roll back to generation {change.new.generation}?")
+    _patch_cluster(source, state, rollback_patch(state.version, revision))
+    click.echo(f"{cluster} rolls back to generation {change.new.generation} of {change.template}.")
 
 
-def _found(source: ConfigSource, namespace: str, cluster: str) -> Standing:
-    found = with_client(source, lambda client: read_one(client, namespace, cluster))
+def _read_state(source: ConfigSource, namespace: str, cluster: str) -> TemplateState:
+    found = with_client(source, lambda client: read_template_state(client, namespace, cluster))
     if found is None:
-        told = f"there is no MultigresCluster {cluster} in {namespace}; `steward tree -A` shows what there is"
-        raise click.ClickException(told)
+        message = f"there is no MultigresCluster {cluster} in {namespace}; `steward tree -A` shows all"
+        raise click.ClickException(message)
     return found
 
 
-def _ask(source: ConfigSource, standing: Standing, patch: MergePatch) -> None:
-    with_client(source, lambda client: client.patch(standing.ref, patch, manager=MANAGER))
+def _patch_cluster(source: ConfigSource, state: TemplateState, patch: MergePatch) -> None:
+    with_client(source, lambda client: client.patch(state.ref, patch, manager=FIELD_MANAGER))
 
 
-def _list(pending: list[Standing]) -> None:
+def _print_pending(pending: list[TemplateState]) -> None:
     if not pending:
-        click.echo("No template change waits.")
+        click.echo("No template change is pending.")
         return
     rows = [
         [
@@ -163,11 +171,11 @@ def _list(pending: list[Standing]) -> None:
         ]
         for each in pending
     ]
-    for line in table(["NAMESPACE", "CLUSTER", "TEMPLATES", "REVISION", "WHY"], rows):
+    for line in format_table(["NAMESPACE", "CLUSTER", "TEMPLATES", "REVISION", "WHY"], rows):
         click.echo(line)
 
 
-def _show_difference(change: Change) -> None:
+def _print_diff(change: TemplateChange) -> None:
     colours = {"+": "green", "-": "red"}
-    for line in difference(change):
+    for line in diff_lines(change):
         click.secho(line, fg=colours.get(line[:1]))

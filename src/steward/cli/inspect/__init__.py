@@ -1,1 +1,1 @@
-"""What `status`, `tree` and `why` see: objects of a cluster, who belongs to whom, and how each of them is."""
+"""Object trees for `status`, `tree` and `why`: reads objects, their owners and their health."""

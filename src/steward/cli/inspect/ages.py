@@ -1,4 +1,4 @@
-"""How long ago something was, as people say it."""
+"""Formats the age of a timestamp."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ import time
 _UNITS = ((86400, "d"), (3600, "h"), (60, "min"), (1, "s"))
 
 
-def ago(stamp: str, now: float) -> str:
-    """`3 min`; "" for what has no time."""
+def format_age(stamp: str, now: float) -> str:
+    """For example `3 min`; "" for an empty timestamp."""
     if not stamp:
         return ""
     seconds = max(0, int(now - calendar.timegm(time.strptime(stamp[:19], "%Y-%m-%dT%H:%M:%S"))))

@@ -1,4 +1,4 @@
-"""Reads what the verbs look at: a few lists, side by side. A kind that the cluster does not have is an empty list."""
+"""Lists the objects that the verbs show, concurrently. A kind that the cluster does not serve is an empty list."""
 
 from __future__ import annotations
 
@@ -10,21 +10,21 @@ from steward.kube.errors import NoSuchKind, NotFound
 from steward.kube.objects.kinds import Kind, Manifest
 from steward.kube.objects.options import ListQuery
 
-_OURS = ("app.kubernetes.io/managed-by=multigres-operator", "kubernetes-tenants.org/tenant")
-"""What tells our objects from those of others, one or the other; no object has both."""
-_FILTERED = ("apps/v1", "v1")
-"""Groups in which most objects belong to others."""
+_LABEL_SELECTORS = ("app.kubernetes.io/managed-by=multigres-operator", "kubernetes-tenants.org/tenant")
+"""Selectors of managed objects, one for each operator; no object matches both."""
+_SHARED_API_VERSIONS = ("apps/v1", "v1")
+"""API versions in which most objects are not managed by Steward."""
 
 
 async def read_objects(client: Client, namespace: str) -> list[Manifest]:
-    """Of one namespace, or of all of them."""
+    """Reads a namespace; "" means all namespaces."""
     lists = await asyncio.gather(*(read_kind(client, kind, namespace) for kind in KINDS))
     return [found for listed in lists for found in listed]
 
 
 async def read_kind(client: Client, kind: Kind, namespace: str) -> list[Manifest]:
-    """Of a kind that others use too, only what is ours."""
-    selectors = _OURS if kind.api_version in _FILTERED else ("",)
+    """Reads the objects of a kind; of built-in kinds, only managed objects."""
+    selectors = _LABEL_SELECTORS if kind.api_version in _SHARED_API_VERSIONS else ("",)
     try:
         listings = [
             await client.list(kind, ListQuery(namespace=namespace, label_selector=selector))

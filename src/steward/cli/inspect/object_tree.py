@@ -1,7 +1,7 @@
-"""Objects as a family: who belongs to whom, and how each of them is. Pure.
+"""Builds trees of objects from owner references, with the health of each object. Pure.
 
-An object belongs to the one that its controller reference names. A Tenant belongs to the registry of its label: no
-reference names that, so that the registry's end is never the Tenant's.
+The parent of an object is its controller. The parent of a Tenant is the registry named by its label: Tenants have no
+owner reference to the registry, so that deleting a registry does not delete its Tenants.
 """
 
 from __future__ import annotations
@@ -14,8 +14,8 @@ import msgspec
 
 from steward.kube.objects import kinds
 from steward.kube.objects.kinds import Kind, Manifest, Ref, kind_of, ref_of
-from steward.kube.objects.readiness import Failed, NotYet, readiness_of
-from steward.multigres.status.pod_problems import pod_trouble
+from steward.kube.objects.readiness import Failed, NotReady, readiness_of
+from steward.multigres.status.pod_problems import pod_problem
 from steward.multigres.views import PodView
 
 TENANTS = "operator.kubernetes-tenants.org/v1"
@@ -36,121 +36,123 @@ KINDS = (
     kinds.POD,
     kinds.PERSISTENT_VOLUME_CLAIM,
 )
-"""What is read. The order is the order of siblings."""
-_TOLD = tuple(kind for kind in KINDS if kind.api_version in (MULTIGRES, TENANTS))
-NOBODY = "no operator has looked at it yet"
+"""The kinds that are read, in the order in which siblings are shown."""
+_CUSTOM_KINDS = tuple(kind for kind in KINDS if kind.api_version in (MULTIGRES, TENANTS))
+NOT_RECONCILED = "no operator has reconciled it yet"
 
 
 class Health(IntEnum):
-    """Worst first, so that sorting puts problems on top."""
+    """Worst first: sorting puts problems on top."""
 
     FAILED = 0
     WAITING = 1
     READY = 2
 
 
-class Member(NamedTuple):
-    """One object of a family."""
+class TreeObject(NamedTuple):
+    """One object of a tree."""
 
     ref: Ref
     uid: str
     owner: str
-    """The uid of what it belongs to; "" for a root."""
+    """The uid of the parent; "" for a root."""
     health: Health
     message: str
     since: str
-    """When it became so, where it says."""
+    """When the health changed last, if known."""
 
 
-class Branch(NamedTuple):
-    member: Member
-    children: tuple[Branch, ...]
+class TreeNode(NamedTuple):
+    object: TreeObject
+    children: tuple[TreeNode, ...]
 
-    def walk(self) -> Iterator[Member]:
-        yield self.member
+    def walk(self) -> Iterator[TreeObject]:
+        yield self.object
         for child in self.children:
             yield from child.walk()
 
     @property
-    def is_well(self) -> bool:
-        return all(member.health is Health.READY for member in self.walk())
+    def is_healthy(self) -> bool:
+        return all(obj.health is Health.READY for obj in self.walk())
 
 
-def families(objects: Iterable[Manifest]) -> tuple[Branch, ...]:
-    """The trees that the objects form. What belongs to nobody of them and is no root is left out."""
-    members = [_member(found) for found in objects]
+def build_trees(objects: Iterable[Manifest]) -> tuple[TreeNode, ...]:
+    """Builds the trees; objects without a root among the objects are left out."""
+    found = [_tree_object(manifest) for manifest in objects]
     registries = {
-        (member.ref.key.namespace, member.ref.key.name): member.uid
-        for member in members
-        if member.ref.kind.kind == "TenantRegistry"
+        (obj.ref.key.namespace, obj.ref.key.name): obj.uid
+        for obj in found
+        if obj.ref.kind.kind == "TenantRegistry"
     }
-    members = [_placed(member, registries) for member in members]
-    below: dict[str, list[Member]] = {}
-    for member in members:
-        below.setdefault(member.owner, []).append(member)
-    known = {member.uid for member in members}
-    roots = [m for m in members if m.ref.kind in ROOTS and m.owner not in known]
-    return tuple(_branch(root, below) for root in sorted(roots, key=_order))
+    found = [_with_registry_owner(obj, registries) for obj in found]
+    children: dict[str, list[TreeObject]] = {}
+    for obj in found:
+        children.setdefault(obj.owner, []).append(obj)
+    uids = {obj.uid for obj in found}
+    roots = [obj for obj in found if obj.ref.kind in ROOTS and obj.owner not in uids]
+    return tuple(_build_node(root, children) for root in sorted(roots, key=_sort_key))
 
 
-def _branch(member: Member, below: dict[str, list[Member]]) -> Branch:
-    children = (_branch(child, below) for child in sorted(below.get(member.uid, ()), key=_order))
-    return Branch(member, tuple(children))
+def _build_node(obj: TreeObject, children: dict[str, list[TreeObject]]) -> TreeNode:
+    nodes = (_build_node(child, children) for child in sorted(children.get(obj.uid, ()), key=_sort_key))
+    return TreeNode(obj, tuple(nodes))
 
 
-def _order(member: Member) -> tuple[int, int, str]:
-    return member.health, KINDS.index(member.ref.kind), str(member.ref.key)
+def _sort_key(obj: TreeObject) -> tuple[int, int, str]:
+    return obj.health, KINDS.index(obj.ref.kind), str(obj.ref.key)
 
 
-def _placed(member: Member, registries: dict[tuple[str, str], str]) -> Member:
-    if member.ref.kind.kind != "Tenant":
-        return member
-    return member._replace(owner=registries.get((member.ref.key.namespace, member.owner), ""))
+def _with_registry_owner(obj: TreeObject, registries: dict[tuple[str, str], str]) -> TreeObject:
+    if obj.ref.kind.kind != "Tenant":
+        return obj
+    return obj._replace(owner=registries.get((obj.ref.key.namespace, obj.owner), ""))
 
 
-def _member(found: Manifest) -> Member:
-    meta = found["metadata"]
-    health, message = _health(found)
-    return Member(ref_of(found), meta["uid"], _owner(found), health, message, _since(found))
+def _tree_object(manifest: Manifest) -> TreeObject:
+    meta = manifest["metadata"]
+    health, message = _object_health(manifest)
+    return TreeObject(
+        ref_of(manifest), meta["uid"], _owner_uid(manifest), health, message, _health_since(manifest)
+    )
 
 
-def _owner(found: Manifest) -> str:
-    meta = found["metadata"]
-    if found["kind"] == "Tenant":
+def _owner_uid(manifest: Manifest) -> str:
+    meta = manifest["metadata"]
+    if manifest["kind"] == "Tenant":
         return str((meta.get("labels") or {}).get(REGISTRY_LABEL, ""))
     owners = meta.get("ownerReferences") or []
     return next((str(owner["uid"]) for owner in owners if owner.get("controller")), "")
 
 
-def _health(found: Manifest) -> tuple[Health, str]:
-    if kind_of(found) == kinds.PERSISTENT_VOLUME_CLAIM:
-        phase = (found.get("status") or {}).get("phase", "")
+def _object_health(manifest: Manifest) -> tuple[Health, str]:
+    if kind_of(manifest) == kinds.PERSISTENT_VOLUME_CLAIM:
+        phase = (manifest.get("status") or {}).get("phase", "")
         return (Health.READY, "") if phase == "Bound" else (Health.WAITING, f"is {phase or 'new'}")
-    if kind_of(found) == kinds.POD and (stuck := _pod_trouble(found)):
-        return stuck
-    if kind_of(found) in _TOLD and not (found.get("status") or {}).get("conditions"):
-        return Health.WAITING, NOBODY
-    told = _condition(found, "Degraded")
-    if told is not None and told.get("status") == "True":
-        return Health.FAILED, str(told.get("message", ""))
-    held = _condition(found, "DeletionHeld")
+    if kind_of(manifest) == kinds.POD and (pod_health := _pod_health(manifest)):
+        return pod_health
+    if kind_of(manifest) in _CUSTOM_KINDS and not (manifest.get("status") or {}).get("conditions"):
+        return Health.WAITING, NOT_RECONCILED
+    degraded = _condition(manifest, "Degraded")
+    if degraded is not None and degraded.get("status") == "True":
+        return Health.FAILED, str(degraded.get("message", ""))
+    held = _condition(manifest, "DeletionHeld")
     if held is not None and held.get("status") == "True":
         return Health.FAILED, str(held.get("message", ""))
-    verdict = readiness_of(found)
-    if isinstance(verdict, Failed):
-        return Health.FAILED, verdict.why
-    if rejected := _rejected(found):
+    readiness = readiness_of(manifest)
+    if isinstance(readiness, Failed):
+        return Health.FAILED, readiness.message
+    if rejected := _rejected_rows_message(manifest):
         return Health.FAILED, rejected
     return (
-        (Health.WAITING, _waits_for(found, verdict.why))
-        if isinstance(verdict, NotYet)
+        (Health.WAITING, _waiting_message(manifest, readiness.message))
+        if isinstance(readiness, NotReady)
         else (Health.READY, "")
     )
 
 
-def _rejected(found: Manifest) -> str:
-    """Of a registry that reads its table well, the first row that cannot become a Tenant."""
-    status = found.get("status") or {}
+def _rejected_rows_message(manifest: Manifest) -> str:
+    """The number of rejected rows of a registry, and the first of them; "" if there are none."""
+    status = manifest.get("status") or {}
     rows, count = status.get("rejected") or (), status.get("rejectedRows", 0)
     if not rows:
         return ""
@@ -162,34 +164,34 @@ def _rejected(found: Manifest) -> str:
     )
 
 
-def _pod_trouble(found: Manifest) -> tuple[Health, str] | None:
-    view = msgspec.convert(found, PodView)
-    if told := pod_trouble(view):
-        return Health.FAILED, told
-    scheduled = _condition(found, "PodScheduled")
+def _pod_health(manifest: Manifest) -> tuple[Health, str] | None:
+    view = msgspec.convert(manifest, PodView)
+    if problem := pod_problem(view):
+        return Health.FAILED, problem
+    scheduled = _condition(manifest, "PodScheduled")
     if scheduled is not None and scheduled.get("status") == "False":
-        # What the scheduler says after its first sentence is about preemption and claims, and changes all the time.
-        told = str(scheduled.get("message", "")).partition(". ")[0]
-        return Health.WAITING, f"cannot be scheduled: {told}"
+        # Only the first sentence: the rest is about preemption and claims, and changes all the time.
+        reason = str(scheduled.get("message", "")).partition(". ")[0]
+        return Health.WAITING, f"cannot be scheduled: {reason}"
     return None
 
 
-def _waits_for(found: Manifest, why: str) -> str:
-    ready = _condition(found, "Ready")
+def _waiting_message(manifest: Manifest, default: str) -> str:
+    ready = _condition(manifest, "Ready")
     if ready is not None and ready.get("status") != "True" and ready.get("message"):
         return str(ready["message"])
-    return why
+    return default
 
 
-def _since(found: Manifest) -> str:
+def _health_since(manifest: Manifest) -> str:
     for type_ in ("DeletionHeld", "Degraded", "Stalled", "Ready"):
-        told = _condition(found, type_)
-        if told is not None and (told.get("status") == "True" or type_ == "Ready"):
-            return str(told.get("lastTransitionTime", ""))
-    return str(found["metadata"].get("creationTimestamp", ""))
+        condition = _condition(manifest, type_)
+        if condition is not None and (condition.get("status") == "True" or type_ == "Ready"):
+            return str(condition.get("lastTransitionTime", ""))
+    return str(manifest["metadata"].get("creationTimestamp", ""))
 
 
-def _condition(found: Manifest, type_: str) -> dict[str, Any] | None:
-    status = found.get("status")
+def _condition(manifest: Manifest, type_: str) -> dict[str, Any] | None:
+    status = manifest.get("status")
     listed = status.get("conditions") if isinstance(status, dict) else None
     return next((each for each in listed or () if each.get("type") == type_), None)

@@ -1,4 +1,4 @@
-"""A family as lines of text: problems unfold, equal healthy siblings fold into one line. Pure."""
+"""Renders object trees as text: problems are expanded, healthy siblings of a kind are folded into one line. Pure."""
 
 from __future__ import annotations
 
@@ -6,65 +6,65 @@ from collections.abc import Callable, Iterator
 from itertools import groupby
 from typing import NamedTuple
 
-from steward.cli.inspect.ages import ago
-from steward.cli.inspect.object_tree import Branch, Health
+from steward.cli.inspect.ages import format_age
+from steward.cli.inspect.object_tree import Health, TreeNode
 
 MARKS = {Health.READY: "✓", Health.WAITING: "…", Health.FAILED: "✗"}
 
 
-Fold = Callable[[tuple[Branch, ...]], Iterator[Branch | str]]
-"""What is drawn of the children of one parent: each by itself, or a line for many."""
+Fold = Callable[[tuple[TreeNode, ...]], Iterator[TreeNode | str]]
+"""Chooses how children are drawn: a node by itself, or one line for many."""
 
 
-class Line(NamedTuple):
+class TreeLine(NamedTuple):
     health: Health
     text: str
 
 
-def drawn(branches: tuple[Branch, ...], now: float, fold: Fold | None = None) -> list[Line]:
-    chosen = fold or folded
-    return [line for branch in branches for line in _root(branch, now, chosen)]
+def render_trees(trees: tuple[TreeNode, ...], now: float, fold: Fold | None = None) -> list[TreeLine]:
+    chosen = fold or fold_healthy
+    return [line for node in trees for line in _root_lines(node, now, chosen)]
 
 
-def _root(branch: Branch, now: float, fold: Fold) -> Iterator[Line]:
-    yield Line(branch.member.health, _text(branch, now, with_namespace=True))
-    if not branch.is_well or branch.children:
-        yield from _below(branch, "", now, fold)
+def _root_lines(node: TreeNode, now: float, fold: Fold) -> Iterator[TreeLine]:
+    yield TreeLine(node.object.health, _node_text(node, now, with_namespace=True))
+    if not node.is_healthy or node.children:
+        yield from _child_lines(node, "", now, fold)
 
 
-def _below(branch: Branch, indent: str, now: float, fold: Fold) -> Iterator[Line]:
-    entries = list(fold(branch.children))
+def _child_lines(node: TreeNode, indent: str, now: float, fold: Fold) -> Iterator[TreeLine]:
+    entries = list(fold(node.children))
     for number, entry in enumerate(entries):
         is_last = number == len(entries) - 1
-        joint, further = ("└─ ", "   ") if is_last else ("├─ ", "│  ")
+        branch, child_indent = ("└─ ", "   ") if is_last else ("├─ ", "│  ")
         if isinstance(entry, str):
-            yield Line(Health.READY, f"{indent}{joint}{entry}")
+            yield TreeLine(Health.READY, f"{indent}{branch}{entry}")
             continue
-        yield Line(entry.member.health, indent + joint + _text(entry, now, with_namespace=False))
-        yield from _below(entry, indent + further, now, fold)
+        yield TreeLine(entry.object.health, indent + branch + _node_text(entry, now, with_namespace=False))
+        yield from _child_lines(entry, indent + child_indent, now, fold)
 
 
-def whole(children: tuple[Branch, ...]) -> Iterator[Branch | str]:
-    """Nothing is folded."""
+def unfolded(children: tuple[TreeNode, ...]) -> Iterator[TreeNode | str]:
+    """Draws every child."""
     return iter(children)
 
 
-def folded(children: tuple[Branch, ...]) -> Iterator[Branch | str]:
-    """Children one by one, but those of one kind that are well, with all that is theirs, as one line."""
-    for kind, siblings in groupby(children, key=lambda child: child.member.ref.kind.kind):
+def fold_healthy(children: tuple[TreeNode, ...]) -> Iterator[TreeNode | str]:
+    """Draws unhealthy children one by one, and the healthy children of a kind as one line."""
+    for kind, siblings in groupby(children, key=lambda child: child.object.ref.kind.kind):
         listed = list(siblings)
-        well = [child for child in listed if child.is_well]
-        yield from (child for child in listed if not child.is_well)
-        if len(well) == 1:
-            yield f"{MARKS[Health.READY]} {kind} {well[0].member.ref.key.name}"
-        elif well:
-            yield f"{MARKS[Health.READY]} {len(well)} × {kind}"
+        healthy = [child for child in listed if child.is_healthy]
+        yield from (child for child in listed if not child.is_healthy)
+        if len(healthy) == 1:
+            yield f"{MARKS[Health.READY]} {kind} {healthy[0].object.ref.key.name}"
+        elif healthy:
+            yield f"{MARKS[Health.READY]} {len(healthy)} × {kind}"
 
 
-def _text(branch: Branch, now: float, *, with_namespace: bool) -> str:
-    member = branch.member
-    name = str(member.ref.key) if with_namespace else member.ref.key.name
-    told = f": {member.message}" if member.message else ""
-    since = ago(member.since, now)
+def _node_text(node: TreeNode, now: float, *, with_namespace: bool) -> str:
+    obj = node.object
+    name = str(obj.ref.key) if with_namespace else obj.ref.key.name
+    message = f": {obj.message}" if obj.message else ""
+    since = format_age(obj.since, now)
     age = f" ({since})" if since else ""
-    return f"{MARKS[member.health]} {member.ref.kind.kind} {name}{told}{age}"
+    return f"{MARKS[obj.health]} {obj.ref.kind.kind} {name}{message}{age}"

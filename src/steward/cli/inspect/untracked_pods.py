@@ -1,13 +1,13 @@
-"""Goes on where labels end: pods of a workload that a template made carry the template's labels, and none of ours.
+"""Adds pods of workloads from tenant templates, which carry only the labels of the template.
 
-Only the workload at fault is looked into: a fleet has thousands of them.
+Only pods of failing workloads are read: there may be thousands of workloads.
 """
 
 from __future__ import annotations
 
 from steward.cli.inspect.fetch import read_objects
-from steward.cli.inspect.object_tree import Branch, families
-from steward.cli.inspect.why import cause_of
+from steward.cli.inspect.object_tree import TreeNode, build_trees
+from steward.cli.inspect.why import find_cause
 from steward.kube.client.client import Client
 from steward.kube.errors import NotFound
 from steward.kube.objects import kinds
@@ -17,21 +17,21 @@ from steward.kube.objects.options import ListQuery
 _WORKLOADS = (kinds.DEPLOYMENT, kinds.STATEFUL_SET)
 
 
-async def dug_families(client: Client, namespace: str) -> tuple[Branch, ...]:
-    """Families, in which each cause that is a workload without pods has got them."""
+async def read_trees_with_pods(client: Client, namespace: str) -> tuple[TreeNode, ...]:
+    """Trees in which a workload that is the cause of a problem has its pods as children."""
     objects = await read_objects(client, namespace)
-    found = families(objects)
-    causes = {cause_of(branch).member for branch in found if not branch.is_well}
-    further = [
+    trees = build_trees(objects)
+    causes = {find_cause(node).object for node in trees if not node.is_healthy}
+    pods = [
         pod
         for cause in causes
         if cause.ref.kind in _WORKLOADS
-        for pod in await _pods(client, cause.ref, cause.uid)
+        for pod in await _pods_of_workload(client, cause.ref, cause.uid)
     ]
-    return families([*objects, *further]) if further else found
+    return build_trees([*objects, *pods]) if pods else trees
 
 
-async def _pods(client: Client, ref: Ref, uid: str) -> list[Manifest]:
+async def _pods_of_workload(client: Client, ref: Ref, uid: str) -> list[Manifest]:
     try:
         workload = await client.get(ref.kind, ref.key)
     except NotFound:
@@ -41,11 +41,11 @@ async def _pods(client: Client, ref: Ref, uid: str) -> list[Manifest]:
         return []
     selector = ",".join(f"{name}={value}" for name, value in labels.items())
     listing = await client.list(kinds.POD, ListQuery(namespace=ref.key.namespace, label_selector=selector))
-    return [_below(uid, pod) for pod in listing.items]
+    return [_owned_by(uid, pod) for pod in listing.items]
 
 
-def _below(uid: str, pod: Manifest) -> Manifest:
-    """As if it belonged to the workload at once, without a ReplicaSet in between."""
+def _owned_by(uid: str, pod: Manifest) -> Manifest:
+    """The pod with the workload as its owner, without a ReplicaSet in between."""
     owner = {"uid": uid, "controller": True, "kind": "", "name": "", "apiVersion": ""}
     metadata = {**pod["metadata"], "ownerReferences": [owner]}
     return {**pod, "apiVersion": "v1", "kind": "Pod", "metadata": metadata}

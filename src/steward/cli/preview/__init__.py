@@ -1,4 +1,4 @@
-"""What a change would do, computed without writing: registries, clusters, their text.
+"""Previews of changes, without writing: of registries and of clusters, and their text.
 
 Imports the operators' pure packages and `cli.inspect`.
 """

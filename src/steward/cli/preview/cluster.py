@@ -1,7 +1,7 @@
-"""What would grow out of a changed MultigresCluster, or out of clusters whose templates change, beside what grows now.
+"""Previews a changed MultigresCluster, or changed templates of clusters: compares their objects before and after.
 
-The trees before and after come from the operator's own builders, on the template contents that its own decision puts
-in force: a cluster under `Manual` or `Window` is told as waiting, and one that a change would break as refusing it.
+Both trees come from the builders of the operator, with the template revisions that its update policy would make active:
+a cluster under `Manual` or `Window` is shown as waiting, and one that the change would break as rejecting it.
 """
 
 from __future__ import annotations
@@ -13,107 +13,125 @@ from typing import Any, Final, NamedTuple
 import msgspec
 from msgspec import UNSET
 
-from steward.cli.preview.offline_tree import grown
-from steward.cli.preview.template_situation import Place, read_place
-from steward.cli.preview.text import Outlook, difference
+from steward.cli.preview.namespace_snapshot import NamespaceSnapshot, read_snapshot
+from steward.cli.preview.offline_tree import offline_tree
+from steward.cli.preview.text import PreviewEntry, manifest_diff
 from steward.kube.client.client import Client
 from steward.kube.objects.kinds import PERSISTENT_VOLUME_CLAIM, Manifest, Ref, ref_of
 from steward.multigres import reasons
-from steward.multigres.template_updates.candidate import Situation, told
-from steward.multigres.template_updates.policy import Decision, decide
-from steward.runtime.plan.dry_run import Verdict
+from steward.multigres.template_updates.candidate import UpdateInputs, describe_problems
+from steward.multigres.template_updates.policy import UpdateDecision, decide_update
+from steward.runtime.plan.dry_run import DryRunOutcome
 
-_GONE: Final = "it grows out of nothing any more"
-_UNUSED: Final = "it is not used any more; pvcDeletionPolicy says whether it stays"
-_WAITS: Final = {
+_NOT_DESIRED: Final = "it is no longer part of the cluster"
+_UNUSED_CLAIM: Final = "it is no longer used; pvcDeletionPolicy decides whether it is deleted"
+_WAITING_MESSAGES: Final = {
     reasons.WAITING_FOR_APPROVAL: "will wait for approval",
     reasons.WAITING_FOR_WINDOW: "will wait for its window",
-    reasons.ROLLED_BACK: "will stay on what it went back to",
+    reasons.ROLLED_BACK: "will stay on the revision that it was rolled back to",
 }
 
 
-class Prospect(NamedTuple):
-    """A cluster, and what the operator decides about its templates."""
+class ClusterPreview(NamedTuple):
+    """A cluster and the template revisions that the operator would use for it."""
 
-    at: Situation
-    decision: Decision
+    inputs: UpdateInputs
+    decision: UpdateDecision
 
     @property
     def tree(self) -> dict[Ref, Manifest]:
-        found = grown(*self.at.identity, self.at.spec, self.decision.attempt.resolved)
+        found = offline_tree(*self.inputs.identity, self.inputs.spec, self.decision.candidate.resolved)
         return {ref_of(each): each for each in found}
 
     @property
     def problems(self) -> str:
-        return told(self.decision.attempt.problems)
+        return describe_problems(self.decision.candidate.problems)
 
 
-async def foreseen_trees(client: Client, changed: list[Manifest], namespaces: Iterable[str]) -> list[Outlook]:
-    """`changed` is as the server's dry run answered: defaults and all."""
-    found: list[Outlook] = []
-    moment = datetime.datetime.now(datetime.UTC)
+async def preview_clusters(
+    client: Client, changed: list[Manifest], namespaces: Iterable[str]
+) -> list[PreviewEntry]:
+    """`changed` are the results of a server-side dry run, including defaults."""
+    found: list[PreviewEntry] = []
+    now = datetime.datetime.now(datetime.UTC)
     for namespace in sorted(set(namespaces)):
-        place = await read_place(client, namespace)
-        ours = [each for each in changed if each["metadata"]["namespace"] == namespace]
-        found.extend(foreseen(place, place.after(ours), moment))
+        snapshot = await read_snapshot(client, namespace)
+        applied = [each for each in changed if each["metadata"]["namespace"] == namespace]
+        found.extend(compare_snapshots(snapshot, snapshot.with_applied(applied), now))
     return found
 
 
-def foreseen(now: Place, then: Place, moment: datetime.datetime) -> list[Outlook]:
-    """Pure."""
-    before, after = _prospects(now, moment), _prospects(then, moment)
-    moving = {ref: each for ref, each in after.items() if not _is_stuck(each)}
-    staying = {ref: each for ref, each in before.items() if ref in after}
-    news = [each for ref in sorted(after) for each in _news(ref, before.get(ref), after[ref])]
-    return [*compared(_trees(before), _trees({**staying, **moving})), *news]
+def compare_snapshots(
+    current: NamespaceSnapshot, changed: NamespaceSnapshot, now: datetime.datetime
+) -> list[PreviewEntry]:
+    """The effects of the change on all clusters. Pure."""
+    before, after = _cluster_previews(current, now), _cluster_previews(changed, now)
+    updated = {ref: each for ref, each in after.items() if not _is_blocked(each)}
+    unchanged = {ref: each for ref, each in before.items() if ref in after}
+    pending = [each for ref in sorted(after) for each in _template_entries(ref, before.get(ref), after[ref])]
+    return [*compare_objects(_merged_trees(before), _merged_trees({**unchanged, **updated})), *pending]
 
 
-def _prospects(place: Place, moment: datetime.datetime) -> dict[Ref, Prospect]:
-    return {ref: Prospect(at, decide(at)) for ref, at in place.situations(moment).items()}
+def _cluster_previews(snapshot: NamespaceSnapshot, now: datetime.datetime) -> dict[Ref, ClusterPreview]:
+    return {
+        ref: ClusterPreview(each, decide_update(each))
+        for ref, each in snapshot.all_update_inputs(now).items()
+    }
 
 
-def _is_stuck(prospect: Prospect) -> bool:
-    """The operator leaves such a cluster as it is."""
-    return bool(prospect.problems or prospect.decision.lost)
+def _is_blocked(preview: ClusterPreview) -> bool:
+    """Whether the operator would leave the cluster unchanged."""
+    return bool(preview.problems or preview.decision.lost)
 
 
-def _news(ref: Ref, before: Prospect | None, after: Prospect) -> Iterator[Outlook]:
-    """What of the templates would not reach the cluster, if that is news."""
+def _template_entries(
+    ref: Ref, before: ClusterPreview | None, after: ClusterPreview
+) -> Iterator[PreviewEntry]:
+    """Template changes that would not take effect and were not pending before."""
     if after.problems and (before is None or before.problems != after.problems):
-        yield Outlook(Verdict.REFUSED, ref, told=f"it would be stalled: {after.problems}")
-    available = "" if before is None else before.decision.available
+        yield PreviewEntry(DryRunOutcome.REJECTED, ref, message=f"it would be stalled: {after.problems}")
+    available = "" if before is None else before.decision.available_revision
     notice = after.decision.notice
-    if not notice.is_available or after.decision.available == available:
+    if not notice.is_available or after.decision.available_revision == available:
         return
     if notice.reason == reasons.UPDATE_REFUSED:
-        yield Outlook(Verdict.REFUSED, ref, told=notice.message)
+        yield PreviewEntry(DryRunOutcome.REJECTED, ref, message=notice.message)
     else:
-        yield Outlook(Verdict.WAITS, ref, told=f"{_WAITS[notice.reason]}: {notice.message}")
+        yield PreviewEntry(
+            DryRunOutcome.DEFERRED, ref, message=f"{_WAITING_MESSAGES[notice.reason]}: {notice.message}"
+        )
 
 
-def _trees(prospects: dict[Ref, Prospect]) -> dict[Ref, Manifest]:
-    return {ref: manifest for each in prospects.values() for ref, manifest in each.tree.items()}
+def _merged_trees(previews: dict[Ref, ClusterPreview]) -> dict[Ref, Manifest]:
+    return {ref: manifest for each in previews.values() for ref, manifest in each.tree.items()}
 
 
-def compared(now: dict[Ref, Manifest], then: dict[Ref, Manifest]) -> list[Outlook]:
-    """Pure."""
-    created = [Outlook(Verdict.CREATE, ref) for ref in then if ref not in now]
-    deleted = [_parting(ref) for ref in now if ref not in then]
-    others = [ref for ref in then if ref in now and now[ref] != then[ref]]
-    both = ((ref, tuple(difference(_bare(now[ref]), _bare(then[ref])))) for ref in others)
-    return [*deleted, *(Outlook(Verdict.CHANGE, ref, diff) for ref, diff in both if diff), *created]
+def compare_objects(before: dict[Ref, Manifest], after: dict[Ref, Manifest]) -> list[PreviewEntry]:
+    """Created, changed and removed objects. Pure."""
+    created = [PreviewEntry(DryRunOutcome.CREATE, ref) for ref in after if ref not in before]
+    deleted = [_removed_entry(ref) for ref in before if ref not in after]
+    changed = [ref for ref in after if ref in before and before[ref] != after[ref]]
+    diffs = (
+        (ref, tuple(manifest_diff(_without_unset(before[ref]), _without_unset(after[ref]))))
+        for ref in changed
+    )
+    return [
+        *deleted,
+        *(PreviewEntry(DryRunOutcome.CHANGE, ref, diff) for ref, diff in diffs if diff),
+        *created,
+    ]
 
 
-def _parting(ref: Ref) -> Outlook:
+def _removed_entry(ref: Ref) -> PreviewEntry:
     if ref.kind == PERSISTENT_VOLUME_CLAIM:
-        return Outlook(Verdict.UNKNOWN, ref, told=_UNUSED)
-    return Outlook(Verdict.DELETE, ref, told=_GONE)
+        return PreviewEntry(DryRunOutcome.UNKNOWN, ref, message=_UNUSED_CLAIM)
+    return PreviewEntry(DryRunOutcome.DELETE, ref, message=_NOT_DESIRED)
 
 
-def _bare(value: Any) -> Any:
-    """Without what was left out: a value that is not there is no line of a diff."""
+def _without_unset(value: Any) -> Any:
+    """The value without unset fields, which must not appear in a diff."""
     if isinstance(value, dict):
-        return {key: _bare(each) for key, each in value.items() if each is not UNSET}
+        return {key: _without_unset(each) for key, each in value.items() if each is not UNSET}
     if isinstance(value, list | tuple):
-        return [_bare(each) for each in value]
+        return [_without_unset(each) for each in value]
     return msgspec.to_builtins(value)

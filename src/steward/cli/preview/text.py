@@ -1,6 +1,6 @@
-"""What was foreseen, as people read it: creates, changes as a diff, deletions with counts. Pure.
+"""Renders a preview as text: creations, changes as a diff, deletions, and counts. Pure.
 
-What a Secret holds is never shown: a value that would change is only said to change.
+Values of Secrets are never shown, only whether they would change.
 """
 
 from __future__ import annotations
@@ -13,68 +13,83 @@ from typing import Any, Final, NamedTuple
 import yaml
 
 from steward.kube.objects.kinds import Manifest, Ref
-from steward.runtime.plan.dry_run import Foreseen, Verdict
-from steward.runtime.plan.steps import Delete, Hold, about
+from steward.runtime.plan.dry_run import DryRunOutcome, DryRunResult
+from steward.runtime.plan.steps import Delete, Hold, step_target
 
 MARKS: Final = {
-    Verdict.CREATE: "+",
-    Verdict.CHANGE: "~",
-    Verdict.DELETE: "-",
-    Verdict.HELD: "!",
-    Verdict.WAITS: "…",
-    Verdict.REFUSED: "✗",
-    Verdict.UNKNOWN: "?",
+    DryRunOutcome.CREATE: "+",
+    DryRunOutcome.CHANGE: "~",
+    DryRunOutcome.DELETE: "-",
+    DryRunOutcome.HELD: "!",
+    DryRunOutcome.DEFERRED: "…",
+    DryRunOutcome.REJECTED: "✗",
+    DryRunOutcome.UNKNOWN: "?",
 }
-_WORDS: Final = {
-    Verdict.CREATE: "create",
-    Verdict.CHANGE: "change",
-    Verdict.DELETE: "delete",
+_OUTPUT_NAMES: Final = {
+    DryRunOutcome.CREATE: "create",
+    DryRunOutcome.CHANGE: "change",
+    DryRunOutcome.DELETE: "delete",
+    DryRunOutcome.HELD: "held",
+    DryRunOutcome.DEFERRED: "waits",
+    DryRunOutcome.REJECTED: "refused",
+    DryRunOutcome.UNKNOWN: "unknown",
 }
-_CHANGES: Final = (Verdict.CREATE, Verdict.CHANGE, Verdict.DELETE, Verdict.HELD)
-_LISTED: Final = {Verdict.CREATE: 20, Verdict.DELETE: 20, Verdict.CHANGE: 3, Verdict.WAITS: 20}
-"""How many of one kind are shown each by itself; the count is always told. A template that changes changes a fleet."""
+"""Values of `verdict` in JSON and YAML output; programs depend on them."""
+_VERBS: Final = {
+    DryRunOutcome.CREATE: "create",
+    DryRunOutcome.CHANGE: "change",
+    DryRunOutcome.DELETE: "delete",
+}
+_CHANGES: Final = (DryRunOutcome.CREATE, DryRunOutcome.CHANGE, DryRunOutcome.DELETE, DryRunOutcome.HELD)
+_MAX_LISTED: Final = {
+    DryRunOutcome.CREATE: 20,
+    DryRunOutcome.DELETE: 20,
+    DryRunOutcome.CHANGE: 3,
+    DryRunOutcome.DEFERRED: 20,
+}
+"""How many objects of a kind are listed; the total is always shown. A template change affects many objects alike."""
 
 
-class Outlook(NamedTuple):
-    """One thing that would happen."""
+class PreviewEntry(NamedTuple):
+    """One effect of the change."""
 
-    verdict: Verdict
+    outcome: DryRunOutcome
     ref: Ref | None
     diff: tuple[str, ...] = ()
-    told: str = ""
+    message: str = ""
 
 
-def outlook(foreseen: Iterable[Foreseen]) -> list[Outlook]:
-    """What is worth telling, deletions and holds first."""
-    found = [_one(each) for each in foreseen if each.verdict in MARKS]
+def preview_entries(results: Iterable[DryRunResult]) -> list[PreviewEntry]:
+    """The effects to show, deletions and holds first."""
+    found = [_preview_entry(each) for each in results if each.outcome in MARKS]
     order = list(reversed([*MARKS]))
-    return sorted(found, key=lambda each: (order.index(each.verdict), str(each.ref)))
+    return sorted(found, key=lambda each: (order.index(each.outcome), str(each.ref)))
 
 
-def _one(foreseen: Foreseen) -> Outlook:
-    step = foreseen.step
-    told = foreseen.problem
+def _preview_entry(result: DryRunResult) -> PreviewEntry:
+    step = result.step
+    message = result.problem
     if isinstance(step, Hold):
-        told = step.message
+        message = step.message
     elif isinstance(step, Delete):
-        told = step.reason
-    diff = tuple(difference(foreseen.before, foreseen.after)) if foreseen.verdict is Verdict.CHANGE else ()
-    return Outlook(foreseen.verdict, about(step), diff, told)
+        message = step.reason
+    diff = tuple(manifest_diff(result.before, result.after)) if result.outcome is DryRunOutcome.CHANGE else ()
+    return PreviewEntry(result.outcome, step_target(step), diff, message)
 
 
-def difference(before: Manifest | None, after: Manifest | None) -> Iterator[str]:
-    now, then = _masked(before or {}, after or {})
-    lines = difflib.unified_diff(_lines(now), _lines(then), "now", "then", n=2, lineterm="")
+def manifest_diff(before: Manifest | None, after: Manifest | None) -> Iterator[str]:
+    old, new = _mask_secret_data(before or {}, after or {})
+    lines = difflib.unified_diff(_manifest_lines(old), _manifest_lines(new), "now", "then", n=2, lineterm="")
     yield from lines
 
 
-def _lines(manifest: Manifest) -> list[str]:
+def _manifest_lines(manifest: Manifest) -> list[str]:
     without_status = {name: value for name, value in manifest.items() if name != "status"}
     text = yaml.dump(without_status, Dumper=yaml.CSafeDumper, sort_keys=False, width=110, allow_unicode=True)
     return text.splitlines()
 
 
-def _masked(before: Manifest, after: Manifest) -> tuple[Manifest, Manifest]:
+def _mask_secret_data(before: Manifest, after: Manifest) -> tuple[Manifest, Manifest]:
     if "Secret" not in (before.get("kind"), after.get("kind")):
         return before, after
     old, new = before.get("data") or {}, after.get("data") or {}
@@ -82,40 +97,45 @@ def _masked(before: Manifest, after: Manifest) -> tuple[Manifest, Manifest]:
     return {**before, "data": dict.fromkeys(old, "(as it is)")}, {**after, "data": then}
 
 
-def lines(
-    found: list[Outlook], most: Mapping[Verdict, int] = _LISTED
-) -> Iterator[tuple[str, Verdict | None]]:
-    """Each with what it is about, for its colour."""
-    shown: Counter[tuple[Verdict, str]] = Counter()
-    for each in found:
+def render_entries(
+    entries: list[PreviewEntry], most: Mapping[DryRunOutcome, int] = _MAX_LISTED
+) -> Iterator[tuple[str, DryRunOutcome | None]]:
+    """Lines, each with the verdict that decides its colour."""
+    shown: Counter[tuple[DryRunOutcome, str]] = Counter()
+    for each in entries:
         kind = "" if each.ref is None else each.ref.kind.kind
-        shown[each.verdict, kind] += 1
-        if shown[each.verdict, kind] <= most.get(each.verdict, len(found)):
-            yield from _told(each)
-    for (verdict, kind), count in shown.items():
-        if count > most.get(verdict, count):
-            yield f"{MARKS[verdict]} and {count - most[verdict]} more {kind} (-o wide shows all)", verdict
-    yield total(found), None
+        shown[each.outcome, kind] += 1
+        if shown[each.outcome, kind] <= most.get(each.outcome, len(entries)):
+            yield from _entry_lines(each)
+    for (outcome, kind), count in shown.items():
+        if count > most.get(outcome, count):
+            yield f"{MARKS[outcome]} and {count - most[outcome]} more {kind} (-o wide shows all)", outcome
+    yield summarize(entries), None
 
 
-def _told(each: Outlook) -> Iterator[tuple[str, Verdict | None]]:
+def _entry_lines(each: PreviewEntry) -> Iterator[tuple[str, DryRunOutcome | None]]:
     name = "" if each.ref is None else f" {each.ref}"
-    reason = f": {each.told}" if each.told else ""
-    yield f"{MARKS[each.verdict]}{name}{reason}", each.verdict
+    reason = f": {each.message}" if each.message else ""
+    yield f"{MARKS[each.outcome]}{name}{reason}", each.outcome
     for line in each.diff[2:]:
-        yield f"    {line}", _of_line(line)
+        yield f"    {line}", _diff_line_verdict(line)
 
 
-def _of_line(line: str) -> Verdict | None:
-    return {"+": Verdict.CREATE, "-": Verdict.DELETE}.get(line[:1])
+def _diff_line_verdict(line: str) -> DryRunOutcome | None:
+    return {"+": DryRunOutcome.CREATE, "-": DryRunOutcome.DELETE}.get(line[:1])
 
 
-def total(found: list[Outlook]) -> str:
+def summarize(entries: list[PreviewEntry]) -> str:
     """`Would create 1 Tenant, 1 ConfigMap, delete 2 Tenant. 24 deletions are held.`"""
-    parts = [f"{word} {counts}" for verdict, word in _WORDS.items() if (counts := _counted(found, verdict))]
-    held = sum(1 for each in found if each.verdict is Verdict.HELD)
-    refused, waiting = _counted(found, Verdict.REFUSED), _counted(found, Verdict.WAITS)
-    unknown = _counted(found, Verdict.UNKNOWN)
+    parts = [
+        f"{word} {counts}" for outcome, word in _VERBS.items() if (counts := _count_by_kind(entries, outcome))
+    ]
+    held = sum(1 for each in entries if each.outcome is DryRunOutcome.HELD)
+    refused, waiting = (
+        _count_by_kind(entries, DryRunOutcome.REJECTED),
+        _count_by_kind(entries, DryRunOutcome.DEFERRED),
+    )
+    unknown = _count_by_kind(entries, DryRunOutcome.UNKNOWN)
     sentences = [f"Would {', '.join(parts)}."] if parts else []
     if held:
         sentences.append(f"{held} deletion{'s are' if held > 1 else ' is'} held.")
@@ -128,29 +148,34 @@ def total(found: list[Outlook]) -> str:
     return " ".join(sentences) or "Nothing would change."
 
 
-def _counted(found: list[Outlook], verdict: Verdict) -> str:
-    counts = Counter(each.ref.kind.kind for each in found if each.verdict is verdict and each.ref is not None)
+def _count_by_kind(entries: list[PreviewEntry], outcome: DryRunOutcome) -> str:
+    counts = Counter(
+        each.ref.kind.kind for each in entries if each.outcome is outcome and each.ref is not None
+    )
     return ", ".join(f"{count} {kind}" for kind, count in sorted(counts.items()))
 
 
-def has_changes(found: list[Outlook]) -> bool:
-    return any(each.verdict in _CHANGES for each in found)
+def has_changes(entries: list[PreviewEntry]) -> bool:
+    return any(each.outcome in _CHANGES for each in entries)
 
 
-def has_problems(found: list[Outlook]) -> bool:
-    """Something would be refused, or nothing is known but that something cannot be."""
-    verdicts = {each.verdict for each in found}
-    return Verdict.REFUSED in verdicts or (Verdict.UNKNOWN in verdicts and not has_changes(found))
+def has_problems(entries: list[PreviewEntry]) -> bool:
+    """Whether the server would reject something, or the only effects cannot be known."""
+    outcomes = {each.outcome for each in entries}
+    return DryRunOutcome.REJECTED in outcomes or (
+        DryRunOutcome.UNKNOWN in outcomes and not has_changes(entries)
+    )
 
 
-def plain(each: Outlook) -> dict[str, Any]:
-    ref = each.ref
+def entry_dict(entry: PreviewEntry) -> dict[str, Any]:
+    """The entry for JSON and YAML output."""
+    ref = entry.ref
     where = (
         {} if ref is None else {"kind": ref.kind.kind, "namespace": ref.key.namespace, "name": ref.key.name}
     )
     return {
-        "verdict": each.verdict.name.lower(),
+        "verdict": _OUTPUT_NAMES[entry.outcome],
         **where,
-        **({"told": each.told} if each.told else {}),
-        **({"diff": list(each.diff)} if each.diff else {}),
+        **({"told": entry.message} if entry.message else {}),
+        **({"diff": list(entry.diff)} if entry.diff else {}),
     }

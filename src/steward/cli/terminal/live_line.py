@@ -1,7 +1,7 @@
-"""How slow work looks: one live line on a terminal, plain lines everywhere else.
+"""Progress output: one live line on a terminal, plain lines elsewhere.
 
-The live line is drawn by rich, which is imported only where there is a terminal to draw on. It is cut to the width of
-the terminal, never wrapped, and leaves nothing behind.
+The live line is drawn by rich, which is imported only for a terminal. The line is cut to the width of the terminal,
+never wrapped, and removed at the end.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, TextIO
 
-from steward.local.progress import Lines, Progress, Share, describe
+from steward.local.progress import Progress, ProgressCount, ProgressLines, describe_progress
 
 if TYPE_CHECKING:
     from rich.text import Text
@@ -23,10 +23,10 @@ _FRAMES_A_SECOND = 8
 
 
 @contextmanager
-def progress_shown() -> Iterator[Progress]:
-    """A place to report to; what is shown goes to standard error, so that standard output holds results only."""
+def show_progress() -> Iterator[Progress]:
+    """Yields a progress reporter that writes to standard error; standard output holds only results."""
     if not (can_redraw(sys.stdout) and can_redraw(sys.stderr)):
-        yield Lines(sys.stderr)
+        yield ProgressLines(sys.stderr)
         return
     from rich.console import Console
     from rich.live import Live
@@ -38,19 +38,19 @@ def progress_shown() -> Iterator[Progress]:
 
 
 def can_redraw(stream: TextIO) -> bool:
-    """Whether what was drawn there can be drawn over: a terminal, and one that has a cursor to move."""
+    """Whether the stream is a terminal whose cursor can be moved."""
     return stream.isatty() and os.environ.get("TERM", "dumb") not in ("dumb", "unknown", "")
 
 
 class LiveLine:
-    """The activity that goes on now; the time it has taken is counted when it is drawn."""
+    """The current activity; its duration is computed when the line is drawn."""
 
     def __init__(self) -> None:
         self._activity = ""
-        self._share: Share | None = None
+        self._share: ProgressCount | None = None
         self._began = time.monotonic()
 
-    def report(self, activity: str, share: Share | None = None) -> None:
+    def report(self, activity: str, share: ProgressCount | None = None) -> None:
         if activity != self._activity:
             self._activity, self._began = activity, time.monotonic()
         self._share = share
@@ -60,6 +60,6 @@ class LiveLine:
 
         now = time.monotonic()
         frame = _FRAMES[int(now * _FRAMES_A_SECOND) % len(_FRAMES)]
-        text = describe(self._activity, self._share, now - self._began)
-        # Not a table with rich's own spinner: where it is narrow, that is left out.
+        text = describe_progress(self._activity, self._share, now - self._began)
+        # Not rich's spinner in a table: it disappears on a narrow terminal.
         return Text(f"{frame} {text}" if self._activity else "", no_wrap=True, overflow="ellipsis")

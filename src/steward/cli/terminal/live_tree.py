@@ -1,4 +1,4 @@
-"""Watches trees grow until all of them are ready: a live picture on a terminal, a line for each step elsewhere."""
+"""Shows the progress of object trees until they are ready: live on a terminal, as lines elsewhere."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Protocol
 
-from steward.cli.inspect.object_tree import Branch, Health
-from steward.cli.inspect.progress import Growth, Room
+from steward.cli.inspect.object_tree import Health, TreeNode
+from steward.cli.inspect.progress import ScreenSize, TreeProgress
 from steward.cli.terminal.live_line import can_redraw
 
 if TYPE_CHECKING:
@@ -18,55 +18,55 @@ if TYPE_CHECKING:
 
 _PERIOD_SECONDS = 0.5
 _STYLES = {Health.READY: "green", Health.WAITING: "yellow", Health.FAILED: "red"}
-Look = Callable[[], Awaitable[tuple[Branch, ...]]]
+ReadTrees = Callable[[], Awaitable[tuple[TreeNode, ...]]]
 
 
 class Screen(Protocol):
-    def show(self, growth: Growth, news: list[str], seconds: float) -> None: ...
+    def show(self, progress: TreeProgress, completed: list[str], seconds: float) -> None: ...
 
 
 class LineScreen:
-    """For logs and pipes."""
+    """Prints one line per completed kind, for logs and pipes."""
 
-    def show(self, growth: Growth, news: list[str], seconds: float) -> None:
-        for line in news:
+    def show(self, progress: TreeProgress, completed: list[str], seconds: float) -> None:
+        for line in completed:
             print(line, flush=True)
 
 
-class Picture:
-    """Drawn by rich whenever it likes; what is seen changes less often than the clock."""
+class LiveScreen:
+    """Redrawn by rich several times a second, so that times advance between two reads of the cluster."""
 
     def __init__(self) -> None:
-        self._growth = Growth()
+        self._progress = TreeProgress()
         self._began = time.monotonic()
 
-    def show(self, growth: Growth, news: list[str], seconds: float) -> None:
-        self._growth = growth
+    def show(self, progress: TreeProgress, completed: list[str], seconds: float) -> None:
+        self._progress = progress
         self._began = time.monotonic() - seconds
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
         from rich.text import Text
 
-        # One line less than there are: the cursor stands below the picture.
-        room = Room(options.max_width, console.height - 1)
-        for line in self._growth.lines(time.monotonic() - self._began, room):
+        # One line less than the terminal has: the cursor is below the last line.
+        size = ScreenSize(options.max_width, console.height - 1)
+        for line in self._progress.render(time.monotonic() - self._began, size):
             yield Text(line.text, _STYLES[line.health], no_wrap=True, overflow="ellipsis")
 
 
 @contextmanager
-def screen_for(console: Console | None) -> Iterator[Screen]:
-    """The picture stays on the terminal when it is done."""
+def open_screen(console: Console | None) -> Iterator[Screen]:
+    """A screen for the console; the last frame stays on the terminal."""
     if console is None:
         yield LineScreen()
         return
     from rich.live import Live
 
-    picture = Picture()
-    with Live(picture, console=console, refresh_per_second=4, vertical_overflow="ellipsis"):
-        yield picture
+    screen = LiveScreen()
+    with Live(screen, console=console, refresh_per_second=4, vertical_overflow="ellipsis"):
+        yield screen
 
 
-def terminal() -> Console | None:
+def terminal_console() -> Console | None:
     if not can_redraw(sys.stdout):
         return None
     from rich.console import Console
@@ -74,20 +74,20 @@ def terminal() -> Console | None:
     return Console(highlight=False)
 
 
-async def watch_growth(look: Look, screen: Screen, limit: float) -> tuple[Branch, ...]:
-    """Until all is well, or nothing is left to wait for, or the time is over: what was seen last."""
-    growth, began = Growth(), time.monotonic()
+async def watch_until_ready(read_trees: ReadTrees, screen: Screen, limit: float) -> tuple[TreeNode, ...]:
+    """Shows progress until all trees are healthy or failed, or `limit` seconds are over; returns the last read."""
+    progress, began = TreeProgress(), time.monotonic()
     while True:
-        branches = await look()
+        trees = await read_trees()
         seconds = time.monotonic() - began
-        screen.show(growth, growth.see(branches, seconds), seconds)
-        if seconds > limit or (branches and not any(map(_is_waiting, branches))):
-            return branches
+        screen.show(progress, progress.update(trees, seconds), seconds)
+        if seconds > limit or (trees and not any(map(_is_progressing, trees))):
+            return trees
         await asyncio.sleep(_PERIOD_SECONDS)
 
 
-def _is_waiting(branch: Branch) -> bool:
-    """Something goes on by itself; what is held or has failed waits for a person."""
-    if branch.is_well:
+def _is_progressing(node: TreeNode) -> bool:
+    """Whether the tree may become healthy by itself; failed or held objects need a user."""
+    if node.is_healthy:
         return False
-    return not any(member.health is Health.FAILED for member in branch.walk())
+    return not any(obj.health is Health.FAILED for obj in node.walk())

@@ -1,4 +1,4 @@
-"""Parse trees to Python functions, and static checks.
+"""Compiles parse trees to Python functions.
 
 Imports `gotemplate.syntax`, `values` and `fmt`.
 """

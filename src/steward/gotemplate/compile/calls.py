@@ -77,7 +77,7 @@ class Calls:
         return Code(f"(not {codes[0].text})", codes[0].last, function.result)
 
     def length(self, function: Function, command: Node, codes: list[Code]) -> Code:
-        """`len` alone tells a nil that an interface holds from no value."""
+        """Only `len` distinguishes a nil that an interface holds from no value."""
         item = codes[0]
         text = item.text
         if item.held:

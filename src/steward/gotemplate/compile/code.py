@@ -1,6 +1,6 @@
 """Pieces of generated Python, and the record of what each of its lines does.
 
-Every operation that can fail starts a line of its own, so the line number in a traceback tells which it was; the
+Every operation that can fail starts a line of its own, so the line number in a traceback identifies it; the
 record then gives the node that Go would name.
 """
 
@@ -35,7 +35,7 @@ class Code:
     """A Python expression for a Go value.
 
     kind:      its static type, if that is known
-    held:      '' if its static type is not interface{}, '1' if it is, else the local variable that tells
+    held:      '' if its static type is not interface{}, '1' if it is, else the local variable that says so
     container: the local variable with the list that a range element came from
     last:      the node that Go visits last when it evaluates this
     safe:      evaluating it cannot fail and changes nothing, so its place in the order does not matter

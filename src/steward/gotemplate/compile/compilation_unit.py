@@ -20,7 +20,7 @@ from steward.gotemplate.syntax.nodes import Action, Block, Branch, Command, Invo
 from steward.gotemplate.values.values import GoType, Value, canonical, type_of
 
 LENIENT_FUNCTIONS: Final = frozenset({"default", "coalesce", "empty", "index", "get", "hasKey", "dig"})
-"""What may be given a missing key under `defaulted`: they exist to ask whether something is there."""
+"""What may be given a missing key under `defaulted`: they exist to test for absence."""
 
 
 def _charge_text(text: str, budget: Budget) -> str:
@@ -106,8 +106,8 @@ class Unit:
     def _add_fields(self, prefix: str, fields: Fields) -> None:
         for name in (
             "view",
-            "of",
-            "of_held",
+            "field",
+            "field_held",
             "walk",
             "walk_held",
             "marked",

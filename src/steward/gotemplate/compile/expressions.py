@@ -36,7 +36,7 @@ class Context:
     """How a value is going to be used, where that changes the code for it.
 
     lenient: a missing key is no error here, under `defaulted`
-    typed:   its type is going to be checked, so a nil that an interface holds must be told from no value
+    typed:   its type is going to be checked, so a nil that an interface holds must be distinguished from no value
     track:   the local variable that takes the number of the node visited last, where `and`/`or` make that dynamic
     """
 
@@ -180,13 +180,13 @@ class Expressions:
         prefix = self.unit.fields_prefix(context.lenient)
         marked = context.typed and not strict
         mark = self.mark_fields(last, node, names, receiver)
-        how = "marked" if marked else "of" if len(names) == 1 else "walk"
+        how = "marked" if marked else "field" if len(names) == 1 else "walk"
         function = self.by_origin(receiver, f"{prefix}_{how}_held", f"{prefix}_{how}")
         text = f"{function}({receiver.text},{','.join(map(repr, names))})"
-        if how == "of" and receiver.text == self.scope.root:
+        if how == "field" and receiver.text == self.scope.root:
             self.scope.views.add(prefix)
             text = f"{prefix.upper()}{_lookup(names[0], strict=strict)}"
-        elif how == "of" and receiver.safe and receiver.kind is None and receiver.text.isidentifier():
+        elif how == "field" and receiver.safe and receiver.kind is None and receiver.text.isidentifier():
             entry = f"{receiver.text}{_lookup(names[0], strict=strict)}"
             text = f"({entry} if type({receiver.text}) is dict else {text})"
         code = Code(f"{mark}{text}", last)
@@ -205,7 +205,7 @@ class Expressions:
         return f"({held} if {code.held} else {plain})"
 
     def argument(self, node: Node, wanted: GoType, context: Context) -> Code:
-        """An operand where a parameter of that type is, checked. `len` alone tells the two nils apart."""
+        """An operand where a parameter of that type is, checked. Only `len` distinguishes the two nils."""
         if isinstance(node, LITERALS):
             return self.literal(node, wanted)
         if isinstance(node, Nil):
@@ -252,7 +252,7 @@ class Expressions:
         return Code(text, code.last, wanted)
 
     def spec(self, node: Node, context: Context) -> Code:
-        """An operand of a method, whose signature only the run knows: its code, to be run when it is wanted."""
+        """An operand of a method, whose signature only the run knows: its code, to be run when it is needed."""
         if isinstance(node, (*LITERALS, Nil)):
             return Code(f"({self.unit.name_object(Operand(node, node))},None)", node)
         code = self.operand(node, context, typed=True)

@@ -26,7 +26,7 @@ class MissingKey(enum.Enum):
 
 
 class Null:
-    """A None of static type interface{}, where an argument check must tell it from no value."""
+    """A None of static type interface{}, where an argument check must distinguish it from no value."""
 
     __slots__ = ()
 
@@ -47,11 +47,11 @@ class Fields:
         """Lets generated code index a dot that is no plain map as if it were one."""
         return View(self, value)
 
-    def of(self, value: Value, name: str) -> Value:
+    def field(self, value: Value, name: str) -> Value:
         return self.step(value, False, name)[0]
 
-    def of_held(self, value: Value, name: str) -> Value:
-        """As `of`, for a value of static type interface{}."""
+    def field_held(self, value: Value, name: str) -> Value:
+        """As `field`, for a value of static type interface{}."""
         return self.step(value, True, name)[0]
 
     def walk(self, value: Value, *names: str) -> Value:

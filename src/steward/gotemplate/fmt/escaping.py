@@ -7,8 +7,8 @@ from typing import Final
 
 from steward.gotemplate.budget import Budget
 from steward.gotemplate.fmt.printing import show, sprint
-from steward.gotemplate.golang.escapes import Escapes
-from steward.gotemplate.golang.utf8 import repaired
+from steward.gotemplate.values.escapes import Escapes
+from steward.gotemplate.values.utf8 import repaired
 from steward.gotemplate.values.values import Int64, Value, byte_length
 
 # In this order: what comes first is part of what comes later.

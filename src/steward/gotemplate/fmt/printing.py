@@ -135,7 +135,7 @@ class Printer:
             raise OverBudget(f"prints values nested deeper than {MAX_DEPTH}")
         text = self.by_method(value, verb)
         if text is None:
-            text = self.plain(value, verb, depth)
+            text = self.format_plain(value, verb, depth)
         return self.bad_verb(value, verb) if text is None else text
 
     def by_method(self, value: Value, verb: str) -> str | None:
@@ -157,7 +157,7 @@ class Printer:
         text: str = method.call(self.budget or Budget(), value) if method.budgeted else method.call(value)
         return text
 
-    def plain(self, value: Value, verb: str, depth: int) -> str | None:
+    def format_plain(self, value: Value, verb: str, depth: int) -> str | None:
         """None if the verb does not fit the value."""
         flags, budget = self.flags, self.budget
         if isinstance(value, str):

@@ -11,7 +11,8 @@ import importlib
 from collections.abc import Iterator, Mapping
 from typing import Final
 
-from steward.gotemplate.funcs.registry import Function, Profile, Table
+from steward.gotemplate.budget import Profile
+from steward.gotemplate.funcs.registry import Function, Table
 
 MODULES: Final = {
     "builtins": "and call eq ge gt html index js le len lt ne not or print printf println urlquery",

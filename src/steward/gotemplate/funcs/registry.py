@@ -16,20 +16,13 @@ The engine calls an implementation only with arguments that fit its signature.
 
 from __future__ import annotations
 
-import enum
 from collections.abc import Callable, Mapping
 from typing import Any, TypeVar
 
+from steward.gotemplate.budget import Profile
 from steward.gotemplate.values.values import ANY, GoType, Implementation, go_type
 
 F = TypeVar("F", bound=Callable[..., Any])
-
-
-class Profile(enum.Enum):
-    """HERMETIC: the same data gives the same text. FULL adds the clock, random numbers and new keys."""
-
-    HERMETIC = "hermetic"
-    FULL = "full"
 
 
 class Function:

@@ -2,7 +2,7 @@
 
 import re
 
-from steward.gotemplate.golang.escapes import Escapes
+from steward.gotemplate.values.escapes import Escapes
 
 _NOT_RAW = re.compile("[`\x7f\ufeff\x00-\x08\x0a-\x1f\udc80-\udcff]")
 # Go's tables are those of Unicode 15.0; these print in it and not yet in Python 3.11.

@@ -12,7 +12,7 @@ from steward.gotemplate.golang.unicode import (
     title_rune,
     upper_rune,
 )
-from steward.gotemplate.golang.utf8 import repaired
+from steward.gotemplate.values.utf8 import repaired
 from steward.gotemplate.values.values import from_bytes, to_bytes
 
 

@@ -12,7 +12,7 @@ from steward.gotemplate.golang.unicode import (
     lower_rune,
     upper_rune,
 )
-from steward.gotemplate.golang.utf8 import repaired
+from steward.gotemplate.values.utf8 import repaired
 from steward.gotemplate.values.values import canonical
 
 INVALID, NUMBER, UPPER, ALPHABET, CONNECTOR, PUNCT, OTHER = range(7)

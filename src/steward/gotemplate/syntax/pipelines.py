@@ -34,7 +34,7 @@ MAX_PARENTHESES: Final = 100
 
 T = TypeVar("T")
 FindFunction = Callable[[str], str | None]
-"""Tells why a function may not be called (the words after Go's), or None if it may."""
+"""Returns why a function may not be called (the text after Go's), or None if it may."""
 
 _OPERANDS: Final = frozenset(
     {
@@ -63,7 +63,7 @@ class Source:
     def __init__(self, name: str, text: str, tokens: list[Token], refusal: FindFunction) -> None:
         self.name = name
         self.text = text
-        # Whoever steps past the end sees the end again.
+        # Reading past the end returns the end token again.
         self.tokens = [*tokens, *tokens[-1:] * 4]
         self.refusal = refusal
         self.nesting = 0

@@ -1,4 +1,4 @@
 """Go values in Python: their types, and how numbers are written.
 
-Imports `gotemplate.errors` only.
+Imports nothing of `gotemplate`.
 """

@@ -100,14 +100,14 @@ ERROR: Final = go_type("error", "interface")
 
 
 class Int(int):
-    """An integer whose Go type is not plain `int`; `of` wraps to the type's width as Go's conversions do."""
+    """An integer whose Go type is not plain `int`; `wrap` wraps to the type's width as Go's conversions do."""
 
     go_type: ClassVar[GoType]
     bits: ClassVar[int]
     signed: ClassVar[bool]
 
     @classmethod
-    def of(cls, number: int) -> Self:
+    def wrap(cls, number: int) -> Self:
         return cls(wrap_signed(number, cls.bits) if cls.signed else number & ((1 << cls.bits) - 1))
 
 

@@ -1,8 +1,11 @@
-"""Server-side apply that writes nothing when there is nothing to write.
+"""Server-side apply that sends no request when the apply would change nothing.
 
-The live object is looked at first, in the cache or, for objects that no cache holds, on the server. When it holds
-what we would apply and we own exactly that, no write is sent. What only the server can tell is asked by a dry run,
-once. A manifest that the server refuses because of leftovers that are not in it is healed (see `heal`) and sent again.
+The applier first reads which fields of the live object our field manager owns: from the cache or, for objects that no
+cache holds, from the API server. When we own exactly the fields of the manifest, with its values, nothing is sent
+(`comparison`). Where only the server knows, one dry run is sent and its answer is remembered (`server_knowledge`). An
+apply that the server rejects because of fields that are not in the manifest is repaired (`repair`) and sent again.
+
+docs/design/server-side-apply.md walks through an example.
 """
 
 from enum import Enum
@@ -12,11 +15,10 @@ import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
 
-from steward.kube.apply.comparison import Comparison, Verdict
-from steward.kube.apply.empty import without_empty_maps
-from steward.kube.apply.folded import with_folded_data
-from steward.kube.apply.repair import Healer
-from steward.kube.apply.server_knowledge import Settled, Shape
+from steward.kube.apply.comparison import Comparison, ComparisonResult
+from steward.kube.apply.normalize import normalize
+from steward.kube.apply.repair import ApplyRepairer
+from steward.kube.apply.server_knowledge import FieldSetShape, ServerKnowledge
 from steward.kube.cache.store import Store
 from steward.kube.client.client import Client
 from steward.kube.errors import Invalid, NotFound
@@ -25,161 +27,171 @@ from steward.kube.managed_fields.ownership import (
     ManagedMeta,
     OwnedFields,
     Ownership,
-    claims,
     managed_meta,
+    own_entries,
     owned_fields,
+    owned_fields_with,
     owned_values,
-    values_of,
 )
 from steward.kube.objects.kinds import Manifest, Ref
 from steward.kube.objects.meta import HasMetadata, ObjectMeta
 from steward.kube.objects.options import ApplyOptions
 
-# One refusal may hide behind another.
-_HEALINGS = 3
+# One rejection may hide another.
+_REPAIRS = 3
 
-_whole = msgspec.json.Decoder(dict[str, Any])
+_object_decoder = msgspec.json.Decoder(dict[str, Any])
 
 
-class Outcome(Enum):
+class ApplyOutcome(Enum):
     UNCHANGED = "unchanged"
     CREATED = "created"
     CHANGED = "changed"
 
 
-class Applied(Struct, frozen=True):
-    outcome: Outcome
+class ApplyResult(Struct, frozen=True):
+    outcome: ApplyOutcome
     body: bytes = b""
-    """The object as the server answered; empty when nothing was sent."""
+    """The object in the API server's answer; empty when nothing was sent."""
 
 
-class Known(Struct, frozen=True):
-    """The object before the apply: its version, "" when there is none, and what we own of it."""
+class LiveOwnership(Struct, frozen=True):
+    """The object before the apply: its resourceVersion ("" when it does not exist) and the fields that we own."""
 
     version: str = ""
     owned: OwnedFields | None = None
 
 
-class Answer(NamedTuple):
-    """An object as the server answered, and the part of it that is read more than once."""
+class AnsweredObject(NamedTuple):
+    """The object in the API server's answer, and its managedFields, which are read more than once."""
 
     body: bytes
     managed: ManagedMeta
 
 
 class Applier:
-    def __init__(self, client: Client, settled: Settled | None = None) -> None:
+    def __init__(self, client: Client, knowledge: ServerKnowledge | None = None) -> None:
         self._client = client
-        self._settled = settled or Settled()
-        self._healer = Healer(client)
+        self._knowledge = knowledge or ServerKnowledge()
+        self._repairer = ApplyRepairer(client)
 
-    def through(self, client: Client) -> "Applier":
-        """Applies through another client, and shares what was learnt about the server."""
-        return Applier(client, self._settled)
+    def with_client(self, client: Client) -> "Applier":
+        """An applier with another client that shares the knowledge about the server."""
+        return Applier(client, self._knowledge)
 
     async def apply(
         self, manifest: Manifest, options: ApplyOptions, store: Store[Any] | None = None
-    ) -> Applied:
-        manifest = without_empty_maps(with_folded_data(manifest))
-        comparison = Comparison(manifest, self._settled)
+    ) -> ApplyResult:
+        manifest = normalize(manifest)
+        comparison = Comparison(manifest, self._knowledge)
         if options.only_if_absent:
             body = await self._client.apply(manifest, options)
-            self._take_in(Answer(body, managed_meta(body)), options, comparison, store)
-            return Applied(Outcome.CREATED, body)
-        known = await self._known(comparison, options, store)
-        if await self._is_idle(manifest, options, comparison, known):
-            return Applied(Outcome.UNCHANGED)
+            self._remember_answer(AnsweredObject(body, managed_meta(body)), options, comparison, store)
+            return ApplyResult(ApplyOutcome.CREATED, body)
+        live = await self._live_ownership(comparison, options, store)
+        if await self._is_noop(manifest, options, comparison, live):
+            return ApplyResult(ApplyOutcome.UNCHANGED)
         body = await self._send(manifest, options)
-        answer = Answer(body, managed_meta(body))
-        self._take_in(answer, options, comparison, store)
-        return Applied(_outcome(answer.managed, known, options.manager), body)
+        answer = AnsweredObject(body, managed_meta(body))
+        self._remember_answer(answer, options, comparison, store)
+        return ApplyResult(_outcome(answer.managed, live, options.manager), body)
 
-    async def _known(self, comparison: Comparison, options: ApplyOptions, store: Store[Any] | None) -> Known:
+    async def _live_ownership(
+        self, comparison: Comparison, options: ApplyOptions, store: Store[Any] | None
+    ) -> LiveOwnership:
         ref = comparison.ref
-        if store is None or not speaks_for(store, ref, comparison.manifest, options):
-            return await self._read(ref, options)
+        if store is None or not is_authoritative(store, ref, comparison.manifest, options):
+            return await self._read_live(ref, options)
         cached: HasMetadata | None = store.get(ref.key)
         if cached is None:
-            return Known()
-        return Known(cached.metadata.resource_version, store.owned(ref.key, options.subresource))
+            return LiveOwnership()
+        return LiveOwnership(
+            cached.metadata.resource_version, store.owned_fields(ref.key, options.subresource)
+        )
 
-    async def _read(self, ref: Ref, options: ApplyOptions) -> Known:
+    async def _read_live(self, ref: Ref, options: ApplyOptions) -> LiveOwnership:
         try:
             body = bytes(await self._client.get(ref.kind, ref.key, msgspec.Raw))
         except NotFound:
-            return Known()
+            return LiveOwnership()
         managed = managed_meta(body)
-        claim = claims(ref.kind, managed.managed_fields, options.manager).get(options.subresource)
-        owned = None if claim is None else owned_fields(claim, _whole.decode(body))
-        return Known(managed.resource_version, owned)
+        entry = own_entries(ref.kind, managed.managed_fields, options.manager).get(options.subresource)
+        owned = None if entry is None else owned_fields(entry, _object_decoder.decode(body))
+        return LiveOwnership(managed.resource_version, owned)
 
-    async def _is_idle(
-        self, manifest: Manifest, options: ApplyOptions, comparison: Comparison, known: Known
+    async def _is_noop(
+        self, manifest: Manifest, options: ApplyOptions, comparison: Comparison, live: LiveOwnership
     ) -> bool:
-        verdict = comparison.verdict(known.owned)
-        if verdict is not Verdict.UNSURE:
-            return verdict is Verdict.SAME
+        verdict = comparison.compare(live.owned)
+        if verdict is not ComparisonResult.UNSURE:
+            return verdict is ComparisonResult.SAME
         try:
             body = await self._client.apply(manifest, replace(options, dry_run=True))
         except Invalid:
             return False
-        answer = Answer(body, managed_meta(body))
-        return self._learn(answer, options, comparison).get(options.subresource) == known.owned
+        answer = AnsweredObject(body, managed_meta(body))
+        return self._remember(answer, options, comparison).get(options.subresource) == live.owned
 
     async def _send(self, manifest: Manifest, options: ApplyOptions) -> bytes:
-        body = await self._send_healing(manifest, options)
-        return body if options.dry_run else await self._healer.tidy(manifest, options, body)
+        body = await self._send_with_repair(manifest, options)
+        return (
+            body if options.dry_run else await self._repairer.remove_repair_manager(manifest, options, body)
+        )
 
-    async def _send_healing(self, manifest: Manifest, options: ApplyOptions) -> bytes:
-        for _ in range(_HEALINGS):
+    async def _send_with_repair(self, manifest: Manifest, options: ApplyOptions) -> bytes:
+        for _ in range(_REPAIRS):
             try:
                 return await self._client.apply(manifest, options)
             except Invalid as refusal:
-                if options.dry_run or not await self._healer.heal(manifest, options, refusal):
+                if options.dry_run or not await self._repairer.repair(manifest, options, refusal):
                     raise
         return await self._client.apply(manifest, options)
 
-    def _take_in(
-        self, answer: Answer, options: ApplyOptions, comparison: Comparison, store: Store[Any] | None
+    def _remember_answer(
+        self, answer: AnsweredObject, options: ApplyOptions, comparison: Comparison, store: Store[Any] | None
     ) -> None:
         if options.dry_run:
             return
         if store is None or store.kind != comparison.ref.kind:
-            self._learn(answer, options, comparison)
+            self._remember(answer, options, comparison)
         elif store.rule.owned_by != options.manager:
-            self._learn(answer, options, comparison)
-            store.observe(answer.body)
-        elif not self._has_seen(answer, options, comparison, store):
-            owned = self._learn(answer, options, comparison)
-            store.observe(answer.body, Ownership(owned.get(""), owned.get("status")))
+            self._remember(answer, options, comparison)
+            store.observe_write(answer.body)
+        elif not self._is_cached(answer, options, comparison, store):
+            owned = self._remember(answer, options, comparison)
+            store.observe_write(answer.body, Ownership(owned.get(""), owned.get("status")))
 
-    def _has_seen(
-        self, answer: Answer, options: ApplyOptions, comparison: Comparison, store: Store[Any]
+    def _is_cached(
+        self, answer: AnsweredObject, options: ApplyOptions, comparison: Comparison, store: Store[Any]
     ) -> bool:
-        """The watch was faster: what we own by this answer is known, and mostly all that it could teach."""
-        seen = store.ownership_at(comparison.ref.key, answer.managed.resource_version)
-        owned = None if seen is None else seen.of(options.subresource)
-        if owned is None or self._settled.shape(owned.fields) is not Shape.PLAIN:
+        """Whether the watch event of this write came before the answer, which then teaches nothing new."""
+        cached = store.ownership_at(comparison.ref.key, answer.managed.resource_version)
+        owned = None if cached is None else cached.for_subresource(options.subresource)
+        if owned is None or self._knowledge.shape_of(owned.fields) is not FieldSetShape.SIMPLE:
             return False
-        comparison.learn_same(owned)
+        comparison.remember_noop(owned)
         return True
 
-    def _learn(self, answer: Answer, options: ApplyOptions, comparison: Comparison) -> dict[str, OwnedFields]:
-        """What we own by the answer, for each subresource."""
-        ours = claims(comparison.ref.kind, answer.managed.managed_fields, options.manager)
-        if not ours:
+    def _remember(
+        self, answer: AnsweredObject, options: ApplyOptions, comparison: Comparison
+    ) -> dict[str, OwnedFields]:
+        """The fields that we own after the write, by subresource."""
+        own = own_entries(comparison.ref.kind, answer.managed.managed_fields, options.manager)
+        if not own:
             return {}
-        whole = _whole.decode(answer.body)
-        values = {subresource: values_of(claim, whole) for subresource, claim in ours.items()}
-        owned = {subresource: owned_values(claim, values[subresource]) for subresource, claim in ours.items()}
+        live_object = _object_decoder.decode(answer.body)
+        values = {subresource: owned_values(entry, live_object) for subresource, entry in own.items()}
+        owned = {
+            subresource: owned_fields_with(entry, values[subresource]) for subresource, entry in own.items()
+        }
         applied = options.subresource
-        if applied in ours:
-            comparison.learn(ours[applied], values[applied], owned[applied])
+        if applied in own:
+            comparison.remember_answer(own[applied], values[applied], owned[applied])
         return owned
 
 
-def speaks_for(store: Store[Any], ref: Ref, manifest: Manifest, options: ApplyOptions) -> bool:
-    """Whether what the store says of the object, its absence too, can be believed."""
+def is_authoritative(store: Store[Any], ref: Ref, manifest: Manifest, options: ApplyOptions) -> bool:
+    """Whether the store knows our owned fields of this object, and its absence there means that it does not exist."""
     rule = store.rule
     if rule.kind != ref.kind or rule.owned_by != options.manager or not store.synced:
         return False
@@ -187,16 +199,20 @@ def speaks_for(store: Store[Any], ref: Ref, manifest: Manifest, options: ApplyOp
         return True
     labels = manifest["metadata"].get("labels") or {}
     meta = ObjectMeta(name=ref.key.name, namespace=ref.key.namespace, labels=labels)
-    return not rule.field_selector and any(source.selects(meta) for source in store.sources)
+    return not rule.field_selector and any(source.selects(meta) for source in store.scopes)
 
 
-def _outcome(answered: ManagedMeta, known: Known, manager: str) -> Outcome:
-    if known.version:
-        return Outcome.UNCHANGED if answered.resource_version == known.version else Outcome.CHANGED
-    return Outcome.CREATED if _is_only_ours(answered.managed_fields, manager) else Outcome.CHANGED
+def _outcome(answered: ManagedMeta, live: LiveOwnership, manager: str) -> ApplyOutcome:
+    if live.version:
+        return ApplyOutcome.UNCHANGED if answered.resource_version == live.version else ApplyOutcome.CHANGED
+    return (
+        ApplyOutcome.CREATED
+        if _is_only_managed_by(answered.managed_fields, manager)
+        else ApplyOutcome.CHANGED
+    )
 
 
-def _is_only_ours(entries: list[ManagedEntry], manager: str) -> bool:
-    # The answer does not say whether the object is new; one that nobody else ever touched, and that we did not
-    # know of, is.
+def _is_only_managed_by(entries: list[ManagedEntry], manager: str) -> bool:
+    # The answer does not say whether the object is new. It is, when we knew of none and no other manager has
+    # written to it.
     return all(entry.manager == manager and entry.operation == "Apply" for entry in entries)

@@ -1,7 +1,9 @@
-"""Whether an apply would change anything: the manifest beside what we own of the live object. Pure but for memory.
+"""Decides whether an apply would change anything: compares a manifest with the fields that we own of the live object.
 
-SAME: the live object holds what we would apply, and we own exactly that. DIFFERENT: it certainly does not. UNSURE: only
-the server can tell, because a default inside an atomic value, or a word of the schema, could explain it.
+SAME: we own exactly the fields of the manifest, and they have its values. DIFFERENT: certainly not. UNSURE: only the
+API server knows, because a default inside an atomic value, or the schema, could explain the difference.
+
+Pure, except that it reads and fills `ServerKnowledge`.
 """
 
 from collections.abc import Iterable
@@ -10,19 +12,24 @@ from typing import Any, Final
 
 from msgspec import Struct
 
-from steward.kube.apply.server_knowledge import Settled, Shape, digest_of_pair
-from steward.kube.managed_fields.field_set_match import Doubt, Doubts, doubts_about, refuted_by
+from steward.kube.apply.server_knowledge import FieldSetShape, ServerKnowledge, noop_digest
+from steward.kube.managed_fields.field_set_match import (
+    SchemaQuestion,
+    SchemaQuestions,
+    refuted_questions,
+    schema_questions,
+)
 from steward.kube.managed_fields.ownership import (
-    Claim,
     FieldSet,
     OwnedFields,
-    digest_of,
-    is_deep,
+    OwnEntry,
+    digest_values,
+    is_container,
     with_numbered_owners,
 )
 from steward.kube.objects.kinds import Manifest, Ref, ref_of
 
-# What names the object, or what only the server writes: it is in nobody's set of fields.
+# Fields that identify the object or that only the API server writes: no field manager owns them.
 _IDENTITY: Final = frozenset(
     (
         "name",
@@ -40,14 +47,14 @@ _IDENTITY: Final = frozenset(
 )
 
 
-class Verdict(Enum):
+class ComparisonResult(Enum):
     SAME = "same"
     DIFFERENT = "different"
     UNSURE = "unsure"
 
 
-def fields_of(manifest: Manifest) -> Manifest:
-    """The part of a manifest that somebody can own."""
+def ownable_fields(manifest: Manifest) -> Manifest:
+    """The fields of a manifest that a field manager can own."""
     fields = {
         name: value for name, value in manifest.items() if name not in ("apiVersion", "kind", "metadata")
     }
@@ -57,115 +64,125 @@ def fields_of(manifest: Manifest) -> Manifest:
     return {**fields, "metadata": metadata} if metadata else fields
 
 
-class Held(Struct, frozen=True, gc=False):
-    """The fields of a manifest, held against a set of owned ones."""
+class Projection(Struct, frozen=True, gc=False):
+    """The fields of a manifest, read along the tree of a set of owned fields."""
 
     owned: FieldSet
     owners: tuple[str, ...]
     fields: Manifest
-    """With the owners by number, as in the set."""
-    doubts: Doubts
+    """With owner uids replaced by numbers, as in the set."""
+    questions: SchemaQuestions
     values: list[Any]
-    """At each path of the set, in canonical form; none where the fields cannot be the owned ones."""
+    """The manifest's value at each path of the set, in canonical form; empty when the field sets certainly differ."""
 
 
-def hold_against(claim: Claim | OwnedFields, fields: Manifest) -> Held:
-    tree, numbered = claim.fields.tree, with_numbered_owners(fields, claim.owners)
-    doubts, values = doubts_about(tree, numbered), list[Any]()
-    if doubts is not None:
+def project(entry: OwnEntry | OwnedFields, fields: Manifest) -> Projection:
+    tree, numbered = entry.fields.tree, with_numbered_owners(fields, entry.owners)
+    questions, values = schema_questions(tree, numbered), list[Any]()
+    if questions is not None:
         tree.collect(numbered, values)
-    return Held(claim.fields, claim.owners, numbered, doubts, values)
+    return Projection(entry.fields, entry.owners, numbered, questions, values)
 
 
 class Comparison:
-    """One manifest, to be held against what we own of its object, before and after it was sent."""
+    """Compares one manifest with the fields that we own of its object, before and after the apply."""
 
-    def __init__(self, manifest: Manifest, settled: Settled) -> None:
+    def __init__(self, manifest: Manifest, knowledge: ServerKnowledge) -> None:
         self.ref: Ref = ref_of(manifest)
         self.manifest = manifest
-        self._settled = settled
-        self._held: Held | None = None
+        self._knowledge = knowledge
+        self._projection: Projection | None = None
 
-    def verdict(self, owned: OwnedFields | None) -> Verdict:
+    def compare(self, owned: OwnedFields | None) -> ComparisonResult:
         if owned is None:
-            return Verdict.DIFFERENT
-        pair = digest_of_pair(self.manifest, owned)
-        if self._settled.is_same(pair):
-            return Verdict.SAME
-        verdict = self._judge(owned)
-        if verdict is Verdict.SAME:
-            self._settled.learn_same(pair)
-        return verdict
+            return ComparisonResult.DIFFERENT
+        digest = noop_digest(self.manifest, owned)
+        if self._knowledge.is_noop(digest):
+            return ComparisonResult.SAME
+        result = self._compare_values(owned)
+        if result is ComparisonResult.SAME:
+            self._knowledge.remember_noop(digest)
+        return result
 
-    def learn(self, claim: Claim, answered: list[Any], owned: OwnedFields) -> None:
-        """Takes in what the server made of the manifest: sent again, it would change nothing."""
-        if self._settled.shape(claim.fields) is not Shape.PLAIN:
-            self._learn_of_kind(claim, answered)
-        self.learn_same(owned)
+    def remember_answer(self, entry: OwnEntry, answered: list[Any], owned: OwnedFields) -> None:
+        """Remembers what the API server stored for the manifest: applying it again would change nothing."""
+        if self._knowledge.shape_of(entry.fields) is not FieldSetShape.SIMPLE:
+            self._remember_schema_and_values(entry, answered)
+        self.remember_noop(owned)
 
-    def learn_same(self, owned: OwnedFields) -> None:
-        """Takes in that this is what we own once the manifest was sent: sent again, it would change nothing."""
-        self._settled.learn_same(digest_of_pair(self.manifest, owned))
+    def remember_noop(self, owned: OwnedFields) -> None:
+        """Remembers that applying this manifest changes nothing while we own these fields with these values."""
+        self._knowledge.remember_noop(noop_digest(self.manifest, owned))
 
-    def _learn_of_kind(self, claim: Claim, answered: list[Any]) -> None:
-        kind, held = self.ref.kind, self._held_against(claim)
-        self._settled.learn_schema(kind, held.doubts or (), self._refuted(held))
-        if held.doubts is None:
+    def _remember_schema_and_values(self, entry: OwnEntry, answered: list[Any]) -> None:
+        kind, projection = self.ref.kind, self._project_on(entry)
+        self._knowledge.remember_schema(kind, projection.questions or (), self._refuted_questions(projection))
+        if projection.questions is None:
             return
-        learned = self._settled.learn_values(kind, claim.fields.paths, held.values, answered)
-        is_plain = not (held.doubts or learned)
-        self._settled.learn_shape(claim.fields, Shape.PLAIN if is_plain else Shape.MIXED)
+        learned = self._knowledge.remember_values(kind, entry.fields.paths, projection.values, answered)
+        is_simple = not (projection.questions or learned)
+        self._knowledge.remember_shape(
+            entry.fields, FieldSetShape.SIMPLE if is_simple else FieldSetShape.COMPLEX
+        )
 
-    def _refuted(self, held: Held) -> Iterable[Doubt]:
-        """What the owned set refutes. The same set refutes the same each time, but for the lists that are empty."""
-        if held.doubts is None or [] in held.values:
-            return refuted_by(held.owned.tree, held.fields)
-        return refuted_by(held.owned.tree, held.fields) if self._settled.shape(held.owned) is None else ()
+    def _refuted_questions(self, projection: Projection) -> Iterable[SchemaQuestion]:
+        """The same field set refutes the same questions each time, except for those about empty lists."""
+        if projection.questions is None or [] in projection.values:
+            return refuted_questions(projection.owned.tree, projection.fields)
+        return (
+            refuted_questions(projection.owned.tree, projection.fields)
+            if self._knowledge.shape_of(projection.owned) is None
+            else ()
+        )
 
-    def _held_against(self, claim: Claim | OwnedFields) -> "Held":
-        """The last is kept: what we owned before an apply is mostly what we own after it."""
-        last = self._held
-        if last is None or last.owned is not claim.fields or last.owners != claim.owners:
-            last = self._held = hold_against(claim, fields_of(self.manifest))
+    def _project_on(self, entry: OwnEntry | OwnedFields) -> "Projection":
+        """The last projection is kept: the field set after an apply is mostly that from before it."""
+        last = self._projection
+        if last is None or last.owned is not entry.fields or last.owners != entry.owners:
+            last = self._projection = project(entry, ownable_fields(self.manifest))
         return last
 
-    def _judge(self, owned: OwnedFields) -> Verdict:
-        held = self._held_against(owned)
-        known = False if held.doubts is None else self._settled.hold(self.ref.kind, held.doubts)
-        if known is False:
-            return Verdict.DIFFERENT
-        digest = digest_of(held.values, owned.fields.loose)
-        if not owned.agrees_on_scalars(digest):
-            return Verdict.DIFFERENT
+    def _compare_values(self, owned: OwnedFields) -> ComparisonResult:
+        projection = self._project_on(owned)
+        if projection.questions is None:
+            return ComparisonResult.DIFFERENT
+        is_same_set = self._knowledge.schema_answer(self.ref.kind, projection.questions)
+        if is_same_set is False:
+            return ComparisonResult.DIFFERENT
+        digest = digest_values(projection.values, owned.fields.shared_maps)
+        if not owned.has_same_scalars(digest):
+            return ComparisonResult.DIFFERENT
         if digest != owned.digest:
-            answered = digest_of(self._as_answered(owned, held.values), owned.fields.loose)
-            if answered != owned.digest:
-                return self._judge_difference(owned, held.values, answered)
-        return Verdict.SAME if known else Verdict.UNSURE
+            stored = digest_values(self._as_stored(owned, projection.values), owned.fields.shared_maps)
+            if stored != owned.digest:
+                return self._classify_difference(owned, projection.values, stored)
+        return ComparisonResult.SAME if is_same_set else ComparisonResult.UNSURE
 
-    def _judge_difference(self, owned: OwnedFields, values: list[Any], answered: bytes) -> Verdict:
-        if owned.agrees_but_for_loose_maps(answered) and _has_empty_map(owned, values):
-            # What a map holds that we applied empty is a default or somebody else's, if it is not ours of before.
-            return Verdict.UNSURE
-        return Verdict.DIFFERENT if self._knows_all(owned, values) else Verdict.UNSURE
+    def _classify_difference(self, owned: OwnedFields, values: list[Any], stored: bytes) -> ComparisonResult:
+        if owned.matches_except_shared_maps(stored) and _has_empty_map(owned, values):
+            # We applied the map empty. Its live content is a default, another manager's, or ours from an earlier apply.
+            return ComparisonResult.UNSURE
+        return (
+            ComparisonResult.DIFFERENT if self._all_values_known(owned, values) else ComparisonResult.UNSURE
+        )
 
-    def _as_answered(self, owned: OwnedFields, values: list[Any]) -> list[Any]:
-        """The values as the server would store them, as far as it was seen."""
-        answered = []
+    def _as_stored(self, owned: OwnedFields, values: list[Any]) -> list[Any]:
+        """The values as the API server would store them, as far as that is known."""
+        stored_values = []
         for path, value in zip(owned.fields.paths, values, strict=True):
-            may_grow = value is None or is_deep(value)
-            became = self._settled.became(self.ref.kind, path, value) if may_grow else None
-            answered.append(value if became is None else became[0])
-        return answered
+            may_grow = value is None or is_container(value)
+            stored = self._knowledge.stored_as(self.ref.kind, path, value) if may_grow else None
+            stored_values.append(value if stored is None else stored[0])
+        return stored_values
 
-    def _knows_all(self, owned: OwnedFields, values: list[Any]) -> bool:
+    def _all_values_known(self, owned: OwnedFields, values: list[Any]) -> bool:
         return all(
-            self._settled.became(self.ref.kind, path, value) is not None
+            self._knowledge.stored_as(self.ref.kind, path, value) is not None
             for path, value in zip(owned.fields.paths, values, strict=True)
-            if is_deep(value)
+            if is_container(value)
         )
 
 
 def _has_empty_map(owned: OwnedFields, values: list[Any]) -> bool:
-    """Or what is spelt like one: nothing, for a built-in kind."""
-    return any(values[place] is None or values[place] == {} for place in owned.fields.loose)
+    """Counts an absent value too: it is the canonical form of an empty map for a built-in kind."""
+    return any(values[position] is None or values[position] == {} for position in owned.fields.shared_maps)

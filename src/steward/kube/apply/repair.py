@@ -1,15 +1,16 @@
-"""Heals three refusals that server-side apply cannot get out of by itself.
+"""Repairs three rejections (422) that server-side apply cannot resolve by itself.
 
-A union whose branch changes: a default that nobody owns (a Deployment's `rollingUpdate`) stays beside the new branch,
-and the server refuses both together. The leftover is taken away in one patch with setting the new branch.
+A union whose member changes: a default that no manager owns (a Deployment's `rollingUpdate`) stays beside the new
+member, and the API server rejects the two together. One patch removes the default and sets the new member.
 
-A merge key that somebody changed (a Service's port number): our item and the changed one share a name, and the
-server refuses the duplicate. The changed item is given its key back.
+A merge key that another client changed (a Service's port number): our item and the changed one have the same name, and
+the server rejects the duplicate. The patch restores the key of the changed item.
 
-A map of a custom resource whose last key we drop: the server makes it null and refuses that. The map is emptied first.
+A map of a custom resource whose last key we drop: the server sets it to null and rejects the null. The patch empties
+the map first.
 
-Such a patch is an update, not an apply, and makes its author an owner whose fields no later apply could drop. So it
-is made under a name of its own, and `tidy` takes that entry away once the apply has gone through.
+Such a patch is an update, not an apply, and would make us a second owner of fields that no later apply could remove. So
+it is sent under a field manager of its own, and `remove_repair_manager` removes that manager's entry after the apply.
 """
 
 from contextlib import suppress
@@ -17,7 +18,7 @@ from typing import Any
 
 import msgspec
 
-from steward.kube.apply.repair_patches import Cause, Operation, clearing
+from steward.kube.apply.repair_patches import Operation, RejectionCause, repair_operations
 from steward.kube.client.client import Client
 from steward.kube.errors import Conflict, Invalid, NotFound
 from steward.kube.managed_fields.ownership import managed_entries
@@ -25,23 +26,23 @@ from steward.kube.objects.kinds import Manifest, Ref, ref_of
 from steward.kube.objects.options import ApplyOptions
 from steward.kube.objects.patches import JsonPatch
 
-# A patch holds the version that it was made for, and controllers write status at the same time.
+# A patch holds the resourceVersion that it was made for, and controllers write the status at the same time.
 _ATTEMPTS = 5
 _SUFFIX = "-heal"
 
 
-class Healer:
+class ApplyRepairer:
     def __init__(self, client: Client) -> None:
         self._client = client
 
-    async def heal(self, manifest: Manifest, options: ApplyOptions, refusal: Invalid) -> bool:
-        """Whether something was cleared away, so that the apply is worth another attempt."""
+    async def repair(self, manifest: Manifest, options: ApplyOptions, refusal: Invalid) -> bool:
+        """Whether a patch was sent, so that another attempt to apply makes sense."""
         if not options.force or options.subresource:
             return False
         ref, causes = ref_of(manifest), _causes(refusal)
         for _ in range(_ATTEMPTS):
             live = await self._read(ref)
-            operations = clearing(manifest, live, causes)
+            operations = repair_operations(manifest, live, causes)
             if not operations:
                 return False
             with suppress(Conflict, Invalid):
@@ -49,21 +50,26 @@ class Healer:
                 return True
         return False
 
-    async def tidy(self, manifest: Manifest, options: ApplyOptions, body: bytes) -> bytes:
-        """The object without the owner that healing made; it is only a matter of order, so it may fail."""
-        healer = options.manager + _SUFFIX
-        if healer.encode() not in body:
+    async def remove_repair_manager(self, manifest: Manifest, options: ApplyOptions, body: bytes) -> bytes:
+        """Returns the object without the entry of the repair manager. Only tidiness, so that it may fail."""
+        repair_manager = options.manager + _SUFFIX
+        if repair_manager.encode() not in body:
             return body
         ref = ref_of(manifest)
         for _ in range(_ATTEMPTS):
-            places = [place for place, entry in enumerate(managed_entries(body)) if entry.manager == healer]
-            if not places:
+            positions = [
+                position
+                for position, entry in enumerate(managed_entries(body))
+                if entry.manager == repair_manager
+            ]
+            if not positions:
                 return body
-            removal: list[Operation] = [
-                {"op": "remove", "path": f"/metadata/managedFields/{place}"} for place in reversed(places)
+            operations: list[Operation] = [
+                {"op": "remove", "path": f"/metadata/managedFields/{position}"}
+                for position in reversed(positions)
             ]
             try:
-                return await self._patch(ref, _version(body), removal, options)
+                return await self._patch(ref, _resource_version(body), operations, options)
             except (Conflict, Invalid):
                 body = bytes(await self._client.get(ref.kind, ref.key, msgspec.Raw))
         return body
@@ -77,17 +83,18 @@ class Healer:
     async def _patch(
         self, ref: Ref, version: str, operations: list[Operation], options: ApplyOptions
     ) -> bytes:
-        patch = JsonPatch.as_seen(version, operations)
+        patch = JsonPatch.at_version(version, operations)
         return await self._client.patch(ref, patch, manager=options.manager + _SUFFIX)
 
 
-def _causes(refusal: Invalid) -> list[Cause]:
+def _causes(refusal: Invalid) -> list[RejectionCause]:
     causes: list[dict[str, Any]] = refusal.details.get("causes") or []
     return [
-        Cause(cause.get("reason", ""), cause.get("field", ""), cause.get("message", "")) for cause in causes
+        RejectionCause(cause.get("reason", ""), cause.get("field", ""), cause.get("message", ""))
+        for cause in causes
     ]
 
 
-def _version(body: bytes) -> str:
+def _resource_version(body: bytes) -> str:
     version: str = msgspec.json.decode(body)["metadata"]["resourceVersion"]
     return version

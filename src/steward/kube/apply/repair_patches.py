@@ -1,8 +1,8 @@
-"""What stands in the way of an apply, and the JSON patch that clears it. Pure.
+"""The JSON patches that remove what makes the API server reject an apply. Pure.
 
-A 422 names a field of the object that the apply would have made. Its numbers count items in that object, which nobody
-has, so a path is followed through every item of a list that manifest and live object have in common by name, and
-only an item that shows the very fault is touched.
+A 422 names a field of the object that the apply would have produced. Its list indexes count items of that object, which
+was never stored. So a path is followed through every list item that manifest and live object share by name, and only
+items that show the fault are patched.
 """
 
 import re
@@ -16,127 +16,135 @@ Operation = dict[str, Any]
 _STEP: Final = re.compile(r"[^.\[\]]+|\[[^\]]*\]")
 
 
-class Cause(NamedTuple):
-    """Why the server refuses: one cause of a Status, as it comes."""
+class RejectionCause(NamedTuple):
+    """One cause of the Status that rejects the apply, as sent by the API server."""
 
     reason: str
     field: str
     message: str
 
 
-class Place(NamedTuple):
-    """The same place in the live object and in the manifest, and its pointer in the live object."""
+class FieldLocation(NamedTuple):
+    """The values of one field in the live object and in the manifest, and its JSON pointer in the live object."""
 
     pointer: str
     live: Any
     desired: Any
 
 
-def clearing(manifest: Manifest, live: Manifest, causes: list[Cause]) -> list[Operation]:
-    """The operations that let the manifest through; none when the refusal has another reason."""
+def repair_operations(manifest: Manifest, live: Manifest, causes: list[RejectionCause]) -> list[Operation]:
+    """The operations after which the manifest can be applied; none when the rejection has another reason."""
     operations: list[Operation] = []
     for cause in causes:
         steps = _STEP.findall(cause.field)
         if not steps:
             continue
         if cause.reason == "FieldValueDuplicate":
-            found = _rename(manifest, live, steps)
+            repairs = _restore_merge_keys(manifest, live, steps)
         elif cause.reason == "FieldValueTypeInvalid":
-            found = _empty(manifest, live, steps, cause.message)
+            repairs = _empty_maps(manifest, live, steps, cause.message)
         else:
-            found = _switch_branch(manifest, live, steps, cause.message)
-        operations += [operation for operation in found if operation not in operations]
+            repairs = _switch_union_member(manifest, live, steps, cause.message)
+        operations += [operation for operation in repairs if operation not in operations]
     return operations
 
 
-def _rename(manifest: Manifest, live: Manifest, steps: list[str]) -> Iterator[Operation]:
-    """Items that share the doubled value with one of ours become ours, and keep what the server gave them."""
+def _restore_merge_keys(manifest: Manifest, live: Manifest, steps: list[str]) -> Iterator[Operation]:
+    """Live items with the duplicate value of one of our items get our fields, and keep what the server added."""
     *path, item, field = steps if len(steps) > 2 else ("", "", "", "")
     if not item.startswith("["):
         return
-    for place in _follow(Place("", live, manifest), path):
-        if not isinstance(place.live, list) or not isinstance(place.desired, list):
+    for location in _locate(FieldLocation("", live, manifest), path):
+        if not isinstance(location.live, list) or not isinstance(location.desired, list):
             continue
-        ours = {wanted[field]: wanted for wanted in place.desired if field in wanted}
-        items = [{**held, **ours.get(held.get(field), {})} for held in place.live]
-        if items != place.live:
-            yield {"op": "replace", "path": place.pointer, "value": items}
+        ours = {desired[field]: desired for desired in location.desired if field in desired}
+        items = [{**item, **ours.get(item.get(field), {})} for item in location.live]
+        if items != location.live:
+            yield {"op": "replace", "path": location.pointer, "value": items}
 
 
-def _empty(manifest: Manifest, live: Manifest, steps: list[str], message: str) -> Iterator[Operation]:
-    """A map of a custom resource whose last key we drop: the server makes it null, and then refuses null."""
+def _empty_maps(manifest: Manifest, live: Manifest, steps: list[str], message: str) -> Iterator[Operation]:
+    """A map of a custom resource whose last key we drop: the server sets it to null, then rejects the null."""
     if not message.rstrip().endswith('"null"'):
         return
-    for place in _follow(Place("", live, manifest), steps):
-        if isinstance(place.live, dict | list) and not place.desired:
-            goes = place.desired is None
-            yield {"op": "remove", "path": place.pointer} if goes else _set(place.pointer, place.desired)
+    for location in _locate(FieldLocation("", live, manifest), steps):
+        if isinstance(location.live, dict | list) and not location.desired:
+            if location.desired is None:
+                yield {"op": "remove", "path": location.pointer}
+            else:
+                yield _set(location.pointer, location.desired)
 
 
 def _set(pointer: str, value: Any) -> Operation:
     return {"op": "add", "path": pointer, "value": value}
 
 
-def _switch_branch(manifest: Manifest, live: Manifest, steps: list[str], message: str) -> Iterator[Operation]:
-    """The live object holds a branch of a union that the manifest does not: it goes, and ours is set with it."""
-    for parent in _follow(Place("", live, manifest), steps[:-1]):
+def _switch_union_member(
+    manifest: Manifest, live: Manifest, steps: list[str], message: str
+) -> Iterator[Operation]:
+    """The live object has a union member that the manifest does not have: remove it, and set ours."""
+    for parent in _locate(FieldLocation("", live, manifest), steps[:-1]):
         yield from _drop_extra(parent, steps[-1], message)
-    for place in _follow(Place("", live, manifest), steps):
-        yield from _drop_named(place, message)
+    for location in _locate(FieldLocation("", live, manifest), steps):
+        yield from _drop_named(location, message)
 
 
-def _drop_extra(parent: Place, name: str, message: str) -> Iterator[Operation]:
-    """The cause names a field of this map: the field itself, or the other one, is the leftover."""
+def _drop_extra(parent: FieldLocation, name: str, message: str) -> Iterator[Operation]:
+    """The cause names a field of this map: remove that field or the one that it excludes."""
     if not isinstance(parent.live, dict) or not isinstance(parent.desired, dict):
         return
     extra = parent.live.keys() - parent.desired.keys()
     if name in extra:
-        yield from _without(parent, [name])
+        yield from _remove_members(parent, [name])
     elif name in parent.desired and name not in parent.live:
-        named = [other for other in extra if _names(message, other)]
-        yield from _without(parent, named or list(extra) if len(extra) == 1 else named)
+        named = [other for other in extra if _mentions(message, other)]
+        yield from _remove_members(parent, named or list(extra) if len(extra) == 1 else named)
 
 
-def _drop_named(place: Place, message: str) -> Iterator[Operation]:
-    """The cause names the whole map, and its message the two fields that exclude each other."""
-    if not isinstance(place.live, dict) or not isinstance(place.desired, dict):
+def _drop_named(location: FieldLocation, message: str) -> Iterator[Operation]:
+    """The cause names the map, and its message the two fields that exclude each other."""
+    if not isinstance(location.live, dict) or not isinstance(location.desired, dict):
         return
-    extra = [name for name in place.live if name not in place.desired and _names(message, name)]
-    if any(_names(message, name) for name in place.desired):
-        yield from _without(place, extra)
+    extra = [name for name in location.live if name not in location.desired and _mentions(message, name)]
+    if any(_mentions(message, name) for name in location.desired):
+        yield from _remove_members(location, extra)
 
 
-def _without(place: Place, names: list[str]) -> Iterator[Operation]:
+def _remove_members(location: FieldLocation, names: list[str]) -> Iterator[Operation]:
     if not names:
         return
     for name in sorted(names):
-        yield {"op": "remove", "path": f"{place.pointer}/{_escaped(name)}"}
-    for name, wanted in place.desired.items():
-        held = place.live.get(name)
-        if held is None or (held != wanted and not isinstance(held, dict | list)):
-            yield _set(f"{place.pointer}/{_escaped(name)}", wanted)
+        yield {"op": "remove", "path": f"{location.pointer}/{_escaped(name)}"}
+    for name, desired in location.desired.items():
+        item = location.live.get(name)
+        if item is None or (item != desired and not isinstance(item, dict | list)):
+            yield _set(f"{location.pointer}/{_escaped(name)}", desired)
 
 
-def _names(message: str, name: str) -> bool:
+def _mentions(message: str, name: str) -> bool:
     return re.search(rf"\b{re.escape(name)}\b", message) is not None
 
 
-def _follow(place: Place, steps: list[str]) -> Iterator[Place]:
-    """Every place that the steps may mean."""
+def _locate(location: FieldLocation, steps: list[str]) -> Iterator[FieldLocation]:
+    """Every location that the steps can mean."""
     if not steps:
-        yield place
+        yield location
         return
     step, rest = steps[0], steps[1:]
     if not step.startswith("["):
-        if isinstance(place.live, dict) and isinstance(place.desired, dict):
-            below = Place(f"{place.pointer}/{_escaped(step)}", place.live.get(step), place.desired.get(step))
-            yield from _follow(below, rest)
+        if isinstance(location.live, dict) and isinstance(location.desired, dict):
+            below = FieldLocation(
+                f"{location.pointer}/{_escaped(step)}", location.live.get(step), location.desired.get(step)
+            )
+            yield from _locate(below, rest)
         return
-    if isinstance(place.live, list) and isinstance(place.desired, list):
-        ours = {item["name"]: item for item in place.desired if isinstance(item, dict) and "name" in item}
-        for number, held in enumerate(place.live):
-            if isinstance(held, dict) and held.get("name") in ours:
-                yield from _follow(Place(f"{place.pointer}/{number}", held, ours[held["name"]]), rest)
+    if isinstance(location.live, list) and isinstance(location.desired, list):
+        ours = {item["name"]: item for item in location.desired if isinstance(item, dict) and "name" in item}
+        for number, item in enumerate(location.live):
+            if isinstance(item, dict) and item.get("name") in ours:
+                yield from _locate(
+                    FieldLocation(f"{location.pointer}/{number}", item, ours[item["name"]]), rest
+                )
 
 
 def _escaped(name: str) -> str:

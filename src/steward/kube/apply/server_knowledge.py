@@ -1,127 +1,111 @@
-"""What the server was seen to make of what we send: the memory that spares asking twice.
+"""Remembers how the API server answered earlier applies, so that it is asked each question once.
 
-Three things are remembered, all of them bounded, none of them needed: a process that starts anew asks once more.
-What the schema of a kind says (see `shape`); what became of an atomic value (defaults are added inside it), for all
-objects of a kind alike; and that a manifest changes nothing while its object is as it is, which spares looking at
-every field again, and is all that can be known where a webhook rewrites what we send.
+All of it is cache: bounded, and a restarted process asks again. It holds
+
+- what the schema of a kind says (`SchemaQuestion` in `managed_fields.field_set_match`);
+- what the server stored for an atomic value, to which it adds defaults, for all objects of a kind alike;
+- that a manifest changes nothing while its object has certain owned fields and values. That saves comparing every
+  field again, and is the only possible knowledge where a mutating webhook rewrites the manifest;
+- whether the answers for a field set can teach anything at all (`FieldSetShape`).
 """
 
-from collections import OrderedDict
 from collections.abc import Iterable, Sequence
 from enum import Enum
 from hashlib import blake2b
-from typing import Any, Final, Generic, TypeVar
+from typing import Any, Final
 
 import msgspec
 
-from steward.kube.managed_fields.field_set_match import Doubt
-from steward.kube.managed_fields.ownership import FieldSet, OwnedFields, is_deep
+from steward.kube.bounded_cache import LruCache
+from steward.kube.managed_fields.field_set_match import SchemaQuestion
+from steward.kube.managed_fields.ownership import FieldSet, OwnedFields, is_container
 from steward.kube.objects.canonical import Path
 from steward.kube.objects.kinds import Kind, Manifest
 
-K = TypeVar("K")
-V = TypeVar("V")
+CAPACITY: Final = 20_000
 
-REMEMBERED: Final = 20_000
+# A value that the server stored unchanged is not kept: that would hold the atomic lists of a fleet a second time.
+_UNCHANGED: Final = ()
 
-# What the server left as it was is not kept: a fleet of objects with atomic lists would be held whole a second time.
-_AS_SENT: Final = ()
-
-# Of all atomic values only those of metadata are the same for every kind, and the server adds nothing to them.
+# Atomic values of metadata are the same for every kind, and the server adds no defaults to them.
 _NEVER_DEFAULTED: Final = "metadata"
 
 _encode = msgspec.json.Encoder(order="sorted").encode
 
 
-def digest_of_pair(manifest: Manifest, owned: OwnedFields) -> bytes:
-    """One value for a manifest and what we own of its object: equal only for the same of both."""
+def noop_digest(manifest: Manifest, owned: OwnedFields) -> bytes:
+    """Identifies a manifest together with the owned fields of its object and their values."""
     digest = blake2b(msgspec.json.encode(manifest), digest_size=16)
     digest.update(msgspec.json.encode((hash(owned.fields.raw), owned.owners, owned.digest)))
     return digest.digest()
 
 
-class Memory(Generic[K, V]):
-    """A dict that forgets what was longest unused."""
+class FieldSetShape(Enum):
+    """Whether another answer for the same field set can teach anything about the kind."""
 
-    def __init__(self, size: int) -> None:
-        self._size = size
-        self._held: OrderedDict[K, V] = OrderedDict()
-
-    def get(self, key: K) -> V | None:
-        value = self._held.get(key)
-        if value is not None:
-            self._held.move_to_end(key)
-        return value
-
-    def put(self, key: K, value: V) -> None:
-        self._held[key] = value
-        self._held.move_to_end(key)
-        if len(self._held) > self._size:
-            self._held.popitem(last=False)
+    SIMPLE = "simple"
+    """No atomic values and no schema questions: further answers teach nothing."""
+    COMPLEX = "complex"
 
 
-class Shape(Enum):
-    """What a manifest with these fields teaches that no other with the same fields has taught."""
+class ServerKnowledge:
+    def __init__(self, size: int = CAPACITY) -> None:
+        self._schema: LruCache[tuple[Kind, SchemaQuestion], bool] = LruCache(size)
+        self._stored_as: LruCache[tuple[Kind, Path, bytes], tuple[Any, ...]] = LruCache(size)
+        self._noops: LruCache[bytes, bool] = LruCache(size)
+        self._shapes: LruCache[FieldSet, FieldSetShape] = LruCache(size)
 
-    PLAIN = "plain"
-    """Nothing: no atomic values, nothing that only the schema tells."""
-    MIXED = "mixed"
-
-
-class Settled:
-    def __init__(self, size: int = REMEMBERED) -> None:
-        self._schema: Memory[tuple[Kind, Doubt], bool] = Memory(size)
-        self._became: Memory[tuple[Kind, Path, bytes], tuple[Any, ...]] = Memory(size)
-        self._same: Memory[bytes, bool] = Memory(size)
-        self._shapes: Memory[FieldSet, Shape] = Memory(size)
-
-    def hold(self, kind: Kind, doubts: list[Doubt]) -> bool | None:
-        """Whether all of this is true of the kind; None when it was not seen yet."""
-        seen = [self._schema.get((kind, doubt)) for doubt in doubts]
-        if False in seen:
+    def schema_answer(self, kind: Kind, questions: list[SchemaQuestion]) -> bool | None:
+        """Whether the answer to all questions is yes for this kind; None when one of them is still open."""
+        answers = [self._schema.get((kind, question)) for question in questions]
+        if False in answers:
             return False
-        return None if None in seen else True
+        return None if None in answers else True
 
-    def learn_schema(self, kind: Kind, confirmed: Iterable[Doubt], refuted: Iterable[Doubt]) -> None:
-        for doubt in confirmed:
-            self._schema.put((kind, doubt), True)
-        for doubt in refuted:
-            self._schema.put((kind, doubt), False)
+    def remember_schema(
+        self, kind: Kind, confirmed: Iterable[SchemaQuestion], refuted: Iterable[SchemaQuestion]
+    ) -> None:
+        for question in confirmed:
+            self._schema.set((kind, question), True)
+        for question in refuted:
+            self._schema.set((kind, question), False)
 
-    def shape(self, owned: FieldSet) -> Shape | None:
-        """None when this set is met for the first time: a fleet has few sets and many objects."""
+    def shape_of(self, owned: FieldSet) -> FieldSetShape | None:
+        """None for a new field set: a fleet has few sets and many objects."""
         return self._shapes.get(owned)
 
-    def learn_shape(self, owned: FieldSet, shape: Shape) -> None:
-        self._shapes.put(owned, shape)
+    def remember_shape(self, owned: FieldSet, shape: FieldSetShape) -> None:
+        self._shapes.set(owned, shape)
 
-    def became(self, kind: Kind, path: Path, value: Any) -> tuple[Any, ...] | None:
-        """What the server made of an atomic value, in a tuple since that may be nothing at all."""
+    def stored_as(self, kind: Kind, path: Path, value: Any) -> tuple[Any, ...] | None:
+        """What the server stores for an atomic value, in a tuple because that can be None; None when unknown."""
         if path[0] == _NEVER_DEFAULTED:
             return (value,)
-        found = self._became.get((kind, path, _digest(value)))
-        return (value,) if found == _AS_SENT else found
+        stored = self._stored_as.get((kind, path, _digest(value)))
+        return (value,) if stored == _UNCHANGED else stored
 
-    def learn_values(
+    def remember_values(
         self, kind: Kind, paths: list[Path], sent: list[Any], answered: list[Any]
     ) -> Sequence[Path]:
-        """The paths of those values that there was something to learn about."""
+        """Returns the paths of the values that may get defaults."""
         learned = []
-        for path, mine, theirs in zip(paths, sent, answered, strict=True):
-            may_grow = is_deep(mine) or (mine is None and is_deep(theirs))
+        for path, sent_value, stored_value in zip(paths, sent, answered, strict=True):
+            may_grow = is_container(sent_value) or (sent_value is None and is_container(stored_value))
             if may_grow and path[0] != _NEVER_DEFAULTED:
-                sent_as = _digest(mine)
-                is_left = sent_as == _digest(theirs)  # to Python 1, 1.0 and True are all the same
-                self._became.put((kind, path, sent_as), _AS_SENT if is_left else (theirs,))
+                digest = _digest(sent_value)
+                is_unchanged = digest == _digest(
+                    stored_value
+                )  # Python's == takes 1, 1.0 and True for the same
+                self._stored_as.set((kind, path, digest), _UNCHANGED if is_unchanged else (stored_value,))
                 learned.append(path)
         return learned
 
-    def is_same(self, manifest: bytes) -> bool:
-        """Whether this manifest is known to change nothing: by `digest_of_pair` with what we own of its object."""
-        return self._same.get(manifest) is not None
+    def is_noop(self, digest: bytes) -> bool:
+        """Whether the apply with this `noop_digest` is known to change nothing."""
+        return self._noops.get(digest) is not None
 
-    def learn_same(self, manifest: bytes) -> None:
-        self._same.put(manifest, True)
+    def remember_noop(self, digest: bytes) -> None:
+        self._noops.set(digest, True)
 
 
 def _digest(value: Any) -> bytes:

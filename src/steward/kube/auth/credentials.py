@@ -1,7 +1,7 @@
-"""Who we are to the server, for one request: an Authorization header and perhaps a client certificate.
+"""The credentials of a request: an Authorization header, a client certificate, or both.
 
-Credentials are asked for before every attempt, so that rotation needs no restart, and are told when the server
-refused what they gave.
+The transport gets them before every attempt, so that rotation needs no restart, and reports those that the API server
+rejected.
 """
 
 import base64
@@ -17,7 +17,7 @@ from steward.kube.config.settings import AuthSettings
 from steward.kube.errors import ConfigError
 
 
-class Presented(Struct, frozen=True):
+class RequestCredentials(Struct, frozen=True):
     authorization: str = ""
     certificate: ClientCertificate | None = None
 
@@ -25,39 +25,39 @@ class Presented(Struct, frozen=True):
         return "Presented(...)"
 
 
-class Credentials(Protocol):
-    async def present(self) -> Presented: ...
+class CredentialSource(Protocol):
+    async def current(self) -> RequestCredentials: ...
 
-    def refused(self, presented: Presented) -> None:
-        """The server answered 401 to this: look again for something newer, unless it was found meanwhile."""
+    def rejected(self, credentials: RequestCredentials) -> None:
+        """The server answered 401: get new credentials, unless these are no longer the current ones."""
 
 
-class Fixed:
-    """A token, a password, or nothing at all (the certificate then speaks for us)."""
+class StaticCredentials:
+    """A token, a password, or neither (when a client certificate authenticates us)."""
 
     def __init__(self, authorization: str) -> None:
-        self._presented = Presented(authorization)
+        self._credentials = RequestCredentials(authorization)
 
-    async def present(self) -> Presented:
-        return self._presented
+    async def current(self) -> RequestCredentials:
+        return self._credentials
 
-    def refused(self, presented: Presented) -> None:
+    def rejected(self, credentials: RequestCredentials) -> None:
         return
 
 
-class TokenFile:
+class TokenFileCredentials:
     def __init__(self, path: str, clock: Clock) -> None:
         self._path = path
         self._file = RotatedFile(path, clock)
         self._read_from = b""
-        self._presented = Presented()
+        self._credentials = RequestCredentials()
 
-    async def present(self) -> Presented:
+    async def current(self) -> RequestCredentials:
         content = self._file.read()
         if content is not self._read_from:
-            self._presented = Presented(f"Bearer {self._token(content)}")
+            self._credentials = RequestCredentials(f"Bearer {self._token(content)}")
             self._read_from = content
-        return self._presented
+        return self._credentials
 
     def _token(self, content: bytes) -> str:
         token = content.decode("ascii", "replace").strip()
@@ -65,38 +65,38 @@ class TokenFile:
             raise ConfigError(f"{self._path} holds no token")
         return token
 
-    def refused(self, presented: Presented) -> None:
+    def rejected(self, credentials: RequestCredentials) -> None:
         self._file.check_now()
 
 
-class FromPlugin:
+class PluginCredentials:
     def __init__(self, plugin: ExecPlugin) -> None:
         self._plugin = plugin
-        self._held: PluginCredential | None = None
-        self._presented = Presented()
+        self._plugin_credential: PluginCredential | None = None
+        self._credentials = RequestCredentials()
 
-    async def present(self) -> Presented:
+    async def current(self) -> RequestCredentials:
         credential = await self._plugin.credential()
-        if credential is not self._held:
+        if credential is not self._plugin_credential:
             bearer = f"Bearer {credential.token}" if credential.token else ""
-            self._presented = Presented(bearer, credential.certificate)
-            self._held = credential
-        return self._presented
+            self._credentials = RequestCredentials(bearer, credential.certificate)
+            self._plugin_credential = credential
+        return self._credentials
 
-    def refused(self, presented: Presented) -> None:
-        if presented is self._presented and self._held is not None:
-            self._plugin.refuse(self._held)
+    def rejected(self, credentials: RequestCredentials) -> None:
+        if credentials is self._credentials and self._plugin_credential is not None:
+            self._plugin.invalidate(self._plugin_credential)
 
 
-def credentials_for(auth: AuthSettings, clock: Clock) -> Credentials:
-    """The file wins over the token beside it, since the file is kept fresh; the plugin speaks only alone."""
+def credentials_for(auth: AuthSettings, clock: Clock) -> CredentialSource:
+    """A token file takes precedence over a token, because it is rotated; a plugin is used only without either."""
     if auth.token_file:
-        return TokenFile(auth.token_file, clock)
+        return TokenFileCredentials(auth.token_file, clock)
     if auth.token:
-        return Fixed(f"Bearer {auth.token}")
+        return StaticCredentials(f"Bearer {auth.token}")
     if auth.username:
         pair = base64.b64encode(f"{auth.username}:{auth.password}".encode()).decode("ascii")
-        return Fixed(f"Basic {pair}")
+        return StaticCredentials(f"Basic {pair}")
     if auth.plugin is not None:
-        return FromPlugin(ExecPlugin(auth.plugin, clock))
-    return Fixed("")
+        return PluginCredentials(ExecPlugin(auth.plugin, clock))
+    return StaticCredentials("")

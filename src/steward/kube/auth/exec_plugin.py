@@ -1,7 +1,7 @@
-"""Credential plugins: a program of the user's prints an ExecCredential, which is kept until it expires.
+"""Credential plugins: a program prints an ExecCredential, which is cached until it expires.
 
-The plugin runs once at a time however many calls wait for it, and again when its answer has expired or the server
-refused it. Nothing that it printed is ever part of a message, except what it wrote to standard error.
+One run of the plugin serves all waiting requests. It runs again when the credential has expired or the API server
+rejected it. Messages contain its standard error, never its standard output.
 """
 
 import asyncio
@@ -29,7 +29,7 @@ class PluginCredential(Struct, frozen=True):
     token: str
     certificate: ClientCertificate | None
     expires: float | None
-    """Wall seconds; None lasts until it is refused."""
+    """Seconds since the epoch; None means valid until the server rejects it."""
 
     def __repr__(self) -> str:
         return f"PluginCredential(expires={self.expires})"
@@ -53,23 +53,23 @@ class ExecPlugin:
         _check(settings)
         self._settings = settings
         self._clock = clock
-        self._held: PluginCredential | None = None
+        self._cached: PluginCredential | None = None
         self._running = asyncio.Lock()
 
     async def credential(self) -> PluginCredential:
-        if self._held is None or self._expired(self._held):
+        if self._cached is None or self._expired(self._cached):
             async with self._running:
-                if self._held is None or self._expired(self._held):
-                    self._held = await self._run()
-        return self._held
+                if self._cached is None or self._expired(self._cached):
+                    self._cached = await self._run()
+        return self._cached
 
-    def refuse(self, credential: PluginCredential) -> None:
-        """The server did not accept this one: the next call runs the plugin, unless it has run meanwhile."""
-        if self._held is credential:
-            self._held = None
+    def invalidate(self, credential: PluginCredential) -> None:
+        """The server rejected this credential: the next call runs the plugin, unless it has run since."""
+        if self._cached is credential:
+            self._cached = None
 
-    def _expired(self, held: PluginCredential) -> bool:
-        return held.expires is not None and self._clock.now() >= held.expires
+    def _expired(self, cached: PluginCredential) -> bool:
+        return cached.expires is not None and self._clock.now() >= cached.expires
 
     async def _run(self) -> PluginCredential:
         interactive = is_interactive(self._settings, _has_terminal())
@@ -126,15 +126,15 @@ async def _output(settings: ExecSettings, environment: Mapping[str, str], stdin:
         stdout=asyncio.subprocess.PIPE,
         stderr=asyncio.subprocess.PIPE,
     )
-    stdout, stderr = await _finished(process, settings)
+    stdout, stderr = await _communicate(process, settings)
     if process.returncode != 0:
-        said = _plain(stderr.decode("utf-8", "replace"))[-300:]
+        stderr_text = _printable(stderr.decode("utf-8", "replace"))[-300:]
         message = f"the credential plugin {settings.command} ended with {process.returncode}"
-        raise ConfigError(_hinted(f"{message}: {said}" if said else message, settings))
+        raise ConfigError(_hinted(f"{message}: {stderr_text}" if stderr_text else message, settings))
     return stdout
 
 
-async def _finished(process: asyncio.subprocess.Process, settings: ExecSettings) -> tuple[bytes, bytes]:
+async def _communicate(process: asyncio.subprocess.Process, settings: ExecSettings) -> tuple[bytes, bytes]:
     try:
         async with asyncio.timeout(TIMEOUT_SECONDS):
             return await process.communicate()
@@ -179,21 +179,21 @@ def _expiry(timestamp: str | None, settings: ExecSettings) -> float | None:
     if not timestamp:
         return None
     try:
-        moment = datetime.fromisoformat(timestamp)
+        expiry = datetime.fromisoformat(timestamp)
     except ValueError:
         raise ConfigError(
             f"the credential plugin {settings.command} printed an expirationTimestamp that is no RFC 3339 time"
         ) from None
-    return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp()
+    return (expiry if expiry.tzinfo else expiry.replace(tzinfo=UTC)).timestamp()
 
 
 def _hinted(message: str, settings: ExecSettings) -> str:
-    hint = _plain(settings.install_hint)
+    hint = _printable(settings.install_hint)
     return f"{message}. {hint}" if hint else message
 
 
-def _plain(text: str) -> str:
-    """On one line, and without what could steer a terminal."""
+def _printable(text: str) -> str:
+    """On one line, and without terminal control characters."""
     return "".join(character for character in " ".join(text.split()) if character.isprintable())
 
 

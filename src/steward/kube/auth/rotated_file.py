@@ -1,7 +1,7 @@
-"""A small file that others rewrite: tokens and certificates that rotate while we run.
+"""Reads a small file that is rotated while the process runs, such as a token or a certificate.
 
-A change is seen within `CHECK_SECONDS`. A file that vanishes or cannot be read for a moment (a projected volume
-being swapped) leaves the last content in force.
+A change is noticed within `CHECK_SECONDS`. While the file is missing or cannot be read (the kubelet is updating a
+projected volume), the last content stays in use.
 """
 
 from pathlib import Path

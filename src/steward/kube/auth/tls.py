@@ -1,7 +1,7 @@
-"""One TLS context at a time, built again only when what it was built from has changed.
+"""Builds the TLS context of connections, and builds it again when a certificate or the authority has changed.
 
-A new context is a new object: connections made under the old one end in their own time, new ones use the new
-certificates, and nothing that is in flight is disturbed.
+A new context is a new object: existing connections keep the old one and are not disturbed, new connections use the new
+certificates.
 """
 
 import logging
@@ -30,33 +30,33 @@ class ClientCertificate(Struct, frozen=True):
         return "ClientCertificate(...)"
 
 
-Ingredients = tuple[bytes, ClientCertificate | None]
+TlsMaterial = tuple[bytes, ClientCertificate | None]
 
 
 class TlsContexts:
     def __init__(self, settings: TlsSettings, clock: Clock) -> None:
         self._settings = settings
-        self._authority = _Source(settings.authority, clock)
-        self._certificate = _Source(settings.certificate, clock)
-        self._key = _Source(settings.key, clock)
-        self._tried: Ingredients | None = None
+        self._authority = _PemSource(settings.authority, clock)
+        self._certificate = _PemSource(settings.certificate, clock)
+        self._key = _PemSource(settings.key, clock)
+        self._built_from: TlsMaterial | None = None
         self._context: ssl.SSLContext | None = None
 
     def current(self, certificate: ClientCertificate | None) -> ssl.SSLContext:
-        """The context to use now; `certificate`, from a credential plugin, stands in for the configured one."""
-        ingredients = (self._authority.read(), certificate or self._own_certificate())
-        if self._context is None or ingredients != self._tried:
-            self._context = self._built(ingredients)
-            self._tried = ingredients
+        """The current context; `certificate`, from a credential plugin, replaces the configured one."""
+        material = (self._authority.read(), certificate or self._own_certificate())
+        if self._context is None or material != self._built_from:
+            self._context = self._build(material)
+            self._built_from = material
         return self._context
 
-    def _built(self, ingredients: Ingredients) -> ssl.SSLContext:
+    def _build(self, material: TlsMaterial) -> ssl.SSLContext:
         try:
-            return build_context(ingredients, self._settings)
+            return build_context(material, self._settings)
         except ConfigError as error:
             if self._context is None:
                 raise
-            # Certificate and key are two files: between the two writes they do not belong together.
+            # Certificate and key are two files: between the two writes they do not match.
             log.warning("new certificates are not used yet: %s", error)
             return self._context
 
@@ -65,7 +65,7 @@ class TlsContexts:
         return ClientCertificate(certificate, self._key.read()) if certificate else None
 
 
-class _Source:
+class _PemSource:
     def __init__(self, pem: Pem, clock: Clock) -> None:
         self._data = pem.data
         self._file = RotatedFile(pem.file, clock) if pem.file and not pem.data else None
@@ -74,25 +74,25 @@ class _Source:
         return self._file.read() if self._file else self._data
 
 
-def build_context(ingredients: Ingredients, settings: TlsSettings) -> ssl.SSLContext:
-    authority, certificate = ingredients
+def build_context(material: TlsMaterial, settings: TlsSettings) -> ssl.SSLContext:
+    authority, certificate = material
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
     context.minimum_version = ssl.TLSVersion.TLSv1_2
-    # As Go does: any certificate of the bundle is an anchor, not self-signed roots alone.
+    # As in Go, any certificate of the bundle is a trust anchor, not only self-signed roots.
     context.verify_flags |= ssl.VERIFY_X509_PARTIAL_CHAIN
     if settings.insecure:
         context.check_hostname = False
         context.verify_mode = ssl.CERT_NONE
     elif authority:
-        _trust(context, authority, settings.authority)
+        _load_authority(context, authority, settings.authority)
     else:
         context.load_default_certs()
     if certificate:
-        _present(context, certificate, settings.certificate)
+        _load_client_certificate(context, certificate, settings.certificate)
     return context
 
 
-def _trust(context: ssl.SSLContext, authority: bytes, source: Pem) -> None:
+def _load_authority(context: ssl.SSLContext, authority: bytes, source: Pem) -> None:
     try:
         context.load_verify_locations(cadata=authority.decode("ascii", "replace"))
     except (ssl.SSLError, ValueError) as error:
@@ -100,7 +100,7 @@ def _trust(context: ssl.SSLContext, authority: bytes, source: Pem) -> None:
         raise ConfigError(f"{where} holds no PEM certificates ({error})") from error
 
 
-def _present(context: ssl.SSLContext, pair: ClientCertificate, source: Pem) -> None:
+def _load_client_certificate(context: ssl.SSLContext, pair: ClientCertificate, source: Pem) -> None:
     try:
         with _as_file(pair.certificate + b"\n" + pair.key) as path:
             context.load_cert_chain(path, password=_no_password)
@@ -118,10 +118,10 @@ def _no_password() -> str:
 
 @contextmanager
 def _as_file(content: bytes) -> Iterator[str]:
-    """A path that holds the content for a moment, for OpenSSL reads keys from paths only.
+    """A temporary file with the content, because OpenSSL reads keys only from paths.
 
-    In memory where the system can: a container with a read-only file system has no place for a temporary file,
-    and a key should not touch a disk.
+    In memory where the system supports it: a container may have a read-only file system, and a key should not be
+    written to disk.
     """
     if hasattr(os, "memfd_create"):
         descriptor = os.memfd_create("client-certificate")

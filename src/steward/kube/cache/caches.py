@@ -1,7 +1,7 @@
 """All caches of a process: one store for each rule, one watch for each of its selectors.
 
-Rules that are equal share their store. A kind that the server does not serve is waited for: its store is empty and
-not `available` until the kind appears, and nothing else waits for it.
+Equal rules share one store. When the API server does not serve a kind, its store is empty and not `available` until the
+kind appears; the other stores do not wait for it.
 """
 
 import asyncio
@@ -27,7 +27,7 @@ class Caches:
         self._started = False
 
     def store(self, rule: CacheRule[T]) -> Store[T]:
-        """The store of this rule; one that is asked for after `start` begins to fill at once."""
+        """The store of this rule; a store that is created after `start` begins to fill at once."""
         store = self._stores.get(rule)
         if store is None:
             store = self._stores[rule] = Store(rule)
@@ -49,9 +49,9 @@ class Caches:
             self._reflect(store)
 
     async def wait_synced(self) -> None:
-        """Returns once every store holds its first list, apart from kinds that the server does not serve."""
+        """Returns when every store holds its first list, except for kinds that the server does not serve."""
         for store in self.stores:
-            await store.wait_settled()
+            await store.wait_synced()
 
     async def stop(self) -> None:
         self._started = False
@@ -61,7 +61,7 @@ class Caches:
         await asyncio.gather(*tasks, return_exceptions=True)
 
     def _reflect(self, store: Store[Any]) -> None:
-        for number in range(len(store.sources)):
+        for number in range(len(store.scopes)):
             reflector = Reflector(self._client, store, number, self._options)
-            name = f"watch {store.kind} {store.sources[number].selector.text}".rstrip()
+            name = f"watch {store.kind} {store.scopes[number].selector.text}".rstrip()
             self._tasks.append(asyncio.create_task(reflector.run(), name=name))

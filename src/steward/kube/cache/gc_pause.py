@@ -1,7 +1,8 @@
-"""Python's garbage collector around the first lists.
+"""Pauses Python's garbage collector during the first lists.
 
-A first list makes objects by the hundred thousand and none of them is garbage, yet each thousand makes the collector
-look at all before them. It is off while they come, and what is there afterwards is never looked at again.
+The first lists create hundreds of thousands of objects, none of which is garbage, yet every few hundred of them trigger
+a collection that scans all of them. So the collector is off meanwhile, and the objects are frozen: later collections
+do not scan them.
 """
 
 import gc
@@ -10,8 +11,8 @@ from contextlib import contextmanager
 
 
 @contextmanager
-def collector_paused() -> Iterator[None]:
-    """No collection inside; afterwards everything that lives is exempt from later ones."""
+def gc_paused() -> Iterator[None]:
+    """Disables collections inside; afterwards all live objects are exempt from later collections."""
     was_on = gc.isenabled()
     gc.disable()
     try:

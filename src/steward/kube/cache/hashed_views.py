@@ -1,4 +1,4 @@
-"""ConfigMaps and Secrets of which a cache keeps only whether their content changed.
+"""A view of ConfigMaps and Secrets that keeps a hash instead of the data, to detect changes.
 
 CacheRule(CONFIG_MAP, Hashed, reduce=with_hash)
 """
@@ -11,7 +11,7 @@ from msgspec import Struct
 from steward.kube.objects.meta import ObjectMeta
 
 
-class Hashed(Struct, rename="camel", frozen=True, gc=False):
+class HashedData(Struct, rename="camel", frozen=True, gc=False):
     metadata: ObjectMeta = ObjectMeta()
     data_hash: str = ""
 
@@ -25,8 +25,8 @@ class _Content(Struct, rename="camel", gc=False):
 _content = msgspec.json.Decoder(_Content)
 
 
-def with_hash(body: bytes) -> bytes:
-    """The object's metadata and the hash of its data. The server writes keys in order, so equal data hash equal."""
+def reduce_to_hash(body: bytes) -> bytes:
+    """The object's metadata and the hash of its data. The API server sorts keys, so equal data have equal hashes."""
     content = _content.decode(body)
     digest = sha256(bytes(content.data) + b"\0" + bytes(content.binary_data)).hexdigest()
     return b'{"metadata":%b,"dataHash":"%b"}' % (content.metadata, digest.encode())

@@ -1,4 +1,4 @@
-"""Objects found by a value of theirs: an index is kept beside the objects, so a lookup never walks the store."""
+"""Indexes of a store: they find objects by a value without walking the store."""
 
 from collections.abc import Callable, Iterable
 from typing import Generic, TypeVar
@@ -19,7 +19,7 @@ def by_namespace(obj: HasMetadata) -> Iterable[str]:
 
 
 def by_owner(obj: HasMetadata) -> Iterable[str]:
-    """The uids of all owners, the controller among them."""
+    """The uids of all owners, including the controller."""
     return [owner.uid for owner in obj.metadata.owner_references]
 
 
@@ -40,7 +40,7 @@ class Index(Generic[T]):
     def keys(self, value: str) -> Iterable[Key]:
         return self._keys.get(value, ())
 
-    def move(self, key: Key, old: T | None, new: T | None) -> None:
+    def update(self, key: Key, old: T | None, new: T | None) -> None:
         before = () if old is None else tuple(self._function(old))
         after = () if new is None else tuple(self._function(new))
         if before == after:

@@ -1,8 +1,8 @@
-"""Keeps one watch of a store alive: list, follow, resume, and list again when the past is lost.
+"""Keeps one watch of a store running: list, watch, resume, and list again when the resourceVersion is too old.
 
-The store never learns of the faults of the network: a stream that was cut or fell silent goes on from the last
-version; a version that the server has forgotten (410, in HTTP or in the stream) and a line that cannot be read mean
-a new list, whose gaps are deletions. Nothing but cancellation ends a reflector.
+Network failures do not reach the store. After a stream was cut or fell silent, the reflector resumes from the last
+resourceVersion. After a 410 (as a response or in the stream), or an event that cannot be read, it lists again, and
+objects that are missing in the new list were deleted. Only cancellation ends a reflector.
 """
 
 import asyncio
@@ -17,22 +17,22 @@ from msgspec import Struct
 
 from steward.kube.cache.store import Store
 from steward.kube.cache.watch_events import (
-    BadLine,
-    Happened,
+    UnreadableEvent,
     WatchEvent,
-    ends_list,
+    WatchEventType,
+    ends_initial_list,
     read_event,
     read_metadata,
 )
 from steward.kube.client.client import Client, ListQuery, WatchQuery
-from steward.kube.client.depth_limit import CUT
+from steward.kube.client.depth_limit import CUT_VALUE
 from steward.kube.clock import Clock, Random, SystemClock
 from steward.kube.errors import BadRequest, Gone, Invalid, KubeError, NoSuchKind
 from steward.kube.objects.kinds import Key
 from steward.kube.objects.meta import ObjectMeta, is_after
-from steward.kube.transport.status_errors import refusal_in_stream
+from steward.kube.transport.status_errors import watch_error
 
-# A burst of events is read without a pause; after so many the rest of the process gets a turn.
+# After so many events in a row the reflector yields to other tasks.
 _BURST = 200
 _MISSES = 3
 
@@ -41,24 +41,24 @@ log = logging.getLogger(__name__)
 
 class ReflectorOptions(Struct, frozen=True, kw_only=True):
     silence: float = 75.0
-    """A stream without a line for this long (and at most twice as long) is dead; bookmarks come every minute."""
+    """A stream without an event for this long (at most twice as long) is dead; bookmarks come every minute."""
     lifetime: float = 240.0
-    """The server is asked to end a stream after this, and up to half as long again."""
+    """The server is asked to end a stream after this time, plus up to half of it as jitter."""
     relist: float = 1800.0
-    """A list older than this is read anew when its stream ends, should an event ever have been lost on the way."""
+    """A list older than this is repeated when its stream ends, in case an event was ever lost."""
     first_pause: float = 0.5
     longest_pause: float = 30.0
-    absence_pause: float = 5.0
-    """The longest wait before looking again for a kind that the server did not serve."""
+    missing_kind_pause: float = 5.0
+    """The longest wait before another attempt to watch a kind that the server does not serve."""
     clock: Clock = SystemClock()
     random: Random = random.random
 
 
 class Reflector:
-    def __init__(self, client: Client, store: Store[Any], source: int, options: ReflectorOptions) -> None:
+    def __init__(self, client: Client, store: Store[Any], scope: int, options: ReflectorOptions) -> None:
         self._client = client
         self._store = store
-        self._source = source
+        self._scope = scope
         self._options = options
         self._version = ""
         self._epoch = -1
@@ -69,30 +69,30 @@ class Reflector:
         self._lines = self._lines_before = 0
         self._failures = 0
         self._misses = 0
-        self._asked_wait = 0.0
+        self._retry_after = 0.0
 
     async def run(self) -> None:
         while True:
             self._lines_before = self._lines
             failed = await self._attempt()
-            # A server that ends every stream without a word is asked no faster than one that fails.
+            # A server that ends every stream without an event is retried no faster than one that fails.
             self._failures = int(failed) if self._lines > self._lines_before else self._failures + 1
             await self._options.clock.sleep(self._pause())
 
     async def _attempt(self) -> bool:
         try:
-            await self._read()
+            await self._list_or_watch()
         except Exception as error:
-            self._judge(error)
+            self._handle_error(error)
             return True
         return False
 
-    async def _read(self) -> None:
-        """One stream from beginning to end, with the list before it where one is due."""
+    async def _list_or_watch(self) -> None:
+        """One stream from beginning to end, with a list before it where one is due."""
         if self._store.epoch != self._epoch or self._age() > self._options.relist:
             self._version = ""
         if self._version:
-            await self._follow(self._query(resource_version=self._version))
+            await self._watch(self._query(resource_version=self._version))
         elif self._streams_lists:
             await self._list_by_stream()
         else:
@@ -101,43 +101,43 @@ class Reflector:
     async def _list_by_stream(self) -> None:
         self._begin_list()
         try:
-            await self._follow(self._query(match="NotOlderThan", initial_events=True))
+            await self._watch(self._query(match="NotOlderThan", initial_events=True))
         except (Invalid, BadRequest):
-            # Servers without streaming lists refuse the parameters; their lists come in pages.
+            # Servers without streaming lists reject the parameters; list in pages instead.
             self._streams_lists = False
             await self._list_by_pages()
 
     async def _list_by_pages(self) -> None:
         self._begin_list()
-        source = self._store.sources[self._source]
+        scope = self._store.scopes[self._scope]
         query = ListQuery(
-            namespace=source.namespace,
-            label_selector=source.selector.text,
+            namespace=scope.namespace,
+            label_selector=scope.selector.text,
             field_selector=self._store.rule.field_selector,
         )
         listing = await self._client.list(self._store.kind, query, msgspec.Raw)
         for number, body in enumerate(listing.items, start=1):
-            self._take_object(body)
+            self._put_object(body)
             if number % _BURST == 0:
                 await asyncio.sleep(0)
         self._finish_list(listing.resource_version)
-        await self._follow(self._query(resource_version=self._version))
+        await self._watch(self._query(resource_version=self._version))
 
-    async def _follow(self, query: WatchQuery) -> None:
-        async with self._unless_silent(), self._client.watch(self._store.kind, query) as lines:
+    async def _watch(self, query: WatchQuery) -> None:
+        async with self._cancelled_when_silent(), self._client.watch(self._store.kind, query) as lines:
             self._misses = 0
-            self._store.report(self._source, "")
+            self._store.report_problem(self._scope, "")
             async for line in lines:
                 self._lines += 1
-                self._take(read_event(line))
+                self._handle_event(read_event(line))
                 if self._lines % _BURST == 0:
                     await asyncio.sleep(0)
 
     def _query(self, **options: Any) -> WatchQuery:
-        source = self._store.sources[self._source]
+        scope = self._store.scopes[self._scope]
         return WatchQuery(
-            namespace=source.namespace,
-            label_selector=source.selector.text,
+            namespace=scope.namespace,
+            label_selector=scope.selector.text,
             field_selector=self._store.rule.field_selector,
             timeout_seconds=self._lifetime(),
             **options,
@@ -148,47 +148,47 @@ class Reflector:
         return max(1, int(lifetime))
 
     @asynccontextmanager
-    async def _unless_silent(self) -> AsyncIterator[None]:
-        """Ends what is inside with TimeoutError when no line has come for too long."""
+    async def _cancelled_when_silent(self) -> AsyncIterator[None]:
+        """Raises TimeoutError inside when no event has arrived for too long."""
         async with asyncio.timeout(None) as limit:
             watchdog = asyncio.create_task(self._end_when_silent(limit))
             try:
                 yield
             finally:
                 watchdog.cancel()
-                # Not by suppressing its end: our own may come at this very moment, and must not be lost.
+                # Not `suppress(CancelledError)`: this task may be cancelled at the same moment, which must not be lost.
                 await asyncio.gather(watchdog, return_exceptions=True)
 
     async def _end_when_silent(self, limit: asyncio.Timeout) -> None:
-        heard = -1
-        while heard != self._lines:
-            heard = self._lines
+        seen_lines = -1
+        while seen_lines != self._lines:
+            seen_lines = self._lines
             await self._options.clock.sleep(self._options.silence)
         limit.reschedule(asyncio.get_running_loop().time())
 
-    def _take(self, event: WatchEvent) -> None:
+    def _handle_event(self, event: WatchEvent) -> None:
         match event.type:
-            case Happened.ADDED | Happened.MODIFIED:
-                meta = self._take_object(event.object)
-            case Happened.DELETED:
+            case WatchEventType.ADDED | WatchEventType.MODIFIED:
+                meta = self._put_object(event.object)
+            case WatchEventType.DELETED:
                 meta = read_metadata(event.object)
-                self._store.remove(self._source, meta)
-            case Happened.BOOKMARK:
+                self._store.remove_watched(self._scope, meta)
+            case WatchEventType.BOOKMARK:
                 meta = read_metadata(event.object)
-                if self._listed is not None and ends_list(meta):
+                if self._listed is not None and ends_initial_list(meta):
                     self._finish_list(meta.resource_version)
-            case Happened.ERROR:
-                raise refusal_in_stream(bytes(event.object))
+            case WatchEventType.ERROR:
+                raise watch_error(bytes(event.object))
         if self._listed is None:
             self._version = self._newest = meta.resource_version
 
-    def _take_object(self, body: msgspec.Raw) -> ObjectMeta:
+    def _put_object(self, body: msgspec.Raw) -> ObjectMeta:
         try:
-            meta = self._store.put(self._source, body)
+            meta = self._store.put_watched(self._scope, body)
         except Exception as error:
-            # One object that does not fit its view must not hide all others: its last good version stays.
+            # One object that does not fit its view must not stop the others; its last good version stays cached.
             meta = read_metadata(body)
-            why = "it is nested too deeply" if CUT in bytes(body) else error
+            why = "it is nested too deeply" if CUT_VALUE in bytes(body) else error
             log.warning(
                 "%s %s/%s is left out of the cache: %s", self._store.kind, meta.namespace, meta.name, why
             )
@@ -207,50 +207,50 @@ class Reflector:
         listed, self._listed = self._listed or set(), None
         newest, self._newest = self._newest, version
         if is_after(newest, version):
-            # A list is never older than what was seen before it, unless etcd was restored from a backup.
-            self._store.start_over()
-            raise BadLine(f"the server went back from version {newest} to {version}")
+            # A list is never older than earlier events, unless etcd was restored from a backup.
+            self._store.reset()
+            raise UnreadableEvent(f"the server went back from version {newest} to {version}")
         self._version = version
         self._listed_at = self._options.clock.monotonic()
-        self._store.finish_list(self._source, listed, version)
+        self._store.finish_list(self._scope, listed, version)
 
-    def _judge(self, error: Exception) -> None:
-        """What a failure means for the next attempt."""
+    def _handle_error(self, error: Exception) -> None:
+        """Decides what a failure means for the next attempt."""
         where = f"watch of {self._store.kind}"
-        self._asked_wait = getattr(error, "retry_after", None) or 0.0
+        self._retry_after = getattr(error, "retry_after", None) or 0.0
         match error:
-            case Gone() | BadLine():
+            case Gone() | UnreadableEvent():
                 self._version = ""
                 log.info("%s: %s; listing again", where, error)
             case NoSuchKind():
                 self._version = ""
-                self._miss(where, error)
+                self._handle_missing_kind(where, error)
             case TimeoutError():
-                # Not even a bookmark: the version may lie in the future of a server that was restored.
+                # Not even a bookmark: the server may have been restored to an earlier resourceVersion than ours.
                 self._version = self._version if self._lines > self._lines_before else ""
                 log.info("%s: silent for %.0f s; connecting anew", where, self._options.silence)
             case KubeError():
-                self._store.report(self._source, f"{where}: {error}")
+                self._store.report_problem(self._scope, f"{where}: {error}")
                 log.warning("%s: %s", where, error)
             case _:
                 self._version = ""
-                self._store.report(self._source, f"{where}: {error}")
+                self._store.report_problem(self._scope, f"{where}: {error}")
                 log.error("%s: %s", where, error, exc_info=error)
 
-    def _miss(self, where: str, error: NoSuchKind) -> None:
-        # A server that is just starting does not serve custom resources yet: one miss is no proof.
+    def _handle_missing_kind(self, where: str, error: NoSuchKind) -> None:
+        # A server that is starting does not serve custom resources yet: one miss is no proof.
         self._misses += 1
         if len(self._store) and self._misses < _MISSES:
             return
         if self._store.available:
             log.info("%s: waiting for the kind: %s", where, error)
-        self._store.kind_is_gone()
+        self._store.mark_kind_missing()
 
     def _pause(self) -> float:
-        """Seconds before the next attempt: none after a stream that lived, then longer and longer."""
+        """Seconds before the next attempt: 0 after a stream with events, else exponential backoff."""
         if self._failures == 0:
             return 0.0
         options = self._options
-        longest = options.longest_pause if self._store.available else options.absence_pause
+        longest = options.longest_pause if self._store.available else options.missing_kind_pause
         pause: float = min(longest, options.first_pause * 2.0 ** min(self._failures - 1, 16))
-        return max(pause * (0.5 + options.random() / 2), self._asked_wait)
+        return max(pause * (0.5 + options.random() / 2), self._retry_after)

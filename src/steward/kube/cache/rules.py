@@ -1,7 +1,6 @@
-"""Which objects a cache holds: label selectors, and the rule that gives one to each namespace.
+"""Cache rules: which objects of a kind are cached, by a label selector for each namespace.
 
-A rule with several entries is a union: an object is cached when at least one entry selects it, and it is one object
-however many do.
+A rule with several entries is a union: an object is cached, once, when at least one entry selects it.
 """
 
 import re
@@ -25,7 +24,7 @@ _COMMA = re.compile(r",(?![^(]*\))")
 
 
 class Requirement(NamedTuple):
-    """The label `key` has one of `values` (any value when None); turned round when `excluded`."""
+    """The label `key` has one of `values` (any value when None); negated when `excluded`."""
 
     key: str
     values: frozenset[str] | None
@@ -38,13 +37,13 @@ class Requirement(NamedTuple):
 
 
 class Selector(NamedTuple):
-    """A label selector in the API's string form, parsed; the empty one selects everything."""
+    """A parsed label selector, with its string form; the empty one selects everything."""
 
     text: str
     requirements: tuple[Requirement, ...]
 
     def matches(self, labels: Mapping[str, str]) -> bool:
-        # Asked of every object that comes: a generator here costs more than what it asks.
+        # Called for every object: a generator here costs more than the comparisons.
         for requirement in self.requirements:  # noqa: SIM110
             if not requirement.matches(labels):
                 return False
@@ -72,8 +71,8 @@ def _parse_requirement(term: str, text: str) -> Requirement:
     return Requirement(match["key"], None, excluded=False)
 
 
-class Source(NamedTuple):
-    """One watch of a rule: a namespace ("" is all of them) and what it selects there."""
+class WatchScope(NamedTuple):
+    """One watch of a rule: a namespace ("" means all) and a label selector."""
 
     namespace: str
     selector: Selector
@@ -84,11 +83,11 @@ class Source(NamedTuple):
 
 @dataclass(frozen=True)
 class CacheRule(Generic[T]):
-    """What a cache of one kind holds, and in which shape.
+    """Which objects of one kind are cached, and as which view.
 
-    `selectors` gives each namespace its label selector; "*" stands for every namespace and the empty selector for
-    everything. `owned_by` names our field manager where objects of this kind are applied; `reduce` makes an
-    object's JSON smaller before it is decoded.
+    `selectors` has a label selector for each namespace; "*" means every namespace, and the empty selector selects
+    everything. `owned_by` is our field manager if objects of this kind are applied; `reduce` makes an object's
+    JSON smaller before it is decoded.
     """
 
     kind: Kind
@@ -103,8 +102,8 @@ class CacheRule(Generic[T]):
             (self.kind, self.view, tuple(sorted(self.selectors.items())), self.field_selector, self.owned_by)
         )
 
-    def sources(self) -> tuple[Source, ...]:
+    def watch_scopes(self) -> tuple[WatchScope, ...]:
         return tuple(
-            Source("" if namespace == EVERY_NAMESPACE else namespace, parse_selector(selector))
+            WatchScope("" if namespace == EVERY_NAMESPACE else namespace, parse_selector(selector))
             for namespace, selector in self.selectors.items()
         )

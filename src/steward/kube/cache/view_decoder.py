@@ -1,4 +1,4 @@
-"""From the bytes of an object to the view that a cache keeps, and what we own of it."""
+"""Decodes the JSON of an object into the view that the cache keeps, and the fields that we own."""
 
 import sys
 from typing import Generic, TypeVar
@@ -7,14 +7,14 @@ import msgspec
 from msgspec.structs import force_setattr
 
 from steward.kube.cache.rules import CacheRule
-from steward.kube.managed_fields.fields_v1 import Branch
+from steward.kube.managed_fields.fields_v1 import MapNode
 from steward.kube.managed_fields.ownership import (
-    NOT_OURS,
-    Claim,
+    NOT_OWNED,
     OwnedFields,
+    OwnEntry,
     Ownership,
-    claims,
     managed_entries,
+    own_entries,
     owned_fields,
 )
 from steward.kube.objects.meta import HasMetadata, ObjectMeta
@@ -23,7 +23,7 @@ T = TypeVar("T", bound=HasMetadata)
 
 Body = bytes | msgspec.Raw
 
-_whole = msgspec.json.Decoder(dict[str, object])
+_object_decoder = msgspec.json.Decoder(dict[str, object])
 
 
 class ViewDecoder(Generic[T]):
@@ -34,48 +34,50 @@ class ViewDecoder(Generic[T]):
     def view(self, body: Body) -> T:
         reduce = self._rule.reduce
         obj = self._view.decode(body if reduce is None else reduce(bytes(body)))
-        _share_strings(obj.metadata)
+        _intern_strings(obj.metadata)
         return obj
 
-    def ownership(self, body: Body, obj: T, old: T | None, before: Ownership) -> Ownership:
-        """What we own of the object; `old` and `before` are its last version, which spares most of the work."""
+    def ownership(self, body: Body, obj: T, old: T | None, previous: Ownership) -> Ownership:
+        """The fields that we own; `old` and `previous`, from the cached version, avoid most of the work."""
         if not self._rule.owned_by:
-            return NOT_OURS
-        ours = claims(self._rule.kind, managed_entries(body), self._rule.owned_by)
-        if not ours:
-            return NOT_OURS
-        if old is not None and _only_status_moved(ours, before, old.metadata, obj.metadata):
-            return before
-        whole = _whole.decode(body)
-        return Ownership(_owned(ours.get(""), whole), _owned(ours.get("status"), whole))
+            return NOT_OWNED
+        own = own_entries(self._rule.kind, managed_entries(body), self._rule.owned_by)
+        if not own:
+            return NOT_OWNED
+        if old is not None and _only_status_changed(own, previous, old.metadata, obj.metadata):
+            return previous
+        whole = _object_decoder.decode(body)
+        return Ownership(_owned(own.get(""), whole), _owned(own.get("status"), whole))
 
 
-def _owned(claim: Claim | None, whole: dict[str, object]) -> OwnedFields | None:
-    return None if claim is None else owned_fields(claim, whole)
+def _owned(entry: OwnEntry | None, whole: dict[str, object]) -> OwnedFields | None:
+    return None if entry is None else owned_fields(entry, whole)
 
 
-def _only_status_moved(ours: dict[str, Claim], before: Ownership, old: ObjectMeta, new: ObjectMeta) -> bool:
-    """Whether nothing that we own can have changed, judged by metadata alone.
+def _only_status_changed(
+    own: dict[str, OwnEntry], previous: Ownership, old: ObjectMeta, new: ObjectMeta
+) -> bool:
+    """Whether metadata alone proves that no field that we own has changed.
 
-    The server counts the generation up on every change of the spec; where an object has none, or where we own
-    more than its spec and metadata, the values must be looked at.
+    The API server increments the generation on every change of the spec. Where an object has no generation, or we own
+    fields outside of spec and metadata, the values must be compared.
     """
-    claim, known = ours.get(""), before.main
-    if claim is None or known is None or len(ours) > 1 or before.status is not None:
+    entry, previous_main = own.get(""), previous.main
+    if entry is None or previous_main is None or len(own) > 1 or previous.status is not None:
         return False
-    if claim.fields is not known.fields or claim.owners != known.owners or not new.generation:
+    if entry.fields is not previous_main.fields or entry.owners != previous_main.owners or not new.generation:
         return False
-    tree = claim.fields.tree
+    tree = entry.fields.tree
     return (
-        isinstance(tree, Branch)
+        isinstance(tree, MapNode)
         and tree.children.keys() <= {"metadata", "spec"}
         and (old.uid, old.generation, old.labels, old.annotations, old.owner_references, old.finalizers)
         == (new.uid, new.generation, new.labels, new.annotations, new.owner_references, new.finalizers)
     )
 
 
-def _share_strings(meta: ObjectMeta) -> None:
-    """Thousands of objects carry the same namespace and label values: one string serves them all."""
+def _intern_strings(meta: ObjectMeta) -> None:
+    """Thousands of objects have the same namespace and label values: share the strings."""
     force_setattr(meta, "namespace", sys.intern(meta.namespace))
     labels = meta.labels
     if type(labels) is dict:

@@ -1,8 +1,8 @@
-"""The verbs of Kubernetes, for any kind that the server has.
+"""The Kubernetes API verbs, for any kind that the API server serves.
 
-A call becomes one Request: the path from discovery, the parameters from its options, and the two facts that the
-transport cannot know: whether it changes the cluster, and whether sending it twice is harmless. Writes return the raw
-body of the answer, and the caller decodes what it needs of it.
+A call becomes one Request: its path comes from discovery, its parameters from the options, and it states what the
+transport cannot know: whether it changes the cluster, and whether it is idempotent. Writes return the raw body of the
+response, of which the caller decodes what it needs.
 """
 
 from collections.abc import AsyncIterator
@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, TypeVar, Unpack, overload
 import msgspec
 from msgspec.structs import replace as changed
 
-from steward.kube.auth.impersonation import impersonation_headers
 from steward.kube.client import decode
 from steward.kube.client.decode import Listing, Page
 from steward.kube.client.discovery import Discovery
@@ -22,11 +21,11 @@ from steward.kube.errors import AlreadyExists, Conflict, FieldConflict, Gone, No
 from steward.kube.objects import kinds
 from steward.kube.objects.auth_reviews import (
     Access,
-    AccessAnswer,
-    AccessReviewed,
+    AccessReview,
+    AccessReviewResult,
     Subject,
-    TokenAnswer,
-    TokenReviewed,
+    TokenReview,
+    TokenReviewResult,
 )
 from steward.kube.objects.kinds import Key, Kind, Manifest, Ref, ref_of
 from steward.kube.objects.meta import Metadata
@@ -40,16 +39,16 @@ from steward.kube.objects.options import (
 )
 from steward.kube.objects.patches import APPLY, JsonPatch, MergePatch, Patch, StrategicPatch
 from steward.kube.objects.scale import Scale
-from steward.kube.transport.request import Effect, Messenger, Request, Terms
+from steward.kube.transport.request import ApiTransport, CallOptions, Effect, Request
 from steward.kube.transport.retry import RetryPolicy
-from steward.kube.transport.status_errors import is_about_the_path
+from steward.kube.transport.status_errors import is_unserved_path
 
 if TYPE_CHECKING:
     from steward.kube.transport.transport import TransportOptions
 
 __all__ = [
     "Access",
-    "AccessAnswer",
+    "AccessReviewResult",
     "ApplyOptions",
     "Client",
     "DeleteOptions",
@@ -62,7 +61,7 @@ __all__ = [
     "Scale",
     "StrategicPatch",
     "Subject",
-    "TokenAnswer",
+    "TokenReviewResult",
     "WatchQuery",
     "WriteOptions",
     "connect",
@@ -70,41 +69,45 @@ __all__ = [
 
 T = TypeVar("T")
 
-# The revision of an empty etcd: the first object that is ever written has a later one.
+# The revision of an empty etcd, which no object can have as its resourceVersion.
 _NO_VERSION = "1"
 
 _METADATA = "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1"
 
 EVERYTHING = ListQuery()
-AS_IT_IS = DeleteOptions()
+NO_OPTIONS = DeleteOptions()
 
 _encode = msgspec.json.encode
 
 
 class Client:
-    def __init__(self, transport: Messenger, discovery: Discovery, terms: Terms | None = None) -> None:
+    def __init__(
+        self, transport: ApiTransport, discovery: Discovery, call_options: CallOptions | None = None
+    ) -> None:
         self._transport = transport
-        self._terms = terms or Terms()
+        self._options = call_options or CallOptions()
         self.discovery = discovery
 
     async def close(self) -> None:
         await self._transport.close()
 
-    def as_user(self, who: Impersonation) -> "Client":
-        """The same connection, acting as someone else."""
-        return self._under(changed(self._terms, headers=impersonation_headers(who)))
+    def as_user(self, impersonation: Impersonation) -> "Client":
+        """The same connection, impersonating another user."""
+        return self._with_options(changed(self._options, headers=impersonation.headers()))
 
     def for_election(self) -> "Client":
-        """For the lease alone: what it writes decides who leads, and it waits behind nobody."""
-        return self._under(changed(self._terms, election=True))
+        """For the leader lease only: its requests skip the leader check and the limits on requests."""
+        return self._with_options(changed(self._options, election=True))
 
-    def within(self, seconds: float, retry: RetryPolicy | None = None) -> "Client":
-        """The same connection, with another deadline for each call."""
-        return self._under(changed(self._terms, timeout=seconds, retry=retry))
+    def with_timeout(self, seconds: float, retry: RetryPolicy | None = None) -> "Client":
+        """The same connection, with another timeout for each call."""
+        return self._with_options(changed(self._options, timeout=seconds, retry=retry))
 
     def metadata_only(self) -> "Client":
-        """The same connection, for lists: they hold metadata alone, and no content crosses the wire."""
-        return self._under(changed(self._terms, headers=(*self._terms.headers, ("Accept", _METADATA))))
+        """The same connection, for lists: the server sends only the metadata of the objects."""
+        return self._with_options(
+            changed(self._options, headers=(*self._options.headers, ("Accept", _METADATA)))
+        )
 
     @overload
     async def get(self, kind: Kind, key: Key) -> Manifest: ...
@@ -119,7 +122,7 @@ class Client:
     @overload
     async def list(self, kind: Kind, query: ListQuery, view: type[T]) -> Listing[T]: ...
     async def list(self, kind: Kind, query: ListQuery = EVERYTHING, view: type = dict) -> object:
-        """All pages as one. When they expire while being read, all is read again in one piece."""
+        """All pages as one list. When the continue token expires, the list is read again without pages."""
         try:
             return await self._pages(kind, query, view)
         except Gone:
@@ -128,11 +131,11 @@ class Client:
             return await self._pages(kind, changed(query, limit=0), view)
 
     async def has_any(self, kind: Kind, query: ListQuery) -> bool:
-        """Whether a list would hold anything. At most one object crosses the wire."""
+        """Whether a list would hold anything. Reads at most one object."""
         return bool((await self.first_page(kind, changed(query, limit=1), Metadata)).items)
 
     async def first_page(self, kind: Kind, query: ListQuery, view: type[T]) -> Page[T]:
-        """For whoever can do with a part: `more` of the answer says whether it is one."""
+        """The first page of a list; its `more` is not empty when there are other pages."""
         path = (await self.discovery.resource(kind)).collection(query.namespace)
         request = Request(method="GET", path=path, query=query.params())
         return decode.page(await self._call(kind, request), kind, view)
@@ -151,14 +154,16 @@ class Client:
 
     @asynccontextmanager
     async def watch(self, kind: Kind, query: WatchQuery) -> AsyncIterator[AsyncIterator[bytes]]:
-        """The stream's lines, one event each. How long silence may last is the reader's to say."""
+        """The lines of the stream, one event each. It has no timeout: the caller decides how long it may be silent."""
         path = (await self.discovery.resource(kind)).collection(query.namespace)
         request = Request(method="GET", path=path, query=query.params())
         async with AsyncExitStack() as stack:
             try:
-                lines = await stack.enter_async_context(self._transport.stream(self._terms.of(request)))
+                lines = await stack.enter_async_context(
+                    self._transport.stream(self._options.apply_to(request))
+                )
             except NotFound as error:
-                self._look_at(error, kind)
+                self._raise_if_unserved(error, kind)
                 raise
             yield lines
 
@@ -176,7 +181,7 @@ class Client:
 
     async def apply(self, manifest: Manifest, options: ApplyOptions) -> bytes:
         if options.only_if_absent:
-            return await self._apply_to_nothing(manifest, options)
+            return await self._apply_if_absent(manifest, options)
         ref = ref_of(manifest)
         request = Request(
             method="PATCH",
@@ -185,16 +190,16 @@ class Client:
             body=_encode(manifest),
             content_type=APPLY,
             effect=_effect(options.dry_run),
-            repeatable=options.force,
+            idempotent=options.force,
         )
         return await self._call(ref.kind, request)
 
-    async def _apply_to_nothing(self, manifest: Manifest, options: ApplyOptions) -> bytes:
-        """An apply of a version that no object can have: the server makes what is not there, and refuses the rest.
+    async def _apply_if_absent(self, manifest: Manifest, options: ApplyOptions) -> bytes:
+        """Applies with a resourceVersion that no object can have: the server creates the object, or rejects the apply.
 
-        A create would do the same, but it leaves our fields under the operation Update, and every later apply would
-        share them with that entry: nothing could be taken out again. Repeated after a lost answer it finds what it
-        made itself: whoever gets AlreadyExists looks at whose it is.
+        A create was rejected: it records our fields under the operation Update, every later apply would share them with
+        that entry, and no field could be removed again. A retry after a lost response finds the object that it created
+        itself: a caller that gets AlreadyExists must check who owns the object.
         """
         metadata = {**manifest["metadata"], "resourceVersion": _NO_VERSION}
         try:
@@ -202,8 +207,8 @@ class Client:
                 {**manifest, "metadata": metadata}, changed(options, only_if_absent=False)
             )
         except (Conflict, FieldConflict) as error:
-            told = f"{ref_of(manifest)} is there already"
-            raise AlreadyExists(error.status, "AlreadyExists", told, error.details) from error
+            message = f"{ref_of(manifest)} already exists"
+            raise AlreadyExists(error.status, "AlreadyExists", message, error.details) from error
 
     async def patch(
         self, ref: Ref, patch: Patch, subresource: str = "", **options: Unpack[WriteOptions]
@@ -215,7 +220,7 @@ class Client:
             body=patch.encode(),
             content_type=patch.content_type,
             effect=_effect(options.get("dry_run", False)),
-            repeatable=patch.guarded,
+            idempotent=patch.has_precondition,
         )
         return await self._call(ref.kind, request)
 
@@ -229,23 +234,23 @@ class Client:
             query=write_params(options),
             body=_encode(manifest),
             effect=_effect(options.get("dry_run", False)),
-            repeatable=bool(manifest["metadata"].get("resourceVersion")),
+            idempotent=bool(manifest["metadata"].get("resourceVersion")),
         )
         return await self._call(ref.kind, request)
 
-    async def delete(self, ref: Ref, options: DeleteOptions = AS_IT_IS) -> bytes:
-        """The answer shows the object where it lives on, for its finalizers or its grace."""
+    async def delete(self, ref: Ref, options: DeleteOptions = NO_OPTIONS) -> bytes:
+        """Returns the object if it still exists, because of its finalizers or its grace period."""
         request = Request(
             method="DELETE",
             path=await self._path(ref),
             body=_encode(options.body()),
             effect=_effect(options.dry_run),
-            repeatable=options.is_guarded,
+            idempotent=options.has_precondition,
         )
         return await self._call(ref.kind, request)
 
     async def delete_collection(
-        self, kind: Kind, query: ListQuery, options: DeleteOptions = AS_IT_IS
+        self, kind: Kind, query: ListQuery, options: DeleteOptions = NO_OPTIONS
     ) -> None:
         request = Request(
             method="DELETE",
@@ -256,8 +261,8 @@ class Client:
         )
         await self._call(kind, request)
 
-    async def evict(self, ref: Ref, options: DeleteOptions = AS_IT_IS) -> None:
-        """Deletes a pod unless a PodDisruptionBudget forbids it: then DisruptionBudget is raised at once."""
+    async def evict(self, ref: Ref, options: DeleteOptions = NO_OPTIONS) -> None:
+        """Deletes a pod unless a PodDisruptionBudget forbids it; then raises DisruptionBudget without a retry."""
         eviction = {
             "apiVersion": kinds.EVICTION.api_version,
             "kind": kinds.EVICTION.kind,
@@ -280,15 +285,15 @@ class Client:
         patch = MergePatch({"spec": {"replicas": replicas}})
         return decode.one(await self.patch(ref, patch, "scale", **options), Scale)
 
-    async def review_token(self, token: str, audiences: tuple[str, ...] = ()) -> TokenAnswer:
+    async def review_token(self, token: str, audiences: tuple[str, ...] = ()) -> TokenReviewResult:
         spec = {"token": token, "audiences": list(audiences)}
-        return decode.one(await self._review(kinds.TOKEN_REVIEW, spec), TokenReviewed).answer()
+        return decode.one(await self._review(kinds.TOKEN_REVIEW, spec), TokenReview).result()
 
-    async def review_access(self, access: Access, subject: Subject | None = None) -> AccessAnswer:
-        """Whether the subject may do this; without one, whether we may."""
+    async def review_access(self, access: Access, subject: Subject | None = None) -> AccessReviewResult:
+        """Whether the subject is allowed to do this; without a subject, whether we are."""
         kind = kinds.SUBJECT_ACCESS_REVIEW if subject else kinds.SELF_SUBJECT_ACCESS_REVIEW
         spec = {**access.attributes(), **(subject.attributes() if subject else {})}
-        return decode.one(await self._review(kind, spec), AccessReviewed).status
+        return decode.one(await self._review(kind, spec), AccessReview).status
 
     async def _review(self, kind: Kind, spec: Manifest) -> bytes:
         path = (await self.discovery.resource(kind)).collection()
@@ -300,34 +305,34 @@ class Client:
 
     async def _call(self, kind: Kind, request: Request) -> bytes:
         try:
-            return (await self._transport.request(self._terms.of(request))).body
+            return (await self._transport.request(self._options.apply_to(request))).body
         except NotFound as error:
-            self._look_at(error, kind)
+            self._raise_if_unserved(error, kind)
             raise
 
-    def _look_at(self, error: NotFound, kind: Kind) -> None:
-        """What is missing may be the kind and not the object."""
-        if is_about_the_path(error):
-            self.discovery.doubt(kind)
+    def _raise_if_unserved(self, error: NotFound, kind: Kind) -> None:
+        """Turns a 404 for a kind that the server does not serve into NoSuchKind."""
+        if is_unserved_path(error):
+            self.discovery.invalidate(kind)
             raise NoSuchKind(f"the server does not serve {kind}, or not this part of it ({error})") from error
 
-    def _under(self, terms: Terms) -> "Client":
-        return Client(self._transport, self.discovery, terms)
+    def _with_options(self, call_options: CallOptions) -> "Client":
+        return Client(self._transport, self.discovery, call_options)
 
 
 async def connect(settings: ConnectionSettings, options: "TransportOptions | None" = None) -> Client:
-    """A client of the cluster that the settings name; nothing is sent before the first call."""
-    # Not at the top: who asks a few questions and ends (`brief`) need not wait for an HTTP client.
+    """A client for the cluster in the settings; nothing is sent before the first call."""
+    # Not imported at the top: short-lived commands use `transport.oneshot` and must not wait for the import of aiohttp.
     from steward.kube.transport.transport import Transport, TransportOptions
 
     options = options or TransportOptions()
-    return client_over(Transport(settings, options), settings, options.clock)
+    return client_with_transport(Transport(settings, options), settings, options.clock)
 
 
-def client_over(messenger: Messenger, settings: ConnectionSettings, clock: Clock) -> Client:
-    who = settings.impersonation
-    terms = Terms(headers=impersonation_headers(who)) if who else Terms()
-    return Client(messenger, Discovery(messenger, clock), terms)
+def client_with_transport(messenger: ApiTransport, settings: ConnectionSettings, clock: Clock) -> Client:
+    impersonation = settings.impersonation
+    call_options = CallOptions(headers=impersonation.headers()) if impersonation else CallOptions()
+    return Client(messenger, Discovery(messenger, clock), call_options)
 
 
 def _effect(dry_run: bool) -> Effect:

@@ -1,6 +1,6 @@
-"""Answers into values: dicts, or views that declare the fields that are read.
+"""Decodes response bodies into dicts, or into views that declare the fields that are read.
 
-An answer of 200 that is something else (the login page of a proxy, say) is an error of the tree like any other.
+A response of 200 that holds something else (the login page of a proxy, for example) raises ApiError.
 """
 
 from collections.abc import Hashable
@@ -10,7 +10,7 @@ from typing import Any, Generic, TypeVar, cast
 import msgspec
 from msgspec import Struct
 
-from steward.kube.client.depth_limit import IN_LIST, shallow
+from steward.kube.client.depth_limit import LIST_MEMBER_DEPTH, cut_deep_values
 from steward.kube.errors import ApiError, TooDeep
 from steward.kube.objects.kinds import Kind
 
@@ -34,30 +34,30 @@ class _ListMeta(Struct, rename="camel"):
     more: str = msgspec.field(default="", name="continue")
 
 
-class _Answer(Struct, Generic[T]):
+class _ListBody(Struct, Generic[T]):
     metadata: _ListMeta
     items: list[T] | None = None
 
 
 def one(body: bytes, view: type[T]) -> T:
-    return cast(T, _read(_decoder(cast(Hashable, view)), body))
+    return cast(T, _decode(_decoder(cast(Hashable, view)), body))
 
 
 def page(body: bytes, kind: Kind, view: type[T]) -> Page[T]:
     decoder = _page_decoder(cast(Hashable, view))
     try:
-        answer: _Answer[T] = _read(decoder, body)
+        answer: _ListBody[T] = _decode(decoder, body)
     except TooDeep:
         if view is not msgspec.Raw:
             raise
-        answer = _read(decoder, shallow(body, IN_LIST))
+        answer = _decode(decoder, cut_deep_values(body, LIST_MEMBER_DEPTH))
     items = answer.items or []
     if view is dict:
-        _name_kinds(cast(list[dict[str, Any]], items), kind)
+        _set_kinds(cast(list[dict[str, Any]], items), kind)
     return Page(items, answer.metadata.resource_version, answer.metadata.more)
 
 
-def _read(decoder: msgspec.json.Decoder[Any], body: bytes) -> Any:
+def _decode(decoder: msgspec.json.Decoder[Any], body: bytes) -> Any:
     try:
         return decoder.decode(body)
     except (msgspec.DecodeError, UnicodeDecodeError) as error:
@@ -66,8 +66,8 @@ def _read(decoder: msgspec.json.Decoder[Any], body: bytes) -> Any:
         raise TooDeep(200, "UnreadableAnswer", "the answer holds what is nested too deeply") from None
 
 
-def _name_kinds(items: list[dict[str, Any]], kind: Kind) -> None:
-    # Inside a list the server leaves out what the list already says.
+def _set_kinds(items: list[dict[str, Any]], kind: Kind) -> None:
+    # The server leaves out apiVersion and kind of list items.
     for item in items:
         item.setdefault("apiVersion", kind.api_version)
         item.setdefault("kind", kind.kind)
@@ -80,4 +80,4 @@ def _decoder(view: Hashable) -> msgspec.json.Decoder[Any]:
 
 @lru_cache(maxsize=256)
 def _page_decoder(view: Hashable) -> msgspec.json.Decoder[Any]:
-    return msgspec.json.Decoder(cast(Any, _Answer)[view])
+    return msgspec.json.Decoder(cast(Any, _ListBody)[view])

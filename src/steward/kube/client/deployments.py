@@ -1,19 +1,27 @@
-"""Finds Deployments by their labels: an operator finds its own so, and what it makes for itself goes when that goes."""
+"""Finds the operator's own Deployment, the owner of the objects that the operator creates for itself."""
 
 from collections.abc import Mapping
 
 from steward.kube.client.client import Client
+from steward.kube.errors import DeploymentNotFound
 from steward.kube.objects.kinds import DEPLOYMENT
-from steward.kube.objects.meta import Metadata, ObjectMeta
+from steward.kube.objects.meta import Metadata, OwnerReference
 from steward.kube.objects.options import ListQuery
 
 NAME_LABEL = "app.kubernetes.io/name"
 
 
-async def deployments_with(client: Client, namespace: str, labels: Mapping[str, str]) -> list[ObjectMeta]:
-    query = ListQuery(namespace=namespace, label_selector=selector_of(labels))
-    return [found.metadata for found in (await client.list(DEPLOYMENT, query, Metadata)).items]
-
-
-def selector_of(labels: Mapping[str, str]) -> str:
-    return ",".join(f"{key}={value}" for key, value in sorted(labels.items()))
+async def find_deployment(client: Client, namespace: str, labels: Mapping[str, str]) -> OwnerReference:
+    """A reference to the one Deployment with the labels; DeploymentNotFound when there are none or several."""
+    selector = ",".join(f"{key}={value}" for key, value in sorted(labels.items()))
+    query = ListQuery(namespace=namespace, label_selector=selector)
+    deployments = [item.metadata for item in (await client.list(DEPLOYMENT, query, Metadata)).items]
+    if len(deployments) != 1:
+        names = ", ".join(sorted(deployment.name for deployment in deployments)) or "none"
+        raise DeploymentNotFound(
+            f"expected one Deployment with the labels {selector} in namespace {namespace}, found: {names}"
+        )
+    [deployment] = deployments
+    return OwnerReference(
+        DEPLOYMENT.api_version, DEPLOYMENT.kind, deployment.name, deployment.uid, controller=True
+    )

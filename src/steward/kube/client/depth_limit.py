@@ -1,22 +1,22 @@
-"""Objects that are nested deeper than the decoder goes, cut down to what can be read of them. Pure.
+"""Cuts values out of objects that are nested deeper than the decoder can read. Pure.
 
-A server takes ten thousand levels, the decoder gives up at less than a thousand, and one such object must not hide all
-others of its list or stream. What is too deep becomes a text where any view that reads it expects something else: the
-object is then left out of the cache by its name, and never taken for one that has less in it than it has.
+The API server accepts ten thousand levels, msgspec less than a thousand, and one such object must not make its whole
+list or watch unreadable. A value that is too deep is replaced by a string. A view that reads it expects another type
+and fails to decode: the object is then left out of the cache with a warning, and never cached with less than it holds.
 """
 
 import re
 from collections.abc import Iterator
 from typing import Final, NamedTuple
 
-DEEPEST: Final = 200
-IN_EVENT: Final = 2
-"""How deep the members of an object stand in a line of a watch, `{"type": …, "object": {…}}`."""
-IN_LIST: Final = 3
-"""And in a list, `{"items": [{…}]}`."""
-CUT: Final = b'"nested too deeply"'
+MAX_DEPTH: Final = 200
+EVENT_MEMBER_DEPTH: Final = 2
+"""The depth of an object's members in a watch event, `{"type": …, "object": {…}}`."""
+LIST_MEMBER_DEPTH: Final = 3
+"""Their depth in a list, `{"items": [{…}]}`."""
+CUT_VALUE: Final = b'"nested too deeply"'
 _OPENS: Final = b"{["
-# Quantifiers that never go back: a text of a megabyte costs one step, not one for each letter.
+# Possessive quantifiers: a string of a megabyte takes one step, not one for each character.
 _TOKEN: Final = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"|[][{}]', re.DOTALL)
 _METADATA: Final = b'"metadata":'
 
@@ -26,16 +26,16 @@ class _Span(NamedTuple):
     end: int
 
 
-def shallow(body: bytes, members_at: int) -> bytes:
-    """With every member of an object that is too deep as a text. Of metadata, which all of us read, only its parts."""
+def cut_deep_values(body: bytes, members_at: int) -> bytes:
+    """Replaces each member of an object that is too deep; of metadata, which every view reads, only its members."""
     pieces, kept = [], 0
-    for span in _too_deep(body, members_at):
-        pieces += [body[kept : span.start], CUT]
+    for span in _deep_spans(body, members_at):
+        pieces += [body[kept : span.start], CUT_VALUE]
         kept = span.end
     return b"".join((*pieces, body[kept:]))
 
 
-def _too_deep(body: bytes, members_at: int) -> Iterator[_Span]:
+def _deep_spans(body: bytes, members_at: int) -> Iterator[_Span]:
     depth = deepest = start = 0
     cut_at = members_at + 1
     for found in _TOKEN.finditer(body):
@@ -48,6 +48,6 @@ def _too_deep(body: bytes, members_at: int) -> Iterator[_Span]:
             if depth == cut_at:
                 start, deepest = found.start(), depth
         elif token in (b"}", b"]"):
-            if depth == cut_at and deepest - depth > DEEPEST:
+            if depth == cut_at and deepest - depth > MAX_DEPTH:
                 yield _Span(start, found.end())
             depth -= 1

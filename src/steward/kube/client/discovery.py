@@ -1,8 +1,8 @@
-"""Which path a kind is served under, asked of the server and remembered.
+"""Discovers the API path of each kind, and caches it.
 
-One request per root brings everything where the server has aggregated discovery; elsewhere, and for a group version
-that the aggregate calls stale, its own list is read. So a broken aggregated API fails its own kinds and no others. A
-miss asks the server again, but not more often than every `REFRESH_SECONDS`.
+With aggregated discovery one request per root returns all kinds. Without it, and for a group version that the aggregate
+marks as stale, the resource list of the group version is read, so that a broken aggregated API affects only its own
+kinds. An unknown kind triggers a new request, at most every `REFRESH_SECONDS`.
 """
 
 import asyncio
@@ -17,7 +17,7 @@ from steward.kube.client import decode
 from steward.kube.clock import Clock, SystemClock
 from steward.kube.errors import NoSuchKind, NotFound
 from steward.kube.objects.kinds import Key, Kind
-from steward.kube.transport.request import Messenger, Request, Response
+from steward.kube.transport.request import ApiTransport, Request, Response
 
 REFRESH_SECONDS = 3.0
 
@@ -25,7 +25,7 @@ _AGGREGATED = "application/json;g=apidiscovery.k8s.io;v={};as=APIGroupDiscoveryL
 _ACCEPT = ",".join((_AGGREGATED.format("v2"), _AGGREGATED.format("v2beta1"), "application/json"))
 
 
-# Nearly every name is a DNS label or subdomain, which needs no quoting, and quoting costs more than all the rest.
+# Nearly every name is a DNS label or subdomain. It needs no quoting, which would cost more than the rest of the path.
 _PLAIN_NAME: Final = re.compile(r"[A-Za-z0-9.-]+")
 
 
@@ -106,105 +106,111 @@ class _ResourceList(Struct):
 
 
 class Discovery:
-    def __init__(self, transport: Messenger, clock: Clock | None = None) -> None:
+    def __init__(self, transport: ApiTransport, clock: Clock | None = None) -> None:
         self._transport = transport
         self._clock = clock or SystemClock()
-        self._known: dict[Kind, Resource] = {}
+        self._resources: dict[Kind, Resource] = {}
         self._stale: set[str] = set()
-        self._doubted: set[Kind] = set()
+        self._invalidated: set[Kind] = set()
         self._is_aggregated = True
-        self._asked: dict[str, float] = {}
-        self._asking = asyncio.Lock()
+        self._requested_at: dict[str, float] = {}
+        self._lock = asyncio.Lock()
 
     async def resource(self, kind: Kind) -> Resource:
-        if kind not in self._known or kind in self._doubted:
-            async with self._asking:
-                if kind not in self._known or kind in self._doubted:
+        if kind not in self._resources or kind in self._invalidated:
+            async with self._lock:
+                if kind not in self._resources or kind in self._invalidated:
                     await self._look_up(kind)
-        return self._known[kind]
+        return self._resources[kind]
 
-    async def named(self, kind: str) -> tuple[Kind, ...]:
-        """The kinds of a name whose group nobody wrote down, one for each group that has it."""
-        async with self._asking:
+    async def kinds_named(self, kind: str) -> tuple[Kind, ...]:
+        """The kinds with this name, one for each API group that has it."""
+        async with self._lock:
             for root in ("/api", "/apis"):
-                if self._is_aggregated and self._due(root):
+                if self._is_aggregated and self._may_refresh(root):
                     await self._read_aggregate(root)
-        by_group = {known.group: known for known in reversed(self._known) if known.kind == kind}
+        by_group = {
+            resources.group: resources for resources in reversed(self._resources) if resources.kind == kind
+        }
         return tuple(by_group.values())
 
-    def doubt(self, kind: Kind) -> None:
-        """The server answered that it has nothing at this kind's path: ask it again before the next use."""
-        self._doubted.add(kind)
+    def invalidate(self, kind: Kind) -> None:
+        """The server serves nothing at this kind's path: discover it again before the next use."""
+        self._invalidated.add(kind)
 
     async def _look_up(self, kind: Kind) -> None:
-        if self._is_aggregated and self._due("/apis" if kind.group else "/api"):
+        if self._is_aggregated and self._may_refresh("/apis" if kind.group else "/api"):
             await self._read_aggregate("/apis" if kind.group else "/api")
         if not self._is_aggregated or kind.api_version in self._stale:
             await self._read_version(kind)
-        if kind not in self._known:
+        if kind not in self._resources:
             raise NoSuchKind(f"the server does not serve {kind}; install its CustomResourceDefinition first")
 
-    def _due(self, path: str) -> bool:
+    def _may_refresh(self, path: str) -> bool:
         now = self._clock.monotonic()
-        if now - self._asked.get(path, float("-inf")) < REFRESH_SECONDS:
+        if now - self._requested_at.get(path, float("-inf")) < REFRESH_SECONDS:
             return False
-        self._asked[path] = now
+        self._requested_at[path] = now
         return True
 
     async def _read_aggregate(self, root: str) -> None:
         try:
-            answer = await self._get(root, _ACCEPT)
+            response = await self._get(root, _ACCEPT)
         except BaseException:
-            # A question that was not answered does not count against the limit.
-            self._asked.pop(root, None)
+            # A failed request does not count against the limit.
+            self._requested_at.pop(root, None)
             raise
-        groups = read_aggregate(answer.body)
+        groups = parse_aggregate(response.body)
         if groups is None:
             self._is_aggregated = False
             return
         grouped = root == "/apis"
-        self._known = self._others(lambda kind: bool(kind.group) is grouped) | groups.known
+        self._resources = self._resources_except(lambda kind: bool(kind.group) is grouped) | groups.resources
         self._stale = groups.stale if grouped else self._stale
 
     async def _read_version(self, kind: Kind) -> None:
         path = f"/apis/{kind.api_version}" if kind.group else f"/api/{kind.version}"
-        if not self._due(path):
+        if not self._may_refresh(path):
             return
         try:
-            known = read_version(kind.api_version, (await self._get(path, "application/json")).body)
+            resources = parse_resource_list(
+                kind.api_version, (await self._get(path, "application/json")).body
+            )
         except NotFound:
-            known = {}
+            resources = {}
         except BaseException:
-            self._asked.pop(path, None)
+            self._requested_at.pop(path, None)
             raise
-        self._known = self._others(lambda other: other.api_version == kind.api_version) | known
+        self._resources = (
+            self._resources_except(lambda other: other.api_version == kind.api_version) | resources
+        )
 
-    def _others(self, asked_about: Callable[[Kind], bool]) -> dict[Kind, Resource]:
-        """What stays known when the server has answered about some kinds."""
-        self._doubted = {kind for kind in self._doubted if not asked_about(kind)}
-        return {kind: resource for kind, resource in self._known.items() if not asked_about(kind)}
+    def _resources_except(self, is_refreshed: Callable[[Kind], bool]) -> dict[Kind, Resource]:
+        """The cached resources without those that the server has just answered for."""
+        self._invalidated = {kind for kind in self._invalidated if not is_refreshed(kind)}
+        return {kind: resource for kind, resource in self._resources.items() if not is_refreshed(kind)}
 
     async def _get(self, path: str, accept: str) -> Response:
         return await self._transport.request(Request(method="GET", path=path, headers={"Accept": accept}))
 
 
-class Groups(Struct):
-    known: dict[Kind, Resource]
+class DiscoveredGroups(Struct):
+    resources: dict[Kind, Resource]
     stale: set[str]
 
 
-def read_aggregate(body: bytes) -> Groups | None:
-    """None when the server answered with the old group list, which says nothing about resources."""
+def parse_aggregate(body: bytes) -> DiscoveredGroups | None:
+    """None when the server answered with the old group list, which does not contain resources."""
     aggregate = decode.one(body, _Aggregate)
     if aggregate.kind != "APIGroupDiscoveryList":
         return None
-    groups = Groups({}, set())
+    groups = DiscoveredGroups({}, set())
     for group in aggregate.items:
         for version in group.versions:
             api_version = f"{group.metadata.name}/{version.version}".removeprefix("/")
             if version.freshness != "Current":
                 groups.stale.add(api_version)
-            groups.known |= {
+            groups.resources |= {
                 Kind(api_version, resource.response_kind.kind): _resource(api_version, resource)
                 for resource in version.resources
                 if resource.response_kind is not None
@@ -212,19 +218,19 @@ def read_aggregate(body: bytes) -> Groups | None:
     return groups
 
 
-def _resource(api_version: str, found: _AggregatedResource) -> Resource:
+def _resource(api_version: str, aggregated: _AggregatedResource) -> Resource:
     group, _, version = api_version.rpartition("/")
     return Resource(
         group=group,
         version=version,
-        plural=found.resource,
-        namespaced=found.scope == "Namespaced",
-        verbs=frozenset(found.verbs),
-        subresources=frozenset(sub.subresource for sub in found.subresources),
+        plural=aggregated.resource,
+        namespaced=aggregated.scope == "Namespaced",
+        verbs=frozenset(aggregated.verbs),
+        subresources=frozenset(sub.subresource for sub in aggregated.subresources),
     )
 
 
-def read_version(api_version: str, body: bytes) -> dict[Kind, Resource]:
+def parse_resource_list(api_version: str, body: bytes) -> dict[Kind, Resource]:
     listed = decode.one(body, _ResourceList).resources
     group, _, version = api_version.rpartition("/")
     subresources: dict[str, set[str]] = {}

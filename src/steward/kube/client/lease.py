@@ -1,9 +1,9 @@
-"""One leader at a time, by a Lease, as client-go elects.
+"""Leader election with a Lease, as client-go does it.
 
-Clocks of other machines are never compared with ours: a lease has run out when *we* have seen the same record,
-unchanged, for as long as it says. We hold it until `renew_deadline` after the moment at which we began our last
-renewal that succeeded, counted on our monotonic clock, which is well before anybody else may take it. The writes here
-are not subject to `before_write`: they decide what it asks.
+Clocks of other machines are never compared with ours: a lease has expired when *we* have observed the same record,
+unchanged, for the lease's duration. We hold the lease until `renew_deadline` after the start of our last successful
+renewal, on our monotonic clock, which is well before another replica may acquire it. The writes here skip
+`before_write`, because they decide its result.
 """
 
 import asyncio
@@ -22,7 +22,7 @@ from steward.kube.clock import Clock, Random, SystemClock
 from steward.kube.errors import Conflict, KubeError, NotFound
 from steward.kube.objects.kinds import LEASE, Key, Manifest
 from steward.kube.objects.meta import OwnerReference
-from steward.kube.transport.retry import NEVER
+from steward.kube.transport.retry import NO_RETRY
 
 log = logging.getLogger(__name__)
 
@@ -32,13 +32,13 @@ JITTER = 1.2
 class LeaseSettings(Struct, frozen=True, kw_only=True):
     key: Key
     identity: str
-    """Unique to this process: two that share it would both lead."""
+    """Unique to this process: two processes with the same identity would both lead."""
     duration: float = 15.0
     renew_deadline: float = 10.0
     retry_period: float = 2.0
     labels: dict[str, str] = {}
     owner: OwnerReference | None = None
-    """With whom the lease goes."""
+    """The owner with which the lease is deleted."""
 
     def __post_init__(self) -> None:
         if not self.duration > self.renew_deadline > JITTER * self.retry_period > 0:
@@ -48,8 +48,8 @@ class LeaseSettings(Struct, frozen=True, kw_only=True):
             )
 
 
-class Observed(NamedTuple):
-    """A lease as we last saw it, and when we first saw this record of it."""
+class ObservedLease(NamedTuple):
+    """The lease as last read, and when this record was first observed."""
 
     lease: Manifest
     since: float
@@ -63,56 +63,60 @@ class Observed(NamedTuple):
         return self.spec.get("holderIdentity") or ""
 
 
-def observe(before: Observed | None, lease: Manifest, now: float) -> Observed:
-    """A record that did not change keeps the moment at which it was first seen."""
-    fresh = Observed(lease, now)
-    return Observed(lease, before.since) if before is not None and before.spec == fresh.spec else fresh
+def observe_lease(previous: ObservedLease | None, lease: Manifest, now: float) -> ObservedLease:
+    """An unchanged record keeps the time of its first observation."""
+    fresh = ObservedLease(lease, now)
+    return (
+        ObservedLease(lease, previous.since)
+        if previous is not None and previous.spec == fresh.spec
+        else fresh
+    )
 
 
-def is_free(observed: Observed, settings: LeaseSettings, now: float) -> bool:
-    """Whether we may take it: ours, given up, or not renewed for as long as it was to last."""
+def is_free(observed: ObservedLease, settings: LeaseSettings, now: float) -> bool:
+    """Whether we may acquire it: it is ours, released, or was not renewed for its duration."""
     if observed.holder in ("", settings.identity):
         return True
     lasts = observed.spec.get("leaseDurationSeconds") or settings.duration
     return now >= observed.since + lasts
 
 
-def held_by_us(before: Observed, settings: LeaseSettings, stamp: str) -> Manifest:
-    """The lease as we would write it, over what it is now."""
-    spec = dict(before.spec)
-    if before.holder != settings.identity:
-        spec["acquireTime"] = stamp
+def claimed_lease(previous: ObservedLease, settings: LeaseSettings, timestamp: str) -> Manifest:
+    """The lease as we write it to acquire or renew it."""
+    spec = dict(previous.spec)
+    if previous.holder != settings.identity:
+        spec["acquireTime"] = timestamp
         spec["leaseTransitions"] = (spec.get("leaseTransitions") or 0) + 1
-    metadata = {**before.lease["metadata"], **_belonging(settings)}
-    return {**before.lease, "metadata": metadata, "spec": {**spec, **_claim(settings, stamp)}}
+    metadata = {**previous.lease["metadata"], **_owner_metadata(settings)}
+    return {**previous.lease, "metadata": metadata, "spec": {**spec, **_holder_fields(settings, timestamp)}}
 
 
-def first_lease(settings: LeaseSettings, stamp: str) -> Manifest:
+def new_lease(settings: LeaseSettings, timestamp: str) -> Manifest:
     metadata = {
         "name": settings.key.name,
         "namespace": settings.key.namespace,
         "labels": dict(settings.labels),
-        **_belonging(settings),
+        **_owner_metadata(settings),
     }
-    spec = {"acquireTime": stamp, "leaseTransitions": 0, **_claim(settings, stamp)}
+    spec = {"acquireTime": timestamp, "leaseTransitions": 0, **_holder_fields(settings, timestamp)}
     return {"apiVersion": LEASE.api_version, "kind": LEASE.kind, "metadata": metadata, "spec": spec}
 
 
-def given_up(lease: Manifest, stamp: str) -> Manifest:
-    spec = {**lease["spec"], "holderIdentity": "", "leaseDurationSeconds": 1, "renewTime": stamp}
+def released_lease(lease: Manifest, timestamp: str) -> Manifest:
+    spec = {**lease["spec"], "holderIdentity": "", "leaseDurationSeconds": 1, "renewTime": timestamp}
     return {**lease, "spec": spec}
 
 
-def _belonging(settings: LeaseSettings) -> dict[str, Any]:
-    """Written with every renewal: a lease from before its owner was known, or was made anew, belongs to it too."""
+def _owner_metadata(settings: LeaseSettings) -> dict[str, Any]:
+    """Written with every renewal, so that a lease that is older than its owner gets the owner too."""
     return {} if settings.owner is None else {"ownerReferences": [to_builtins(settings.owner)]}
 
 
-def _claim(settings: LeaseSettings, stamp: str) -> dict[str, Any]:
+def _holder_fields(settings: LeaseSettings, timestamp: str) -> dict[str, Any]:
     return {
         "holderIdentity": settings.identity,
         "leaseDurationSeconds": round(settings.duration),
-        "renewTime": stamp,
+        "renewTime": timestamp,
     }
 
 
@@ -124,12 +128,12 @@ class LeaseHolder:
         clock: Clock | None = None,
         random: Random = chance.random,
     ) -> None:
-        # Half the deadline a call, never repeated inside: one connection that hangs must not cost the lease.
-        self._client = client.for_election().within(settings.renew_deadline / 2, NEVER)
+        # Half of the deadline per call, without retries inside: one hanging connection must not cost the lease.
+        self._client = client.for_election().with_timeout(settings.renew_deadline / 2, NO_RETRY)
         self._settings = settings
         self._clock = clock or SystemClock()
         self._random = random
-        self._observed: Observed | None = None
+        self._observed: ObservedLease | None = None
         self._deadline = float("-inf")
 
     @property
@@ -138,23 +142,23 @@ class LeaseHolder:
 
     @property
     def holder(self) -> str:
-        """Who held the lease when it was last seen; "" when nobody did."""
+        """The identity of the holder when the lease was last read; "" when it had none."""
         return self._observed.holder if self._observed else ""
 
     def holds(self) -> bool:
         return self._clock.monotonic() < self._deadline
 
-    def belongs_to(self, owner: OwnerReference | None) -> None:
-        """Who takes the lease along when it goes; nobody leaves what is there as it is."""
+    def set_owner(self, owner: OwnerReference | None) -> None:
+        """Sets the owner of the lease; None leaves its owner references as they are."""
         self._settings = replace(self._settings, owner=owner)
 
     async def run(self, on_started: Callable[[], None], on_stopped: Callable[[], None]) -> None:
-        """Waits for the lease, keeps it, and returns when it is lost. Cancelled, it gives the lease up."""
+        """Acquires the lease, renews it, and returns when it is lost. Releases the lease when cancelled."""
         try:
             await self._acquire()
             on_started()
             try:
-                await self._keep()
+                await self._renew_until_lost()
             finally:
                 self._deadline = float("-inf")
                 on_stopped()
@@ -163,39 +167,39 @@ class LeaseHolder:
             raise
 
     async def release(self) -> None:
-        """Gives the lease up, if it is ours, so that the next one need not wait for it to run out."""
+        """Releases the lease if it is ours, so that the next leader need not wait until it expires."""
         self._deadline = float("-inf")
         if self.holder != self.identity:
             return
         try:
             lease = await self._client.get(LEASE, self._settings.key)
             if (lease.get("spec") or {}).get("holderIdentity") == self.identity:
-                await self._client.replace(given_up(lease, self._stamp()))
+                await self._client.replace(released_lease(lease, self._timestamp()))
         except NotFound:
-            log.debug("the lease %s is gone: nobody waits for it", self._settings.key)
+            log.debug("the lease %s was deleted and need not be released", self._settings.key)
         except KubeError as error:
-            log.warning("the lease %s was not given up and will run out: %s", self._settings.key, error)
+            log.warning("the lease %s was not released and will expire: %s", self._settings.key, error)
 
     async def _acquire(self) -> None:
-        while not await self._attempt():
+        while not await self._acquire_or_renew():
             await self._clock.sleep(self._settings.retry_period * (1 + JITTER * self._random()))
 
-    async def _keep(self) -> None:
+    async def _renew_until_lost(self) -> None:
         while self.holds():
             await self._clock.sleep(min(self._settings.retry_period, self._remaining()))
             try:
                 async with asyncio.timeout(self._remaining()):
-                    await self._attempt()
+                    await self._acquire_or_renew()
             except TimeoutError:
                 log.warning("lease %s: no renewal succeeded in time", self._settings.key)
 
-    async def _attempt(self) -> bool:
-        """Takes or renews the lease if that is possible now; says whether we hold it."""
+    async def _acquire_or_renew(self) -> bool:
+        """Acquires or renews the lease if that is possible now; returns whether we hold it."""
         began = self._clock.monotonic()
         try:
-            written = await self._renew_unread() or await self._read_and_take()
+            written = await self._renew_without_reading() or await self._read_and_acquire()
         except KubeError as error:
-            # Includes a race that we lost: the next attempt sees who won it.
+            # Includes a lost race: the next attempt reads who holds the lease.
             log.warning("lease %s: %s", self._settings.key, error)
             return self.holds()
         if written is None:
@@ -205,25 +209,25 @@ class LeaseHolder:
         self._deadline = began + self._settings.renew_deadline
         return self.holds()
 
-    async def _renew_unread(self) -> Manifest | None:
-        """The short way: what we wrote last is still there, so write over it without reading."""
+    async def _renew_without_reading(self) -> Manifest | None:
+        """Writes over our last version of the lease without reading it first."""
         if self._observed is None or not self.holds():
             return None
         try:
-            return await self._write(held_by_us(self._observed, self._settings, self._stamp()))
+            return await self._write(claimed_lease(self._observed, self._settings, self._timestamp()))
         except (Conflict, NotFound):
             return None
 
-    async def _read_and_take(self) -> Manifest | None:
-        """None when somebody else holds it."""
+    async def _read_and_acquire(self) -> Manifest | None:
+        """None when another identity holds the lease."""
         try:
             self._observe(await self._client.get(LEASE, self._settings.key))
         except NotFound:
-            lease = first_lease(self._settings, self._stamp())
+            lease = new_lease(self._settings, self._timestamp())
             return decode.one(await self._client.create(lease), dict)
         if self._observed is None or not is_free(self._observed, self._settings, self._clock.monotonic()):
             return None
-        return await self._write(held_by_us(self._observed, self._settings, self._stamp()))
+        return await self._write(claimed_lease(self._observed, self._settings, self._timestamp()))
 
     async def _write(self, lease: Manifest) -> Manifest:
         return decode.one(await self._client.replace(lease), dict)
@@ -232,7 +236,7 @@ class LeaseHolder:
         return max(0.0, self._deadline - self._clock.monotonic())
 
     def _observe(self, lease: Manifest) -> None:
-        self._observed = observe(self._observed, lease, self._clock.monotonic())
+        self._observed = observe_lease(self._observed, lease, self._clock.monotonic())
 
-    def _stamp(self) -> str:
+    def _timestamp(self) -> str:
         return datetime.fromtimestamp(self._clock.now(), UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ")

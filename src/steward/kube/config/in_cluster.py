@@ -1,4 +1,4 @@
-"""The service account that a pod is given: address from the environment, the rest from mounted files."""
+"""The connection settings inside a pod: the address from the environment, the rest from the mounted service account."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -28,7 +28,7 @@ def in_cluster_settings(environ: Mapping[str, str], mount: Path = MOUNT) -> Conn
         server=f"https://{address}",
         namespace=_namespace(mount),
         origin="the pod's service account",
-        # Without the mounted authority the system's own are trusted, as client-go does.
+        # Without a mounted authority, those of the system are trusted, as in client-go.
         tls=TlsSettings(authority=Pem(file=str(authority)) if authority.is_file() else Pem()),
         auth=AuthSettings(token_file=str(token)),
     )

@@ -1,8 +1,7 @@
-"""Reads kubeconfig files as kubectl does.
+"""Reads and merges kubeconfig files as kubectl does.
 
-Of several files, the first that has an entry of some name wins that name whole, and the first that has a
-current-context wins that. A relative path means relative to the file that it stands in. A file of a list may be
-missing.
+For each name, the entry of the first file that has it is used as a whole, and so is the first current-context. Relative
+paths are relative to the file that contains them. A file of a list may be missing.
 """
 
 from collections.abc import Iterable
@@ -102,7 +101,7 @@ class _File(Struct, rename="kebab"):
 
 
 class Kubeconfig(Struct, kw_only=True):
-    """One file, or several as one; every path in it is absolute."""
+    """One file, or several merged ones; every path in it is absolute."""
 
     current_context: str = ""
     clusters: dict[str, Cluster] = {}
@@ -116,16 +115,16 @@ class Kubeconfig(Struct, kw_only=True):
 
 
 def read_kubeconfigs(paths: Iterable[Path]) -> Kubeconfig:
-    """Files that do not exist are passed over."""
+    """Files that do not exist are skipped."""
     merged = Kubeconfig()
     for path in paths:
-        text = _text(path)
+        text = _read_text(path)
         if text is not None:
-            merged = merge(merged, parse_kubeconfig(text, path))
+            merged = merge_kubeconfigs(merged, parse_kubeconfig(text, path))
     return merged
 
 
-def merge(first: Kubeconfig, second: Kubeconfig) -> Kubeconfig:
+def merge_kubeconfigs(first: Kubeconfig, second: Kubeconfig) -> Kubeconfig:
     return Kubeconfig(
         current_context=first.current_context or second.current_context,
         clusters=second.clusters | first.clusters,
@@ -140,7 +139,7 @@ def parse_kubeconfig(text: bytes, path: Path) -> Kubeconfig:
         content = yaml.load(text, Loader=yaml.CSafeLoader)
         parsed = msgspec.convert(content or {}, _File)
     except yaml.YAMLError as error:
-        raise ConfigError(f"{path} is not YAML{_place(error)}") from None
+        raise ConfigError(f"{path} is not YAML{_position(error)}") from None
     except msgspec.ValidationError as error:
         raise ConfigError(f"{path} is not a kubeconfig: {error}") from None
     folder = path.absolute().parent
@@ -172,7 +171,7 @@ def _in_folder(cluster: Cluster, folder: Path) -> Cluster:
 def _user_in_folder(user: User, folder: Path) -> User:
     plugin = user.exec
     if plugin is not None and "/" in plugin.command:
-        # A bare name is looked up in PATH.
+        # A command without a slash is searched in PATH.
         plugin = replace(plugin, command=_absolute(plugin.command, folder))
     return replace(
         user,
@@ -187,7 +186,7 @@ def _absolute(path: str, folder: Path) -> str:
     return str(folder / path) if path else ""
 
 
-def _text(path: Path) -> bytes | None:
+def _read_text(path: Path) -> bytes | None:
     try:
         return path.read_bytes()
     except FileNotFoundError:
@@ -196,7 +195,7 @@ def _text(path: Path) -> bytes | None:
         raise ConfigError(f"cannot read {path}: {error.strerror}") from error
 
 
-def _place(error: yaml.YAMLError) -> str:
+def _position(error: yaml.YAMLError) -> str:
     # The error's own text quotes the line, which may hold a token.
     mark = getattr(error, "problem_mark", None)
     return f": line {mark.line + 1}, column {mark.column + 1}" if mark else ""

@@ -1,7 +1,7 @@
-"""Finds the cluster to talk to, where kubectl would.
+"""Finds the cluster to connect to, in the same places as kubectl.
 
-A kubeconfig that was named, else the files of KUBECONFIG, else ~/.kube/config, else the pod's service account. What is
-wrong is said here, with the file, the entry and the cure, and not at the first request.
+In this order: the kubeconfig of an option, the files of KUBECONFIG, ~/.kube/config, the pod's service account. Invalid
+configuration is reported here, with the file, the entry and the cure, and not at the first request.
 """
 
 import base64
@@ -34,9 +34,9 @@ T = TypeVar("T")
 
 class ConfigSource(Struct, frozen=True, kw_only=True):
     kubeconfig: str = ""
-    """What --kubeconfig says."""
+    """The option --kubeconfig."""
     context: str = ""
-    """What --context says; "" is the current one."""
+    """The option --context; "" means the current context."""
     environ: Mapping[str, str] = os.environ
     service_account: Path = MOUNT
 
@@ -48,7 +48,7 @@ def load_settings(source: ConfigSource | None = None) -> ConnectionSettings:
     if config.is_empty and not source.context:
         if is_in_cluster(source.environ, source.service_account):
             return in_cluster_settings(source.environ, source.service_account)
-        raise NoCluster(_nothing_found(paths))
+        raise NoCluster(_not_found_message(paths))
     return settings_of(config, source.context)
 
 
@@ -83,7 +83,7 @@ def settings_of(config: Kubeconfig, context_name: str = "") -> ConnectionSetting
         namespace=context.namespace or "default",
         origin=origin,
         tls=tls,
-        # A token or a password must not travel in the clear: kubectl leaves them out too.
+        # A token or a password must not be sent without TLS: kubectl leaves them out too.
         auth=_auth(user, cluster, server) if server.startswith("https:") else AuthSettings(),
         proxy=cluster.proxy_url,
         impersonation=_impersonation(user),
@@ -125,7 +125,7 @@ def _server(cluster: Cluster, name: str, tls: TlsSettings, where: str) -> str:
         raise ConfigError(f"cluster {name!r} of {where} has no server")
     if "://" in cluster.server:
         return cluster.server
-    # As kubectl guesses: whoever set up certificates means https.
+    # Like kubectl: certificates imply https.
     scheme = "https" if tls.authority or tls.certificate or tls.insecure else "http"
     return f"{scheme}://{cluster.server}"
 
@@ -147,7 +147,7 @@ def _tls(cluster: Cluster, user: User, origin: str) -> TlsSettings:
 
 
 def _pem(data: str, path: str, origin: str) -> Pem:
-    """Inline data wins over a file."""
+    """Inline data takes precedence over a file."""
     if data:
         return Pem(data=_from_base64(data, origin))
     if path and not Path(path).is_file():
@@ -211,9 +211,9 @@ def _impersonation(user: User) -> Impersonation | None:
     )
 
 
-def _nothing_found(paths: list[Path]) -> str:
-    looked = ", ".join(str(path) for path in paths) or "~/.kube/config"
+def _not_found_message(paths: list[Path]) -> str:
+    searched = ", ".join(str(path) for path in paths) or "~/.kube/config"
     return (
-        f"found no cluster to connect to: no kubeconfig at {looked}, and this is not a pod. "
+        f"found no cluster to connect to: no kubeconfig at {searched}, and this is not a pod. "
         "Set KUBECONFIG or pass --kubeconfig"
     )

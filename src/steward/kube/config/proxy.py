@@ -1,7 +1,7 @@
-"""Which proxy, if any, a request to a server goes through: kubectl's rules, which are Go's.
+"""Chooses the HTTP proxy for a server by the rules of kubectl, which are those of Go.
 
-`proxy-url` of the kubeconfig always wins and knows no exceptions. Otherwise HTTPS_PROXY (HTTP_PROXY for plain
-servers) and NO_PROXY rule, and this machine itself is never reached through a proxy.
+`proxy-url` of the kubeconfig takes precedence and has no exceptions. Otherwise HTTPS_PROXY (HTTP_PROXY for servers
+without TLS) and NO_PROXY apply, and localhost is never reached through a proxy.
 """
 
 import ipaddress
@@ -16,16 +16,16 @@ _PORTS = {"http": "80", "https": "443"}
 def choose_proxy(server: str, configured: str, environ: Mapping[str, str]) -> str:
     """The proxy's URL, or "" for a direct connection."""
     if configured:
-        return _checked(configured, "proxy-url")
+        return _validated(configured, "proxy-url")
     target = urlsplit(server)
     name = "HTTPS_PROXY" if target.scheme == "https" else "HTTP_PROXY"
-    proxy = _either(environ, name)
-    if not proxy or bypassed(target, _either(environ, "NO_PROXY")):
+    proxy = _variable(environ, name)
+    if not proxy or bypasses_proxy(target, _variable(environ, "NO_PROXY")):
         return ""
-    return _checked(proxy if "://" in proxy else f"http://{proxy}", name)
+    return _validated(proxy if "://" in proxy else f"http://{proxy}", name)
 
 
-def bypassed(target: SplitResult, no_proxy: str) -> bool:
+def bypasses_proxy(target: SplitResult, no_proxy: str) -> bool:
     host = (target.hostname or "").lower()
     port = str(target.port or "") or _PORTS.get(target.scheme, "")
     address = _address(host)
@@ -40,12 +40,12 @@ def _matches(entry: str, host: str, port: str) -> bool:
         return True
     if "/" in entry:
         return _in_network(entry, host)
-    pattern, wanted_port = _split_port(entry)
-    if not pattern or (wanted_port and wanted_port != port):
+    pattern, own_port = _split_port(entry)
+    if not pattern or (own_port and own_port != port):
         return False
     if _address(pattern) is not None:
         return _address(pattern) == _address(host)
-    # `example.com` stands for itself and what is below it; `.example.com` and `*.example.com` only for the latter.
+    # `example.com` matches itself and its subdomains; `.example.com` and `*.example.com` only the subdomains.
     suffix = pattern.removeprefix("*") if pattern.startswith("*.") else pattern
     if suffix.startswith("."):
         return host.endswith(suffix)
@@ -78,15 +78,15 @@ def _address(host: str) -> ipaddress.IPv4Address | ipaddress.IPv6Address | None:
     return getattr(address, "ipv4_mapped", None) or address
 
 
-def _either(environ: Mapping[str, str], name: str) -> str:
+def _variable(environ: Mapping[str, str], name: str) -> str:
     return environ.get(name) or environ.get(name.lower()) or ""
 
 
-def _checked(proxy: str, source: str) -> str:
+def _validated(proxy: str, source: str) -> str:
     parts = urlsplit(proxy)
     if parts.scheme in ("socks5", "socks5h"):
         raise ConfigError(f"{source} names a SOCKS proxy, which is not supported; use an http or https proxy")
     if parts.scheme not in ("http", "https") or not parts.hostname:
-        shown = f"{parts.scheme}://{parts.hostname or ''}"
-        raise ConfigError(f"{source} must be an http or https URL, not {shown!r}")
+        url = f"{parts.scheme}://{parts.hostname or ''}"
+        raise ConfigError(f"{source} must be an http or https URL, not {url!r}")
     return proxy

@@ -1,16 +1,20 @@
-"""How to reach one cluster as one user: plain values, whatever they were read from.
+"""The settings of a connection: cluster, TLS and authentication, as plain values.
 
-Nothing here is read, checked or cached; secrets are kept out of every repr.
+Nothing here is read, checked or cached. No repr contains a secret.
 """
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Final
+from urllib.parse import quote
 
 from msgspec import Struct
 
+# The characters that a header name may hold besides letters and digits; all others of an extra key are percent-encoded.
+_TOKEN: Final = "!#$&'*+-.^_`|~"
+
 
 class Pem(Struct, frozen=True):
-    """Certificates or a key: given whole, or by a file that is read again when it changes."""
+    """Certificates or a key: inline, or in a file that is read again when it changes."""
 
     data: bytes = b""
     file: str = ""
@@ -40,7 +44,7 @@ class ExecSettings(Struct, frozen=True, kw_only=True):
     install_hint: str = ""
     interactive_mode: str = "IfAvailable"
     cluster: Mapping[str, Any] | None = None
-    """What the plugin is told about the cluster when it asked for it (`provideClusterInfo`)."""
+    """The cluster information for the plugin, with `provideClusterInfo`."""
 
 
 class AuthSettings(Struct, frozen=True, kw_only=True):
@@ -61,21 +65,32 @@ class AuthSettings(Struct, frozen=True, kw_only=True):
 
 
 class Impersonation(Struct, frozen=True, kw_only=True):
-    """Whom to act as: what `kubectl --as` and its companions say."""
+    """The user to act as, like `kubectl --as`, `--as-uid` and `--as-group`."""
 
     user: str
     uid: str = ""
     groups: tuple[str, ...] = ()
     extra: Mapping[str, tuple[str, ...]] = {}
 
+    def headers(self) -> tuple[tuple[str, str], ...]:
+        """The HTTP headers, encoded as the API server decodes them."""
+        headers = [("Impersonate-User", self.user)]
+        if self.uid:
+            headers.append(("Impersonate-Uid", self.uid))
+        headers.extend(("Impersonate-Group", group) for group in self.groups)
+        for key, values in self.extra.items():
+            name = f"Impersonate-Extra-{quote(key, safe=_TOKEN)}"
+            headers.extend((name, value) for value in values)
+        return tuple(headers)
+
 
 class ConnectionSettings(Struct, frozen=True, kw_only=True):
     server: str
     namespace: str = "default"
     origin: str = ""
-    """Where this was found, for messages: a context and its file, or the service account."""
+    """Where the settings come from, for messages: a context and its file, or the service account."""
     tls: TlsSettings = TlsSettings()
     auth: AuthSettings = AuthSettings()
     proxy: str = ""
-    """From `proxy-url`; empty leaves it to HTTPS_PROXY and NO_PROXY."""
+    """From `proxy-url`; when empty, HTTPS_PROXY and NO_PROXY decide."""
     impersonation: Impersonation | None = None

@@ -1,8 +1,8 @@
-"""From typed structs to CustomResourceDefinitions.
+"""Generates CustomResourceDefinitions from msgspec Structs.
 
-The struct is the only source: names, bounds and CEL rules come from its annotations, descriptions from the
-string that follows each field, so that `kubectl explain` says what the code says. The schema is structural:
-no `$ref`, no `anyOf` beyond int-or-string, and a type at every node.
+The struct is the only source: names, bounds and CEL rules come from its annotations, and descriptions from the
+docstrings of its fields, so that `kubectl explain` shows them. The schema is structural: no `$ref`, no `anyOf`
+except for int-or-string, and a type at every node.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import copy
 import inspect
 import itertools
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
 from typing import Any, NamedTuple
@@ -27,7 +27,7 @@ INT_OR_STRING = "x-kubernetes-int-or-string"
 
 
 class Cel(NamedTuple):
-    """A rule that the API server checks by itself. Structs list theirs in a class variable `rules`."""
+    """A CEL validation rule of the API server. Structs list theirs in a class variable `rules`."""
 
     rule: str
     message: str
@@ -35,7 +35,7 @@ class Cel(NamedTuple):
 
 
 class Column(NamedTuple):
-    """What `kubectl get` prints. Priority 1 shows with `-o wide` only."""
+    """A column of `kubectl get`. Priority 1 is shown only with `-o wide`."""
 
     name: str
     path: str
@@ -46,7 +46,7 @@ class Column(NamedTuple):
 
 @dataclass(frozen=True)
 class CustomKind:
-    """Everything the API server needs to know to serve a kind."""
+    """A custom resource, with all that its definition needs."""
 
     group: str
     version: str
@@ -63,12 +63,12 @@ class CustomKind:
 
     @property
     def name(self) -> str:
-        """Of its definition."""
+        """The name of the CustomResourceDefinition."""
         return f"{self.plural}.{self.group}"
 
 
 class SchemaError(TypeError):
-    """A struct holds a type that no structural schema can say; the message names struct and field."""
+    """A struct has a type that a structural schema cannot express; the message names struct and field."""
 
 
 def definition(custom: CustomKind) -> dict[str, Any]:
@@ -123,7 +123,7 @@ def _column(column: Column) -> dict[str, Any]:
 
 def _root_schema(root: type[msgspec.Struct]) -> Schema:
     schema = schema_of(root)
-    # The server owns these three; it refuses anything more than their types here.
+    # The API server defines these three, and rejects more than their types here.
     schema["properties"] = {
         "apiVersion": {"type": "string"},
         "kind": {"type": "string"},
@@ -142,7 +142,7 @@ def _metadata_schema(schema: Schema) -> Schema:
 
 
 def schema_of(annotation: Any) -> Schema:
-    """The structural schema of any annotation that the API types use."""
+    """The structural schema of a type annotation."""
     return _schema(types.type_info(annotation), where=getattr(annotation, "__name__", str(annotation)))
 
 
@@ -162,7 +162,7 @@ def _schema(kind: types.Type, where: str) -> Schema:
 
 
 def _annotated(kind: types.Metadata, where: str) -> Schema:
-    # A copy for each place: YAML would write what is one object in two places as an anchor.
+    # A copy for each use: YAML would write the same dict in two places as an anchor.
     extra = copy.deepcopy(kind.extra_json_schema or {})
     if extra.get(INT_OR_STRING):
         return {"anyOf": [{"type": "integer"}, {"type": "string"}], **extra}
@@ -172,7 +172,7 @@ def _annotated(kind: types.Metadata, where: str) -> Schema:
 
 
 def _union(kind: types.UnionType, where: str) -> Schema:
-    # msgspec leaves UNSET out of the union by itself: what is optional is a matter of defaults, not of types.
+    # msgspec leaves UNSET out of the union: whether a field is optional follows from its default, not from its type.
     present = [member for member in kind.types if not isinstance(member, types.NoneType)]
     if len(present) != 1:
         raise SchemaError(f"{where}: a union of {len(present)} types has no structural schema; use one type")
@@ -225,15 +225,29 @@ def _struct(kind: types.StructType) -> Schema:
     schema: Schema = {"type": "object"}
     if description := class_doc(struct):
         schema["description"] = description
+    fields = {field.encode_name: field for field in kind.fields}
+    ordered = [fields[name] for name in property_names(struct)]
     schema["properties"] = {
-        field.encode_name: _field(struct, field, docs.get(field.name, "")) for field in kind.fields
+        field.encode_name: _field(struct, field, docs.get(field.name, "")) for field in ordered
     }
-    required = [field.encode_name for field in kind.fields if field.required]
+    required = [field.encode_name for field in ordered if field.required]
     if required:
         schema["required"] = required
     if rules := getattr(struct, "rules", ()):
         schema["x-kubernetes-validations"] = [_cel(rule) for rule in rules]
     return schema
+
+
+@cache
+def property_names(struct: type[msgspec.Struct]) -> tuple[str, ...]:
+    """Names of the fields on the wire, in the order of `property_order` where the struct declares one.
+
+    msgspec lists inherited fields first; a struct that shares fields with others still starts with its own name.
+    """
+    order: Sequence[str] = getattr(struct, "property_order", ())
+    fields = [field for field in msgspec.structs.fields(struct) if field.name not in order]
+    by_name = {field.name: field.encode_name for field in msgspec.structs.fields(struct)}
+    return (*(by_name[name] for name in order), *(field.encode_name for field in fields))
 
 
 def _field(struct: type[msgspec.Struct], field: types.Field, doc: str) -> Schema:
@@ -249,16 +263,16 @@ def _cel(rule: Cel) -> dict[str, Any]:
 
 
 def class_doc(struct: type[msgspec.Struct]) -> str:
-    # msgspec gives every struct a generated signature as __doc__ of its parents; only an own one counts.
+    # msgspec generates a signature as __doc__ of parents; only the docstring of the class itself counts.
     return " ".join((struct.__dict__.get("__doc__") or "").split())
 
 
 @cache
 def field_docs(struct: type[msgspec.Struct]) -> dict[str, str]:
-    """The string literal after each field, inherited ones included.
+    """The string literal after each field, including inherited fields.
 
-    Read from the source when a CRD is generated, never when the operator runs: Python keeps no docstring of a
-    field, and a description inside every annotation would bury the type.
+    Read from the source when a CRD is generated, never in a running operator. Python does not keep docstrings of
+    fields; descriptions inside the annotations were rejected because they hide the types.
     """
     docs: dict[str, str] = {}
     for parent in reversed(struct.__mro__):
@@ -278,7 +292,7 @@ def _own_field_docs(struct: type[msgspec.Struct]) -> Iterator[tuple[str, str]]:
 
 @cache
 def _classes(module: str) -> dict[str, ast.ClassDef]:
-    """By qualified name. `inspect.getsource` of a class would parse its module anew for each."""
+    """Classes by qualified name. `inspect.getsource` of a class would parse the module for each class."""
     return dict(_classes_in(ast.parse(inspect.getsource(sys.modules[module])), ""))
 
 

@@ -1,10 +1,12 @@
-"""Whether a manifest, once applied, would give us exactly the fields that we own already. Pure.
+"""Decides whether applying a manifest would give us exactly the fields that we own already. Pure.
 
-The server makes the set of owned fields from the manifest and the schema. We have no schema, but we have the set that
-it made last time: its tree shows which lists have keys and which values are atomic. Three things it does not show, and
-they are answered with doubts for the caller to settle: an empty list that is in no set (it has keys, or is not
-owned yet), a map that is owned whole (it is atomic, or was empty when it was applied), and a top-level status
-(a subresource of its own, which the server ignores, or a field like others).
+The API server derives the set of owned fields from the manifest and the schema. We do not read the schema, but the
+tree of the set that we own shows which lists have keys and which values are atomic. Three things it does not show. They
+become questions about the schema, which the caller answers from what the server did before:
+
+- an empty list that is not in the set: it is a keyed list, or not owned yet;
+- a map that is owned as one value: it is atomic, or was empty when it was applied;
+- a top-level status: it is a subresource, which the server ignores here, or a field like others.
 """
 
 from collections.abc import Iterator
@@ -12,107 +14,114 @@ from typing import Any
 
 from msgspec import Struct
 
-from steward.kube.managed_fields.fields_v1 import Branch, KeyedList, Leaf, Node, Positions, ValueSet
+from steward.kube.managed_fields.fields_v1 import (
+    IndexedListNode,
+    KeyedListNode,
+    LeafNode,
+    MapNode,
+    Node,
+    SetNode,
+)
 from steward.kube.objects.canonical import Path
 
 
-class Vanishes(Struct, frozen=True, gc=False):
-    """Holds if what is at this path leaves no trace in the set of owned fields."""
+class Untracked(Struct, frozen=True, gc=False):
+    """Does the value at this path leave no entry in the set of owned fields?"""
 
     path: Path
 
 
-class Atomic(Struct, frozen=True, gc=False):
-    """Holds if the map at this path is one value."""
+class AtomicMap(Struct, frozen=True, gc=False):
+    """Is the map at this path owned as one value?"""
 
     path: Path
 
 
-Doubt = Vanishes | Atomic
-Doubts = list[Doubt] | None
-"""None when the sets certainly differ."""
+SchemaQuestion = Untracked | AtomicMap
+SchemaQuestions = list[SchemaQuestion] | None
+"""None when the field sets certainly differ."""
 
 
-def doubts_about(tree: Node, desired: Any) -> Doubts:
-    """What must hold for the desired fields to be the owned ones; nothing when they are, None when they cannot be."""
-    doubts: list[Doubt] = []
-    return doubts if _same(tree, desired, doubts) else None
+def schema_questions(tree: Node, desired: Any) -> SchemaQuestions:
+    """The questions to which the answer must be yes for the desired fields to be exactly the owned ones."""
+    questions: list[SchemaQuestion] = []
+    return questions if _matches(tree, desired, questions) else None
 
 
-def refuted_by(tree: Node, applied: Any) -> Iterator[Doubt]:
-    """What cannot hold, seen in the fields that the server gave us for a manifest."""
-    if isinstance(tree, Branch):
-        yield Atomic(tree.path)
-    if isinstance(tree, Leaf) and applied == []:
-        yield Vanishes(tree.path)
-    for child, value in _pairs(tree, applied):
-        yield from refuted_by(child, value)
+def refuted_questions(tree: Node, applied: Any) -> Iterator[SchemaQuestion]:
+    """The questions that this field set, which the server derived from the applied manifest, answers with no."""
+    if isinstance(tree, MapNode):
+        yield AtomicMap(tree.path)
+    if isinstance(tree, LeafNode) and applied == []:
+        yield Untracked(tree.path)
+    for child, value in _applied_children(tree, applied):
+        yield from refuted_questions(child, value)
 
 
-def _pairs(node: Node, value: Any) -> Iterator[tuple[Node, Any]]:
-    """The children that the manifest speaks of, each with what it says."""
-    if isinstance(node, Branch) and type(value) is dict:
+def _applied_children(node: Node, value: Any) -> Iterator[tuple[Node, Any]]:
+    """The child nodes that the manifest has a value for, each with that value."""
+    if isinstance(node, MapNode) and type(value) is dict:
         yield from ((child, value[name]) for name, child in node.children.items() if name in value)
-    if isinstance(node, KeyedList) and type(value) is list:
-        yield from ((node.children[identity], item) for identity, item in node.find(value).items())
+    if isinstance(node, KeyedListNode) and type(value) is list:
+        yield from ((node.children[identity], item) for identity, item in node.find_owned(value).items())
 
 
-def _same(node: Node, value: Any, doubts: list[Doubt]) -> bool:
+def _matches(node: Node, value: Any, questions: list[SchemaQuestion]) -> bool:
     match node:
-        case Leaf():
+        case LeafNode():
             if type(value) is dict and value and not node.is_atomic:
-                doubts.append(Atomic(node.path))
+                questions.append(AtomicMap(node.path))
             return True
-        case Branch():
-            return type(value) is dict and _same_map(node, value, doubts)
-        case KeyedList():
-            return type(value) is list and _same_items(node, value, doubts)
-        case ValueSet():
+        case MapNode():
+            return type(value) is dict and _map_matches(node, value, questions)
+        case KeyedListNode():
+            return type(value) is list and _items_match(node, value, questions)
+        case SetNode():
             return (
                 type(value) is list
                 and len(value) == len(node.values)
-                and all(_is_in(node, item) for item in value)
+                and all(_contains(node, item) for item in value)
             )
-        case Positions():
-            return type(value) is list and _same_places(node, value, doubts)
+        case IndexedListNode():
+            return type(value) is list and _positions_match(node, value, questions)
 
 
-def _same_map(node: Branch, value: dict[str, Any], doubts: list[Doubt]) -> bool:
+def _map_matches(node: MapNode, value: dict[str, Any], questions: list[SchemaQuestion]) -> bool:
     found = 0
     for name, child in node.children.items():
-        if name not in value or not _same(child, value[name], doubts):
+        if name not in value or not _matches(child, value[name], questions):
             return False
         found += 1
     if found == len(value):
         return True
     return all(
-        _leaves_no_trace((*node.path, name), held, doubts)
+        _may_be_untracked((*node.path, name), held, questions)
         for name, held in value.items()
         if name not in node.children
     )
 
 
-def _leaves_no_trace(path: Path, value: Any, doubts: list[Doubt]) -> bool:
+def _may_be_untracked(path: Path, value: Any, questions: list[SchemaQuestion]) -> bool:
     if value == [] or path == ("status",):
-        doubts.append(Vanishes(path))
+        questions.append(Untracked(path))
         return True
     if type(value) is dict and value:
-        return all(_leaves_no_trace((*path, name), held, doubts) for name, held in value.items())
+        return all(_may_be_untracked((*path, name), held, questions) for name, held in value.items())
     return False
 
 
-def _same_items(node: KeyedList, items: list[Any], doubts: list[Doubt]) -> bool:
-    found = node.find(items)
+def _items_match(node: KeyedListNode, items: list[Any], questions: list[SchemaQuestion]) -> bool:
+    found = node.find_owned(items)
     if len(found) != len(node.children) or len(items) != len(found):
         return False
-    return all(_same(node.children[identity], item, doubts) for identity, item in found.items())
+    return all(_matches(node.children[identity], item, questions) for identity, item in found.items())
 
 
-def _is_in(node: ValueSet, item: Any) -> bool:
+def _contains(node: SetNode, item: Any) -> bool:
     return type(item) not in (dict, list) and item in node.values
 
 
-def _same_places(node: Positions, items: list[Any], doubts: list[Doubt]) -> bool:
+def _positions_match(node: IndexedListNode, items: list[Any], questions: list[SchemaQuestion]) -> bool:
     if len(items) != len(node.children):
         return False
-    return all(_same(child, items[place], doubts) for place, child in node.children.items())
+    return all(_matches(child, items[place], questions) for place, child in node.children.items())

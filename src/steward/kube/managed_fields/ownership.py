@@ -1,9 +1,8 @@
-"""What we own of an object, small enough to keep for every cached object.
+"""The fields of an object that our field manager owns, in a form small enough to keep for every cached object.
 
-A cache keeps no whole objects. It keeps, for each, which fields our field manager owns (one shared value for a fleet of
-like objects) and a digest of what the object holds there, taken when it was decoded. That is enough to know
-whether an apply would change anything, because the server itself takes a field away from us when somebody else
-changes its value.
+The cache does not keep whole objects. For each object it keeps the set of owned fields (one shared value for a fleet of
+similar objects) and a digest of their values, taken when the object was decoded. That is enough to know whether an
+apply would change anything, because the API server takes a field away from us when another client changes its value.
 """
 
 import re
@@ -16,20 +15,20 @@ from weakref import WeakValueDictionary
 import msgspec
 from msgspec import Struct
 
-from steward.kube.managed_fields.fields_v1 import Node, parse_fields
+from steward.kube.managed_fields.fields_v1 import Node, parse_fields_v1
 from steward.kube.objects.canonical import Path, is_atomic_map
 from steward.kube.objects.kinds import Kind, Manifest
 
 _encode = msgspec.json.Encoder(order="sorted").encode
 
-# An owner reference is a list item keyed by the owner's uid: with it no two objects of a fleet would be alike.
-_UID: Final = re.compile(rb'k:\{\\"uid\\":\\"([^"\\]+)\\"\}')
-_PART: Final = 12
-_DEEP: Final = frozenset((dict, list))
+# An owner reference is a list item keyed by the owner's uid, which would make each object's field set different.
+_OWNER_UID: Final = re.compile(rb'k:\{\\"uid\\":\\"([^"\\]+)\\"\}')
+_PART_SIZE: Final = 12
+_CONTAINERS: Final = frozenset((dict, list))
 
 
 class FieldSet:
-    """The owned paths of one kind, as the server wrote them; equal ones are the same object."""
+    """The owned paths of an object, as the API server wrote them. Interned: equal sets are the same Python object."""
 
     __slots__ = ("__weakref__", "kind", "raw")
 
@@ -43,67 +42,67 @@ class FieldSet:
 
     @property
     def paths(self) -> list[Path]:
-        """Where each of the values comes from that are collected along the tree."""
+        """The path of each value that is collected along the tree."""
         return _paths(self.kind, self.raw)
 
     @property
-    def loose(self) -> frozenset[int]:
-        """Which of the values, if they are maps, may hold what is not ours: we own a map that we applied empty."""
-        return _loose(self.kind, self.raw)
+    def shared_maps(self) -> frozenset[int]:
+        """Positions of values that may be maps with entries of other managers: we own a map that we applied empty."""
+        return _shared_maps(self.kind, self.raw)
 
 
 @lru_cache(maxsize=2048)
 def _tree(kind: Kind, raw: bytes) -> Node:
-    return parse_fields(kind, raw)
+    return parse_fields_v1(kind, raw)
 
 
 @lru_cache(maxsize=2048)
 def _paths(kind: Kind, raw: bytes) -> list[Path]:
-    return list(_tree(kind, raw).leaves())
+    return list(_tree(kind, raw).leaf_paths())
 
 
 @lru_cache(maxsize=2048)
-def _loose(kind: Kind, raw: bytes) -> frozenset[int]:
+def _shared_maps(kind: Kind, raw: bytes) -> frozenset[int]:
     paths = _paths(kind, raw)
     return frozenset(place for place, path in enumerate(paths) if not is_atomic_map(kind, path))
 
 
-_known: WeakValueDictionary[tuple[Kind, bytes], FieldSet] = WeakValueDictionary()
+_interned: WeakValueDictionary[tuple[Kind, bytes], FieldSet] = WeakValueDictionary()
 
 
-def field_set(kind: Kind, raw: bytes) -> FieldSet:
-    known = _known.get((kind, raw))
+def intern_field_set(kind: Kind, raw: bytes) -> FieldSet:
+    known = _interned.get((kind, raw))
     if known is None:
         known = FieldSet(kind, raw)
-        _known[(kind, raw)] = known
+        _interned[(kind, raw)] = known
     return known
 
 
 class OwnedFields(Struct, frozen=True, gc=False):
     fields: FieldSet
     owners: tuple[str, ...]
-    """The uids of the owner references among the fields, which `fields` names by number."""
+    """The uids of the owner references among the fields; `fields` has numbers in their place."""
     digest: bytes
-    """Of the values there, by `digest_of`."""
+    """Of the values at these fields, by `digest_values`."""
 
-    def agrees_on_scalars(self, digest: bytes) -> bool:
-        return self.digest[:_PART] == digest[:_PART]
+    def has_same_scalars(self, digest: bytes) -> bool:
+        return self.digest[:_PART_SIZE] == digest[:_PART_SIZE]
 
-    def agrees_but_for_loose_maps(self, digest: bytes) -> bool:
-        return self.digest[: 2 * _PART] == digest[: 2 * _PART]
+    def matches_except_shared_maps(self, digest: bytes) -> bool:
+        return self.digest[: 2 * _PART_SIZE] == digest[: 2 * _PART_SIZE]
 
 
 class Ownership(Struct, frozen=True, gc=False):
-    """What we own by the main resource, and by its status."""
+    """The fields that we own through the main resource and through the status subresource."""
 
     main: OwnedFields | None = None
     status: OwnedFields | None = None
 
-    def of(self, subresource: str) -> OwnedFields | None:
+    def for_subresource(self, subresource: str) -> OwnedFields | None:
         return self.status if subresource == "status" else self.main
 
 
-NOT_OURS: Final = Ownership()
+NOT_OWNED: Final = Ownership()
 
 
 class ManagedEntry(Struct, rename="camel", gc=False):
@@ -115,7 +114,7 @@ class ManagedEntry(Struct, rename="camel", gc=False):
 
 
 class ManagedMeta(Struct, rename="camel", gc=False):
-    """Who owns what, in which version of the object."""
+    """The field managers of an object, and the resourceVersion to which they belong."""
 
     resource_version: str = ""
     managed_fields: list[ManagedEntry] = []
@@ -136,47 +135,47 @@ def managed_entries(body: bytes | msgspec.Raw) -> list[ManagedEntry]:
     return managed_meta(body).managed_fields
 
 
-class Claim(Struct, frozen=True, gc=False):
-    """Our entry in managedFields, before the values are looked at."""
+class OwnEntry(Struct, frozen=True, gc=False):
+    """Our entry in managedFields, without the values of the fields."""
 
     fields: FieldSet
     owners: tuple[str, ...]
 
 
-def claims(kind: Kind, entries: list[ManagedEntry], manager: str) -> dict[str, Claim]:
-    """Our claims by subresource. One made in another version of the kind names other paths, and does not count."""
+def own_entries(kind: Kind, entries: list[ManagedEntry], manager: str) -> dict[str, OwnEntry]:
+    """Our Apply entries by subresource. An entry of another API version has other paths and does not count."""
     return {
-        entry.subresource: _claim(kind, bytes(entry.fields_v1))
+        entry.subresource: _own_entry(kind, bytes(entry.fields_v1))
         for entry in entries
         if entry.manager == manager and entry.operation == "Apply" and entry.api_version == kind.api_version
     }
 
 
-def _claim(kind: Kind, raw: bytes) -> Claim:
-    owners = tuple(uid.decode() for uid in _UID.findall(raw)) if b'{\\"uid\\"' in raw else ()
+def _own_entry(kind: Kind, raw: bytes) -> OwnEntry:
+    owners = tuple(uid.decode() for uid in _OWNER_UID.findall(raw)) if b'{\\"uid\\"' in raw else ()
     for number, uid in enumerate(owners):
         raw = raw.replace(uid.encode(), b"#%d" % number)
-    return Claim(field_set(kind, raw), owners)
+    return OwnEntry(intern_field_set(kind, raw), owners)
 
 
-def owned_fields(claim: Claim, obj: Manifest) -> OwnedFields:
-    return owned_values(claim, values_of(claim, obj))
+def owned_fields(entry: OwnEntry, obj: Manifest) -> OwnedFields:
+    return owned_fields_with(entry, owned_values(entry, obj))
 
 
-def owned_values(claim: Claim, values: list[Any]) -> OwnedFields:
-    """For whoever has the values already."""
-    return OwnedFields(claim.fields, claim.owners, digest_of(values, claim.fields.loose))
+def owned_fields_with(entry: OwnEntry, values: list[Any]) -> OwnedFields:
+    """Like `owned_fields`, for values that were collected before."""
+    return OwnedFields(entry.fields, entry.owners, digest_values(values, entry.fields.shared_maps))
 
 
-def values_of(claim: Claim | OwnedFields, obj: Manifest) -> list[Any]:
-    """What the object holds at each owned path, in canonical form."""
+def owned_values(entry: OwnEntry | OwnedFields, obj: Manifest) -> list[Any]:
+    """The object's value at each owned path, in canonical form."""
     values: list[Any] = []
-    claim.fields.tree.collect(with_numbered_owners(obj, claim.owners), values)
+    entry.fields.tree.collect(with_numbered_owners(obj, entry.owners), values)
     return values
 
 
 def with_numbered_owners(obj: Manifest, owners: tuple[str, ...]) -> Manifest:
-    """The object with the owners' uids replaced by their numbers, as in the fields."""
+    """The object with owner uids replaced by numbers, as in the field set."""
     metadata = obj.get("metadata")
     if not owners or not isinstance(metadata, dict):
         return obj
@@ -191,21 +190,23 @@ def _numbered(reference: Any, number: dict[str, str]) -> Any:
     return {**reference, "uid": number[reference["uid"]]}
 
 
-def is_deep(value: Any) -> bool:
-    return type(value) in _DEEP
+def is_container(value: Any) -> bool:
+    return type(value) in _CONTAINERS
 
 
-def digest_of(values: list[Any], loose: Collection[int] = ()) -> bytes:
-    """Two parts, scalars and atomic values, and a third one where a map may be empty but for what is not ours.
+def digest_values(values: list[Any], shared_maps: Collection[int] = ()) -> bytes:
+    """Two parts, scalars and containers, and a third part for shared maps that are not empty.
 
-    An empty map that is loose counts as none at all: the server drops many of them.
+    An empty shared map counts as absent: the API server drops many of them.
     """
-    if not any(type(value) in _DEEP for value in values):
-        return _digest(values) + _NOTHING
-    maps = {place: value for place, value in enumerate(values) if type(value) is dict and place in loose}
-    deep = [value for place, value in enumerate(values) if type(value) in _DEEP and place not in maps]
+    if not any(type(value) in _CONTAINERS for value in values):
+        return _digest(values) + _NO_CONTAINERS
+    maps = {
+        place: value for place, value in enumerate(values) if type(value) is dict and place in shared_maps
+    }
+    deep = [value for place, value in enumerate(values) if type(value) in _CONTAINERS and place not in maps]
     scalars = [
-        (None if place in maps else True) if type(value) in _DEEP else value
+        (None if place in maps else True) if type(value) in _CONTAINERS else value
         for place, value in enumerate(values)
     ]
     filled = [(place, value) for place, value in maps.items() if value]
@@ -213,7 +214,7 @@ def digest_of(values: list[Any], loose: Collection[int] = ()) -> bytes:
 
 
 def _digest(values: list[Any]) -> bytes:
-    return blake2b(_encode(values), digest_size=_PART).digest()
+    return blake2b(_encode(values), digest_size=_PART_SIZE).digest()
 
 
-_NOTHING: Final = _digest([])
+_NO_CONTAINERS: Final = _digest([])

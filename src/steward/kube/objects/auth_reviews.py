@@ -1,11 +1,11 @@
-"""Questions to the server about people: who holds this token, and who may do what."""
+"""TokenReview and SubjectAccessReview: which user a token belongs to, and what a user may do."""
 
 from typing import Any
 
 from msgspec import Struct
 
 
-class TokenAnswer(Struct, frozen=True, kw_only=True):
+class TokenReviewResult(Struct, frozen=True, kw_only=True):
     authenticated: bool
     user: str = ""
     uid: str = ""
@@ -15,7 +15,7 @@ class TokenAnswer(Struct, frozen=True, kw_only=True):
 
 
 class Access(Struct, frozen=True, kw_only=True):
-    """What someone wants to do: a verb on a resource, or on a path of the server that is no resource."""
+    """A request to authorize: a verb on a resource, or on a non-resource path."""
 
     verb: str
     resource: str = ""
@@ -49,7 +49,7 @@ class Subject(Struct, frozen=True, kw_only=True):
         return {"user": self.user, "uid": self.uid, "groups": list(self.groups), "extra": self.extra}
 
 
-class AccessAnswer(Struct, frozen=True, kw_only=True, rename="camel"):
+class AccessReviewResult(Struct, frozen=True, kw_only=True, rename="camel"):
     allowed: bool = False
     denied: bool = False
     reason: str = ""
@@ -69,12 +69,12 @@ class _TokenStatus(Struct, frozen=True):
     error: str = ""
 
 
-class TokenReviewed(Struct, frozen=True):
+class TokenReview(Struct, frozen=True):
     status: _TokenStatus
 
-    def answer(self) -> TokenAnswer:
+    def result(self) -> TokenReviewResult:
         user = self.status.user
-        return TokenAnswer(
+        return TokenReviewResult(
             authenticated=self.status.authenticated,
             user=user.username,
             uid=user.uid,
@@ -84,5 +84,5 @@ class TokenReviewed(Struct, frozen=True):
         )
 
 
-class AccessReviewed(Struct, frozen=True):
-    status: AccessAnswer
+class AccessReview(Struct, frozen=True):
+    status: AccessReviewResult

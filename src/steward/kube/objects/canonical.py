@@ -1,7 +1,7 @@
-"""One spelling for each value, so that what means the same on the server has the same digest.
+"""Canonical forms of values: values that the API server stores alike become equal.
 
-Built-in kinds pass through Go types, which drop empty values and print quantities, times and bytes anew. Custom
-resources are stored as they were sent, so of them only what is a quantity by its place is read as one.
+The server decodes built-in kinds into Go types, which drop empty values and rewrite quantities, times and bytes. It
+stores custom resources as they were sent, so there only values at the usual places of quantities are rewritten.
 """
 
 import base64
@@ -42,16 +42,16 @@ BUILT_IN_GROUPS: Final = frozenset(
     )
 )
 
-_AMOUNTS: Final = frozenset(("limits", "requests", "capacity", "hard", "overhead"))
-_STORED_AMOUNTS: Final = frozenset(("limits", "requests"))
-_AMOUNT: Final = frozenset(("averageValue", "divisor", "sizeLimit"))
-# Maps whose keys are the user's: what a key is called there says nothing about its value.
-_FREE: Final = frozenset(("annotations", "data", "labels", "matchLabels", "nodeSelector"))
-_MORE_THAN_PLAIN: Final = frozenset((dict, list, float))
+_QUANTITY_MAPS: Final = frozenset(("limits", "requests", "capacity", "hard", "overhead"))
+_CUSTOM_QUANTITY_MAPS: Final = frozenset(("limits", "requests"))
+_QUANTITY_FIELDS: Final = frozenset(("averageValue", "divisor", "sizeLimit"))
+# Maps with keys that users choose: the name of a key there says nothing about its value.
+_USER_KEYED_MAPS: Final = frozenset(("annotations", "data", "labels", "matchLabels", "nodeSelector"))
+_NOT_SCALAR: Final = frozenset((dict, list, float))
 
 
-# What the server itself writes into atomic values of built-in kinds, by the name of the map (or of the list that
-# holds it) and of the field. Left out on both sides, it needs no question to the server.
+# Defaults that the server adds inside atomic values of built-in kinds, by the name of the map (or of the list that
+# contains it) and of the field. They are left out of both sides of a comparison, which saves a dry run.
 _DEFAULTS: Final[dict[tuple[str, str], Any]] = {
     ("fieldRef", "apiVersion"): "v1",
     ("ports", "protocol"): "TCP",
@@ -65,7 +65,7 @@ _DEFAULTS: Final[dict[tuple[str, str], Any]] = {
     ("volumeClaimTemplates", "status"): {"phase": "Pending"},
 }
 
-# Built-in maps that are applied as one value wherever a field has this name.
+# Fields of built-in kinds that are atomic maps wherever they occur.
 _ATOMIC_MAPS: Final = frozenset(
     (
         "claimRef",
@@ -93,7 +93,7 @@ _ATOMIC_MAPS: Final = frozenset(
 
 
 def is_atomic_map(kind: Kind, path: Path) -> bool:
-    """An item of a keyed list holds at least its key, so one that is owned whole cannot have been empty."""
+    """An item of a keyed list has at least its key, so an item that is owned as a whole was not applied empty."""
     return path[-1].startswith("k:") or (path[-1] in _ATOMIC_MAPS and is_built_in(kind))
 
 
@@ -102,64 +102,64 @@ def is_built_in(kind: Kind) -> bool:
 
 
 def canonical_for(kind: Kind, path: Path) -> Canonical:
-    """How to spell the value that an owned path of this kind leads to."""
+    """The function that brings the value at a path of this kind into canonical form."""
     parent, name = ("", *path)[-2:]
     if not is_built_in(kind):
-        return _stored_amount if parent in _STORED_AMOUNTS else _as_sent
+        return _custom_quantity if parent in _CUSTOM_QUANTITY_MAPS else _custom_value
     if (kind == SECRET and path[0] == "data") or path[0] == "binaryData":
         return _bytes
-    if parent in _FREE:
-        return _through_go
+    if parent in _USER_KEYED_MAPS:
+        return _built_in_value
     return _by_name(parent, name)
 
 
 def _by_name(parent: str, name: str) -> Canonical:
-    if _is_amount(parent, name):
-        return _amount
+    if _is_quantity(parent, name):
+        return _quantity
     if name == "caBundle":
         return _bytes
     if name.endswith(("Time", "Timestamp")):
         return _time
-    return _through_go_as(parent if name.startswith("k:") else name)
+    return _built_in_value_of(parent if name.startswith("k:") else name)
 
 
-def _is_amount(parent: str, name: str) -> bool:
-    return parent in _AMOUNTS or name in _AMOUNT or (parent, name) == ("target", "value")
+def _is_quantity(parent: str, name: str) -> bool:
+    return parent in _QUANTITY_MAPS or name in _QUANTITY_FIELDS or (parent, name) == ("target", "value")
 
 
-def _through_go_as(name: str) -> Canonical:
-    """For the value of a field of this name."""
+def _built_in_value_of(name: str) -> Canonical:
+    """The canonical form for a field of this name."""
 
-    def spelt(value: Any) -> Any:
+    def canonical(value: Any) -> Any:
         if not value:
             return None
-        return _plain_built_in(value, "", name) if type(value) in _MORE_THAN_PLAIN else value
+        return _canonical_built_in(value, "", name) if type(value) in _NOT_SCALAR else value
 
-    return spelt
-
-
-_through_go = _through_go_as("")
+    return canonical
 
 
-def _as_sent(value: Any) -> Any:
-    return _plain_custom(value) if type(value) in _MORE_THAN_PLAIN else value
+_built_in_value = _built_in_value_of("")
 
 
-def _amount(value: Any) -> Any:
+def _custom_value(value: Any) -> Any:
+    return _canonical_custom(value) if type(value) in _NOT_SCALAR else value
+
+
+def _quantity(value: Any) -> Any:
     if not value or type(value) in (dict, list, bool):
-        return _through_go(value)
+        return _built_in_value(value)
     amount = canonical_quantity(value)
     return value if amount is None else None if amount == "0" else amount
 
 
-def _stored_amount(value: Any) -> Any:
+def _custom_quantity(value: Any) -> Any:
     amount = canonical_quantity(value) if type(value) is str else None
-    return _as_sent(value) if amount is None else "=" + amount
+    return _custom_value(value) if amount is None else "=" + amount
 
 
 def _bytes(value: Any) -> Any:
     if type(value) is not str:
-        return _through_go(value)
+        return _built_in_value(value)
     try:
         plain = base64.b64decode(value.replace("\r", "").replace("\n", ""), validate=True)
         return base64.b64encode(plain).decode() or None
@@ -169,35 +169,35 @@ def _bytes(value: Any) -> Any:
 
 def _time(value: Any) -> Any:
     if type(value) is not str:
-        return _through_go(value)
+        return _built_in_value(value)
     try:
         return datetime.fromisoformat(value).astimezone(UTC).isoformat()
     except ValueError:
         return value or None
 
 
-def _plain_built_in(value: Any, parent: str, name: str) -> Any:
-    """Inside an atomic value an empty thing and none differ (a selector of all and no selector): only null goes."""
+def _canonical_built_in(value: Any, parent: str, name: str) -> Any:
+    """Inside an atomic value, empty and absent differ (an empty selector selects all): only null is dropped."""
     kind_of_value = type(value)
     if kind_of_value is dict:
         return {
-            key: _plain_built_in(item, name, key)
+            key: _canonical_built_in(item, name, key)
             for key, item in value.items()
             if item is not None and item != _DEFAULTS.get((name, key))
         }
     if kind_of_value is list:
-        return [_plain_built_in(item, parent, name) for item in value]
-    if kind_of_value in (str, int, float) and _is_amount(parent, name):
+        return [_canonical_built_in(item, parent, name) for item in value]
+    if kind_of_value in (str, int, float) and _is_quantity(parent, name):
         return canonical_quantity(value) or value
     return int(value) if kind_of_value is float and value.is_integer() else value
 
 
-def _plain_custom(value: Any, parent: str = "", name: str = "") -> Any:
+def _canonical_custom(value: Any, parent: str = "", name: str = "") -> Any:
     kind_of_value = type(value)
     if kind_of_value is dict:
-        return {key: _plain_custom(item, name, key) for key, item in value.items() if item is not None}
+        return {key: _canonical_custom(item, name, key) for key, item in value.items() if item is not None}
     if kind_of_value is list:
-        return [_plain_custom(item, parent, name) for item in value]
-    if parent in _STORED_AMOUNTS:
-        return _stored_amount(value)
+        return [_canonical_custom(item, parent, name) for item in value]
+    if parent in _CUSTOM_QUANTITY_MAPS:
+        return _custom_quantity(value)
     return int(value) if kind_of_value is float and value.is_integer() else value

@@ -1,7 +1,7 @@
-"""Conditions as the API conventions and kstatus have them. Pure.
+"""Conditions as in the Kubernetes API conventions and kstatus. Pure.
 
-A list keyed by type: one entry each, in a stable order. `lastTransitionTime` moves only when `status` does, so that
-reporting the same world twice writes nothing. Times are handed in.
+A list keyed by type, in a stable order. `lastTransitionTime` changes only when `status` does, so that reporting the
+same state twice writes nothing. The current time is a parameter.
 """
 
 from collections.abc import Iterable
@@ -28,7 +28,7 @@ class Condition(Struct, rename="camel", frozen=True, gc=False):
     last_transition_time: str | None = None
 
     def manifest(self) -> dict[str, Any]:
-        """As it is written into a status."""
+        """The condition as JSON for a status."""
         written: dict[str, Any] = {
             "type": self.type,
             "status": self.status,
@@ -56,13 +56,13 @@ def is_true(conditions: Iterable[Condition], type_: str) -> bool:
 
 
 def set_condition(conditions: Conditions, condition: Condition, now: str) -> Conditions:
-    """The conditions with this one in its place; its time is `now` only when its status is new."""
-    known = find_condition(conditions, condition.type)
-    keeps = known is not None and known.status == condition.status and known.last_transition_time
-    stamped = replace(condition, last_transition_time=keeps or now)
-    if known is None:
+    """Adds or replaces the condition; its transition time becomes `now` only when its status changes."""
+    previous = find_condition(conditions, condition.type)
+    kept = previous is not None and previous.status == condition.status and previous.last_transition_time
+    stamped = replace(condition, last_transition_time=kept or now)
+    if previous is None:
         return (*conditions, stamped)
-    return tuple(stamped if each.type == condition.type else each for each in conditions)
+    return tuple(stamped if other.type == condition.type else other for other in conditions)
 
 
 def set_conditions(conditions: Conditions, changed: Iterable[Condition], now: str) -> Conditions:
@@ -72,9 +72,9 @@ def set_conditions(conditions: Conditions, changed: Iterable[Condition], now: st
 
 
 def without_condition(conditions: Conditions, type_: str) -> Conditions:
-    """kstatus reads the absence of Reconciling and Stalled as the normal state: they go instead of turning False."""
+    """In kstatus, absent Reconciling and Stalled are the normal state: they are removed instead of set to False."""
     return tuple(condition for condition in conditions if condition.type != type_)
 
 
-def write_conditions(conditions: Conditions) -> list[dict[str, Any]]:
+def condition_manifests(conditions: Conditions) -> list[dict[str, Any]]:
     return [condition.manifest() for condition in conditions]

@@ -1,6 +1,6 @@
-"""Which object: kinds, keys and references, as values that hash and compare.
+"""Kinds, keys and references of objects, as hashable values.
 
-A kind is its apiVersion and name together, never the plural: the plural belongs to discovery.
+A kind is apiVersion and kind; the plural resource name comes from discovery.
 """
 
 from typing import Any, NamedTuple

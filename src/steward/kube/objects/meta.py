@@ -1,7 +1,7 @@
-"""What every object carries: its metadata, as the one type that all views share.
+"""Object metadata, as the one type that all views share.
 
-Views are read and compared, never encoded back and never changed: a view names only the fields that somebody reads.
-Every field has a default, so that a view decodes whatever the server sends.
+Views are read and compared, never encoded and never modified, and they declare only the fields that are used. Every
+field has a default, so that a view decodes any object.
 """
 
 from collections.abc import Mapping
@@ -44,7 +44,7 @@ class HasMetadata(Protocol):
 
 
 class Metadata(Struct, frozen=True, gc=False):
-    """The smallest view: who the object is."""
+    """The smallest view: metadata only."""
 
     metadata: ObjectMeta = ObjectMeta()
 
@@ -60,8 +60,8 @@ def controller_of(meta: ObjectMeta) -> OwnerReference | None:
 def is_newer(version: str, than: str) -> bool:
     """Whether one resourceVersion of an object is later than another.
 
-    The API promises that versions made of digits compare as integers; of others nothing is known, and the answer
-    that came last wins.
+    The API guarantees that versions of digits compare as integers. Other versions cannot be compared: then any other
+    version counts as newer.
     """
     if version.isdigit() and than.isdigit():
         return int(version) > int(than)
@@ -69,5 +69,5 @@ def is_newer(version: str, than: str) -> bool:
 
 
 def is_after(version: str, than: str) -> bool:
-    """Whether a resourceVersion is known to be the later one, which takes digits on both sides."""
+    """Whether a resourceVersion is certainly later than another; False when one of them is not a number."""
     return version.isdigit() and than.isdigit() and int(version) > int(than)

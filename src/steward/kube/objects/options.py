@@ -1,6 +1,6 @@
-"""What a verb may be told: queries for reads, options for writes, and the patches.
+"""Parameters of the API verbs: queries for reads, options for writes.
 
-Every field is what the API server's own parameter of that name means; an empty value is not sent.
+Every field has the meaning of the API server's parameter of that name; an empty value is not sent.
 """
 
 from typing import Any, Literal, TypedDict
@@ -11,7 +11,7 @@ from msgspec.structs import replace
 Propagation = Literal["", "Background", "Foreground", "Orphan"]
 FieldValidation = Literal["", "Strict", "Warn", "Ignore"]
 
-PAGE = 500
+PAGE_SIZE = 500
 
 
 class ListQuery(Struct, frozen=True, kw_only=True):
@@ -19,10 +19,10 @@ class ListQuery(Struct, frozen=True, kw_only=True):
     """"" means every namespace (or cluster scope)."""
     label_selector: str = ""
     field_selector: str = ""
-    limit: int = PAGE
-    """Objects per page; 0 asks for all at once."""
+    limit: int = PAGE_SIZE
+    """Objects per page; 0 reads all at once."""
     resource_version: str = ""
-    """"" is a consistent read; "0" takes whatever the server's cache holds."""
+    """"" is a consistent read; "0" accepts any version from the server's cache."""
     match: Literal["", "NotOlderThan", "Exact"] = ""
 
     def params(self) -> dict[str, str]:
@@ -36,7 +36,7 @@ class ListQuery(Struct, frozen=True, kw_only=True):
         return _sent(params)
 
     def params_after(self, token: str) -> dict[str, str]:
-        # The token holds the version that the first page was read at, and the server refuses another beside it.
+        # The token contains the version of the first page, and the server rejects another one beside it.
         following = replace(self, resource_version="", match="")
         return {**following.params(), "continue": token}
 
@@ -48,10 +48,10 @@ class WatchQuery(Struct, frozen=True, kw_only=True):
     resource_version: str = ""
     match: Literal["", "NotOlderThan"] = ""
     timeout_seconds: int = 0
-    """The server ends the stream after this; 0 leaves the choice to it."""
+    """The server ends the stream after this time; 0 means the server's default."""
     bookmarks: bool = True
     initial_events: bool = False
-    """Ask for a streaming list: the current objects as events, then a bookmark, then what follows."""
+    """Requests a streaming list: the current objects as events, then a bookmark, then later events."""
 
     def params(self) -> dict[str, str]:
         params = {
@@ -91,7 +91,7 @@ class ApplyOptions(Struct, frozen=True, kw_only=True):
     subresource: str = ""
     field_validation: FieldValidation = ""
     only_if_absent: bool = False
-    """Make the object or touch nothing: AlreadyExists where one of that name stands, whoever made it."""
+    """Creates the object or changes nothing: raises AlreadyExists when an object of that name exists."""
 
     def params(self) -> dict[str, str]:
         options = WriteOptions(
@@ -108,8 +108,8 @@ class DeleteOptions(Struct, frozen=True, kw_only=True):
     dry_run: bool = False
 
     @property
-    def is_guarded(self) -> bool:
-        """Names the one object, or the one version of it, that may go."""
+    def has_precondition(self) -> bool:
+        """Whether only one object, or one version of it, may be deleted."""
         return bool(self.uid or self.resource_version)
 
     def body(self) -> dict[str, Any]:

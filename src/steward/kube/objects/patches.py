@@ -1,10 +1,11 @@
-"""The three patches of Kubernetes as values, each with the content type that names it.
+"""The three patch types of Kubernetes as values, each with its content type.
 
-A patch is `guarded` when it holds the resourceVersion that it expects: then the server refuses it on any other
-version, and sending it twice cannot do it twice.
+A patch has a precondition when it contains the expected resourceVersion: the API server rejects it for any other
+version, and it cannot take effect twice.
 
-The version is set, not tested: a JSON patch whose `test` fails is a 422, the server's word for what stays wrong until
-somebody mends it. A version that is set meets the 409 that says what happened, and the next try looks again.
+The version is set, not tested. A JSON patch whose `test` fails is rejected with a 422, which stands for requests that
+stay invalid until they are changed. A wrong version that is set is rejected with a 409, after which the caller reads
+the object and tries again.
 """
 
 from __future__ import annotations
@@ -24,11 +25,11 @@ class JsonPatch(Struct, frozen=True):
     content_type: ClassVar[str] = "application/json-patch+json"
 
     @classmethod
-    def as_seen(cls, version: str, operations: Iterable[dict[str, Any]]) -> JsonPatch:
+    def at_version(cls, version: str, operations: Iterable[dict[str, Any]]) -> JsonPatch:
         return cls([{"op": "replace", "path": _VERSION, "value": version}, *operations])
 
     @property
-    def guarded(self) -> bool:
+    def has_precondition(self) -> bool:
         return any(
             step.get("op") in ("test", "replace") and step.get("path") == _VERSION for step in self.operations
         )
@@ -42,12 +43,12 @@ class MergePatch(Struct, frozen=True):
     content_type: ClassVar[str] = "application/merge-patch+json"
 
     @classmethod
-    def metadata_as_seen(cls, version: str, **fields: Any) -> MergePatch:
-        """Sets fields of the metadata: lists whole, maps key by key, None takes away."""
+    def metadata_at_version(cls, version: str, **fields: Any) -> MergePatch:
+        """Sets metadata fields: lists are replaced, maps are merged, None removes."""
         return cls({"metadata": {"resourceVersion": version, **fields}})
 
     @property
-    def guarded(self) -> bool:
+    def has_precondition(self) -> bool:
         return _expects_version(self.changes)
 
     def encode(self) -> bytes:
@@ -59,7 +60,7 @@ class StrategicPatch(Struct, frozen=True):
     content_type: ClassVar[str] = "application/strategic-merge-patch+json"
 
     @property
-    def guarded(self) -> bool:
+    def has_precondition(self) -> bool:
         return _expects_version(self.changes)
 
     def encode(self) -> bytes:

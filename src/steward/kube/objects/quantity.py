@@ -1,7 +1,7 @@
-"""Kubernetes quantities by their value: `1000m` is `1`, `1Gi` is `1024Mi`, `1e3` is `1k`.
+"""Parses Kubernetes quantities: `1000m` equals `1`, `1Gi` equals `1024Mi`, `1e3` equals `1k`.
 
-The server keeps nine decimal places, rounds what lies below away from zero and caps at the largest 64-bit integer; so
-do we, because two spellings are equal when the server would store the same amount.
+The API server keeps nine decimal places, rounds up beyond them (away from zero) and caps at the largest 64-bit integer.
+So does this parser, because two notations are equal when the server would store the same amount.
 """
 
 import re
@@ -16,13 +16,13 @@ _BINARY: Final = {"Ki": 1, "Mi": 2, "Gi": 3, "Ti": 4, "Pi": 5, "Ei": 6}
 _DECIMAL: Final = {"n": -9, "u": -6, "m": -3, "": 0, "k": 3, "M": 6, "G": 9, "T": 12, "P": 15, "E": 18}
 _NANO: Final = 10**9
 _LARGEST: Final = 2**63 - 1
-# Nothing in a cluster is larger; without a limit "1e999999999" would fill the memory.
+# Larger than any quantity in a cluster; without a limit "1e999999999" would exhaust the memory.
 _LARGEST_EXPONENT: Final = 99
 
 
 @lru_cache(maxsize=1024)
 def parse_quantity(text: str | int | float) -> Fraction:
-    """The exact amount that the server would store; raises ValueError for what is no quantity."""
+    """The exact amount that the server would store; ValueError for text that is no quantity."""
     match = _FORM.fullmatch(str(text))
     if match is None or not (match["whole"] or match["part"]):
         raise ValueError(
@@ -47,7 +47,7 @@ def _to_nano(amount: Fraction) -> Fraction:
 
 @lru_cache(maxsize=4096)
 def canonical_quantity(value: str | int | float) -> str | None:
-    """One spelling for each amount, or None for what is no quantity."""
+    """One notation for each amount; None for a value that is no quantity."""
     try:
         return str(parse_quantity(value))
     except ValueError:

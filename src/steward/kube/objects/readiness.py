@@ -1,8 +1,8 @@
-"""When is an object ready. Pure.
+"""Decides whether an object is ready. Pure.
 
-One rule for each built-in kind that we wait for, kstatus for all others: a generation that was not looked at yet is not
-ready, Stalled has failed, Reconciling goes on, Ready decides, and an object without conditions is ready by being there.
-Nothing that was scaled to zero is waited for.
+One rule for each built-in kind that the operators wait for, and kstatus for all others: an object whose generation was
+not observed yet is not ready, Stalled means failed, Reconciling means not ready, then Ready decides, and an object
+without conditions is ready. Workloads that are scaled to zero are ready.
 """
 
 from collections.abc import Callable, Mapping
@@ -24,115 +24,120 @@ from steward.kube.objects.conditions import (
     is_true,
 )
 from steward.kube.objects.kinds import Kind, Manifest
-from steward.kube.objects.readiness_views import CustomObserved, CustomStatus, Observed, observed_view
+from steward.kube.objects.readiness_views import (
+    CustomReadinessView,
+    CustomStatus,
+    ReadinessView,
+    readiness_view,
+)
 
 
 class Ready(Struct, frozen=True):
     pass
 
 
-class NotYet(Struct, frozen=True):
-    why: str
+class NotReady(Struct, frozen=True):
+    message: str
 
 
 class Failed(Struct, frozen=True):
-    why: str
+    message: str
 
 
-Readiness = Ready | NotYet | Failed
+Readiness = Ready | NotReady | Failed
 
 READY_NOW: Final = Ready()
 
 
-def readiness(kind: Kind, obj: Observed | CustomObserved) -> Readiness:
+def readiness(kind: Kind, obj: ReadinessView | CustomReadinessView) -> Readiness:
     if obj.metadata.deletion_timestamp is not None:
-        return NotYet("is being deleted")
-    if isinstance(obj, Observed):
+        return NotReady("is being deleted")
+    if isinstance(obj, ReadinessView):
         return _RULES.get(kind, _always)(obj)
     return _custom(obj)
 
 
 def readiness_of(manifest: Manifest) -> Readiness:
-    """The readiness of an object that was read whole."""
+    """The readiness of a complete object."""
     kind = kinds.kind_of(manifest)
-    return readiness(kind, msgspec.convert(manifest, observed_view(kind)))
+    return readiness(kind, msgspec.convert(manifest, readiness_view(kind)))
 
 
-def _always(obj: Observed) -> Readiness:
+def _always(obj: ReadinessView) -> Readiness:
     return READY_NOW
 
 
-def _unseen(obj: Observed) -> bool:
+def _is_unobserved(obj: ReadinessView) -> bool:
     return obj.status.observed_generation < obj.metadata.generation
 
 
-def _count(what: str, have: int, want: int) -> NotYet:
-    return NotYet(f"{have} of {want} replicas are {what}")
+def _too_few(what: str, actual: int, desired: int) -> NotReady:
+    return NotReady(f"{actual} of {desired} replicas are {what}")
 
 
-_UNSEEN: Final = NotYet("the latest change has not been looked at yet")
+_UNOBSERVED: Final = NotReady("the latest change has not been looked at yet")
 
 
-def _deployment(obj: Observed) -> Readiness:
-    status, want = obj.status, obj.spec.replicas
-    if _unseen(obj):
-        return _UNSEEN
+def _deployment(obj: ReadinessView) -> Readiness:
+    status, desired = obj.status, obj.spec.replicas
+    if _is_unobserved(obj):
+        return _UNOBSERVED
     progressing = find_condition(status.conditions, "Progressing")
     if progressing is not None and progressing.reason == "ProgressDeadlineExceeded":
         return Failed(progressing.message or "did not progress before its deadline")
-    if status.updated_replicas < want:
-        return _count("updated", status.updated_replicas, want)
+    if status.updated_replicas < desired:
+        return _too_few("updated", status.updated_replicas, desired)
     if status.replicas > status.updated_replicas:
-        return NotYet(f"{status.replicas - status.updated_replicas} old replicas are still there")
-    if status.available_replicas < want:
-        return _count("available", status.available_replicas, want)
+        return NotReady(f"{status.replicas - status.updated_replicas} old replicas are still there")
+    if status.available_replicas < desired:
+        return _too_few("available", status.available_replicas, desired)
     return READY_NOW
 
 
-def _stateful_set(obj: Observed) -> Readiness:
-    status, want, strategy = obj.status, obj.spec.replicas, obj.spec.update_strategy
-    if _unseen(obj):
-        return _UNSEEN
+def _stateful_set(obj: ReadinessView) -> Readiness:
+    status, desired, strategy = obj.status, obj.spec.replicas, obj.spec.update_strategy
+    if _is_unobserved(obj):
+        return _UNOBSERVED
     partition = strategy.rolling_update.partition if strategy.rolling_update else 0
-    to_update = 0 if strategy.type == "OnDelete" else max(want - partition, 0)
+    to_update = 0 if strategy.type == "OnDelete" else max(desired - partition, 0)
     if status.updated_replicas < to_update:
-        return _count("updated", status.updated_replicas, to_update)
-    if status.ready_replicas < want:
-        return _count("ready", status.ready_replicas, want)
+        return _too_few("updated", status.updated_replicas, to_update)
+    if status.ready_replicas < desired:
+        return _too_few("ready", status.ready_replicas, desired)
     return READY_NOW
 
 
-def _daemon_set(obj: Observed) -> Readiness:
+def _daemon_set(obj: ReadinessView) -> Readiness:
     status = obj.status
-    if _unseen(obj):
-        return _UNSEEN
-    want = status.desired_number_scheduled
-    if obj.spec.update_strategy.type != "OnDelete" and status.updated_number_scheduled < want:
-        return _count("updated", status.updated_number_scheduled, want)
-    if status.number_ready < want:
-        return _count("ready", status.number_ready, want)
+    if _is_unobserved(obj):
+        return _UNOBSERVED
+    desired = status.desired_number_scheduled
+    if obj.spec.update_strategy.type != "OnDelete" and status.updated_number_scheduled < desired:
+        return _too_few("updated", status.updated_number_scheduled, desired)
+    if status.number_ready < desired:
+        return _too_few("ready", status.number_ready, desired)
     return READY_NOW
 
 
-def _replica_set(obj: Observed) -> Readiness:
-    if _unseen(obj):
-        return _UNSEEN
+def _replica_set(obj: ReadinessView) -> Readiness:
+    if _is_unobserved(obj):
+        return _UNOBSERVED
     if obj.status.available_replicas < obj.spec.replicas:
-        return _count("available", obj.status.available_replicas, obj.spec.replicas)
+        return _too_few("available", obj.status.available_replicas, obj.spec.replicas)
     return READY_NOW
 
 
-def _job(obj: Observed) -> Readiness:
+def _job(obj: ReadinessView) -> Readiness:
     conditions = obj.status.conditions
     failed = find_condition(conditions, "Failed")
     if failed is not None and failed.status == TRUE:
         return Failed(failed.message or "the job failed")
     if is_true(conditions, "Complete") or obj.status.succeeded >= max(obj.spec.completions, 1):
         return READY_NOW
-    return NotYet("is suspended" if obj.spec.suspend else "is not complete")
+    return NotReady("is suspended" if obj.spec.suspend else "is not complete")
 
 
-def _pod(obj: Observed) -> Readiness:
+def _pod(obj: ReadinessView) -> Readiness:
     status = obj.status
     if status.phase == "Succeeded" or is_true(status.conditions, READY):
         return READY_NOW
@@ -143,57 +148,57 @@ def _pod(obj: Observed) -> Readiness:
         if waiting is not None and waiting.reason == "CrashLoopBackOff":
             return Failed(f"container {container.name} crashes again and again")
         if waiting is not None and waiting.reason:
-            return NotYet(f"container {container.name} waits: {waiting.reason}")
+            return NotReady(f"container {container.name} waits: {waiting.reason}")
     scheduled = find_condition(status.conditions, "PodScheduled")
     if scheduled is not None and scheduled.status == FALSE:
-        return NotYet(f"cannot be scheduled: {scheduled.message}")
-    return NotYet(f"is {status.phase or 'Pending'} and not ready")
+        return NotReady(f"cannot be scheduled: {scheduled.message}")
+    return NotReady(f"is {status.phase or 'Pending'} and not ready")
 
 
-def _claim(obj: Observed) -> Readiness:
+def _claim(obj: ReadinessView) -> Readiness:
     if obj.status.phase == "Lost":
         return Failed("its volume is lost")
-    return READY_NOW if obj.status.phase == "Bound" else NotYet("is not bound to a volume")
+    return READY_NOW if obj.status.phase == "Bound" else NotReady("is not bound to a volume")
 
 
-def _namespace(obj: Observed) -> Readiness:
-    return READY_NOW if obj.status.phase == "Active" else NotYet("is not active")
+def _namespace(obj: ReadinessView) -> Readiness:
+    return READY_NOW if obj.status.phase == "Active" else NotReady("is not active")
 
 
-def _service(obj: Observed) -> Readiness:
+def _service(obj: ReadinessView) -> Readiness:
     if obj.spec.type == "LoadBalancer" and not obj.status.load_balancer.ingress:
-        return NotYet("has no load balancer address")
+        return NotReady("has no load balancer address")
     return READY_NOW
 
 
-def _ingress(obj: Observed) -> Readiness:
-    # Many controllers never report an address: rules that were taken in are what can be waited for.
+def _ingress(obj: ReadinessView) -> Readiness:
+    # Many ingress controllers never report an address: rules are enough.
     if obj.status.load_balancer.ingress or obj.spec.rules:
         return READY_NOW
-    return NotYet("has no rules and no load balancer address")
+    return NotReady("has no rules and no load balancer address")
 
 
-def _autoscaler(obj: Observed) -> Readiness:
+def _autoscaler(obj: ReadinessView) -> Readiness:
     able = find_condition(obj.status.conditions, "AbleToScale")
     if able is not None and able.status == TRUE:
         return READY_NOW
-    return NotYet(able.message if able is not None and able.message else "cannot scale its target yet")
+    return NotReady(able.message if able is not None and able.message else "cannot scale its target yet")
 
 
-def _definition(obj: Observed) -> Readiness:
+def _custom_resource_definition(obj: ReadinessView) -> Readiness:
     names = find_condition(obj.status.conditions, "NamesAccepted")
     if names is not None and names.status == FALSE:
         return Failed(names.message or "its names are taken by another definition")
-    return READY_NOW if is_true(obj.status.conditions, "Established") else NotYet("is not established")
+    return READY_NOW if is_true(obj.status.conditions, "Established") else NotReady("is not established")
 
 
-def _custom(obj: CustomObserved) -> Readiness:
+def _custom(obj: CustomReadinessView) -> Readiness:
     status = obj.status
     if not isinstance(status, CustomStatus):
         return READY_NOW
     observed = status.observed_generation
     if isinstance(observed, int) and observed < obj.metadata.generation:
-        return _UNSEEN
+        return _UNOBSERVED
     return _by_kstatus(_read_conditions(status.conditions))
 
 
@@ -203,15 +208,15 @@ def _by_kstatus(conditions: Conditions) -> Readiness:
         return Failed(stalled.message or stalled.reason or "is stalled")
     reconciling = find_condition(conditions, RECONCILING)
     if reconciling is not None and reconciling.status == TRUE:
-        return NotYet(reconciling.message or reconciling.reason or "is being reconciled")
+        return NotReady(reconciling.message or reconciling.reason or "is being reconciled")
     ready = find_condition(conditions, READY)
     if ready is not None and ready.status != TRUE:
-        return NotYet(ready.message or ready.reason or "is not ready")
+        return NotReady(ready.message or ready.reason or "is not ready")
     return READY_NOW
 
 
 def _read_conditions(found: Any) -> Conditions:
-    """Those entries that look like conditions: a stranger's status is no reason to fail."""
+    """The entries that are conditions; other content of a foreign status is ignored."""
     entries = found if isinstance(found, list | tuple) else ()
     return tuple(
         Condition(
@@ -225,8 +230,8 @@ def _read_conditions(found: Any) -> Conditions:
     )
 
 
-_RULES: Final[dict[Kind, Callable[[Observed], Readiness]]] = {
-    kinds.CUSTOM_RESOURCE_DEFINITION: _definition,
+_RULES: Final[dict[Kind, Callable[[ReadinessView], Readiness]]] = {
+    kinds.CUSTOM_RESOURCE_DEFINITION: _custom_resource_definition,
     kinds.DAEMON_SET: _daemon_set,
     kinds.DEPLOYMENT: _deployment,
     kinds.HORIZONTAL_POD_AUTOSCALER: _autoscaler,

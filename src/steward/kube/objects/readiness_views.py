@@ -1,4 +1,4 @@
-"""Views that hold what `readiness` reads, and nothing else."""
+"""Views with the fields that `readiness` uses."""
 
 from typing import Any
 
@@ -19,30 +19,30 @@ class UpdateStrategy(Struct, rename="camel", frozen=True, gc=False):
     rolling_update: RollingUpdate | None = None
 
 
-class Something(Struct, frozen=True, gc=False):
-    """Counts, whatever it holds."""
+class AnyItem(Struct, frozen=True, gc=False):
+    """A list item of which only the presence matters."""
 
 
-class ObservedSpec(Struct, rename="camel", frozen=True, gc=False):
+class ReadinessSpec(Struct, rename="camel", frozen=True, gc=False):
     replicas: int = 1
     completions: int = 1
     suspend: bool = False
     type: str = ""
-    rules: tuple[Something, ...] = ()
+    rules: tuple[AnyItem, ...] = ()
     update_strategy: UpdateStrategy = UpdateStrategy()
 
 
 class LoadBalancer(Struct, frozen=True, gc=False):
-    ingress: tuple[Something, ...] = ()
+    ingress: tuple[AnyItem, ...] = ()
 
 
-class Waiting(Struct, frozen=True, gc=False):
+class ContainerWaiting(Struct, frozen=True, gc=False):
     reason: str = ""
     message: str = ""
 
 
 class ContainerState(Struct, frozen=True, gc=False):
-    waiting: Waiting | None = None
+    waiting: ContainerWaiting | None = None
 
 
 class ContainerStatus(Struct, rename="camel", frozen=True, gc=False):
@@ -50,7 +50,7 @@ class ContainerStatus(Struct, rename="camel", frozen=True, gc=False):
     state: ContainerState = ContainerState()
 
 
-class ObservedStatus(Struct, rename="camel", frozen=True, gc=False):
+class ReadinessStatus(Struct, rename="camel", frozen=True, gc=False):
     observed_generation: int = 0
     phase: str = ""
     conditions: Conditions = ()
@@ -66,12 +66,12 @@ class ObservedStatus(Struct, rename="camel", frozen=True, gc=False):
     container_statuses: tuple[ContainerStatus, ...] = ()
 
 
-class Observed(Struct, frozen=True, gc=False):
-    """A view of any built-in kind that has what its rule reads."""
+class ReadinessView(Struct, frozen=True, gc=False):
+    """A view of any built-in kind."""
 
     metadata: ObjectMeta = ObjectMeta()
-    spec: ObservedSpec = ObservedSpec()
-    status: ObservedStatus = ObservedStatus()
+    spec: ReadinessSpec = ReadinessSpec()
+    status: ReadinessStatus = ReadinessStatus()
 
 
 class CustomStatus(Struct, rename="camel", frozen=True, gc=False):
@@ -79,13 +79,13 @@ class CustomStatus(Struct, rename="camel", frozen=True, gc=False):
     conditions: Any = None
 
 
-class CustomObserved(Struct, frozen=True, gc=False):
-    """A view of a custom resource, whose status may have any shape."""
+class CustomReadinessView(Struct, frozen=True, gc=False):
+    """A view of a custom resource, whose status may have any structure."""
 
     metadata: ObjectMeta = ObjectMeta()
     status: CustomStatus | list[Any] | str | int | float | bool | None = None
 
 
-def observed_view(kind: Kind) -> type[Observed] | type[CustomObserved]:
-    """The view that a cache of this kind needs for its readiness to be told."""
-    return Observed if is_built_in(kind) else CustomObserved
+def readiness_view(kind: Kind) -> type[ReadinessView] | type[CustomReadinessView]:
+    """The view that a cache of this kind needs for `readiness`."""
+    return ReadinessView if is_built_in(kind) else CustomReadinessView

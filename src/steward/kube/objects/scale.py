@@ -1,23 +1,23 @@
-"""The scale subresource: how many replicas were asked for, and how many there are."""
+"""The scale subresource: desired and current replicas."""
 
 from msgspec import Struct
 
 from steward.kube.objects.meta import ObjectMeta
 
 
-class _Wanted(Struct, frozen=True):
+class _ScaleSpec(Struct, frozen=True):
     replicas: int = 0
 
 
-class _Seen(Struct, frozen=True):
+class _ScaleStatus(Struct, frozen=True):
     replicas: int = 0
     selector: str = ""
 
 
 class Scale(Struct, frozen=True):
     metadata: ObjectMeta = ObjectMeta()
-    spec: _Wanted = _Wanted()
-    status: _Seen = _Seen()
+    spec: _ScaleSpec = _ScaleSpec()
+    status: _ScaleStatus = _ScaleStatus()
 
     @property
     def replicas(self) -> int:

@@ -1,4 +1,4 @@
-"""Times as the API writes them: RFC 3339, UTC, whole seconds."""
+"""Timestamps of the Kubernetes API: RFC 3339, UTC, whole seconds."""
 
 from datetime import UTC, datetime
 
@@ -8,5 +8,5 @@ def to_timestamp(seconds: float) -> str:
 
 
 def from_timestamp(text: str) -> float:
-    """Seconds since the epoch; raises ValueError for what is no time."""
+    """Seconds since the epoch; ValueError for text that is no timestamp."""
     return datetime.fromisoformat(text).timestamp()

@@ -1,7 +1,7 @@
-"""Webhook configurations: what the API server is told to ask an operator. Pure.
+"""Builds Mutating- and ValidatingWebhookConfigurations. Pure.
 
-A stopped operator must never block the deletion of a namespace, so the garbage collector and the namespace controller
-are asked nothing, whatever the webhook.
+A stopped operator must never block the deletion of a namespace, so no webhook reviews requests of the garbage collector
+and the namespace controller.
 """
 
 from typing import Any, Final, NamedTuple
@@ -9,20 +9,20 @@ from typing import Any, Final, NamedTuple
 from steward.kube.objects.kinds import Manifest
 
 TIMEOUT_SECONDS: Final = 10
-CLEANERS: Final = (
+SYSTEM_CLEANERS: Final = (
     "system:serviceaccount:kube-system:generic-garbage-collector",
     "system:serviceaccount:kube-system:namespace-controller",
 )
-NOT_A_CLEANER: Final = {
+EXCEPT_SYSTEM_CLEANERS: Final = {
     "name": "exempt-the-servers-own-cleaners",
-    "expression": f"!(request.userInfo.username in {list(CLEANERS)})",
+    "expression": f"!(request.userInfo.username in {list(SYSTEM_CLEANERS)})",
 }
 
 ClientConfig = dict[str, Any]
 """How the webhooks are reached, without a path: `{"service": …}` in a cluster, `{"url": …}` outside."""
 
 
-class Reviewed(NamedTuple):
+class ReviewedResource(NamedTuple):
     """A namespaced kind whose objects are reviewed."""
 
     group: str
@@ -31,30 +31,30 @@ class Reviewed(NamedTuple):
     plural: str
 
 
-class Question(NamedTuple):
-    """What is asked: `work` is `mutate` or `validate`, and the first part of the path where the answer is."""
+class WebhookRule(NamedTuple):
+    """One webhook: `action` is `mutate` or `validate`, and the first part of the URL path."""
 
     name: str
-    work: str
-    about: Reviewed
+    action: str
+    resource: ReviewedResource
     operations: tuple[str, ...]
 
 
-def webhook(question: Question, reached: ClientConfig) -> Manifest:
-    about = question.about
-    path = f"/{question.work}-{about.group.replace('.', '-')}-{about.version}-{about.singular}"
+def webhook(rule: WebhookRule, client_config: ClientConfig) -> Manifest:
+    resource = rule.resource
+    path = f"/{rule.action}-{resource.group.replace('.', '-')}-{resource.version}-{resource.singular}"
     return {
-        "name": f"{question.name}.kb.io",
+        "name": f"{rule.name}.kb.io",
         "admissionReviewVersions": ["v1"],
-        "clientConfig": _at(reached, path),
+        "clientConfig": _client_config(client_config, path),
         "failurePolicy": "Fail",
-        "matchConditions": [NOT_A_CLEANER],
+        "matchConditions": [EXCEPT_SYSTEM_CLEANERS],
         "rules": [
             {
-                "apiGroups": [about.group],
-                "apiVersions": [about.version],
-                "operations": list(question.operations),
-                "resources": [about.plural],
+                "apiGroups": [resource.group],
+                "apiVersions": [resource.version],
+                "operations": list(rule.operations),
+                "resources": [resource.plural],
                 "scope": "Namespaced",
             }
         ],
@@ -63,7 +63,7 @@ def webhook(question: Question, reached: ClientConfig) -> Manifest:
     }
 
 
-def configuration(kind: str, name: str, operator: str, webhooks: list[Manifest]) -> Manifest:
+def webhook_configuration(kind: str, name: str, operator: str, webhooks: list[Manifest]) -> Manifest:
     return {
         "apiVersion": "admissionregistration.k8s.io/v1",
         "kind": kind,
@@ -72,7 +72,7 @@ def configuration(kind: str, name: str, operator: str, webhooks: list[Manifest])
     }
 
 
-def _at(reached: ClientConfig, path: str) -> ClientConfig:
-    if "url" in reached:
-        return {**reached, "url": reached["url"] + path}
-    return {**reached, "service": {**reached["service"], "path": path}}
+def _client_config(client_config: ClientConfig, path: str) -> ClientConfig:
+    if "url" in client_config:
+        return {**client_config, "url": client_config["url"] + path}
+    return {**client_config, "service": {**client_config["service"], "path": path}}

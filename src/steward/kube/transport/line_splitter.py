@@ -1,7 +1,7 @@
-"""Cuts a stream of chunks into lines of any length. Pure.
+"""Splits a stream of chunks into lines of any length. Pure.
 
-A watch event is one line, and an object may be megabytes: the pieces of a line are joined once, when it ends. A last
-line that was cut off never comes out.
+A watch event is one line and may have megabytes: the pieces of a line are joined once, when it ends. A last line
+without its newline is never returned.
 """
 
 

@@ -1,6 +1,6 @@
-"""What it means that no answer came, whatever carried the request. Pure.
+"""Turns failures without a response into errors, for any HTTP client. Pure.
 
-The question that matters is whether the request can have had an effect. It cannot before it was sent, and a read
+The caller must know whether the request can have had an effect. It cannot have had one before it was sent, and a read
 has none; everything else is ambiguous.
 """
 
@@ -12,43 +12,45 @@ from steward.kube.errors import Timeout, TlsError, TransportError, Unreachable
 from steward.kube.transport.request import Effect, Request
 
 
-class Silence(Struct, frozen=True):
-    """Why there is none."""
+class NetworkFailure(Struct, frozen=True):
+    """Why there is no response."""
 
     cause: Exception
-    """What happened, without what an HTTP client wrapped around it."""
+    """The original exception, without the wrapper of the HTTP client."""
     sent: bool
-    """Whether the request had left when it happened."""
-    told: str = ""
-    """In better words than the cause's own."""
+    """Whether the request had been sent when it happened."""
+    message: str = ""
+    """Replaces the text of the cause."""
     by_proxy: bool = False
 
 
-def no_answer(silence: Silence, request: Request, host: str) -> TransportError:
-    asked = f"{request.method} {request.path}"
-    reason = reason_of(silence)
-    if _is_about_tls(silence):
-        return TlsError(f"TLS with {host} failed: {reason}. {_cure(silence.cause)}")
-    ambiguous = silence.sent and request.effect is not Effect.READ
-    if isinstance(silence.cause, TimeoutError):
-        return Timeout(f"{asked} at {host} got no answer in time{_doubt(ambiguous)}", ambiguous)
-    if silence.sent:
-        return Timeout(f"{asked} at {host} lost its connection ({reason}){_doubt(ambiguous)}", ambiguous)
-    if silence.by_proxy:
+def transport_error(failure: NetworkFailure, request: Request, host: str) -> TransportError:
+    call = f"{request.method} {request.path}"
+    reason = failure_reason(failure)
+    if _is_about_tls(failure):
+        return TlsError(f"TLS with {host} failed: {reason}. {_cure(failure.cause)}")
+    ambiguous = failure.sent and request.effect is not Effect.READ
+    if isinstance(failure.cause, TimeoutError):
+        return Timeout(f"{call} at {host} got no answer in time{_ambiguity_note(ambiguous)}", ambiguous)
+    if failure.sent:
+        return Timeout(
+            f"{call} at {host} lost its connection ({reason}){_ambiguity_note(ambiguous)}", ambiguous
+        )
+    if failure.by_proxy:
         return Unreachable(f"the proxy did not connect us to {host}: {reason}")
     return Unreachable(f"cannot reach {host}: {reason}")
 
 
-def reason_of(silence: Silence) -> str:
-    return silence.told or str(silence.cause) or type(silence.cause).__name__
+def failure_reason(failure: NetworkFailure) -> str:
+    return failure.message or str(failure.cause) or type(failure.cause).__name__
 
 
-def _is_about_tls(silence: Silence) -> bool:
-    """A handshake that failed on its merits; with TLS 1.3 the server's verdict may come after the request."""
-    cause = silence.cause
+def _is_about_tls(failure: NetworkFailure) -> bool:
+    """Whether the handshake itself failed. With TLS 1.3 the server's alert may arrive after the request was sent."""
+    cause = failure.cause
     if not isinstance(cause, ssl.SSLError) or isinstance(cause, ssl.SSLEOFError | ssl.SSLZeroReturnError):
         return False
-    return not silence.sent or "ALERT" in (cause.reason or "")
+    return not failure.sent or "ALERT" in (cause.reason or "")
 
 
 def _cure(cause: Exception) -> str:
@@ -60,5 +62,5 @@ def _cure(cause: Exception) -> str:
     return "Check the client certificate, and that the address is that of a TLS server"
 
 
-def _doubt(ambiguous: bool) -> str:
+def _ambiguity_note(ambiguous: bool) -> str:
     return "; the server may have carried it out" if ambiguous else ""

@@ -1,9 +1,9 @@
-"""Carries a few requests to an API server, for programs that ask and end: `steward status` and the like.
+"""Sends a few requests to an API server, for short-lived commands such as `steward status`.
 
-The HTTP client of the operators takes a quarter of a second to import, longer than such a program takes for all the
-rest. Here each request, and each piece of a stream, has a thread and a connection of the standard library. Who waits
-for a verb wants to be told within seconds that there is no server: an operator tries for a minute. Who goes through a
-proxy takes `steward.kube.client.client.connect`.
+aiohttp takes a quarter of a second to import, longer than such a command takes for everything else. Here each request,
+and each chunk of a stream, uses a thread and a connection of the standard library. A command reports within seconds
+that it cannot connect, while an operator tries for a minute. Proxies are not supported: use
+`steward.kube.client.client.connect` for them.
 """
 
 import asyncio
@@ -15,40 +15,40 @@ from contextlib import aclosing, asynccontextmanager, contextmanager
 from typing import NamedTuple, cast
 from urllib.parse import urlsplit
 
-from steward.kube.auth.credentials import Presented, credentials_for
+from steward.kube.auth.credentials import RequestCredentials, credentials_for
 from steward.kube.auth.tls import TlsContexts
 from steward.kube.clock import SystemClock
 from steward.kube.config.settings import ConnectionSettings
 from steward.kube.errors import ApiError, KubeError, Unauthorized, Unreachable
 from steward.kube.transport.line_splitter import LineSplitter
-from steward.kube.transport.network_errors import Silence, no_answer
-from steward.kube.transport.oneshot_http import PlainConnection, Way, in_thread, pieces
-from steward.kube.transport.request import BeforeWrite, Effect, Request, Response, permit
-from steward.kube.transport.retry import RetryPolicy, may_repeat, wait_before
-from steward.kube.transport.status_errors import Asked, refusal
+from steward.kube.transport.network_errors import NetworkFailure, transport_error
+from steward.kube.transport.oneshot_http import OneShotConnection, ServerRoute, read_chunks, run_in_thread
+from steward.kube.transport.request import BeforeWrite, Effect, Request, Response, allow_write
+from steward.kube.transport.retry import RetryPolicy, may_retry, retry_delay
+from steward.kube.transport.status_errors import RequestLine, api_error
 
 USER_AGENT = "steward"
-AT_ONCE = 8
-REACH_SECONDS = 4.0
+MAX_IN_FLIGHT = 8
+CONNECT_SECONDS = 4.0
 HANDSHAKE_SECONDS = 15.0
 _GZIP = 31
 _FAILURES = (http.client.HTTPException, OSError)
 
 
-class _Question(NamedTuple):
-    """One attempt at a request: by what right, and until when."""
+class _Attempt(NamedTuple):
+    """One attempt at a request, with its credentials and deadline."""
 
     request: Request
-    presented: Presented
+    credentials: RequestCredentials
     deadline: float
 
 
-class _NobodyThere(Unreachable):
-    """Not even the kernel of the server has answered: whoever asks again waits as long again."""
+class _NoConnection(Unreachable):
+    """The server's kernel did not accept the connection: another attempt would wait as long again."""
 
 
-class BriefTransport:
-    def __init__(self, settings: ConnectionSettings, before_write: BeforeWrite = permit) -> None:
+class OneShotTransport:
+    def __init__(self, settings: ConnectionSettings, before_write: BeforeWrite = allow_write) -> None:
         self._before_write = before_write
         self._clock = SystemClock()
         self._server = urlsplit(settings.server.rstrip("/"))
@@ -56,149 +56,155 @@ class BriefTransport:
         self._server_name = settings.tls.server_name
         self._credentials = credentials_for(settings.auth, self._clock)
         self._contexts = TlsContexts(settings.tls, self._clock)
-        self._turn = asyncio.Semaphore(AT_ONCE)
-        self._free: list[PlainConnection] = []
+        self._in_flight = asyncio.Semaphore(MAX_IN_FLIGHT)
+        self._idle: list[OneShotConnection] = []
 
     async def close(self) -> None:
-        while self._free:
-            self._free.pop().close()
+        while self._idle:
+            self._idle.pop().close()
 
     async def request(self, request: Request) -> Response:
-        """The answer, always of 2xx; anything else is raised, after the attempts that are harmless."""
-        attempt, deadline = 0, self._clock.monotonic() + request.timeout
+        """Returns a response of 2xx. Anything else is raised, after the retries that are harmless."""
+        number, deadline = 0, self._clock.monotonic() + request.timeout
         while True:
-            attempt += 1
-            presented = await self._credentials.present()
+            number += 1
+            credentials = await self._credentials.current()
             try:
-                return await self._answer(_Question(request, presented, deadline))
+                return await self._send(_Attempt(request, credentials, deadline))
             except Unauthorized as failure:
-                if attempt > 1 or await self._credentials.present() == presented:
+                if number > 1 or await self._credentials.current() == credentials:
                     raise failure from None
-            except _NobodyThere:
+            except _NoConnection:
                 raise
             except KubeError as failure:
-                await self._pause(failure, request, attempt, deadline)
+                await self._wait_before_retry(failure, request, number, deadline)
 
     @asynccontextmanager
     async def stream(self, request: Request) -> AsyncIterator[AsyncIterator[bytes]]:
-        """The answer's lines as they come. Never repeated: the reader knows where to resume."""
-        presented = await self._credentials.present()
-        question = _Question(request, presented, self._clock.monotonic() + request.timeout)
-        connection = await self._connection(question)
-        answer = await in_thread(lambda: self._listened(connection, question))
+        """The lines of the response as they arrive. Never retried: the caller knows where to resume."""
+        credentials = await self._credentials.current()
+        attempt = _Attempt(request, credentials, self._clock.monotonic() + request.timeout)
+        connection = await self._connection(attempt)
+        response = await run_in_thread(lambda: self._open_stream_blocking(connection, attempt))
         try:
-            if answer.status >= 300:
-                raise self._refusal(question, await in_thread(lambda: _whole(answer)))
-            async with aclosing(self._lines(answer, request)) as lines:
+            if response.status >= 300:
+                raise self._api_error(attempt, await run_in_thread(lambda: _read_response(response)))
+            async with aclosing(self._lines(response, request)) as lines:
                 yield lines
         finally:
-            await in_thread(lambda: connection.hang_up(answer))
+            await run_in_thread(lambda: connection.close_stream(response))
 
-    async def _lines(self, answer: http.client.HTTPResponse, request: Request) -> AsyncGenerator[bytes, None]:
+    async def _lines(
+        self, response: http.client.HTTPResponse, request: Request
+    ) -> AsyncGenerator[bytes, None]:
         splitter = LineSplitter()
         try:
-            async for piece in pieces(answer):
+            async for piece in read_chunks(response):
                 for line in splitter.feed(piece):
                     yield line
         except _FAILURES as error:
-            raise no_answer(Silence(error, sent=True), request, self._host) from error
+            raise transport_error(NetworkFailure(error, sent=True), request, self._host) from error
 
-    async def _answer(self, question: _Question) -> Response:
-        async with self._turn:
-            connection = await self._connection(question)
-            answer = await in_thread(lambda: self._answered(connection, question))
-        if answer.status >= 300:
-            raise self._refusal(question, answer)
-        return answer
+    async def _send(self, attempt: _Attempt) -> Response:
+        async with self._in_flight:
+            connection = await self._connection(attempt)
+            response = await run_in_thread(lambda: self._exchange_blocking(connection, attempt))
+        if response.status >= 300:
+            raise self._api_error(attempt, response)
+        return response
 
-    def _refusal(self, question: _Question, answer: Response) -> ApiError:
-        if answer.status == 401:
-            self._credentials.refused(question.presented)
-        asked = Asked(question.request.method, question.request.path)
-        return refusal(answer.status, answer.headers, answer.body, asked)
+    def _api_error(self, attempt: _Attempt, response: Response) -> ApiError:
+        if response.status == 401:
+            self._credentials.rejected(attempt.credentials)
+        request_line = RequestLine(attempt.request.method, attempt.request.path)
+        return api_error(response.status, response.headers, response.body, request_line)
 
-    async def _pause(self, failure: KubeError, request: Request, attempt: int, deadline: float) -> None:
-        """Waits before the next attempt, or raises the failure when there must be none."""
+    async def _wait_before_retry(
+        self, failure: KubeError, request: Request, number: int, deadline: float
+    ) -> None:
+        """Waits before the next attempt, or raises the failure when there must be no other attempt."""
         policy = request.retry or RetryPolicy()
-        delay = wait_before(failure, attempt, policy, random.random())
+        delay = retry_delay(failure, number, policy, random.random())
         is_late = self._clock.monotonic() + delay >= deadline
-        if attempt >= policy.attempts or is_late or not may_repeat(failure, request.is_harmless_twice):
+        if number >= policy.attempts or is_late or not may_retry(failure, request.is_idempotent):
             raise failure
         await self._clock.sleep(delay)
 
-    async def _connection(self, question: _Question) -> PlainConnection:
-        """One that is free and was made under the TLS context of this moment, or a new one."""
-        certificate = question.presented.certificate
+    async def _connection(self, attempt: _Attempt) -> OneShotConnection:
+        """An idle connection that was made with the current TLS context, or a new one."""
+        certificate = attempt.credentials.certificate
         context = self._contexts.current(certificate) if self._server.scheme == "https" else None
-        while self._free:
-            kept = self._free.pop()
-            if kept.way.context is context and kept.sock is not None:
+        while self._idle:
+            kept = self._idle.pop()
+            if kept.route.context is context and kept.sock is not None:
                 return kept
             kept.close()
-        return await self._connected(Way(self._server, context, self._server_name), question)
+        return await self._connected(ServerRoute(self._server, context, self._server_name), attempt)
 
-    async def _connected(self, way: Way, question: _Question) -> PlainConnection:
-        connection = PlainConnection(way)
+    async def _connected(self, route: ServerRoute, attempt: _Attempt) -> OneShotConnection:
+        connection = OneShotConnection(route)
         try:
-            # From here, and not from the beginning: what has waited its turn has the same time to get there.
-            async with asyncio.timeout(REACH_SECONDS):
-                await in_thread(lambda: connection.reach(REACH_SECONDS))
+            # Counted from here: a request that waited for others has the same time to connect.
+            async with asyncio.timeout(CONNECT_SECONDS):
+                await run_in_thread(lambda: connection.open_socket(CONNECT_SECONDS))
         except TimeoutError:
-            raise _NobodyThere(f"cannot reach {self._host}: nobody answers there") from None
+            raise _NoConnection(f"cannot reach {self._host}: no server answers at this address") from None
         except OSError as error:
-            raise no_answer(Silence(error, sent=False), question.request, self._host) from error
+            raise transport_error(NetworkFailure(error, sent=False), attempt.request, self._host) from error
         try:
-            await in_thread(lambda: connection.secure(HANDSHAKE_SECONDS))
+            await run_in_thread(lambda: connection.start_tls(HANDSHAKE_SECONDS))
         except OSError as error:
             connection.close()
-            raise no_answer(Silence(error, sent=False), question.request, self._host) from error
+            raise transport_error(NetworkFailure(error, sent=False), attempt.request, self._host) from error
         return connection
 
-    def _answered(self, connection: PlainConnection, question: _Question) -> Response:
+    def _exchange_blocking(self, connection: OneShotConnection, attempt: _Attempt) -> Response:
         """In a thread of its own."""
-        with self._closing_on_failure(connection, question.request):
-            self._ask(connection, question, "gzip")
-            answer = _whole(connection.getresponse())
-        self._free.append(connection)
-        return answer
+        with self._closing_on_failure(connection, attempt.request):
+            self._write_request(connection, attempt, "gzip")
+            response = _read_response(connection.getresponse())
+        self._idle.append(connection)
+        return response
 
-    def _listened(self, connection: PlainConnection, question: _Question) -> http.client.HTTPResponse:
+    def _open_stream_blocking(
+        self, connection: OneShotConnection, attempt: _Attempt
+    ) -> http.client.HTTPResponse:
         """In a thread of its own."""
-        with self._closing_on_failure(connection, question.request):
-            self._ask(connection, question, "identity")
-            return connection.listen()
+        with self._closing_on_failure(connection, attempt.request):
+            self._write_request(connection, attempt, "identity")
+            return connection.open_stream()
 
-    def _ask(self, connection: PlainConnection, question: _Question, encoding: str) -> None:
-        request = question.request
+    def _write_request(self, connection: OneShotConnection, attempt: _Attempt, encoding: str) -> None:
+        request = attempt.request
         if request.effect is Effect.WRITE:
             self._before_write(request)
-        left = max(question.deadline - self._clock.monotonic(), 0.001)
-        connection.ask(request, _headers(request, question.presented, encoding), left)
+        remaining = max(attempt.deadline - self._clock.monotonic(), 0.001)
+        connection.send_request(request, _headers(request, attempt.credentials, encoding), remaining)
 
     @contextmanager
-    def _closing_on_failure(self, connection: PlainConnection, request: Request) -> Iterator[None]:
+    def _closing_on_failure(self, connection: OneShotConnection, request: Request) -> Iterator[None]:
         try:
             yield
         except BaseException as error:
             connection.close()
             if isinstance(error, _FAILURES):
-                raise no_answer(Silence(error, sent=True), request, self._host) from error
+                raise transport_error(NetworkFailure(error, sent=True), request, self._host) from error
             raise
 
 
-def _whole(answer: http.client.HTTPResponse) -> Response:
-    body = answer.read()
-    if answer.getheader("Content-Encoding") == "gzip":
+def _read_response(response: http.client.HTTPResponse) -> Response:
+    body = response.read()
+    if response.getheader("Content-Encoding") == "gzip":
         body = zlib.decompress(body, _GZIP)
-    return Response(answer.status, cast(Mapping[str, str], answer.headers), body)
+    return Response(response.status, cast(Mapping[str, str], response.headers), body)
 
 
-def _headers(request: Request, presented: Presented, encoding: str) -> list[tuple[str, str]]:
-    given = request.headers.items() if isinstance(request.headers, Mapping) else request.headers
-    usual = [("User-Agent", USER_AGENT), ("Accept", "application/json"), ("Accept-Encoding", encoding)]
-    if presented.authorization:
-        usual.append(("Authorization", presented.authorization))
+def _headers(request: Request, credentials: RequestCredentials, encoding: str) -> list[tuple[str, str]]:
+    own = request.headers.items() if isinstance(request.headers, Mapping) else request.headers
+    default = [("User-Agent", USER_AGENT), ("Accept", "application/json"), ("Accept-Encoding", encoding)]
+    if credentials.authorization:
+        default.append(("Authorization", credentials.authorization))
     if request.body is not None:
-        usual.append(("Content-Type", request.content_type))
-    names = {name.lower() for name, _ in given}
-    return [*((name, value) for name, value in usual if name.lower() not in names), *given]
+        default.append(("Content-Type", request.content_type))
+    names = {name.lower() for name, _ in own}
+    return [*((name, value) for name, value in default if name.lower() not in names), *own]

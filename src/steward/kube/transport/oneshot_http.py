@@ -1,6 +1,6 @@
 """Connections of the standard library's HTTP client, and the threads that wait for them.
 
-The threads are daemons, which a pool's are not: nobody who presses Ctrl-C, or has waited long enough, waits for a
+The threads are daemons, unlike those of a thread pool: after Ctrl-C or a timeout the process ends without waiting for a
 server that does not answer.
 """
 
@@ -17,44 +17,44 @@ from urllib.parse import SplitResult, urlencode
 from steward.kube.transport.request import Request
 
 _PORTS = {"https": 443, "http": 80}
-_PIECE = 1 << 16
+_CHUNK = 1 << 16
 
 T = TypeVar("T")
 
 
-class Way(NamedTuple):
-    """How to get to the server."""
+class ServerRoute(NamedTuple):
+    """The server's URL, TLS context and name in its certificate."""
 
     server: SplitResult
     context: SSLContext | None
     server_name: str
 
 
-class PlainConnection(http.client.HTTPConnection):
-    """Speaks TLS where there is a context, to a server that may have another name than its address."""
+class OneShotConnection(http.client.HTTPConnection):
+    """Uses TLS where there is a context, to a server whose certificate may have another name than its address."""
 
     auto_open = 0
 
-    def __init__(self, way: Way) -> None:
-        super().__init__(way.server.hostname or "", way.server.port or _PORTS[way.server.scheme])
-        self.way = way
+    def __init__(self, route: ServerRoute) -> None:
+        super().__init__(route.server.hostname or "", route.server.port or _PORTS[route.server.scheme])
+        self.route = route
 
-    def reach(self, seconds: float) -> None:
-        """Up to somebody who listens there: however busy the server is, its kernel answers for it."""
+    def open_socket(self, seconds: float) -> None:
+        """Opens the TCP connection, which the server's kernel accepts however busy the server is."""
         self.timeout = seconds
         self.connect()
 
-    def secure(self, seconds: float) -> None:
+    def start_tls(self, seconds: float) -> None:
         self.sock.settimeout(seconds)
-        if self.way.context is not None:
-            name = self.way.server_name or self.host
-            self.sock = self.way.context.wrap_socket(self.sock, server_hostname=name)
+        if self.route.context is not None:
+            name = self.route.server_name or self.host
+            self.sock = self.route.context.wrap_socket(self.sock, server_hostname=name)
 
-    def ask(self, request: Request, headers: list[tuple[str, str]], seconds: float) -> None:
-        """Header by header: a name may come more than once."""
+    def send_request(self, request: Request, headers: list[tuple[str, str]], seconds: float) -> None:
+        """Writes header by header: a name may occur more than once."""
         self.sock.settimeout(seconds)
         query = f"?{urlencode(request.query)}" if request.query else ""
-        target = f"{self.way.server.path}{request.path}{query}"
+        target = f"{self.route.server.path}{request.path}{query}"
         self.putrequest(request.method, target, skip_accept_encoding=True)
         for name, value in headers:
             self.putheader(name, value)
@@ -62,29 +62,31 @@ class PlainConnection(http.client.HTTPConnection):
             self.putheader("Content-Length", str(len(request.body or b"")))
         self.endheaders(request.body)
 
-    def listen(self) -> http.client.HTTPResponse:
-        """Up to the head of an answer that may go on for ever."""
-        line = self.sock  # which belongs to the answer from then on, where the server wants no other question
-        answer = self.getresponse()
-        line.settimeout(None)
-        self._line = line
-        return answer
+    def open_stream(self) -> http.client.HTTPResponse:
+        """Reads the head of a response whose body may never end."""
+        stream_socket = (
+            self.sock
+        )  # owned by the response from then on, when the server closes the connection after it
+        response = self.getresponse()
+        stream_socket.settimeout(None)
+        self._stream_socket = stream_socket
+        return response
 
-    def hang_up(self, answer: http.client.HTTPResponse) -> None:
-        """Whoever still reads gets the end. Below TLS, whose own farewell would wait for that reader."""
+    def close_stream(self, response: http.client.HTTPResponse) -> None:
+        """Ends a read in another thread. Below TLS, because a TLS shutdown would wait for that reader."""
         with suppress(OSError):
-            socket.socket.shutdown(self._line, socket.SHUT_RDWR)
-        answer.close()
+            socket.socket.shutdown(self._stream_socket, socket.SHUT_RDWR)
+        response.close()
         self.close()
 
 
-async def pieces(answer: http.client.HTTPResponse) -> AsyncGenerator[bytes, None]:
-    """What comes, when it comes, for as long as it comes."""
-    while piece := await in_thread(lambda: answer.read1(_PIECE)):
-        yield piece
+async def read_chunks(response: http.client.HTTPResponse) -> AsyncGenerator[bytes, None]:
+    """The chunks of the body as they arrive."""
+    while chunk := await run_in_thread(lambda: response.read1(_CHUNK)):
+        yield chunk
 
 
-async def in_thread(work: Callable[[], T]) -> T:
+async def run_in_thread(work: Callable[[], T]) -> T:
     loop = asyncio.get_running_loop()
     done: asyncio.Future[T] = loop.create_future()
 
@@ -102,10 +104,10 @@ async def in_thread(work: Callable[[], T]) -> T:
             result = work()
         except Exception as error:
             failure = error
-        # Nobody waits any more when the loop is closed.
+        # The loop may be closed by now; then no task waits for the result.
         with suppress(RuntimeError):
             loop.call_soon_threadsafe(settle, result, failure)
 
-    # Not threading.Thread, which waits until the thread has begun: that took longer than the rest of a short question.
+    # Not threading.Thread, which waits until the thread has begun: that took longer than the rest of a short request.
     _thread.start_new_thread(run, ())
     return await done

@@ -1,4 +1,4 @@
-"""A call as a value: what is asked, what it may do to the cluster, and whether asking twice is harmless."""
+"""A request as a value: its HTTP parts, its effect on the cluster, and whether it may be sent twice."""
 
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import AbstractAsyncContextManager
@@ -13,16 +13,16 @@ from steward.kube.transport.retry import RetryPolicy
 DEADLINE_SECONDS = 60.0
 
 Headers = Mapping[str, str] | tuple[tuple[str, str], ...]
-"""Pairs where a name may come more than once."""
+"""Pairs where a name may occur more than once."""
 
 
 class Effect(Enum):
     READ = "read"
     """Changes nothing: reads, reviews and dry runs."""
     WRITE = "write"
-    """Changes the cluster: only a leader may, and `before_write` is asked right before the socket."""
+    """Changes the cluster: only the leader may, and `before_write` is called right before the request is sent."""
     ELECTION = "election"
-    """Reads or changes the lease that decides who leads: it cannot ask who leads, and must not wait its turn."""
+    """Reads or changes the lease that decides which replica leads: it skips `before_write` and all limits."""
 
 
 class Request(Struct, frozen=True, kw_only=True):
@@ -33,16 +33,16 @@ class Request(Struct, frozen=True, kw_only=True):
     content_type: str = "application/json"
     headers: Headers = ()
     effect: Effect = Effect.READ
-    repeatable: bool = False
-    """May be sent again after an attempt of which nobody knows whether it was carried out. A read always may."""
+    idempotent: bool = False
+    """May be sent again after an attempt that the server may have carried out. A read always may."""
     timeout: float = DEADLINE_SECONDS
-    """Seconds for the call with all its attempts; for a stream, until its first byte."""
+    """Seconds for the request with all its attempts; for a stream, until its first byte."""
     retry: RetryPolicy | None = None
-    """None is the transport's own policy."""
+    """None means the transport's own policy."""
 
     @property
-    def is_harmless_twice(self) -> bool:
-        return self.repeatable or self.effect is Effect.READ
+    def is_idempotent(self) -> bool:
+        return self.idempotent or self.effect is Effect.READ
 
     def __repr__(self) -> str:
         # A body may be a Secret.
@@ -50,29 +50,29 @@ class Request(Struct, frozen=True, kw_only=True):
 
 
 BeforeWrite = Callable[[Request], None]
-"""Called synchronously as the last step before the socket; raises to stop the write."""
+"""Called synchronously as the last step before the request is sent; raises to stop the write."""
 
 
-def permit(request: Request) -> None:
-    """Lets every write pass."""
+def allow_write(request: Request) -> None:
+    """Allows every write."""
 
 
-class Terms(Struct, frozen=True, kw_only=True):
-    """What is the same in every call of one client."""
+class CallOptions(Struct, frozen=True, kw_only=True):
+    """The options that all requests of one client share."""
 
     headers: Headers = ()
     election: bool = False
     timeout: float = DEADLINE_SECONDS
     retry: RetryPolicy | None = None
 
-    def of(self, request: Request) -> Request:
+    def apply_to(self, request: Request) -> Request:
         if self == _USUAL:
             return request
         effect = Effect.ELECTION if self.election else request.effect
         return replace(request, headers=self.headers, effect=effect, timeout=self.timeout, retry=self.retry)
 
 
-_USUAL = Terms()
+_USUAL = CallOptions()
 
 
 class Response(Struct, frozen=True):
@@ -84,13 +84,13 @@ class Response(Struct, frozen=True):
         return f"Response({self.status}, {len(self.body)} bytes)"
 
 
-class Messenger(Protocol):
-    """Carries requests to one API server."""
+class ApiTransport(Protocol):
+    """Sends requests to one API server."""
 
     async def request(self, request: Request) -> Response:
-        """The answer, always of 2xx; anything else is raised, after the attempts that are harmless."""
+        """Returns a response of 2xx. Anything else is raised, after the retries that are harmless."""
 
     def stream(self, request: Request) -> AbstractAsyncContextManager[AsyncIterator[bytes]]:
-        """The answer's lines as they come."""
+        """The lines of the response as they arrive."""
 
     async def close(self) -> None: ...

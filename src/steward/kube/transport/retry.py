@@ -1,7 +1,7 @@
-"""When to ask again, and how long to wait first. Pure.
+"""Decides whether a request is retried, and after which delay. Pure.
 
-A request is repeated only when it certainly had no effect yet, or when having it twice is the same as having it
-once. Everything else is told to the caller, who knows what to look at.
+A request is retried only when it certainly had no effect yet, or when it is idempotent. All other failures are raised
+to the caller, which knows what to check.
 """
 
 from msgspec import Struct
@@ -13,32 +13,32 @@ _TRANSIENT = frozenset((500, 502, 503, 504))
 
 class RetryPolicy(Struct, frozen=True, kw_only=True):
     attempts: int = 5
-    first: float = 0.1
-    """Seconds before the second attempt; doubled for each one after it."""
-    longest: float = 5.0
+    first_delay: float = 0.1
+    """Seconds before the second attempt; doubled for each further one."""
+    max_delay: float = 5.0
 
 
-NEVER = RetryPolicy(attempts=1)
+NO_RETRY = RetryPolicy(attempts=1)
 
 
-def may_repeat(failure: errors.KubeError, repeatable: bool) -> bool:
+def may_retry(failure: errors.KubeError, idempotent: bool) -> bool:
     match failure:
         case errors.DisruptionBudget() | errors.TlsError() | errors.Unreadable():
             return False
         case errors.TooManyRequests() | errors.Unreachable():
             return True
         case errors.Timeout():
-            return repeatable or not failure.ambiguous
+            return idempotent or not failure.ambiguous
         case errors.ServerError():
-            return repeatable and failure.status in _TRANSIENT
+            return idempotent and failure.status in _TRANSIENT
         case _:
             return False
 
 
-def wait_before(failure: errors.KubeError, attempt: int, policy: RetryPolicy, chance: float) -> float:
-    """Seconds to wait after the given attempt (the first is 1); `chance` in [0, 1) spreads clients apart."""
-    asked = getattr(failure, "retry_after", None)
-    if asked:
-        return float(asked) * (1 + 0.2 * chance)
-    longest: float = min(policy.longest, policy.first * 2.0 ** (attempt - 1))
-    return longest * (0.5 + 0.5 * chance)
+def retry_delay(failure: errors.KubeError, attempt: int, policy: RetryPolicy, random: float) -> float:
+    """Seconds to wait after the given attempt (the first is 1); `random` in [0, 1) adds jitter."""
+    retry_after = getattr(failure, "retry_after", None)
+    if retry_after:
+        return float(retry_after) * (1 + 0.2 * random)
+    backoff: float = min(policy.max_delay, policy.first_delay * 2.0 ** (attempt - 1))
+    return backoff * (0.5 + 0.5 * random)

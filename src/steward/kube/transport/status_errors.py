@@ -1,7 +1,7 @@
-"""What a refused request means: an answer of 400 or more becomes one error of the tree.
+"""Turns a response of 400 or more into one of `kube.errors`.
 
 The API server answers with a Status object, but a proxy, a load balancer or a server that is starting answers with
-HTML, plain text or nothing. All of it is read here, none of it may raise anything but the error that it describes.
+HTML, plain text or nothing. All of these are read here, and none of them may raise anything but the error it describes.
 """
 
 import re
@@ -36,22 +36,22 @@ _CANNOT = re.compile(
     r'(?:resource "(?P<resource>[^"]*)"(?: in API group "(?P<group>[^"]*)")?|path "(?P<path>[^"]*)")'
 )
 _UNSERVED = "404 page not found"
-# How the server answers an apply whose quantity or base64 it cannot read, or whose fields it does not know.
+# The messages for an apply with a quantity or base64 that the server cannot read, or with fields that it does not know.
 _UNREADABLE = ("failed to convert new object", "failed to create typed patch object")
 _TAG = re.compile(r"<(script|style)\b.*?</\1>|<[^>]*>", re.DOTALL | re.IGNORECASE)
 
 
-class Cause(Struct):
+class StatusCause(Struct):
     reason: str = ""
     message: str = ""
     field: str = ""
 
 
-class Details(Struct, rename="camel"):
+class StatusDetails(Struct, rename="camel"):
     name: str = ""
     group: str = ""
     kind: str = ""
-    causes: list[Cause] = []
+    causes: list[StatusCause] = []
     retry_after_seconds: int = 0
 
 
@@ -60,34 +60,34 @@ class Status(Struct):
     message: str = ""
     reason: str = ""
     code: int = 0
-    details: Details | None = None
+    details: StatusDetails | None = None
 
 
-class Asked(Struct, frozen=True):
-    """What was asked, for messages of answers that do not say it themselves."""
+class RequestLine(Struct, frozen=True):
+    """The request, for the messages of responses that do not mention it."""
 
     method: str
     path: str
 
 
-def refusal(code: int, headers: Mapping[str, str], body: bytes, asked: Asked) -> errors.ApiError:
-    status = _status(body) or Status("", _excerpt(code, headers, body, asked))
+def api_error(code: int, headers: Mapping[str, str], body: bytes, request: RequestLine) -> errors.ApiError:
+    status = _status(body) or Status("", _excerpt(code, headers, body, request))
     error = _error(code, status)
     if isinstance(error, errors.Forbidden):
-        _name_forbidden(error, asked)
+        _set_denied_access(error, request)
     if isinstance(error, errors.TooManyRequests | errors.ServerError):
         error.retry_after = _retry_after(headers, status)
     return error
 
 
-def refusal_in_stream(body: bytes) -> errors.ApiError:
+def watch_error(body: bytes) -> errors.ApiError:
     """The error that an ERROR event of a watch holds as its object."""
     status = _status(body) or Status("", "the watch ended with an error that is not a Status")
     return _error(status.code or 500, status)
 
 
-def is_about_the_path(error: errors.NotFound) -> bool:
-    """A 404 that names no object: the server serves nothing at this path, so not the kind either."""
+def is_unserved_path(error: errors.NotFound) -> bool:
+    """A 404 that names no object: the server serves nothing at this path, so it does not serve the kind."""
     return not error.details.get("name") and not error.details.get("foreign")
 
 
@@ -100,9 +100,9 @@ def _status(body: bytes) -> Status | None:
 
 
 def _error(code: int, status: Status) -> errors.ApiError:
-    details = status.details or Details()
+    details = status.details or StatusDetails()
     message = status.message or f"the server answered {code} {status.reason}".strip()
-    error = _class(code, status, details)(code, status.reason, message, _plain(details, status))
+    error = _error_class(code, status, details)(code, status.reason, message, _details_of(status))
     if isinstance(error, errors.FieldConflict):
         error.managers = tuple((_manager(cause), cause.field) for cause in details.causes)
     if isinstance(error, errors.DisruptionBudget):
@@ -112,7 +112,7 @@ def _error(code: int, status: Status) -> errors.ApiError:
     return error
 
 
-def _class(code: int, status: Status, details: Details) -> type[errors.ApiError]:
+def _error_class(code: int, status: Status, details: StatusDetails) -> type[errors.ApiError]:
     causes = {cause.reason for cause in details.causes}
     if code == 409 and status.reason == "AlreadyExists":
         return errors.AlreadyExists
@@ -125,32 +125,32 @@ def _class(code: int, status: Status, details: Details) -> type[errors.ApiError]
     return _BY_CODE.get(code) or (errors.ServerError if code >= 500 else errors.ApiError)
 
 
-def _plain(details: Details, status: Status) -> dict[str, Any]:
-    plain: dict[str, Any] = msgspec.to_builtins(details)
-    # Something that stands in front of the server says nothing about what the server serves.
-    return plain if status.kind or _UNSERVED in status.message else {**plain, "foreign": True}
+def _details_of(status: Status) -> dict[str, Any]:
+    details: dict[str, Any] = msgspec.to_builtins(status.details or StatusDetails())
+    # An answer of a proxy or load balancer says nothing about what the API server serves.
+    return details if status.kind or _UNSERVED in status.message else {**details, "foreign": True}
 
 
-def _manager(cause: Cause) -> str:
+def _manager(cause: StatusCause) -> str:
     found = _CONFLICT_WITH.search(cause.message)
     if found is None:
         return ""
     return found[1].replace('\\"', '"').replace("\\\\", "\\")
 
 
-def _by_field(causes: list[Cause]) -> dict[str, tuple[str, ...]]:
+def _by_field(causes: list[StatusCause]) -> dict[str, tuple[str, ...]]:
     fields: dict[str, tuple[str, ...]] = {}
     for cause in causes:
         fields[cause.field] = (*fields.get(cause.field, ()), cause.message)
     return fields
 
 
-def _name_forbidden(error: errors.Forbidden, asked: Asked) -> None:
+def _set_denied_access(error: errors.Forbidden, request: RequestLine) -> None:
     found = _CANNOT.search(error.message)
     if found is None:
-        # An admission refusal (a quota, a policy) names no verb: say what was asked.
-        error.verb = asked.method.lower()
-        error.resource = _qualified(error.details["kind"], error.details["group"]) or asked.path
+        # A denial by admission (a quota, a policy) names no verb: use those of the request.
+        error.verb = request.method.lower()
+        error.resource = _qualified(error.details["kind"], error.details["group"]) or request.path
         return
     error.user, error.verb = found["user"], found["verb"]
     error.resource = found["path"] or _qualified(found["resource"], found["group"] or "")
@@ -168,9 +168,9 @@ def _retry_after(headers: Mapping[str, str], status: Status) -> float | None:
     return float(status.details.retry_after_seconds) or None if status.details else None
 
 
-def _excerpt(code: int, headers: Mapping[str, str], body: bytes, asked: Asked) -> str:
+def _excerpt(code: int, headers: Mapping[str, str], body: bytes, request: RequestLine) -> str:
     text = body[: 50 * EXCERPT].decode("utf-8", "replace")
     if "html" in headers.get("Content-Type", "") or text.lstrip().startswith("<"):
         text = _TAG.sub(" ", text)
     text = " ".join(text.split())[:EXCERPT]
-    return f"{asked.method} {asked.path} was answered {code}" + (f": {text}" if text else "")
+    return f"{request.method} {request.path} was answered {code}" + (f": {text}" if text else "")

@@ -1,9 +1,8 @@
-"""Carries requests to one API server, as often as it takes and is harmless.
+"""Sends requests to one API server and retries them where that is harmless.
 
-Every attempt takes the credentials of this moment, the TLS context of this moment and a token of the limiter.
-`before_write` is asked when the connection is there and nothing has been written to it yet: a check made
-earlier would be stale after the wait for a connection. The same place knows whether a failed attempt can have
-had an effect.
+Every attempt uses the current credentials, the current TLS context and a token of the rate limiter. `before_write` is
+called when the connection is open and nothing has been written to it yet: an earlier check would be stale after the
+wait for a connection. The same place knows whether a failed attempt can have had an effect.
 """
 
 import asyncio
@@ -17,25 +16,31 @@ from urllib.parse import urlencode
 
 from msgspec import Struct
 
-from steward.kube.auth.credentials import Presented, credentials_for
+from steward.kube.auth.credentials import RequestCredentials, credentials_for
 from steward.kube.auth.tls import TlsContexts
 from steward.kube.clock import Clock, Random, SystemClock
 from steward.kube.config.proxy import choose_proxy
 from steward.kube.config.settings import ConnectionSettings
 from steward.kube.errors import ApiError, KubeError, Unauthorized
-from steward.kube.transport.aiohttp_errors import FAILURES, cut_stream, failure_of
-from steward.kube.transport.aiohttp_exchange import CONNECT_SECONDS, Exchange, Limits, Server, Wire
+from steward.kube.transport.aiohttp_errors import FAILURES, stream_error, to_transport_error
+from steward.kube.transport.aiohttp_exchange import (
+    CONNECT_SECONDS,
+    ConnectionPool,
+    HttpExchange,
+    ServerAddress,
+    Timeouts,
+)
 from steward.kube.transport.line_splitter import LineSplitter
-from steward.kube.transport.rate_limiter import Limiter
-from steward.kube.transport.request import BeforeWrite, Effect, Request, Response, permit
-from steward.kube.transport.retry import RetryPolicy, may_repeat, wait_before
-from steward.kube.transport.status_errors import Asked, refusal
+from steward.kube.transport.rate_limiter import RateLimiter
+from steward.kube.transport.request import BeforeWrite, Effect, Request, Response, allow_write
+from steward.kube.transport.retry import RetryPolicy, may_retry, retry_delay
+from steward.kube.transport.status_errors import RequestLine, api_error
 
 USER_AGENT = "steward"
-SILENCE_SECONDS = 35.0
+READ_TIMEOUT_SECONDS = 35.0
 
-_IN_ONE_PIECE = frozenset(("PATCH", "POST", "PUT"))
-_UNHURRIED = Limits(whole=SILENCE_SECONDS)
+_WRITE_METHODS = frozenset(("PATCH", "POST", "PUT"))
+_DEFAULT_TIMEOUTS = Timeouts(total=READ_TIMEOUT_SECONDS)
 
 OnRequest = Callable[[str, str, str, float], None]
 
@@ -48,9 +53,9 @@ def _no_headers() -> Mapping[str, str]:
 
 
 class Hooks(Struct, frozen=True, kw_only=True):
-    before_write: BeforeWrite = permit
+    before_write: BeforeWrite = allow_write
     on_request: OnRequest = _ignore
-    """Called after each answer with method, host, code (or "<error>") and seconds."""
+    """Called after each response with method, host, code (or "<error>") and seconds."""
     headers_for: Callable[[], Mapping[str, str]] = _no_headers
     """More headers for each request, such as a traceparent."""
 
@@ -58,10 +63,10 @@ class Hooks(Struct, frozen=True, kw_only=True):
 class TransportOptions(Struct, frozen=True, kw_only=True):
     user_agent: str = USER_AGENT
     qps: float = 0.0
-    """Requests a second; 0 is no limit."""
+    """Requests per second; 0 means no limit."""
     burst: int = 0
     in_flight: int = 100
-    """Requests at once; streams are not counted."""
+    """Concurrent requests; streams do not count."""
     retry: RetryPolicy = RetryPolicy()
     hooks: Hooks = Hooks()
     clock: Clock = SystemClock()
@@ -74,151 +79,161 @@ class Transport:
         self._options = options or TransportOptions()
         self._clock = self._options.clock
         self._hooks = self._options.hooks
-        server = Server(
+        server = ServerAddress(
             url=settings.server.rstrip("/"),
             user_agent=self._options.user_agent,
             proxy=choose_proxy(settings.server.rstrip("/"), settings.proxy, self._options.environ),
-            name=settings.tls.server_name,
+            tls_name=settings.tls.server_name,
         )
         self._host = server.host
         self._is_secure = server.is_secure
-        self._wire = Wire(server)
+        self._pool = ConnectionPool(server)
         self._credentials = credentials_for(settings.auth, self._clock)
         self._contexts = TlsContexts(settings.tls, self._clock)
-        self._limiter = Limiter(self._options.qps, self._options.burst, self._clock)
-        self._turn = asyncio.Semaphore(self._options.in_flight)
+        self._limiter = RateLimiter(self._options.qps, self._options.burst, self._clock)
+        self._in_flight = asyncio.Semaphore(self._options.in_flight)
 
     async def close(self) -> None:
-        await self._wire.close()
+        await self._pool.close()
 
     async def request(self, request: Request) -> Response:
-        """The answer, always of 2xx; anything else is raised, after the attempts that are harmless."""
+        """Returns a response of 2xx. Anything else is raised, after the retries that are harmless."""
         deadline = self._clock.monotonic() + request.timeout
-        presented = await self._credentials.present()
+        credentials = await self._credentials.current()
         attempt = 0
         while True:
             attempt += 1
             try:
-                return await self._ask(request, presented, deadline)
+                return await self._limited_attempt(request, credentials, deadline)
             except Unauthorized as failure:
-                presented = await self._renewed(presented, failure, attempt)
+                credentials = await self._renew_credentials(credentials, failure, attempt)
             except KubeError as failure:
-                await self._pause(failure, request, attempt, deadline)
-                presented = await self._credentials.present()
+                await self._wait_before_retry(failure, request, attempt, deadline)
+                credentials = await self._credentials.current()
 
     @asynccontextmanager
     async def stream(self, request: Request) -> AsyncIterator[AsyncIterator[bytes]]:
-        """The answer's lines as they come. Never repeated: the reader knows where to resume, and when silence
-        has lasted too long."""
+        """The lines of the response as they arrive. Never retried: the caller knows where to resume, and how long
+        the stream may be silent."""
         await self._limiter.wait()
-        presented = await self._credentials.present()
-        # A stream's head has a limit although its body has none.
-        exchange = await self._send(request, presented, _limits(request, request.timeout))
+        credentials = await self._credentials.current()
+        # The head of a stream has a timeout, its body has none.
+        exchange = await self._send(request, credentials, _timeouts(request, request.timeout))
         try:
             if exchange.status >= 300:
-                raise self._refusal(request, presented, await self._whole(request, exchange))
-            exchange.take_your_time()
+                raise self._api_error(request, credentials, await self._read_response(request, exchange))
+            exchange.remove_timeouts()
             async with aclosing(_lines(exchange, request, self._host)) as lines:
                 yield lines
         finally:
-            exchange.hang_up()
+            exchange.close()
 
-    async def _ask(self, request: Request, presented: Presented, deadline: float) -> Response:
+    async def _limited_attempt(
+        self, request: Request, credentials: RequestCredentials, deadline: float
+    ) -> Response:
         if request.effect is Effect.ELECTION:
-            response = await self._attempt(request, presented, deadline)
+            response = await self._attempt(request, credentials, deadline)
         else:
             await self._limiter.wait()
-            async with self._turn:
-                response = await self._attempt(request, presented, deadline)
+            async with self._in_flight:
+                response = await self._attempt(request, credentials, deadline)
         if response.status >= 300:
-            raise self._refusal(request, presented, response)
+            raise self._api_error(request, credentials, response)
         return response
 
-    async def _attempt(self, request: Request, presented: Presented, deadline: float) -> Response:
-        limits = _limits(request, max(deadline - self._clock.monotonic(), 0.001))
-        exchange = await self._send(request, presented, limits)
+    async def _attempt(self, request: Request, credentials: RequestCredentials, deadline: float) -> Response:
+        timeouts = _timeouts(request, max(deadline - self._clock.monotonic(), 0.001))
+        exchange = await self._send(request, credentials, timeouts)
         try:
-            return await self._whole(request, exchange)
+            return await self._read_response(request, exchange)
         finally:
-            exchange.hang_up()
+            exchange.close()
 
-    async def _send(self, request: Request, presented: Presented, limits: Limits) -> Exchange:
-        """One attempt, up to the head of its answer."""
+    async def _send(
+        self, request: Request, credentials: RequestCredentials, timeouts: Timeouts
+    ) -> HttpExchange:
+        """One attempt, up to the head of the response."""
         started = self._clock.monotonic()
         try:
-            exchange = await self._wire.connect(self._context(presented), limits)
+            exchange = await self._pool.connect(self._context(credentials), timeouts)
         except FAILURES as error:
             self._report(request, "<error>", started)
-            raise failure_of(error, request, self._host, sent=False) from error
+            raise to_transport_error(error, request, self._host, sent=False) from error
         try:
-            left = limits.after(self._clock.monotonic() - started)
-            await self._ask_on(exchange, request, presented, left)
+            remaining = timeouts.reduced_by(self._clock.monotonic() - started)
+            await self._exchange_head(exchange, request, credentials, remaining)
         except FAILURES as error:
-            exchange.hang_up()
+            exchange.close()
             self._report(request, "<error>", started)
-            raise failure_of(error, request, self._host, sent=True) from error
+            raise to_transport_error(error, request, self._host, sent=True) from error
         except BaseException:
-            exchange.hang_up()
+            exchange.close()
             raise
         self._report(request, str(exchange.status), started)
         return exchange
 
-    async def _ask_on(
-        self, exchange: Exchange, request: Request, presented: Presented, limits: Limits
+    async def _exchange_head(
+        self, exchange: HttpExchange, request: Request, credentials: RequestCredentials, timeouts: Timeouts
     ) -> None:
-        question = self._spelt(request, presented)
+        encoded = self._encode(request, credentials)
         if request.effect is Effect.WRITE:
             self._hooks.before_write(request)
-        exchange.send(question, limits)
-        await exchange.head()
+        exchange.send(encoded, timeouts)
+        await exchange.read_head()
 
-    async def _whole(self, request: Request, exchange: Exchange) -> Response:
+    async def _read_response(self, request: Request, exchange: HttpExchange) -> Response:
         try:
-            return Response(exchange.status, exchange.headers, await exchange.body())
+            return Response(exchange.status, exchange.headers, await exchange.read_body())
         except FAILURES as error:
-            raise failure_of(error, request, self._host, sent=True) from error
+            raise to_transport_error(error, request, self._host, sent=True) from error
 
-    def _context(self, presented: Presented) -> ssl.SSLContext | None:
-        return self._contexts.current(presented.certificate) if self._is_secure else None
+    def _context(self, credentials: RequestCredentials) -> ssl.SSLContext | None:
+        return self._contexts.current(credentials.certificate) if self._is_secure else None
 
-    def _spelt(self, request: Request, presented: Presented) -> bytes:
+    def _encode(self, request: Request, credentials: RequestCredentials) -> bytes:
         query = f"?{_encoded(tuple(request.query.items()))}" if request.query else ""
         headers = request.headers if type(request.headers) is tuple else tuple(dict(request.headers).items())
-        if presented.authorization:
-            headers = (*headers, ("Authorization", presented.authorization))
+        if credentials.authorization:
+            headers = (*headers, ("Authorization", credentials.authorization))
         if request.body is not None:
             headers = (*headers, ("Content-Type", request.content_type))
-        more = self._hooks.headers_for()
-        return self._wire.spelt(
+        extra = self._hooks.headers_for()
+        return self._pool.encode_request(
             request.method,
             f"{request.path}{query}",
-            (*more.items(), *headers) if more else headers,
+            (*extra.items(), *headers) if extra else headers,
             request.body,
         )
 
     def _report(self, request: Request, code: str, started: float) -> None:
         self._hooks.on_request(request.method, self._host, code, self._clock.monotonic() - started)
 
-    def _refusal(self, request: Request, presented: Presented, answer: Response) -> ApiError:
-        if answer.status == 401:
-            self._credentials.refused(presented)
-        return refusal(answer.status, answer.headers, answer.body, Asked(request.method, request.path))
+    def _api_error(self, request: Request, credentials: RequestCredentials, response: Response) -> ApiError:
+        if response.status == 401:
+            self._credentials.rejected(credentials)
+        return api_error(
+            response.status, response.headers, response.body, RequestLine(request.method, request.path)
+        )
 
-    async def _renewed(self, refused: Presented, failure: Unauthorized, attempt: int) -> Presented:
-        """Other credentials than those refused, once a call; a 401 had no effect, so any call may be repeated."""
+    async def _renew_credentials(
+        self, rejected: RequestCredentials, failure: Unauthorized, attempt: int
+    ) -> RequestCredentials:
+        """Credentials other than the rejected ones, once per call. A 401 had no effect, so any call may be retried."""
         if attempt > 1:
             raise failure
-        presented = await self._credentials.present()
-        if presented == refused:
+        credentials = await self._credentials.current()
+        if credentials == rejected:
             raise failure
-        return presented
+        return credentials
 
-    async def _pause(self, failure: KubeError, request: Request, attempt: int, deadline: float) -> None:
-        """Waits before the next attempt, or raises the failure when there must be none."""
+    async def _wait_before_retry(
+        self, failure: KubeError, request: Request, attempt: int, deadline: float
+    ) -> None:
+        """Waits before the next attempt, or raises the failure when there must be no other attempt."""
         policy = request.retry or self._options.retry
-        if attempt >= policy.attempts or not may_repeat(failure, request.is_harmless_twice):
+        if attempt >= policy.attempts or not may_retry(failure, request.is_idempotent):
             raise failure
-        delay = wait_before(failure, attempt, policy, self._options.random())
+        delay = retry_delay(failure, attempt, policy, self._options.random())
         if self._clock.monotonic() + delay >= deadline:
             raise failure
         await self._clock.sleep(delay)
@@ -226,25 +241,29 @@ class Transport:
 
 @lru_cache(maxsize=512)
 def _encoded(query: tuple[tuple[str, str], ...]) -> str:
-    # The writes of a controller all carry the same few parameters.
+    # The writes of a controller have the same few parameters.
     return urlencode(query)
 
 
-def _limits(request: Request, left: float) -> Limits:
-    """For one attempt that may last as long as `left`, and may be silent for `SILENCE_SECONDS` of it.
+def _timeouts(request: Request, remaining: float) -> Timeouts:
+    """For one attempt with `remaining` seconds in total, at most `READ_TIMEOUT_SECONDS` of them without data.
 
-    Each limit is a timer: an answer that comes in one piece needs no second one to tell silence from slowness.
+    Each timeout is a timer. The response to a write comes in one piece, so it needs no second timer between reads.
     """
-    if request.method in _IN_ONE_PIECE:
-        return _UNHURRIED if left >= SILENCE_SECONDS else Limits(left, connect=min(left, CONNECT_SECONDS))
-    return Limits(left, SILENCE_SECONDS, connect=min(left, CONNECT_SECONDS))
+    if request.method in _WRITE_METHODS:
+        return (
+            _DEFAULT_TIMEOUTS
+            if remaining >= READ_TIMEOUT_SECONDS
+            else Timeouts(remaining, connect=min(remaining, CONNECT_SECONDS))
+        )
+    return Timeouts(remaining, READ_TIMEOUT_SECONDS, connect=min(remaining, CONNECT_SECONDS))
 
 
-async def _lines(exchange: Exchange, request: Request, host: str) -> AsyncGenerator[bytes, None]:
+async def _lines(exchange: HttpExchange, request: Request, host: str) -> AsyncGenerator[bytes, None]:
     splitter = LineSplitter()
     try:
         while chunk := await exchange.payload.readany():
             for line in splitter.feed(chunk):
                 yield line
     except FAILURES as error:
-        raise cut_stream(error, request, host) from error
+        raise stream_error(error, request, host) from error

@@ -1,5 +1,5 @@
-"""The few calls that starting a cluster needs. The engine's client lives in `steward.kube`; this stands below it, so
-that a fault there can never keep the control plane it is tested on from starting."""
+"""A minimal HTTP client for bootstrapping a cluster. Not `steward.kube`: a bug there must not keep the control plane on
+which it is tested from starting."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ NODES = _COLLECTIONS["Node"]
 
 
 @dataclass(frozen=True)
-class Api:
+class BootstrapClient:
     session: aiohttp.ClientSession
 
-    async def answers(self, url: str) -> bool:
-        """Whether a health endpoint says yes."""
+    async def is_healthy(self, url: str) -> bool:
+        """Whether the health endpoint answers 200."""
         try:
             async with self.session.get(url, timeout=aiohttp.ClientTimeout(total=2)) as response:
                 return response.status == 200
@@ -34,7 +34,7 @@ class Api:
             return False
 
     async def get(self, path: str) -> Any:
-        """The object or list at `path`; None where there is none."""
+        """The object or list at `path`; None if it does not exist."""
         async with self.session.get(path) as response:
             if response.status == 404:
                 return None
@@ -52,7 +52,7 @@ class Api:
             response.raise_for_status()
 
     async def post(self, path: str, body: Object) -> Any:
-        """What the server answers to `body`."""
+        """POST `body` and return the response."""
         async with self.session.post(path, json=body) as response:
             response.raise_for_status()
             return await response.json()
@@ -64,10 +64,10 @@ class Api:
 
 
 @asynccontextmanager
-async def connect(url: str, ca: Path, client: Pair) -> AsyncIterator[Api]:
+async def connect(url: str, ca: Path, client: Pair) -> AsyncIterator[BootstrapClient]:
     context = ssl.create_default_context(cafile=str(ca))
     context.load_cert_chain(client.certificate, client.key)
     agent = {"User-Agent": "steward-local"}
     connector = aiohttp.TCPConnector(ssl=context)
     async with aiohttp.ClientSession(url, connector=connector, headers=agent) as session:
-        yield Api(session)
+        yield BootstrapClient(session)

@@ -1,4 +1,4 @@
-"""The objects that a fresh cluster is given: nodes in zones, and two storage classes. Pure."""
+"""The objects that a new cluster gets: nodes in zones, and two storage classes. Pure."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from steward.local.settings import ControlPlaneSettings
 
 Object = dict[str, Any]
 
-# Marks the nodes that are ours to add and remove; a user's own Node objects are left alone.
+# Marks the nodes that Steward adds and removes; Node objects of the user are not touched.
 NODE_LABEL = "steward.local/node"
 
 _POD_RANGE = ipaddress.ip_network("10.128.0.0/9")

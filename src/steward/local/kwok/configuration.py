@@ -1,9 +1,8 @@
-"""What happens to nodes, pods and volumes on a cluster without kubelets: the stages that kwok plays.
+"""All stages by which kwok simulates nodes, pods and volumes on a cluster without kubelets.
 
-Pods become ready at once, pods of a Job complete, deleted pods go, volumes are bound and grow. A test that wants
-something else writes an annotation on the object, at any time: what a stage does depends only on what the object
-says now, so a pod that is ready breaks when the annotation comes and heals when it goes. docs/local.md has the
-table.
+Pods become ready at once, pods of a Job complete, deleted pods are removed, volumes are bound and expanded. Annotations
+on the object change this at any time: a stage depends only on the current object, so a ready pod fails when the
+annotation is added and recovers when it is removed. docs/local.md lists the annotations.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The vocabulary that kwok's stages are written in: when an object matches, and what is then done to it. Pure."""
+"""Builders for kwok stages: the conditions under which an object matches, and the steps that follow. Pure."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def stage(name: str, kind: str, when: list[Condition], steps: list[Step]) -> Sta
 
 
 def after(delayed: Stage, annotation: str) -> Stage:
-    """`delayed`, put off by the duration that the annotation holds (`1500ms`, `5s`), if there is one."""
+    """`delayed`, with the delay that the annotation gives (`1500ms`, `5s`), if it is present."""
     expression = f'.metadata.annotations["{annotation}"]'
     delayed["spec"]["delay"] = {"durationMilliseconds": 0, "durationFrom": {"jq": {"expression": expression}}}
     return delayed

@@ -1,6 +1,6 @@
-"""Nodes: ready at once, and not ready while `steward.local/node: not-ready` is on them.
+"""Stages of nodes: ready at once, and not ready while annotated with `steward.local/node: not-ready`.
 
-The API server asks kwok where it would ask a kubelet; another start of the cluster may have another port for it.
+The API server calls kwok in place of a kubelet; kwok's port may change with every start of the cluster.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from steward.local.kwok.dsl import (
     status_patch,
 )
 
-NODE = "steward.local/node"
+NODE_ANNOTATION = "steward.local/node"
 _PORT = ".status.daemonEndpoints.kubeletEndpoint.Port | tostring"
 
 
@@ -25,17 +25,22 @@ def node_stages(kubelet_port: int) -> list[Stage]:
     port = status_patch(f"daemonEndpoints: {{kubeletEndpoint: {{Port: {kubelet_port}}}}}")
     return [
         stage("node-reached", "Node", [is_not(_PORT, str(kubelet_port))], [port]),
-        stage("node-ready", "Node", [is_not(READY_STATUS, "True"), not_annotated(NODE)], [_node_up()]),
+        stage(
+            "node-ready",
+            "Node",
+            [is_not(READY_STATUS, "True"), not_annotated(NODE_ANNOTATION)],
+            [_ready_step()],
+        ),
         stage(
             "node-not-ready",
             "Node",
-            [is_one_of(READY_STATUS, "True"), annotated(NODE, "not-ready")],
-            [_node_down()],
+            [is_one_of(READY_STATUS, "True"), annotated(NODE_ANNOTATION, "not-ready")],
+            [_not_ready_step()],
         ),
     ]
 
 
-def _node_up() -> Step:
+def _ready_step() -> Step:
     return status_patch("""
 {{ $now := Now }}
 conditions:
@@ -66,7 +71,7 @@ nodeInfo:
 """)
 
 
-def _node_down() -> Step:
+def _not_ready_step() -> Step:
     return status_patch("""
 conditions:
 - type: Ready

@@ -1,6 +1,7 @@
-"""Pods: ready at once, those of a Job then complete, deleted ones go.
+"""Stages of pods: ready at once; pods of a Job complete, deleted pods are removed.
 
-The annotation `steward.local/pod` chooses a failure instead; it may come and go while the pod runs."""
+The annotation `steward.local/pod` selects a failure; it may be added and removed while the pod runs.
+"""
 
 from __future__ import annotations
 
@@ -29,8 +30,8 @@ DELETE_AFTER = "steward.local/delete-after"
 
 
 @dataclass(frozen=True)
-class Outcome:
-    """How a pod ends up: its phase, why it is not ready (empty for ready), and the state of its containers."""
+class PodOutcome:
+    """The status of a pod: phase, reason for not being ready (empty if ready), and state of its containers."""
 
     name: str
     phase: str
@@ -44,13 +45,13 @@ _RUNNING = "{running: {startedAt: {{ $now | Quote }}}}"
 _FAILED = "{terminated: {exitCode: 1, reason: Error, startedAt: {{ $now | Quote }}, finishedAt: {{ $now | Quote }}}}"
 _COMPLETED = _FAILED.replace("exitCode: 1, reason: Error", "exitCode: 0, reason: Completed")
 
-READY = Outcome("ready", "Running", "", _RUNNING)
-COMPLETE = Outcome("complete", "Succeeded", "PodCompleted", _COMPLETED)
+READY = PodOutcome("ready", "Running", "", _RUNNING)
+COMPLETE = PodOutcome("complete", "Succeeded", "PodCompleted", _COMPLETED)
 
-# Chosen by the annotation `steward.local/pod` and its name.
+# Selected by name with the annotation `steward.local/pod`.
 FAILURES = (
-    Outcome("never-ready", "Running", "ContainersNotReady", _RUNNING),
-    Outcome(
+    PodOutcome("never-ready", "Running", "ContainersNotReady", _RUNNING),
+    PodOutcome(
         "crash-loop",
         "Running",
         "ContainersNotReady",
@@ -58,13 +59,13 @@ FAILURES = (
         restarts=5,
         last_state=_FAILED,
     ),
-    Outcome(
+    PodOutcome(
         "image-pull-failure",
         "Pending",
         "ContainersNotReady",
         "{waiting: {reason: ImagePullBackOff, message: back-off pulling image}}",
     ),
-    Outcome("failed", "Failed", "PodFailed", _FAILED),
+    PodOutcome("failed", "Failed", "PodFailed", _FAILED),
 )
 
 
@@ -80,8 +81,8 @@ def pod_stages() -> list[Stage]:
         not_annotated(POD),
     ]
     return [
-        after(stage("pod-ready", "Pod", not_ready_yet, [_becomes(READY)]), READY_AFTER),
-        after(stage("pod-complete", "Pod", running, [_becomes(COMPLETE)]), COMPLETE_AFTER),
+        after(stage("pod-ready", "Pod", not_ready_yet, [_status_step(READY)]), READY_AFTER),
+        after(stage("pod-complete", "Pod", running, [_status_step(COMPLETE)]), COMPLETE_AFTER),
         after(
             stage("pod-delete", "Pod", [exists(".metadata.deletionTimestamp")], [{"delete": True}]),
             DELETE_AFTER,
@@ -90,14 +91,14 @@ def pod_stages() -> list[Stage]:
     ]
 
 
-def _failure_stage(outcome: Outcome, unfinished: Condition) -> Stage:
-    # The message of the Ready condition tells that the stage has been played, so that it is played once.
+def _failure_stage(outcome: PodOutcome, unfinished: Condition) -> Stage:
+    # The message of the Ready condition records that the stage has run, so that it runs only once.
     played = '.status.conditions.[] | select(.type == "Ready") | .message'
     when = [LIVE, unfinished, annotated(POD, outcome.name), is_not(played, outcome.name)]
-    return after(stage(f"pod-{outcome.name}", "Pod", when, [_becomes(outcome)]), READY_AFTER)
+    return after(stage(f"pod-{outcome.name}", "Pod", when, [_status_step(outcome)]), READY_AFTER)
 
 
-def _becomes(outcome: Outcome) -> Step:
+def _status_step(outcome: PodOutcome) -> Step:
     return status_patch(
         "{{ $now := Now }}\n{{ $pod := . }}\n"
         f"phase: {outcome.phase}\n"
@@ -110,7 +111,7 @@ def _becomes(outcome: Outcome) -> Step:
 
 
 def _addresses() -> str:
-    # Asked for once: every call of PodIPWith takes another address.
+    # Called once: every call of PodIPWith allocates another address.
     return """
 {{ if not .status.podIP }}
 {{ with NodeIPWith .spec.nodeName }}
@@ -125,21 +126,21 @@ podIPs: [{ip: {{ . | Quote }}}]
 """
 
 
-def _pod_conditions(outcome: Outcome) -> str:
+def _pod_conditions(outcome: PodOutcome) -> str:
     ready = _pod_condition("Ready", outcome) + _pod_condition("ContainersReady", outcome)
     initialized = _pod_condition("Initialized", READY) + _pod_condition("PodReadyToStartContainers", READY)
     gates = "{{ range .spec.readinessGates }}" + _pod_condition("{{ .conditionType }}", READY) + "{{ end }}\n"
     return f"conditions:\n{initialized}{ready}{gates}"
 
 
-def _pod_condition(kind: str, outcome: Outcome) -> str:
+def _pod_condition(kind: str, outcome: PodOutcome) -> str:
     status = "False" if outcome.not_ready else "True"
-    told = f"  reason: {outcome.not_ready}\n  message: {outcome.name}\n" if outcome.not_ready else ""
-    told = told or "  reason: null\n  message: null\n"
-    return f'\n- type: {kind}\n  status: "{status}"\n  lastTransitionTime: {{{{ $now | Quote }}}}\n{told}'
+    reason = f"  reason: {outcome.not_ready}\n  message: {outcome.name}\n" if outcome.not_ready else ""
+    reason = reason or "  reason: null\n  message: null\n"
+    return f'\n- type: {kind}\n  status: "{status}"\n  lastTransitionTime: {{{{ $now | Quote }}}}\n{reason}'
 
 
-def _container_statuses(outcome: Outcome) -> str:
+def _container_statuses(outcome: PodOutcome) -> str:
     return (
         _CONTAINER_STATUSES.replace("<restarts>", str(outcome.restarts))
         .replace("<ready>", str(not outcome.not_ready).lower())
@@ -169,8 +170,8 @@ containerStatuses:
 """
 
 
-def _init_container_statuses(outcome: Outcome) -> str:
-    """Init containers have ended well; native sidecars (`restartPolicy: Always`) run as long as the pod does."""
+def _init_container_statuses(outcome: PodOutcome) -> str:
+    """Init containers have completed; native sidecars (`restartPolicy: Always`) run as long as the pod does."""
     sidecar = _RUNNING if outcome.phase in {"Running", "Pending"} else _COMPLETED
     return _INIT_CONTAINER_STATUSES.replace("<sidecar state>", sidecar).replace("<state>", _COMPLETED)
 

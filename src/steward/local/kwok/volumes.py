@@ -1,4 +1,4 @@
-"""Volumes: bound when a claim wants one, as large as the claim asks for, gone with it."""
+"""Stages of volumes: bound to their claim, as large as the claim requests, deleted with it."""
 
 from __future__ import annotations
 
@@ -24,19 +24,19 @@ RESIZE = "steward.local/resize"
 
 def volume_stages() -> list[Stage]:
     # The volume controller writes this annotation when it is time to provision: at once, or, for classes that wait
-    # for a first consumer, when a pod has been scheduled. So any class with our provisioner works.
+    # for the first consumer, when a pod has been scheduled. So any class with our provisioner works.
     ours = is_one_of('.metadata.annotations["volume.kubernetes.io/storage-provisioner"]', PROVISIONER)
     unbound = [LIVE, ours, absent(".spec.volumeName"), not_annotated(VOLUME)]
     grown = [LIVE, ours, is_one_of(".status.phase", "Bound"), is_one_of(_GROWN, "true")]
     not_pending = is_not(".status.conditions.[].type", "FileSystemResizePending")
-    asks_restart = annotated(RESIZE, "needs-restart")
+    needs_restart = annotated(RESIZE, "needs-restart")
     return [
         stage("volume-bind", "PersistentVolumeClaim", unbound, [_volume()]),
         stage("volume-grow", "PersistentVolumeClaim", [*grown, not_annotated(RESIZE)], _grow()),
         stage(
             "volume-resize-pending",
             "PersistentVolumeClaim",
-            [*grown, asks_restart, not_pending],
+            [*grown, needs_restart, not_pending],
             [_resize_pending()],
         ),
         stage("volume-delete", "PersistentVolume", _released(), [{"delete": True}]),
@@ -81,7 +81,7 @@ spec:
 
 
 def _grow() -> list[Step]:
-    # The whole volume again: kwok tries to create what it applies, and part of a volume would be refused.
+    # The complete volume again: kwok tries to create what it applies, and a partial volume would be rejected.
     claim = "capacity:\n  storage: {{ .spec.resources.requests.storage | Quote }}\nconditions: null\n"
     return [_volume(), status_patch(claim)]
 

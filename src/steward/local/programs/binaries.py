@@ -1,8 +1,8 @@
-"""Builds programs once and keeps them: `ensure` returns the path of every name that can be called.
+"""Builds programs once and caches them: `ensure` returns the paths of the executables.
 
-The invariant: a directory under `bin/` is whole. A build happens in a directory beside it that is renamed at the end,
-under a lock, so a build that was interrupted leaves nothing that a later one could take for the real thing. Go's own
-build cache is left where it is: it makes the second attempt of an interrupted build quick.
+Invariant: a directory under `bin/` is complete. A build runs under a lock in a temporary directory that is renamed at
+the end, so an interrupted build leaves nothing that a later one could use. Go's own build cache is kept: it makes the
+second attempt of an interrupted build quick.
 """
 
 from __future__ import annotations
@@ -15,16 +15,16 @@ from pathlib import Path
 from steward.local.locks import exclusive
 from steward.local.paths import cache_directory
 from steward.local.programs import disk, toolchain
-from steward.local.programs.disk import Need
+from steward.local.programs.disk import DiskRequirement
 from steward.local.programs.go_build import Compilation, compile_program
-from steward.local.programs.programs import Program, key, machine, required_go
+from steward.local.programs.programs import Program, build_key, platform_name, required_go
 from steward.local.progress import Progress
 
 
 async def ensure(
     programs: Iterable[Program], progress: Progress, cache: Path | None = None
 ) -> dict[str, Path]:
-    """The executables of `programs` by the names they are called by, built now if need be."""
+    """The executables of `programs` by name, built now unless they are cached."""
     found: dict[str, Path] = {}
     for program in programs:
         home = await _ensure_one(program, progress, cache or cache_directory())
@@ -37,7 +37,7 @@ def is_built(program: Program, cache: Path | None = None) -> bool:
 
 
 def _home(program: Program, cache: Path) -> Path:
-    return cache / "bin" / key(program, machine())
+    return cache / "bin" / build_key(program, platform_name())
 
 
 async def _ensure_one(program: Program, progress: Progress, cache: Path) -> Path:
@@ -54,15 +54,17 @@ async def _ensure_one(program: Program, progress: Progress, cache: Path) -> Path
 
 
 async def _build(program: Program, home: Path, progress: Progress, cache: Path) -> None:
-    need = Need(
+    need = DiskRequirement(
         f"Building {program.name}", program.disk, cache, "point XDG_CACHE_HOME and GOCACHE at a larger disk"
     )
-    disk.require(need)
-    with disk.told(need):
-        await _build_beside(program, home, progress, cache)
+    disk.require_space(need)
+    with disk.translate_disk_full(need):
+        await _build_in_temporary_directory(program, home, progress, cache)
 
 
-async def _build_beside(program: Program, home: Path, progress: Progress, cache: Path) -> None:
+async def _build_in_temporary_directory(
+    program: Program, home: Path, progress: Progress, cache: Path
+) -> None:
     go = await toolchain.find_go(required_go(program.source), cache, progress)
     for leftover in home.parent.glob(f"incomplete-{home.name}-*"):
         shutil.rmtree(leftover, ignore_errors=True)

@@ -1,4 +1,4 @@
-"""Room on the disk: asked for before slow work begins, and told in one sentence when it runs out all the same."""
+"""Checks for free disk space before slow work begins, and explains a disk that becomes full later."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ GIB = 1024**3
 
 
 @dataclass(frozen=True)
-class Need:
-    """`purpose` takes `size` bytes of the disk that holds `directory`; `elsewhere` says how to use another one."""
+class DiskRequirement:
+    """`purpose` needs `size` bytes on the disk of `directory`; `elsewhere` says how to use another disk."""
 
     purpose: str
     size: int
@@ -25,19 +25,19 @@ class Need:
     elsewhere: str
 
 
-def require(need: Need) -> None:
-    """Refuse early: a build that fails on a full disk after ten minutes helps nobody."""
+def require_space(need: DiskRequirement) -> None:
+    """Fail early: a build could otherwise fill the disk after ten minutes."""
     free = shutil.disk_usage(need.directory).free
     if free < need.size:
         raise DiskFull(
-            f"{need.purpose} needs {_text(need.size)} and the disk of {need.directory} has {_text(free)} free: "
-            f"make room, or {need.elsewhere}."
+            f"{need.purpose} needs {_describe_size(need.size)} and the disk of {need.directory} has "
+            f"{_describe_size(free)} free: make room, or {need.elsewhere}."
         )
 
 
 @contextmanager
-def told(need: Need) -> Iterator[None]:
-    """Turns the system's own complaint into the sentence."""
+def translate_disk_full(need: DiskRequirement) -> Iterator[None]:
+    """Turn ENOSPC and EDQUOT into DiskFull, with a message that names the cure."""
     try:
         yield
     except OSError as error:
@@ -48,5 +48,5 @@ def told(need: Need) -> Iterator[None]:
         ) from error
 
 
-def _text(size: int) -> str:
+def _describe_size(size: int) -> str:
     return f"{size / GIB:.1f} GiB" if size >= GIB else f"{size // MIB} MiB"

@@ -1,7 +1,7 @@
-"""Runs Go on one program and tells how far it is.
+"""Builds one program with Go and reports progress.
 
-Two passes: `go list` fetches the modules that are missing and says how many packages there are, `go build` names each
-package that it compiles. What Go says on failure is turned into the one sentence that helps.
+Two passes: `go list` fetches missing modules and counts the packages, `go build -v` names each compiled package. Go's
+output on failure is turned into an error whose message names the cure.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from pathlib import Path
 
 from steward.local.errors import BuildError, CompileFailed, DiskFull, RegistryUnreachable
 from steward.local.programs.programs import Program
-from steward.local.progress import Progress, Share
+from steward.local.progress import Progress, ProgressCount
 
 
 @dataclass(frozen=True)
@@ -33,7 +33,7 @@ async def compile_program(compilation: Compilation, progress: Progress) -> None:
 
 
 async def _fetch_sources(compilation: Compilation, progress: Progress) -> int:
-    """Fetches what is missing; the number of packages that the program is made of."""
+    """Fetch missing modules, and return the number of packages of the program."""
     program, fetched = compilation.program, 0
     activity = f"fetching the sources of {program.name} {program.version}"
     progress.report(activity)
@@ -42,7 +42,7 @@ async def _fetch_sources(compilation: Compilation, progress: Progress) -> int:
         nonlocal fetched
         if line.startswith("go: downloading "):
             fetched += 1
-        progress.report(activity, Share(fetched, "modules"))
+        progress.report(activity, ProgressCount(fetched, "modules"))
 
     packages = await _run_go(compilation, ["list", "-deps", *tag_flags(program), program.package], on_line)
     return len(packages.splitlines())
@@ -51,13 +51,13 @@ async def _fetch_sources(compilation: Compilation, progress: Progress) -> int:
 async def _compile(compilation: Compilation, total: int, progress: Progress) -> None:
     program, compiled = compilation.program, 0
     activity = f"building {program.name} {program.version}"
-    progress.report(activity, Share(0, "packages", total))
+    progress.report(activity, ProgressCount(0, "packages", total))
 
     def on_line(line: str) -> None:
         nonlocal compiled
-        # `-v` names a package a line; whatever holds a space is a message.
+        # `-v` prints one package per line; lines with spaces are messages.
         compiled += " " not in line
-        progress.report(activity, Share(compiled, "packages", total))
+        progress.report(activity, ProgressCount(compiled, "packages", total))
 
     arguments = ["build", "-v", "-trimpath", "-buildvcs=false", "-ldflags", linker_flags(program)]
     arguments += tag_flags(program)
@@ -76,10 +76,10 @@ async def _run_go(compilation: Compilation, arguments: list[str], on_line: Calla
     async with _go_process(compilation, arguments) as process:
         assert process.stdout is not None
         assert process.stderr is not None
-        output, complaints = await asyncio.gather(process.stdout.read(), _follow(process.stderr, on_line))
+        output, stderr_lines = await asyncio.gather(process.stdout.read(), _follow(process.stderr, on_line))
         code = await process.wait()
     if code:
-        raise explain(compilation.program, complaints)
+        raise build_error(compilation.program, stderr_lines)
     return output.decode()
 
 
@@ -99,7 +99,7 @@ async def _go_process(
     try:
         yield process
     except BaseException:
-        # Compilers are children of Go: the whole group must end, or Ctrl-C leaves them running.
+        # Compilers are children of Go: kill the process group, or Ctrl-C would leave them running.
         with suppress(ProcessLookupError):
             os.killpg(process.pid, signal.SIGKILL)
         await process.wait()
@@ -107,14 +107,14 @@ async def _go_process(
 
 
 def go_environment() -> dict[str, str]:
-    """The user's settings of where modules come from, and none that would change what is built."""
+    """The user's environment, without the variables that would change the build result."""
     ours = {"CGO_ENABLED": "0", "GOFLAGS": "-mod=readonly", "GOWORK": "off", "GOTOOLCHAIN": "local"}
     dropped = {"GOOS", "GOARCH", "GOROOT", "GOEXPERIMENT"}
     return {name: value for name, value in os.environ.items() if name not in dropped} | ours
 
 
 async def _follow(stream: asyncio.StreamReader, on_line: Callable[[str], None]) -> list[str]:
-    """Hands on each line as it comes and keeps the last ones, which hold the reason of a failure."""
+    """Call `on_line` for each line, and return the last ones, which hold the reason of a failure."""
     kept: list[str] = []
     async for raw in stream:
         line = raw.decode(errors="replace").rstrip()
@@ -129,21 +129,21 @@ _UNREACHABLE = re.compile(
 )
 
 
-def explain(program: Program, complaints: list[str]) -> BuildError | DiskFull:
-    """The sentence that helps, from what Go printed."""
-    text = "\n".join(complaints)
+def build_error(program: Program, stderr_lines: list[str]) -> BuildError | DiskFull:
+    """The error with its cure, derived from the last lines of Go's stderr."""
+    text = "\n".join(stderr_lines)
     what = f"{program.name} {program.version}"
     if "no space left on device" in text:
         return DiskFull(
             f"The disk became full while {what} was built: make room and run the same command again."
         )
     if _UNREACHABLE.search(text):
-        reason = next(line for line in complaints if _UNREACHABLE.search(line))
+        reason = next(line for line in stderr_lines if _UNREACHABLE.search(line))
         return RegistryUnreachable(
             f"The sources of {what} cannot be fetched, because no Go module registry is reachable: connect this "
             f"machine to one, or set GOPROXY to a mirror that it can reach ({reason.strip()})."
         )
     if "signal: killed" in text:
         return CompileFailed(f"Building {what} ran out of memory: it needs about 3 GiB free.")
-    last = [line for line in complaints if " " in line][-3:]
+    last = [line for line in stderr_lines if " " in line][-3:]
     return CompileFailed(f"Building {what} failed; Go says: {' / '.join(last) or 'nothing'}")

@@ -1,7 +1,7 @@
-"""The programs that Steward builds from source, as a table: what, from where, at which version.
+"""The programs that Steward builds from source, with their versions and sources.
 
-A program is built only when it is asked for. Its key covers everything that decides its bytes (version, platform,
-flags and every file of its Go module), so a built program is never out of date: a change makes another key.
+A program is built when it is first needed. Its cache key covers everything that the binary depends on (version,
+platform, flags and every file of its Go module), so a cached program is never out of date.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ GO_SOURCES = Path(__file__).parent / "go"
 
 @dataclass(frozen=True)
 class Program:
-    """One binary: `package` of the Go module in `source`, to be called by any of its `names`."""
+    """One binary: `package` of the Go module in `source`, with a symbolic link for each of its `names`."""
 
     name: str
     version: str
@@ -29,12 +29,12 @@ class Program:
     package: str
     names: tuple[str, ...]
     variables: tuple[tuple[str, str], ...] = ()  # set by the linker
-    tags: tuple[str, ...] = ()  # what the source leaves out or takes in
+    tags: tuple[str, ...] = ()  # build tags
     disk: int = GIB  # free space that a first build needs, caches included
 
 
 def _kubernetes_version(version: str) -> tuple[tuple[str, str], ...]:
-    # A server that cannot say its version is refused by kubectl and by discovery.
+    # kubectl and discovery reject a server without a version.
     major, minor, _ = version.split(".")
     values = {"gitVersion": f"v{version}", "gitMajor": major, "gitMinor": minor}
     return tuple((f"k8s.io/component-base/version.{name}", value) for name, value in values.items())
@@ -50,7 +50,7 @@ CONTROL_PLANE = Program(
     disk=5 * GIB,
 )
 
-# Apart from the rest: its `version` flag clashes with the one that every Kubernetes component registers.
+# A separate binary: its `version` flag clashes with the one that every Kubernetes component registers.
 KWOK = Program(
     name="kwok",
     version="0.8.0",
@@ -60,14 +60,14 @@ KWOK = Program(
     disk=1 * GIB,
 )
 
-# Only the tests of the chart call it.
+# Used only by the tests of the chart.
 HELM = Program(
     name="helm",
     version="3.22.0",
     source=GO_SOURCES / "helm",
     package="helm.sh/helm/v3/cmd/helm",
     names=("helm",),
-    # Without a cluster it takes itself for the client of a very old one, and refuses charts that ask for a newer.
+    # Without a cluster helm assumes a very old Kubernetes version, and rejects charts that require a newer one.
     variables=(
         ("helm.sh/helm/v3/pkg/chartutil.k8sVersionMajor", "1"),
         ("helm.sh/helm/v3/pkg/chartutil.k8sVersionMinor", "36"),
@@ -75,8 +75,8 @@ HELM = Program(
     disk=2 * GIB,
 )
 
-# Only the tests of the alerts call it. Without the clients of two dozen clouds, from which Prometheus would discover
-# targets: they would make the build several times as long.
+# Used only by the tests of the alerts. Built without service discovery: the clients of two dozen clouds would make the
+# build take several times as long.
 PROMTOOL = Program(
     name="promtool",
     version="0.313.5",
@@ -92,8 +92,8 @@ PROGRAMS = {program.name: program for program in (CONTROL_PLANE, KWOK, HELM, PRO
 _ARCHITECTURES = {"x86_64": "amd64", "amd64": "amd64", "aarch64": "arm64", "arm64": "arm64"}
 
 
-def machine(system: str = sys.platform, processor: str = platform.machine()) -> str:
-    """This machine as Go names it; the control plane needs Linux (`/proc`, parent-death signals)."""
+def platform_name(system: str = sys.platform, processor: str = platform.machine()) -> str:
+    """This platform as Go names it; the control plane needs Linux (`/proc`, parent-death signals)."""
     architecture = _ARCHITECTURES.get(processor.lower())
     if system != "linux" or architecture is None:
         raise UnsupportedMachine(
@@ -103,7 +103,7 @@ def machine(system: str = sys.platform, processor: str = platform.machine()) -> 
     return f"linux-{architecture}"
 
 
-def key(program: Program, built_for: str) -> str:
+def build_key(program: Program, built_for: str) -> str:
     """The name of the directory that holds the built program."""
     digest = hashlib.sha256()
     for text in (program.package, *program.names, *(f"{n}={v}" for n, v in program.variables), *program.tags):
@@ -115,7 +115,7 @@ def key(program: Program, built_for: str) -> str:
 
 
 def required_go(source: Path) -> tuple[int, int]:
-    """The Go release that the module asks for."""
+    """The Go release that the module requires."""
     found = re.search(r"^go (\d+)\.(\d+)", (source / "go.mod").read_text(), re.MULTILINE)
     assert found is not None, f"{source}/go.mod names no Go release"
     return int(found[1]), int(found[2])

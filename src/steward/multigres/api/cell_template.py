@@ -1,16 +1,16 @@
-"""CellTemplate: how gateways and local topology servers look in cells that use it."""
+"""CellTemplate: gateways and local topology servers of the cells that use it."""
 
 from typing import ClassVar
 
 from steward.kube.crd.schema import Cel, Column, CustomKind
 from steward.multigres.api.compute import Stateless
 from steward.multigres.api.group import GROUP, VERSION, Metadata
-from steward.multigres.api.scalars import UNSET, Part, Unset, Verbatim
-from steward.multigres.api.templates import refuse
+from steward.multigres.api.scalars import UNSET, ApiStruct, Unset, Verbatim
+from steward.multigres.api.templates import reject_sections
 from steward.multigres.api.topo import LocalTopoServer
 
 
-class CellTemplateSpec(Part):
+class CellTemplateSpec(ApiStruct):
     """A cell."""
 
     multi_gateway: Stateless | Unset = UNSET
@@ -18,26 +18,28 @@ class CellTemplateSpec(Part):
     local_topo_server: LocalTopoServer | Unset = UNSET
     """The cell's own topology server. The global one serves the cell when left out."""
     global_topo_server: Verbatim | Unset = UNSET
-    """Refused: belongs into a CoreTemplate."""
+    """Rejected: belongs in a CoreTemplate."""
     multiadmin: Verbatim | Unset = UNSET
-    """Refused: belongs into a CoreTemplate."""
+    """Rejected: belongs in a CoreTemplate."""
     multi_admin: Verbatim | Unset = UNSET
-    """Refused: belongs into a CoreTemplate."""
+    """Rejected: belongs in a CoreTemplate."""
     multiadmin_web: Verbatim | Unset = UNSET
-    """Refused: belongs into a CoreTemplate."""
+    """Rejected: belongs in a CoreTemplate."""
     multiorch: Verbatim | Unset = UNSET
-    """Refused: belongs into a ShardTemplate."""
+    """Rejected: belongs in a ShardTemplate."""
     pools: Verbatim | Unset = UNSET
-    """Refused: belongs into a ShardTemplate."""
+    """Rejected: belongs in a ShardTemplate."""
     rules: ClassVar[tuple[Cel, ...]] = (
-        *refuse("globalTopoServer", "multiadmin", "multiAdmin", "multiadminWeb", home="CoreTemplate"),
-        *refuse("multiorch", "pools", home="ShardTemplate"),
+        *reject_sections(
+            "globalTopoServer", "multiadmin", "multiAdmin", "multiadminWeb", home="CoreTemplate"
+        ),
+        *reject_sections("multiorch", "pools", home="ShardTemplate"),
     )
 
 
-class CellTemplate(Part):
-    """A cell, to be named in `cellTemplate` or `templateDefaults.cellTemplate`. Named `default`, it serves every
-    cell of the namespace that names none."""
+class CellTemplate(ApiStruct):
+    """A template for cells, referenced in `cellTemplate` or `templateDefaults.cellTemplate`. A template named `default`
+    applies to every cell of the namespace that references none."""
 
     metadata: Metadata
     spec: CellTemplateSpec

@@ -1,4 +1,4 @@
-"""MultigresCluster: the one object that users write. Everything else grows from it."""
+"""MultigresCluster: the object that users write. The operator creates all others from it."""
 
 from typing import Annotated, ClassVar
 
@@ -15,16 +15,16 @@ from steward.multigres.api.scalars import (
     BY_NAME,
     SET,
     UNSET,
+    ApiStruct,
     CellName,
     ClusterName,
     DatabaseName,
     DurabilityPolicy,
     IpAddress,
     KeyName,
+    LocationName,
     ObjectName,
-    Part,
     Phase,
-    Place,
     ShardName,
     TableGroupName,
     TemplateName,
@@ -37,8 +37,8 @@ from steward.multigres.api.updates import UpdatePolicy
 ONE_SOURCE = Cel("!(has(self.spec) && has(self.templateRef))", "give either spec or templateRef, not both")
 
 
-class TemplateDefaults(Part):
-    """Templates for every component that names none itself. Left out, templates named `default` count."""
+class TemplateDefaults(ApiStruct):
+    """Templates for every component that names none itself. Templates named `default` apply when left out."""
 
     core_template: TemplateName | Unset = UNSET
     """A CoreTemplate: the global topology server and multiadmin."""
@@ -48,25 +48,25 @@ class TemplateDefaults(Part):
     """A ShardTemplate: orchestrators and pools."""
 
 
-class Admin(Part):
-    """A singleton of the cluster, described here or by a CoreTemplate."""
+class Admin(ApiStruct):
+    """A singleton of the cluster, defined inline or by a CoreTemplate."""
 
     spec: Stateless | Unset = UNSET
-    """Described here. What is left out comes from built-in defaults, not from a template."""
+    """Inline definition. Omitted fields come from built-in defaults, not from a template."""
     template_ref: TemplateName | Unset = UNSET
-    """A CoreTemplate whose section describes it."""
+    """A CoreTemplate whose section defines it."""
     rules: ClassVar = (ONE_SOURCE,)
 
 
-class CellOverrides(Part):
-    """Laid over the cell's template, field by field."""
+class CellOverrides(ApiStruct):
+    """Merged over the cell's template, field by field."""
 
     multi_gateway: Stateless | Unset = UNSET
     """The gateways."""
 
 
-class CellSpec(Part):
-    """A cell described in place."""
+class InlineCell(ApiStruct):
+    """Inline definition of a cell."""
 
     multi_gateway: Stateless | Unset = UNSET
     """The gateways, through which applications reach Postgres."""
@@ -74,21 +74,21 @@ class CellSpec(Part):
     """The cell's own topology server. The global one serves the cell when left out."""
 
 
-class CellEntry(Part):
-    """A failure domain: one zone or one region, with gateways of its own."""
+class CellEntry(ApiStruct):
+    """A failure domain: one zone or one region with its own gateways."""
 
     name: CellName | Unset = UNSET
     """The cell's name. The name of its zone or region when left out."""
-    zone: Place | Unset = UNSET
+    zone: LocationName | Unset = UNSET
     """Pods run on nodes whose topology.kubernetes.io/zone is this."""
-    region: Place | Unset = UNSET
+    region: LocationName | Unset = UNSET
     """Pods run on nodes whose topology.kubernetes.io/region is this."""
     cell_template: TemplateName | Unset = UNSET
-    """A CellTemplate that describes the cell."""
+    """A CellTemplate that defines the cell."""
     overrides: CellOverrides | Unset = UNSET
-    """Laid over the template."""
-    spec: CellSpec | Unset = UNSET
-    """Described here. Excludes cellTemplate and overrides."""
+    """Merged over the template."""
+    spec: InlineCell | Unset = UNSET
+    """Inline definition. Excludes cellTemplate and overrides."""
     rules: ClassVar = (
         Cel("!(has(self.zone) && has(self.region))", "give either zone or region, not both"),
         Cel("has(self.name) || has(self.zone) || has(self.region)", "give a name, a zone or a region"),
@@ -99,20 +99,20 @@ class CellEntry(Part):
     )
 
 
-class PostgresConfig(Part):
+class PostgresConfig(ApiStruct):
     """Postgres settings in a ConfigMap of the same namespace."""
 
     name: ObjectName
     """The ConfigMap."""
     key: KeyName
-    """The key that holds lines as postgresql.conf has them."""
+    """The key whose value has the format of postgresql.conf."""
 
 
 InitdbArgs = Annotated[str, Meta(max_length=512)]
 
 
-class ShardOverrides(Part):
-    """Laid over the shard's template: pools by name, then field by field."""
+class ShardOverrides(ApiStruct):
+    """Merged over the shard's template: pools by name, then field by field."""
 
     multiorch: MultiOrch | Unset = UNSET
     """The orchestrators."""
@@ -121,35 +121,35 @@ class ShardOverrides(Part):
     postgres_config_ref: PostgresConfig | Unset = UNSET
     """Postgres settings. A change restarts the servers one at a time."""
     initdb_args: InitdbArgs | Unset = UNSET
-    """More arguments for initdb; read once, when the shard is made."""
+    """Additional arguments for initdb; only used when the shard is created."""
 
 
-class ShardSpec(Part):
-    """A shard described in place."""
+class InlineShard(ApiStruct):
+    """Inline definition of a shard."""
 
     multiorch: MultiOrch | Unset = UNSET
     """The orchestrators."""
     pools: Pools | Unset = UNSET
     """Pools by name."""
     pvc_deletion_policy: PvcDeletionPolicy | Unset = UNSET
-    """What becomes of the shard's volumes. Inherits from the table group."""
+    """Whether the shard's volumes are kept or deleted. Inherits from the table group."""
     postgres_config_ref: PostgresConfig | Unset = UNSET
     """Postgres settings. A change restarts the servers one at a time."""
     initdb_args: InitdbArgs | Unset = UNSET
-    """More arguments for initdb; read once, when the shard is made."""
+    """Additional arguments for initdb; only used when the shard is created."""
 
 
-class ShardEntry(Part):
-    """A slice of a table group's rows with Postgres servers of its own."""
+class ShardEntry(ApiStruct):
+    """A part of a table group's rows with its own Postgres servers."""
 
     name: ShardName
     """The shard's name, unique in its table group."""
     shard_template: TemplateName | Unset = UNSET
-    """A ShardTemplate that describes the shard."""
+    """A ShardTemplate that defines the shard."""
     overrides: ShardOverrides | Unset = UNSET
-    """Laid over the template."""
-    spec: ShardSpec | Unset = UNSET
-    """Described here. Excludes shardTemplate and overrides."""
+    """Merged over the template."""
+    spec: InlineShard | Unset = UNSET
+    """Inline definition. Excludes shardTemplate and overrides."""
     backup: Backup | Unset = UNSET
     """Where this shard's backups go. Inherits from the table group."""
     rules: ClassVar = (
@@ -160,19 +160,19 @@ class ShardEntry(Part):
     )
 
 
-class TableGroupEntry(Part):
+class TableGroupEntry(ApiStruct):
     """Tables that are sharded together."""
 
     name: TableGroupName
     """The group's name, unique in its database."""
     default: bool | Unset = UNSET
-    """Tables that belong to no other group land here. One group of a database, with one shard."""
+    """Whether tables that belong to no other group are stored here. One group per database, with one shard."""
     shards: Annotated[list[ShardEntry], Meta(max_length=32, extra_json_schema=BY_NAME)] | Unset = UNSET
     """The shards."""
     backup: Backup | Unset = UNSET
     """Where this group's backups go. Inherits from the database."""
     pvc_deletion_policy: PvcDeletionPolicy | Unset = UNSET
-    """What becomes of this group's volumes. Inherits from the cluster."""
+    """Whether this group's volumes are kept or deleted. Inherits from the cluster."""
     rules: ClassVar = (
         Cel(
             "!has(self.default) || !self.default || !has(self.shards) || size(self.shards) <= 1",
@@ -182,13 +182,13 @@ class TableGroupEntry(Part):
     )
 
 
-class DatabaseEntry(Part):
+class DatabaseEntry(ApiStruct):
     """A logical database."""
 
     name: DatabaseName
     """The database's name."""
     default: bool | Unset = UNSET
-    """Marks the system database, which holds the catalogue. At most one."""
+    """Marks the system database, which contains the catalogue. At most one."""
     tablegroups: Annotated[list[TableGroupEntry], Meta(max_length=20, extra_json_schema=BY_NAME)] | Unset = (
         UNSET
     )
@@ -206,15 +206,15 @@ class DatabaseEntry(Part):
     )
 
 
-class ExternalGateway(Part):
-    """Reachability of the gateways from outside the Kubernetes cluster."""
+class ExternalGateway(ApiStruct):
+    """Access to the gateways from outside the Kubernetes cluster."""
 
     enabled: bool
     """Whether the Service is exposed."""
     external_ips: Annotated[list[IpAddress], Meta(max_length=10, extra_json_schema=SET)] | Unset = field(
         default=UNSET, name="externalIPs"
     )
-    """Addresses at which nodes accept traffic. A load balancer is asked for when left out."""
+    """Addresses at which nodes accept traffic. The Service gets type LoadBalancer when left out."""
     annotations: Annotated[dict[str, str], Meta(max_length=20)] | Unset = UNSET
     """Annotations of the Service, for the cloud's load balancer."""
     rules: ClassVar = (
@@ -226,8 +226,8 @@ class ExternalGateway(Part):
     )
 
 
-class PasswordSecret(Part):
-    """The Secret that holds the password of the Postgres superuser."""
+class PasswordSecret(ApiStruct):
+    """The Secret with the password of the Postgres superuser."""
 
     name: ObjectName
     """The Secret, in the same namespace."""
@@ -235,8 +235,8 @@ class PasswordSecret(Part):
     """The key in it; `password` when left out."""
 
 
-class MultigresClusterSpec(Part):
-    """What you want."""
+class MultigresClusterSpec(ApiStruct):
+    """Desired state."""
 
     images: Images | Unset = UNSET
     """Images of every component."""
@@ -253,7 +253,7 @@ class MultigresClusterSpec(Part):
     databases: Annotated[list[DatabaseEntry], Meta(max_length=50, extra_json_schema=BY_NAME)] | Unset = UNSET
     """The databases. The system database `postgres` is added when none is marked default."""
     pvc_deletion_policy: PvcDeletionPolicy | Unset = UNSET
-    """What becomes of volumes; Retain when left out."""
+    """Whether volumes are kept or deleted; Retain when left out."""
     backup: Backup | Unset = UNSET
     """Where backups go."""
     durability_policy: DurabilityPolicy | Unset = UNSET
@@ -261,13 +261,13 @@ class MultigresClusterSpec(Part):
     observability: Observability | Unset = UNSET
     """Telemetry of the data plane."""
     log_levels: LogLevels | Unset = UNSET
-    """How much each component says; info when left out."""
+    """Log level of each component; info when left out."""
     external_gateway: ExternalGateway | Unset = UNSET
-    """Reachability of the gateways from outside."""
+    """Access to the gateways from outside."""
     postgres_password_secret_ref: PasswordSecret | Unset = UNSET
-    """Your own password Secret. Steward makes one when left out."""
+    """Your own password Secret. The operator creates one when left out."""
     update_policy: UpdatePolicy | Unset = UNSET
-    """When changes of templates reach this cluster."""
+    """When changes of templates are applied to this cluster."""
     rules: ClassVar = (
         Cel("has(self.cells) && size(self.cells) > 0", "give at least one cell", ".cells"),
         Cel(
@@ -278,8 +278,8 @@ class MultigresClusterSpec(Part):
     )
 
 
-class CellSummary(Part):
-    """A cell at a glance."""
+class CellSummary(ApiStruct):
+    """Summary of a cell."""
 
     ready: bool = False
     """Whether all gateways of the cell are ready."""
@@ -287,8 +287,8 @@ class CellSummary(Part):
     """How many gateways are ready."""
 
 
-class DatabaseSummary(Part):
-    """A database at a glance."""
+class DatabaseSummary(ApiStruct):
+    """Summary of a database."""
 
     ready_shards: int = 0
     """How many shards are ready."""
@@ -299,7 +299,7 @@ class DatabaseSummary(Part):
 TemplateNames = Annotated[list[str], Meta(extra_json_schema=ATOMIC)]
 
 
-class ResolvedTemplates(Part):
+class ResolvedTemplates(ApiStruct):
     """Templates in use."""
 
     core_templates: TemplateNames | Unset = UNSET
@@ -310,17 +310,17 @@ class ResolvedTemplates(Part):
     """ShardTemplates in use."""
 
 
-class MultigresClusterStatus(Part):
-    """What is."""
+class MultigresClusterStatus(ApiStruct):
+    """Observed state."""
 
     observed_generation: int | Unset = UNSET
-    """The generation of the spec that this status speaks of."""
+    """The generation of the spec that this status describes."""
     conditions: Conditions | Unset = UNSET
     """Ready, Available, Reconciling, Degraded, Stalled and more."""
     phase: Phase | Unset = UNSET
-    """All in one word."""
+    """Summary in one word."""
     message: str | Unset = UNSET
-    """All in one sentence: what the cluster waits for, and since when."""
+    """Summary in one sentence: what the cluster waits for, and since when."""
     cells: dict[str, CellSummary] | Unset = UNSET
     """Cells by name."""
     databases: dict[str, DatabaseSummary] | Unset = UNSET
@@ -328,7 +328,7 @@ class MultigresClusterStatus(Part):
     resolved_templates: ResolvedTemplates | Unset = UNSET
     """Templates in use."""
     applied_template_generations: dict[str, int] | Unset = UNSET
-    """The generation in force of each template, by `Kind/name`."""
+    """The active generation of each template, by `Kind/name`."""
     available_template_revision: str | Unset = UNSET
     """The revision that updatePolicy.acceptedRevision would accept."""
     next_update_window: str | Unset = UNSET
@@ -344,18 +344,18 @@ class MultigresClusterStatus(Part):
     peer_service: str | Unset = UNSET
     """The peer Service of the global topology server."""
     retained_claims: Annotated[list[str], Meta(max_length=200, extra_json_schema=ATOMIC)] | Unset = UNSET
-    """Volume claims kept from shards and pools that are gone."""
+    """Volume claims kept from deleted shards and pools."""
 
 
-class ClusterMeta(Part):
-    """Metadata as far as the schema bounds it."""
+class ClusterMeta(ApiStruct):
+    """Metadata that the schema restricts."""
 
     name: ClusterName = ""
 
 
-class MultigresCluster(Part):
-    """A sharded Postgres. Write this one object; topology servers, gateways, orchestrators and Postgres servers grow
-    from it. The smallest names one cell with a zone."""
+class MultigresCluster(ApiStruct):
+    """A sharded Postgres cluster. The operator creates topology servers, gateways, orchestrators and Postgres servers
+    from this object. The smallest spec names one cell with a zone."""
 
     metadata: ClusterMeta
     spec: MultigresClusterSpec

@@ -1,4 +1,4 @@
-"""What runs and how large: compute, storage, pods and pools.
+"""Resources, storage, pods and pools.
 
 Every optional field is `T | Unset`: absent, zero and empty differ when levels merge, so no field has a schema
 default. `resources` and `storage` are atomic: an override replaces the whole block.
@@ -11,9 +11,9 @@ from msgspec import Meta, field
 from steward.multigres.api.scalars import (
     ATOMIC,
     UNSET,
+    ApiStruct,
     CellName,
     CellNames,
-    Part,
     PoolName,
     Quantity,
     Retention,
@@ -27,22 +27,22 @@ Labels = Annotated[dict[str, Annotated[str, Meta(max_length=63)]], Meta(max_leng
 Annotations = Annotated[dict[str, Annotated[str, Meta(max_length=255)]], Meta(max_length=20)]
 
 
-class Resources(Part):
-    """Compute of one container. Replaced as a whole by an override: half a block would be a surprise."""
+class Resources(ApiStruct):
+    """Compute resources of one container. An override replaces the whole block."""
 
     requests: Quantities | Unset = UNSET
-    """What the scheduler sets aside, for example `cpu: 500m` and `memory: 1Gi`."""
+    """Minimum that the scheduler reserves, for example `cpu: 500m` and `memory: 1Gi`."""
     limits: Quantities | Unset = UNSET
-    """What the container may use at most. Never below the requests."""
+    """Maximum that the container may use. Never below the requests."""
     claims: VerbatimList | Unset = UNSET
     """Resource claims of the pod that the container uses, as in a pod's spec."""
 
 
-class Storage(Part):
-    """Where data lives and how much of it. Replaced as a whole by an override."""
+class Storage(ApiStruct):
+    """Size and class of a volume. An override replaces the whole block."""
 
     size: Quantity | Unset = UNSET
-    """How much, for example `10Gi`. It may grow and never shrink."""
+    """Size, for example `10Gi`. It can grow but not shrink."""
     storage_class: Annotated[str, Meta(min_length=1, max_length=63)] | Unset = field(
         default=UNSET, name="class"
     )
@@ -51,30 +51,30 @@ class Storage(Part):
     """How the volume is mounted; ReadWriteOnce when left out."""
 
 
-class PvcDeletionPolicy(Part):
-    """What becomes of volumes. Each field inherits by itself from the level above; Retain when nobody says."""
+class PvcDeletionPolicy(ApiStruct):
+    """Whether volumes are kept or deleted. Each field inherits from the level above; Retain if no level sets it."""
 
     when_deleted: Retention | Unset = UNSET
     """When the cluster, shard or topology server is deleted: Retain keeps the volumes, Delete loses the data."""
     when_scaled: Retention | Unset = UNSET
-    """When replicas are scaled down: Retain keeps the volumes of the pods that go, Delete loses them."""
+    """When replicas are scaled down: Retain keeps the volumes of the removed pods, Delete loses them."""
 
 
-class Stateless(Part):
-    """A component that keeps no data: it may have any number of replicas, none included."""
+class Stateless(ApiStruct):
+    """A component without data. It may have any number of replicas, including none."""
 
     replicas: Annotated[int, Meta(ge=0, le=128)] | Unset = UNSET
     """How many pods. 0 stops the component and is not an error."""
     resources: Resources | Unset = UNSET
     """Compute of the container. Replaced as a whole."""
     affinity: Verbatim | Unset = UNSET
-    """Affinity of the pods, as in a pod's spec. Takes the place of the default spread."""
+    """Affinity of the pods, as in a pod's spec. Replaces the default spread over zones and nodes."""
     tolerations: VerbatimList | Unset = UNSET
     """Tolerations of the pods, as in a pod's spec."""
     pod_annotations: Annotations | Unset = UNSET
     """Annotations added to the pods."""
     pod_labels: Labels | Unset = UNSET
-    """Labels added to the pods. They never take the place of Steward's own."""
+    """Labels added to the pods. They never replace labels of the operator."""
 
 
 class MultiOrch(Stateless):
@@ -84,8 +84,8 @@ class MultiOrch(Stateless):
     """In which cells it runs. All cells that hold a pool of the shard when empty or left out."""
 
 
-class Pool(Part):
-    """Postgres servers of one shape: one StatefulSet in each of its cells."""
+class Pool(ApiStruct):
+    """Postgres servers with the same settings: one StatefulSet in each of its cells."""
 
     type: Literal["readWrite", "readOnly"] | Unset = UNSET
     """readWrite pools may hold the primary; readOnly pools hold replicas only."""
@@ -94,7 +94,7 @@ class Pool(Part):
     cell: CellName | Unset = UNSET
     """Old spelling of `cells` with one entry; read with a warning."""
     replicas_per_cell: Annotated[int, Meta(ge=0, le=32)] | Unset = UNSET
-    """How many Postgres servers in each cell. 0 stops the pool; volumes stay by the deletion policy."""
+    """How many Postgres servers in each cell. 0 stops the pool; the deletion policy decides about its volumes."""
     replicas: Annotated[int, Meta(ge=0, le=32)] | Unset = UNSET
     """Old spelling of `replicasPerCell`; read with a warning."""
     storage: Storage | Unset = UNSET
@@ -102,13 +102,13 @@ class Pool(Part):
     postgres: Resources | Unset = UNSET
     """Compute of the Postgres container. Replaced as a whole."""
     multipooler: Resources | Unset = UNSET
-    """Compute of the pooler beside it. Replaced as a whole."""
+    """Compute of the multipooler container. Replaced as a whole."""
     affinity: Verbatim | Unset = UNSET
-    """Affinity of the pods, as in a pod's spec. Takes the place of the default spread."""
+    """Affinity of the pods, as in a pod's spec. Replaces the default spread over zones and nodes."""
     tolerations: VerbatimList | Unset = UNSET
     """Tolerations of the pods, as in a pod's spec."""
     pvc_deletion_policy: PvcDeletionPolicy | Unset = UNSET
-    """What becomes of this pool's volumes. Inherits from the shard."""
+    """Whether this pool's volumes are kept or deleted. Inherits from the shard."""
 
 
 Pools = Annotated[dict[PoolName, Pool], Meta(max_length=8)]

@@ -1,24 +1,24 @@
-"""CoreTemplate: how global topology servers and multiadmin look in clusters that use it."""
+"""CoreTemplate: global topology server and multiadmin of the clusters that use it."""
 
 from typing import ClassVar
 
 from steward.kube.crd.schema import Cel, Column, CustomKind
 from steward.multigres.api.compute import Stateless
 from steward.multigres.api.group import GROUP, VERSION, Metadata
-from steward.multigres.api.scalars import UNSET, Part, Unset, Verbatim
-from steward.multigres.api.templates import refuse
+from steward.multigres.api.scalars import UNSET, ApiStruct, Unset, Verbatim
+from steward.multigres.api.templates import reject_sections
 from steward.multigres.api.topo import TemplatedTopoServer
 
 
-class TemplatedAdmin(Part):
+class TemplatedAdmin(ApiStruct):
     """A singleton of the cluster."""
 
     spec: Stateless | Unset = UNSET
-    """Its shape."""
+    """Replicas, resources and scheduling."""
 
 
-class CoreTemplateSpec(Part):
-    """The core of a cluster."""
+class CoreTemplateSpec(ApiStruct):
+    """Cluster-wide components."""
 
     global_topo_server: TemplatedTopoServer | Unset = UNSET
     """The topology server of the whole cluster."""
@@ -27,22 +27,22 @@ class CoreTemplateSpec(Part):
     multiadmin_web: TemplatedAdmin | Unset = UNSET
     """The admin service's web page."""
     multi_gateway: Verbatim | Unset = UNSET
-    """Refused: belongs into a CellTemplate."""
+    """Rejected: belongs in a CellTemplate."""
     local_topo_server: Verbatim | Unset = UNSET
-    """Refused: belongs into a CellTemplate."""
+    """Rejected: belongs in a CellTemplate."""
     multiorch: Verbatim | Unset = UNSET
-    """Refused: belongs into a ShardTemplate."""
+    """Rejected: belongs in a ShardTemplate."""
     pools: Verbatim | Unset = UNSET
-    """Refused: belongs into a ShardTemplate."""
+    """Rejected: belongs in a ShardTemplate."""
     rules: ClassVar[tuple[Cel, ...]] = (
-        *refuse("multiGateway", "localTopoServer", home="CellTemplate"),
-        *refuse("multiorch", "pools", home="ShardTemplate"),
+        *reject_sections("multiGateway", "localTopoServer", home="CellTemplate"),
+        *reject_sections("multiorch", "pools", home="ShardTemplate"),
     )
 
 
-class CoreTemplate(Part):
-    """The core of clusters, to be named in `templateRef` or `templateDefaults.coreTemplate`. Named `default`, it serves
-    every cluster of the namespace that names none."""
+class CoreTemplate(ApiStruct):
+    """A template for cluster-wide components, referenced in `templateRef` or `templateDefaults.coreTemplate`. A
+    template named `default` applies to every cluster of the namespace that references none."""
 
     metadata: Metadata
     spec: CoreTemplateSpec

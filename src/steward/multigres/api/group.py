@@ -1,11 +1,11 @@
-"""The API group, its version, and what all its kinds have in common."""
+"""The API group, its version, and the metadata of all its kinds."""
 
-from steward.multigres.api.scalars import Part
+from steward.multigres.api.scalars import ApiStruct
 
 GROUP = "multigres.com"
 VERSION = "v1alpha1"
 API_VERSION = f"{GROUP}/{VERSION}"
 
 
-class Metadata(Part):
-    """Names, labels and the like: the server checks them, the schema adds nothing."""
+class Metadata(ApiStruct):
+    """Names, labels and so on: checked by the API server, not restricted by the schema."""

@@ -1,15 +1,15 @@
-"""What runs. Set once for the whole cluster, so that no two versions meet."""
+"""Images. Set once for the whole cluster, so that all components have matching versions."""
 
-from steward.multigres.api.scalars import UNSET, Image, Part, PullPolicy, PullSecrets, Unset
+from steward.multigres.api.scalars import UNSET, ApiStruct, Image, PullPolicy, PullSecrets, Unset
 
 
-class Images(Part):
+class Images(ApiStruct):
     """Images of every component, and how nodes pull them."""
 
     image_pull_policy: PullPolicy | Unset = UNSET
-    """When nodes pull; reaches every pod."""
+    """When nodes pull images; applies to every pod."""
     image_pull_secrets: PullSecrets | Unset = UNSET
-    """Secrets to pull with, each `name: …`; reach every pod."""
+    """Secrets for pulling images, each `name: …`; apply to every pod."""
     multigateway: Image | Unset = UNSET
     """Image of the gateways."""
     multiorch: Image | Unset = UNSET
@@ -19,6 +19,6 @@ class Images(Part):
     multiadmin: Image | Unset = UNSET
     """Image of multiadmin."""
     multiadmin_web: Image | Unset = UNSET
-    """Image of multiadmin's web page."""
+    """Image of multiadmin-web."""
     postgres: Image | Unset = UNSET
     """Image of the Postgres servers."""

@@ -1,4 +1,4 @@
-"""The eight kinds, in the order in which users meet them."""
+"""The eight kinds: first those that users write, then those that the operator creates."""
 
 from steward.kube.crd.schema import CustomKind
 from steward.multigres.api import (

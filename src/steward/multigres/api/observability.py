@@ -1,15 +1,15 @@
-"""What the data plane tells, and to whom."""
+"""Telemetry and log levels of the data plane."""
 
 from typing import Annotated, Literal
 
 from msgspec import Meta
 
-from steward.multigres.api.scalars import UNSET, KeyName, LogLevel, ObjectName, Part, Unset
+from steward.multigres.api.scalars import UNSET, ApiStruct, KeyName, LogLevel, ObjectName, Unset
 
 Exporter = Literal["otlp", "none", "console"]
 
 
-class SamplingConfig(Part):
+class SamplingConfig(ApiStruct):
     """A ConfigMap with sampling rules."""
 
     name: ObjectName
@@ -18,13 +18,13 @@ class SamplingConfig(Part):
     """The key in it; sampling-config.yaml when left out."""
 
 
-class Observability(Part):
+class Observability(ApiStruct):
     """OpenTelemetry settings of every data-plane container. The operator's own apply when left out."""
 
     otlp_endpoint: Annotated[str, Meta(max_length=2048)] | Unset = UNSET
     """Where traces, metrics and logs are pushed. `disabled` turns telemetry off."""
     otlp_protocol: Literal["http/protobuf", "grpc"] | Unset = UNSET
-    """How they are pushed."""
+    """The OTLP protocol."""
     traces_exporter: Exporter | Unset = UNSET
     """Where traces go."""
     metrics_exporter: Exporter | Unset = UNSET
@@ -41,8 +41,8 @@ class Observability(Part):
     """Sampling rules in a ConfigMap, mounted into every container."""
 
 
-class LogLevels(Part):
-    """How much each component says."""
+class LogLevels(ApiStruct):
+    """Log level of each component."""
 
     pgctld: LogLevel | Unset = UNSET
     """Level of the Postgres supervisor."""

@@ -1,7 +1,7 @@
 """Names, sizes and choices with their bounds.
 
-The length limits leave room for the levels that a generated name adds (`names.py`); the patterns keep every name
-usable as part of a label, a path in the topology server and a flag. Names may hold `_`: databases do.
+The length limits leave room for the parts that generated names add (`names.py`); the patterns keep every name usable as
+part of a label, a key in the topology server and a flag. Names may contain `_` because names of databases do.
 """
 
 import re
@@ -25,7 +25,7 @@ TemplateName = Annotated[str, Meta(min_length=1, max_length=63)]
 ObjectName = Annotated[str, Meta(min_length=1, max_length=253)]
 KeyName = Annotated[str, Meta(min_length=1, max_length=253)]
 Image = Annotated[str, Meta(min_length=1, max_length=512)]
-Place = Annotated[str, Meta(min_length=1, max_length=63, pattern=LABEL_VALUE_PATTERN)]
+LocationName = Annotated[str, Meta(min_length=1, max_length=63, pattern=LABEL_VALUE_PATTERN)]
 PullPolicy = Literal["Always", "Never", "IfNotPresent"]
 PullSecrets = Annotated[
     list[dict[str, Any]],
@@ -60,8 +60,8 @@ LogLevel = Literal["debug", "info", "warn", "error"]
 DurabilityPolicy = Literal["AT_LEAST_2", "MULTI_CELL_AT_LEAST_2"]
 Phase = Literal["Initializing", "Progressing", "Healthy", "Degraded", "Unknown"]
 
-# Structures of Kubernetes itself that we hand on whole: their own schemas would make the CRDs too large for
-# client-side apply, and the API server checks them anyway when the pod template is applied.
+# Kubernetes types that are copied into pods as they are: their schemas would make the CRDs too large for client-side
+# apply, and the API server validates them when the pod template is applied.
 Verbatim = Annotated[
     dict[str, Any], Meta(extra_json_schema={"type": "object", "x-kubernetes-preserve-unknown-fields": True})
 ]
@@ -83,9 +83,9 @@ BY_NAME = {"x-kubernetes-list-type": "map", "x-kubernetes-list-map-keys": ["name
 
 
 def is_cell_name(text: str) -> bool:
-    """Whether a zone's or region's name can also be that of a cell."""
+    """Whether the name of a zone or region is also a valid name for a cell."""
     return 0 < len(text) <= 30 and re.fullmatch(NAME_PATTERN, text) is not None
 
 
-class Part(Struct, rename="camel", kw_only=True, omit_defaults=True):
-    """Any piece of the API: camelCase on the wire, never changed in place, and what is UNSET stays absent."""
+class ApiStruct(Struct, rename="camel", kw_only=True, omit_defaults=True):
+    """Base of all API types: camelCase on the wire; UNSET fields are left out. Instances are not modified in place."""

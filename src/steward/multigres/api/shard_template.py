@@ -1,4 +1,4 @@
-"""ShardTemplate: how orchestrators and pools look in shards that use it."""
+"""ShardTemplate: orchestrators and pools of the shards that use it."""
 
 from typing import Annotated, ClassVar
 
@@ -8,42 +8,42 @@ from steward.kube.crd.schema import Cel, Column, CustomKind
 from steward.multigres.api.cluster import PostgresConfig
 from steward.multigres.api.compute import MultiOrch, Pools, PvcDeletionPolicy
 from steward.multigres.api.group import GROUP, VERSION, Metadata
-from steward.multigres.api.scalars import UNSET, Part, Unset, Verbatim
-from steward.multigres.api.templates import refuse
+from steward.multigres.api.scalars import UNSET, ApiStruct, Unset, Verbatim
+from steward.multigres.api.templates import reject_sections
 
 
-class ShardTemplateSpec(Part):
+class ShardTemplateSpec(ApiStruct):
     """A shard."""
 
     multiorch: MultiOrch | Unset = UNSET
     """The orchestrators."""
     pools: Pools | Unset = UNSET
-    """Pools by name, so that overrides find them."""
+    """Pools by name; overrides refer to these names."""
     pvc_deletion_policy: PvcDeletionPolicy | Unset = UNSET
-    """What becomes of the shards' volumes."""
+    """Whether the shards' volumes are kept or deleted."""
     postgres_config_ref: PostgresConfig | Unset = UNSET
     """Postgres settings. A change restarts the servers one at a time."""
     initdb_args: Annotated[str, Meta(max_length=512)] | Unset = UNSET
-    """More arguments for initdb; read once, when a shard is made."""
+    """Additional arguments for initdb; only used when a shard is created."""
     global_topo_server: Verbatim | Unset = UNSET
-    """Refused: belongs into a CoreTemplate."""
+    """Rejected: belongs in a CoreTemplate."""
     multiadmin: Verbatim | Unset = UNSET
-    """Refused: belongs into a CoreTemplate."""
+    """Rejected: belongs in a CoreTemplate."""
     multiadmin_web: Verbatim | Unset = UNSET
-    """Refused: belongs into a CoreTemplate."""
+    """Rejected: belongs in a CoreTemplate."""
     multi_gateway: Verbatim | Unset = UNSET
-    """Refused: belongs into a CellTemplate."""
+    """Rejected: belongs in a CellTemplate."""
     local_topo_server: Verbatim | Unset = UNSET
-    """Refused: belongs into a CellTemplate."""
+    """Rejected: belongs in a CellTemplate."""
     rules: ClassVar[tuple[Cel, ...]] = (
-        *refuse("globalTopoServer", "multiadmin", "multiadminWeb", home="CoreTemplate"),
-        *refuse("multiGateway", "localTopoServer", home="CellTemplate"),
+        *reject_sections("globalTopoServer", "multiadmin", "multiadminWeb", home="CoreTemplate"),
+        *reject_sections("multiGateway", "localTopoServer", home="CellTemplate"),
     )
 
 
-class ShardTemplate(Part):
-    """A shard, to be named in `shardTemplate` or `templateDefaults.shardTemplate`. Named `default`, it serves every
-    shard of the namespace that names none."""
+class ShardTemplate(ApiStruct):
+    """A template for shards, referenced in `shardTemplate` or `templateDefaults.shardTemplate`. A template named
+    `default` applies to every shard of the namespace that references none."""
 
     metadata: Metadata
     spec: ShardTemplateSpec

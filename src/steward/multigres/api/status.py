@@ -1,27 +1,27 @@
-"""What every status holds."""
+"""Conditions, which every status has."""
 
 from typing import Annotated, Literal
 
 from msgspec import Meta
 
-from steward.multigres.api.scalars import Part
+from steward.multigres.api.scalars import ApiStruct
 
 
-class Condition(Part):
-    """One thing that is true, false or unknown of the object."""
+class Condition(ApiStruct):
+    """One aspect of the object's state: true, false or unknown."""
 
     type: Annotated[str, Meta(min_length=1, max_length=316)]
-    """Which thing."""
+    """The type of the condition."""
     status: Literal["True", "False", "Unknown"]
-    """Whether it holds."""
+    """True, False or Unknown."""
     reason: Annotated[str, Meta(max_length=1024)]
-    """Why, in one CamelCase word."""
+    """The reason, one CamelCase word."""
     message: Annotated[str, Meta(max_length=32768)]
-    """Why, in one sentence that says what to do."""
+    """The reason in one sentence, with what to do about it."""
     last_transition_time: Annotated[str, Meta(extra_json_schema={"format": "date-time"})]
-    """Since when the status is what it is."""
+    """When the status changed last."""
     observed_generation: int = 0
-    """The generation of the spec that this speaks of."""
+    """The generation of the spec that this condition describes."""
 
 
 Conditions = Annotated[

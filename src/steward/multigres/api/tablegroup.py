@@ -1,4 +1,4 @@
-"""TableGroup: holds the resolved shards of one group and makes a Shard of each. Made by Steward, never by hand."""
+"""TableGroup: the resolved shards of one group. Created by the operator, not by users."""
 
 from typing import Annotated
 
@@ -6,29 +6,24 @@ from msgspec import Meta
 
 from steward.kube.crd.schema import Column, CustomKind
 from steward.multigres.api.backup import Backup
-from steward.multigres.api.cell import TopologyReconciliation, TopoServerRef
-from steward.multigres.api.cluster import InitdbArgs, PasswordSecret, PostgresConfig
+from steward.multigres.api.cluster import InitdbArgs, PostgresConfig
+from steward.multigres.api.cluster_wide import TableGroupWide
 from steward.multigres.api.compute import MultiOrch, Pools, PvcDeletionPolicy
 from steward.multigres.api.group import GROUP, VERSION, Metadata
-from steward.multigres.api.images import Images
-from steward.multigres.api.observability import LogLevels, Observability
 from steward.multigres.api.scalars import (
     BY_NAME,
     UNSET,
+    ApiStruct,
     DatabaseName,
-    DurabilityPolicy,
-    Part,
     Phase,
     ShardName,
     TableGroupName,
     Unset,
 )
-from steward.multigres.api.shard import CellPlaces
 from steward.multigres.api.status import Conditions
-from steward.multigres.api.topo import TopoReference
 
 
-class ResolvedShard(Part):
+class ResolvedShard(ApiStruct):
     """One shard, resolved."""
 
     name: ShardName
@@ -38,68 +33,67 @@ class ResolvedShard(Part):
     pools: Pools | Unset = UNSET
     """Pools by name."""
     pvc_deletion_policy: PvcDeletionPolicy | Unset = UNSET
-    """What becomes of volumes."""
+    """Whether volumes are kept or deleted."""
     backup: Backup | Unset = UNSET
     """Where backups go."""
     postgres_config_ref: PostgresConfig | Unset = UNSET
     """Postgres settings."""
     initdb_args: InitdbArgs | Unset = UNSET
-    """More arguments for initdb."""
+    """Additional arguments for initdb."""
 
 
-class TableGroupSpec(Part):
-    """Resolved: nothing is inherited any more."""
+class TableGroupSpec(TableGroupWide):
+    """Resolved spec: every value is final, nothing is inherited."""
 
     database_name: DatabaseName
     """The database that the group belongs to."""
     table_group_name: TableGroupName
     """The group's name in its database."""
     default: bool | Unset = UNSET
-    """Whether tables of no other group land here."""
-    images: Images | Unset = UNSET
-    """What runs."""
-    global_topo_server: TopoReference | Unset = UNSET
-    """The topology server of the whole cluster."""
-    topo_server_ref: TopoServerRef | Unset = UNSET
-    """The managed topology server that the group uses."""
+    """Whether tables that belong to no other group are stored here."""
     shards: Annotated[list[ResolvedShard], Meta(max_length=32, extra_json_schema=BY_NAME)] | Unset = UNSET
     """The shards, resolved."""
     pvc_deletion_policy: PvcDeletionPolicy | Unset = UNSET
-    """What becomes of volumes."""
+    """Whether volumes are kept or deleted."""
     backup: Backup | Unset = UNSET
     """Where backups go."""
-    durability_policy: DurabilityPolicy | Unset = UNSET
-    """How many servers must hold a commit."""
-    cell_topology_labels: CellPlaces | Unset = UNSET
-    """Node labels of each cell."""
-    postgres_password_secret_ref: PasswordSecret | Unset = UNSET
-    """The Secret with the superuser's password."""
-    topology_reconciliation: TopologyReconciliation | Unset = UNSET
-    """What Steward does in the topology server."""
-    observability: Observability | Unset = UNSET
-    """Telemetry of the shards' containers."""
-    log_levels: LogLevels | Unset = UNSET
-    """How much the shards' containers say."""
+    property_order = (
+        "database_name",
+        "table_group_name",
+        "default",
+        "images",
+        "global_topo_server",
+        "topo_server_ref",
+        "shards",
+        "pvc_deletion_policy",
+        "backup",
+        "durability_policy",
+        "cell_topology_labels",
+        "postgres_password_secret_ref",
+        "topology_reconciliation",
+        "observability",
+        "log_levels",
+    )
 
 
-class TableGroupStatus(Part):
-    """What is."""
+class TableGroupStatus(ApiStruct):
+    """Observed state."""
 
     observed_generation: int | Unset = UNSET
-    """The generation of the spec that this status speaks of."""
+    """The generation of the spec that this status describes."""
     conditions: Conditions | Unset = UNSET
     """Ready, Available and more."""
     phase: Phase | Unset = UNSET
-    """All in one word."""
+    """Summary in one word."""
     message: str | Unset = UNSET
-    """All in one sentence."""
+    """Summary in one sentence."""
     ready_shards: int | Unset = UNSET
     """How many shards are ready."""
     total_shards: int | Unset = UNSET
     """How many shards there are."""
 
 
-class TableGroup(Part):
+class TableGroup(ApiStruct):
     """The shards of one table group. Read-only: change the MultigresCluster instead."""
 
     metadata: Metadata

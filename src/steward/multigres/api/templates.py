@@ -1,10 +1,13 @@
-"""What the three template kinds share: a section that belongs to another kind is declared, so that the server keeps
-it, and refused by a rule. Undeclared, it would be pruned with a warning that many clients never show."""
+"""CEL rules of the template kinds that reject sections of another kind.
+
+Such sections are declared in the schema so that the API server evaluates the rule. If they were not declared, the
+server would prune them with a warning that many clients do not show.
+"""
 
 from steward.kube.crd.schema import Cel
 
 
-def refuse(*sections: str, home: str) -> tuple[Cel, ...]:
+def reject_sections(*sections: str, home: str) -> tuple[Cel, ...]:
     return tuple(
         Cel(f"!has(self.{section})", f"{section} belongs into a {home}", f".{section}")
         for section in sections

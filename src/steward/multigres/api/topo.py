@@ -1,4 +1,4 @@
-"""Topology servers: run by Steward (`etcd`), by somebody else (`external`), or described by a template."""
+"""Topology servers: run by the operator (`etcd`), run outside of it (`external`), or defined by a template."""
 
 from typing import Annotated, ClassVar, Literal
 
@@ -10,10 +10,10 @@ from steward.multigres.api.scalars import (
     ATOMIC,
     UNSET,
     Address,
+    ApiStruct,
     Endpoint,
     Image,
     ObjectName,
-    Part,
     Path,
     TemplateName,
     Unset,
@@ -22,47 +22,47 @@ from steward.multigres.api.scalars import (
 EXACTLY_ONE = Cel("has(self.etcd) != has(self.external)", "give exactly one of etcd and external")
 
 
-class Etcd(Part):
-    """A topology server that Steward runs: an etcd cluster in a StatefulSet."""
+class Etcd(ApiStruct):
+    """A topology server that the operator runs: an etcd cluster in a StatefulSet."""
 
     image: Image | Unset = UNSET
     """The etcd image."""
     replicas: Annotated[int, Meta(ge=1, le=9)] | Unset = UNSET
-    """How many members: 1 for trying things out, 3 or 5 otherwise. Cannot change later."""
+    """How many members: 1 for evaluation, 3 or 5 for production. Cannot change later."""
     storage: Storage | Unset = UNSET
     """The data volume of each member. Replaced as a whole."""
     resources: Resources | Unset = UNSET
     """Compute of the container. Replaced as a whole."""
     root_path: Path | Unset = UNSET
-    """The key below which the topology is kept."""
+    """The key prefix of all topology records."""
     pvc_deletion_policy: PvcDeletionPolicy | Unset = UNSET
-    """What becomes of the members' volumes. Inherits from the level above."""
+    """Whether the members' volumes are kept or deleted. Inherits from the level above."""
 
 
-class ExternalTopoServer(Part):
-    """A topology server that somebody else runs."""
+class ExternalTopoServer(ApiStruct):
+    """A topology server that is run outside of the operator."""
 
     endpoints: Annotated[list[Endpoint], Meta(min_length=1, max_length=20, extra_json_schema=ATOMIC)]
     """The client URLs of all members."""
     ca_secret: ObjectName | Unset = UNSET
     """A Secret whose `ca.crt` signs the servers' certificates."""
     client_cert_secret: ObjectName | Unset = UNSET
-    """A Secret whose `tls.crt` and `tls.key` Steward and the data plane present."""
+    """A Secret whose `tls.crt` and `tls.key` the operator and the data plane present."""
     root_path: Path | Unset = UNSET
-    """The key below which the topology is kept. `/multigres/<namespace>/<cluster>/global` when left out."""
+    """The key prefix of all topology records. `/multigres/<namespace>/<cluster>/global` when left out."""
 
 
-class GlobalTopoServer(Part):
+class GlobalTopoServer(ApiStruct):
     """The topology server of the whole cluster."""
 
     etcd: Etcd | Unset = UNSET
-    """Run by Steward."""
+    """Run by the operator."""
     external: ExternalTopoServer | Unset = UNSET
-    """Run by somebody else."""
+    """Run outside of the operator."""
     template_ref: TemplateName | Unset = UNSET
-    """A CoreTemplate whose `globalTopoServer` section describes it."""
+    """A CoreTemplate whose `globalTopoServer` section defines it."""
     pvc_deletion_policy: PvcDeletionPolicy | Unset = UNSET
-    """What becomes of the members' volumes. Inherits from the cluster."""
+    """Whether the members' volumes are kept or deleted. Inherits from the cluster."""
     rules: ClassVar = (
         Cel(
             "[has(self.etcd), has(self.external), has(self.templateRef)].filter(given, given).size() <= 1",
@@ -77,35 +77,35 @@ class GlobalTopoServer(Part):
     )
 
 
-class TemplatedTopoServer(Part):
-    """The topology server that a CoreTemplate describes."""
+class TemplatedTopoServer(ApiStruct):
+    """The topology server of a CoreTemplate."""
 
     etcd: Etcd | Unset = UNSET
-    """Run by Steward."""
+    """Run by the operator."""
     external: ExternalTopoServer | Unset = UNSET
-    """Run by somebody else."""
+    """Run outside of the operator."""
     pvc_deletion_policy: PvcDeletionPolicy | Unset = UNSET
-    """What becomes of the members' volumes."""
+    """Whether the members' volumes are kept or deleted."""
     rules: ClassVar = (EXACTLY_ONE,)
 
 
-class LocalTopoServer(Part):
+class LocalTopoServer(ApiStruct):
     """A cell's own topology server."""
 
     etcd: Etcd | Unset = UNSET
-    """Run by Steward."""
+    """Run by the operator."""
     external: ExternalTopoServer | Unset = UNSET
-    """Run by somebody else."""
+    """Run outside of the operator."""
     rules: ClassVar = (EXACTLY_ONE,)
 
 
-class TopoReference(Part):
+class TopoReference(ApiStruct):
     """How a component reaches a topology server."""
 
     address: Address
     """Endpoints, joined by commas."""
     root_path: Path
-    """The key below which the topology is kept."""
+    """The key prefix of all topology records."""
     implementation: Literal["etcd", "etcd2"]
     """The server's protocol; `etcd2` is another name for `etcd`."""
     ca_secret: ObjectName | Unset = UNSET

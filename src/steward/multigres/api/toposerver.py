@@ -1,4 +1,4 @@
-"""TopoServer: an etcd cluster that Steward runs, global or of one cell. Made by Steward, never by hand."""
+"""TopoServer: an etcd cluster that the operator runs, global or of one cell. Created by the operator, not by users."""
 
 from typing import Annotated
 
@@ -9,11 +9,11 @@ from steward.multigres.api.compute import PvcDeletionPolicy, Resources, Storage
 from steward.multigres.api.group import GROUP, VERSION, Metadata
 from steward.multigres.api.scalars import (
     UNSET,
+    ApiStruct,
     Image,
-    Part,
+    LocationName,
     Path,
     Phase,
-    Place,
     PullPolicy,
     PullSecrets,
     Unset,
@@ -21,8 +21,8 @@ from steward.multigres.api.scalars import (
 from steward.multigres.api.status import Conditions
 
 
-class TopoServerSpec(Part):
-    """Resolved: nothing is inherited any more."""
+class TopoServerSpec(ApiStruct):
+    """Resolved spec: every value is final, nothing is inherited."""
 
     image: Image | Unset = UNSET
     """The etcd image."""
@@ -33,42 +33,42 @@ class TopoServerSpec(Part):
     resources: Resources | Unset = UNSET
     """Compute of the container."""
     root_path: Path | Unset = UNSET
-    """The key below which the topology is kept."""
+    """The key prefix of all topology records."""
     pvc_deletion_policy: PvcDeletionPolicy | Unset = UNSET
-    """What becomes of the members' volumes."""
+    """Whether the members' volumes are kept or deleted."""
     image_pull_policy: PullPolicy | Unset = UNSET
     """When nodes pull the image."""
     image_pull_secrets: PullSecrets | Unset = UNSET
     """Secrets to pull with."""
-    zone: Place | Unset = UNSET
-    """The zone of the cell that it serves; any zone when left out."""
-    region: Place | Unset = UNSET
-    """The region of the cell that it serves."""
+    zone: LocationName | Unset = UNSET
+    """The zone of its cell; any zone when left out."""
+    region: LocationName | Unset = UNSET
+    """The region of its cell."""
 
 
-class TopoServerStatus(Part):
-    """What is."""
+class TopoServerStatus(ApiStruct):
+    """Observed state."""
 
     observed_generation: int | Unset = UNSET
-    """The generation of the spec that this status speaks of."""
+    """The generation of the spec that this status describes."""
     conditions: Conditions | Unset = UNSET
     """Ready, Available, DeletionBlocked, SafeToDelete and more."""
     phase: Phase | Unset = UNSET
-    """All in one word."""
+    """Summary in one word."""
     message: str | Unset = UNSET
-    """All in one sentence."""
+    """Summary in one sentence."""
     client_service: str | Unset = UNSET
     """The Service that clients use."""
     peer_service: str | Unset = UNSET
-    """The Service that members use among themselves."""
+    """The Service that members use for each other."""
     replicas: int | Unset = UNSET
     """How many members there are."""
     ready_replicas: int | Unset = UNSET
     """How many members are ready."""
 
 
-class TopoServer(Part):
-    """An etcd cluster that Steward runs. Read-only: change the MultigresCluster instead."""
+class TopoServer(ApiStruct):
+    """An etcd cluster that the operator runs. Read-only: change the MultigresCluster instead."""
 
     metadata: Metadata
     spec: TopoServerSpec

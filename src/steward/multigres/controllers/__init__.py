@@ -1,1 +1,1 @@
-"""One controller a kind: read, observe, plan, carry out, report."""
+"""One controller per kind: read, observe, plan, execute, report."""

@@ -1,7 +1,8 @@
-"""Certificates of the backup service: one authority and one leaf a shard, renewed on a timer of their own.
+"""Certificates of the backup service: one authority and one leaf per shard, renewed on a timer of their own.
 
-A user's own Secret is only looked at, live, because it carries no label of ours: that it is there and whole is told in
-the Shard's status. Ours are made and renewed by the certificate keeper, whether or not the shard has anything to do.
+A user's own Secret is only read, live, because it has no label of this operator: the Shard's status reports whether it
+exists and is complete. Other Secrets are created and renewed by the certificate keeper, which writes them itself
+instead of through a plan, independently of the Shard controller.
 """
 
 import base64
@@ -11,25 +12,33 @@ from msgspec import UNSET
 from steward.certificates.authority import Usage
 from steward.certificates.errors import CertificateError
 from steward.certificates.keeper import CertificateKeeper
-from steward.certificates.options import KeeperOptions, Leaf, Owner
-from steward.certificates.worker_process import Notary
+from steward.certificates.options import CertificateOwner, KeeperOptions, Leaf
+from steward.certificates.worker_process import CertificateWorker
 from steward.kube.errors import NotFound
 from steward.kube.objects.conditions import FALSE, TRUE, Condition
 from steward.kube.objects.kinds import SECRET, Key, Ref
+from steward.kube.objects.meta import key_of
 from steward.multigres import names, reasons
 from steward.multigres.api.group import API_VERSION
+from steward.multigres.api.unset import or_default
 from steward.multigres.cache_rules import SHARD
-from steward.multigres.controllers.common.context import ControllerContext
-from steward.multigres.controllers.common.status_contributions import RemarkCarrier
-from steward.multigres.controllers.shard.reconciler import certificate_secret, shard_path
-from steward.multigres.objects.metadata import CLUSTER, labels
+from steward.multigres.controllers.common.context import MultigresContext
+from steward.multigres.controllers.common.status_contributions import StatusContributor
+from steward.multigres.objects.metadata import CLUSTER_LABEL, component_labels
+from steward.multigres.objects.shard_inputs import certificate_secret, shard_path
 from steward.multigres.resolution import defaults
-from steward.multigres.resolution.layers import given
-from steward.multigres.rollout.backup_certificates import AT_ONCE, in_use, noted, present
+from steward.multigres.rollout.backup_certificates import (
+    IMMEDIATELY,
+    SETTLE_SECONDS,
+    CertificateDigests,
+    certificate_digests,
+    certificate_in_use,
+    certificate_status,
+)
 from steward.multigres.status.conditions import CERTIFICATES_READY
 from steward.multigres.views import ShardView
 from steward.runtime.controller.controller import Controller
-from steward.runtime.controller.predicates import anything
+from steward.runtime.controller.predicates import any_change
 from steward.runtime.controller.triggers import For, Owns
 from steward.runtime.plan.steps import Plan, Requeue, Status
 from steward.runtime.reconcile import DONE, Result
@@ -37,74 +46,85 @@ from steward.runtime.reconcile import DONE, Result
 FIELD_MANAGER = "multigres-certificates"
 COMPONENT = "pgbackrest-tls"
 NEEDED_KEYS = ("ca.crt", "tls.crt", "tls.key")
-LOOK_AGAIN_SECONDS = 60.0
+RECHECK_SECONDS = 60.0
 MISSING_SECONDS = 5.0
 
 
 class CertificateReconciler:
-    def __init__(self, context: ControllerContext, executor: RemarkCarrier, notary: Notary) -> None:
+    def __init__(
+        self, context: MultigresContext, executor: StatusContributor, worker: CertificateWorker
+    ) -> None:
         self.context = context
         self.executor = executor
-        self.notary = notary
+        self.worker = worker
         self.shards = context.store(context.rules.shard)
 
     def controller(self) -> Controller:
         rules = self.context.rules
-        # The cache holds no Secret's data: what was done to it shows in its version alone.
-        return Controller("certificates", self, (For(rules.shard), Owns(rules.secret, when=anything)))
+        # The cache holds no data of Secrets: only a new version shows that the data has changed.
+        return Controller("certificates", self, (For(rules.shard), Owns(rules.secret, when=any_change)))
 
     async def reconcile(self, key: Key) -> Result:
         shard = self.shards.get(key)
         if shard is None or shard.metadata.deletion_timestamp is not None:
             return DONE
-        plan = await (self._users_own(shard) if _brings_its_own(shard) else self._ours(shard))
+        plan = await (self._check_user_secret(shard) if _has_user_secret(shard) else self._renew(shard))
         return (await self.executor.execute(plan, Ref(SHARD, key))).result
 
-    async def _users_own(self, shard: ShardView) -> Plan:
+    async def _check_user_secret(self, shard: ShardView) -> Plan:
         name = certificate_secret(shard)
-        soon = (Requeue(MISSING_SECONDS),)
         try:
-            found = await self.context.client.get(SECRET, Key(shard.metadata.namespace, name))
+            secret = await self.context.client.get(SECRET, Key(shard.metadata.namespace, name))
         except NotFound:
-            told = f"Secret {name} does not exist; create it with the keys {', '.join(NEEDED_KEYS)}"
-            return (*self._told(shard, FALSE, reasons.CERTIFICATES_MISSING, told), *soon)
-        data = found.get("data") or {}
+            needed = ", ".join(NEEDED_KEYS)
+            return self._missing_plan(
+                shard, f"Secret {name} does not exist; create it with the keys {needed}"
+            )
+        data = secret.get("data") or {}
         missing = [key for key in NEEDED_KEYS if not data.get(key)]
         if missing:
-            told = f"Secret {name} lacks {', '.join(missing)}; it needs {', '.join(NEEDED_KEYS)}"
-            return (*self._told(shard, FALSE, reasons.CERTIFICATES_MISSING, told), *soon)
-        seen = present(*(base64.b64decode(data[key]) for key in ("tls.crt", "ca.crt")))
-        digest = in_use(given(shard.status.backup_certificate, ""), seen, self.context.clock.now(), AT_ONCE)
-        told = f"Secret {name} holds all keys"
-        valid = self._told(shard, TRUE, reasons.CERTIFICATES_VALID, told, digest)
-        return (*valid, Requeue(LOOK_AGAIN_SECONDS))
+            needed = ", ".join(NEEDED_KEYS)
+            return self._missing_plan(shard, f"Secret {name} lacks {', '.join(missing)}; it needs {needed}")
+        live = certificate_digests(*(base64.b64decode(data[key]) for key in ("tls.crt", "ca.crt")))
+        digest = self._certificate_in_use(shard, live, IMMEDIATELY)
+        return (*self._valid_steps(shard, f"Secret {name} holds all keys", digest), Requeue(RECHECK_SECONDS))
 
-    async def _ours(self, shard: ShardView) -> Plan:
+    async def _renew(self, shard: ShardView) -> Plan:
         keeper = CertificateKeeper(
-            self.context.client, keeper_options(shard), self.context.clock, notary=self.notary
+            self.context.client, keeper_options(shard), self.context.clock, worker=self.worker
         )
         try:
-            kept = await keeper.check()
+            state = await keeper.check()
         except CertificateError as error:
-            told = self._told(shard, FALSE, reasons.CERTIFICATES_MISSING, str(error))
-            return (*told, Requeue(LOOK_AGAIN_SECONDS))
-        seen = present(kept.leaves[certificate_secret(shard)].certificate, kept.bundle)
-        digest = in_use(given(shard.status.backup_certificate, ""), seen, self.context.clock.now())
-        told = self._told(
-            shard, TRUE, reasons.CERTIFICATES_VALID, "the backup service has valid certificates", digest
-        )
-        return (*told, Requeue(kept.next_check))
+            steps = self._status_steps(shard, FALSE, reasons.CERTIFICATES_MISSING, str(error))
+            return (*steps, Requeue(RECHECK_SECONDS))
+        live = certificate_digests(state.leaves[certificate_secret(shard)].certificate, state.bundle)
+        digest = self._certificate_in_use(shard, live, SETTLE_SECONDS)
+        message = "the backup service has valid certificates"
+        return (*self._valid_steps(shard, message, digest), Requeue(state.next_check))
 
-    def _told(self, shard: ShardView, status: str, reason: str, message: str, digest: str = "") -> Plan:
+    def _certificate_in_use(self, shard: ShardView, live: CertificateDigests, settle_seconds: float) -> str:
+        previous = or_default(shard.status.backup_certificate, "")
+        return certificate_in_use(previous, live, self.context.clock.now(), settle_seconds)
+
+    def _missing_plan(self, shard: ShardView, message: str) -> Plan:
+        steps = self._status_steps(shard, FALSE, reasons.CERTIFICATES_MISSING, message)
+        return (*steps, Requeue(MISSING_SECONDS))
+
+    def _valid_steps(self, shard: ShardView, message: str, digest: str) -> Plan:
+        return self._status_steps(shard, TRUE, reasons.CERTIFICATES_VALID, message, digest)
+
+    def _status_steps(
+        self, shard: ShardView, status: str, reason: str, message: str, digest: str = ""
+    ) -> Plan:
         generation, now = shard.metadata.generation, self.context.now()
         condition = Condition(CERTIFICATES_READY, status, reason, message, generation, now)
-        key = Key(shard.metadata.namespace, shard.metadata.name)
-        seen = noted(shard.status, digest)
-        return (Status(Ref(SHARD, key), {"conditions": [condition.manifest()], **seen}),)
+        fields = certificate_status(shard.status, digest)
+        return (Status(Ref(SHARD, key_of(shard)), {"conditions": [condition.manifest()], **fields}),)
 
 
-def _brings_its_own(shard: ShardView) -> bool:
-    return given(shard.spec.backup, defaults.BACKUP).pgbackrest_tls is not UNSET
+def _has_user_secret(shard: ShardView) -> bool:
+    return or_default(shard.spec.backup, defaults.BACKUP).pgbackrest_tls is not UNSET
 
 
 def keeper_options(shard: ShardView) -> KeeperOptions:
@@ -120,19 +140,19 @@ def keeper_options(shard: ShardView) -> KeeperOptions:
         (leaf,),
         organization="Multigres",
         component="pgbackrest",
-        owner=Owner(API_VERSION, "Shard", meta.name, meta.uid),
-        labels=labels(meta.labels.get(CLUSTER, ""), COMPONENT),
+        owner=CertificateOwner(API_VERSION, "Shard", meta.name, meta.uid),
+        labels=component_labels(meta.labels.get(CLUSTER_LABEL, ""), COMPONENT),
         manager=FIELD_MANAGER,
     )
 
 
 def _server_names(shard: ShardView) -> list[str]:
-    """Every Postgres server of the shard, by the names under which the others reach it."""
+    """The DNS names under which the Postgres servers of the shard reach each other."""
     path, namespace = shard_path(shard), shard.metadata.namespace
     services = [
         names.pool_headless(path, pool, cell)
-        for pool, shape in sorted(given(shard.spec.pools, {}).items())
-        for cell in sorted(given(shape.cells, []))
+        for pool, shape in sorted(or_default(shard.spec.pools, {}).items())
+        for cell in sorted(or_default(shape.cells, []))
     ]
     domains = [f"*.{service}.{namespace}.svc" for service in services]
     return [name for domain in domains for name in (domain, f"{domain}.cluster.local")]

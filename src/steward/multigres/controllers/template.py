@@ -1,8 +1,9 @@
-"""CoreTemplate, CellTemplate and ShardTemplate: held by a finalizer for each cluster that uses them.
+"""CoreTemplate, CellTemplate and ShardTemplate: protected by a finalizer for each cluster that uses them.
 
-One reconcile looks at a template and at all clusters beside it, instead of each cluster at its templates: a hundred
-clusters that start to use one template cost a few writes and no conflicts, and a cluster that vanished without a word
-(its finalizers stripped, its namespace going) holds nothing any more. What a cluster uses stands in its status.
+One reconcile handles a template with all clusters of its namespace, instead of each cluster its templates: a hundred
+clusters that start to use one template cost a few writes and no conflicts, and a cluster that disappeared without
+cleaning up (finalizers removed by hand, namespace deleted) protects nothing any more. The status of a cluster names the
+templates that it uses.
 """
 
 from collections.abc import Iterator
@@ -14,12 +15,12 @@ from steward.kube.cache.rules import CacheRule
 from steward.kube.objects.kinds import Key, Ref
 from steward.kube.objects.meta import key_of
 from steward.multigres.api.cluster import ResolvedTemplates
-from steward.multigres.controllers.common.context import ControllerContext
-from steward.multigres.resolution.layers import given
-from steward.multigres.template_updates.finalizers import protect
+from steward.multigres.api.unset import or_default
+from steward.multigres.controllers.common.context import MultigresContext
+from steward.multigres.template_updates.finalizers import finalizer_steps
 from steward.multigres.views import ClusterView, TemplateView
 from steward.runtime.controller.controller import Controller
-from steward.runtime.controller.predicates import chosen
+from steward.runtime.controller.predicates import selected_fields
 from steward.runtime.controller.triggers import For, Watches
 from steward.runtime.reconcile import DONE, Result
 
@@ -30,17 +31,17 @@ FIELDS = {
 }
 
 
-class TemplateReconciler:
-    """Of one of the three kinds."""
+class ClusterTemplateReconciler:
+    """For one of the three kinds."""
 
-    def __init__(self, context: ControllerContext, rule: CacheRule[TemplateView]) -> None:
+    def __init__(self, context: MultigresContext, rule: CacheRule[TemplateView]) -> None:
         self.context = context
         self.rule = rule
         self.templates = context.store(rule)
         self.clusters = context.store(context.rules.cluster)
 
     def controller(self) -> Controller:
-        used = chosen(lambda cluster: cluster.status.resolved_templates)
+        used = selected_fields(lambda cluster: cluster.status.resolved_templates)
         return Controller(
             self.rule.kind.kind.lower(),
             self,
@@ -51,7 +52,7 @@ class TemplateReconciler:
         return [Key(cluster.metadata.namespace, name) for name in self._used_by(cluster)]
 
     def _used_by(self, cluster: ClusterView) -> list[str]:
-        used: ResolvedTemplates = given(cluster.status.resolved_templates, ResolvedTemplates())
+        used: ResolvedTemplates = or_default(cluster.status.resolved_templates, ResolvedTemplates())
         names: Any = getattr(used, FIELDS[self.rule.kind.kind])
         return [] if names is UNSET else list(names)
 
@@ -60,7 +61,7 @@ class TemplateReconciler:
         if template is None:
             return DONE
         ref = Ref(self.rule.kind, key)
-        plan = protect(ref, template.metadata, list(self._users(template)))
+        plan = finalizer_steps(ref, template.metadata, list(self._users(template)))
         return (await self.context.executor.execute(plan, ref)).result
 
     def _users(self, template: TemplateView) -> Iterator[str]:

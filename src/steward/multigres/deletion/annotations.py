@@ -1,18 +1,18 @@
-"""What a user may say about the end of an object, and what holds when nothing, or nonsense, is said. Pure.
+"""Reads the annotations that steer a deletion, and plans finalizers. Pure.
 
-Annotations stand on the object itself or on its MultigresCluster; the object's own win, one by one. Nonsense never
-stops a deletion and never shortens it by accident: the default takes its place, and the complaint is handed on to be
-told.
+Annotations are set on the object itself or on its MultigresCluster; the object's own take precedence, one by one. An
+invalid value never blocks a deletion and never shortens it by accident: the default is used instead, and the problem is
+returned so that it can be reported.
 """
 
 from collections.abc import Mapping
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
+from steward.kube.objects.durations import format_duration, parse_duration
 from steward.kube.objects.kinds import Ref
 from steward.kube.objects.meta import ObjectMeta
 from steward.kube.objects.patches import MergePatch
 from steward.kube.objects.timestamps import from_timestamp, to_timestamp
-from steward.multigres.durations import parse_duration, show_duration
 from steward.multigres.objects.metadata import FINALIZER
 from steward.runtime.plan.steps import Patch
 
@@ -21,40 +21,40 @@ PROTECTION = "multigres.com/deletion-protection"
 FORCE = "multigres.com/force-delete"
 PERIOD = "multigres.com/graceful-shutdown-period"
 STARTED = "multigres.com/graceful-shutdown-started"
-ASKED = "multigres.com/removal-asked"
-STEERING = (PROTECTION, FORCE, PERIOD)
-"""What a user steers a deletion with; STARTED and ASKED are Steward's own notes."""
+REMOVAL_REQUESTED = "multigres.com/removal-asked"
+DELETION_ANNOTATIONS = (PROTECTION, FORCE, PERIOD)
+"""Set by users. STARTED and REMOVAL_REQUESTED are set by the operator."""
 
 ENABLED, DISABLED = "enabled", "disabled"
 POOLER_FACTOR = 2.0
-"""Poolers wait twice as long as everything else: sessions outlive requests."""
+"""Poolers get twice the period of all other workloads: sessions last longer than requests."""
 SKEW_SECONDS = 5.0
 LONG_BEFORE_SECONDS = 3600.0
-"""More than clocks ever differ: what began so long before the deletion was asked for was another shutdown."""
+"""More than clocks ever differ: a start so long before the deletion request belongs to an earlier shutdown."""
 
 
-class Grace(NamedTuple):
+class GraceSettings(NamedTuple):
     """The operator's settings for graceful deletion."""
 
     default_seconds: float = 30.0
-    most_seconds: float = 300.0
-    protects: bool = True
+    max_seconds: float = 300.0
+    protects_by_default: bool = True
 
     @property
     def pooler_seconds(self) -> float:
         return self.default_seconds * POOLER_FACTOR
 
 
-class Said(NamedTuple):
-    """What was read, and a complaint where it could not be taken as it stood."""
+class ShutdownPeriod(NamedTuple):
+    """The period to use, and why it is not the one that the annotation asks for."""
 
     seconds: float
-    complaint: str = ""
+    problem: str = ""
 
 
-def steering(own: Mapping[str, str], cluster: Mapping[str, str]) -> dict[str, str]:
-    """The annotations in force: the object's own, else its cluster's."""
-    inherited = {name: cluster[name] for name in STEERING if name in cluster}
+def effective_annotations(own: Mapping[str, str], cluster: Mapping[str, str]) -> dict[str, str]:
+    """The object's own annotations, and of its cluster's those that steer a deletion."""
+    inherited = {name: cluster[name] for name in DELETION_ANNOTATIONS if name in cluster}
     return {**inherited, **own}
 
 
@@ -62,91 +62,72 @@ def is_forced(annotations: Mapping[str, str]) -> bool:
     return annotations.get(FORCE, "").strip().lower() == "true"
 
 
-def is_protected(annotations: Mapping[str, str], grace: Grace) -> bool:
-    """Anything but a clear word leaves it to the setting."""
-    said = annotations.get(PROTECTION, "").strip().lower()
-    return said == ENABLED if said in (ENABLED, DISABLED) else grace.protects
+def is_protected(annotations: Mapping[str, str], grace: GraceSettings) -> bool:
+    """Any other value than `enabled` and `disabled` leaves it to the setting."""
+    value = annotations.get(PROTECTION, "").strip().lower()
+    return value == ENABLED if value in (ENABLED, DISABLED) else grace.protects_by_default
 
 
-def shutdown_period(annotations: Mapping[str, str], default: float, grace: Grace) -> Said:
-    usual = min(default, grace.most_seconds)
+def shutdown_period(annotations: Mapping[str, str], default: float, grace: GraceSettings) -> ShutdownPeriod:
+    usual = min(default, grace.max_seconds)
     text = annotations.get(PERIOD)
     if text is None:
-        return Said(usual)
+        return ShutdownPeriod(usual)
     try:
         asked = parse_duration(text)
     except ValueError as error:
-        return Said(usual, f"{PERIOD}: {error}, such as 30s or 1m30s; {show_duration(usual)} is used instead")
-    if asked > grace.most_seconds:
-        most = show_duration(grace.most_seconds)
-        return Said(grace.most_seconds, f"{PERIOD}: {text} is more than allowed; {most} is used instead")
-    return Said(asked)
+        problem = f"{PERIOD}: {error}, such as 30s or 1m30s; {format_duration(usual)} is used instead"
+        return ShutdownPeriod(usual, problem)
+    if asked > grace.max_seconds:
+        most = format_duration(grace.max_seconds)
+        problem = f"{PERIOD}: {text} is more than allowed; {most} is used instead"
+        return ShutdownPeriod(grace.max_seconds, problem)
+    return ShutdownPeriod(asked)
 
 
-class Start(NamedTuple):
-    """When a shutdown began; None when it has not, or when nobody can tell."""
+class ShutdownStart(NamedTuple):
+    """When a shutdown began; None if it has not, or if the annotation is invalid."""
 
     at: float | None
-    complaint: str = ""
+    problem: str = ""
 
 
-def shutdown_start(annotations: Mapping[str, str], now: float, asked: float = 0.0) -> Start:
-    """`asked` is when the deletion was asked for, where that is known."""
+def shutdown_start(annotations: Mapping[str, str], now: float, requested_at: float = 0.0) -> ShutdownStart:
+    """`requested_at` is the time of the deletion request, if it is known."""
     text = annotations.get(STARTED)
     if text is None:
-        return Start(None)
+        return ShutdownStart(None)
     try:
         at = from_timestamp(text)
     except (ValueError, OverflowError):
-        return Start(None, f"{STARTED}: {text!r} is no time; the shutdown starts anew")
+        return ShutdownStart(None, f"{STARTED}: {text!r} is no time; the shutdown starts anew")
     if at > now + SKEW_SECONDS:
-        return Start(None, f"{STARTED}: {text} is yet to come; the shutdown starts anew")
-    if at < asked - LONG_BEFORE_SECONDS:
-        return Start(None, f"{STARTED}: {text} is long before the deletion; the shutdown starts anew")
-    return Start(at)
+        return ShutdownStart(None, f"{STARTED}: {text} is yet to come; the shutdown starts anew")
+    if at < requested_at - LONG_BEFORE_SECONDS:
+        return ShutdownStart(None, f"{STARTED}: {text} is long before the deletion; the shutdown starts anew")
+    return ShutdownStart(at)
 
 
-def started_note(now: float, period: float | None = None) -> dict[str, str]:
-    """The annotations that let a shutdown survive a restart of the operator."""
-    written = {STARTED: to_timestamp(now)}
-    return written if period is None else {**written, PERIOD: show_duration(period)}
+def started_annotations(now: float, period: float | None = None) -> dict[str, str]:
+    """The annotations with which a shutdown survives a restart of the operator."""
+    annotations = {STARTED: to_timestamp(now)}
+    return annotations if period is None else {**annotations, PERIOD: format_duration(period)}
 
 
-def note_started(ref: Ref, note: Mapping[str, str]) -> Patch:
-    return Patch(ref, MergePatch({"metadata": {"annotations": dict(note)}}))
+def mark_started_step(ref: Ref, annotations: Mapping[str, str]) -> Patch:
+    return Patch(ref, MergePatch({"metadata": {"annotations": dict(annotations)}}))
 
 
-def forget_started(ref: Ref) -> Patch:
-    """For what was to go and is wanted again: a later shutdown must not find its time already over."""
-    return Patch(ref, MergePatch({"metadata": {"annotations": {STARTED: None, PERIOD: None, ASKED: None}}}))
+def clear_started_step(ref: Ref) -> Patch:
+    """For a workload that is desired again: a later shutdown must not find its period already over."""
+    cleared = {STARTED: None, PERIOD: None, REMOVAL_REQUESTED: None}
+    return Patch(ref, MergePatch({"metadata": {"annotations": cleared}}))
 
 
-def holds(meta: ObjectMeta) -> bool:
+def has_finalizer(meta: ObjectMeta) -> bool:
     return FINALIZER in meta.finalizers
 
 
-def hold(ref: Ref, meta: ObjectMeta) -> Patch:
-    return _finalizers(ref, meta, (*meta.finalizers, FINALIZER))
-
-
-def leaves_orphans(meta: ObjectMeta) -> bool:
-    """Whether what belongs to it is to stay: the garbage collector is taking the owner references away."""
+def orphans_children(meta: ObjectMeta) -> bool:
+    """Whether the object is deleted with `--cascade=orphan`: the garbage collector removes the owner references."""
     return ORPHAN_FINALIZER in meta.finalizers
-
-
-def held(ref: Ref, meta: ObjectMeta) -> tuple[Patch, ...]:
-    """The finalizer stands before anything that it has to clean up; what Steward makes has it from the start."""
-    return () if holds(meta) else (hold(ref, meta),)
-
-
-def release(ref: Ref, meta: ObjectMeta) -> Patch:
-    return _finalizers(ref, meta, tuple(name for name in meta.finalizers if name != FINALIZER))
-
-
-def _finalizers(ref: Ref, meta: ObjectMeta, names: tuple[str, ...]) -> Patch:
-    return set_as_seen(ref, meta, "finalizers", list(names))
-
-
-def set_as_seen(ref: Ref, meta: ObjectMeta, field: str, value: list[Any]) -> Patch:
-    """Sets a list of the metadata, unless the object has changed since it was seen."""
-    return Patch(ref, MergePatch.metadata_as_seen(meta.resource_version, **{field: value}))

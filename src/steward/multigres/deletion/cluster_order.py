@@ -1,9 +1,9 @@
-"""The order in which a cluster goes: who is asked to go now, and who is waited for. Pure.
+"""Decides the order in which the parts of a cluster are deleted. Pure.
 
     gateways -> orchestrators and pools -> records -> topology server -> the rest
 
-Asked by force, everything is asked at once, and only the end is waited for. Nobody is asked but as it was seen: the
-garbage collector may be taking owners away at this moment, and what it lets go stays.
+A forced deletion deletes everything at once and waits only for the end. Every delete has the resource version that was
+read: the garbage collector may be removing owner references at this moment, and an object that it orphans must stay.
 """
 
 from collections.abc import Sequence
@@ -14,110 +14,113 @@ from msgspec import to_builtins
 
 from steward.kube.objects.kinds import Ref
 from steward.kube.objects.meta import HasMetadata, controller_of
-from steward.multigres.deletion.annotations import set_as_seen
+from steward.kube.objects.patches import MergePatch
 from steward.runtime.plan.steps import Delete, Patch, Plan
 
-REASON = "its cluster is going"
-FEW = 5
+REASON = "its cluster is being deleted"
+MAX_LISTED = 5
 
 
-class Present(NamedTuple):
-    """Something that is still there."""
-
+class RemainingObject(NamedTuple):
     ref: Ref
-    seen: HasMetadata
+    live: HasMetadata
 
 
-class Remains(NamedTuple):
-    """What is left of a cluster."""
+class RemainingObjects(NamedTuple):
+    """The objects of a cluster that still exist."""
 
-    cells: Sequence[Present]
-    gateways: Sequence[Present]
-    groups: Sequence[Present]
-    shards: Sequence[Present]
-    servers: Sequence[Present]
-    rest: Sequence[Present]
+    cells: Sequence[RemainingObject]
+    gateways: Sequence[RemainingObject]
+    groups: Sequence[RemainingObject]
+    shards: Sequence[RemainingObject]
+    servers: Sequence[RemainingObject]
+    rest: Sequence[RemainingObject]
 
     @property
-    def owned(self) -> list[Present]:
-        """What the cluster itself owns; gateways and shards belong to its children."""
+    def owned(self) -> list[RemainingObject]:
+        """The objects that the cluster itself owns; gateways and shards belong to its children."""
         return [*self.cells, *self.groups, *self.servers, *self.rest]
 
 
-class Then(Enum):
-    """What comes after the steps."""
+class NextAction(Enum):
+    """The action after the steps."""
 
     WAIT = "wait"
-    DEREGISTER = "take the records away, then ask again"
-    RELEASE = "nothing is left"
+    DEREGISTER = "remove the records, then take the final step"
+    RELEASE = "remove the finalizer"
 
 
-class Next(NamedTuple):
+class DeletionStep(NamedTuple):
     steps: Plan
-    then: Then
+    action: NextAction
     waits_for: str = ""
 
 
-def next_step(remains: Remains) -> Next:
-    asked = ask(remains.cells)
-    if remains.gateways:
-        return Next(asked, Then.WAIT, _told(remains.gateways))
-    asked = (*asked, *ask(remains.groups))
-    # A Shard whose group is gone is the garbage collector's to ask; whose owner was taken away, ours.
-    strays = [shard for shard in remains.shards if not shard.seen.metadata.owner_references]
-    if remains.groups or remains.shards:
-        waits = _told([*remains.shards, *remains.groups])
-        return Next((*asked, *ask(strays)), Then.WAIT, waits)
-    if remains.cells:
-        return Next(asked, Then.WAIT, _told(remains.cells))
-    return Next((), Then.DEREGISTER)
+def next_deletion_step(remaining: RemainingObjects) -> DeletionStep:
+    steps = delete_steps(remaining.cells)
+    if remaining.gateways:
+        return DeletionStep(steps, NextAction.WAIT, _waiting_message(remaining.gateways))
+    steps = (*steps, *delete_steps(remaining.groups))
+    # The garbage collector deletes a Shard whose group is gone; a Shard without owner references is deleted here.
+    ownerless = [shard for shard in remaining.shards if not shard.live.metadata.owner_references]
+    if remaining.groups or remaining.shards:
+        message = _waiting_message([*remaining.shards, *remaining.groups])
+        return DeletionStep((*steps, *delete_steps(ownerless)), NextAction.WAIT, message)
+    if remaining.cells:
+        return DeletionStep(steps, NextAction.WAIT, _waiting_message(remaining.cells))
+    return DeletionStep((), NextAction.DEREGISTER)
 
 
-def last_step(remains: Remains) -> Next:
+def final_deletion_step(remaining: RemainingObjects) -> DeletionStep:
     """Once the records are gone."""
-    if remains.servers:
-        return Next(ask(remains.servers), Then.WAIT, _told(remains.servers))
-    if remains.rest:
-        return Next(ask(remains.rest), Then.WAIT, _told(remains.rest))
-    return Next((), Then.RELEASE)
+    for objects in (remaining.servers, remaining.rest):
+        if objects:
+            return DeletionStep(delete_steps(objects), NextAction.WAIT, _waiting_message(objects))
+    return DeletionStep((), NextAction.RELEASE)
 
 
-def by_force(remains: Remains) -> Next:
-    everything = [*remains.cells, *remains.groups, *remains.shards, *remains.servers, *remains.rest]
+def forced_deletion_step(remaining: RemainingObjects) -> DeletionStep:
+    everything = [
+        *remaining.cells,
+        *remaining.groups,
+        *remaining.shards,
+        *remaining.servers,
+        *remaining.rest,
+    ]
     if not everything:
-        return Next((), Then.DEREGISTER)
-    return Next(ask(everything), Then.WAIT, _told(everything))
+        return DeletionStep((), NextAction.DEREGISTER)
+    return DeletionStep(delete_steps(everything), NextAction.WAIT, _waiting_message(everything))
 
 
-def ask(present: Sequence[Present]) -> Plan:
+def delete_steps(objects: Sequence[RemainingObject]) -> Plan:
     return tuple(
-        Delete(each.ref, each.seen.metadata.uid, REASON, resource_version=each.seen.metadata.resource_version)
-        for each in present
-        if each.seen.metadata.deletion_timestamp is None
+        Delete(ref, live.metadata.uid, REASON, resource_version=live.metadata.resource_version)
+        for ref, live in objects
+        if live.metadata.deletion_timestamp is None
     )
 
 
-def let_go(owner_uid: str, present: Sequence[Present]) -> Plan:
-    """Everybody stays, without an owner. Not left to the garbage collector alone: it overlooks what belongs to a kind
-    that was defined within its last half minute, and deletes that for its missing owner soon after."""
-    return tuple(_without_owner(owner_uid, each) for each in present)
+def orphan_steps(owner_uid: str, objects: Sequence[RemainingObject]) -> Plan:
+    """Removes the owner reference from every object. Not left to the garbage collector alone: it overlooks dependents
+    of a kind that was defined within its last half minute, and deletes them for their missing owner soon after."""
+    return tuple(_orphan_step(owner_uid, remaining) for remaining in objects)
 
 
-def _without_owner(owner_uid: str, each: Present) -> Patch:
-    meta = each.seen.metadata
+def _orphan_step(owner_uid: str, remaining: RemainingObject) -> Patch:
+    meta = remaining.live.metadata
     others = [to_builtins(owner) for owner in meta.owner_references if owner.uid != owner_uid]
-    return set_as_seen(each.ref, meta, "ownerReferences", others)
+    return Patch(remaining.ref, MergePatch.metadata_at_version(meta.resource_version, ownerReferences=others))
 
 
-def was_orphaned(owned: Sequence[Present], labelled: Sequence[HasMetadata]) -> bool:
-    """Whether a deletion with `--cascade=orphan` is already through: its mark is gone, and so are all owners.
+def was_orphaned(owned: Sequence[RemainingObject], labelled: Sequence[HasMetadata]) -> bool:
+    """Whether a deletion with `--cascade=orphan` is complete: its finalizer is gone, and so are all owner references.
 
-    Nothing else takes the owner from every child: an owner that a hand took from one leaves the others.
+    Nothing else removes the owner from every child: a user who removes it from one child leaves the others.
     """
-    return not owned and any(controller_of(each.metadata) is None for each in labelled)
+    return not owned and any(controller_of(live.metadata) is None for live in labelled)
 
 
-def _told(present: Sequence[Present]) -> str:
-    names = [f"{each.ref.kind.kind} {each.ref.key.name}" for each in present]
-    more = f" and {len(names) - FEW} more" if len(names) > FEW else ""
-    return f"waiting for {', '.join(names[:FEW])}{more} to end"
+def _waiting_message(objects: Sequence[RemainingObject]) -> str:
+    names = [f"{remaining.ref.kind.kind} {remaining.ref.key.name}" for remaining in objects]
+    more = f" and {len(names) - MAX_LISTED} more" if len(names) > MAX_LISTED else ""
+    return f"waiting for {', '.join(names[:MAX_LISTED])}{more} to end"

@@ -1,13 +1,14 @@
-"""The graceful end of workloads, one stage after the other, decided from what is seen. Pure.
+"""Plans the graceful shutdown of workloads, one stage after the other. Pure.
 
-Grace is not a sleep: a workload whose time has come is scaled to zero and noted as such on itself, so that any later
-look, by whichever operator, finds it where the last one left it. It is over when the pods are gone, when all that
-remain are known to hold no connection, or when its period is. What is unknown counts as busy.
+A shutdown does not block a worker: the operator scales a workload to zero and annotates it with the start time, so that
+every later reconcile, of any operator process, continues from there. A workload is drained when its pods are gone, when
+all remaining pods are known to have no connection, or when its period is over. A pod whose connections are unknown
+counts as busy.
 
-    stages   [gateways]  |  [orchestrators] [pools]  |  [etcd]
-    each     running -> scaled to zero -> over -> deleted
+    stages         [gateways]  |  [orchestrators] [pools]  |  [etcd]
+    each workload  running -> scaled to zero -> drained -> deleted
 
-Only when a stage is gone does the next one begin.
+A stage starts when all workloads of the stage before it are gone.
 """
 
 import math
@@ -17,133 +18,140 @@ from typing import NamedTuple
 from steward.kube.objects.kinds import STATEFUL_SET, Kind, Manifest, Ref
 from steward.kube.objects.meta import key_of
 from steward.kube.objects.patches import MergePatch
-from steward.multigres.deletion.annotations import Grace, Said, shutdown_period, shutdown_start, started_note
-from steward.multigres.objects.deployments import LEAVE_SERVICE_SECONDS
+from steward.multigres.deletion.annotations import (
+    GraceSettings,
+    ShutdownPeriod,
+    shutdown_period,
+    shutdown_start,
+    started_annotations,
+)
+from steward.multigres.objects.deployments import ENDPOINT_REMOVAL_SECONDS
 from steward.multigres.objects.metadata import selector
 from steward.multigres.views import PodView, StatefulSetView, WorkloadView
 from steward.runtime.plan.steps import Delete, Patch, Plan, Requeue
 
-IT_IS_GOING = "its graceful shutdown is over"
-LEAST_WAIT = 0.2
+SHUTDOWN_OVER = "its graceful shutdown is over"
+MIN_WAIT_SECONDS = 0.2
 COUNT_AGAIN_SECONDS = 2.0
-FEW = 5
+MAX_LISTED = 5
 
 Workload = WorkloadView | StatefulSetView
 Connections = Callable[[PodView], int | None]
-"""How many clients a pod serves; None when nobody can tell. It is asked at every look, and answers from memory."""
+"""The number of clients that a pod serves; None if unknown. Called in every reconcile: it must answer from memory."""
 
 
 def unknown_connections(pod: PodView) -> int | None:
-    """No component of the data plane tells how many clients it has: each counts as busy until it is gone or its time
-    is over. Whoever can count them hands a source of their own to `operator.set_up`."""
+    """No component of the data plane reports its number of clients: each pod counts as busy until it is gone or its
+    period is over. A caller that can count them passes its own function to `operator.set_up`."""
     return None
 
 
-class Going(NamedTuple):
-    """A workload that is to end, with the pods that are left of it."""
+class DrainingWorkload(NamedTuple):
+    """A workload to shut down, with its remaining pods."""
 
     kind: Kind
-    seen: Workload
+    live: Workload
     pods: Sequence[PodView]
     services: tuple[Delete, ...] = ()
-    """The Services that it leaves before its pods end."""
+    """Deletes the Services of the workload before its pods end."""
 
     @property
     def ref(self) -> Ref:
-        return Ref(self.kind, key_of(self.seen))
+        return Ref(self.kind, key_of(self.live))
 
 
-class Stage(NamedTuple):
-    """Workloads that end together, and the time that each is given."""
+class DrainStage(NamedTuple):
+    """Workloads that shut down together, and the period of each."""
 
-    workloads: Sequence[Going]
+    workloads: Sequence[DrainingWorkload]
     seconds: float
 
 
-class Terms(NamedTuple):
-    """Under which terms workloads end: the annotations in force, the settings, the time, and who counts clients."""
+class DeletionTerms(NamedTuple):
+    """What a shutdown depends on: annotations, settings, the time, and the source of connection counts."""
 
     annotations: dict[str, str]
-    grace: Grace
+    grace: GraceSettings
     now: float
     connections: Connections = unknown_connections
-    asked: float = 0.0
-    """When the deletion was asked for, where that is known."""
+    requested_at: float = 0.0
+    """The time of the deletion request, if it is known."""
 
 
-class Draining(NamedTuple):
-    """What to do now, and what is still waited for; `waits_for` is empty when every workload is gone."""
+class DrainPlan(NamedTuple):
+    """The steps to take now, and the workloads that are still waited for; `waits_for` is empty when all are gone."""
 
     steps: Plan
     waits_for: str = ""
-    complaint: str = ""
+    problem: str = ""
 
 
-def drain(stages: Sequence[Stage], terms: Terms) -> Draining:
-    """The first stage that still has workloads moves; the others wait."""
+def plan_drain(stages: Sequence[DrainStage], terms: DeletionTerms) -> DrainPlan:
+    """Plans the first stage that still has workloads; later stages wait."""
     stage = next((stage for stage in stages if stage.workloads), None)
     if stage is None:
-        return Draining(())
+        return DrainPlan(())
     period = shutdown_period(terms.annotations, stage.seconds, terms.grace)
-    moves = [_move(going, period, terms) for going in stage.workloads]
-    steps = tuple(step for move in moves for step in move)
-    return Draining(steps, _waits_for(stage.workloads), period.complaint)
+    steps = tuple(step for workload in stage.workloads for step in _workload_steps(workload, period, terms))
+    return DrainPlan(steps, _names(stage.workloads), period.problem)
 
 
-def _move(going: Going, period: Said, terms: Terms) -> Plan:
-    if going.seen.metadata.deletion_timestamp is not None:
+def _workload_steps(workload: DrainingWorkload, period: ShutdownPeriod, terms: DeletionTerms) -> Plan:
+    meta = workload.live.metadata
+    if meta.deletion_timestamp is not None:
         return ()
-    start = shutdown_start(going.seen.metadata.annotations, terms.now, terms.asked)
+    start = shutdown_start(meta.annotations, terms.now, terms.requested_at)
     if start.at is None:
-        return (*going.services, scale_to_zero(going, period.seconds, terms.now))
+        return (*workload.services, scale_to_zero(workload, period.seconds, terms.now))
     left = start.at + period.seconds - terms.now
-    if is_over(going, left, terms.connections):
-        return (Delete(going.ref, going.seen.metadata.uid, IT_IS_GOING),)
-    return (Requeue(max(min(left, _patience(going, terms.connections)), LEAST_WAIT)),)
+    if is_drained(workload, left, terms.connections):
+        return (Delete(workload.ref, meta.uid, SHUTDOWN_OVER),)
+    return (Requeue(max(min(left, _recheck_seconds(workload, terms.connections)), MIN_WAIT_SECONDS)),)
 
 
-def _patience(going: Going, connections: Connections) -> float:
-    """That the last client left is told by no event: where clients are counted, they are counted again soon."""
-    counted = any(connections(pod) is not None for pod in going.pods)
+def _recheck_seconds(workload: DrainingWorkload, connections: Connections) -> float:
+    """No event announces that the last client has left: where clients are counted, they are counted again soon."""
+    counted = any(connections(pod) is not None for pod in workload.pods)
     return COUNT_AGAIN_SECONDS if counted else math.inf
 
 
-def is_over(going: Going, seconds_left: float, connections: Connections) -> bool:
+def is_drained(workload: DrainingWorkload, seconds_left: float, connections: Connections) -> bool:
     if seconds_left <= 0:
         return True
-    if going.pods:
-        return all(connections(pod) == 0 for pod in going.pods)
-    status = going.seen.status
-    # Pods that are yet to be made are not gone: the controller behind the workload must have seen the zero.
-    return status.replicas == 0 and status.observed_generation >= going.seen.metadata.generation
+    if workload.pods:
+        return all(connections(pod) == 0 for pod in workload.pods)
+    status = workload.live.status
+    # Pods that the workload's controller may still create are not gone: it must have observed the zero replicas.
+    return status.replicas == 0 and status.observed_generation >= workload.live.metadata.generation
 
 
-def scale_to_zero(going: Going, period: float, now: float) -> Patch:
-    # The server refuses a grace that is over before preStop is; such a pod has no time for it anyway.
-    least = 0 if going.kind == STATEFUL_SET else LEAVE_SERVICE_SECONDS + 1
+def scale_to_zero(workload: DrainingWorkload, period: float, now: float) -> Patch:
+    # The API server rejects a termination grace period shorter than preStop; such a pod has no time for it anyway.
+    least = 0 if workload.kind == STATEFUL_SET else ENDPOINT_REMOVAL_SECONDS + 1
     spec: Manifest = {
         "replicas": 0,
         "template": {"spec": {"terminationGracePeriodSeconds": max(int(period), least)}},
     }
-    if going.kind == STATEFUL_SET:
-        # It is removed, not scaled: what becomes of its claims is a matter of whenDeleted alone.
+    if workload.kind == STATEFUL_SET:
+        # The set is removed, not scaled: only whenDeleted decides about its claims.
         spec["persistentVolumeClaimRetentionPolicy"] = {"whenScaled": "Retain"}
-    # As it was seen: one that the garbage collector has let go meanwhile (--cascade=orphan) is nobody's to drain.
-    seen = {"resourceVersion": going.seen.metadata.resource_version, "annotations": started_note(now, period)}
-    return Patch(going.ref, MergePatch({"metadata": seen, "spec": spec}))
+    # With the version that was read: a workload that the garbage collector has orphaned meanwhile must not be drained.
+    version, annotations = workload.live.metadata.resource_version, started_annotations(now, period)
+    metadata = {"resourceVersion": version, "annotations": annotations}
+    return Patch(workload.ref, MergePatch({"metadata": metadata, "spec": spec}))
 
 
-def _waits_for(workloads: Iterable[Going]) -> str:
-    names = sorted(going.seen.metadata.name for going in workloads)
-    more = f" and {len(names) - FEW} more" if len(names) > FEW else ""
-    return f"{', '.join(names[:FEW])}{more}"
+def _names(workloads: Iterable[DrainingWorkload]) -> str:
+    names = sorted(workload.live.metadata.name for workload in workloads)
+    more = f" and {len(names) - MAX_LISTED} more" if len(names) > MAX_LISTED else ""
+    return f"{', '.join(names[:MAX_LISTED])}{more}"
 
 
-def pods_of(workload: Workload, pods: Iterable[PodView]) -> list[PodView]:
-    """Told by the labels that the workload selects by."""
-    wanted = selector(workload.metadata.labels).items()
+def pods_of_workload(workload: Workload, pods: Iterable[PodView]) -> list[PodView]:
+    """The pods that the workload's selector matches."""
+    selected = selector(workload.metadata.labels).items()
     return [
         pod
         for pod in pods
-        if pod.metadata.namespace == workload.metadata.namespace and wanted <= pod.metadata.labels.items()
+        if pod.metadata.namespace == workload.metadata.namespace and selected <= pod.metadata.labels.items()
     ]

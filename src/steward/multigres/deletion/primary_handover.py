@@ -1,122 +1,130 @@
-"""Whether a pool that nobody asks for any more may go: not at once while it leads its shard and another could. Pure.
+"""Decides whether a pool that is no longer desired may be removed: not while it has the primary of its shard. Pure.
 
-Who leads is known from the topology. A pool that leads waits for somebody to switch the primary as long as it would for
-its connections; then it ends in order, and another one takes over, as when the primary's pod is replaced. But no pool
-goes, leading or not, while no server that stays is ready. While nobody knows who leads it waits, and nobody guesses.
-Only where the topology cannot tell, because it does not answer or has never heard of the pool, is the pool treated as
-the one that leads: a shard whose topology is gone for good must still be able to lose a part.
+The topology says which pod is the primary. A pool with the primary waits for a user to switch it for as long as it
+would wait for its connections; then it shuts down in order, and another server takes over, as when the primary's pod is
+replaced. No pool is removed, with or without the primary, while no server that stays is ready. While the primary is
+unknown the pool waits; the operator never guesses. Only if the topology cannot say, because it does not answer or has
+no record of the pool, is the pool treated like the one with the primary: a shard whose topology is gone for good must
+still be able to lose a pool.
 """
 
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
+from steward.kube.objects.durations import format_duration
 from steward.kube.objects.kinds import STATEFUL_SET, Ref
 from steward.kube.objects.patches import MergePatch
 from steward.kube.objects.timestamps import from_timestamp, to_timestamp
 from steward.multigres import reasons
-from steward.multigres.deletion.annotations import ASKED, FORCE
-from steward.multigres.durations import show_duration
-from steward.multigres.rollout.pods import Pool
+from steward.multigres.deletion.annotations import FORCE, REMOVAL_REQUESTED
+from steward.multigres.rollout.pods import PoolState
 from steward.runtime.plan.steps import Patch
 
 _UNREADY = "until a server that stays is ready: until then its copy of the data is needed"
 
 
-class Word(NamedTuple):
-    """What the topology had to say when it was last asked: anything at all, and which pods are registered there."""
+class TopologyAnswer(NamedTuple):
+    """The topology's latest answer: whether there was one, and which pods are registered there."""
 
     is_answered: bool
     registered: frozenset[str] = frozenset()
 
 
-class Succession(NamedTuple):
-    """The name of the pod that leads, None when nobody knows, and whether a pool that stays could take over: ever, and
-    now. There is no `word` while the topology was not asked since the pods last changed."""
+class PrimaryHandover(NamedTuple):
+    """The primary's pod, None if unknown, and whether a pool that stays could take over: at all, and now. `answer` is
+    None until the topology was read after the last change of the pods."""
 
     primary: str | None = None
-    has_heir: bool = False
-    is_heir_ready: bool = False
-    word: Word | None = None
+    has_successor: bool = False
+    is_successor_ready: bool = False
+    answer: TopologyAnswer | None = None
 
-    def cannot_tell(self, pods: Sequence[str]) -> bool:
-        """Whether the topology will not say of these pods who leads, however long one waits."""
-        if self.word is None:
+    def is_unresolvable(self, pods: Sequence[str]) -> bool:
+        """Whether the topology will not name a primary among these pods, however long the operator waits."""
+        if self.answer is None:
             return False
-        return not self.word.is_answered or self.word.registered.isdisjoint(pods)
+        return not self.answer.is_answered or self.answer.registered.isdisjoint(pods)
 
 
-class Waiting(NamedTuple):
+class HandoverWait(NamedTuple):
+    """Why a pool is not removed yet."""
+
     reason: str
-    told: str
+    message: str
     steps: tuple[Patch, ...] = ()
 
 
-class Leaver(NamedTuple):
-    """A pool on its way out."""
+class RemovedPool(NamedTuple):
+    """A workload that is no longer desired."""
 
     ref: Ref
     annotations: Mapping[str, str]
     pods: Sequence[str]
 
 
-def succession(pools: Sequence[Pool], primary: str | None) -> Succession:
+def primary_handover(pools: Sequence[PoolState], primary: str | None) -> PrimaryHandover:
     """`pools` are those that stay."""
-    heirs = [pool for pool in pools if pool.may_lead and pool.wanted]
-    servers = [member for pool in heirs for member in pool.members]
-    return Succession(primary, bool(heirs), any(each.is_ready and not each.is_leaving for each in servers))
+    successors = [pool for pool in pools if pool.may_lead and pool.desired_replicas]
+    servers = [member for pool in successors for member in pool.members]
+    is_ready = any(member.is_ready and not member.is_terminating for member in servers)
+    return PrimaryHandover(primary, bool(successors), is_ready)
 
 
-def holds_back(leaver: Leaver, after: Succession, now: float, patience: float) -> Waiting | None:
-    """Why the pool stays for now, if it does."""
-    if leaver.ref.kind != STATEFUL_SET or not leaver.pods or not after.has_heir:
+def handover_wait(
+    pool: RemovedPool, handover: PrimaryHandover, now: float, max_seconds: float
+) -> HandoverWait | None:
+    """Why the pool is not removed yet; None if it may be."""
+    if pool.ref.kind != STATEFUL_SET or not pool.pods or not handover.has_successor:
         return None
-    going = f"removing {leaver.ref.key.name} waits"
-    if after.primary is None:
-        if after.cannot_tell(leaver.pods) and after.is_heir_ready and _is_over(leaver, now, patience):
+    waits, ready = f"removing {pool.ref.key.name} waits", handover.is_successor_ready
+    if handover.primary is None:
+        if handover.is_unresolvable(pool.pods) and ready and _is_over(pool, now, max_seconds):
             return None
-        told = f"{going} until the topology says which pod is the primary{_at_most(leaver, after, patience)}"
-        return Waiting(reasons.PRIMARY_UNKNOWN, told, _noted(leaver, now))
-    if after.primary not in leaver.pods:
-        return None if after.is_heir_ready else Waiting(reasons.NO_OTHER_READY, f"{going} {_UNREADY}")
-    if after.is_heir_ready and _is_over(leaver, now, patience):
+        limit = _limit_message(pool, handover, max_seconds)
+        message = f"{waits} until the topology says which pod is the primary{limit}"
+        return HandoverWait(reasons.PRIMARY_UNKNOWN, message, _request_steps(pool, now))
+    if handover.primary not in pool.pods:
+        return None if ready else HandoverWait(reasons.NO_OTHER_READY, f"{waits} {_UNREADY}")
+    if ready and _is_over(pool, now, max_seconds):
         return None
-    told = f"{going} until another pod has taken over: {_handing_over(after, patience)}"
-    return Waiting(reasons.PRIMARY_WOULD_GO, told, _noted(leaver, now))
+    message = f"{waits} until another pod has taken over: {_switch_message(handover, max_seconds)}"
+    return HandoverWait(reasons.PRIMARY_WOULD_GO, message, _request_steps(pool, now))
 
 
-def _at_most(leaver: Leaver, after: Succession, patience: float) -> str:
-    if after.word is None:
+def _limit_message(pool: RemovedPool, handover: PrimaryHandover, max_seconds: float) -> str:
+    if handover.answer is None:
         return ""
-    if not after.cannot_tell(leaver.pods):
-        return f'; with {FORCE}: "true" on its Shard it goes nevertheless'
-    if not after.is_heir_ready:
+    if not handover.is_unresolvable(pool.pods):
+        return f'; with {FORCE}: "true" on its Shard it is removed nevertheless'
+    if not handover.is_successor_ready:
         return ", and no server that stays is ready"
-    return f", at most {show_duration(patience)}: it cannot tell"
+    return f", at most {format_duration(max_seconds)}: it cannot tell"
 
 
-def _handing_over(after: Succession, patience: float) -> str:
-    if not after.is_heir_ready:
-        return f"{after.primary} is the primary, and no server that stays is ready"
+def _switch_message(handover: PrimaryHandover, max_seconds: float) -> str:
+    if not handover.is_successor_ready:
+        return f"{handover.primary} is the primary, and no server that stays is ready"
     return (
-        f"{after.primary} is the primary. Switch it to another one, or it ends by itself in "
-        f"{show_duration(patience)} at most"
+        f"{handover.primary} is the primary. Switch it to another one, or it ends by itself in "
+        f"{format_duration(max_seconds)} at most"
     )
 
 
-def _is_over(leaver: Leaver, now: float, patience: float) -> bool:
-    asked = _asked(leaver)
-    return asked is not None and now - asked >= patience
+def _is_over(pool: RemovedPool, now: float, max_seconds: float) -> bool:
+    requested = _requested_at(pool)
+    return requested is not None and now - requested >= max_seconds
 
 
-def _noted(leaver: Leaver, now: float) -> tuple[Patch, ...]:
-    if _asked(leaver) is not None:
+def _request_steps(pool: RemovedPool, now: float) -> tuple[Patch, ...]:
+    if _requested_at(pool) is not None:
         return ()
-    # On the set itself: since when it waits survives a restart.
-    return (Patch(leaver.ref, MergePatch({"metadata": {"annotations": {ASKED: to_timestamp(now)}}})),)
+    # An annotation on the set itself: the time since which it waits survives a restart.
+    annotations = {REMOVAL_REQUESTED: to_timestamp(now)}
+    return (Patch(pool.ref, MergePatch({"metadata": {"annotations": annotations}})),)
 
 
-def _asked(leaver: Leaver) -> float | None:
+def _requested_at(pool: RemovedPool) -> float | None:
     try:
-        return from_timestamp(leaver.annotations[ASKED])
+        return from_timestamp(pool.annotations[REMOVAL_REQUESTED])
     except (KeyError, ValueError):
         return None

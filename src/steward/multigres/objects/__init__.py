@@ -1,5 +1,6 @@
-"""One file a component: resolved spec in, Kubernetes objects out. Pure.
+"""Builds Kubernetes objects from resolved specs, one module per component; `tree` composes them. Pure.
 
-What Steward applies is written out in full, the server's own defaults inside atomic values included (a fieldRef's
-apiVersion, a volume's defaultMode): the less the server adds, the less there is to tell apart from somebody's edit.
+Manifests are complete, including the API server's defaults inside atomic values (a fieldRef's apiVersion, a volume's
+defaultMode): the fewer fields the API server adds, the easier it is to detect edits by users.
+Imports `multigres.api`, `multigres.resolution` and `multigres.views`.
 """

@@ -1,6 +1,6 @@
-"""How the containers of a pool reach the backup repository: a shared volume, or S3 by environment.
+"""Access of a pool's containers to the backup repository: a shared volume, or S3 by environment variables.
 
-S3 credentials are passed by name: only the kubelet ever reads them.
+S3 credentials are referenced by name: only the kubelet reads them.
 """
 
 from typing import NamedTuple
@@ -9,12 +9,12 @@ from msgspec import UNSET
 
 from steward.multigres import names
 from steward.multigres.api.backup import Backup
+from steward.multigres.api.unset import or_default
 from steward.multigres.objects.metadata import Manifest, metadata
-from steward.multigres.objects.shards import ShardBuild
+from steward.multigres.objects.shard_inputs import ShardInputs
 from steward.multigres.objects.volumes import claim_spec
 from steward.multigres.resolution import defaults
 from steward.multigres.resolution.inheritance import RETAIN
-from steward.multigres.resolution.layers import given
 
 COMPONENT = "shard-backup"
 VOLUME = "backup-data"
@@ -23,7 +23,7 @@ PORT = 8432
 
 
 class BackupAccess(NamedTuple):
-    """What a pool's pod needs for backups."""
+    """Volumes, mounts, environment and service account that a pool's pod needs for backups."""
 
     volumes: list[Manifest]
     mounts: list[Manifest]
@@ -31,32 +31,32 @@ class BackupAccess(NamedTuple):
     service_account: str
 
 
-def backup_access(shard: ShardBuild, cell: str) -> BackupAccess:
-    backup = given(shard.spec.backup, defaults.BACKUP)
+def backup_access(shard: ShardInputs, cell: str) -> BackupAccess:
+    backup = or_default(shard.spec.backup, defaults.BACKUP)
     path = _mount_path(backup)
-    volumes = [_repository(shard, backup, cell), _certificates(shard.certificates)]
+    volumes = [_repository_volume(shard, backup, cell), _certificate_volume(shard.certificates)]
     mounts: list[Manifest] = [
         {"name": VOLUME, "mountPath": path},
         {"name": "pgbackrest-certs", "mountPath": CERTIFICATE_DIRECTORY, "readOnly": True},
     ]
-    account = "" if backup.s3 is UNSET else given(backup.s3.service_account_name, "")
-    return BackupAccess(volumes, mounts, _environment(backup), account)
+    account = "" if backup.s3 is UNSET else or_default(backup.s3.service_account_name, "")
+    return BackupAccess(volumes, mounts, _s3_env(backup), account)
 
 
 def _mount_path(backup: Backup) -> str:
     filesystem = backup.filesystem
-    return "/backups" if filesystem is UNSET else given(filesystem.path, "/backups")
+    return "/backups" if filesystem is UNSET else or_default(filesystem.path, "/backups")
 
 
-def _repository(shard: ShardBuild, backup: Backup, cell: str) -> Manifest:
+def _repository_volume(shard: ShardInputs, backup: Backup, cell: str) -> Manifest:
     if backup.type == "s3":
         return {"name": VOLUME, "emptyDir": {}}
     claim = names.backup_claim(shard.path, cell)
     return {"name": VOLUME, "persistentVolumeClaim": {"claimName": claim}}
 
 
-def _certificates(secret: str) -> Manifest:
-    """The data plane asks for other file names than those that every certificate tool writes."""
+def _certificate_volume(secret: str) -> Manifest:
+    """The data plane expects other file names than the usual keys of a TLS Secret."""
     items = [
         {"key": "ca.crt", "path": "ca.crt"},
         {"key": "tls.crt", "path": "pgbackrest.crt"},
@@ -66,42 +66,42 @@ def _certificates(secret: str) -> Manifest:
     return {"name": "pgbackrest-certs", "projected": {"defaultMode": 0o440, "sources": sources}}
 
 
-def _environment(backup: Backup) -> list[Manifest]:
+def _s3_env(backup: Backup) -> list[Manifest]:
     if backup.s3 is UNSET or backup.type != "s3":
         return []
     env: list[Manifest] = [{"name": "AWS_REGION", "value": backup.s3.region}]
-    if secret := given(backup.s3.credentials_secret, ""):
-        env += [_credential(name, secret) for name in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY")]
+    if secret := or_default(backup.s3.credentials_secret, ""):
+        env += [_credential_env(name, secret) for name in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY")]
     return env
 
 
-def _credential(name: str, secret: str) -> Manifest:
+def _credential_env(name: str, secret: str) -> Manifest:
     return {"name": name, "valueFrom": {"secretKeyRef": {"name": secret, "key": name}}}
 
 
-def backup_claims(shard: ShardBuild, cells: list[str]) -> list[Manifest]:
-    """One shared claim per shard and cell; none where backups go to S3."""
-    backup = given(shard.spec.backup, defaults.BACKUP)
+def backup_claims(shard: ShardInputs, cells: list[str]) -> list[Manifest]:
+    """One shared claim per shard and cell; none for backups to S3."""
+    backup = or_default(shard.spec.backup, defaults.BACKUP)
     if backup.type == "s3":
         return []
-    return [_claim(shard, cell, _storage(backup)) for cell in sorted(cells)]
+    return [_claim(shard, cell, _repository_storage(backup)) for cell in sorted(cells)]
 
 
-def _claim(shard: ShardBuild, cell: str, storage: object) -> Manifest:
-    written = metadata(shard.owner, names.backup_claim(shard.path, cell), shard.cell_labels(COMPONENT, cell))
-    if given(shard.spec.pvc_deletion_policy, RETAIN).when_deleted != "Delete":
-        # An owner would take the backups away with the shard.
-        del written["ownerReferences"]
+def _claim(shard: ShardInputs, cell: str, storage: object) -> Manifest:
+    meta = metadata(shard.owner, names.backup_claim(shard.path, cell), shard.cell_labels(COMPONENT, cell))
+    if or_default(shard.spec.pvc_deletion_policy, RETAIN).when_deleted != "Delete":
+        # With an owner, the garbage collector would delete the backups with the shard.
+        del meta["ownerReferences"]
     return {
         "apiVersion": "v1",
         "kind": "PersistentVolumeClaim",
-        "metadata": written,
+        "metadata": meta,
         "spec": claim_spec(storage, "10Gi"),
     }
 
 
-def _storage(backup: Backup) -> object:
+def _repository_storage(backup: Backup) -> object:
     built_in = defaults.BACKUP.filesystem
     assert built_in is not UNSET
     filesystem = backup.filesystem
-    return built_in.storage if filesystem is UNSET else given(filesystem.storage, built_in.storage)
+    return built_in.storage if filesystem is UNSET else or_default(filesystem.storage, built_in.storage)

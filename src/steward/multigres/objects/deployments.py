@@ -1,4 +1,4 @@
-"""The one shape of every Deployment: one container, two probes, nothing to write to but /tmp."""
+"""Deployments: one container with probes and a read-only root filesystem; only /tmp is writable."""
 
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
@@ -7,26 +7,26 @@ from msgspec import UNSET
 
 from steward.multigres.api.compute import MultiOrch, Stateless
 from steward.multigres.api.images import Images
+from steward.multigres.api.unset import or_default
 from steward.multigres.objects.metadata import Manifest, Owner, metadata, selector
-from steward.multigres.objects.pods import (
+from steward.multigres.objects.pod_spec import (
     Port,
-    container_security,
+    container_security_context,
     pod_metadata,
-    pod_security,
+    pod_security_context,
     pull_policy,
-    pulling,
-    resources,
-    spread,
+    pull_secret_fields,
+    resource_requirements,
+    scheduling_fields,
 )
-from steward.multigres.resolution.layers import given
 
-# Endpoints take a moment to forget a pod; until then it must still answer.
-LEAVE_SERVICE_SECONDS = 5
+# Endpoints are updated a moment after a pod starts to terminate; until then it must still serve.
+ENDPOINT_REMOVAL_SECONDS = 5
 GRACE_SECONDS = 30
 
 
-class Program(NamedTuple):
-    """What a container runs."""
+class ContainerProgram(NamedTuple):
+    """The container of a Deployment."""
 
     name: str
     image: str
@@ -40,7 +40,7 @@ class Program(NamedTuple):
 
 
 class Placement(NamedTuple):
-    """Whose it is, what it is called, and on which nodes it runs."""
+    """Owner, name and labels of a Deployment, and the nodes that its pods run on."""
 
     owner: Owner
     name: str
@@ -49,53 +49,55 @@ class Placement(NamedTuple):
 
 
 def deployment(
-    placement: Placement, shape: Stateless | MultiOrch, program: Program, images: Images
+    placement: Placement, compute: Stateless | MultiOrch, program: ContainerProgram, images: Images
 ) -> Manifest:
-    own = placement.labels
+    labels = placement.labels
     return {
         "apiVersion": "apps/v1",
         "kind": "Deployment",
-        "metadata": metadata(placement.owner, placement.name, own),
+        "metadata": metadata(placement.owner, placement.name, labels),
         "spec": {
-            "replicas": given(shape.replicas, 1),
-            "selector": {"matchLabels": selector(own)},
+            "replicas": or_default(compute.replicas, 1),
+            "selector": {"matchLabels": selector(labels)},
             "template": {
-                "metadata": pod_metadata(own, shape),
-                "spec": _pod(placement, shape, program, images),
+                "metadata": pod_metadata(labels, compute),
+                "spec": _pod(placement, compute, program, images),
             },
         },
     }
 
 
-def _pod(placement: Placement, shape: Stateless | MultiOrch, program: Program, images: Images) -> Manifest:
+def _pod(
+    placement: Placement, compute: Stateless | MultiOrch, program: ContainerProgram, images: Images
+) -> Manifest:
     pod: Manifest = {
-        "securityContext": pod_security(),
-        "terminationGracePeriodSeconds": GRACE_SECONDS + LEAVE_SERVICE_SECONDS,
-        "containers": [_container(shape, program, images)],
+        "securityContext": pod_security_context(),
+        "terminationGracePeriodSeconds": GRACE_SECONDS + ENDPOINT_REMOVAL_SECONDS,
+        "containers": [_container(compute, program, images)],
         "volumes": [{"name": "tmp", "emptyDir": {}}, *program.volumes],
-        **spread(placement.labels, shape),
-        **pulling(images),
+        **scheduling_fields(placement.labels, compute),
+        **pull_secret_fields(images),
     }
     if placement.node_selector:
         pod["nodeSelector"] = dict(placement.node_selector)
     return pod
 
 
-def _container(shape: Stateless | MultiOrch, program: Program, images: Images) -> Manifest:
+def _container(compute: Stateless | MultiOrch, program: ContainerProgram, images: Images) -> Manifest:
     container: Manifest = {
         "name": program.name,
         "image": program.image,
         "imagePullPolicy": pull_policy(images),
         "args": list(program.args),
         "env": list(program.env),
-        "ports": [port.of_container() for port in program.ports],
-        "securityContext": container_security(),
-        "lifecycle": {"preStop": {"sleep": {"seconds": LEAVE_SERVICE_SECONDS}}},
+        "ports": [port.container_port() for port in program.ports],
+        "securityContext": container_security_context(),
+        "lifecycle": {"preStop": {"sleep": {"seconds": ENDPOINT_REMOVAL_SECONDS}}},
         "volumeMounts": [{"name": "tmp", "mountPath": "/tmp"}, *program.mounts],
         **program.probes,
     }
     if program.command:
         container["command"] = list(program.command)
-    if shape.resources is not UNSET:
-        container["resources"] = resources(shape.resources)
+    if compute.resources is not UNSET:
+        container["resources"] = resource_requirements(compute.resources)
     return container

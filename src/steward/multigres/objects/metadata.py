@@ -1,6 +1,6 @@
-"""Labels, owners and selectors: how Steward's objects say whose they are.
+"""Labels, owner references and selectors of all objects that the operator creates.
 
-A user's label never takes the place of one of ours, and selectors use only labels that cannot change.
+Labels of users never replace labels of the operator, and selectors only use labels that cannot change.
 """
 
 from collections.abc import Mapping
@@ -10,35 +10,45 @@ from steward.multigres.api.group import API_VERSION
 
 Manifest = dict[str, Any]
 
-MANAGED_BY = "app.kubernetes.io/managed-by"
+MANAGED_BY_LABEL = "app.kubernetes.io/managed-by"
 FIELD_MANAGER = "multigres-operator"
 FINALIZER = "multigres.com/cleanup"
-STANDARD = {
+STANDARD_LABELS = {
     "app.kubernetes.io/name": "multigres",
     "app.kubernetes.io/part-of": "multigres",
-    MANAGED_BY: FIELD_MANAGER,
+    MANAGED_BY_LABEL: FIELD_MANAGER,
 }
-COMPONENT = "app.kubernetes.io/component"
-INSTANCE = "app.kubernetes.io/instance"
-CLUSTER = "multigres.com/cluster"
-CELL = "multigres.com/cell"
-DATABASE = "multigres.com/database"
-TABLE_GROUP = "multigres.com/tablegroup"
-SHARD = "multigres.com/shard"
-POOL = "multigres.com/pool"
-TOPO_SERVER = "multigres.com/toposerver"
-ZONE = "multigres.com/zone"
-REGION = "multigres.com/region"
-# What a selector may use: where an object stands. Zones can change under a cell's name.
-SELECTING = (COMPONENT, INSTANCE, CLUSTER, CELL, DATABASE, TABLE_GROUP, SHARD, POOL, TOPO_SERVER)
+COMPONENT_LABEL = "app.kubernetes.io/component"
+INSTANCE_LABEL = "app.kubernetes.io/instance"
+CLUSTER_LABEL = "multigres.com/cluster"
+CELL_LABEL = "multigres.com/cell"
+DATABASE_LABEL = "multigres.com/database"
+TABLE_GROUP_LABEL = "multigres.com/tablegroup"
+SHARD_LABEL = "multigres.com/shard"
+POOL_LABEL = "multigres.com/pool"
+TOPO_SERVER_LABEL = "multigres.com/toposerver"
+ZONE_LABEL = "multigres.com/zone"
+REGION_LABEL = "multigres.com/region"
+# Labels for selectors: those that identify an object. A cell can move to another zone under the same name.
+SELECTOR_LABELS = (
+    COMPONENT_LABEL,
+    INSTANCE_LABEL,
+    CLUSTER_LABEL,
+    CELL_LABEL,
+    DATABASE_LABEL,
+    TABLE_GROUP_LABEL,
+    SHARD_LABEL,
+    POOL_LABEL,
+    TOPO_SERVER_LABEL,
+)
 
-NODE_ZONE = "topology.kubernetes.io/zone"
-NODE_REGION = "topology.kubernetes.io/region"
-NODE_NAME = "kubernetes.io/hostname"
+NODE_ZONE_LABEL = "topology.kubernetes.io/zone"
+NODE_REGION_LABEL = "topology.kubernetes.io/region"
+HOSTNAME_LABEL = "kubernetes.io/hostname"
 
 
 class Owner(NamedTuple):
-    """The custom resource that an object belongs to and goes with."""
+    """The custom resource that owns an object: the garbage collector deletes the object with it."""
 
     kind: str
     namespace: str
@@ -56,33 +66,41 @@ class Owner(NamedTuple):
         }
 
 
-def labels(cluster: str, component: str, place: Mapping[str, str] | None = None) -> dict[str, str]:
-    return {**STANDARD, COMPONENT: component, INSTANCE: cluster, CLUSTER: cluster, **(place or {})}
+def component_labels(
+    cluster: str, component: str, location: Mapping[str, str] | None = None
+) -> dict[str, str]:
+    return {
+        **STANDARD_LABELS,
+        COMPONENT_LABEL: component,
+        INSTANCE_LABEL: cluster,
+        CLUSTER_LABEL: cluster,
+        **(location or {}),
+    }
 
 
-def selector(of: Mapping[str, str]) -> dict[str, str]:
-    return {name: value for name, value in of.items() if name in SELECTING}
+def selector(labels: Mapping[str, str]) -> dict[str, str]:
+    return {name: value for name, value in labels.items() if name in SELECTOR_LABELS}
 
 
-def metadata(owner: Owner, name: str, own_labels: Mapping[str, str]) -> Manifest:
+def metadata(owner: Owner, name: str, labels: Mapping[str, str]) -> Manifest:
     return {
         "name": name,
         "namespace": owner.namespace,
-        "labels": dict(own_labels),
+        "labels": dict(labels),
         "ownerReferences": [owner.reference()],
     }
 
 
 def node_selector(zone: str, region: str) -> dict[str, str]:
     if zone:
-        return {NODE_ZONE: zone}
-    return {NODE_REGION: region} if region else {}
+        return {NODE_ZONE_LABEL: zone}
+    return {NODE_REGION_LABEL: region} if region else {}
 
 
-def cell_place(cell: str, zone: str, region: str) -> dict[str, str]:
-    place = {CELL: cell}
+def cell_location_labels(cell: str, zone: str, region: str) -> dict[str, str]:
+    labels = {CELL_LABEL: cell}
     if zone:
-        place[ZONE] = zone
+        labels[ZONE_LABEL] = zone
     if region:
-        place[REGION] = region
-    return place
+        labels[REGION_LABEL] = region
+    return labels

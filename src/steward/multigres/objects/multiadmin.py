@@ -1,59 +1,57 @@
-"""multiadmin and its web page: one Deployment and one Service each, per cluster."""
+"""multiadmin and multiadmin-web: one Deployment and one Service each, per cluster."""
 
 from steward.multigres import names
-from steward.multigres.api.observability import LogLevels, Observability
-from steward.multigres.api.scalars import Unset
-from steward.multigres.objects.deployments import Placement, Program, deployment
+from steward.multigres.api.cluster_wide import ClusterWide
+from steward.multigres.api.unset import or_default
+from steward.multigres.objects.deployments import ContainerProgram, Placement, deployment
 from steward.multigres.objects.gateway import POSTGRES
-from steward.multigres.objects.metadata import Manifest, Owner, labels
-from steward.multigres.objects.pods import (
+from steward.multigres.objects.metadata import Manifest, Owner, component_labels
+from steward.multigres.objects.pod_spec import (
     Port,
     http_probes,
-    sampling_mount,
-    sampling_volume,
+    sampling_mounts,
+    sampling_volumes,
     telemetry_env,
 )
 from steward.multigres.objects.services import service
-from steward.multigres.objects.topology import topo_access
+from steward.multigres.objects.topo_access import topo_access
 from steward.multigres.resolution import defaults
-from steward.multigres.resolution.layers import given
 from steward.multigres.resolution.resolved import ResolvedCluster
 
 COMPONENT, WEB_COMPONENT = "multiadmin", "multiadmin-web"
 HTTP, GRPC, WEB = Port("http", 18000), Port("grpc", 18070), Port("http", 18100)
 
 
-def multiadmin_objects(
-    owner: Owner, cluster: ResolvedCluster, levels: LogLevels, telemetry: Observability | Unset
-) -> list[Manifest]:
-    own = labels(owner.name, COMPONENT)
+def multiadmin_objects(owner: Owner, cluster: ResolvedCluster, shared: ClusterWide) -> list[Manifest]:
+    labels = component_labels(owner.name, COMPONENT)
     name = names.multiadmin(owner.name)
-    topo = topo_access(cluster.topo.reference)
-    program = Program(
+    topo = topo_access(shared.global_topo_server)
+    levels = or_default(shared.log_levels, defaults.LOG_LEVELS)
+    program = ContainerProgram(
         COMPONENT,
-        given(cluster.images.multiadmin, ""),
+        or_default(cluster.images.multiadmin, ""),
         ["/multigres/bin/multiadmin"],
         [
             f"--http-port={HTTP.number}",
             f"--grpc-port={GRPC.number}",
             *topo.flags,
             "--service-map=grpc-multiadmin",
-            f"--log-level={given(levels.multiadmin, 'info')}",
+            f"--log-level={or_default(levels.multiadmin, 'info')}",
         ],
-        telemetry_env(telemetry, COMPONENT),
+        telemetry_env(shared.observability, COMPONENT),
         (HTTP, GRPC),
         http_probes("/ready", "/live", HTTP.name),
-        [*topo.volumes, *sampling_volume(telemetry)],
-        [*topo.mounts, *sampling_mount(telemetry)],
+        [*topo.volumes, *sampling_volumes(shared.observability)],
+        [*topo.mounts, *sampling_mounts(shared.observability)],
     )
     return [
-        deployment(Placement(owner, name, own, {}), cluster.multiadmin, program, cluster.images),
-        service(owner, name, own, (HTTP, GRPC)),
+        deployment(Placement(owner, name, labels, {}), cluster.multiadmin, program, cluster.images),
+        service(owner, name, labels, (HTTP, GRPC)),
     ]
 
 
-def web_objects(owner: Owner, cluster: ResolvedCluster) -> list[Manifest]:
-    own = labels(owner.name, WEB_COMPONENT)
+def multiadmin_web_objects(owner: Owner, cluster: ResolvedCluster) -> list[Manifest]:
+    labels = component_labels(owner.name, WEB_COMPONENT)
     name = names.multiadmin_web(owner.name)
     values = {
         "HOSTNAME": "::",
@@ -63,9 +61,9 @@ def web_objects(owner: Owner, cluster: ResolvedCluster) -> list[Manifest]:
         "POSTGRES_DATABASE": defaults.SYSTEM_DATABASE,
         "POSTGRES_USER": defaults.SUPERUSER,
     }
-    program = Program(
+    program = ContainerProgram(
         WEB_COMPONENT,
-        given(cluster.images.multiadmin_web, ""),
+        or_default(cluster.images.multiadmin_web, ""),
         (),
         (),
         [{"name": key, "value": value} for key, value in values.items()],
@@ -73,6 +71,6 @@ def web_objects(owner: Owner, cluster: ResolvedCluster) -> list[Manifest]:
         http_probes("/", "/", WEB.name),
     )
     return [
-        deployment(Placement(owner, name, own, {}), cluster.multiadmin_web, program, cluster.images),
-        service(owner, name, own, (WEB,)),
+        deployment(Placement(owner, name, labels, {}), cluster.multiadmin_web, program, cluster.images),
+        service(owner, name, labels, (WEB,)),
     ]

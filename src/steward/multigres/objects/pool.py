@@ -1,8 +1,9 @@
-"""A pool in one cell: a StatefulSet of Postgres servers and the Service that names them.
+"""Pools: per cell a StatefulSet of Postgres servers and its headless Service.
 
-In each pod pgctld runs as a native sidecar, so that Postgres outlives the pooler in front of it. The volume is mounted
-above PGDATA: initdb cannot change the mode of a mount point. `OnDelete`: Steward replaces pods itself, one at a time
-across the whole shard and the primary last; a rolling update would take every pool at once, by ordinal.
+In each pod pgctld runs as a native sidecar, so that Postgres stops after the pooler in front of it. The volume is
+mounted above PGDATA because initdb cannot change the mode of a mount point. The update strategy is `OnDelete`: the
+operator replaces pods itself, one at a time across the whole shard and the primary last; a rolling update would
+replace pods of every pool at once, by ordinal. A change of the pod template therefore restarts every server.
 """
 
 from collections.abc import Mapping
@@ -12,26 +13,31 @@ from msgspec import UNSET
 from steward.multigres import names
 from steward.multigres.api.compute import Pool
 from steward.multigres.api.images import Images
+from steward.multigres.api.unset import or_default
 from steward.multigres.objects.backup import BackupAccess, backup_access
-from steward.multigres.objects.metadata import POOL, Manifest, metadata, selector
-from steward.multigres.objects.pods import pod_security, pulling, sampling_volume, spread
+from steward.multigres.objects.metadata import POOL_LABEL, Manifest, metadata, selector
+from steward.multigres.objects.pod_spec import (
+    pod_security_context,
+    pull_secret_fields,
+    sampling_volumes,
+    scheduling_fields,
+)
 from steward.multigres.objects.pool_containers import (
     GRPC,
     HTTP,
     METRICS,
     POSTGRES,
-    Build,
-    exporter,
-    pgctld,
-    pooler,
+    PoolPod,
+    exporter_container,
+    pgctld_container,
+    pooler_container,
 )
 from steward.multigres.objects.services import headless_service
-from steward.multigres.objects.shards import ShardBuild
-from steward.multigres.objects.topology import topo_access
+from steward.multigres.objects.shard_inputs import ShardInputs
+from steward.multigres.objects.topo_access import topo_access
 from steward.multigres.objects.volumes import claim_template, retention_policy
 from steward.multigres.resolution import defaults
 from steward.multigres.resolution.inheritance import RETAIN
-from steward.multigres.resolution.layers import given
 
 COMPONENT = "shard-pool"
 POSTGRES_USER = 999
@@ -40,91 +46,93 @@ CONFIG_ANNOTATION = "multigres.com/postgres-config-hash"
 RENEWALS_ANNOTATION = "multigres.com/backup-certificate-renewals"
 
 
-def pool_objects(shard: ShardBuild) -> list[Manifest]:
-    pools = given(shard.spec.pools, {})
+def pool_objects(shard: ShardInputs) -> list[Manifest]:
+    pools = or_default(shard.spec.pools, {})
     return [
-        built
+        manifest
         for name in sorted(pools)
-        for cell in sorted(given(pools[name].cells, []))
-        for built in _cell_objects(shard, name, cell)
+        for cell in sorted(or_default(pools[name].cells, []))
+        for manifest in _cell_objects(shard, name, cell)
     ]
 
 
-def _cell_objects(shard: ShardBuild, name: str, cell: str) -> list[Manifest]:
-    own = shard.cell_labels(COMPONENT, cell, {POOL: name})
+def _cell_objects(shard: ShardInputs, name: str, cell: str) -> list[Manifest]:
+    labels = shard.cell_labels(COMPONENT, cell, {POOL_LABEL: name})
     service = names.pool_headless(shard.path, name, cell)
     return [
-        stateful_set(shard, name, cell, own),
-        headless_service(shard.owner, service, own, (HTTP, GRPC, POSTGRES, METRICS)),
+        stateful_set(shard, name, cell, labels),
+        headless_service(shard.owner, service, labels, (HTTP, GRPC, POSTGRES, METRICS)),
     ]
 
 
-def stateful_set(shard: ShardBuild, name: str, cell: str, own: Mapping[str, str]) -> Manifest:
-    pool = given(shard.spec.pools, {})[name]
-    claim = claim_template("pgdata", given(pool.storage, defaults.POOL.storage), selector(own))
+def stateful_set(shard: ShardInputs, name: str, cell: str, labels: Mapping[str, str]) -> Manifest:
+    pool = or_default(shard.spec.pools, {})[name]
+    claim = claim_template("pgdata", or_default(pool.storage, defaults.POOL.storage), selector(labels))
     return {
         "apiVersion": "apps/v1",
         "kind": "StatefulSet",
-        "metadata": metadata(shard.owner, names.pool(shard.path, name, cell), own),
+        "metadata": metadata(shard.owner, names.pool(shard.path, name, cell), labels),
         "spec": {
             "serviceName": names.pool_headless(shard.path, name, cell),
-            "replicas": given(pool.replicas_per_cell, given(defaults.POOL.replicas_per_cell, 3)),
+            "replicas": or_default(pool.replicas_per_cell, or_default(defaults.POOL.replicas_per_cell, 3)),
             "podManagementPolicy": "Parallel",
             "updateStrategy": {"type": "OnDelete"},
-            "persistentVolumeClaimRetentionPolicy": retention_policy(given(pool.pvc_deletion_policy, RETAIN)),
-            "selector": {"matchLabels": selector(own)},
+            "persistentVolumeClaimRetentionPolicy": retention_policy(
+                or_default(pool.pvc_deletion_policy, RETAIN)
+            ),
+            "selector": {"matchLabels": selector(labels)},
             "template": {
-                "metadata": _pod_metadata(shard, own),
-                "spec": _pod(shard, name, cell, own),
+                "metadata": _pod_metadata(shard, labels),
+                "spec": _pod(shard, name, cell, labels),
             },
             "volumeClaimTemplates": [claim],
         },
     }
 
 
-def _pod_metadata(shard: ShardBuild, own: Mapping[str, str]) -> Manifest:
+def _pod_metadata(shard: ShardInputs, labels: Mapping[str, str]) -> Manifest:
     annotations = {
         "prometheus.io/scrape": "true",
         "prometheus.io/port": str(METRICS.number),
     }
     if shard.config_digest:
         annotations[CONFIG_ANNOTATION] = shard.config_digest
-    # The backup server reads its certificate when it starts. The first one needs no restart, each later one does.
+    # The backup server only reads its certificate when it starts: each renewal needs a restart, the first does not.
     if shard.certificate_renewals:
         annotations[RENEWALS_ANNOTATION] = str(shard.certificate_renewals)
-    return {"labels": dict(own), "annotations": annotations}
+    return {"labels": dict(labels), "annotations": annotations}
 
 
-def _pod(shard: ShardBuild, name: str, cell: str, own: Mapping[str, str]) -> Manifest:
-    pool = given(shard.spec.pools, {})[name]
+def _pod(shard: ShardInputs, name: str, cell: str, labels: Mapping[str, str]) -> Manifest:
+    pool = or_default(shard.spec.pools, {})[name]
     access = backup_access(shard, cell)
-    build = Build(shard, pool, cell, names.pool_headless(shard.path, name, cell), access)
+    build = PoolPod(shard, pool, cell, names.pool_headless(shard.path, name, cell), access)
     pod: Manifest = {
-        "securityContext": pod_security(POSTGRES_USER),
+        "securityContext": pod_security_context(POSTGRES_USER),
         "terminationGracePeriodSeconds": GRACE_SECONDS,
-        "initContainers": [pgctld(build)],
-        "containers": [pooler(build), exporter(build)],
+        "initContainers": [pgctld_container(build)],
+        "containers": [pooler_container(build), exporter_container(build)],
         "volumes": _volumes(shard, access),
-        **spread(own, pool),
-        **pulling(given(shard.spec.images, Images())),
+        **scheduling_fields(labels, pool),
+        **pull_secret_fields(or_default(shard.spec.images, Images())),
     }
-    if nodes := shard.nodes(cell):
+    if nodes := shard.node_selector(cell):
         pod["nodeSelector"] = dict(nodes)
     if access.service_account:
         pod["serviceAccountName"] = access.service_account
     return pod
 
 
-def _volumes(shard: ShardBuild, access: BackupAccess) -> list[Manifest]:
+def _volumes(shard: ShardInputs, access: BackupAccess) -> list[Manifest]:
     volumes = [
         {"name": "tmp", "emptyDir": {}},
         {"name": "socket-dir", "emptyDir": {}},
-        _config_map("pg-hba-template", shard.named("pg-hba")),
-        _config_map("exporter-queries", shard.named("exporter-queries")),
+        _config_map("pg-hba-template", shard.object_name("pg-hba")),
+        _config_map("exporter-queries", shard.object_name("exporter-queries")),
         _password(shard),
         *access.volumes,
         *topo_access(shard.spec.global_topo_server).volumes,
-        *sampling_volume(shard.spec.observability),
+        *sampling_volumes(shard.spec.observability),
     ]
     config = shard.spec.postgres_config_ref
     if config is not UNSET:
@@ -142,12 +150,12 @@ def _config_map(volume: str, name: str) -> Manifest:
     return {"name": volume, "configMap": {"name": name, "defaultMode": 420}}
 
 
-def _password(shard: ShardBuild) -> Manifest:
+def _password(shard: ShardInputs) -> Manifest:
     items = [{"key": shard.password_key, "path": "password"}]
     secret = {"secretName": shard.password_secret, "defaultMode": 0o440, "items": items}
     return {"name": "postgres-password", "secret": secret}
 
 
-def pools_by_cell(pools: Mapping[str, Pool]) -> list[str]:
-    """The cells in which the shard has data."""
-    return sorted({cell for pool in pools.values() for cell in given(pool.cells, [])})
+def pool_cells(pools: Mapping[str, Pool]) -> list[str]:
+    """The cells in which the shard has servers."""
+    return sorted({cell for pool in pools.values() for cell in or_default(pool.cells, [])})

@@ -1,4 +1,4 @@
-"""The containers of a pool's pod: pgctld with Postgres, the pooler in front of it, the exporter beside it."""
+"""Containers of a pool's pods: pgctld with Postgres, multipooler, postgres-exporter."""
 
 from typing import NamedTuple
 
@@ -6,22 +6,22 @@ from msgspec import UNSET
 
 from steward.multigres.api.compute import Pool
 from steward.multigres.api.images import Images
+from steward.multigres.api.unset import or_default
 from steward.multigres.objects.backup import CERTIFICATE_DIRECTORY, PORT, BackupAccess
 from steward.multigres.objects.metadata import Manifest
-from steward.multigres.objects.pods import (
+from steward.multigres.objects.pod_spec import (
     Port,
-    container_security,
-    field_env,
+    container_security_context,
+    downward_api_env,
     http_probes,
     pull_policy,
-    resources,
-    sampling_mount,
+    resource_requirements,
+    sampling_mounts,
     telemetry_env,
 )
-from steward.multigres.objects.shards import ShardBuild
-from steward.multigres.objects.topology import topo_access
+from steward.multigres.objects.shard_inputs import ShardInputs
+from steward.multigres.objects.topo_access import topo_access
 from steward.multigres.resolution import defaults
-from steward.multigres.resolution.layers import given
 
 HTTP, GRPC = Port("http", 15200), Port("grpc", 15270)
 POSTGRES, METRICS = Port("postgres", 5432), Port("metrics", 9187)
@@ -34,10 +34,10 @@ CONFIG_FILE = "/etc/pgctld/postgres-config/postgresql.conf"
 EXPORTER_IMAGE = "quay.io/prometheuscommunity/postgres-exporter:v0.20.1"
 
 
-class Build(NamedTuple):
-    """One pod to fill with containers."""
+class PoolPod(NamedTuple):
+    """Inputs of the containers of one pod."""
 
-    shard: ShardBuild
+    shard: ShardInputs
     pool: Pool
     cell: str
     service: str
@@ -45,15 +45,15 @@ class Build(NamedTuple):
 
     @property
     def images(self) -> Images:
-        return given(self.shard.spec.images, Images())
+        return or_default(self.shard.spec.images, Images())
 
 
-def pgctld(build: Build) -> Manifest:
-    levels = given(build.shard.spec.log_levels, defaults.LOG_LEVELS)
+def pgctld_container(pod: PoolPod) -> Manifest:
+    levels = or_default(pod.shard.spec.log_levels, defaults.LOG_LEVELS)
     return {
         "name": "postgres",
-        "image": given(build.images.postgres, given(defaults.IMAGES.postgres, "")),
-        "imagePullPolicy": pull_policy(build.images),
+        "image": or_default(pod.images.postgres, or_default(defaults.IMAGES.postgres, "")),
+        "imagePullPolicy": pull_policy(pod.images),
         "restartPolicy": "Always",
         "command": ["/usr/local/bin/pgctld"],
         "args": [
@@ -67,96 +67,96 @@ def pgctld(build: Build) -> Manifest:
             f"--http-port={PGCTLD_HTTP.number}",
             f"--pgbackrest-cert-dir={CERTIFICATE_DIRECTORY}",
             f"--pgbackrest-port={PORT}",
-            f"--log-level={given(levels.pgctld, 'info')}",
+            f"--log-level={or_default(levels.pgctld, 'info')}",
         ],
         "env": [
-            *_postgres_env(build),
-            *build.backup.env,
-            *telemetry_env(build.shard.spec.observability, "pgctld"),
+            *_postgres_env(pod),
+            *pod.backup.env,
+            *telemetry_env(pod.shard.spec.observability, "pgctld"),
         ],
-        "ports": [PGCTLD_HTTP.of_container()],
-        "resources": resources(build.pool.postgres),
-        "securityContext": container_security(),
+        "ports": [PGCTLD_HTTP.container_port()],
+        "resources": resource_requirements(pod.pool.postgres),
+        "securityContext": container_security_context(),
         "volumeMounts": [
-            *_data_mounts(build),
+            *_data_mounts(pod),
             {"name": "pg-hba-template", "mountPath": "/etc/pgctld", "readOnly": True},
-            *_config_mounts(build),
+            *_config_mounts(pod),
         ],
         **http_probes("/live", "/live", PGCTLD_HTTP.name),
     }
 
 
-def _postgres_env(build: Build) -> list[Manifest]:
+def _postgres_env(pod: PoolPod) -> list[Manifest]:
     values = {
         "PGDATA": DATA_DIRECTORY,
         "POSTGRES_USER": defaults.SUPERUSER,
         "POSTGRES_PASSWORD_FILE": PASSWORD_FILE,
     }
-    if arguments := given(build.shard.spec.initdb_args, ""):
+    if arguments := or_default(pod.shard.spec.initdb_args, ""):
         values["POSTGRES_INITDB_ARGS"] = arguments
-    if build.shard.spec.postgres_config_ref is not UNSET:
+    if pod.shard.spec.postgres_config_ref is not UNSET:
         values["POSTGRES_INITDB_EXTRA_CONF"] = CONFIG_FILE
     return [{"name": name, "value": value} for name, value in values.items()]
 
 
-def _data_mounts(build: Build) -> list[Manifest]:
+def _data_mounts(pod: PoolPod) -> list[Manifest]:
     return [
         {"name": "pgdata", "mountPath": POOLER_DIRECTORY},
         {"name": "socket-dir", "mountPath": "/var/run/postgresql"},
         {"name": "tmp", "mountPath": "/tmp"},
         {"name": "postgres-password", "mountPath": "/etc/postgres-password", "readOnly": True},
-        *build.backup.mounts,
+        *pod.backup.mounts,
     ]
 
 
-def _config_mounts(build: Build) -> list[Manifest]:
-    if build.shard.spec.postgres_config_ref is UNSET:
+def _config_mounts(pod: PoolPod) -> list[Manifest]:
+    if pod.shard.spec.postgres_config_ref is UNSET:
         return []
     return [{"name": "postgres-config", "mountPath": "/etc/pgctld/postgres-config", "readOnly": True}]
 
 
-def pooler(build: Build) -> Manifest:
-    spec = build.shard.spec
+def pooler_container(pod: PoolPod) -> Manifest:
+    spec = pod.shard.spec
     topo = topo_access(spec.global_topo_server)
     return {
         "name": "multipooler",
-        "image": given(build.images.multipooler, given(defaults.IMAGES.multipooler, "")),
-        "imagePullPolicy": pull_policy(build.images),
-        "args": ["multipooler", *topo.flags, *_pooler_flags(build), *_backup_flags()],
+        "image": or_default(pod.images.multipooler, or_default(defaults.IMAGES.multipooler, "")),
+        "imagePullPolicy": pull_policy(pod.images),
+        "args": ["multipooler", *topo.flags, *_pooler_flags(pod), *_backup_flags()],
         "env": [
-            field_env("POD_NAME", "metadata.name"),
-            *_postgres_env(build)[:3],
-            *build.backup.env,
+            downward_api_env("POD_NAME", "metadata.name"),
+            *_postgres_env(pod)[:3],
+            *pod.backup.env,
             *telemetry_env(spec.observability, "multipooler"),
         ],
-        "ports": [port.of_container() for port in (HTTP, GRPC, POSTGRES)],
-        "resources": resources(build.pool.multipooler),
-        "securityContext": container_security(),
-        "volumeMounts": [*_data_mounts(build), *topo.mounts, *sampling_mount(spec.observability)],
+        "ports": [port.container_port() for port in (HTTP, GRPC, POSTGRES)],
+        "resources": resource_requirements(pod.pool.multipooler),
+        "securityContext": container_security_context(),
+        "volumeMounts": [*_data_mounts(pod), *topo.mounts, *sampling_mounts(spec.observability)],
         **http_probes("/ready", "/live", HTTP.name),
     }
 
 
-def _pooler_flags(build: Build) -> list[str]:
-    path = build.shard.path
-    levels = given(build.shard.spec.log_levels, defaults.LOG_LEVELS)
-    domain = f"{build.service}.{build.shard.owner.namespace}.svc.cluster.local"
+def _pooler_flags(pod: PoolPod) -> list[str]:
+    path = pod.shard.path
+    levels = or_default(pod.shard.spec.log_levels, defaults.LOG_LEVELS)
+    domain = f"{pod.service}.{pod.shard.owner.namespace}.svc.cluster.local"
     return [
         f"--http-port={HTTP.number}",
         f"--grpc-port={GRPC.number}",
         f"--pooler-dir={POOLER_DIRECTORY}",
         f"--socket-file={SOCKET}",
         "--service-map=grpc-pooler",
-        f"--cell={build.cell}",
+        f"--cell={pod.cell}",
         f"--database={path.database}",
         f"--table-group={path.table_group}",
         f"--shard={path.shard}",
-        # Stable over restarts: a random one would leave a stale record behind at every start.
+        # Stable over restarts: a random id would leave a stale record in the topology server at every start.
         "--service-id=$(POD_NAME)",
         f"--hostname=$(POD_NAME).{domain}",
         f"--pgctld-addr=localhost:{PGCTLD_GRPC}",
         f"--pg-port={POSTGRES.number}",
-        f"--log-level={given(levels.multipooler, 'info')}",
+        f"--log-level={or_default(levels.multipooler, 'info')}",
     ]
 
 
@@ -169,7 +169,7 @@ def _backup_flags() -> list[str]:
     ]
 
 
-def exporter(build: Build) -> Manifest:
+def exporter_container(pod: PoolPod) -> Manifest:
     values = {
         "DATA_SOURCE_URI": f"localhost:{POSTGRES.number}/{defaults.SYSTEM_DATABASE}?sslmode=disable",
         "DATA_SOURCE_USER": defaults.SUPERUSER,
@@ -178,12 +178,12 @@ def exporter(build: Build) -> Manifest:
     return {
         "name": "postgres-exporter",
         "image": EXPORTER_IMAGE,
-        "imagePullPolicy": pull_policy(build.images),
+        "imagePullPolicy": pull_policy(pod.images),
         "args": ["--extend.query-path=/etc/exporter/queries.yaml"],
         "env": [{"name": name, "value": value} for name, value in values.items()],
-        "ports": [METRICS.of_container()],
+        "ports": [METRICS.container_port()],
         "resources": {"requests": {"cpu": "10m", "memory": "32Mi"}, "limits": {"memory": "64Mi"}},
-        "securityContext": container_security(),
+        "securityContext": container_security_context(),
         "volumeMounts": [
             {"name": "exporter-queries", "mountPath": "/etc/exporter", "readOnly": True},
             {"name": "postgres-password", "mountPath": "/etc/postgres-password", "readOnly": True},

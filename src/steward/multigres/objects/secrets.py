@@ -1,7 +1,7 @@
-"""The cluster's Secrets: the superuser's password, and what an application mounts on day one.
+"""Secrets of a cluster: the superuser's password, and the connection parameters that applications mount.
 
-The password belongs to the data: while volumes are kept, so is the password, without an owner that would take it away.
-It is made once, by create and never by apply: a second one would lock the servers out of their own data.
+The password is needed as long as the volumes exist, which may outlive the cluster; its Secret therefore has no owner.
+It is created once and never applied: another password would not match the data that the servers already have.
 """
 
 import base64
@@ -9,16 +9,18 @@ from urllib.parse import quote
 
 from steward.multigres import names
 from steward.multigres.objects.gateway import POSTGRES
-from steward.multigres.objects.metadata import Manifest, Owner, labels, metadata
+from steward.multigres.objects.metadata import Manifest, Owner, component_labels, metadata
 from steward.multigres.resolution import defaults
 
 PASSWORD_KEY = "password"
 
 
 def password_secret(owner: Owner, password: str) -> Manifest:
-    written = metadata(owner, names.password_secret(owner.name), labels(owner.name, "postgres-password"))
-    del written["ownerReferences"]
-    return _secret(written, {PASSWORD_KEY: password})
+    meta = metadata(
+        owner, names.password_secret(owner.name), component_labels(owner.name, "postgres-password")
+    )
+    del meta["ownerReferences"]
+    return _secret(meta, {PASSWORD_KEY: password})
 
 
 def connection_secret(owner: Owner, password: str) -> Manifest:
@@ -32,10 +34,10 @@ def connection_secret(owner: Owner, password: str) -> Manifest:
         "dbname": database,
         "uri": f"postgresql://{user}:{quote(password, safe='')}@{host}:{POSTGRES.number}/{database}",
     }
-    written = metadata(owner, names.connection_secret(owner.name), labels(owner.name, "connection"))
-    return _secret(written, values)
+    meta = metadata(owner, names.connection_secret(owner.name), component_labels(owner.name, "connection"))
+    return _secret(meta, values)
 
 
-def _secret(written: Manifest, values: dict[str, str]) -> Manifest:
+def _secret(meta: Manifest, values: dict[str, str]) -> Manifest:
     encoded = {key: base64.b64encode(value.encode()).decode() for key, value in values.items()}
-    return {"apiVersion": "v1", "kind": "Secret", "metadata": written, "type": "Opaque", "data": encoded}
+    return {"apiVersion": "v1", "kind": "Secret", "metadata": meta, "type": "Opaque", "data": encoded}

@@ -1,49 +1,40 @@
-"""What is known of a shard before anything is built for it: its place in the tree and the labels that follow."""
+"""Shards: the child custom resources of a TableGroup."""
 
-from collections.abc import Mapping
-from typing import NamedTuple
-
+from steward.multigres import names
+from steward.multigres.api.cluster_wide import TableGroupWide
 from steward.multigres.api.shard import ShardSpec
-from steward.multigres.names import ShardPath
+from steward.multigres.api.tablegroup import ResolvedShard, TableGroupSpec
+from steward.multigres.api.unset import or_default
+from steward.multigres.objects.children import child_manifest, inherited_fields
 from steward.multigres.objects.metadata import (
-    DATABASE,
-    NODE_REGION,
-    NODE_ZONE,
-    SHARD,
-    TABLE_GROUP,
+    DATABASE_LABEL,
+    SHARD_LABEL,
+    TABLE_GROUP_LABEL,
+    Manifest,
     Owner,
-    cell_place,
-    labels,
+    component_labels,
 )
-from steward.multigres.resolution.layers import given
 
 
-class ShardBuild(NamedTuple):
-    """One shard to build objects for. `certificates` names the Secret with ca.crt, tls.crt and tls.key."""
+def shard_manifests(owner: Owner, cluster: str, spec: TableGroupSpec) -> list[Manifest]:
+    return [_shard(owner, cluster, spec, shard) for shard in or_default(spec.shards, [])]
 
-    owner: Owner
-    path: ShardPath
-    spec: ShardSpec
-    password_secret: str
-    password_key: str
-    certificates: str
-    config_digest: str = ""
-    certificate_renewals: int = 0
 
-    def place(self) -> dict[str, str]:
-        return {DATABASE: self.path.database, TABLE_GROUP: self.path.table_group, SHARD: self.path.shard}
-
-    def labels(self, component: str, more: Mapping[str, str] | None = None) -> dict[str, str]:
-        return labels(self.path.cluster, component, {**self.place(), **(more or {})})
-
-    def cell_labels(self, component: str, cell: str, more: Mapping[str, str] | None = None) -> dict[str, str]:
-        nodes = self.nodes(cell)
-        place = cell_place(cell, nodes.get(NODE_ZONE, ""), nodes.get(NODE_REGION, ""))
-        return self.labels(component, {**place, **(more or {})})
-
-    def nodes(self, cell: str) -> dict[str, str]:
-        """Labels of the nodes on which pods of a cell run."""
-        return given(self.spec.cell_topology_labels, {}).get(cell, {})
-
-    def named(self, suffix: str) -> str:
-        return f"{self.owner.name}-{suffix}"
+def _shard(owner: Owner, cluster: str, group: TableGroupSpec, shard: ResolvedShard) -> Manifest:
+    path = names.ShardPath(cluster, group.database_name, group.table_group_name, shard.name)
+    spec = ShardSpec(
+        shard_name=shard.name,
+        database_name=group.database_name,
+        table_group_name=group.table_group_name,
+        multiorch=shard.multiorch,
+        pools=shard.pools,
+        pvc_deletion_policy=shard.pvc_deletion_policy,
+        backup=shard.backup,
+        postgres_config_ref=shard.postgres_config_ref,
+        initdb_args=shard.initdb_args,
+        **inherited_fields(group, TableGroupWide),
+    )
+    location = {DATABASE_LABEL: path.database, TABLE_GROUP_LABEL: path.table_group, SHARD_LABEL: path.shard}
+    return child_manifest(
+        owner, "Shard", names.shard(path), component_labels(cluster, "shard", location), spec
+    )

@@ -1,8 +1,8 @@
-"""What the defaulting webhook writes into a cluster, so that `kubectl get -o yaml` shows everything. Pure.
+"""Defaults that the mutating webhook writes into a cluster, so that `kubectl get -o yaml` shows all values. Pure.
 
-Only what no template provides is written out: a value written out wins over every template. What users wrote is never
-changed. When a user later chooses another branch (a template in place of the written-out etcd), what stands there from
-an earlier defaulting, and nothing else, is taken back: it belongs to no manager, so nobody else could.
+Only fields that no template provides get a default, because a value in the spec overrides every template. Values of
+users are never changed. When a user later chooses an alternative (a template instead of the defaulted etcd), the value
+of an earlier defaulting is removed: no field manager owns it, so the user's apply cannot remove it.
 """
 
 import copy
@@ -20,43 +20,44 @@ Spec = dict[str, Any]
 TEMPLATE_KINDS = {"coreTemplate": "core", "cellTemplate": "cell", "shardTemplate": "shard"}
 
 
-def with_defaults(spec: Spec, templates: Templates, before: Spec | None = None) -> Spec:
-    """The spec with everything written out that no template provides. `before` is what an update changes."""
-    written = copy.deepcopy(spec)
-    _add(written, "pvcDeletionPolicy", to_builtins(RETAIN))
-    _add(written, "backup", to_builtins(defaults.BACKUP))
-    _add(written, "durabilityPolicy", defaults.DURABILITY)
-    _images(written)
-    _add(written, "logLevels", to_builtins(defaults.LOG_LEVELS))
-    _template_defaults(written, templates, before or {})
-    _core(written)
-    _cells(written)
-    _databases(written)
-    return written
+def with_defaults(spec: Spec, templates: Templates, previous: Spec | None = None) -> Spec:
+    """The spec with defaults for all fields that no template provides. `previous` is the spec before an update."""
+    defaulted = copy.deepcopy(spec)
+    _set_default(defaulted, "pvcDeletionPolicy", to_builtins(RETAIN))
+    _set_default(defaulted, "backup", to_builtins(defaults.BACKUP))
+    _set_default(defaulted, "durabilityPolicy", defaults.DURABILITY)
+    _images(defaulted)
+    _set_default(defaulted, "logLevels", to_builtins(defaults.LOG_LEVELS))
+    _template_defaults(defaulted, templates, previous or {})
+    _core(defaulted)
+    _cells(defaulted)
+    _databases(defaulted)
+    return defaulted
 
 
-def _add(part: Spec, field: str, value: Any) -> None:
+def _set_default(part: Spec, field: str, value: Any) -> None:
     if part.get(field) is None:
         part[field] = copy.deepcopy(value)
 
 
 def _images(spec: Spec) -> None:
     images = spec.setdefault("images", {})
-    _add(images, "imagePullPolicy", defaults.IMAGES.image_pull_policy)
+    _set_default(images, "imagePullPolicy", defaults.IMAGES.image_pull_policy)
 
 
-def _template_defaults(spec: Spec, templates: Templates, before: Spec) -> None:
-    # A cluster that was written out without templates keeps what stands there: a template called `default` that was
-    # made since would otherwise come in with any edit, even of a label.
-    is_settled = "durabilityPolicy" in before
-    chosen = before.get("templateDefaults") or {}
-    found = {
+def _template_defaults(spec: Spec, templates: Templates, previous: Spec) -> None:
+    # A cluster that was defaulted without templates keeps its values: otherwise a template named `default` that was
+    # created later would be applied with any edit, even of a label.
+    is_defaulted = "durabilityPolicy" in previous
+    previous_defaults = previous.get("templateDefaults") or {}
+    added = {
         field: defaults.DEFAULT_TEMPLATE
         for field, kind in TEMPLATE_KINDS.items()
-        if defaults.DEFAULT_TEMPLATE in getattr(templates, kind) and (field in chosen or not is_settled)
+        if defaults.DEFAULT_TEMPLATE in getattr(templates, kind)
+        and (field in previous_defaults or not is_defaulted)
     }
-    if found:
-        spec["templateDefaults"] = {**found, **(spec.get("templateDefaults") or {})}
+    if added:
+        spec["templateDefaults"] = {**added, **(spec.get("templateDefaults") or {})}
 
 
 def _is_templated(spec: Spec, field: str) -> bool:
@@ -80,9 +81,9 @@ def _core(spec: Spec) -> None:
 
 def _cells(spec: Spec) -> None:
     for cell in spec.get("cells") or []:
-        # A zone that cannot be a name is for validation to tell; the schema's words would be harder to read.
+        # Validation reports a zone that is no valid name: its message is clearer than the schema's.
         if is_cell_name(_cell_name(cell)):
-            _add(cell, "name", _cell_name(cell))
+            _set_default(cell, "name", _cell_name(cell))
         if _is_templated(spec, "cellTemplate") or cell.keys() & {"spec", "cellTemplate", "overrides"}:
             continue
         cell["spec"] = {"multiGateway": to_builtins(defaults.GATEWAY)}
@@ -107,14 +108,14 @@ def _databases(spec: Spec) -> None:
 
 
 def _mark_default(entries: list[Spec], name: str) -> None:
-    """One entry is the default one: the marked one, else the one of the usual name, made if need be."""
+    """Marks one entry as default: the marked one, otherwise the one named `name`, which is added if missing."""
     if any(entry.get("default") for entry in entries):
         return
-    known = next((entry for entry in entries if entry.get("name") == name), None)
-    if known is None:
-        known = {"name": name}
-        entries.insert(0, known)
-    known["default"] = True
+    default = next((entry for entry in entries if entry.get("name") == name), None)
+    if default is None:
+        default = {"name": name}
+        entries.insert(0, default)
+    default["default"] = True
 
 
 def _shard(spec: Spec, shard: Spec) -> None:
@@ -128,26 +129,26 @@ def _default_shard() -> Spec:
     return {"multiorch": to_builtins(defaults.ORCHESTRATOR), "pools": pools}
 
 
-def taken_back(spec: Spec) -> Spec:
-    """On an update: the spec without what an earlier defaulting wrote where a template or another branch now rules."""
-    kept = copy.deepcopy(spec)
-    topo = kept.get("globalTopoServer") or {}
-    if topo.keys() & {"external", "templateRef"} or _is_templated(kept, "coreTemplate"):
-        _drop(topo, "etcd", to_builtins(defaults.ETCD))
+def without_stale_defaults(spec: Spec) -> Spec:
+    """The spec without earlier defaults where a template or an alternative now applies."""
+    updated = copy.deepcopy(spec)
+    topo = updated.get("globalTopoServer") or {}
+    if topo.keys() & {"external", "templateRef"} or _is_templated(updated, "coreTemplate"):
+        _drop_default(topo, "etcd", to_builtins(defaults.ETCD))
     for field, built_in in (
         ("multiadmin", defaults.MULTIADMIN),
         ("multiadminWeb", defaults.MULTIADMIN_WEB),
     ):
-        admin = kept.get(field) or {}
-        if "templateRef" in admin or _is_templated(kept, "coreTemplate"):
-            _drop(admin, "spec", to_builtins(built_in))
-    for cell in kept.get("cells") or []:
-        if cell.keys() & {"cellTemplate", "overrides"} or _is_templated(kept, "cellTemplate"):
-            _drop(cell, "spec", {"multiGateway": to_builtins(defaults.GATEWAY)})
-    for shard in _shards(kept):
-        if shard.keys() & {"shardTemplate", "overrides"} or _is_templated(kept, "shardTemplate"):
-            _drop(shard, "spec", _default_shard())
-    return kept
+        admin = updated.get(field) or {}
+        if "templateRef" in admin or _is_templated(updated, "coreTemplate"):
+            _drop_default(admin, "spec", to_builtins(built_in))
+    for cell in updated.get("cells") or []:
+        if cell.keys() & {"cellTemplate", "overrides"} or _is_templated(updated, "cellTemplate"):
+            _drop_default(cell, "spec", {"multiGateway": to_builtins(defaults.GATEWAY)})
+    for shard in _shards(updated):
+        if shard.keys() & {"shardTemplate", "overrides"} or _is_templated(updated, "shardTemplate"):
+            _drop_default(shard, "spec", _default_shard())
+    return updated
 
 
 def _shards(spec: Spec) -> list[Spec]:
@@ -159,6 +160,6 @@ def _shards(spec: Spec) -> list[Spec]:
     ]
 
 
-def _drop(part: Spec, field: str, materialised: Any) -> None:
-    if part.get(field) == materialised:
+def _drop_default(part: Spec, field: str, default: Any) -> None:
+    if part.get(field) == default:
         del part[field]

@@ -1,7 +1,7 @@
-"""The fourth level: what holds when nobody says anything.
+"""Built-in defaults: the fourth level of resolution.
 
-Memory has limits, compute has none: a throttled database is slow for no gain, one without a memory limit takes its node
-down with it.
+Containers have memory limits and no CPU limits: throttling makes a database slow without a benefit, while a database
+without a memory limit can take its node down.
 """
 
 from typing import Final

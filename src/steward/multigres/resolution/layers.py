@@ -1,9 +1,8 @@
-"""Laying one level of configuration over another, and knowing afterwards where each value came from.
+"""Merges levels of configuration and records which level each value comes from.
 
-A level that says something wins over every level below it; a level that leaves a field out changes nothing. Absent,
-zero and an empty list are three different things. `resources`, `storage`, a cell's topology server and what Kubernetes
-defines are replaced as a whole, lists too; other parts merge field by field, pools and labels key by key. Nothing is
-changed in place.
+A field that a level sets replaces the value of the levels below; a field that it omits is left as it is. Absent, zero
+and an empty list are different. `resources`, `storage`, a cell's topology server, Kubernetes types and lists are
+replaced as a whole; other structs merge field by field, pools and labels key by key. Inputs are not modified.
 """
 
 from collections.abc import Iterable, Mapping
@@ -14,11 +13,10 @@ import msgspec
 from msgspec import UNSET
 
 from steward.multigres.api.compute import Resources, Storage
-from steward.multigres.api.scalars import Part
+from steward.multigres.api.scalars import ApiStruct
 from steward.multigres.api.topo import LocalTopoServer
 
-P = TypeVar("P", bound=Part)
-T = TypeVar("T")
+P = TypeVar("P", bound=ApiStruct)
 
 ATOMIC_PARTS = (Resources, Storage, LocalTopoServer)
 KEYED_FIELDS = frozenset({"pools", "pod_labels", "pod_annotations"})
@@ -26,67 +24,65 @@ Path = tuple[str, ...]
 
 
 class Layer(NamedTuple):
-    """One level's say. `source` is how a person would name it: `built-in`, `ShardTemplate standard`, `spec`."""
+    """One level. `source` is its name for users: `built-in`, `ShardTemplate standard`, `spec`."""
 
     source: str
-    part: Part
+    part: ApiStruct
 
 
-class Laid(NamedTuple):
-    """The outcome, with the source of every value in it."""
+class Merged(NamedTuple):
+    """A merged struct, with the source of every value in it."""
 
     part: Any
     origins: Mapping[Path, str]
 
 
-def lay(empty: P, layers: Iterable[Layer]) -> tuple[P, dict[Path, str]]:
-    """Lays the layers over each other, the first lowest."""
-    laid: Laid = Laid(empty, {})
+def merge_layers(empty: P, layers: Iterable[Layer]) -> tuple[P, dict[Path, str]]:
+    """Merges the layers over `empty`; the last one has the highest precedence."""
+    merged: Merged = Merged(empty, {})
     for layer in layers:
-        laid = _over(laid, layer.part, layer.source, ())
-    return laid.part, dict(laid.origins)
+        merged = _merge_part(merged, layer.part, layer.source, ())
+    return merged.part, dict(merged.origins)
 
 
-def _over(below: Laid, part: Part, source: str, path: Path) -> Laid:
+def _merge_part(below: Merged, part: ApiStruct, source: str, path: Path) -> Merged:
     changes: dict[str, Any] = {}
     origins = below.origins
     for name in part.__struct_fields__:
         value = getattr(part, name)
         if value is UNSET:
             continue
-        laid = _value(Laid(getattr(below.part, name), origins), value, source, (*path, name))
-        changes[name], origins = laid
-    return Laid(msgspec.structs.replace(below.part, **changes), origins)
+        merged = _merge_value(Merged(getattr(below.part, name), origins), value, source, (*path, name))
+        changes[name], origins = merged
+    return Merged(msgspec.structs.replace(below.part, **changes), origins)
 
 
-def _value(below: Laid, value: Any, source: str, path: Path) -> Laid:
+def _merge_value(below: Merged, value: Any, source: str, path: Path) -> Merged:
     if path[-1] in KEYED_FIELDS and isinstance(value, dict):
-        return _keyed(below, value, source, path)
-    if isinstance(value, Part) and not isinstance(value, ATOMIC_PARTS):
+        return _merge_keyed(below, value, source, path)
+    if isinstance(value, ApiStruct) and not isinstance(value, ATOMIC_PARTS):
         if isinstance(below.part, type(value)):
-            return _over(below, value, source, path)
-        if not _needs_something(type(value)):
-            return _over(Laid(type(value)(), below.origins), value, source, path)
-    return Laid(value, {**_without(below.origins, path), path: source})
+            return _merge_part(below, value, source, path)
+        if not _has_required_fields(type(value)):
+            return _merge_part(Merged(type(value)(), below.origins), value, source, path)
+    return Merged(value, {**_without_path(below.origins, path), path: source})
 
 
 @cache
-def _needs_something(part: type[Part]) -> bool:
-    """Whether there is no empty one to lay fields over: it starts as a whole."""
+def _has_required_fields(part: type[ApiStruct]) -> bool:
+    """Such a struct has no empty instance to merge into; the first level that sets it provides all of it."""
     return any(field.required for field in msgspec.structs.fields(part))
 
 
-def _keyed(below: Laid, value: dict[str, Any], source: str, path: Path) -> Laid:
+def _merge_keyed(below: Merged, value: dict[str, Any], source: str, path: Path) -> Merged:
     merged = dict(below.part) if isinstance(below.part, dict) else {}
     origins = below.origins
     for key, entry in value.items():
-        merged[key], origins = _value(Laid(merged.get(key, UNSET), origins), entry, source, (*path, key))
-    return Laid(merged, origins)
+        merged[key], origins = _merge_value(
+            Merged(merged.get(key, UNSET), origins), entry, source, (*path, key)
+        )
+    return Merged(merged, origins)
 
 
-def _without(origins: Mapping[Path, str], path: Path) -> dict[Path, str]:
-    return {known: source for known, source in origins.items() if known[: len(path)] != path}
-
-
-def given(value: T | msgspec.UnsetType, otherwise: T) -> T:
-    return otherwise if isinstance(value, msgspec.UnsetType) else value
+def _without_path(origins: Mapping[Path, str], path: Path) -> dict[Path, str]:
+    return {other: source for other, source in origins.items() if other[: len(path)] != path}

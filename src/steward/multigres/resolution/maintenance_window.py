@@ -1,37 +1,36 @@
-"""Maintenance windows: when the next one opens and whether one is open. Pure; the time is handed in.
+"""Maintenance windows: when the next one opens and whether one is open now. Pure; the caller passes the time.
 
-Time zones and daylight saving are cronsim's and the time zone database's business. A window that was missed is missed:
-only the present and the future are asked about.
+cronsim and the time zone database handle time zones and daylight saving. A window that was missed is not made up for.
 """
 
 import datetime
-import re
 from zoneinfo import ZoneInfo
 
 from cronsim import CronSim, CronSimError
 
+from steward.kube.objects.durations import parse_duration
+from steward.multigres.api.unset import or_default
 from steward.multigres.api.updates import UpdateWindow
-from steward.multigres.resolution.layers import given
 
 ONE_HOUR = "1h"
-UNITS = {"s": 1, "m": 60, "h": 3600}
 CRON_FIELDS = 5
 LONGEST_SECONDS = 366 * 24 * 3600
 
 
 def window_problem(window: UpdateWindow) -> str:
-    """One sentence when the window cannot be read, else nothing."""
+    """A message if the window is invalid, otherwise empty."""
     try:
         zone = _zone(window)
     except (KeyError, ValueError, OSError):
-        return f"timeZone {given(window.time_zone, '')!r} is not in the time zone database; write Europe/Zurich or UTC"
+        name = or_default(window.time_zone, "")
+        return f"timeZone {name!r} is not in the time zone database; write Europe/Zurich or UTC"
     return _cron_problem(window, zone) or _duration_problem(window)
 
 
 def _cron_problem(window: UpdateWindow, zone: ZoneInfo) -> str:
     try:
         CronSim(window.cron, datetime.datetime(2026, 1, 1, tzinfo=zone))
-        # A sixth field would be seconds: no other cron of Kubernetes has them, and the field is a slip.
+        # cronsim reads a sixth field as seconds. Cron expressions of Kubernetes have five, so it is most likely a typo.
         why = "" if len(window.cron.split()) == CRON_FIELDS else "Wrong number of fields"
     except CronSimError as error:
         why = str(error)
@@ -41,13 +40,15 @@ def _cron_problem(window: UpdateWindow, zone: ZoneInfo) -> str:
 def _duration_problem(window: UpdateWindow) -> str:
     if 0 < duration_seconds(window) <= LONGEST_SECONDS:
         return ""
-    return f"duration {given(window.duration, ONE_HOUR)} is no time that a window is open; write 1s to 8784h"
+    return f"duration {or_default(window.duration, ONE_HOUR)} is no time that a window is open; write 1s to 8784h"
 
 
-def duration_seconds(window: UpdateWindow) -> int:
-    return sum(
-        int(n) * UNITS[unit] for n, unit in re.findall(r"(\d+)([smh])", given(window.duration, ONE_HOUR))
-    )
+def duration_seconds(window: UpdateWindow) -> float:
+    """0 when the text is no duration; `window_problem` reports that."""
+    try:
+        return parse_duration(or_default(window.duration, ONE_HOUR))
+    except ValueError:
+        return 0.0
 
 
 def next_opening(window: UpdateWindow, now: datetime.datetime) -> datetime.datetime:
@@ -62,4 +63,4 @@ def is_open(window: UpdateWindow, now: datetime.datetime) -> bool:
 
 
 def _zone(window: UpdateWindow) -> ZoneInfo:
-    return ZoneInfo(given(window.time_zone, "UTC"))
+    return ZoneInfo(or_default(window.time_zone, "UTC"))

@@ -1,8 +1,8 @@
-"""Two parts of one cluster whose objects would carry one name. Pure.
+"""Finds components of one cluster whose objects would have the same name. Pure.
 
-A name ends in a hash of 32 bits over its parts, and what stands before it may be spelled or cut alike. That two parts
-meet is a matter of chance, or of somebody who looked for it; whoever comes second would silently take the first one's
-place. So it is refused, and both are named.
+A name ends in a 32-bit hash over its parts; the text before it may be equal after truncation. Two components can
+collide by chance or on purpose, and the second would silently overwrite objects of the first. Such a spec is rejected,
+and the message names both.
 """
 
 from collections.abc import Iterator
@@ -11,62 +11,62 @@ from typing import NamedTuple
 from msgspec import UNSET
 
 from steward.multigres import names
+from steward.multigres.api.unset import or_default
 from steward.multigres.names import ShardPath
-from steward.multigres.resolution.layers import given
-from steward.multigres.resolution.resolved import Problem, ResolvedCluster, ShardInPlace
+from steward.multigres.resolution.resolved import LocatedShard, ResolvedCluster, SpecProblem
 
 
-class Named(NamedTuple):
-    """An object to be: its kind, its name, and the field that asks for it."""
+class PlannedName(NamedTuple):
+    """Kind and name of an object, and the field that it is created for."""
 
     kind: str
     name: str
     field: str
 
 
-def collisions(resolved: ResolvedCluster) -> Iterator[Problem]:
+def name_collisions(resolved: ResolvedCluster) -> Iterator[SpecProblem]:
     taken: dict[tuple[str, str], str] = {}
-    for named in _all_names(resolved):
+    for named in _planned_names(resolved):
         other = taken.setdefault((named.kind, named.name), named.field)
         if other != named.field:
-            told = (
+            message = (
                 f"its {named.kind} would be called {named.name}, like that of {other}; rename one of the two"
             )
-            yield Problem(named.field, told)
+            yield SpecProblem(named.field, message)
 
 
-def _all_names(resolved: ResolvedCluster) -> Iterator[Named]:
+def _planned_names(resolved: ResolvedCluster) -> Iterator[PlannedName]:
     cluster = resolved.identity.name
     for cell in resolved.cells:
         field = f"spec.cells[{cell.name}]"
-        yield Named("Cell", names.cell(cluster, cell.name), field)
-        yield Named("Service", names.gateway_service(cluster, cell.name), field)
+        yield PlannedName("Cell", names.cell(cluster, cell.name), field)
+        yield PlannedName("Service", names.gateway_service(cluster, cell.name), field)
         if cell.local_topo is not None:
-            yield Named("StatefulSet", names.local_topo(names.cell(cluster, cell.name)), field)
+            yield PlannedName("StatefulSet", names.local_topo(names.cell(cluster, cell.name)), field)
     for database in resolved.databases:
         for group in database.groups:
             field = f"spec.databases[{database.name}].tablegroups[{group.name}]"
-            yield Named("TableGroup", names.table_group(cluster, database.name, group.name), field)
-    for known in resolved.shards():
-        yield from _names_of_shard(cluster, known)
+            yield PlannedName("TableGroup", names.table_group(cluster, database.name, group.name), field)
+    for shard in resolved.shards():
+        yield from _planned_shard_names(cluster, shard)
 
 
-def _names_of_shard(cluster: str, known: ShardInPlace) -> Iterator[Named]:
-    path = ShardPath(cluster, known.database.name, known.group.name, known.shard.name)
-    yield Named("Shard", names.shard(path), known.field)
-    yield Named("PodDisruptionBudget", names.disruption_budget(path), known.field)
-    for cell in _cells(known):
-        yield Named("Service", names.orchestrator_service(path, cell), known.field)
-        yield Named("PersistentVolumeClaim", names.backup_claim(path, cell), known.field)
-    for pool, shape in known.pools.items():
-        for cell in given(shape.cells, []):
-            field = f"{known.field}.pools[{pool}]"
-            yield Named("StatefulSet", names.pool(path, pool, cell), field)
-            yield Named("Service", names.pool_headless(path, pool, cell), field)
+def _planned_shard_names(cluster: str, located: LocatedShard) -> Iterator[PlannedName]:
+    path = ShardPath(cluster, located.database.name, located.group.name, located.shard.name)
+    yield PlannedName("Shard", names.shard(path), located.field)
+    yield PlannedName("PodDisruptionBudget", names.disruption_budget(path), located.field)
+    for cell in _shard_cells(located):
+        yield PlannedName("Service", names.orchestrator_service(path, cell), located.field)
+        yield PlannedName("PersistentVolumeClaim", names.backup_claim(path, cell), located.field)
+    for pool, pool_spec in located.pools.items():
+        for cell in or_default(pool_spec.cells, []):
+            field = f"{located.field}.pools[{pool}]"
+            yield PlannedName("StatefulSet", names.pool(path, pool, cell), field)
+            yield PlannedName("Service", names.pool_headless(path, pool, cell), field)
 
 
-def _cells(known: ShardInPlace) -> list[str]:
-    orchestrators = known.shard.multiorch
-    own = [] if orchestrators is UNSET else given(orchestrators.cells, [])
-    pooled = (cell for shape in known.pools.values() for cell in given(shape.cells, []))
-    return sorted({*own, *pooled})
+def _shard_cells(located: LocatedShard) -> list[str]:
+    orchestrators = located.shard.multiorch
+    orchestrated = [] if orchestrators is UNSET else or_default(orchestrators.cells, [])
+    pooled = (cell for pool_spec in located.pools.values() for cell in or_default(pool_spec.cells, []))
+    return sorted({*orchestrated, *pooled})

@@ -1,4 +1,4 @@
-"""Where each resolved value of a cluster came from: built in, from a template, or from the cluster itself. Pure."""
+"""Origin of each resolved value of a cluster: built in, from a template, or from the cluster's spec. Pure."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
@@ -9,143 +9,160 @@ from msgspec import UNSET
 from steward.multigres.api.backup import Backup
 from steward.multigres.api.cluster import DatabaseEntry, MultigresClusterSpec, ShardEntry, TableGroupEntry
 from steward.multigres.api.compute import PvcDeletionPolicy
-from steward.multigres.api.scalars import Part, Unset
-from steward.multigres.resolution.layers import Path, given
+from steward.multigres.api.scalars import ApiStruct, Unset
+from steward.multigres.api.unset import or_default
+from steward.multigres.resolution.layers import Path
 from steward.multigres.resolution.resolve import BUILT_IN
-from steward.multigres.resolution.resolved import ResolvedCluster, ShardInPlace
+from steward.multigres.resolution.resolved import LocatedShard, ResolvedCluster
 
 
-class Explained(NamedTuple):
-    """One value, by the path that a user would write, and who said so."""
+class ValueOrigin(NamedTuple):
+    """A value, its path as users write it, and the level that it comes from."""
 
     path: str
     value: Any
     source: str
 
 
-def explain(spec: MultigresClusterSpec, resolved: ResolvedCluster) -> list[Explained]:
+def value_origins(spec: MultigresClusterSpec, resolved: ResolvedCluster) -> list[ValueOrigin]:
     return [*_core(spec, resolved), *_cells(resolved), *_shards(spec, resolved)]
 
 
-def _core(spec: MultigresClusterSpec, resolved: ResolvedCluster) -> Iterator[Explained]:
-    yield from _walk(resolved.images, ("images",), "images", resolved.origins)
+def _core(spec: MultigresClusterSpec, resolved: ResolvedCluster) -> Iterator[ValueOrigin]:
+    yield from _field_origins(resolved.images, ("images",), "images", resolved.origins)
     if resolved.topo.etcd is not None:
         etcd = msgspec.structs.replace(resolved.topo.etcd, pvc_deletion_policy=UNSET)
-        yield from _walk(etcd, ("globalTopoServer", "etcd"), "globalTopoServer.etcd", resolved.origins)
-        policies = _own_policies(spec)
-        yield from _inherited("globalTopoServer.etcd.pvcDeletionPolicy", resolved.topo.etcd, policies)
+        yield from _field_origins(
+            etcd, ("globalTopoServer", "etcd"), "globalTopoServer.etcd", resolved.origins
+        )
+        policies = _topo_policies(spec)
+        yield from _policy_origins("globalTopoServer.etcd.pvcDeletionPolicy", resolved.topo.etcd, policies)
     else:
         source = _source(resolved.origins, ("globalTopoServer",), "spec.globalTopoServer.external")
-        yield Explained("globalTopoServer.external.endpoints", resolved.topo.reference.address, source)
-    yield from _walk(resolved.multiadmin, ("multiadmin",), "multiadmin", resolved.origins)
-    yield from _walk(resolved.multiadmin_web, ("multiadminWeb",), "multiadminWeb", resolved.origins)
+        yield ValueOrigin("globalTopoServer.external.endpoints", resolved.topo.reference.address, source)
+    yield from _field_origins(resolved.multiadmin, ("multiadmin",), "multiadmin", resolved.origins)
+    yield from _field_origins(resolved.multiadmin_web, ("multiadminWeb",), "multiadminWeb", resolved.origins)
 
 
-def _own_policies(spec: MultigresClusterSpec) -> list[tuple[str, PvcDeletionPolicy | Unset]]:
-    own = spec.global_topo_server
-    if own is UNSET:
+def _topo_policies(spec: MultigresClusterSpec) -> list[tuple[str, PvcDeletionPolicy | Unset]]:
+    server = spec.global_topo_server
+    if server is UNSET:
         return [("spec", spec.pvc_deletion_policy)]
-    etcd = UNSET if own.etcd is UNSET else own.etcd.pvc_deletion_policy
+    etcd = UNSET if server.etcd is UNSET else server.etcd.pvc_deletion_policy
     return [
         ("spec.globalTopoServer.etcd", etcd),
-        ("spec.globalTopoServer", own.pvc_deletion_policy),
+        ("spec.globalTopoServer", server.pvc_deletion_policy),
         ("spec", spec.pvc_deletion_policy),
     ]
 
 
-def _cells(resolved: ResolvedCluster) -> Iterator[Explained]:
+def _cells(resolved: ResolvedCluster) -> Iterator[ValueOrigin]:
     for cell in resolved.cells:
         path, wire = ("cells", cell.name), f"cells[{cell.name}]"
-        yield from _walk(cell.gateway, (*path, "multi_gateway"), f"{wire}.multiGateway", resolved.origins)
+        yield from _field_origins(
+            cell.gateway, (*path, "multi_gateway"), f"{wire}.multiGateway", resolved.origins
+        )
         if cell.local_topo is not None:
             source = _source(resolved.origins, (*path, "local_topo_server"))
-            yield Explained(f"{wire}.localTopoServer", msgspec.to_builtins(cell.local_topo), source)
+            yield ValueOrigin(f"{wire}.localTopoServer", msgspec.to_builtins(cell.local_topo), source)
 
 
-def _shards(spec: MultigresClusterSpec, resolved: ResolvedCluster) -> Iterator[Explained]:
-    for known in resolved.shards():
-        path = ("databases", known.database.name, known.group.name, known.shard.name)
-        wire = str(known.field).removeprefix("spec.")
-        orchestrator = known.shard.multiorch
+def _shards(spec: MultigresClusterSpec, resolved: ResolvedCluster) -> Iterator[ValueOrigin]:
+    for located in resolved.shards():
+        path = ("databases", located.database.name, located.group.name, located.shard.name)
+        wire = str(located.field).removeprefix("spec.")
+        orchestrator = located.shard.multiorch
         if orchestrator is not UNSET:
-            yield from _walk(orchestrator, (*path, "multiorch"), f"{wire}.multiorch", resolved.origins)
-        for name, pool in known.pools.items():
-            plain = msgspec.structs.replace(pool, pvc_deletion_policy=UNSET)
-            yield from _walk(plain, (*path, "pools", name), f"{wire}.pools[{name}]", resolved.origins)
-        levels = _levels(spec, known)
+            yield from _field_origins(
+                orchestrator, (*path, "multiorch"), f"{wire}.multiorch", resolved.origins
+            )
+        for name, pool in located.pools.items():
+            without_policy = msgspec.structs.replace(pool, pvc_deletion_policy=UNSET)
+            yield from _field_origins(
+                without_policy, (*path, "pools", name), f"{wire}.pools[{name}]", resolved.origins
+            )
+        levels = _levels(spec, located)
         policies = [(name, getattr(entry, "pvc_deletion_policy", UNSET)) for name, entry in levels]
-        yield from _inherited(f"{wire}.pvcDeletionPolicy", known.shard, [*_laid(resolved, path), *policies])
-        yield from _backup(f"{wire}.backup", known, levels)
+        yield from _policy_origins(
+            f"{wire}.pvcDeletionPolicy", located.shard, [*_policy_layers(resolved, path), *policies]
+        )
+        yield from _backup_origin(f"{wire}.backup", located, levels)
 
 
 Level = MultigresClusterSpec | DatabaseEntry | TableGroupEntry | ShardEntry
 
 
-def _levels(spec: MultigresClusterSpec, known: ShardInPlace) -> list[tuple[str, Level]]:
-    """From the shard up to the cluster, as far as the user wrote them."""
-    field = known.field
+def _levels(spec: MultigresClusterSpec, located: LocatedShard) -> list[tuple[str, Level]]:
+    """The levels that the user wrote, from the shard up to the cluster."""
+    field = located.field
     levels: list[tuple[str, Level]] = [("spec", spec)]
-    for database in given(spec.databases, []):
-        if database.name != known.database.name:
+    for database in or_default(spec.databases, []):
+        if database.name != located.database.name:
             continue
         levels.insert(0, (field.split(".tablegroups")[0], database))
-        for group in given(database.tablegroups, []):
-            if group.name == known.group.name:
+        for group in or_default(database.tablegroups, []):
+            if group.name == located.group.name:
                 levels.insert(0, (field.split(".shards")[0], group))
-                own = [shard for shard in given(group.shards, []) if shard.name == known.shard.name]
-                levels[:0] = [(field, shard) for shard in own]
+                written = [
+                    shard for shard in or_default(group.shards, []) if shard.name == located.shard.name
+                ]
+                levels[:0] = [(field, shard) for shard in written]
     return levels
 
 
-def _laid(resolved: ResolvedCluster, path: Path) -> list[tuple[str, PvcDeletionPolicy | Unset]]:
-    """What an inline spec, an override or a template says of the policy, as if each field were a level."""
+def _policy_layers(resolved: ResolvedCluster, path: Path) -> list[tuple[str, PvcDeletionPolicy | Unset]]:
+    """Policy fields of an inline spec, an override or a template, each as a level of its own."""
     below = (*path, "pvc_deletion_policy")
     return [
-        (source, msgspec.structs.replace(PvcDeletionPolicy(), **{known[-1]: "Retain"}))
-        for known, source in resolved.origins.items()
-        if known[:-1] == below
+        (source, msgspec.structs.replace(PvcDeletionPolicy(), **{origin[-1]: "Retain"}))
+        for origin, source in resolved.origins.items()
+        if origin[:-1] == below
     ]
 
 
-def _inherited(
+def _policy_origins(
     path: str, holder: Any, levels: list[tuple[str, PvcDeletionPolicy | Unset]]
-) -> Iterator[Explained]:
-    """A policy's two fields, each from the nearest level that sets it."""
+) -> Iterator[ValueOrigin]:
+    """Both fields of a policy, each from the nearest level that sets it."""
     policy = holder.pvc_deletion_policy
     if policy is UNSET:
         return
     for field, wire in (("when_deleted", "whenDeleted"), ("when_scaled", "whenScaled")):
         sources = (
-            name for name, each in levels if isinstance(each, Part) and getattr(each, field) is not UNSET
+            name for name, each in levels if isinstance(each, ApiStruct) and getattr(each, field) is not UNSET
         )
-        yield Explained(f"{path}.{wire}", getattr(policy, field), next(sources, BUILT_IN))
+        yield ValueOrigin(f"{path}.{wire}", getattr(policy, field), next(sources, BUILT_IN))
 
 
-def _backup(path: str, known: ShardInPlace, levels: list[tuple[str, Level]]) -> Iterator[Explained]:
-    backup: Backup | Unset = known.shard.backup
+def _backup_origin(
+    path: str, located: LocatedShard, levels: list[tuple[str, Level]]
+) -> Iterator[ValueOrigin]:
+    backup: Backup | Unset = located.shard.backup
     if backup is UNSET:
         return
     sources = (name for name, each in levels if getattr(each, "backup", UNSET) is not UNSET)
     source = next(sources, BUILT_IN)
-    yield Explained(path, msgspec.to_builtins(backup), source)
+    yield ValueOrigin(path, msgspec.to_builtins(backup), source)
 
 
-def _walk(part: Part, path: Path, wire: str, origins: Mapping[Path, str]) -> Iterator[Explained]:
-    """Every value of a part that is set, down to what is replaced as a whole."""
+def _field_origins(
+    part: ApiStruct, path: Path, wire: str, origins: Mapping[Path, str]
+) -> Iterator[ValueOrigin]:
+    """Every field of a struct that is set, down to values that are replaced as a whole."""
     for field, name in zip(part.__struct_fields__, part.__struct_encode_fields__, strict=True):
         value = getattr(part, field)
         if value is UNSET:
             continue
         here = (*path, field)
-        is_divided = here not in origins and any(known[: len(here)] == here for known in origins)
-        if isinstance(value, Part) and is_divided:
-            yield from _walk(value, here, f"{wire}.{name}", origins)
+        is_divided = here not in origins and any(other[: len(here)] == here for other in origins)
+        if isinstance(value, ApiStruct) and is_divided:
+            yield from _field_origins(value, here, f"{wire}.{name}", origins)
         else:
-            yield Explained(f"{wire}.{name}", msgspec.to_builtins(value), _source(origins, here))
+            yield ValueOrigin(f"{wire}.{name}", msgspec.to_builtins(value), _source(origins, here))
 
 
-def _source(origins: Mapping[Path, str], path: Path, otherwise: str = BUILT_IN) -> str:
+def _source(origins: Mapping[Path, str], path: Path, default: str = BUILT_IN) -> str:
     for length in range(len(path), 0, -1):
         if path[:length] in origins:
             return origins[path[:length]]
-    return otherwise
+    return default

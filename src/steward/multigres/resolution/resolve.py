@@ -1,9 +1,9 @@
-"""The four-level override chain: a cluster and the contents of templates in, the resolved tree out. Pure.
+"""Resolves a cluster and the contents of its templates through four levels of precedence. Pure.
 
-For every component: its own definition (inline, or a template that it names), then `templateDefaults`, then the
-template named `default`, then constants. An inline definition is complete: what it leaves out comes from constants,
-never from a template. Overrides merge over the template. Volume policy and backup stand outside that rule: they inherit
-from level to level, field by field. Template contents come in by value; nothing here reads a cache.
+For every component: its own definition (inline, or a template that it references), then `templateDefaults`, then the
+template named `default`, then built-in constants. An inline definition is complete: fields that it omits come from
+constants, never from a template. Overrides merge over the template. Volume policy and backup are exceptions: they
+inherit from level to level, field by field. Template contents are passed in; nothing here reads a cache.
 """
 
 from collections.abc import Iterable, Mapping
@@ -17,16 +17,16 @@ from steward.multigres import names
 from steward.multigres.api.cluster import (
     Admin,
     CellEntry,
-    CellSpec,
     DatabaseEntry,
+    InlineCell,
+    InlineShard,
     MultigresClusterSpec,
     ShardEntry,
-    ShardSpec,
     TableGroupEntry,
 )
 from steward.multigres.api.compute import MultiOrch, Pool, PvcDeletionPolicy, Stateless
 from steward.multigres.api.images import Images
-from steward.multigres.api.scalars import Part
+from steward.multigres.api.scalars import ApiStruct
 from steward.multigres.api.tablegroup import ResolvedShard
 from steward.multigres.api.topo import (
     Etcd,
@@ -35,59 +35,65 @@ from steward.multigres.api.topo import (
     TemplatedTopoServer,
     TopoReference,
 )
+from steward.multigres.api.unset import or_default
 from steward.multigres.resolution import defaults as constants
-from steward.multigres.resolution.deprecated_fields import modern, modern_pool
+from steward.multigres.resolution.deprecated_fields import (
+    replace_deprecated_fields,
+    replace_deprecated_pool_fields,
+)
 from steward.multigres.resolution.inheritance import inherited_backup, inherited_policy
-from steward.multigres.resolution.layers import Layer, Path, given, lay
+from steward.multigres.resolution.layers import Layer, Path, merge_layers
 from steward.multigres.resolution.resolved import (
-    Identity,
-    Problem,
+    ClusterIdentity,
     ResolvedCell,
     ResolvedCluster,
     ResolvedDatabase,
     ResolvedGroup,
     ResolvedTopo,
-    Skipped,
+    SkippedPlacement,
+    SpecProblem,
     Templates,
 )
 
-P = TypeVar("P", bound=Part)
+P = TypeVar("P", bound=ApiStruct)
 
 BUILT_IN = "built-in"
 CORE, CELL, SHARD = "CoreTemplate", "CellTemplate", "ShardTemplate"
 
 
-def resolve(identity: Identity, spec: MultigresClusterSpec, templates: Templates) -> ResolvedCluster:
+def resolve(identity: ClusterIdentity, spec: MultigresClusterSpec, templates: Templates) -> ResolvedCluster:
     return _Resolution(identity, spec, templates).cluster()
 
 
 def cell_name(entry: CellEntry) -> str:
-    """A cell without a name takes that of its zone, or of its region."""
-    return given(entry.name, "") or given(entry.zone, "") or given(entry.region, "")
+    """A cell without a name has the name of its zone or region."""
+    return or_default(entry.name, "") or or_default(entry.zone, "") or or_default(entry.region, "")
 
 
 class _Resolution:
-    """One resolution in the making: what was used, where values came from and what is wrong gather here."""
+    """State of one resolution: collects used templates, origins of values and problems."""
 
-    def __init__(self, identity: Identity, spec: MultigresClusterSpec, templates: Templates) -> None:
+    def __init__(self, identity: ClusterIdentity, spec: MultigresClusterSpec, templates: Templates) -> None:
         self.identity = identity
         self.spec = spec
         self.templates = templates
         self.used: dict[str, set[str]] = {CORE: set(), CELL: set(), SHARD: set()}
         self.origins: dict[Path, str] = {}
-        self.problems: list[Problem] = []
-        self.skipped: list[Skipped] = []
-        self.cell_names = [cell_name(entry) for entry in given(spec.cells, [])]
+        self.problems: list[SpecProblem] = []
+        self.skipped: list[SkippedPlacement] = []
+        self.cell_names = [cell_name(entry) for entry in or_default(spec.cells, [])]
 
     def cluster(self) -> ResolvedCluster:
         topo = self.topo()
         multiadmin = self.admin("multiadmin", constants.MULTIADMIN)
         web = self.admin("multiadmin_web", constants.MULTIADMIN_WEB)
-        cells = tuple(self.cell(index, entry) for index, entry in enumerate(given(self.spec.cells, [])))
+        cells = tuple(self.cell(index, entry) for index, entry in enumerate(or_default(self.spec.cells, [])))
         databases = tuple(self.database(entry) for entry in self.database_entries())
         return ResolvedCluster(
             self.identity,
-            self.laid(("images",), Images(), [Layer(BUILT_IN, constants.IMAGES), *self.own("images")]),
+            self.merge(
+                ("images",), Images(), [Layer(BUILT_IN, constants.IMAGES), *self.spec_layer("images")]
+            ),
             topo,
             multiadmin,
             web,
@@ -99,47 +105,47 @@ class _Resolution:
             tuple(self.skipped),
         )
 
-    def own(self, field: str) -> list[Layer]:
+    def spec_layer(self, field: str) -> list[Layer]:
         value = getattr(self.spec, field)
         return [] if value is UNSET else [Layer("spec", value)]
 
-    def laid(self, path: Path, empty: P, layers: Iterable[Layer]) -> P:
-        part, origins = lay(empty, layers)
+    def merge(self, path: Path, empty: P, layers: Iterable[Layer]) -> P:
+        part, origins = merge_layers(empty, layers)
         self.origins.update({(*path, *below): source for below, source in origins.items()})
         return part
 
     def template(self, kind: str, explicit: str | msgspec.UnsetType, field: str) -> tuple[str, Any]:
-        """The template that levels 1 to 3 choose, with its name; ("", None) when constants alone hold."""
-        known: Mapping[str, Any] = getattr(self.templates, kind.removesuffix("Template").lower())
+        """Name and content of the template that levels 1 to 3 select; ("", None) if only constants apply."""
+        existing: Mapping[str, Any] = getattr(self.templates, kind.removesuffix("Template").lower())
         fallback = f"{kind[0].lower()}{kind[1:]}"
-        named = given(explicit, "") or self.template_default(fallback)
-        name = named or (constants.DEFAULT_TEMPLATE if constants.DEFAULT_TEMPLATE in known else "")
+        named = or_default(explicit, "") or self.template_default(fallback)
+        name = named or (constants.DEFAULT_TEMPLATE if constants.DEFAULT_TEMPLATE in existing else "")
         if not name:
             return "", None
         self.used[kind].add(name)
-        if name not in known:
-            where = field if given(explicit, "") else f"spec.templateDefaults.{fallback}"
+        if name not in existing:
+            where = field if or_default(explicit, "") else f"spec.templateDefaults.{fallback}"
             absent = f"does not exist in namespace {self.identity.namespace!r}"
-            told = self.templates.unusable.get((kind, name), absent)
-            self.problems.append(Problem(where, f"{kind} {name!r} {told}"))
+            reason = self.templates.unusable.get((kind, name), absent)
+            self.problems.append(SpecProblem(where, f"{kind} {name!r} {reason}"))
             return name, None
-        return name, known[name]
+        return name, existing[name]
 
     def template_default(self, field: str) -> str:
         defaults = self.spec.template_defaults
         if defaults is UNSET:
             return ""
         return {
-            "coreTemplate": given(defaults.core_template, ""),
-            "cellTemplate": given(defaults.cell_template, ""),
-            "shardTemplate": given(defaults.shard_template, ""),
+            "coreTemplate": or_default(defaults.core_template, ""),
+            "cellTemplate": or_default(defaults.cell_template, ""),
+            "shardTemplate": or_default(defaults.shard_template, ""),
         }[field]
 
     # Core components
 
     def topo(self) -> ResolvedTopo:
-        own = self.spec.global_topo_server
-        inline = None if own is UNSET else own
+        server = self.spec.global_topo_server
+        inline = None if server is UNSET else server
         policy = UNSET if inline is None else inline.pvc_deletion_policy
         if inline is not None and inline.external is not UNSET:
             return self.external_topo(inline.external)
@@ -160,23 +166,23 @@ class _Resolution:
     def managed_topo(
         self, layers: list[Layer], *policies: PvcDeletionPolicy | msgspec.UnsetType
     ) -> ResolvedTopo:
-        etcd = self.laid(("globalTopoServer", "etcd"), Etcd(), [Layer(BUILT_IN, constants.ETCD), *layers])
+        etcd = self.merge(("globalTopoServer", "etcd"), Etcd(), [Layer(BUILT_IN, constants.ETCD), *layers])
         policy = inherited_policy(etcd.pvc_deletion_policy, *policies, self.spec.pvc_deletion_policy)
         etcd = replace(etcd, pvc_deletion_policy=policy)
         host = f"{names.global_topo(self.identity.name)}.{self.identity.namespace}.svc"
         reference = TopoReference(
             address=f"{host}:{constants.ETCD_CLIENT_PORT}",
-            root_path=given(etcd.root_path, constants.GLOBAL_ROOT),
+            root_path=or_default(etcd.root_path, constants.GLOBAL_ROOT),
             implementation="etcd",
         )
         return ResolvedTopo(reference, etcd, None)
 
     def external_topo(self, external: ExternalTopoServer) -> ResolvedTopo:
-        # Clusters may share a server that is not theirs: by default each keeps below a root of its own.
-        own_root = f"/multigres/{self.identity.namespace}/{self.identity.name}/global"
+        # Clusters may share an external server: by default each has its own root path.
+        default_root = f"/multigres/{self.identity.namespace}/{self.identity.name}/global"
         reference = TopoReference(
             address=",".join(external.endpoints),
-            root_path=given(external.root_path, own_root),
+            root_path=or_default(external.root_path, default_root),
             implementation="etcd",
             ca_secret=external.ca_secret,
             client_cert_secret=external.client_cert_secret,
@@ -184,36 +190,36 @@ class _Resolution:
         return ResolvedTopo(reference, None, external)
 
     def admin(self, field: str, built_in: Stateless) -> Stateless:
-        own: Admin | msgspec.UnsetType = getattr(self.spec, field)
+        inline: Admin | msgspec.UnsetType = getattr(self.spec, field)
         wire = {"multiadmin": "multiadmin", "multiadmin_web": "multiadminWeb"}[field]
         layers = [Layer(BUILT_IN, built_in)]
-        if own is not UNSET and own.spec is not UNSET:
-            layers.append(Layer(f"spec.{wire}", own.spec))
+        if inline is not UNSET and inline.spec is not UNSET:
+            layers.append(Layer(f"spec.{wire}", inline.spec))
         else:
-            explicit = UNSET if own is UNSET else own.template_ref
+            explicit = UNSET if inline is UNSET else inline.template_ref
             name, template = self.template(CORE, explicit, f"spec.{wire}.templateRef")
             section = UNSET if template is None else getattr(template, field)
             if section is not UNSET and section.spec is not UNSET:
                 layers.append(Layer(f"{CORE} {name}", section.spec))
-        return self.laid((wire,), Stateless(), layers)
+        return self.merge((wire,), Stateless(), layers)
 
     # Cells
 
     def cell(self, index: int, entry: CellEntry) -> ResolvedCell:
         field = f"spec.cells[{index}]"
         name = cell_name(entry)
-        layers = [Layer(BUILT_IN, CellSpec(multi_gateway=constants.GATEWAY))]
+        layers = [Layer(BUILT_IN, InlineCell(multi_gateway=constants.GATEWAY))]
         if entry.spec is not UNSET:
             layers.append(Layer(f"{field}.spec", entry.spec))
         else:
             layers += self.cell_template_layers(entry, field)
-        shape = self.laid(("cells", name), CellSpec(), layers)
-        gateway = given(shape.multi_gateway, constants.GATEWAY)
-        local = self.local_topo(shape)
-        return ResolvedCell(name, given(entry.zone, ""), given(entry.region, ""), gateway, local)
+        merged = self.merge(("cells", name), InlineCell(), layers)
+        gateway = or_default(merged.multi_gateway, constants.GATEWAY)
+        local = self.local_topo(merged)
+        return ResolvedCell(name, or_default(entry.zone, ""), or_default(entry.region, ""), gateway, local)
 
-    def local_topo(self, shape: CellSpec) -> LocalTopoServer | None:
-        server = shape.local_topo_server
+    def local_topo(self, merged: InlineCell) -> LocalTopoServer | None:
+        server = merged.local_topo_server
         if server is UNSET:
             return None
         if server.etcd is UNSET:
@@ -225,49 +231,53 @@ class _Resolution:
         layers: list[Layer] = []
         name, template = self.template(CELL, entry.cell_template, f"{field}.cellTemplate")
         if template is not None:
-            section = CellSpec(
+            section = InlineCell(
                 multi_gateway=template.multi_gateway, local_topo_server=template.local_topo_server
             )
             layers.append(Layer(f"{CELL} {name}", section))
         if entry.overrides is not UNSET:
-            layers.append(Layer(f"{field}.overrides", CellSpec(multi_gateway=entry.overrides.multi_gateway)))
+            layers.append(
+                Layer(f"{field}.overrides", InlineCell(multi_gateway=entry.overrides.multi_gateway))
+            )
         return layers
 
     # Databases
 
     def database_entries(self) -> list[DatabaseEntry]:
-        entries = list(given(self.spec.databases, []))
-        if any(given(entry.default, False) for entry in entries):
+        entries = list(or_default(self.spec.databases, []))
+        if any(or_default(entry.default, False) for entry in entries):
             return entries
-        known = [entry for entry in entries if entry.name == constants.SYSTEM_DATABASE]
-        if known:
-            return [replace(entry, default=True) if entry is known[0] else entry for entry in entries]
+        matching = [entry for entry in entries if entry.name == constants.SYSTEM_DATABASE]
+        if matching:
+            return [replace(entry, default=True) if entry is matching[0] else entry for entry in entries]
         return [DatabaseEntry(name=constants.SYSTEM_DATABASE, default=True), *entries]
 
     def database(self, entry: DatabaseEntry) -> ResolvedDatabase:
         return ResolvedDatabase(
             entry.name,
-            given(entry.default, False),
-            given(entry.durability_policy, given(self.spec.durability_policy, constants.DURABILITY)),
+            or_default(entry.default, False),
+            or_default(
+                entry.durability_policy, or_default(self.spec.durability_policy, constants.DURABILITY)
+            ),
             inherited_backup(entry.backup, self.spec.backup),
             tuple(self.group(entry, group) for group in self.group_entries(entry)),
         )
 
     def group_entries(self, database: DatabaseEntry) -> list[TableGroupEntry]:
-        entries = list(given(database.tablegroups, []))
-        if any(given(entry.default, False) for entry in entries):
+        entries = list(or_default(database.tablegroups, []))
+        if any(or_default(entry.default, False) for entry in entries):
             return entries
-        known = [entry for entry in entries if entry.name == constants.DEFAULT_TABLE_GROUP]
-        if known:
-            return [replace(entry, default=True) if entry is known[0] else entry for entry in entries]
+        matching = [entry for entry in entries if entry.name == constants.DEFAULT_TABLE_GROUP]
+        if matching:
+            return [replace(entry, default=True) if entry is matching[0] else entry for entry in entries]
         return [TableGroupEntry(name=constants.DEFAULT_TABLE_GROUP, default=True), *entries]
 
     def group(self, database: DatabaseEntry, entry: TableGroupEntry) -> ResolvedGroup:
-        shards = given(entry.shards, []) or [ShardEntry(name=constants.DEFAULT_SHARD)]
+        shards = or_default(entry.shards, []) or [ShardEntry(name=constants.DEFAULT_SHARD)]
         return ResolvedGroup(
             database.name,
             entry.name,
-            given(entry.default, False),
+            or_default(entry.default, False),
             tuple(self.shard(database, entry, shard) for shard in shards),
             inherited_policy(entry.pvc_deletion_policy, self.spec.pvc_deletion_policy),
             inherited_backup(entry.backup, database.backup, self.spec.backup),
@@ -278,85 +288,90 @@ class _Resolution:
     def shard(self, database: DatabaseEntry, group: TableGroupEntry, entry: ShardEntry) -> ResolvedShard:
         field = f"spec.databases[{database.name}].tablegroups[{group.name}].shards[{entry.name}]"
         path = ("databases", database.name, group.name, entry.name)
-        shape = self.laid(path, ShardSpec(), self.shard_layers(entry, field))
+        merged = self.merge(path, InlineShard(), self.shard_layers(entry, field))
         policy = inherited_policy(
-            shape.pvc_deletion_policy, group.pvc_deletion_policy, self.spec.pvc_deletion_policy
+            merged.pvc_deletion_policy, group.pvc_deletion_policy, self.spec.pvc_deletion_policy
         )
-        pools = self.pools(shape, entry, field, policy)
+        pools = self.pools(merged, entry, field, policy)
         return ResolvedShard(
             name=entry.name,
-            multiorch=self.orchestrator(shape, pools, entry, field),
+            multiorch=self.orchestrator(merged, pools, entry, field),
             pools=pools,
             pvc_deletion_policy=policy,
             backup=inherited_backup(entry.backup, group.backup, database.backup, self.spec.backup),
-            postgres_config_ref=shape.postgres_config_ref,
-            initdb_args=shape.initdb_args,
+            postgres_config_ref=merged.postgres_config_ref,
+            initdb_args=merged.initdb_args,
         )
 
     def shard_layers(self, entry: ShardEntry, field: str) -> list[Layer]:
-        layers = [Layer(BUILT_IN, ShardSpec(multiorch=constants.ORCHESTRATOR))]
+        layers = [Layer(BUILT_IN, InlineShard(multiorch=constants.ORCHESTRATOR))]
         if entry.spec is not UNSET:
-            return [*layers, Layer(f"{field}.spec", modern(entry.spec))]
+            return [*layers, Layer(f"{field}.spec", replace_deprecated_fields(entry.spec))]
         name, template = self.template(SHARD, entry.shard_template, f"{field}.shardTemplate")
         if template is not None:
-            layers.append(Layer(f"{SHARD} {name}", _as_shard_spec(modern(template))))
+            layers.append(Layer(f"{SHARD} {name}", _as_shard_spec(replace_deprecated_fields(template))))
         if entry.overrides is not UNSET:
-            layers.append(Layer(f"{field}.overrides", _as_shard_spec(modern(entry.overrides))))
+            layers.append(
+                Layer(f"{field}.overrides", _as_shard_spec(replace_deprecated_fields(entry.overrides)))
+            )
         return layers
 
     def pools(
-        self, shape: ShardSpec, entry: ShardEntry, field: str, policy: PvcDeletionPolicy
+        self, merged: InlineShard, entry: ShardEntry, field: str, policy: PvcDeletionPolicy
     ) -> dict[str, Pool]:
-        asked = given(shape.pools, {}) or {constants.DEFAULT_POOL: Pool()}
+        requested = or_default(merged.pools, {}) or {constants.DEFAULT_POOL: Pool()}
         resolved: dict[str, Pool] = {}
-        for name in sorted(asked):
-            pool = lay(constants.POOL, [Layer("", asked[name])])[0]
+        for name in sorted(requested):
+            pool = merge_layers(constants.POOL, [Layer("", requested[name])])[0]
             cells = self.placement(
-                given(pool.cells, []), _own_cells(entry, name), f"{field}.pools[{name}].cells"
+                or_default(pool.cells, []), _written_pool_cells(entry, name), f"{field}.pools[{name}].cells"
             )
-            merged = inherited_policy(pool.pvc_deletion_policy, policy)
-            resolved[name] = replace(pool, cells=cells, pvc_deletion_policy=merged)
+            pool_policy = inherited_policy(pool.pvc_deletion_policy, policy)
+            resolved[name] = replace(pool, cells=cells, pvc_deletion_policy=pool_policy)
         return resolved
 
     def orchestrator(
-        self, shape: ShardSpec, pools: Mapping[str, Pool], entry: ShardEntry, field: str
+        self, merged: InlineShard, pools: Mapping[str, Pool], entry: ShardEntry, field: str
     ) -> MultiOrch:
-        orchestrator = given(shape.multiorch, constants.ORCHESTRATOR)
-        asked = given(orchestrator.cells, [])
-        if not asked:
-            cells = sorted({cell for pool in pools.values() for cell in given(pool.cells, [])})
+        orchestrator = or_default(merged.multiorch, constants.ORCHESTRATOR)
+        requested = or_default(orchestrator.cells, [])
+        if not requested:
+            cells = sorted({cell for pool in pools.values() for cell in or_default(pool.cells, [])})
         else:
-            cells = self.placement(asked, _own_orchestrator_cells(entry), f"{field}.multiorch.cells")
+            cells = self.placement(requested, _written_orchestrator_cells(entry), f"{field}.multiorch.cells")
         return replace(orchestrator, cells=cells)
 
-    def placement(self, asked: list[str], own: list[str], field: str) -> list[str]:
-        """All cells when none is asked for. One that only a template names and the cluster lacks is skipped."""
-        if not asked:
+    def placement(self, requested: list[str], written: list[str], field: str) -> list[str]:
+        """All cells if none is requested. Unknown cells are skipped if only a template names them.
+
+        `written` are the cells that the cluster's own spec names: those must exist.
+        """
+        if not requested:
             return sorted(self.cell_names)
-        for cell in asked:
+        for cell in requested:
             if cell in self.cell_names:
                 continue
-            if cell in own:
-                self.problems.append(Problem(field, f"cell {cell!r} is not in spec.cells"))
+            if cell in written:
+                self.problems.append(SpecProblem(field, f"cell {cell!r} is not in spec.cells"))
             else:
-                self.skipped.append(Skipped(field, cell))
-        return [cell for cell in asked if cell in self.cell_names]
+                self.skipped.append(SkippedPlacement(field, cell))
+        return [cell for cell in requested if cell in self.cell_names]
 
 
-def _as_shard_spec(shape: Part) -> ShardSpec:
-    own = {name for name in ShardSpec.__struct_fields__ if hasattr(shape, name)}
-    return ShardSpec(**{name: getattr(shape, name) for name in own})
+def _as_shard_spec(merged: ApiStruct) -> InlineShard:
+    shared = {name for name in InlineShard.__struct_fields__ if hasattr(merged, name)}
+    return InlineShard(**{name: getattr(merged, name) for name in shared})
 
 
-def _own_cells(entry: ShardEntry, pool: str) -> list[str]:
-    """The cells that the cluster itself names for a pool."""
-    own = entry.spec if entry.spec is not UNSET else entry.overrides
-    pools = {} if own is UNSET else given(own.pools, {})
-    return given(modern_pool(pools[pool]).cells, []) if pool in pools else []
+def _written_pool_cells(entry: ShardEntry, pool: str) -> list[str]:
+    """The cells that the cluster's own spec names for a pool."""
+    inline = entry.spec if entry.spec is not UNSET else entry.overrides
+    pools = {} if inline is UNSET else or_default(inline.pools, {})
+    return or_default(replace_deprecated_pool_fields(pools[pool]).cells, []) if pool in pools else []
 
 
-def _own_orchestrator_cells(entry: ShardEntry) -> list[str]:
-    own = entry.spec if entry.spec is not UNSET else entry.overrides
-    if own is UNSET or own.multiorch is UNSET:
+def _written_orchestrator_cells(entry: ShardEntry) -> list[str]:
+    inline = entry.spec if entry.spec is not UNSET else entry.overrides
+    if inline is UNSET or inline.multiorch is UNSET:
         return []
-    return given(own.multiorch.cells, [])
+    return or_default(inline.multiorch.cells, [])

@@ -1,4 +1,4 @@
-"""What `resolve` gives back: a tree in which nothing is inherited any more, and an account of how it came about."""
+"""Result of `resolve`: a cluster with all values final, and the origin of each value."""
 
 from collections.abc import Iterator, Mapping
 from typing import NamedTuple
@@ -12,42 +12,43 @@ from steward.multigres.api.scalars import DurabilityPolicy
 from steward.multigres.api.shard_template import ShardTemplateSpec
 from steward.multigres.api.tablegroup import ResolvedShard
 from steward.multigres.api.topo import Etcd, ExternalTopoServer, LocalTopoServer, TopoReference
-from steward.multigres.resolution.layers import Path, given
+from steward.multigres.api.unset import or_default
+from steward.multigres.resolution.layers import Path
 
 
-class Identity(NamedTuple):
-    """Which cluster: names and addresses are built from it."""
+class ClusterIdentity(NamedTuple):
+    """Namespace and name of a cluster; names and addresses of its objects are derived from them."""
 
     namespace: str
     name: str
 
 
 class Templates(NamedTuple):
-    """The contents of the templates of one namespace, or the ones in force, by name."""
+    """Contents of the templates of one namespace, live or active, by name."""
 
     core: Mapping[str, CoreTemplateSpec]
     cell: Mapping[str, CellTemplateSpec]
     shard: Mapping[str, ShardTemplateSpec]
     unusable: Mapping[tuple[str, str], str] = {}
-    """Templates that stand there and cannot be used, by kind and name: why not, as the end of a sentence."""
+    """Templates that exist and cannot be used, by kind and name, with the reason as the end of a sentence."""
 
 
-class Problem(NamedTuple):
-    """What keeps a cluster from being resolved. `field` is a path as users write it."""
+class SpecProblem(NamedTuple):
+    """An error in the spec or a template. `field` is the path as users write it."""
 
     field: str
     message: str
 
 
-class Skipped(NamedTuple):
-    """A placement that only a template asks for, in a cell that this cluster does not have."""
+class SkippedPlacement(NamedTuple):
+    """A placement that a template requests in a cell that this cluster does not have."""
 
     field: str
     cell: str
 
 
 class ResolvedTopo(NamedTuple):
-    """The global topology server: run by Steward (`etcd`), or by somebody else (`external`)."""
+    """The global topology server: run by the operator (`etcd`) or outside of it (`external`)."""
 
     reference: TopoReference
     etcd: Etcd | None
@@ -79,8 +80,8 @@ class ResolvedDatabase(NamedTuple):
     groups: tuple[ResolvedGroup, ...]
 
 
-class ShardInPlace(NamedTuple):
-    """A shard with the levels above it."""
+class LocatedShard(NamedTuple):
+    """A shard with its table group and database."""
 
     database: ResolvedDatabase
     group: ResolvedGroup
@@ -88,21 +89,21 @@ class ShardInPlace(NamedTuple):
 
     @property
     def field(self) -> str:
-        """The path of its entry, as users write it."""
+        """The path of the shard's entry in the spec."""
         return (
             f"spec.databases[{self.database.name}].tablegroups[{self.group.name}].shards[{self.shard.name}]"
         )
 
     @property
     def pools(self) -> dict[str, Pool]:
-        return given(self.shard.pools, {})
+        return or_default(self.shard.pools, {})
 
     def __str__(self) -> str:
         return f"shard {self.database.name}/{self.group.name}/{self.shard.name}"
 
 
 class ResolvedCluster(NamedTuple):
-    identity: Identity
+    identity: ClusterIdentity
     images: Images
     topo: ResolvedTopo
     multiadmin: Stateless
@@ -111,11 +112,11 @@ class ResolvedCluster(NamedTuple):
     databases: tuple[ResolvedDatabase, ...]
     templates: Mapping[str, tuple[str, ...]]
     origins: Mapping[Path, str]
-    problems: tuple[Problem, ...]
-    skipped: tuple[Skipped, ...]
+    problems: tuple[SpecProblem, ...]
+    skipped: tuple[SkippedPlacement, ...]
 
-    def shards(self) -> Iterator[ShardInPlace]:
+    def shards(self) -> Iterator[LocatedShard]:
         for database in self.databases:
             for group in database.groups:
                 for shard in group.shards:
-                    yield ShardInPlace(database, group, shard)
+                    yield LocatedShard(database, group, shard)

@@ -1,23 +1,39 @@
-"""Which templates a cluster names. Pure. Whether a named one is used is for `resolve` to say."""
+"""Templates that a cluster references. Pure. `resolve` decides which of them are used."""
 
 from collections.abc import Iterator
+from typing import NamedTuple
 
 from msgspec import UNSET
 
 from steward.multigres.api.cluster import MultigresClusterSpec
 from steward.multigres.api.scalars import Unset
-from steward.multigres.resolution.layers import given
-from steward.multigres.template_updates.revisions import TemplateKey
+from steward.multigres.api.unset import or_default
 
 CORE, CELL, SHARD = "CoreTemplate", "CellTemplate", "ShardTemplate"
 
 
-def mentioned(spec: MultigresClusterSpec) -> frozenset[TemplateKey]:
-    """By name, anywhere in the spec; the template called `default` serves without being named."""
-    return frozenset(TemplateKey(kind, name) for kind, name in _all(spec) if isinstance(name, str) and name)
+class TemplateKey(NamedTuple):
+    """Kind and name of a template in the cluster's namespace."""
+
+    kind: str
+    name: str
+
+    def describe(self) -> str:
+        """For messages: `CoreTemplate 'standard'`."""
+        return f"{self.kind} {self.name!r}"
+
+    def __str__(self) -> str:
+        return f"{self.kind}/{self.name}"
 
 
-def _all(spec: MultigresClusterSpec) -> Iterator[tuple[str, str | Unset]]:
+def referenced_templates(spec: MultigresClusterSpec) -> frozenset[TemplateKey]:
+    """Templates that the spec names. The template named `default` also applies without being named."""
+    return frozenset(
+        TemplateKey(kind, name) for kind, name in _template_names(spec) if isinstance(name, str) and name
+    )
+
+
+def _template_names(spec: MultigresClusterSpec) -> Iterator[tuple[str, str | Unset]]:
     defaults = spec.template_defaults
     if defaults is not UNSET:
         yield CORE, defaults.core_template
@@ -28,9 +44,9 @@ def _all(spec: MultigresClusterSpec) -> Iterator[tuple[str, str | Unset]]:
     for admin in (spec.multiadmin, spec.multiadmin_web):
         if admin is not UNSET:
             yield CORE, admin.template_ref
-    for cell in given(spec.cells, []):
+    for cell in or_default(spec.cells, []):
         yield CELL, cell.cell_template
-    for database in given(spec.databases, []):
-        for group in given(database.tablegroups, []):
-            for shard in given(group.shards, []):
+    for database in or_default(spec.databases, []):
+        for group in or_default(database.tablegroups, []):
+            for shard in or_default(group.shards, []):
                 yield SHARD, shard.shard_template

@@ -1,4 +1,4 @@
-"""What a cluster may ask for and had better not. Pure. A warning names the field and what would be better."""
+"""Admission warnings for valid but inadvisable specs. Pure. Each names the field and a better choice."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -8,139 +8,141 @@ from msgspec import UNSET
 from steward.multigres.api.backup import Backup
 from steward.multigres.api.cluster import MultigresClusterSpec, ShardEntry
 from steward.multigres.api.compute import Pool
+from steward.multigres.api.unset import or_default
 from steward.multigres.resolution import defaults
-from steward.multigres.resolution.layers import given
-from steward.multigres.resolution.resolved import ResolvedCluster, ShardInPlace
+from steward.multigres.resolution.resolved import LocatedShard, ResolvedCluster
 
-KNOWN_IMAGES = "ghcr.io/multigres/"
-MANY_NODES = "ReadWriteMany"
+UPSTREAM_IMAGES = "ghcr.io/multigres/"
+READ_WRITE_MANY = "ReadWriteMany"
 READ_ONLY = "readOnly"
 
 
-def advice(spec: MultigresClusterSpec, resolved: ResolvedCluster) -> list[str]:
+def spec_warnings(spec: MultigresClusterSpec, resolved: ResolvedCluster) -> list[str]:
     return [
-        *_few_members(resolved),
-        *_lost_volumes(spec),
-        *_skipped(resolved),
-        *_spellings(spec),
-        *_leaderless(resolved),
-        *_durability(resolved),
-        *_shared_backups(resolved),
-        *_unknown_to_the_data_plane(resolved),
-        *_exposure(spec),
+        *_etcd_members(resolved),
+        *_deleted_volumes(spec),
+        *_skipped_placements(resolved),
+        *_deprecated_fields(spec),
+        *_read_only_shards(resolved),
+        *_too_few_servers(resolved),
+        *_filesystem_backups(resolved),
+        *_unsupported_sharding(resolved),
+        *_load_balancer(spec),
     ]
 
 
-def deletion_advice(options: Mapping[str, Any]) -> tuple[str, ...]:
+def deletion_warnings(options: Mapping[str, Any]) -> tuple[str, ...]:
     """`options` are the DeleteOptions of the request."""
     is_foreground = (
         options.get("propagationPolicy") == "Foreground" or options.get("orphanDependents") is False
     )
     if not is_foreground:
         return ()
-    told = (
-        "propagationPolicy Foreground: the server deletes all parts of the cluster at once, etcd among them"
+    message = (
+        "propagationPolicy Foreground: the API server deletes all components of the cluster at once, including etcd,"
+        " without the operator's order; volumes still follow their policy. Background deletion keeps the order"
     )
-    return (
-        f"{told}, and no order holds; volumes still follow their policy. Background deletion keeps the order",
-    )
+    return (message,)
 
 
-def _few_members(resolved: ResolvedCluster) -> Iterator[str]:
+def _etcd_members(resolved: ResolvedCluster) -> Iterator[str]:
     etcd = resolved.topo.etcd
-    replicas = 0 if etcd is None else given(etcd.replicas, 3)
+    replicas = 0 if etcd is None else or_default(etcd.replicas, 3)
     if replicas == 1:
-        yield "spec.globalTopoServer.etcd.replicas: one member is no quorum: its loss stops the cluster; use 3"
+        yield "spec.globalTopoServer.etcd.replicas: one member has no redundancy: its loss stops the cluster; use 3"
     elif replicas and replicas % 2 == 0:
-        yield f"spec.globalTopoServer.etcd.replicas: {replicas} members survive no more losses than {replicas - 1}"
+        yield f"spec.globalTopoServer.etcd.replicas: {replicas} members tolerate no more failures than {replicas - 1}"
 
 
-def _lost_volumes(spec: MultigresClusterSpec) -> Iterator[str]:
+def _deleted_volumes(spec: MultigresClusterSpec) -> Iterator[str]:
     policy = spec.pvc_deletion_policy
     if policy is UNSET:
         return
     if policy.when_deleted == "Delete":
         yield "spec.pvcDeletionPolicy.whenDeleted: Delete loses all data when the cluster is deleted"
     if policy.when_scaled == "Delete":
-        yield "spec.pvcDeletionPolicy.whenScaled: Delete loses the data of every server that is scaled away"
+        yield "spec.pvcDeletionPolicy.whenScaled: Delete loses the data of every server that is scaled down"
 
 
-def _skipped(resolved: ResolvedCluster) -> Iterator[str]:
+def _skipped_placements(resolved: ResolvedCluster) -> Iterator[str]:
     for skipped in resolved.skipped:
-        yield f"{skipped.field}: the template asks for cell {skipped.cell!r}, which this cluster lacks; it is left out"
+        yield f"{skipped.field}: the template names cell {skipped.cell!r}, which this cluster does not have; skipped"
 
 
-def _spellings(spec: MultigresClusterSpec) -> Iterator[str]:
+def _deprecated_fields(spec: MultigresClusterSpec) -> Iterator[str]:
     for field, entry in _shard_entries(spec):
-        own = entry.spec if entry.spec is not UNSET else entry.overrides
-        for name, pool in ({} if own is UNSET else given(own.pools, {})).items():
-            yield from _old(f"{field}.pools[{name}]", pool)
+        inline = entry.spec if entry.spec is not UNSET else entry.overrides
+        for name, pool in ({} if inline is UNSET else or_default(inline.pools, {})).items():
+            yield from _deprecated_pool_fields(f"{field}.pools[{name}]", pool)
 
 
-def _old(field: str, pool: Pool) -> Iterator[str]:
+def _deprecated_pool_fields(field: str, pool: Pool) -> Iterator[str]:
     if pool.cell is not UNSET:
-        yield f"{field}.cell: old spelling; write cells: [{pool.cell}]"
+        yield f"{field}.cell: deprecated; write cells: [{pool.cell}]"
     if pool.replicas is not UNSET:
-        yield f"{field}.replicas: old spelling; write replicasPerCell: {pool.replicas}"
+        yield f"{field}.replicas: deprecated; write replicasPerCell: {pool.replicas}"
 
 
 def _shard_entries(spec: MultigresClusterSpec) -> Iterator[tuple[str, ShardEntry]]:
-    for database in given(spec.databases, []):
-        for group in given(database.tablegroups, []):
-            for shard in given(group.shards, []):
+    for database in or_default(spec.databases, []):
+        for group in or_default(database.tablegroups, []):
+            for shard in or_default(group.shards, []):
                 yield f"spec.databases[{database.name}].tablegroups[{group.name}].shards[{shard.name}]", shard
 
 
-def _leaderless(resolved: ResolvedCluster) -> Iterator[str]:
-    for known in resolved.shards():
-        if known.pools and all(pool.type == READ_ONLY for pool in known.pools.values()):
-            yield f"{known}: every pool is {READ_ONLY}, so that no server can lead; make one readWrite"
+def _read_only_shards(resolved: ResolvedCluster) -> Iterator[str]:
+    for located in resolved.shards():
+        if located.pools and all(pool.type == READ_ONLY for pool in located.pools.values()):
+            yield f"{located}: every pool is {READ_ONLY}, so that no server can become primary; make one readWrite"
 
 
-def _durability(resolved: ResolvedCluster) -> Iterator[str]:
-    for known in resolved.shards():
-        policy = known.database.durability_policy
-        if 0 < _servers(known) < 2:
-            yield f"{known}: one server cannot elect a primary under {policy}; use two or more"
-        elif policy.startswith("MULTI_CELL") and len(_cells(known)) < 2:
-            yield f"{known}: {policy} needs servers in two cells"
+def _too_few_servers(resolved: ResolvedCluster) -> Iterator[str]:
+    for located in resolved.shards():
+        policy = located.database.durability_policy
+        if 0 < _servers(located) < 2:
+            yield f"{located}: one server cannot elect a primary under {policy}; use two or more"
+        elif policy.startswith("MULTI_CELL") and len(_cells(located)) < 2:
+            yield f"{located}: {policy} needs servers in two cells"
 
 
-def _servers(known: ShardInPlace) -> int:
-    return sum(given(pool.replicas_per_cell, 0) * len(given(pool.cells, [])) for pool in known.pools.values())
+def _servers(located: LocatedShard) -> int:
+    return sum(
+        or_default(pool.replicas_per_cell, 0) * len(or_default(pool.cells, []))
+        for pool in located.pools.values()
+    )
 
 
-def _cells(known: ShardInPlace) -> set[str]:
-    return {cell for pool in known.pools.values() for cell in given(pool.cells, [])}
+def _cells(located: LocatedShard) -> set[str]:
+    return {cell for pool in located.pools.values() for cell in or_default(pool.cells, [])}
 
 
-def _shared_backups(resolved: ResolvedCluster) -> Iterator[str]:
-    for known in resolved.shards():
-        backup = given(known.shard.backup, defaults.BACKUP)
+def _filesystem_backups(resolved: ResolvedCluster) -> Iterator[str]:
+    for located in resolved.shards():
+        backup = or_default(located.shard.backup, defaults.BACKUP)
         if backup.type != "filesystem":
             continue
-        if len(_cells(known)) > 1:
-            yield f"{known}: filesystem backups stay in their cell; use s3 for a shard in several cells"
-        crowded = any(given(pool.replicas_per_cell, 0) > 1 for pool in known.pools.values())
-        if crowded and MANY_NODES not in _access_modes(backup):
-            yield f"{known}: several servers share a backup volume; it needs accessModes: [{MANY_NODES}]"
+        if len(_cells(located)) > 1:
+            yield f"{located}: filesystem backups stay in their cell; use s3 for a shard in several cells"
+        is_shared = any(or_default(pool.replicas_per_cell, 0) > 1 for pool in located.pools.values())
+        if is_shared and READ_WRITE_MANY not in _access_modes(backup):
+            yield f"{located}: several servers share a backup volume; it needs accessModes: [{READ_WRITE_MANY}]"
 
 
 def _access_modes(backup: Backup) -> list[str]:
     if backup.filesystem is UNSET or backup.filesystem.storage is UNSET:
         return []
-    return given(backup.filesystem.storage.access_modes, [])
+    return or_default(backup.filesystem.storage.access_modes, [])
 
 
-def _unknown_to_the_data_plane(resolved: ResolvedCluster) -> Iterator[str]:
-    if not given(resolved.images.multipooler, "").startswith(KNOWN_IMAGES):
+def _unsupported_sharding(resolved: ResolvedCluster) -> Iterator[str]:
+    if not or_default(resolved.images.multipooler, "").startswith(UPSTREAM_IMAGES):
         return
-    for known in resolved.shards():
-        if (known.group.name, known.shard.name) != (defaults.DEFAULT_TABLE_GROUP, defaults.DEFAULT_SHARD):
-            yield f"{known}: today's images serve only table group `default` with shard `0-inf`"
+    for located in resolved.shards():
+        if (located.group.name, located.shard.name) != (defaults.DEFAULT_TABLE_GROUP, defaults.DEFAULT_SHARD):
+            yield f"{located}: the current images only support table group `default` with shard `0-inf`"
 
 
-def _exposure(spec: MultigresClusterSpec) -> Iterator[str]:
+def _load_balancer(spec: MultigresClusterSpec) -> Iterator[str]:
     external = spec.external_gateway
     if external is not UNSET and external.enabled and external.external_ips is UNSET:
-        yield "spec.externalGateway: without externalIPs a load balancer is asked of the cloud"
+        yield "spec.externalGateway: without externalIPs the Service gets type LoadBalancer"

@@ -1,8 +1,8 @@
-"""Which certificate the servers of a shard run on, and when another one is worth replacing them for. Pure.
+"""Decides which backup certificate the servers of a shard run on, and when a new one requires replacing them. Pure.
 
-The backup service reads its certificate and whom to trust at its start alone. So the servers are replaced, one by one,
-for a certificate that takes the place of theirs, and before that for an authority that they do not know yet: while the
-last of them still shows the old certificate, the first one already shows the new, and each must trust the other.
+The backup service reads its certificate and its trusted authorities only when it starts. The servers are therefore
+replaced one by one for a new certificate, and before that for a new authority: while the last server still presents the
+old certificate and the first already presents the new one, each must trust the other.
 """
 
 import hashlib
@@ -10,49 +10,53 @@ from typing import Any, NamedTuple
 
 from steward.certificates.options import Lifetimes
 from steward.multigres.api.shard import ShardStatus
-from steward.multigres.resolution.layers import given
+from steward.multigres.api.unset import or_default
 
-CALM_SECONDS = (Lifetimes.leaf - Lifetimes.renew_before) / 2
-AT_ONCE = 0.0
+SETTLE_SECONDS = (Lifetimes.leaf - Lifetimes.renew_before) / 2
+IMMEDIATELY = 0.0
 _END = b"-----END CERTIFICATE-----"
 
 
-class Present(NamedTuple):
-    """Digests of the certificate in the Secret, and of each authority that it is to be trusted by."""
+class CertificateDigests(NamedTuple):
+    """Digests of the certificate in the Secret and of each authority in its bundle."""
 
     leaf: str
     authorities: frozenset[str]
 
 
-def present(certificate: bytes, bundle: bytes) -> Present:
+def certificate_digests(certificate: bytes, bundle: bytes) -> CertificateDigests:
     parts = (part.strip() for part in bundle.split(_END))
-    return Present(_digest(certificate), frozenset(_digest(part) for part in parts if part))
+    return CertificateDigests(_digest(certificate), frozenset(_digest(part) for part in parts if part))
 
 
 def _digest(pem: bytes) -> str:
     return hashlib.sha256(pem).hexdigest()[:16]
 
 
-def in_use(before: str, seen: Present, now: float, calm: float = CALM_SECONDS) -> str:
+def certificate_in_use(
+    previous: str, live: CertificateDigests, now: float, settle_seconds: float = SETTLE_SECONDS
+) -> str:
     """The certificate that the servers may go on using: `leaf.authorities.until`.
 
-    One that was made only because a pool or a cell came or went says nothing new to those who are there, and replacing
-    every server for it would be a high price. But they must not run on the old one until it expires: half the time to a
-    usual renewal later the present one is due, so that a renewal never falls into the time in which changes are let be.
+    A certificate that was issued only because a pool or a cell was added or removed changes nothing for existing
+    servers, and replacing every server for it would be expensive. But they must not run on the old one until it
+    expires: after half the time to a regular renewal the new one is adopted, so that a renewal never falls into the
+    period in which changes are ignored.
     """
-    leaf, known, until = (*before.split("."), "", "", "")[:3]
+    leaf, known, until = (*previous.split("."), "", "", "")[:3]
     trusted = frozenset(known.split("+"))
-    if until.isdigit() and seen.authorities <= trusted:
-        # Two authorities at once are a change of authority, in which a new certificate is never a mere change of names.
-        may_wait = len(seen.authorities) == 1 and now < float(until)
-        if leaf == seen.leaf or may_wait:
-            return before
-    return f"{seen.leaf}.{'+'.join(sorted(seen.authorities))}.{now + calm:.0f}"
+    if until.isdigit() and live.authorities <= trusted:
+        # Two authorities mean a rotation of the authority, in which a new certificate is more than a change of names.
+        may_wait = len(live.authorities) == 1 and now < float(until)
+        if leaf == live.leaf or may_wait:
+            return previous
+    return f"{live.leaf}.{'+'.join(sorted(live.authorities))}.{now + settle_seconds:.0f}"
 
 
-def noted(before: ShardStatus, digest: str) -> dict[str, Any]:
-    """Which certificate is in use and how often that changed; while there is none, what was known stays."""
-    known, renewals = given(before.backup_certificate, ""), given(before.backup_certificate_renewals, 0)
+def certificate_status(previous: ShardStatus, digest: str) -> dict[str, Any]:
+    """The certificate in use and the number of its changes; without a digest the previous values stay."""
+    known = or_default(previous.backup_certificate, "")
+    renewals = or_default(previous.backup_certificate_renewals, 0)
     if digest and known and digest != known:
         renewals += 1
     current = digest or known

@@ -1,19 +1,20 @@
-"""Volume claims that nobody uses at the moment: how long they stay, and which they are. Pure.
+"""Decides how long unused volume claims are retained, and lists the retained ones. Pure.
 
-Kubernetes deletes the claims of a set that is scaled down the moment their pods are gone. With a grace the set itself
-keeps them, and Steward deletes them when it is over: the claim carries the time since which it has been unused, so that
-neither a restart nor a new leader starts the grace anew, and a pod that comes back takes the mark away.
+Kubernetes deletes the claims of a set that is scaled down as soon as their pods are gone. With a grace period the set
+itself retains them, and the operator deletes them when the period is over. The claim carries the time since which it
+has been unused, so a restart or a new leader does not start the period again; if its pod comes back, the annotation is
+removed.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
+from steward.kube.objects.durations import parse_duration
 from steward.kube.objects.kinds import PERSISTENT_VOLUME_CLAIM, Manifest, Ref
 from steward.kube.objects.meta import key_of
 from steward.kube.objects.patches import MergePatch
 from steward.kube.objects.timestamps import from_timestamp, to_timestamp
-from steward.multigres.durations import parse_duration
-from steward.multigres.rollout.volumes import claims_of, wanted_claims
+from steward.multigres.rollout.volumes import claims_of_set, desired_claim_sizes
 from steward.multigres.views import ClaimView, PodView
 from steward.runtime.plan.steps import Delete, Patch, Plan, Requeue
 
@@ -21,67 +22,66 @@ GRACE = "multigres.com/pvc-deletion-grace"
 UNUSED_SINCE = "multigres.com/unused-since"
 EXPIRED = "it has been unused for longer than the grace period, and whenScaled is Delete"
 DELETE = "Delete"
-MOST_LISTED = 200
+MAX_LISTED = 200
 
 
-class Grace(NamedTuple):
-    """How long unused claims stay; None is for ever, for what cannot be read must not delete anything."""
+class ClaimGrace(NamedTuple):
+    """How long unused claims are retained. None: for ever, because an unreadable annotation must not delete data."""
 
     seconds: float | None = 0.0
     problem: str = ""
 
     @property
-    def is_ours(self) -> bool:
-        """Whether Steward deletes the claims, and not the set itself."""
+    def deletes_claims(self) -> bool:
+        """Whether the operator deletes the claims, and not the StatefulSet controller."""
         return self.seconds is None or self.seconds > 0
 
 
-def read_grace(*annotations: Mapping[str, str]) -> Grace:
-    """From the nearest object that has the annotation; `90s`, `15m`, `24h`, `1h30m`."""
+def read_claim_grace(*annotations: Mapping[str, str]) -> ClaimGrace:
+    """From the first mapping that has the annotation; `90s`, `15m`, `24h`, `1h30m`."""
     text = next((found[GRACE] for found in annotations if GRACE in found), "")
     if not text.strip():
-        return Grace()
+        return ClaimGrace()
     try:
-        return Grace(parse_duration(text))
+        return ClaimGrace(parse_duration(text))
     except ValueError as error:
-        return Grace(
-            None, f"annotation {GRACE}: {error} such as 90s or 24h; until it is, no unused claim goes"
-        )
+        problem = f"annotation {GRACE}: {error} such as 90s or 24h; until it is, no unused claim is deleted"
+        return ClaimGrace(None, problem)
 
 
-def kept_by_set(manifest: Manifest, grace: Grace) -> Manifest:
-    """The set as it must be for the grace to hold: it keeps what Steward will delete."""
+def with_grace_policy(manifest: Manifest, grace: ClaimGrace) -> Manifest:
+    """The set with the policy that a grace period needs: it retains the claims that the operator will delete."""
     policy = manifest["spec"]["persistentVolumeClaimRetentionPolicy"]
-    if not grace.is_ours or policy["whenScaled"] != DELETE:
+    if not grace.deletes_claims or policy["whenScaled"] != DELETE:
         return manifest
-    kept = {**policy, "whenScaled": "Retain"}
-    return {**manifest, "spec": {**manifest["spec"], "persistentVolumeClaimRetentionPolicy": kept}}
+    retain = {**policy, "whenScaled": "Retain"}
+    return {**manifest, "spec": {**manifest["spec"], "persistentVolumeClaimRetentionPolicy": retain}}
 
 
-class Unused(NamedTuple):
-    """What decides over the unused claims of a shard: `pods` and `claims` are those that there are."""
+class RetentionInputs(NamedTuple):
+    """The live claims and pods of a shard, the grace period and the time."""
 
     claims: Sequence[ClaimView]
     pods: Iterable[PodView]
-    grace: Grace
+    grace: ClaimGrace
     now: float
 
 
-def expiry(sets: Iterable[Manifest], unused: Unused) -> Plan:
-    """Marks claims that have just come out of use, deletes those whose grace is over, spares those back in use."""
-    running = {pod.metadata.name for pod in unused.pods}
-    return tuple(step for manifest in sets for step in _of_set(manifest, unused, running))
+def expiry_steps(sets: Iterable[Manifest], inputs: RetentionInputs) -> Plan:
+    """Annotates newly unused claims, deletes those whose grace period is over, clears those that are used again."""
+    running = {pod.metadata.name for pod in inputs.pods}
+    return tuple(step for manifest in sets for step in _set_steps(manifest, inputs, running))
 
 
-def _of_set(manifest: Manifest, unused: Unused, running: set[str]) -> Plan:
-    wanted = wanted_claims(manifest)
-    goes = manifest["spec"]["persistentVolumeClaimRetentionPolicy"]["whenScaled"] == DELETE
+def _set_steps(manifest: Manifest, inputs: RetentionInputs, running: set[str]) -> Plan:
+    desired = desired_claim_sizes(manifest)
+    deletes = manifest["spec"]["persistentVolumeClaimRetentionPolicy"]["whenScaled"] == DELETE
     steps: list[Patch | Delete | Requeue] = []
-    for claim in sorted(claims_of(unused.claims, manifest), key=lambda each: each.metadata.name):
+    for claim in sorted(claims_of_set(inputs.claims, manifest), key=lambda claim: claim.metadata.name):
         if claim.metadata.deletion_timestamp is not None:
             continue
-        is_used = claim.metadata.name in wanted or _pod_of(claim, manifest) in running
-        steps += _spared(claim) if is_used or not goes else _of_claim(claim, unused)
+        is_used = claim.metadata.name in desired or _pod_of(claim, manifest) in running
+        steps += _clear_steps(claim) if is_used or not deletes else _claim_steps(claim, inputs)
     return tuple(steps)
 
 
@@ -89,41 +89,43 @@ def _pod_of(claim: ClaimView, manifest: Manifest) -> str:
     return f"{manifest['metadata']['name']}-{claim.metadata.name.rpartition('-')[2]}"
 
 
-def _spared(claim: ClaimView) -> list[Patch | Delete | Requeue]:
-    return [_marked(claim, None)] if UNUSED_SINCE in claim.metadata.annotations else []
+def _clear_steps(claim: ClaimView) -> list[Patch | Delete | Requeue]:
+    return [_annotate_step(claim, None)] if UNUSED_SINCE in claim.metadata.annotations else []
 
 
-def _of_claim(claim: ClaimView, unused: Unused) -> list[Patch | Delete | Requeue]:
-    since = _since(claim)
+def _claim_steps(claim: ClaimView, inputs: RetentionInputs) -> list[Patch | Delete | Requeue]:
+    since = _unused_since(claim)
     if since is None:
-        # Without a grace the set deletes its claims itself; what it left was left before, by another policy.
-        return [_marked(claim, to_timestamp(unused.now))] if unused.grace.is_ours else []
-    if unused.grace.seconds is None:
+        # Without a grace period the set deletes its claims; one that is left was retained by an earlier policy.
+        return [_annotate_step(claim, to_timestamp(inputs.now))] if inputs.grace.deletes_claims else []
+    if inputs.grace.seconds is None:
         return []
-    left = since + unused.grace.seconds - unused.now
+    left = since + inputs.grace.seconds - inputs.now
     if left > 0:
         return [Requeue(left)]
     return [Delete(Ref(PERSISTENT_VOLUME_CLAIM, key_of(claim)), claim.metadata.uid, EXPIRED)]
 
 
-def _since(claim: ClaimView) -> float | None:
+def _unused_since(claim: ClaimView) -> float | None:
     try:
         return from_timestamp(claim.metadata.annotations[UNUSED_SINCE])
     except (KeyError, ValueError):
         return None
 
 
-def _marked(claim: ClaimView, since: str | None) -> Patch:
+def _annotate_step(claim: ClaimView, since: str | None) -> Patch:
     change = {"metadata": {"uid": claim.metadata.uid, "annotations": {UNUSED_SINCE: since}}}
     return Patch(Ref(PERSISTENT_VOLUME_CLAIM, key_of(claim)), MergePatch(change))
 
 
-def retained(claims: Iterable[ClaimView], sets: Iterable[Manifest], own: Iterable[str]) -> list[str]:
-    """The names of claims that nothing wanted uses: kept from pods, pools and cells that are gone."""
-    used = {name for manifest in sets for name in wanted_claims(manifest)} | set(own)
+def retained_claim_names(
+    claims: Iterable[ClaimView], sets: Iterable[Manifest], backup_claims: Iterable[str]
+) -> list[str]:
+    """Claims that no desired object uses: retained from pods, pools and cells that are gone."""
+    used = {name for manifest in sets for name in desired_claim_sizes(manifest)} | set(backup_claims)
     left = {
         claim.metadata.name
         for claim in claims
         if claim.metadata.name not in used and claim.metadata.deletion_timestamp is None
     }
-    return sorted(left)[:MOST_LISTED]
+    return sorted(left)[:MAX_LISTED]

@@ -1,10 +1,13 @@
-"""How a StatefulSet and its volumes get where the spec wants them although the server lets nobody change them. Pure.
+"""Plans StatefulSet and volume changes that the API server rejects as updates of immutable fields. Pure.
 
-A volume only grows. A set whose immutable fields must change is taken away around its running pods and made again:
-first it lets go of its claims (policy Retain/Retain, until no claim names it as owner), because a claim that still does
-would be collected with it; then it is deleted alone, by uid; then it is made again, with the policy that is asked for,
-and finds its pods and claims by their names. Each look decides from what is there, so that any of the steps may be the
-last one of a life.
+A volume only grows. A set whose immutable fields must change is deleted without its pods and created again:
+
+1. Its claim retention policy becomes Retain/Retain, until no claim names the set as its owner: the garbage collector
+   would delete such a claim together with the set.
+2. The set alone is deleted, by uid, with orphaned dependents.
+3. The set is created again with the desired policy, and finds its pods and claims by their names.
+
+Each reconcile derives the next step from the live objects, so the operator may stop after any of them.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -17,14 +20,15 @@ from steward.kube.objects.quantity import canonical_quantity, parse_quantity
 from steward.multigres.views import ClaimRetention, ClaimTemplateView, ClaimView, PodView, StatefulSetView
 from steward.runtime.plan.steps import Delete, Patch, Plan
 
-KEEP_ALL = {"whenDeleted": "Retain", "whenScaled": "Retain"}
-REBUILD = "fields that cannot change do change: it is made again around its running pods"
+RETAIN_ALL = {"whenDeleted": "Retain", "whenScaled": "Retain"}
+RECREATE = "immutable fields change: it is recreated around its running pods"
+RELEASING = "it gives up the ownership of its volumes"
 BOUND = "Bound"
 RESIZE_PENDING = "FileSystemResizePending"
 
 
-class Shape(NamedTuple):
-    """A claim template as far as the server compares it."""
+class ClaimTemplateFields(NamedTuple):
+    """The fields of a claim template that the API server compares."""
 
     name: str
     labels: tuple[tuple[str, str], ...]
@@ -34,36 +38,36 @@ class Shape(NamedTuple):
     volume_mode: str
 
 
-class Settled(NamedTuple):
-    """What becomes of one set in this round: what to apply, if anything, what to do before, and what is waited for."""
+class StatefulSetPlan(NamedTuple):
+    """The next step for one set: the manifest to apply, if any, the steps before it, and what is waited for."""
 
     manifest: Manifest | None
-    before: Plan = ()
+    steps: Plan = ()
     waiting: str = ""
 
 
-def settle(
-    wanted: Manifest, seen: StatefulSetView | None, claims: Sequence[ClaimView], pods: Iterable[PodView]
-) -> Settled:
-    """One step towards `wanted`. `claims` must be fresh where `must_be_rebuilt`: a delete stands on them."""
-    if seen is None:
-        return Settled(wanted, relabelled(wanted, pods))
-    if seen.metadata.deletion_timestamp is not None:
-        return Settled(None, (), "the old one is going")
-    if not must_be_rebuilt(wanted, seen):
-        return Settled(wanted)
-    return _taken_away(seen, claims)
+def plan_stateful_set(
+    desired: Manifest, live: StatefulSetView | None, claims: Sequence[ClaimView], pods: Iterable[PodView]
+) -> StatefulSetPlan:
+    """One step towards `desired`. With `changed_immutable_fields`, `claims` must be live: a delete relies on them."""
+    if live is None:
+        return StatefulSetPlan(desired, relabel_steps(desired, pods))
+    if live.metadata.deletion_timestamp is not None:
+        return StatefulSetPlan(None, (), "the old one is being deleted")
+    if not changed_immutable_fields(desired, live):
+        return StatefulSetPlan(desired)
+    return _plan_recreation(live, claims)
 
 
-def _taken_away(seen: StatefulSetView, claims: Sequence[ClaimView]) -> Settled:
-    ref, uid = Ref(STATEFUL_SET, key_of(seen)), seen.metadata.uid
-    if seen.spec.persistent_volume_claim_retention_policy != ClaimRetention():
-        change = {"metadata": {"uid": uid}, "spec": {"persistentVolumeClaimRetentionPolicy": KEEP_ALL}}
-        return Settled(None, (Patch(ref, MergePatch(change)),), "it lets go of its volumes")
-    if seen.status.observed_generation < seen.metadata.generation or _is_owner(uid, claims):
-        return Settled(None, (), "it lets go of its volumes")
-    return Settled(
-        None, (Delete(ref, uid, REBUILD, propagation="Orphan"),), "it is made again around its pods"
+def _plan_recreation(live: StatefulSetView, claims: Sequence[ClaimView]) -> StatefulSetPlan:
+    ref, uid = Ref(STATEFUL_SET, key_of(live)), live.metadata.uid
+    if live.spec.persistent_volume_claim_retention_policy != ClaimRetention():
+        change = {"metadata": {"uid": uid}, "spec": {"persistentVolumeClaimRetentionPolicy": RETAIN_ALL}}
+        return StatefulSetPlan(None, (Patch(ref, MergePatch(change)),), RELEASING)
+    if live.status.observed_generation < live.metadata.generation or _is_owner(uid, claims):
+        return StatefulSetPlan(None, (), RELEASING)
+    return StatefulSetPlan(
+        None, (Delete(ref, uid, RECREATE, propagation="Orphan"),), "it is recreated around its pods"
     )
 
 
@@ -71,26 +75,27 @@ def _is_owner(uid: str, claims: Sequence[ClaimView]) -> bool:
     return any(owner.uid == uid for claim in claims for owner in claim.metadata.owner_references)
 
 
-def must_be_rebuilt(wanted: Manifest, seen: StatefulSetView) -> list[str]:
-    """The fields that differ and that the server lets nobody change."""
-    spec = wanted["spec"]
-    now, then = seen.spec, spec.get("podManagementPolicy", "OrderedReady")
+def changed_immutable_fields(desired: Manifest, live: StatefulSetView) -> list[str]:
+    """The fields that differ and that the API server does not let change."""
+    spec, current = desired["spec"], live.spec
+    policy = spec.get("podManagementPolicy", "OrderedReady")
     differs = {
-        "serviceName": spec["serviceName"] != now.service_name,
-        "podManagementPolicy": then != now.pod_management_policy,
-        "selector": spec["selector"]["matchLabels"] != dict(now.selector.match_labels),
-        "volumeClaimTemplates": _shapes(spec) != tuple(map(_shape_of, now.volume_claim_templates)),
+        "serviceName": spec["serviceName"] != current.service_name,
+        "podManagementPolicy": policy != current.pod_management_policy,
+        "selector": spec["selector"]["matchLabels"] != dict(current.selector.match_labels),
+        "volumeClaimTemplates": _desired_fields(spec)
+        != tuple(map(_live_fields, current.volume_claim_templates)),
     }
-    return [field for field, is_so in differs.items() if is_so]
+    return [field for field, is_different in differs.items() if is_different]
 
 
-def _shapes(spec: Mapping[str, Any]) -> tuple[Shape, ...]:
-    return tuple(_shape(template) for template in spec["volumeClaimTemplates"])
+def _desired_fields(spec: Mapping[str, Any]) -> tuple[ClaimTemplateFields, ...]:
+    return tuple(_template_fields(template) for template in spec["volumeClaimTemplates"])
 
 
-def _shape(template: Manifest) -> Shape:
+def _template_fields(template: Manifest) -> ClaimTemplateFields:
     metadata, spec = template["metadata"], template["spec"]
-    return Shape(
+    return ClaimTemplateFields(
         metadata["name"],
         tuple(sorted(metadata.get("labels", {}).items())),
         tuple(spec["accessModes"]),
@@ -100,29 +105,29 @@ def _shape(template: Manifest) -> Shape:
     )
 
 
-def _shape_of(seen: ClaimTemplateView) -> Shape:
-    return Shape(
-        seen.metadata.name,
-        tuple(sorted(seen.metadata.labels.items())),
-        seen.spec.access_modes,
-        canonical_quantity(_requested(seen.spec.resources)),
-        seen.spec.storage_class_name,
-        seen.spec.volume_mode,
+def _live_fields(template: ClaimTemplateView) -> ClaimTemplateFields:
+    return ClaimTemplateFields(
+        template.metadata.name,
+        tuple(sorted(template.metadata.labels.items())),
+        template.spec.access_modes,
+        canonical_quantity(_requested(template.spec.resources)),
+        template.spec.storage_class_name,
+        template.spec.volume_mode,
     )
 
 
-def relabelled(wanted: Manifest, pods: Iterable[PodView]) -> Plan:
-    """Pods that a new set could not find by its selector: it would try to make them again under the same names."""
-    chosen = wanted["spec"]["selector"]["matchLabels"]
+def relabel_steps(desired: Manifest, pods: Iterable[PodView]) -> Plan:
+    """Labels pods that a new set would not select: it would try to create them again under the same names."""
+    selected = desired["spec"]["selector"]["matchLabels"]
     return tuple(
         Patch(
             Ref(POD, key_of(pod)),
-            MergePatch({"metadata": {"uid": pod.metadata.uid, "labels": dict(chosen)}}),
+            MergePatch({"metadata": {"uid": pod.metadata.uid, "labels": dict(selected)}}),
         )
-        for pod in sorted(pods, key=lambda known: known.metadata.name)
-        if ordinal_of(pod.metadata.name, wanted["metadata"]["name"]) is not None
+        for pod in sorted(pods, key=lambda pod: pod.metadata.name)
+        if ordinal_of(pod.metadata.name, desired["metadata"]["name"]) is not None
         and pod.metadata.deletion_timestamp is None
-        and any(pod.metadata.labels.get(label) != value for label, value in chosen.items())
+        and any(pod.metadata.labels.get(label) != value for label, value in selected.items())
     )
 
 
@@ -146,41 +151,45 @@ def requested(claim: ClaimView) -> str:
     return _requested(claim.spec.resources)
 
 
-class Kept(NamedTuple):
-    """A set that is applied with the volume sizes that it has, and why."""
+class SizedManifest(NamedTuple):
+    """A manifest whose volume sizes the API server accepts; `problem` says why they are not the desired ones."""
 
     manifest: Manifest
     problem: str = ""
 
 
-def without_shrinking(wanted: Manifest, seen: StatefulSetView | None) -> Kept:
-    """A template that asks for less than the set has keeps the size of the set."""
-    if seen is None:
-        return Kept(wanted)
-    sizes = {each.metadata.name: _requested(each.spec.resources) for each in seen.spec.volume_claim_templates}
-    shrinking = {
-        template["metadata"]["name"]: sizes[template["metadata"]["name"]]
-        for template in wanted["spec"]["volumeClaimTemplates"]
+def without_shrinking(desired: Manifest, live: StatefulSetView | None) -> SizedManifest:
+    """A claim template that asks for less than the live one keeps the live size."""
+    if live is None:
+        return SizedManifest(desired)
+    sizes = _live_sizes(live)
+    shrinking = [
+        template
+        for template in desired["spec"]["volumeClaimTemplates"]
         if parse_quantity(sizes.get(template["metadata"]["name"], "0"))
         > parse_quantity(template_size(template))
-    }
+    ]
     if not shrinking:
-        return Kept(wanted)
-    told = "; ".join(
-        f"storage of {wanted['metadata']['name']} cannot shrink from {sizes[template['metadata']['name']]} to"
+        return SizedManifest(desired)
+    kept = {template["metadata"]["name"]: sizes[template["metadata"]["name"]] for template in shrinking}
+    problem = "; ".join(
+        f"storage of {desired['metadata']['name']} cannot shrink from {sizes[template['metadata']['name']]} to"
         f" {template_size(template)}: a volume only grows, ask for the former size again"
-        for template in wanted["spec"]["volumeClaimTemplates"]
-        if template["metadata"]["name"] in shrinking
+        for template in shrinking
     )
-    return Kept(with_sizes(wanted, shrinking), told)
+    return SizedManifest(with_sizes(desired, kept), problem)
 
 
-def as_it_is(wanted: Manifest, seen: StatefulSetView | None) -> Manifest:
-    """With the volume sizes that the set has now, for as long as its volumes cannot grow."""
-    if seen is None:
-        return wanted
-    found = {each.metadata.name: _requested(each.spec.resources) for each in seen.spec.volume_claim_templates}
-    return with_sizes(wanted, found)
+def with_live_sizes(desired: Manifest, live: StatefulSetView | None) -> Manifest:
+    """The manifest with the volume sizes of the live set, for as long as its volumes cannot grow."""
+    return desired if live is None else with_sizes(desired, _live_sizes(live))
+
+
+def _live_sizes(live: StatefulSetView) -> dict[str, str]:
+    return {
+        template.metadata.name: _requested(template.spec.resources)
+        for template in live.spec.volume_claim_templates
+    }
 
 
 def with_sizes(manifest: Manifest, sizes: Mapping[str, str]) -> Manifest:
@@ -193,16 +202,16 @@ def with_sizes(manifest: Manifest, sizes: Mapping[str, str]) -> Manifest:
     return {**manifest, "spec": {**manifest["spec"], "volumeClaimTemplates": templates}}
 
 
-class Growth(NamedTuple):
-    """A claim that must become larger."""
+class VolumeExpansion(NamedTuple):
+    """A claim that must grow to `size`."""
 
     claim: ClaimView
     size: str
 
-    def told(self) -> str:
+    def message(self) -> str:
         return f"volume claim {self.claim.metadata.name} grows from {requested(self.claim)} to {self.size}"
 
-    def step(self) -> Patch:
+    def patch_step(self) -> Patch:
         meta = self.claim.metadata
         change = {
             "metadata": {"uid": meta.uid},
@@ -211,43 +220,48 @@ class Growth(NamedTuple):
         return Patch(Ref(PERSISTENT_VOLUME_CLAIM, key_of(self.claim)), MergePatch(change))
 
 
-def growths(wanted: Manifest, claims: Sequence[ClaimView]) -> list[Growth]:
-    """Claims in use that are bound and smaller than asked for; the server grows no others."""
-    sizes = wanted_claims(wanted)
+def volume_expansions(desired: Manifest, claims: Sequence[ClaimView]) -> list[VolumeExpansion]:
+    """Claims of the set that are bound and smaller than desired; the API server expands no others."""
+    sizes = desired_claim_sizes(desired)
     found = [
-        Growth(claim, str(sizes[claim.metadata.name])) for claim in claims if claim.metadata.name in sizes
+        VolumeExpansion(claim, str(sizes[claim.metadata.name]))
+        for claim in claims
+        if claim.metadata.name in sizes
     ]
     return [
-        growth
-        for growth in sorted(found, key=lambda each: each.claim.metadata.name)
-        if growth.claim.metadata.deletion_timestamp is None
-        and growth.claim.status.phase == BOUND
-        and parse_quantity(requested(growth.claim)) < parse_quantity(growth.size)
+        expansion
+        for expansion in sorted(found, key=lambda expansion: expansion.claim.metadata.name)
+        if expansion.claim.metadata.deletion_timestamp is None
+        and expansion.claim.status.phase == BOUND
+        and parse_quantity(requested(expansion.claim)) < parse_quantity(expansion.size)
     ]
 
 
-def wanted_claims(wanted: Manifest) -> dict[str, str | int]:
-    """The names of all claims of a set's pods, with the size that each should have."""
-    name, replicas = wanted["metadata"]["name"], wanted["spec"]["replicas"]
+def desired_claim_sizes(desired: Manifest) -> dict[str, str | int]:
+    """The claim names of all pods of a set, with the desired size of each."""
+    name, replicas = desired["metadata"]["name"], desired["spec"]["replicas"]
     return {
         f"{template['metadata']['name']}-{name}-{ordinal}": template_size(template)
-        for template in wanted["spec"]["volumeClaimTemplates"]
+        for template in desired["spec"]["volumeClaimTemplates"]
         for ordinal in range(replicas)
     }
 
 
-def refusal(growing: Sequence[Growth], allows: Mapping[str, bool | None]) -> str:
+def expansion_problem(expansions: Sequence[VolumeExpansion], allows: Mapping[str, bool | None]) -> str:
     """Why volumes cannot grow, by StorageClass: `allows` has None for a class that does not exist."""
-    by_class: dict[str, list[Growth]] = {}
-    for growth in growing:
-        if not allows.get(growth.claim.spec.storage_class_name):
-            by_class.setdefault(growth.claim.spec.storage_class_name, []).append(growth)
-    return "; ".join(_refused(name, found, allows.get(name)) for name, found in sorted(by_class.items()))
+    by_class: dict[str, list[VolumeExpansion]] = {}
+    for expansion in expansions:
+        name = expansion.claim.spec.storage_class_name
+        if not allows.get(name):
+            by_class.setdefault(name, []).append(expansion)
+    return "; ".join(
+        _class_problem(name, found, allows.get(name)) for name, found in sorted(by_class.items())
+    )
 
 
-def _refused(name: str, found: list[Growth], allows: bool | None) -> str:
-    first = found[0]
-    more = f" and {len(found) - 1} more" if len(found) > 1 else ""
+def _class_problem(name: str, expansions: list[VolumeExpansion], allows: bool | None) -> str:
+    first = expansions[0]
+    more = f" and {len(expansions) - 1} more" if len(expansions) > 1 else ""
     what = f"volume claim {first.claim.metadata.name}{more} cannot grow from {requested(first.claim)} to {first.size}"
     if not name:
         return f"{what}: it has no StorageClass"
@@ -256,48 +270,50 @@ def _refused(name: str, found: list[Growth], allows: bool | None) -> str:
     return f"{what}: StorageClass {name} does not allow it, set its allowVolumeExpansion to true"
 
 
-def resizing(wanted: Iterable[str], claims: Sequence[ClaimView]) -> str:
-    """What is still to come after a claim has been asked to grow."""
-    names = set(wanted)
-    for claim in sorted(claims, key=lambda each: each.metadata.name):
-        told = _resizing(claim) if claim.metadata.name in names else ""
-        if told:
-            return told
+def resize_message(desired: Iterable[str], claims: Sequence[ClaimView]) -> str:
+    """What the first claim among `desired` that is being resized still waits for; "" if none is."""
+    names = set(desired)
+    for claim in sorted(claims, key=lambda claim: claim.metadata.name):
+        message = _claim_resize_message(claim) if claim.metadata.name in names else ""
+        if message:
+            return message
     return ""
 
 
-def _resizing(claim: ClaimView) -> str:
-    has, asked = str(claim.status.capacity.get("storage", "0")), requested(claim)
-    if claim.status.phase != BOUND or parse_quantity(has) >= parse_quantity(asked):
+def _claim_resize_message(claim: ClaimView) -> str:
+    capacity, asked = str(claim.status.capacity.get("storage", "0")), requested(claim)
+    if claim.status.phase != BOUND or parse_quantity(capacity) >= parse_quantity(asked):
         return ""
     pending = any(each.type == RESIZE_PENDING and each.status == "True" for each in claim.status.conditions)
     cure = ": its driver resizes the file system when the pod starts again, delete the pod" if pending else ""
-    return f"volume claim {claim.metadata.name} grows from {has} to {asked}{cure}"
+    return f"volume claim {claim.metadata.name} grows from {capacity} to {asked}{cure}"
 
 
-def settled_claim(wanted: Manifest, seen: ClaimView | None, allows: Mapping[str, bool | None]) -> Kept:
-    """A claim that Steward makes itself: what cannot change stays as it is."""
-    if seen is None:
-        return Kept(wanted)
-    name, asked = wanted["metadata"]["name"], str(template_size(wanted))
-    kept: Manifest = {**wanted["spec"], "accessModes": list(seen.spec.access_modes)}
-    if kept.get("storageClassName", seen.spec.storage_class_name) != seen.spec.storage_class_name:
-        kept["storageClassName"] = seen.spec.storage_class_name
-    told = refusal([Growth(seen, asked)], allows) if is_larger(wanted, seen) else ""
-    if parse_quantity(asked) < parse_quantity(requested(seen)):
-        told = f"volume claim {name} cannot shrink from {requested(seen)} to {asked}: a volume only grows"
-    if told or seen.status.phase != BOUND:
-        kept["resources"] = {"requests": {"storage": requested(seen)}}
-    return Kept({**wanted, "spec": kept}, told)
+def plan_claim(desired: Manifest, live: ClaimView | None, allows: Mapping[str, bool | None]) -> SizedManifest:
+    """A claim that the operator creates itself: immutable fields keep their live values."""
+    if live is None:
+        return SizedManifest(desired)
+    name, asked = desired["metadata"]["name"], str(template_size(desired))
+    spec: Manifest = {**desired["spec"], "accessModes": list(live.spec.access_modes)}
+    if spec.get("storageClassName", live.spec.storage_class_name) != live.spec.storage_class_name:
+        spec["storageClassName"] = live.spec.storage_class_name
+    problem = ""
+    if must_expand(desired, live):
+        problem = expansion_problem([VolumeExpansion(live, asked)], allows)
+    if parse_quantity(asked) < parse_quantity(requested(live)):
+        problem = f"volume claim {name} cannot shrink from {requested(live)} to {asked}: a volume only grows"
+    if problem or live.status.phase != BOUND:
+        spec["resources"] = {"requests": {"storage": requested(live)}}
+    return SizedManifest({**desired, "spec": spec}, problem)
 
 
-def is_larger(wanted: Manifest, seen: ClaimView) -> bool:
-    """Whether a claim that Steward makes itself must grow, and can be asked to."""
-    size, has = parse_quantity(template_size(wanted)), parse_quantity(requested(seen))
-    return size > has and seen.status.phase == BOUND
+def must_expand(desired: Manifest, live: ClaimView) -> bool:
+    """Whether a claim that the operator creates itself must grow and is bound."""
+    size, current = parse_quantity(template_size(desired)), parse_quantity(requested(live))
+    return size > current and live.status.phase == BOUND
 
 
-def claims_of(claims: Iterable[ClaimView], manifest: Manifest) -> list[ClaimView]:
+def claims_of_set(claims: Iterable[ClaimView], manifest: Manifest) -> list[ClaimView]:
     """The claims that pods of a set use or have used, by name."""
     name = manifest["metadata"]["name"]
     stems = [
@@ -308,5 +324,5 @@ def claims_of(claims: Iterable[ClaimView], manifest: Manifest) -> list[ClaimView
     ]
 
 
-def sets_in(desired: Iterable[Manifest]) -> list[Manifest]:
+def stateful_sets_in(desired: Iterable[Manifest]) -> list[Manifest]:
     return [manifest for manifest in desired if kind_of(manifest) == STATEFUL_SET]

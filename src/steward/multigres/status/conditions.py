@@ -1,11 +1,11 @@
-"""What is, in conditions, a phase and one sentence. Pure.
+"""Derives conditions, phase and message from component readiness. Pure.
 
-Healthy is a claim about everything that was asked for: a child that is missing, has not seen the last change, or is not
-listed yet, is not ready. Ready, Available and Degraded are always there; Reconciling and Stalled only while they hold,
-as kstatus reads them. Nothing here changes unless the world does: the same world gives the same status, to the byte.
+Healthy covers every desired component: a child that is missing, has not observed its latest generation or is not cached
+yet is not ready. Ready, Available and Degraded are always present; Reconciling and Stalled only while they are true, as
+kstatus expects. The same inputs give the same status, byte for byte, so an unchanged status is never written again.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
 from msgspec import UNSET
@@ -18,18 +18,19 @@ from steward.kube.objects.conditions import (
     TRUE,
     Condition,
     Conditions,
+    condition_manifests,
     find_condition,
     is_true,
     set_conditions,
-    write_conditions,
 )
 from steward.kube.objects.meta import ObjectMeta
 from steward.kube.objects.timestamps import from_timestamp
 from steward.multigres import reasons
 from steward.multigres.api import status as api
 from steward.multigres.api.scalars import Phase, Unset
-from steward.multigres.resolution.layers import given
-from steward.multigres.views import StatefulSetView, WorkloadView
+from steward.multigres.api.unset import or_default
+from steward.multigres.views import StatefulSetView, TopoServerView, WorkloadView
+from steward.runtime.status.transitions import has_new_reason
 
 AVAILABLE = "Available"
 DEGRADED = "Degraded"
@@ -39,29 +40,29 @@ VOLUMES_READY = "VolumesReady"
 ROLLING_UPDATE = "RollingUpdate"
 SCALE_DOWN_PENDING = "ScaleDownPending"
 PLACEMENTS_SKIPPED = "PlacementsSkipped"
-COURSES = (ROLLING_UPDATE, SCALE_DOWN_PENDING)
-PASSING = frozenset({RECONCILING, STALLED, PLACEMENTS_SKIPPED, SCALE_DOWN_PENDING})
-"""Conditions that are there only while they hold."""
+POD_CHANGE_CONDITIONS = (ROLLING_UPDATE, SCALE_DOWN_PENDING)
+TRANSIENT_CONDITIONS = frozenset({RECONCILING, STALLED, PLACEMENTS_SKIPPED, SCALE_DOWN_PENDING})
+"""Conditions that are present only while they are true."""
 
 
-class Look(NamedTuple):
-    """What a closer look at pods and volumes tells: trouble that will not pass by itself, or just a hint."""
+class PodProblems(NamedTuple):
+    """Messages about pods and volumes: `problem` needs a user, `hint` may pass without one."""
 
-    trouble: str = ""
+    problem: str = ""
     hint: str = ""
 
 
-NOTHING_TO_SEE = Look()
+NO_PROBLEMS = PodProblems()
 
 
-class Piece(NamedTuple):
-    """One thing that must be ready: a workload, or a child."""
+class ComponentStatus(NamedTuple):
+    """Readiness of one component: a workload or a child custom resource."""
 
-    what: str
+    name: str
     desired: int
     ready: int
     is_current: bool
-    trouble: str = ""
+    problem: str = ""
     hint: str = ""
 
     @property
@@ -69,227 +70,236 @@ class Piece(NamedTuple):
         return self.is_current and self.ready >= self.desired
 
     @property
-    def serves(self) -> bool:
+    def is_serving(self) -> bool:
         return self.ready > 0 or self.desired == 0
 
 
 class Stall(NamedTuple):
-    """Why nothing more can be done until somebody changes something."""
+    """Why reconciling cannot continue until a user changes something."""
 
     reason: str
     message: str
 
 
-class Health(NamedTuple):
-    """The verdict over all pieces."""
+class ObjectHealth(NamedTuple):
+    """The summary of all components."""
 
     phase: Phase
     reason: str
     message: str
     is_ready: bool
     is_available: bool
-    trouble: str = ""
+    problem: str = ""
     stall: Stall | None = None
 
 
-def workload_piece(
-    what: str, desired: int, seen: WorkloadView | StatefulSetView | None, look: Look = NOTHING_TO_SEE
-) -> Piece:
-    if seen is None:
-        return Piece(what, desired, 0, False, *look)
-    is_current = seen.status.observed_generation >= seen.metadata.generation and seen.spec.replicas == desired
-    # Pods that nobody asks for any more still count as work in progress.
-    return Piece(
-        what, desired, seen.status.ready_replicas, is_current and seen.status.replicas <= desired, *look
-    )
+def workload_component(
+    name: str,
+    desired: int,
+    live: WorkloadView | StatefulSetView | None,
+    problems: PodProblems = NO_PROBLEMS,
+) -> ComponentStatus:
+    if live is None:
+        return ComponentStatus(name, desired, 0, False, *problems)
+    is_current = live.status.observed_generation >= live.metadata.generation and live.spec.replicas == desired
+    # Surplus pods that are not gone yet count as work in progress.
+    is_current = is_current and live.status.replicas <= desired
+    return ComponentStatus(name, desired, live.status.ready_replicas, is_current, *problems)
 
 
-def child_piece(
-    what: str, meta: ObjectMeta | None, conditions: api.Conditions | Unset, observed: int | Unset
-) -> Piece:
-    """A child custom resource: ready when it says so of its present generation, and stays."""
+def child_component(
+    name: str, meta: ObjectMeta | None, conditions: api.Conditions | Unset, observed: int | Unset
+) -> ComponentStatus:
+    """A child custom resource: ready if it reports Ready for its current generation and is not terminating."""
     if meta is None:
-        return Piece(what, 1, 0, is_current=False)
-    known = read_conditions(conditions)
-    is_current = given(observed, 0) >= meta.generation and meta.deletion_timestamp is None
-    ready = find_condition(known, READY)
-    degraded = find_condition(known, DEGRADED)
-    trouble = degraded.message if degraded is not None and degraded.status == TRUE and is_current else ""
+        return ComponentStatus(name, 1, 0, is_current=False)
+    reported = read_conditions(conditions)
+    is_current = or_default(observed, 0) >= meta.generation and meta.deletion_timestamp is None
+    ready = find_condition(reported, READY)
+    degraded = find_condition(reported, DEGRADED)
+    problem = degraded.message if degraded is not None and degraded.status == TRUE and is_current else ""
     hint = ready.message if ready is not None and ready.reason == reasons.HELD_UP and is_current else ""
-    return Piece(what, 1, int(ready is not None and ready.status == TRUE), is_current, trouble, hint)
+    is_ready = ready is not None and ready.status == TRUE
+    return ComponentStatus(name, 1, int(is_ready), is_current, problem, hint)
 
 
-def certificates_piece(conditions: api.Conditions | Unset) -> list[Piece]:
-    """Without certificates pods cannot start and backups fail; what already runs does so for a while yet."""
-    known = find_condition(read_conditions(conditions), CERTIFICATES_READY)
-    if known is None or known.status != FALSE:
+def certificates_component(conditions: api.Conditions | Unset) -> list[ComponentStatus]:
+    """Without certificates new pods cannot start and backups fail; running pods keep serving for a while."""
+    certificates = find_condition(read_conditions(conditions), CERTIFICATES_READY)
+    if certificates is None or certificates.status != FALSE:
         return []
-    return [Piece("backup certificates", 1, 1, True, known.message)]
+    return [ComponentStatus("backup certificates", 1, 1, True, certificates.message)]
 
 
-def assess(pieces: Sequence[Piece], stall: Stall | None = None) -> Health:
-    available = bool(pieces) and all(piece.serves for piece in pieces)
-    troubled = next((piece for piece in pieces if piece.trouble), None)
-    waiting = [piece for piece in pieces if not piece.is_ready]
+def assess_health(components: Sequence[ComponentStatus], stall: Stall | None = None) -> ObjectHealth:
+    available = bool(components) and all(component.is_serving for component in components)
+    failing = next((component for component in components if component.problem), None)
+    waiting = [component for component in components if not component.is_ready]
     if stall is not None:
-        return Health("Degraded", stall.reason, stall.message, False, available, stall.message, stall)
-    if troubled is not None:
-        message = f"{troubled.what}: {troubled.trouble}"
-        return Health("Degraded", reasons.TROUBLE, message, not waiting, available, message)
-    if waiting or not pieces:
-        started = any(piece.ready for piece in pieces)
+        return ObjectHealth("Degraded", stall.reason, stall.message, False, available, stall.message, stall)
+    if failing is not None:
+        message = f"{failing.name}: {failing.problem}"
+        return ObjectHealth(
+            "Degraded", reasons.COMPONENT_IN_TROUBLE, message, not waiting, available, message
+        )
+    if waiting or not components:
+        started = any(component.ready for component in components)
         phase: Phase = "Progressing" if started else "Initializing"
-        reason = reasons.HELD_UP if any(piece.hint for piece in waiting) else reasons.WAITING
-        return Health(phase, reason, _waiting_message(waiting), False, available)
-    return Health("Healthy", reasons.HEALTHY, "everything is ready", True, True)
+        reason = reasons.HELD_UP if any(component.hint for component in waiting) else reasons.WAITING
+        return ObjectHealth(phase, reason, _waiting_message(waiting), False, available)
+    return ObjectHealth("Healthy", reasons.HEALTHY, "everything is ready", True, True)
 
 
-def _waiting_message(waiting: Sequence[Piece]) -> str:
+def _waiting_message(waiting: Sequence[ComponentStatus]) -> str:
     if not waiting:
         return "waiting for its parts to appear"
     first = waiting[0]
     count = f": {first.ready} of {first.desired} ready" if first.desired != 1 else ""
     more = f", and {len(waiting) - 1} more" if len(waiting) > 1 else ""
-    hint = next((f" ({piece.hint})" for piece in waiting if piece.hint), "")
-    return f"waiting for {first.what}{count}{more}{hint}"
+    hint = next((f" ({component.hint})" for component in waiting if component.hint), "")
+    return f"waiting for {first.name}{count}{more}{hint}"
 
 
-def unregistered(server: str) -> Condition:
-    """What a cluster says of its records until somebody has looked: it comes up together with its server."""
-    told = f"waiting for a ready member of {server}"
-    return Condition(TOPOLOGY_REGISTERED, FALSE, reasons.TOPOLOGY_WAITING, told)
+def topology_waiting_condition(server: str) -> Condition:
+    """The TopologyRegistered condition of a cluster whose topology server has no ready member yet."""
+    message = f"waiting for a ready member of {server}"
+    return Condition(TOPOLOGY_REGISTERED, FALSE, reasons.TOPOLOGY_WAITING, message)
 
 
-class Report(NamedTuple):
-    """A status in the making: whose it is, what it said before, and the time."""
+class StatusContext(NamedTuple):
+    """What every status is derived from besides its components: the object, its previous conditions and the time."""
 
     meta: ObjectMeta
-    before: api.Conditions | Unset
+    previous: api.Conditions | Unset
     now: str
 
 
-def common_status(report: Report, health: Health, more: Iterable[Condition] = ()) -> dict[str, Any]:
-    """What the statuses of all kinds share."""
-    conditions = _conditions(report, health, more)
+def common_status(
+    context: StatusContext, health: ObjectHealth, others: Iterable[Condition] = ()
+) -> dict[str, Any]:
+    """The status fields that all kinds share; `others` are the conditions that only this kind has."""
+    conditions = _conditions(context, health, others)
     ready = find_condition(conditions, READY)
     since = "" if health.is_ready or ready is None else f" (since {ready.last_transition_time})"
     return {
-        "observedGeneration": report.meta.generation,
-        "conditions": write_conditions(conditions),
+        "observedGeneration": context.meta.generation,
+        "conditions": condition_manifests(conditions),
         "phase": health.phase,
         "message": f"{health.message}{since}",
     }
 
 
-def _conditions(report: Report, health: Health, more: Iterable[Condition]) -> Conditions:
-    generation = report.meta.generation
+def _conditions(context: StatusContext, health: ObjectHealth, others: Iterable[Condition]) -> Conditions:
+    current = [*_health_conditions(context.meta.generation, health), *others]
+    ended = TRANSIENT_CONDITIONS - {condition.type for condition in current}
+    conditions = set_conditions(_previous_conditions(context), current, context.now)
+    return tuple(condition for condition in conditions if condition.type not in ended)
 
-    def condition(type_: str, holds: bool, reason: str, message: str) -> Condition:
-        return Condition(type_, TRUE if holds else FALSE, reason, message, generation)
+
+def _health_conditions(generation: int, health: ObjectHealth) -> list[Condition]:
+    def condition(type_: str, is_true: bool, reason: str, message: str) -> Condition:
+        return Condition(type_, TRUE if is_true else FALSE, reason, message, generation)
 
     serving = reasons.AVAILABLE if health.is_available else reasons.UNAVAILABLE
-    told = "every component serves" if health.is_available else "a component has no pod that serves"
-    wanted = [
+    message = "every component serves" if health.is_available else "a component has no pod that serves"
+    conditions = [
         condition(READY, health.is_ready, health.reason, health.message),
-        condition(AVAILABLE, health.is_available, serving, told),
-        condition(DEGRADED, bool(health.trouble), health.reason, health.trouble or health.message),
+        condition(AVAILABLE, health.is_available, serving, message),
+        condition(DEGRADED, bool(health.problem), health.reason, health.problem or health.message),
     ]
     if health.stall is not None:
-        wanted.append(condition(STALLED, True, health.stall.reason, health.stall.message))
+        conditions.append(condition(STALLED, True, health.stall.reason, health.stall.message))
     elif not health.is_ready:
-        wanted.append(condition(RECONCILING, True, health.reason, health.message))
-    wanted += more
-    over = PASSING - {each.type for each in wanted}
-    conditions = set_conditions(_known(report), wanted, report.now)
-    return tuple(each for each in conditions if each.type not in over)
+        conditions.append(condition(RECONCILING, True, health.reason, health.message))
+    return conditions
 
 
-def _known(report: Report) -> Conditions:
-    """An object of which nothing was said yet has been neither ready nor available since it was made."""
-    known, made = read_conditions(report.before), report.meta.creation_timestamp
-    if known or not made:
-        return known
-    return tuple(Condition(never, FALSE, last_transition_time=made) for never in (READY, AVAILABLE))
+def _previous_conditions(context: StatusContext) -> Conditions:
+    """An object without conditions counts as neither ready nor available since its creation."""
+    previous, created = read_conditions(context.previous), context.meta.creation_timestamp
+    if previous or not created:
+        return previous
+    return tuple(Condition(type_, FALSE, last_transition_time=created) for type_ in (READY, AVAILABLE))
 
 
 class Transition(NamedTuple):
-    """Something that was not so before and that a user may want to know of."""
+    """A condition change that a user may want to know of."""
 
     reason: str
     message: str
-    is_bad: bool
+    is_problem: bool
 
 
-def transitions(before: api.Conditions | Unset, after: Sequence[dict[str, Any]]) -> list[Transition]:
-    """What to tell as events: the moment of a change, never the state."""
-    old = {known.type: known for known in read_conditions(before)}
-    new = {known["type"]: known for known in after}
-    told = [
-        Transition(new[bad]["reason"], new[bad]["message"], is_bad=True)
-        for bad in (STALLED, DEGRADED)
-        if bad in new and new[bad]["status"] == TRUE and not _was(old, bad, new[bad]["reason"])
+def transitions(previous: api.Conditions | Unset, current: Sequence[dict[str, Any]]) -> list[Transition]:
+    """The changes to report as events. A problem of another kind, with another reason, is reported again."""
+    old = read_conditions(previous)
+    new = {
+        each["type"]: Condition(each["type"], each["status"], each["reason"], each["message"])
+        for each in current
+    }
+    problems = [
+        Transition(new[type_].reason, new[type_].message, is_problem=True)
+        for type_ in (STALLED, DEGRADED)
+        if type_ in new and new[type_].status == TRUE and has_new_reason(old, new[type_])
     ]
-    if told:
-        return told[:1]
-    ready = new[READY]
-    if READY in old and old[READY].status != ready["status"]:
-        return [Transition(ready["reason"], ready["message"], is_bad=False)]
+    if problems:
+        return problems[:1]
+    ready, previous_ready = new[READY], find_condition(old, READY)
+    if previous_ready is not None and previous_ready.status != ready.status:
+        return [Transition(ready.reason, ready.message, is_problem=False)]
     return []
 
 
-def _was(old: Mapping[str, Condition], bad: str, reason: str) -> bool:
-    """Whether the same was so before; trouble that changes its kind is news again."""
-    return bad in old and old[bad].status == TRUE and old[bad].reason == reason
+def had_problem(conditions: api.Conditions | Unset) -> bool:
+    previous = read_conditions(conditions)
+    return is_true(previous, DEGRADED) or is_true(previous, STALLED)
 
 
-def was_in_trouble(conditions: api.Conditions | Unset) -> bool:
-    known = read_conditions(conditions)
-    return is_true(known, DEGRADED) or is_true(known, STALLED)
-
-
-def serves(conditions: api.Conditions | Unset) -> bool:
-    """Whether it served when it was last looked at."""
+def was_available(conditions: api.Conditions | Unset) -> bool:
     available = find_condition(read_conditions(conditions), AVAILABLE)
     return available is not None and available.status == TRUE
 
 
-def is_urgent(before: api.Conditions | Unset, observed: int | Unset, after: dict[str, Any]) -> bool:
-    """Whether a status must go out at once. News of progress, and good news short of Ready, can wait a little: a
-    status for every pod that comes up would be more writing than making the pods. Why pods are not replaced, or not
-    taken away, is no progress: somebody may have to act."""
-    if given(observed, 0) != after["observedGeneration"]:
+def is_urgent(previous: api.Conditions | Unset, observed: int | Unset, status: dict[str, Any]) -> bool:
+    """Whether a status must be written at once. Progress, and improvements short of Ready, can wait a little: a write
+    for every pod that starts would cost more than creating the pods. The reason why pods are not replaced or not
+    removed is not progress: a user may have to act."""
+    if or_default(observed, 0) != status["observedGeneration"]:
         return True
-    old = find_condition(read_conditions(before), READY)
-    new = next(known["status"] for known in after["conditions"] if known["type"] == READY)
-    return (old is None or old.status != new) or is_bad_news(before, after) or _has_turned(before, after)
+    old = find_condition(read_conditions(previous), READY)
+    new = next(condition["status"] for condition in status["conditions"] if condition["type"] == READY)
+    has_turned = old is None or old.status != new
+    return has_turned or has_degraded(previous, status) or _has_another_cause(previous, status)
 
 
-def _has_turned(before: api.Conditions | Unset, after: dict[str, Any]) -> bool:
-    """Whether a change of pods goes on, stops or ends for another reason."""
-    old = {known.type: known.reason for known in read_conditions(before)}
-    new = {known["type"]: known["reason"] for known in after["conditions"]}
-    return any(old.get(course) != new.get(course) for course in COURSES)
+def _has_another_cause(previous: api.Conditions | Unset, status: dict[str, Any]) -> bool:
+    """Whether a rollout or a scale-down continues, stops or ends for another reason."""
+    old = {condition.type: condition.reason for condition in read_conditions(previous)}
+    new = {condition["type"]: condition["reason"] for condition in status["conditions"]}
+    return any(old.get(type_) != new.get(type_) for type_ in POD_CHANGE_CONDITIONS)
 
 
-def is_bad_news(before: api.Conditions | Unset, after: dict[str, Any]) -> bool:
-    """Whether trouble came, or turned, or something was lost."""
-    old = {known.type: known.status for known in read_conditions(before)}
-    new = {known["type"]: known["status"] for known in after["conditions"]}
-    turned = any((new.get(bad) == TRUE) != (old.get(bad) == TRUE) for bad in (DEGRADED, STALLED))
-    lost = any(old.get(good) == TRUE and new.get(good) != TRUE for good in (AVAILABLE, TOPOLOGY_REGISTERED))
-    lacking = old.get(CERTIFICATES_READY) != FALSE and new.get(CERTIFICATES_READY) == FALSE
-    return turned or lost or lacking
+def has_degraded(previous: api.Conditions | Unset, status: dict[str, Any]) -> bool:
+    """Whether Degraded or Stalled changed, or a good condition was lost."""
+    old = {condition.type: condition.status for condition in read_conditions(previous)}
+    new = {condition["type"]: condition["status"] for condition in status["conditions"]}
+    turned = any((new.get(type_) == TRUE) != (old.get(type_) == TRUE) for type_ in (DEGRADED, STALLED))
+    lost = any(
+        old.get(type_) == TRUE and new.get(type_) != TRUE for type_ in (AVAILABLE, TOPOLOGY_REGISTERED)
+    )
+    lacks_certificates = old.get(CERTIFICATES_READY) != FALSE and new.get(CERTIFICATES_READY) == FALSE
+    return turned or lost or lacks_certificates
 
 
 def unready_since(status: dict[str, Any]) -> float:
-    [since] = (known["lastTransitionTime"] for known in status["conditions"] if known["type"] == READY)
-    return from_timestamp(since)
+    [ready] = (condition for condition in status["conditions"] if condition["type"] == READY)
+    return from_timestamp(ready["lastTransitionTime"])
 
 
-def is_held_up(status: dict[str, Any]) -> bool:
-    """Whether it names a cause that somebody may have to look at."""
-    causes = (reasons.HELD_UP, reasons.TROUBLE)
-    return any(known["reason"] in causes for known in status["conditions"])
+def names_cause(status: dict[str, Any]) -> bool:
+    """Whether a condition names a cause that a user may have to look at."""
+    causes = (reasons.HELD_UP, reasons.COMPONENT_IN_TROUBLE)
+    return any(condition["reason"] in causes for condition in status["conditions"])
 
 
 def read_conditions(conditions: api.Conditions | Unset) -> Conditions:
@@ -297,12 +307,21 @@ def read_conditions(conditions: api.Conditions | Unset) -> Conditions:
         return ()
     return tuple(
         Condition(
-            known.type,
-            known.status,
-            known.reason,
-            known.message,
-            known.observed_generation,
-            known.last_transition_time,
+            condition.type,
+            condition.status,
+            condition.reason,
+            condition.message,
+            condition.observed_generation,
+            condition.last_transition_time,
         )
-        for known in conditions
+        for condition in conditions
+    )
+
+
+def topo_server_component(name: str, server: TopoServerView | None) -> ComponentStatus:
+    if server is None:
+        return child_component(f"topology server {name}", None, [], 0)
+    status = server.status
+    return child_component(
+        f"topology server {name}", server.metadata, status.conditions, status.observed_generation
     )

@@ -1,4 +1,4 @@
-"""Events: a condition that was not so before is told once. Pure."""
+"""Events for conditions whose reason changed. Pure."""
 
 from collections.abc import Iterable
 
@@ -9,24 +9,25 @@ from steward.multigres.api.scalars import Unset
 from steward.multigres.api.status import Conditions
 from steward.multigres.status.conditions import read_conditions
 from steward.runtime.plan.steps import Emit, EventType, Plan
+from steward.runtime.status.transitions import condition_event
 
-WORRYING = frozenset({reasons.ROLLOUT_STOPPED, reasons.VOLUMES_CANNOT_GROW, reasons.PRIMARY_WOULD_GO})
-AT_REST = frozenset({reasons.PODS_UP_TO_DATE, reasons.REVISION_PENDING, reasons.VOLUMES_AS_ASKED})
-
-
-def news(ref: Ref, before: Conditions | Unset, now: Iterable[Condition]) -> Plan:
-    """What changed its reason. That all is at rest is no news to somebody who never heard otherwise."""
-    known = read_conditions(before)
-    return tuple(_event(ref, condition) for condition in now if _is_new(condition, known))
+WARNING_REASONS = frozenset({reasons.ROLLOUT_STOPPED, reasons.VOLUMES_CANNOT_GROW, reasons.PRIMARY_WOULD_GO})
+IDLE_REASONS = frozenset({reasons.PODS_UP_TO_DATE, reasons.REVISION_PENDING, reasons.VOLUMES_AS_ASKED})
 
 
-def _is_new(condition: Condition, known: Iterable[Condition]) -> bool:
-    before = find_condition(known, condition.type)
-    if before is None or before.reason in AT_REST:
-        return condition.reason not in AT_REST
-    return before.reason != condition.reason
+def condition_events(ref: Ref, previous: Conditions | Unset, current: Iterable[Condition]) -> Plan:
+    """One event per condition whose reason changed. A first condition with an idle reason emits none."""
+    known = read_conditions(previous)
+    return tuple(_event(ref, condition) for condition in current if _is_new(condition, known))
+
+
+def _is_new(condition: Condition, previous: Iterable[Condition]) -> bool:
+    old = find_condition(previous, condition.type)
+    if old is None or old.reason in IDLE_REASONS:
+        return condition.reason not in IDLE_REASONS
+    return old.reason != condition.reason
 
 
 def _event(ref: Ref, condition: Condition) -> Emit:
-    kind = EventType.WARNING if condition.reason in WORRYING else EventType.NORMAL
-    return Emit(ref, condition.reason, condition.message, kind)
+    kind = EventType.WARNING if condition.reason in WARNING_REASONS else EventType.NORMAL
+    return condition_event(ref, condition, kind)

@@ -1,4 +1,4 @@
-"""A cluster as it would be with certain contents of its templates. Pure."""
+"""Resolves and validates a cluster on given contents of its templates. Pure."""
 
 import datetime
 from collections.abc import Mapping
@@ -11,44 +11,45 @@ from steward.multigres.api.cell_template import CellTemplateSpec
 from steward.multigres.api.cluster import MultigresClusterSpec
 from steward.multigres.api.core_template import CoreTemplateSpec
 from steward.multigres.api.shard_template import ShardTemplateSpec
+from steward.multigres.api.unset import or_default
 from steward.multigres.api.updates import UpdatePolicy
-from steward.multigres.resolution.layers import given
 from steward.multigres.resolution.maintenance_window import is_open, next_opening, window_problem
 from steward.multigres.resolution.resolve import resolve
-from steward.multigres.resolution.resolved import Identity, Problem, ResolvedCluster, Templates
+from steward.multigres.resolution.resolved import ClusterIdentity, ResolvedCluster, SpecProblem, Templates
+from steward.multigres.resolution.template_refs import TemplateKey
 from steward.multigres.resolution.validation import validate
-from steward.multigres.template_updates.revisions import Content, Revision, TemplateKey
+from steward.multigres.template_updates.revisions import TemplateContent, TemplateRevision
 
 AUTO, MANUAL, WINDOW = "Auto", "Manual", "Window"
-LEAVING = "is being deleted; name another"
+BEING_DELETED = "is being deleted; name another"
 
-SPECS: Mapping[str, type[Any]] = {
+TEMPLATE_SPECS: Mapping[str, type[Any]] = {
     "CoreTemplate": CoreTemplateSpec,
     "CellTemplate": CellTemplateSpec,
     "ShardTemplate": ShardTemplateSpec,
 }
-Contents = Mapping[TemplateKey, Content]
+TemplateContents = Mapping[TemplateKey, TemplateContent]
 
 
-class Situation(NamedTuple):
-    """All that the decision depends on. `reported` are the generations of the last status, None before the first."""
+class UpdateInputs(NamedTuple):
+    """Inputs of a decision. `reported_generations` are those of the previous status, None before the first."""
 
-    identity: Identity
+    identity: ClusterIdentity
     spec: MultigresClusterSpec
-    live: Contents
-    leaving: frozenset[TemplateKey]
-    revisions: tuple[Revision, ...]
-    reported: Mapping[str, int] | None
+    live: TemplateContents
+    terminating: frozenset[TemplateKey]
+    revisions: tuple[TemplateRevision, ...]
+    reported_generations: Mapping[str, int] | None
     annotations: Mapping[str, str]
     now: datetime.datetime
 
     @property
     def policy(self) -> UpdatePolicy:
-        return given(self.spec.update_policy, UpdatePolicy())
+        return or_default(self.spec.update_policy, UpdatePolicy())
 
     @property
     def mode(self) -> str:
-        return given(self.policy.template_changes, AUTO)
+        return or_default(self.policy.template_changes, AUTO)
 
     @property
     def window_is_open(self) -> bool:
@@ -57,37 +58,37 @@ class Situation(NamedTuple):
 
     @property
     def next_window(self) -> datetime.datetime | None:
-        """When the next one opens; None without windows, or with one that cannot be read."""
+        """When the next window opens; None without a valid window."""
         window = self.policy.window
         if self.mode != WINDOW or window is UNSET or window_problem(window):
             return None
         return next_opening(window, self.now)
 
 
-class Attempt(NamedTuple):
-    """The cluster as it would be with certain contents, and what is wrong with it."""
+class Candidate(NamedTuple):
+    """A cluster resolved on given contents, and its problems."""
 
     resolved: ResolvedCluster
-    problems: list[Problem]
+    problems: list[SpecProblem]
 
 
-def attempt(at: Situation, contents: Contents) -> Attempt:
-    """The cluster on these contents. One that cannot be read is a problem of whoever uses it, and of nobody else."""
-    typed: dict[str, dict[str, Any]] = {kind: {} for kind in SPECS}
-    unusable = {(key.kind, key.name): LEAVING for key in at.leaving if key not in contents}
+def resolve_candidate(inputs: UpdateInputs, contents: TemplateContents) -> Candidate:
+    """A template that cannot be decoded is only a problem if the cluster uses it."""
+    typed: dict[str, dict[str, Any]] = {kind: {} for kind in TEMPLATE_SPECS}
+    unusable = {(key.kind, key.name): BEING_DELETED for key in inputs.terminating if key not in contents}
     for key, content in contents.items():
         try:
-            typed[key.kind][key.name] = msgspec.convert(content.spec, SPECS[key.kind])
+            typed[key.kind][key.name] = msgspec.convert(content.spec, TEMPLATE_SPECS[key.kind])
         except msgspec.ValidationError as error:
             unusable[key.kind, key.name] = f"cannot be read: {error}"
     templates = Templates(typed["CoreTemplate"], typed["CellTemplate"], typed["ShardTemplate"], unusable)
-    resolved = resolve(at.identity, at.spec, templates)
-    return Attempt(resolved, validate(at.spec, resolved))
+    resolved = resolve(inputs.identity, inputs.spec, templates)
+    return Candidate(resolved, validate(inputs.spec, resolved))
 
 
 def used_templates(resolved: ResolvedCluster) -> list[TemplateKey]:
     return [TemplateKey(kind, name) for kind, names in resolved.templates.items() for name in names]
 
 
-def told(problems: list[Problem]) -> str:
+def describe_problems(problems: list[SpecProblem]) -> str:
     return "; ".join(f"{problem.field}: {problem.message}" for problem in problems)

@@ -1,33 +1,33 @@
-"""Which clusters hold a template: one finalizer for each that uses it. Pure.
+"""Finalizers of templates: one for each cluster that uses the template. Pure.
 
-Finalizers of others are left alone, and so is their order. A template on its way out gets no new ones, because the
-server refuses them: it can only lose those of clusters that no longer use it.
+Finalizers of others and their order are kept. A terminating template gets no new finalizers, because the API server
+rejects them; finalizers of clusters that no longer use it are removed.
 """
 
 from collections.abc import Collection
 
 from steward.kube.objects.kinds import Ref
 from steward.kube.objects.meta import ObjectMeta
-from steward.multigres.deletion.annotations import set_as_seen
+from steward.runtime.plan.finalizers import set_finalizers
 from steward.runtime.plan.steps import Patch
 
 PREFIX = "multigres.com/in-use-by-"
 
 
-def held_by(cluster: str) -> str:
+def cluster_finalizer(cluster: str) -> str:
     return f"{PREFIX}{cluster}"
 
 
-def wanted_finalizers(meta: ObjectMeta, users: Collection[str]) -> tuple[str, ...]:
-    ours = {held_by(cluster) for cluster in users}
-    kept = [name for name in meta.finalizers if not name.startswith(PREFIX) or name in ours]
-    added = [] if meta.deletion_timestamp is not None else sorted(ours - set(kept))
+def desired_finalizers(meta: ObjectMeta, users: Collection[str]) -> tuple[str, ...]:
+    desired = {cluster_finalizer(cluster) for cluster in users}
+    kept = [name for name in meta.finalizers if not name.startswith(PREFIX) or name in desired]
+    added = [] if meta.deletion_timestamp is not None else sorted(desired - set(kept))
     return (*kept, *added)
 
 
-def protect(ref: Ref, meta: ObjectMeta, users: Collection[str]) -> tuple[Patch, ...]:
-    """One patch for all clusters together, of the version that was seen: nobody's finalizer gets lost."""
-    wanted = wanted_finalizers(meta, users)
-    if wanted == meta.finalizers:
+def finalizer_steps(ref: Ref, meta: ObjectMeta, users: Collection[str]) -> tuple[Patch, ...]:
+    """One patch for all clusters, conditional on the resourceVersion: no finalizer of others gets lost."""
+    desired = desired_finalizers(meta, users)
+    if desired == meta.finalizers:
         return ()
-    return (set_as_seen(ref, meta, "finalizers", list(wanted)),)
+    return (set_finalizers(ref, meta, desired),)

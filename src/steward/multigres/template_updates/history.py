@@ -1,6 +1,6 @@
-"""What a person asks about the templates of a cluster: what waits, what was in force, how contents differ. Pure.
+"""Pending changes and revision history of a cluster's templates, for the CLI. Pure.
 
-Nothing is decided here: a request is an annotation on the cluster, and the operator answers to it as to any other.
+Decides nothing: accepting a change or rolling back is an annotation on the cluster, which the operator processes.
 """
 
 import difflib
@@ -8,55 +8,58 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from steward.kube.objects.patches import MergePatch
+from steward.multigres.resolution.template_refs import TemplateKey
 from steward.multigres.template_updates.notices import APPLY_NOW
 from steward.multigres.template_updates.policy import ROLL_BACK
-from steward.multigres.template_updates.revisions import Content, Revision, TemplateKey, in_force
+from steward.multigres.template_updates.revisions import TemplateContent, TemplateRevision, active_revisions
 
 
-class Change(NamedTuple):
-    """A template whose content differs from the one in force; `old` is None for one that has never been."""
+class TemplateChange(NamedTuple):
+    """A change of a template's content; `old` is None if no content was active."""
 
     template: TemplateKey
-    old: Content | None
-    new: Content
+    old: TemplateContent | None
+    new: TemplateContent
 
 
-class Kept(NamedTuple):
-    """A content that the cluster stood on, or stands on."""
+class RevisionEntry(NamedTuple):
+    """A stored revision, and whether it is active."""
 
-    revision: Revision
-    is_in_force: bool
-
-
-def waiting(revisions: Sequence[Revision], live: Mapping[TemplateKey, Content]) -> list[Change]:
-    """Of the templates that the cluster uses, those that have moved on."""
-    found = []
-    for template, known in sorted(in_force(revisions).items()):
-        new = live.get(template)
-        if new is not None and not new.is_version(known.content) and new.spec != known.content.spec:
-            found.append(Change(template, known.content, new))
-    return found
+    revision: TemplateRevision
+    is_active: bool
 
 
-def kept(revisions: Iterable[Revision]) -> list[Kept]:
-    """By template, the latest first."""
-    known = list(revisions)
-    current = in_force(known)
-    ordered = sorted(known, key=lambda each: (each.template, -each.number))
-    return [Kept(each, current[each.template] == each) for each in ordered]
+def pending_changes(
+    revisions: Sequence[TemplateRevision], live: Mapping[TemplateKey, TemplateContent]
+) -> list[TemplateChange]:
+    """Templates of the cluster whose live content differs from the active one."""
+    changes = []
+    for template, revision in sorted(active_revisions(revisions).items()):
+        old, new = revision.content, live.get(template)
+        if new is not None and not new.is_same_version(old) and new.spec != old.spec:
+            changes.append(TemplateChange(template, old, new))
+    return changes
 
 
-def back_to(revisions: Iterable[Revision], name: str) -> Change | None:
-    """What going back to a revision would change; None when no such revision is kept."""
-    known = list(revisions)
-    found = next((each for each in known if each.name == name), None)
-    if found is None:
+def revision_history(revisions: Iterable[TemplateRevision]) -> list[RevisionEntry]:
+    """By template, the latest revision first."""
+    stored = list(revisions)
+    active = active_revisions(stored)
+    ordered = sorted(stored, key=lambda each: (each.template, -each.number))
+    return [RevisionEntry(each, active[each.template] == each) for each in ordered]
+
+
+def rollback_change(revisions: Iterable[TemplateRevision], name: str) -> TemplateChange | None:
+    """The change that a rollback to a revision makes; None if the revision does not exist."""
+    stored = list(revisions)
+    target = next((each for each in stored if each.name == name), None)
+    if target is None:
         return None
-    return Change(found.template, in_force(known)[found.template].content, found.content)
+    return TemplateChange(target.template, active_revisions(stored)[target.template].content, target.content)
 
 
-def difference(change: Change) -> list[str]:
-    """Line by line, as `diff -u` shows it; nothing when both say the same."""
+def diff_lines(change: TemplateChange) -> list[str]:
+    """A unified diff; empty if both contents are equal."""
     old = {} if change.old is None else change.old.spec
     before = "nothing" if change.old is None else f"generation {change.old.generation}"
     return list(
@@ -75,7 +78,7 @@ def _lines(value: Mapping[str, Any]) -> list[str]:
 
 
 def _leaves(value: object, path: str) -> Iterable[tuple[str, str]]:
-    """Every value with the path to it: a line that differs can be read by itself."""
+    """Every value with its full path, so that each line of the diff can be read alone."""
     if isinstance(value, Mapping) and value:
         for name in sorted(value):
             yield from _leaves(value[name], f"{path}.{name}" if path else str(name))
@@ -86,14 +89,14 @@ def _leaves(value: object, path: str) -> Iterable[tuple[str, str]]:
         yield path, str(value)
 
 
-def accepting(version: str) -> MergePatch:
-    """Of the cluster as it was seen: what was shown is what is accepted."""
-    return _annotated(version, APPLY_NOW, "true")
+def accept_patch(version: str) -> MergePatch:
+    """Conditional on the resourceVersion: accepts only the changes that were shown to the user."""
+    return _annotation_patch(version, APPLY_NOW, "true")
 
 
-def going_back(version: str, revision: str) -> MergePatch:
-    return _annotated(version, ROLL_BACK, revision)
+def rollback_patch(version: str, revision: str) -> MergePatch:
+    return _annotation_patch(version, ROLL_BACK, revision)
 
 
-def _annotated(version: str, name: str, value: str) -> MergePatch:
-    return MergePatch.metadata_as_seen(version, annotations={name: value})
+def _annotation_patch(version: str, name: str, value: str) -> MergePatch:
+    return MergePatch.metadata_at_version(version, annotations={name: value})

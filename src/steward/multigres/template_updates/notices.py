@@ -1,4 +1,4 @@
-"""What is told of a template's change: which one waits, what it would restart, and what to do about it. Pure."""
+"""Messages about changes of templates: which one is pending, what it restarts, how to apply it. Pure."""
 
 import datetime
 from collections.abc import Collection
@@ -8,42 +8,49 @@ from typing import NamedTuple
 import msgspec
 
 from steward.multigres import reasons
+from steward.multigres.resolution.template_refs import TemplateKey
 from steward.multigres.resolution.validation import validate_update
-from steward.multigres.template_updates.candidate import WINDOW, Contents, Situation, attempt, told
-from steward.multigres.template_updates.restart_impact import restarts
-from steward.multigres.template_updates.revisions import Content, TemplateKey
+from steward.multigres.template_updates.candidate import (
+    WINDOW,
+    TemplateContents,
+    UpdateInputs,
+    describe_problems,
+    resolve_candidate,
+)
+from steward.multigres.template_updates.restart_impact import restarted_components
+from steward.multigres.template_updates.revisions import TemplateContent
 
 APPLY_NOW = "multigres.com/apply-template-update"
 REVISION_LENGTH = 12
-TOLD_RESTARTS = 12
+MAX_LISTED_RESTARTS = 12
 
 
-class News(NamedTuple):
-    """What happened to a template just now, for an event."""
+class UpdateEvent(NamedTuple):
+    """Reason and message of a Kubernetes event about a template."""
 
     reason: str
     message: str
 
 
-class Notice(NamedTuple):
-    """What the condition TemplateUpdateAvailable says."""
+class UpdateNotice(NamedTuple):
+    """Content of the condition TemplateUpdateAvailable."""
 
     is_available: bool
     reason: str
     message: str
 
 
-class Waiting(NamedTuple):
-    """Contents that are newer than those in force, and why they were not taken."""
+class PendingUpdate(NamedTuple):
+    """Contents that are newer than the active ones, and why they are not active."""
 
-    in_force: Contents
-    newer: Contents
-    left_behind: Collection[TemplateKey] = ()
-    refusal: str = ""
+    active: TemplateContents
+    newer: TemplateContents
+    rolled_back: Collection[TemplateKey] = ()
+    rejection: str = ""
 
 
-def revision_of(pending: Contents) -> str:
-    """Follows from what would be taken, so that two clusters that wait for the same thing show the same word."""
+def pending_revision(pending: TemplateContents) -> str:
+    """A digest of the pending contents: clusters with the same pending contents show the same revision."""
     digest = sha256()
     for key in sorted(pending):
         digest.update(
@@ -52,58 +59,71 @@ def revision_of(pending: Contents) -> str:
     return digest.hexdigest()[:REVISION_LENGTH]
 
 
-def notice(at: Situation, waiting: Waiting) -> Notice:
-    newer = waiting.newer
+def update_notice(inputs: UpdateInputs, pending: PendingUpdate) -> UpdateNotice:
+    newer = pending.newer
     if not newer:
-        return Notice(False, reasons.UP_TO_DATE, "every template is in force as it stands")
-    if waiting.refusal:
-        return Notice(
-            True, reasons.UPDATE_REFUSED, f"{waiting.refusal}. What was in force stays; mend the template"
+        return UpdateNotice(False, reasons.UP_TO_DATE, "every template is active in its current version")
+    if pending.rejection:
+        return UpdateNotice(
+            True,
+            reasons.UPDATE_REFUSED,
+            f"{pending.rejection}. The active content stays; correct the template",
         )
-    moved = "; ".join(_moved(key, waiting.in_force.get(key), new) for key, new in newer.items())
-    summary = f"{moved}; {_impact(at, waiting)}"
-    if set(newer) <= set(waiting.left_behind):
-        return Notice(True, reasons.ROLLED_BACK, f"{summary}. This cluster went back from it: {_by_hand(at)}")
-    if at.mode == WINDOW:
-        return Notice(True, reasons.WAITING_FOR_WINDOW, f"{summary}. {_by_window(at)}, or {_by_hand(at)}")
-    cure = f"{_by_hand(at)}, or set spec.updatePolicy.acceptedRevision to {revision_of(newer)}"
-    return Notice(True, reasons.WAITING_FOR_APPROVAL, f"{summary}. To apply, {cure}")
+    changes = "; ".join(_describe_change(key, pending.active.get(key), new) for key, new in newer.items())
+    summary = f"{changes}; {_describe_impact(inputs, pending)}"
+    if set(newer) <= set(pending.rolled_back):
+        return UpdateNotice(
+            True,
+            reasons.ROLLED_BACK,
+            f"{summary}. This cluster was rolled back from it; to apply it, {_annotate_instruction(inputs)}",
+        )
+    if inputs.mode == WINDOW:
+        return UpdateNotice(
+            True,
+            reasons.WAITING_FOR_WINDOW,
+            f"{summary}. {_window_message(inputs)}, or {_annotate_instruction(inputs)}",
+        )
+    cure = f"{_annotate_instruction(inputs)}, or set spec.updatePolicy.acceptedRevision to {pending_revision(newer)}"
+    return UpdateNotice(True, reasons.WAITING_FOR_APPROVAL, f"{summary}. To apply, {cure}")
 
 
-def _impact(at: Situation, waiting: Waiting) -> str:
-    before, after = attempt(at, waiting.in_force), attempt(at, {**waiting.in_force, **waiting.newer})
-    changes = [] if before.problems else validate_update(before.resolved, after.resolved)
+def _describe_impact(inputs: UpdateInputs, pending: PendingUpdate) -> str:
+    current = resolve_candidate(inputs, pending.active)
+    after = resolve_candidate(inputs, {**pending.active, **pending.newer})
+    changes = [] if current.problems else validate_update(current.resolved, after.resolved)
     if problems := [*after.problems, *changes]:
-        return f"it cannot be used as it is: {told(problems)}"
-    found = restarts(before.resolved, after.resolved)
-    more = f" and {len(found) - TOLD_RESTARTS} more" if len(found) > TOLD_RESTARTS else ""
-    return f"restarts {', '.join(found[:TOLD_RESTARTS])}{more}" if found else "restarts nothing"
+        return f"it cannot be used as it is: {describe_problems(problems)}"
+    found = restarted_components(current.resolved, after.resolved)
+    more = f" and {len(found) - MAX_LISTED_RESTARTS} more" if len(found) > MAX_LISTED_RESTARTS else ""
+    return f"restarts {', '.join(found[:MAX_LISTED_RESTARTS])}{more}" if found else "restarts nothing"
 
 
-def _by_hand(at: Situation) -> str:
-    namespace, name = at.identity
+def _annotate_instruction(inputs: UpdateInputs) -> str:
+    namespace, name = inputs.identity
     return f"run `kubectl annotate multigrescluster {name} -n {namespace} {APPLY_NOW}=true`"
 
 
-def _by_window(at: Situation) -> str:
-    opening = at.next_window
+def _window_message(inputs: UpdateInputs) -> str:
+    opening = inputs.next_window
     return (
-        "No window can be read" if opening is None else f"It applies when the window opens at {utc(opening)}"
+        "No window can be computed"
+        if opening is None
+        else f"It applies when the window opens at {format_utc(opening)}"
     )
 
 
-def utc(moment: datetime.datetime) -> str:
-    return moment.astimezone(datetime.UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+def format_utc(time: datetime.datetime) -> str:
+    return time.astimezone(datetime.UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
-def step(old: Content | None, new: Content) -> str:
+def describe_generations(old: TemplateContent | None, new: TemplateContent) -> str:
     return (
         f"generation {new.generation}" if old is None else f"generation {old.generation} → {new.generation}"
     )
 
 
-def _moved(key: TemplateKey, old: Content | None, new: Content) -> str:
+def _describe_change(key: TemplateKey, old: TemplateContent | None, new: TemplateContent) -> str:
     if old is None:
-        return f"{key.told} has appeared ({step(old, new)})"
-    happened = "has pending changes" if old.uid == new.uid else "was made anew"
-    return f"{key.told} {happened} ({step(old, new)})"
+        return f"{key.describe()} is new ({describe_generations(old, new)})"
+    change = "has pending changes" if old.uid == new.uid else "was recreated"
+    return f"{key.describe()} {change} ({describe_generations(old, new)})"

@@ -1,11 +1,13 @@
-"""Which content of each template is in force for a cluster, and when a newer one takes its place. Pure.
+"""Decides which content of each template is active for a cluster and when a newer one becomes active. Pure.
 
-A cluster stands on contents that were written down, never on templates as they happen to be: an edit of the cluster
-takes effect on the contents in force and smuggles nothing in. A template that the cluster did not use before is taken
-as it is, since choosing it is an edit of the cluster; one that it used before and turns back to is taken as it was when
-the cluster left it, so that an edit which is taken back leaves no trace. A newer content is taken when the policy says
-so and the cluster can be carried out with it; one that would break the cluster is refused, whatever the policy, and
-what was in force stays. A content that the cluster went back from is taken again only on request.
+A cluster is resolved on recorded contents, never on live templates: an edit of the cluster must not apply changes of
+templates with it.
+
+- A template that the cluster references for the first time becomes active as it is: referencing it is an edit of the
+  cluster. One that the cluster used before is active again as it was, so that reverting an edit restores the old state.
+- A newer content becomes active when the update policy allows it and the cluster is valid with it. One that would make
+  the cluster invalid is rejected under every policy, and the active content stays.
+- A content that the cluster was rolled back from becomes active again only on request.
 """
 
 import datetime
@@ -14,230 +16,259 @@ from typing import NamedTuple
 
 from steward.multigres import reasons
 from steward.multigres.resolution import defaults
-from steward.multigres.resolution.resolved import Problem
-from steward.multigres.resolution.template_refs import mentioned
+from steward.multigres.resolution.resolved import SpecProblem
+from steward.multigres.resolution.template_refs import TemplateKey, referenced_templates
 from steward.multigres.resolution.validation import validate_update
 from steward.multigres.template_updates.candidate import (
     AUTO,
     WINDOW,
-    Attempt,
-    Contents,
-    Situation,
-    attempt,
-    told,
+    Candidate,
+    TemplateContents,
+    UpdateInputs,
+    describe_problems,
+    resolve_candidate,
     used_templates,
 )
 from steward.multigres.template_updates.notices import (
     APPLY_NOW,
-    News,
-    Notice,
-    Waiting,
-    notice,
-    revision_of,
-    step,
+    PendingUpdate,
+    UpdateEvent,
+    UpdateNotice,
+    describe_generations,
+    pending_revision,
+    update_notice,
 )
 from steward.multigres.template_updates.revisions import (
-    Content,
-    Record,
-    Revision,
-    TemplateKey,
-    in_force,
+    NewRevision,
+    TemplateContent,
+    TemplateRevision,
+    active_revisions,
     next_number,
-    surplus,
+    revisions_to_prune,
 )
 
 ROLL_BACK = "multigres.com/rollback-template-update"
 
 
-class Decision(NamedTuple):
-    attempt: Attempt
+class UpdateDecision(NamedTuple):
+    """The cluster on the active contents, and what to write: new revisions, events and status fields.
+
+    `lost` are templates whose active content is no longer known. `records` are revisions to write, `to_prune` those to
+    delete.
+    """
+
+    candidate: Candidate
     lost: tuple[TemplateKey, ...]
-    records: tuple[Record, ...]
-    surplus: tuple[Revision, ...]
-    consumed: tuple[str, ...]
-    news: tuple[News, ...]
-    notice: Notice
-    applied: Mapping[str, int]
-    available: str
+    records: tuple[NewRevision, ...]
+    to_prune: tuple[TemplateRevision, ...]
+    consumed_annotations: tuple[str, ...]
+    events: tuple[UpdateEvent, ...]
+    notice: UpdateNotice
+    applied_generations: Mapping[str, int]
+    available_revision: str
     next_window: datetime.datetime | None
 
 
-def decide(at: Situation) -> Decision:
-    return _Deciding(at).decision()
+def decide_update(inputs: UpdateInputs) -> UpdateDecision:
+    return _DecisionBuilder(inputs).decision()
 
 
-class _Deciding:
-    """One decision in the making."""
+class _DecisionBuilder:
+    """State of one decision."""
 
-    def __init__(self, at: Situation) -> None:
-        self.at = at
-        self.in_force = in_force(known for known in at.revisions if self._counts(known))
-        self.news: list[News] = []
-        self.attempts: dict[frozenset[tuple[TemplateKey, str, int]], Attempt] = {}
-        self.named = mentioned(at.spec)
+    def __init__(self, inputs: UpdateInputs) -> None:
+        self.inputs = inputs
+        self.active = active_revisions(each for each in inputs.revisions if self._is_relevant(each))
+        self.events: list[UpdateEvent] = []
+        self.candidates: dict[frozenset[tuple[TemplateKey, str, int]], Candidate] = {}
+        self.referenced = referenced_templates(inputs.spec)
 
-    def decision(self) -> Decision:
-        base = self._base()
-        self.before = self._attempt(base)
+    def decision(self) -> UpdateDecision:
+        base = self._base_contents()
+        self.current = self._candidate(base)
         pending = self._pending(base)
-        self.available = revision_of(pending) if pending else ""
-        unchanged = {key: new for key, new in pending.items() if self._says_the_same(base, key, new)}
-        due = {key: new for key, new in pending.items() if key in unchanged or self._is_due(key, new)}
-        taken, refusal = self._takeable(base, due)
-        self._tell(base, taken, refusal, unchanged)
-        contents = {**base, **taken}
-        waiting = {key: new for key, new in pending.items() if key not in taken}
-        behind = [key for key, new in waiting.items() if self._went_back_from(key, new)]
-        return self._decided(contents, Waiting(contents, waiting, behind, refusal))
+        self.available = pending_revision(pending) if pending else ""
+        unchanged = {key: new for key, new in pending.items() if self._is_unchanged(base, key, new)}
+        eligible = {key: new for key, new in pending.items() if key in unchanged or self._is_due(key, new)}
+        applied, rejection = self._applicable(base, eligible)
+        self._add_events(base, applied, rejection, unchanged)
+        contents = {**base, **applied}
+        waiting = {key: new for key, new in pending.items() if key not in applied}
+        rolled_back = [key for key, new in waiting.items() if self._was_rolled_back(key, new)]
+        return self._build_decision(contents, PendingUpdate(contents, waiting, rolled_back, rejection))
 
-    def _decided(self, contents: Contents, waiting: Waiting) -> Decision:
-        at, final = self.at, self._attempt(contents)
+    def _build_decision(self, contents: TemplateContents, pending: PendingUpdate) -> UpdateDecision:
+        inputs, final = self.inputs, self._candidate(contents)
         used = [key for key in used_templates(final.resolved) if key in contents]
         lost = tuple(key for key in used if self._is_lost(key))
-        is_sound = not final.problems and not lost
-        records = self._records(contents, used) if is_sound else ()
-        return Decision(
-            attempt=final,
+        is_valid = not final.problems and not lost
+        records = self._records(contents, used) if is_valid else ()
+        return UpdateDecision(
+            candidate=final,
             lost=lost,
             records=records,
-            surplus=tuple(surplus(at.revisions, used, at.live, records)) if is_sound else (),
-            consumed=tuple(name for name in (ROLL_BACK, APPLY_NOW) if is_sound and self._is_asked(name)),
-            news=tuple(self.news),
-            notice=notice(at, waiting),
-            applied={str(key): contents[key].generation for key in sorted(used) if key not in lost},
-            available=revision_of(waiting.newer) if waiting.newer else "",
-            next_window=at.next_window,
+            to_prune=tuple(revisions_to_prune(inputs.revisions, used, inputs.live, records))
+            if is_valid
+            else (),
+            consumed_annotations=tuple(
+                name for name in (ROLL_BACK, APPLY_NOW) if is_valid and self._is_requested(name)
+            ),
+            events=tuple(self.events),
+            notice=update_notice(inputs, pending),
+            applied_generations={
+                str(key): contents[key].generation for key in sorted(used) if key not in lost
+            },
+            available_revision=pending_revision(pending.newer) if pending.newer else "",
+            next_window=inputs.next_window,
         )
 
-    # What is in force
+    # Active contents
 
-    def _counts(self, known: Revision) -> bool:
-        """What a template said that the cluster left counts as long as that template is there."""
-        is_left = self.at.reported is not None and str(known.template) not in self.at.reported
-        return not is_left or known.is_of(self.at.live.get(known.template))
+    def _is_relevant(self, revision: TemplateRevision) -> bool:
+        """Revisions of a template that the cluster no longer uses are relevant as long as the template exists."""
+        reported = self.inputs.reported_generations
+        is_unused = reported is not None and str(revision.template) not in reported
+        return not is_unused or revision.is_content_of(self.inputs.live.get(revision.template))
 
-    def _base(self) -> dict[TemplateKey, Content]:
-        """The contents in force, those of templates that this cluster has only now chosen among them."""
-        contents = {key: known.content for key, known in self.in_force.items()}
-        for key, new in self.at.live.items():
-            if key not in contents and not self._is_held_back(key):
+    def _base_contents(self) -> dict[TemplateKey, TemplateContent]:
+        """The active contents, including those of templates that the cluster references for the first time."""
+        contents = {key: revision.content for key, revision in self.active.items()}
+        for key, new in self.inputs.live.items():
+            if key not in contents and not self._is_later_default(key):
                 contents[key] = new
         return {**contents, **self._rolled_back(contents)}
 
-    def _is_held_back(self, key: TemplateKey) -> bool:
-        """A template called `default` that appears beside a settled cluster is a change of templates, too."""
-        is_implied = key.name == defaults.DEFAULT_TEMPLATE and key not in self.named
-        return is_implied and self.at.reported is not None and str(key) not in self.at.reported
+    def _is_later_default(self, key: TemplateKey) -> bool:
+        """A template named `default` that was created after the cluster is a change of templates, too."""
+        reported = self.inputs.reported_generations
+        is_implied = key.name == defaults.DEFAULT_TEMPLATE and key not in self.referenced
+        return is_implied and reported is not None and str(key) not in reported
 
     def _is_lost(self, key: TemplateKey) -> bool:
-        """Somebody deleted the revision, and the template has moved on: what was in force cannot be known."""
-        reported = (self.at.reported or {}).get(str(key))
-        if key in self.in_force or reported is None or self.at.mode == AUTO or self._is_asked(APPLY_NOW):
+        """The active revision was deleted and the template has changed since: its content is unknown."""
+        reported = (self.inputs.reported_generations or {}).get(str(key))
+        if (
+            key in self.active
+            or reported is None
+            or self.inputs.mode == AUTO
+            or self._is_requested(APPLY_NOW)
+        ):
             return False
-        now = self.at.live.get(key)
-        return now is None or now.generation != reported
+        live = self.inputs.live.get(key)
+        return live is None or live.generation != reported
 
-    def _rolled_back(self, contents: Contents) -> dict[TemplateKey, Content]:
-        if not self._is_asked(ROLL_BACK):
+    def _rolled_back(self, contents: TemplateContents) -> dict[TemplateKey, TemplateContent]:
+        if not self._is_requested(ROLL_BACK):
             return {}
-        name, used = self.at.annotations[ROLL_BACK], used_templates(self._attempt(contents).resolved)
-        known = [each for each in self.at.revisions if each.template in used]
-        found = next((each for each in known if each.name == name), None)
-        if found is None:
-            names = ", ".join(sorted(each.name for each in known)) or "none"
-            self._note(reasons.NO_SUCH_REVISION, f"no revision {name!r} is kept; there are: {names}")
+        name, used = self.inputs.annotations[ROLL_BACK], used_templates(self._candidate(contents).resolved)
+        revisions = [each for each in self.inputs.revisions if each.template in used]
+        target = next((each for each in revisions if each.name == name), None)
+        if target is None:
+            names = ", ".join(sorted(each.name for each in revisions)) or "none"
+            self._add_event(reasons.NO_SUCH_REVISION, f"revision {name!r} does not exist; revisions: {names}")
             return {}
-        back, what = {found.template: found.content}, found.template.told
-        problems = self._problems(self._attempt(contents), {**contents, **back})
+        restored, template = {target.template: target.content}, target.template.describe()
+        problems = self._problems(self._candidate(contents), {**contents, **restored})
         if problems:
-            self._note(reasons.UPDATE_REFUSED, f"{what} cannot go back to {name}: {told(problems)}")
+            message = f"{template} cannot be rolled back to {name}: {describe_problems(problems)}"
+            self._add_event(reasons.UPDATE_REFUSED, message)
             return {}
-        if self.in_force[found.template] != found:
-            self._note(reasons.ROLLED_BACK, f"{what} is back at generation {found.content.generation}")
-        return back
+        if self.active[target.template] != target:
+            message = f"{template} was rolled back to generation {target.content.generation}"
+            self._add_event(reasons.ROLLED_BACK, message)
+        return restored
 
-    def _note(self, reason: str, message: str) -> None:
-        self.news.append(News(reason, message))
+    def _add_event(self, reason: str, message: str) -> None:
+        self.events.append(UpdateEvent(reason, message))
 
-    def _records(self, contents: Contents, used: list[TemplateKey]) -> tuple[Record, ...]:
+    def _records(self, contents: TemplateContents, used: list[TemplateKey]) -> tuple[NewRevision, ...]:
         return tuple(
-            Record(key, contents[key], next_number(self.at.revisions, key))
+            NewRevision(key, contents[key], next_number(self.inputs.revisions, key))
             for key in sorted(used)
-            if not contents[key].is_version(self._content_in_force(key))
+            if not contents[key].is_same_version(self._active_content(key))
         )
 
-    def _content_in_force(self, key: TemplateKey) -> Content | None:
-        known = self.in_force.get(key)
-        return None if known is None else known.content
+    def _active_content(self, key: TemplateKey) -> TemplateContent | None:
+        revision = self.active.get(key)
+        return None if revision is None else revision.content
 
-    # What is newer
+    # Newer contents
 
-    def _pending(self, base: Contents) -> dict[TemplateKey, Content]:
-        latest = {**base, **self.at.live}
-        used = {*used_templates(self.before.resolved), *used_templates(self._attempt(latest).resolved)}
+    def _pending(self, base: TemplateContents) -> dict[TemplateKey, TemplateContent]:
+        latest = {**base, **self.inputs.live}
+        used = {*used_templates(self.current.resolved), *used_templates(self._candidate(latest).resolved)}
         return {
-            key: self.at.live[key]
+            key: self.inputs.live[key]
             for key in sorted(used)
-            if key in self.at.live and not self.at.live[key].is_version(base.get(key))
+            if key in self.inputs.live and not self.inputs.live[key].is_same_version(base.get(key))
         }
 
-    def _says_the_same(self, base: Contents, key: TemplateKey, new: Content) -> bool:
-        known = base.get(key)
-        return known is not None and known.spec == new.spec
+    def _is_unchanged(self, base: TemplateContents, key: TemplateKey, new: TemplateContent) -> bool:
+        active = base.get(key)
+        return active is not None and active.spec == new.spec
 
-    def _is_due(self, key: TemplateKey, new: Content) -> bool:
-        at = self.at
-        if self._is_asked(APPLY_NOW):
+    def _is_due(self, key: TemplateKey, new: TemplateContent) -> bool:
+        inputs = self.inputs
+        if self._is_requested(APPLY_NOW):
             return True
-        if self._went_back_from(key, new):
+        if self._was_rolled_back(key, new):
             return False
-        if at.mode == AUTO or at.policy.accepted_revision == self.available:
+        if inputs.mode == AUTO or inputs.policy.accepted_revision == self.available:
             return True
-        return at.mode == WINDOW and at.window_is_open
+        return inputs.mode == WINDOW and inputs.window_is_open
 
-    def _went_back_from(self, key: TemplateKey, new: Content) -> bool:
-        if self._is_asked(ROLL_BACK):
+    def _was_rolled_back(self, key: TemplateKey, new: TemplateContent) -> bool:
+        if self._is_requested(ROLL_BACK):
             return True
-        return any(known.template == key and new.is_version(known.content) for known in self.at.revisions)
+        revisions = self.inputs.revisions
+        return any(each.template == key and new.is_same_version(each.content) for each in revisions)
 
-    def _is_asked(self, annotation: str) -> bool:
-        value = self.at.annotations.get(annotation, "")
+    def _is_requested(self, annotation: str) -> bool:
+        value = self.inputs.annotations.get(annotation, "")
         return value == "true" if annotation == APPLY_NOW else bool(value)
 
-    # What can be taken
+    # Validation
 
-    def _attempt(self, contents: Contents) -> Attempt:
-        """Once for each set of contents: on an idle cluster they are all the same."""
+    def _candidate(self, contents: TemplateContents) -> Candidate:
+        """Resolves each set of contents once: on an idle cluster all sets are equal."""
         versions = frozenset((key, content.uid, content.generation) for key, content in contents.items())
-        if versions not in self.attempts:
-            self.attempts[versions] = attempt(self.at, contents)
-        return self.attempts[versions]
+        if versions not in self.candidates:
+            self.candidates[versions] = resolve_candidate(self.inputs, contents)
+        return self.candidates[versions]
 
-    def _problems(self, before: Attempt, contents: Contents) -> list[Problem]:
-        """Also what a running cluster cannot change: a template can ask for that as well as a spec."""
-        after = self._attempt(contents)
-        changes = [] if before.problems else validate_update(before.resolved, after.resolved)
+    def _problems(self, current: Candidate, contents: TemplateContents) -> list[SpecProblem]:
+        """Includes changes that a running cluster does not support: templates can request them as well as the spec."""
+        after = self._candidate(contents)
+        changes = [] if current.problems else validate_update(current.resolved, after.resolved)
         return [*after.problems, *changes]
 
-    def _takeable(self, base: Contents, due: Contents) -> tuple[Contents, str]:
-        """All that is due or, where that would break the cluster, as much of it as does not."""
-        if not due or not self._problems(self.before, {**base, **due}):
-            return due, ""
-        taken: dict[TemplateKey, Content] = {}
-        refused: list[str] = []
-        for key, new in due.items():
-            problems = self._problems(self.before, {**base, **taken, key: new})
+    def _applicable(self, base: TemplateContents, eligible: TemplateContents) -> tuple[TemplateContents, str]:
+        """The eligible contents or, if they make the cluster invalid together, those that do not, with the reason."""
+        if not eligible or not self._problems(self.current, {**base, **eligible}):
+            return eligible, ""
+        applied: dict[TemplateKey, TemplateContent] = {}
+        rejected: list[str] = []
+        for key, new in eligible.items():
+            problems = self._problems(self.current, {**base, **applied, key: new})
             if problems:
-                refused.append(f"{key.told} at generation {new.generation} cannot be used: {told(problems)}")
+                rejected.append(
+                    f"{key.describe()} at generation {new.generation} cannot be used: {describe_problems(problems)}"
+                )
             else:
-                taken[key] = new
-        return taken, "; ".join(refused)
+                applied[key] = new
+        return applied, "; ".join(rejected)
 
-    # What is told
+    # Events
 
-    def _tell(self, base: Contents, taken: Contents, refusal: str, silent: Contents) -> None:
-        now = [f"{key.told} ({step(base.get(key), new)})" for key, new in taken.items() if key not in silent]
-        if now:
-            self._note(reasons.UPDATE_APPLIED, f"now in force: {', '.join(now)}")
-        if refusal and self._is_asked(APPLY_NOW):
-            self._note(reasons.UPDATE_REFUSED, refusal)
+    def _add_events(
+        self, base: TemplateContents, applied: TemplateContents, rejection: str, unchanged: TemplateContents
+    ) -> None:
+        changed = [
+            f"{key.describe()} ({describe_generations(base.get(key), new)})"
+            for key, new in applied.items()
+            if key not in unchanged
+        ]
+        if changed:
+            self._add_event(reasons.UPDATE_APPLIED, f"now active: {', '.join(changed)}")
+        if rejection and self._is_requested(APPLY_NOW):
+            self._add_event(reasons.UPDATE_REFUSED, rejection)

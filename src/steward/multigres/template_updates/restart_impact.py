@@ -1,7 +1,7 @@
-"""Which pods a change of templates would restart, in words. Pure.
+"""Names the components whose pods a change of templates restarts. Pure.
 
-Replicas, cells, volume sizes and volume policies change without a restart of what runs; everything else that a template
-can say is part of a pod.
+Changes of replicas, cells, volume sizes and volume policies restart nothing; all other fields of a template are part of
+a pod.
 """
 
 from collections.abc import Iterator
@@ -13,14 +13,19 @@ from msgspec.structs import replace
 from steward.multigres.api.compute import MultiOrch, Pool, Stateless
 from steward.multigres.api.scalars import Unset
 from steward.multigres.api.topo import Etcd
-from steward.multigres.resolution.layers import given
-from steward.multigres.resolution.resolved import ResolvedCell, ResolvedCluster, ResolvedTopo, ShardInPlace
+from steward.multigres.api.unset import or_default
+from steward.multigres.resolution.resolved import (
+    LocatedShard,
+    ResolvedCell,
+    ResolvedCluster,
+    ResolvedTopo,
+)
 
 S = TypeVar("S", bound=Stateless)
 
 
-def restarts(before: ResolvedCluster, after: ResolvedCluster) -> list[str]:
-    """Every component whose pods would be replaced, as a person would name it."""
+def restarted_components(before: ResolvedCluster, after: ResolvedCluster) -> list[str]:
+    """Every component whose pods would be replaced, as shown to users."""
     return [*_core(before, after), *_cells(before, after), *_shards(before, after)]
 
 
@@ -43,14 +48,14 @@ def _etcd(etcd: Etcd) -> Etcd:
     return replace(etcd, storage=UNSET, pvc_deletion_policy=UNSET)
 
 
-def _pods(shape: S) -> S:
-    return replace(shape, replicas=UNSET)
+def _pods(compute: S) -> S:
+    return replace(compute, replicas=UNSET)
 
 
 def _cells(before: ResolvedCluster, after: ResolvedCluster) -> Iterator[str]:
-    known = {cell.name: cell for cell in before.cells}
+    old_cells = {cell.name: cell for cell in before.cells}
     for cell in after.cells:
-        old = known.get(cell.name)
+        old = old_cells.get(cell.name)
         if old is None:
             continue
         if _pods(old.gateway) != _pods(cell.gateway):
@@ -65,14 +70,14 @@ def _local(cell: ResolvedCell) -> Etcd | None:
 
 
 def _shards(before: ResolvedCluster, after: ResolvedCluster) -> Iterator[str]:
-    known = {str(shard): shard for shard in before.shards()}
+    old_shards = {str(shard): shard for shard in before.shards()}
     for shard in after.shards():
-        old = known.get(str(shard))
+        old = old_shards.get(str(shard))
         if old is not None:
             yield from _shard(old, shard)
 
 
-def _shard(before: ShardInPlace, after: ShardInPlace) -> Iterator[str]:
+def _shard(before: LocatedShard, after: LocatedShard) -> Iterator[str]:
     if _orchestrator(before.shard.multiorch) != _orchestrator(after.shard.multiorch):
         yield f"the orchestrators of {after}"
     settings = before.shard.postgres_config_ref != after.shard.postgres_config_ref
@@ -83,8 +88,8 @@ def _shard(before: ShardInPlace, after: ShardInPlace) -> Iterator[str]:
             yield f"pool {name} of {after}"
 
 
-def _orchestrator(shape: MultiOrch | Unset) -> MultiOrch:
-    return replace(_pods(given(shape, MultiOrch())), cells=UNSET)
+def _orchestrator(compute: MultiOrch | Unset) -> MultiOrch:
+    return replace(_pods(or_default(compute, MultiOrch())), cells=UNSET)
 
 
 def _servers(pool: Pool) -> Pool:

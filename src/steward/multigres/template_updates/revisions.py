@@ -1,8 +1,8 @@
-"""The contents of templates that were ever in force for a cluster, as ControllerRevisions that the cluster owns. Pure.
+"""Contents of templates that are or were active for a cluster, stored as ControllerRevisions of the cluster. Pure.
 
-Of all revisions of a template, the one with the highest number is in force. Taking a new content and going back to an
-old one are therefore one write each, of one object, and no crash can leave two contents in force or none. The name
-follows from what the revision holds: writing it twice makes one object.
+The revision of a template with the highest number is active. Activating a new content and rolling back are therefore
+one write of one object, and no crash can leave two active contents or none. The name of a revision is derived from its
+content: writing it twice results in one object.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -10,120 +10,112 @@ from typing import Any, NamedTuple
 
 from steward.kube.objects.kinds import CONTROLLER_REVISION, Manifest
 from steward.multigres import names
-from steward.multigres.objects.metadata import Owner, labels, metadata
+from steward.multigres.objects.metadata import Owner, component_labels, metadata
+from steward.multigres.resolution.template_refs import TemplateKey
 from steward.multigres.views import RevisionView
 
 COMPONENT = "template-revision"
 TEMPLATE_KIND = "multigres.com/template-kind"
 TEMPLATE_NAME = "multigres.com/template"
-KEPT = 10
+KEPT_PER_TEMPLATE = 10
 
 
-class TemplateKey(NamedTuple):
-    """A template of the cluster's namespace."""
-
-    kind: str
-    name: str
-
-    @property
-    def told(self) -> str:
-        return f"{self.kind} {self.name!r}"
-
-    def __str__(self) -> str:
-        return f"{self.kind}/{self.name}"
-
-
-class Content(NamedTuple):
-    """What a template said at one generation; the uid tells it from a namesake of earlier days."""
+class TemplateContent(NamedTuple):
+    """Content of a template at one generation; the uid tells apart a template that was deleted and recreated."""
 
     uid: str
     generation: int
     spec: Mapping[str, Any]
 
-    def is_version(self, other: "Content | None") -> bool:
+    def is_same_version(self, other: "TemplateContent | None") -> bool:
         return other is not None and (self.uid, self.generation) == (other.uid, other.generation)
 
 
-class Revision(NamedTuple):
-    """One ControllerRevision."""
+class TemplateRevision(NamedTuple):
+    """A stored revision: one ControllerRevision."""
 
     name: str
     uid: str
     number: int
     template: TemplateKey
-    content: Content
+    content: TemplateContent
 
-    def is_of(self, live: Content | None) -> bool:
-        """Whether it holds what this very template once said, and not a namesake of it."""
+    def is_content_of(self, live: TemplateContent | None) -> bool:
+        """Whether it is a content of this template, not of an earlier one of the same name."""
         return live is not None and live.uid == self.content.uid
 
 
-class Record(NamedTuple):
-    """A revision to be written: this content is in force from then on."""
+class NewRevision(NamedTuple):
+    """A revision to write: its content becomes active."""
 
     template: TemplateKey
-    content: Content
+    content: TemplateContent
     number: int
 
 
-def read_revision(seen: RevisionView) -> Revision:
-    held = seen.data
-    return Revision(
-        seen.metadata.name,
-        seen.metadata.uid,
-        seen.revision,
-        TemplateKey(held.kind, held.name),
-        Content(held.uid, held.generation, held.spec),
+def read_revision(view: RevisionView) -> TemplateRevision:
+    data = view.data
+    return TemplateRevision(
+        view.metadata.name,
+        view.metadata.uid,
+        view.revision,
+        TemplateKey(data.kind, data.name),
+        TemplateContent(data.uid, data.generation, data.spec),
     )
 
 
-def in_force(revisions: Iterable[Revision]) -> dict[TemplateKey, Revision]:
-    return {each.template: each for each in sorted(revisions, key=lambda known: known.number)}
+def active_revisions(revisions: Iterable[TemplateRevision]) -> dict[TemplateKey, TemplateRevision]:
+    return {each.template: each for each in sorted(revisions, key=lambda revision: revision.number)}
 
 
-def next_number(revisions: Iterable[Revision], template: TemplateKey) -> int:
-    return 1 + max((known.number for known in revisions if known.template == template), default=0)
+def next_number(revisions: Iterable[TemplateRevision], template: TemplateKey) -> int:
+    return 1 + max((each.number for each in revisions if each.template == template), default=0)
 
 
-def surplus(
-    revisions: Sequence[Revision],
+def revisions_to_prune(
+    revisions: Sequence[TemplateRevision],
     used: Iterable[TemplateKey],
-    live: Mapping[TemplateKey, Content],
-    records: Iterable[Record],
-) -> list[Revision]:
-    """What is no longer worth keeping, once `records` are written: all but the last ten of each template.
+    live: Mapping[TemplateKey, TemplateContent],
+    records: Iterable[NewRevision],
+) -> list[TemplateRevision]:
+    """Revisions to delete after `records` are written: all but the last ten of each template.
 
-    The one that the template holds now is kept however old it is: it tells that the cluster went back from it. Those of
-    a template that is no longer used stay as long as it is there: the cluster may turn back to it.
+    The revision of the template's live content is always kept: it shows that the cluster was rolled back from it.
+    Revisions of a template that the cluster no longer uses are kept while the template exists: the cluster may use it
+    again.
     """
-    coming = {(record.template, record.content.uid, record.content.generation) for record in records}
-    kept = {*used, *(known.template for known in revisions if known.is_of(live.get(known.template)))}
-    going = [known for known in revisions if known.template not in kept]
+    recorded = {(record.template, record.content.uid, record.content.generation) for record in records}
+    kept = {*used, *(each.template for each in revisions if each.is_content_of(live.get(each.template)))}
+    to_prune = [each for each in revisions if each.template not in kept]
     for template in sorted(kept):
-        waiting = [known for known in revisions if known.template == template and not _is(known, coming)]
-        room = KEPT - sum(1 for record in records if record.template == template)
-        oldest = sorted(waiting, key=lambda known: -known.number)[room:]
-        going += [known for known in oldest if not known.content.is_version(live.get(template))]
-    return going
+        stored = [
+            each for each in revisions if each.template == template and not _is_recorded(each, recorded)
+        ]
+        room = KEPT_PER_TEMPLATE - sum(1 for record in records if record.template == template)
+        oldest = sorted(stored, key=lambda revision: -revision.number)[room:]
+        to_prune += [each for each in oldest if not each.content.is_same_version(live.get(template))]
+    return to_prune
 
 
-def _is(known: Revision, coming: set[tuple[TemplateKey, str, int]]) -> bool:
-    return (known.template, known.content.uid, known.content.generation) in coming
+def _is_recorded(revision: TemplateRevision, recorded: set[tuple[TemplateKey, str, int]]) -> bool:
+    return (revision.template, revision.content.uid, revision.content.generation) in recorded
 
 
-def revision_name(cluster: str, template: TemplateKey, content: Content) -> str:
-    told = f"{cluster}-{template.kind.lower()}-{template.name}-{content.generation}"
-    return f"{told}-{names.digest(cluster, *template, content.uid, str(content.generation))}"
+def revision_name(cluster: str, template: TemplateKey, content: TemplateContent) -> str:
+    prefix = f"{cluster}-{template.kind.lower()}-{template.name}-{content.generation}"
+    return f"{prefix}-{names.digest(cluster, *template, content.uid, str(content.generation))}"
 
 
-def revision_manifest(owner: Owner, record: Record) -> Manifest:
+def revision_manifest(owner: Owner, record: NewRevision) -> Manifest:
     template, content, number = record
-    place = {TEMPLATE_KIND: template.kind, TEMPLATE_NAME: template.name}
+    template_labels = {TEMPLATE_KIND: template.kind, TEMPLATE_NAME: template.name}
     return {
         "apiVersion": CONTROLLER_REVISION.api_version,
         "kind": CONTROLLER_REVISION.kind,
         "metadata": metadata(
-            owner, revision_name(owner.name, template, content), labels(owner.name, COMPONENT, place)
+            owner,
+            revision_name(owner.name, template, content),
+            component_labels(owner.name, COMPONENT, template_labels),
         ),
         "revision": number,
         "data": {

@@ -1,4 +1,4 @@
-"""Which records a cluster wants in the topology server. Pure."""
+"""Records that a cluster needs in the topology server. Pure."""
 
 from collections.abc import Iterable
 from typing import NamedTuple
@@ -7,10 +7,10 @@ from msgspec import UNSET
 
 from steward.multigres import names
 from steward.multigres.api.topo import Etcd, TopoReference
+from steward.multigres.api.unset import or_default
 from steward.multigres.names import ShardPath
 from steward.multigres.resolution import defaults
-from steward.multigres.resolution.layers import given
-from steward.multigres.resolution.resolved import ResolvedCell, ResolvedCluster, ShardInPlace
+from steward.multigres.resolution.resolved import LocatedShard, ResolvedCell, ResolvedCluster
 from steward.multigres.topology.store_records import (
     CellRecord,
     DatabaseRecord,
@@ -19,7 +19,7 @@ from steward.multigres.topology.store_records import (
     database_key,
     encode_cell,
     encode_database,
-    primary,
+    find_primary,
 )
 
 
@@ -46,30 +46,30 @@ def cell_record(cluster: ResolvedCluster, cell: ResolvedCell) -> CellRecord:
 
 
 def cell_reference(cluster: ResolvedCluster, cell: ResolvedCell) -> TopoReference:
-    """Where a cell keeps its own records: in the global server, unless it has one of its own."""
+    """The topology server with the cell's records: its own one if it has one, otherwise the global one."""
     if cell.local_topo is None:
         return cluster.topo.reference
     identity, etcd, external = cluster.identity, cell.local_topo.etcd, cell.local_topo.external
     if external is not UNSET:
         return TopoReference(
             address=",".join(external.endpoints),
-            root_path=given(
+            root_path=or_default(
                 external.root_path, f"/multigres/{identity.namespace}/{identity.name}/{cell.name}"
             ),
             implementation="etcd",
             ca_secret=external.ca_secret,
             client_cert_secret=external.client_cert_secret,
         )
-    host = f"{local_server(cluster, cell)}.{identity.namespace}.svc"
+    host = f"{local_server_name(cluster, cell)}.{identity.namespace}.svc"
     return TopoReference(
         address=f"{host}:{defaults.ETCD_CLIENT_PORT}",
-        root_path=given(given(etcd, Etcd()).root_path, f"/multigres/{cell.name}"),
+        root_path=or_default(or_default(etcd, Etcd()).root_path, f"/multigres/{cell.name}"),
         implementation="etcd",
     )
 
 
-def local_server(cluster: ResolvedCluster, cell: ResolvedCell) -> str:
-    """The TopoServer that Steward runs for this cell alone; empty where it runs none."""
+def local_server_name(cluster: ResolvedCluster, cell: ResolvedCell) -> str:
+    """Name of the TopoServer that the operator runs for this cell; empty if there is none."""
     if cell.local_topo is None or cell.local_topo.etcd is UNSET:
         return ""
     return names.local_topo(names.cell(cluster.identity.name, cell.name))
@@ -79,57 +79,58 @@ def database_cells(cluster: ResolvedCluster, database: str) -> tuple[str, ...]:
     """The cells in which a database has servers."""
     used = {
         cell
-        for known in cluster.shards()
-        if known.database.name == database
-        for pool in known.pools.values()
-        for cell in given(pool.cells, [])
+        for located in cluster.shards()
+        if located.database.name == database
+        for pool in located.pools.values()
+        for cell in or_default(pool.cells, [])
     }
     return tuple(sorted(used))
 
 
 def expected_pods(cluster: ResolvedCluster) -> set[str]:
-    """Every pod that a pool of the cluster asks for. A pod that is only restarting is still asked for."""
-    return {pod for known in cluster.shards() for pod in _pods(cluster, known)}
+    """Names of all pods that the pools of the cluster should have, including those that are restarting."""
+    return {pod for located in cluster.shards() for pod in _pods(cluster, located)}
 
 
-def _pods(cluster: ResolvedCluster, known: ShardInPlace) -> Iterable[str]:
-    path = shard_path(cluster, known)
-    for name, pool in known.pools.items():
-        for cell in given(pool.cells, []):
-            replicas = given(pool.replicas_per_cell, given(defaults.POOL.replicas_per_cell, 0))
+def _pods(cluster: ResolvedCluster, located: LocatedShard) -> Iterable[str]:
+    path = resolved_shard_path(cluster, located)
+    for name, pool in located.pools.items():
+        for cell in or_default(pool.cells, []):
+            replicas = or_default(pool.replicas_per_cell, or_default(defaults.POOL.replicas_per_cell, 0))
             for ordinal in range(replicas):
                 yield f"{names.pool(path, name, cell)}-{ordinal}"
 
 
-def shard_path(cluster: ResolvedCluster, known: ShardInPlace) -> ShardPath:
-    return ShardPath(cluster.identity.name, known.database.name, known.group.name, known.shard.name)
+def resolved_shard_path(cluster: ResolvedCluster, located: LocatedShard) -> ShardPath:
+    return ShardPath(cluster.identity.name, located.database.name, located.group.name, located.shard.name)
 
 
 def poolers_by_shard(
     cluster: ResolvedCluster, poolers: Iterable[PoolerRecord]
 ) -> dict[str, list[PoolerRecord]]:
-    """The poolers of each shard, by the name of the Shard."""
-    known = list(poolers)
-    found = {}
-    for each in cluster.shards():
-        path = shard_path(cluster, each)
-        found[names.shard(path)] = [
-            p
-            for p in known
-            if (p.database, p.table_group, p.shard) == (path.database, path.table_group, path.shard)
+    """Poolers by name of their Shard."""
+    records = list(poolers)
+    by_shard = {}
+    for located in cluster.shards():
+        path = resolved_shard_path(cluster, located)
+        by_shard[names.shard(path)] = [
+            record
+            for record in records
+            if (record.database, record.table_group, record.shard)
+            == (path.database, path.table_group, path.shard)
         ]
-    return found
+    return by_shard
 
 
-class Leader(NamedTuple):
-    """The cell that holds a shard's primary; empty when it is not known."""
+class PrimaryCell(NamedTuple):
+    """The cell of a shard's primary; empty if unknown."""
 
     shard: str
     cell: str
 
 
-def leaders(cluster: ResolvedCluster, poolers: Iterable[PoolerRecord]) -> list[Leader]:
+def primary_cells(cluster: ResolvedCluster, poolers: Iterable[PoolerRecord]) -> list[PrimaryCell]:
     return [
-        Leader(shard, "" if (leading := primary(own)) is None else leading.cell)
-        for shard, own in poolers_by_shard(cluster, poolers).items()
+        PrimaryCell(shard, "" if (primary := find_primary(records)) is None else primary.cell)
+        for shard, records in poolers_by_shard(cluster, poolers).items()
     ]

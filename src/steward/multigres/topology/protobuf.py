@@ -1,7 +1,7 @@
-"""The wire form of the few messages that the data plane keeps in the topology server. Pure.
+"""Protobuf encoding of the records that the data plane stores in the topology server. Pure.
 
-A code generator and its runtime would be much for two small messages: a table of field numbers does. Fields that we do
-not know are kept as they are when a record is rewritten, so that a newer data plane loses nothing through us.
+Written by hand: a code generator and its runtime would be too much for two small messages. Unknown fields are kept when
+a record is rewritten, so that fields of a newer data plane are not lost.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -11,8 +11,8 @@ VARINT, FIXED64, BYTES, FIXED32 = 0, 1, 2, 5
 _WIDTHS = {FIXED64: 8, FIXED32: 4}
 
 
-class Field(NamedTuple):
-    """One field as it stands on the wire; numbers for varints, bytes for everything else."""
+class EncodedField(NamedTuple):
+    """One encoded field: a number for varints, bytes for all other wire types."""
 
     number: int
     wire: int
@@ -20,27 +20,27 @@ class Field(NamedTuple):
 
 
 class MalformedRecord(ValueError):
-    """Bytes that are no message: somebody else's value under our key, or a torn write."""
+    """Bytes that are no protobuf message, for example a value that another program wrote under the same key."""
 
 
-def encode(fields: Iterable[Field]) -> bytes:
+def encode(fields: Iterable[EncodedField]) -> bytes:
     return b"".join(_encoded(field) for field in fields)
 
 
-def text(number: int, value: str) -> list[Field]:
-    """A string field; empty strings are left out, as proto3 does."""
-    return [Field(number, BYTES, value.encode())] if value else []
+def text_field(number: int, value: str) -> list[EncodedField]:
+    """A string field; empty strings are omitted as in proto3."""
+    return [EncodedField(number, BYTES, value.encode())] if value else []
 
 
-def number(number_: int, value: int) -> list[Field]:
-    return [Field(number_, VARINT, value)] if value else []
+def number_field(number: int, value: int) -> list[EncodedField]:
+    return [EncodedField(number, VARINT, value)] if value else []
 
 
-def message(number_: int, fields: Iterable[Field]) -> Field:
-    return Field(number_, BYTES, encode(fields))
+def message_field(number: int, fields: Iterable[EncodedField]) -> EncodedField:
+    return EncodedField(number, BYTES, encode(fields))
 
 
-def _encoded(field: Field) -> bytes:
+def _encoded(field: EncodedField) -> bytes:
     tag = _varint(field.number << 3 | field.wire)
     if isinstance(field.value, int):
         return tag + _varint(field.value)
@@ -59,11 +59,11 @@ def _varint(value: int) -> bytes:
     return bytes(out)
 
 
-def decode(data: bytes) -> list[Field]:
+def decode(data: bytes) -> list[EncodedField]:
     return list(_decoded(data))
 
 
-def _decoded(data: bytes) -> Iterator[Field]:
+def _decoded(data: bytes) -> Iterator[EncodedField]:
     position = 0
     while position < len(data):
         tag, position = _read_varint(data, position)
@@ -73,7 +73,7 @@ def _decoded(data: bytes) -> Iterator[Field]:
             value, position = _read_varint(data, position)
         else:
             value, position = _read_bytes(data, position, wire)
-        yield Field(tag >> 3, wire, value)
+        yield EncodedField(tag >> 3, wire, value)
 
 
 def _read_varint(data: bytes, position: int) -> tuple[int, int]:
@@ -100,75 +100,77 @@ def _read_bytes(data: bytes, position: int, wire: int) -> tuple[bytes, int]:
     return data[position : position + length], position + length
 
 
-class Record(NamedTuple):
-    """Read access to a decoded message: the last value of a field counts, as proto3 has it."""
+class DecodedMessage(NamedTuple):
+    """Reads fields of a decoded message; of repeated values the last one counts, as in proto3."""
 
-    fields: list[Field]
+    fields: list[EncodedField]
 
     @classmethod
-    def of(cls, data: bytes) -> "Record":
+    def decode(cls, data: bytes) -> "DecodedMessage":
         return cls(decode(data))
 
-    def text(self, number_: int) -> str:
-        value = self._last(number_, b"")
+    def text(self, number: int) -> str:
+        value = self._last(number, b"")
         return value.decode("utf-8", "replace") if isinstance(value, bytes) else ""
 
-    def texts(self, number_: int) -> list[str]:
+    def texts(self, number: int) -> list[str]:
         return [
             f.value.decode("utf-8", "replace")
             for f in self.fields
-            if f.number == number_ and isinstance(f.value, bytes)
+            if f.number == number and isinstance(f.value, bytes)
         ]
 
-    def number(self, number_: int) -> int:
-        value = self._last(number_, 0)
+    def number(self, number: int) -> int:
+        value = self._last(number, 0)
         return value if isinstance(value, int) else 0
 
-    def message(self, number_: int) -> "Record":
-        return Record.of(self.raw(number_))
+    def message(self, number: int) -> "DecodedMessage":
+        return DecodedMessage.decode(self.raw(number))
 
-    def raw(self, number_: int) -> bytes:
-        value = self._last(number_, b"")
+    def raw(self, number: int) -> bytes:
+        value = self._last(number, b"")
         return b"" if isinstance(value, int) else value
 
-    def _last(self, number_: int, otherwise: int | bytes) -> int | bytes:
-        found = otherwise
+    def _last(self, number: int, default: int | bytes) -> int | bytes:
+        value = default
         for field in self.fields:
-            if field.number == number_:
-                found = field.value
-        return found
+            if field.number == number:
+                value = field.value
+        return value
 
 
-# Which fields of a message are ours to write: as a whole, or, where it is a message, in part only.
-Known = Mapping[int, "Known"]
-WHOLE: Known = {}
+# Fields of a message that the operator writes: as a whole or, if the field is a message, only some of its fields.
+OwnedFields = Mapping[int, "OwnedFields"]
+WHOLE_FIELD: OwnedFields = {}
 
 
-def rewritten(old: bytes, ours: Iterable[Field], of: Known) -> bytes:
-    """`ours` in place of every field that we know, with what we do not know kept, at every depth."""
-    before = decode(old)
-    merged = [_merged(field, before, of) for field in ours]
-    kept = [field for field in before if field.number not in of]
+def merge_owned_fields(old: bytes, desired: Iterable[EncodedField], owned: OwnedFields) -> bytes:
+    """Replaces the owned fields of a stored message by the desired ones and keeps all others, at every depth."""
+    stored = decode(old)
+    merged = [_merge_field(field, stored, owned) for field in desired]
+    kept = [field for field in stored if field.number not in owned]
     return encode(sorted([*merged, *kept], key=lambda field: field.number))
 
 
-def _merged(field: Field, before: list[Field], of: Known) -> Field:
-    below = of.get(field.number, WHOLE)
-    if not below or isinstance(field.value, int):
+def _merge_field(field: EncodedField, stored: list[EncodedField], owned: OwnedFields) -> EncodedField:
+    nested = owned.get(field.number, WHOLE_FIELD)
+    if not nested or isinstance(field.value, int):
         return field
-    last = Record(before).raw(field.number)
-    return field._replace(value=rewritten(last, decode(field.value), below))
+    last = DecodedMessage(stored).raw(field.number)
+    return field._replace(value=merge_owned_fields(last, decode(field.value), nested))
 
 
-def same_meaning(left: bytes, right: bytes, of: Known) -> bool:
-    """Whether two records say the same, in whatever order their fields were written."""
-    return left == right or _meaning(left, of) == _meaning(right, of)
+def is_equivalent(left: bytes, right: bytes, owned: OwnedFields) -> bool:
+    """Whether two messages have equal fields, in any order."""
+    return left == right or _normalized(left, owned) == _normalized(right, owned)
 
 
-def _meaning(data: bytes, of: Known) -> list[tuple[int, str]]:
-    def value(field: Field) -> str:
-        below = of.get(field.number, WHOLE)
-        return repr(_meaning(field.value, below) if below and isinstance(field.value, bytes) else field.value)
+def _normalized(data: bytes, owned: OwnedFields) -> list[tuple[int, str]]:
+    def value(field: EncodedField) -> str:
+        nested = owned.get(field.number, WHOLE_FIELD)
+        return repr(
+            _normalized(field.value, nested) if nested and isinstance(field.value, bytes) else field.value
+        )
 
-    # Repeated fields have an order of their own, which a stable sort keeps.
+    # The sort is stable, so that repeated fields keep their order.
     return [(field.number, value(field)) for field in sorted(decode(data), key=lambda field: field.number)]

@@ -1,7 +1,8 @@
-"""What stands in the topology server, and what must change there. Pure.
+"""Records in the topology server and the changes that they need. Pure.
 
-Cells and databases are Steward's to write; poolers register themselves, and Steward only takes away the records of pods
-that are gone. A record is compared by meaning, not by bytes: what another version wrote equally is left alone.
+The operator writes records of cells and databases. Poolers register themselves; the operator only deletes records of
+pods that no longer exist. Records are compared by their fields, not by bytes, because other versions may encode the
+same fields in another order.
 """
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -10,31 +11,31 @@ from typing import NamedTuple
 from msgspec import UNSET
 
 from steward.multigres.api.backup import Backup
-from steward.multigres.resolution.layers import given
+from steward.multigres.api.unset import or_default
 from steward.multigres.topology.protobuf import (
-    WHOLE,
-    Field,
-    Known,
+    WHOLE_FIELD,
+    DecodedMessage,
+    EncodedField,
     MalformedRecord,
-    Record,
+    OwnedFields,
     decode,
     encode,
-    message,
-    number,
-    rewritten,
-    same_meaning,
-    text,
+    is_equivalent,
+    merge_owned_fields,
+    message_field,
+    number_field,
+    text_field,
 )
 
-# By the last part of the key: the fields that are ours to write. What a newer data plane adds is not, nor what it
-# keeps inside our messages: the generation of a backup location, the version and description of a policy.
-OUR_FIELDS: Mapping[str, Known] = {
-    "Cell": dict.fromkeys((1, 2, 3), WHOLE),
+# Fields that the operator writes, by the last part of the key. Fields that the data plane sets inside these messages
+# are not among them: the generation of a backup location, the version and description of a policy.
+OWNED_FIELDS: Mapping[str, OwnedFields] = {
+    "Cell": dict.fromkeys((1, 2, 3), WHOLE_FIELD),
     "Database": {
-        1: WHOLE,
-        2: {1: {1: WHOLE}, 2: dict.fromkeys((1, 2, 3, 4, 5), WHOLE)},
-        3: WHOLE,
-        4: dict.fromkeys((1, 3, 4), WHOLE),
+        1: WHOLE_FIELD,
+        2: {1: {1: WHOLE_FIELD}, 2: dict.fromkeys((1, 2, 3, 4, 5), WHOLE_FIELD)},
+        3: WHOLE_FIELD,
+        4: dict.fromkeys((1, 3, 4), WHOLE_FIELD),
     },
 }
 QUORUM = {"AT_LEAST_2": 3, "MULTI_CELL_AT_LEAST_2": 4}
@@ -43,7 +44,7 @@ SHUTDOWN = 4
 
 
 class CellRecord(NamedTuple):
-    """Where a cell's own records are."""
+    """Addresses and root path of the topology server with a cell's records."""
 
     name: str
     addresses: tuple[str, ...]
@@ -51,7 +52,7 @@ class CellRecord(NamedTuple):
 
 
 class DatabaseRecord(NamedTuple):
-    """In which cells a database lives and where its backups are."""
+    """Cells, backup location and durability policy of a database."""
 
     name: str
     cells: tuple[str, ...]
@@ -60,7 +61,7 @@ class DatabaseRecord(NamedTuple):
 
 
 class PoolerRecord(NamedTuple):
-    """A pooler as it registered itself."""
+    """A record that a pooler wrote about itself."""
 
     cell: str
     name: str
@@ -71,7 +72,7 @@ class PoolerRecord(NamedTuple):
     is_primary: bool
     lifecycle: int
 
-    def is_of_pod(self, pod: str) -> bool:
+    def belongs_to_pod(self, pod: str) -> bool:
         return pod in (self.name, self.hostname) or self.hostname.startswith(f"{pod}.")
 
 
@@ -88,60 +89,60 @@ def pooler_prefix(root: str) -> str:
 
 
 def encode_cell(cell: CellRecord) -> bytes:
-    addresses = [field for address in cell.addresses for field in text(2, address)]
-    return encode([*text(1, cell.name), *addresses, *text(3, cell.root)])
+    addresses = [field for address in cell.addresses for field in text_field(2, address)]
+    return encode([*text_field(1, cell.name), *addresses, *text_field(3, cell.root)])
 
 
 def decode_cell(data: bytes) -> CellRecord:
-    record = Record.of(data)
+    record = DecodedMessage.decode(data)
     return CellRecord(record.text(1), tuple(record.texts(2)), record.text(3))
 
 
 def encode_database(database: DatabaseRecord) -> bytes:
-    cells = [field for cell in database.cells for field in text(3, cell)]
+    cells = [field for cell in database.cells for field in text_field(3, cell)]
     return encode(
         [
-            *text(1, database.name),
-            message(2, _backup_location(database.backup)),
+            *text_field(1, database.name),
+            message_field(2, _backup_location(database.backup)),
             *cells,
-            message(4, _durability(database.durability_policy)),
+            message_field(4, _durability(database.durability_policy)),
         ]
     )
 
 
-def _backup_location(backup: Backup) -> list[Field]:
+def _backup_location(backup: Backup) -> list[EncodedField]:
     if backup.s3 is UNSET or backup.type != "s3":
-        path = "/backups" if backup.filesystem is UNSET else given(backup.filesystem.path, "/backups")
-        return [message(1, text(1, path))]
+        path = "/backups" if backup.filesystem is UNSET else or_default(backup.filesystem.path, "/backups")
+        return [message_field(1, text_field(1, path))]
     s3 = backup.s3
     return [
-        message(
+        message_field(
             2,
             [
-                *text(1, s3.bucket),
-                *text(2, s3.region),
-                *text(3, given(s3.endpoint, "")),
-                *text(4, given(s3.key_prefix, "")),
-                *number(5, int(_uses_environment(backup))),
+                *text_field(1, s3.bucket),
+                *text_field(2, s3.region),
+                *text_field(3, or_default(s3.endpoint, "")),
+                *text_field(4, or_default(s3.key_prefix, "")),
+                *number_field(5, int(_uses_environment(backup))),
             ],
         )
     ]
 
 
 def _uses_environment(backup: Backup) -> bool:
-    """Credentials that a Secret gives arrive in the environment too."""
+    """Credentials from a Secret are passed as environment variables, too."""
     s3 = backup.s3
     return s3 is not UNSET and (
-        given(s3.use_env_credentials, False) or bool(given(s3.credentials_secret, ""))
+        or_default(s3.use_env_credentials, False) or bool(or_default(s3.credentials_secret, ""))
     )
 
 
-def _durability(policy: str) -> list[Field]:
-    return [*text(1, policy), *number(3, QUORUM[policy]), *number(4, 2)]
+def _durability(policy: str) -> list[EncodedField]:
+    return [*text_field(1, policy), *number_field(3, QUORUM[policy]), *number_field(4, 2)]
 
 
 def decode_pooler(data: bytes) -> PoolerRecord:
-    record = Record.of(data)
+    record = DecodedMessage.decode(data)
     identity, shard = record.message(1), record.message(2)
     return PoolerRecord(
         cell=identity.text(2),
@@ -155,81 +156,91 @@ def decode_pooler(data: bytes) -> PoolerRecord:
     )
 
 
-class Stored(NamedTuple):
-    """A value as the server holds it; `revision` guards its rewriting."""
+class StoredRecord(NamedTuple):
+    """A stored value and its revision, on which writes are conditional."""
 
     value: bytes
     revision: int
 
 
-class Write(NamedTuple):
-    """Put `value`, provided that the key still stands at `revision`; 0 means that it must not exist."""
+class WriteRecord(NamedTuple):
+    """Writes `value` if the key is still at `revision`; 0 means that the key must not exist."""
 
     key: str
     value: bytes
     revision: int
 
 
-class Remove(NamedTuple):
-    """Delete the key, provided that it still stands at `revision`."""
+class DeleteRecord(NamedTuple):
+    """Deletes the key if it is still at `revision`."""
 
     key: str
     revision: int
 
 
-Change = Write | Remove
+RecordChange = WriteRecord | DeleteRecord
 
 
-def left_of_databases(
-    root: str, found: Mapping[str, Stored], staying: Collection[str], ours: Collection[str] | None
-) -> list[Remove]:
-    """What the data plane wrote below databases that are gone, such as the word that a shard was once made: it would
-    keep a database of the same name from ever being made again. `ours` is None where the root is ours alone."""
+def leftover_database_keys(
+    root: str, stored: Mapping[str, StoredRecord], desired: Collection[str], owned: Collection[str] | None
+) -> list[DeleteRecord]:
+    """Keys that the data plane wrote below deleted databases, such as the marker that a shard was created, which would
+    keep a database of the same name from being created again.
+
+    `owned` is None if no other cluster uses the root.
+    """
     return [
-        Remove(key, value.revision)
-        for key, value in sorted(found.items())
-        if (record := _database_of(root, key)) not in ("", key, *staying) and (ours is None or record in ours)
+        DeleteRecord(key, value.revision)
+        for key, value in sorted(stored.items())
+        if (record := _database_of(root, key)) not in ("", key, *desired)
+        and (owned is None or record in owned)
     ]
 
 
 def _database_of(root: str, key: str) -> str:
-    """The record of the database below which a key stands; empty for any other key."""
+    """Key of the database record that a key belongs to; empty for any other key."""
     prefix = f"{root}/databases/"
     name, slash, _ = key.removeprefix(prefix).partition("/")
     return database_key(root, name) if key.startswith(prefix) and slash else ""
 
 
-def changes(
-    desired: Mapping[str, bytes], stored: Mapping[str, Stored], ours: Iterable[str] = ()
-) -> list[Change]:
-    """What to do so that the server holds `desired`. Keys in `ours` that nobody wants any more go."""
-    written = [write for key in sorted(desired) if (write := _write(key, desired[key], stored.get(key)))]
-    gone = [Remove(key, stored[key].revision) for key in sorted(ours) if key in stored and key not in desired]
-    return [*written, *gone]
+def record_changes(
+    desired: Mapping[str, bytes], stored: Mapping[str, StoredRecord], owned: Iterable[str] = ()
+) -> list[RecordChange]:
+    """Changes that make the stored records match `desired`. Keys in `owned` that are not desired are deleted."""
+    writes = [write for key in sorted(desired) if (write := _write(key, desired[key], stored.get(key)))]
+    deletes = [
+        DeleteRecord(key, stored[key].revision)
+        for key in sorted(owned)
+        if key in stored and key not in desired
+    ]
+    return [*writes, *deletes]
 
 
-def _write(key: str, value: bytes, stored: Stored | None) -> Write | None:
+def _write(key: str, value: bytes, stored: StoredRecord | None) -> WriteRecord | None:
     if stored is None:
-        return Write(key, value, 0)
-    ours = OUR_FIELDS[key.rpartition("/")[2]]
+        return WriteRecord(key, value, 0)
+    owned = OWNED_FIELDS[key.rpartition("/")[2]]
     try:
-        merged = rewritten(stored.value, decode(value), ours)
-        unchanged = same_meaning(stored.value, merged, ours)
+        merged = merge_owned_fields(stored.value, decode(value), owned)
+        unchanged = is_equivalent(stored.value, merged, owned)
     except MalformedRecord as error:
-        raise MalformedRecord(f"{key} holds no record of the data plane ({error}): delete the key") from error
-    return None if unchanged else Write(key, merged, stored.revision)
+        raise MalformedRecord(f"{key} is not a record of the data plane ({error}): delete the key") from error
+    return None if unchanged else WriteRecord(key, merged, stored.revision)
 
 
-def primary(poolers: Sequence[PoolerRecord]) -> PoolerRecord | None:
-    """The shard's primary; None when nobody, or more than one, says that it is: then it is unknown, not guessed.
+def find_primary(poolers: Sequence[PoolerRecord]) -> PoolerRecord | None:
+    """The shard's primary; None if no pooler or more than one reports to be primary: then it is unknown.
 
-    A pooler that has shut down says nothing any more: its record stays as it was when it led.
+    Poolers that have shut down are ignored: their record may still report the role that they had.
     """
-    leading = [pooler for pooler in poolers if pooler.is_primary and pooler.lifecycle != SHUTDOWN]
-    return leading[0] if len(leading) == 1 else None
+    primaries = [pooler for pooler in poolers if pooler.is_primary and pooler.lifecycle != SHUTDOWN]
+    return primaries[0] if len(primaries) == 1 else None
 
 
-def dead_poolers(poolers: Mapping[str, PoolerRecord], pods: Iterable[str]) -> list[str]:
-    """Keys of records whose pods are gone."""
-    living = list(pods)
-    return sorted(key for key, pooler in poolers.items() if not any(pooler.is_of_pod(pod) for pod in living))
+def stale_poolers(poolers: Mapping[str, PoolerRecord], pods: Iterable[str]) -> list[str]:
+    """Keys of records whose pods no longer exist."""
+    existing = list(pods)
+    return sorted(
+        key for key, pooler in poolers.items() if not any(pooler.belongs_to_pod(pod) for pod in existing)
+    )

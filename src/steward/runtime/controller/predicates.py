@@ -1,86 +1,86 @@
-"""Which changes are worth a look. Pure, and asked only of changes: what appears or goes always is.
+"""Predicates: which changes trigger a reconcile. Pure. Creation and deletion always do.
 
-Generation alone will not do. It drops the annotations that users steer with, and ConfigMaps, Secrets, Services,
-ServiceAccounts, PVCs and Namespaces have none at all. Resource version alone will not do either: it moves with every
-heartbeat in a status. So an own object is looked at when its spec or a control annotation changes, and a child when
-something changes that we read or own: the view itself declares what is read.
+The generation alone is not enough: it does not change with the control annotations, and ConfigMaps, Secrets, Services,
+ServiceAccounts, PVCs and Namespaces have none. The resource version alone is not enough either: it changes with every
+heartbeat in a status. So the controller's own object is reconciled when its spec or a control annotation changes, and a
+child when a field changes that the operator reads or owns: the view declares the fields that are read.
 """
 
 from collections.abc import Callable
 from typing import Any
 
-from steward.kube.cache.store import Change
+from steward.kube.cache.store import ObjectChange
 from steward.kube.objects.meta import HasMetadata, ObjectMeta
 
-Predicate = Callable[[Change[Any]], bool]
+Predicate = Callable[[ObjectChange[Any]], bool]
 
 
-def is_new_object(change: Change[Any]) -> bool:
-    """It appeared, it went, or another one of the same name took its place."""
+def identity_changed(change: ObjectChange[Any]) -> bool:
+    """The object was created, deleted, or replaced by another one of the same name."""
     old, new = change.old, change.new
     return old is None or new is None or old.metadata.uid != new.metadata.uid
 
 
-def _of_both(differs: Callable[[Any, Any], bool]) -> Predicate:
-    def predicate(change: Change[Any]) -> bool:
-        return is_new_object(change) or differs(change.old, change.new)
+def _predicate(differs: Callable[[Any, Any], bool]) -> Predicate:
+    def predicate(change: ObjectChange[Any]) -> bool:
+        return identity_changed(change) or differs(change.old, change.new)
 
     return predicate
 
 
-def _of_metadata(*fields: str) -> Predicate:
+def _metadata_predicate(*fields: str) -> Predicate:
     def differs(old: HasMetadata, new: HasMetadata) -> bool:
         return any(getattr(old.metadata, field) != getattr(new.metadata, field) for field in fields)
 
-    return _of_both(differs)
+    return _predicate(differs)
 
 
-anything = _of_both(lambda old, new: True)
-# A kind that counts no generations cannot say that its spec is the same: any change is worth a look.
-generation = _of_both(
+any_change = _predicate(lambda old, new: True)
+# Kinds without a generation cannot show that their spec is unchanged, so every change counts.
+generation = _predicate(
     lambda old, new: not new.metadata.generation or old.metadata.generation != new.metadata.generation
 )
-labels = _of_metadata("labels")
-all_annotations = _of_metadata("annotations")
-lifetime = _of_metadata("deletion_timestamp", "finalizers")
-ownership = _of_metadata("owner_references")
+labels = _metadata_predicate("labels")
+all_annotations = _metadata_predicate("annotations")
+lifetime = _metadata_predicate("deletion_timestamp", "finalizers")
+ownership = _metadata_predicate("owner_references")
 
 
 def annotations(*names: str) -> Predicate:
-    """One of the named annotations changed."""
+    """One of these annotations changed."""
 
     def differs(old: HasMetadata, new: HasMetadata) -> bool:
         before, after = old.metadata.annotations, new.metadata.annotations
         return any(before.get(name) != after.get(name) for name in names)
 
-    return _of_both(differs)
+    return _predicate(differs)
 
 
-def chosen(*fields: Callable[[Any], Any]) -> Predicate:
-    """What one of the given functions reads from the view changed: `chosen(lambda pod: pod.status.phase)`."""
-    return _of_both(lambda old, new: any(field(old) != field(new) for field in fields))
+def selected_fields(*fields: Callable[[Any], Any]) -> Predicate:
+    """The result of one of these functions of the view changed: `selected_fields(lambda pod: pod.status.phase)`."""
+    return _predicate(lambda old, new: any(field(old) != field(new) for field in fields))
 
 
-def owned_fields(change: Change[Any]) -> bool:
-    """A field that our manager owns changed its value, or changed hands."""
-    return is_new_object(change) or change.owned_changed
+def owned_fields(change: ObjectChange[Any]) -> bool:
+    """A field that our field manager owns changed its value or its manager."""
+    return identity_changed(change) or change.owned_changed
 
 
-def goes(change: Change[Any]) -> bool:
-    """It is gone, another one of its name took its place, or its end has begun."""
+def deletion(change: ObjectChange[Any]) -> bool:
+    """The object was deleted, replaced by another one of the same name, or is terminating now."""
     old, new = change.old, change.new
     if old is None or new is None or old.metadata.uid != new.metadata.uid:
         return old is not None
     return bool(old.metadata.deletion_timestamp != new.metadata.deletion_timestamp)
 
 
-def needs_repair(change: Change[Any]) -> bool:
-    """It goes, or a field that our manager owns is not as it was: what is to be put back at once, if it was not us."""
-    return goes(change) or (change.old is not None and change.owned_changed)
+def needs_repair(change: ObjectChange[Any]) -> bool:
+    """The object is being deleted, or a field that our field manager owns changed: to be repaired at once."""
+    return deletion(change) or (change.old is not None and change.owned_changed)
 
 
-def what_we_read(change: Change[Any]) -> bool:
-    """Any field that the view declares changed, but for the version, which moves with everything."""
+def view_fields(change: ObjectChange[Any]) -> bool:
+    """Any field of the view changed, except the resource version, which changes with every write."""
     old, new = change.old, change.new
     return old is None or new is None or _differs_in_view(old, new)
 
@@ -103,12 +103,12 @@ def any_of(*predicates: Predicate) -> Predicate:
 
 
 def own_object(*control_annotations: str) -> Predicate:
-    """The usual choice for `For`: the spec, a control annotation, a finalizer or the coming end."""
+    """The usual choice for `For`: spec, control annotations, finalizers, deletion timestamp."""
     return any_of(generation, lifetime, annotations(*control_annotations))
 
 
 own_spec = own_object()
 """`For` without control annotations."""
 
-child = any_of(what_we_read, owned_fields)
-"""The usual choice for `Owns`: anything that we read, or own, changed."""
+child = any_of(view_fields, owned_fields)
+"""The usual choice for `Owns`: any field that the operator reads or owns."""

@@ -1,16 +1,15 @@
-"""What makes a controller look: declared, never coded.
+"""Triggers: declare which changes enqueue which keys of a controller.
 
     For(rule, when=own_object("multigres.com/paused"))    the object itself
     Owns(rule)                                            children, through their controller reference
-    Watches(rule, to=mapping, lane=Lane.SLOW)             anything else, through a function to keys
+    Watches(rule, to=mapping, lane=Lane.SLOW)             other objects, through a function from object to keys
 
-A trigger says which key to look at, never what happened to it: a reconcile that depended on the event would be wrong
-after every restart. Both sides of a change are mapped, so that an object that changes hands wakes both owners.
+A trigger enqueues a key and never passes on what happened: a reconcile that depended on the event would be wrong after
+every restart. Both the old and the new object of a change are mapped, so that a change of owner enqueues both owners.
 
-A trigger may say that its news can be gathered for a moment, so that the twenty changes which a pod goes through while
-it starts are a few looks and not twenty:
+A trigger can be debounced, so that the twenty changes of a starting pod cause a few reconciles and not twenty:
 
-    Owns(rule, patience=Patience(0.1, unless=needs_repair))
+    Owns(rule, debounce=Debounce(0.1, unless=needs_repair))
 """
 
 from __future__ import annotations
@@ -21,42 +20,42 @@ from dataclasses import dataclass
 from typing import Any, Generic, NamedTuple, TypeVar
 
 from steward.kube.cache.rules import CacheRule
-from steward.kube.cache.store import Change, Store
+from steward.kube.cache.store import ObjectChange, Store
 from steward.kube.objects.kinds import Key, Kind, Ref
 from steward.kube.objects.meta import HasMetadata, controller_of, key_of
-from steward.runtime.controller.predicates import Predicate, child, needs_repair, own_spec, what_we_read
-from steward.runtime.controller.workqueue import Lane
-from steward.runtime.plan.lanes import Echoes
+from steward.runtime.controller.predicates import Predicate, child, needs_repair, own_spec, view_fields
+from steward.runtime.plan.lanes import LaneInheritance
+from steward.runtime.reconcile import Lane
 
 log = logging.getLogger(__name__)
 
 T = TypeVar("T", bound=HasMetadata)
 Enqueue = Callable[[Key, Lane], None]
-Wake = Callable[[Key, Lane, float], None]
-"""As `Enqueue`, with the seconds for which the news may be gathered; none means at once."""
-Mapping = Callable[[T], Iterable[Key]]
+EnqueueAfter = Callable[[Key, Lane, float], None]
+"""As `Enqueue`, with a delay in seconds in which further changes are collected; zero means at once."""
+KeyMapping = Callable[[T], Iterable[Key]]
 
 
 @dataclass(frozen=True)
-class Patience:
-    """For how long news may be gathered into one look, except for changes that cannot wait."""
+class Debounce:
+    """For how long changes are collected into one reconcile, except for urgent ones (`unless`)."""
 
     seconds: float
     unless: Predicate = needs_repair
 
-    def of(self, change: Change[Any]) -> float:
-        # What the first list shows waits in the slow lane already.
+    def seconds_for(self, change: ObjectChange[Any]) -> float:
+        # Objects of the initial list are queued in the slow lane already.
         if not self.seconds or change.initial or self.unless(change):
             return 0.0
         return self.seconds
 
 
-AT_ONCE = Patience(0.0)
+NO_DEBOUNCE = Debounce(0.0)
 
 
 @dataclass(frozen=True)
 class For(Generic[T]):
-    """The kind that the controller is about. A controller has exactly one of these."""
+    """The kind that the controller reconciles. A controller has exactly one `For`."""
 
     rule: CacheRule[T]
     when: Predicate = own_spec
@@ -70,25 +69,25 @@ class Owns(Generic[T]):
     rule: CacheRule[T]
     when: Predicate = child
     lane: Lane = Lane.FAST
-    patience: Patience = AT_ONCE
+    debounce: Debounce = NO_DEBOUNCE
 
 
 @dataclass(frozen=True)
 class Watches(Generic[T]):
-    """Objects that matter for keys which only a function knows. A change that touches a herd takes the slow lane."""
+    """Objects that a function maps to keys. Use the slow lane where one change affects many keys."""
 
     rule: CacheRule[T]
-    to: Mapping[T]
-    when: Predicate = what_we_read
+    to: KeyMapping[T]
+    when: Predicate = view_fields
     lane: Lane = Lane.FAST
-    patience: Patience = AT_ONCE
+    debounce: Debounce = NO_DEBOUNCE
 
 
 Trigger = For[Any] | Owns[Any] | Watches[Any]
 
 
 class Channel:
-    """Keys that an operator names itself: for what it begins to watch only while it runs."""
+    """Keys that an operator enqueues itself, for objects that it starts to watch at run time."""
 
     def __init__(self) -> None:
         self._enqueue: Enqueue | None = None
@@ -96,74 +95,74 @@ class Channel:
     def connect(self, enqueue: Enqueue) -> None:
         self._enqueue = enqueue
 
-    def tell(self, key: Key, lane: Lane = Lane.FAST) -> None:
-        """Nothing happens while nobody leads: whoever begins to lead looks at everything anyway."""
+    def enqueue(self, key: Key, lane: Lane = Lane.FAST) -> None:
+        """No-op on a standby; a new leader reconciles everything."""
         if self._enqueue is not None:
             self._enqueue(key, lane)
 
 
-def mapping_of(trigger: Trigger, about: Kind) -> Mapping[Any]:
-    """From an object to the keys that it concerns."""
+def key_mapping(trigger: Trigger, kind: Kind) -> KeyMapping[Any]:
+    """Maps an object to the keys of `kind` to reconcile."""
     if isinstance(trigger, For):
-        return lambda seen: (key_of(seen),)
+        return lambda view: (key_of(view),)
     if isinstance(trigger, Owns):
-        return lambda seen: _owner(seen, about)
+        return lambda view: _owner_keys(view, kind)
     return trigger.to
 
 
-def _owner(seen: HasMetadata, about: Kind) -> tuple[Key, ...]:
-    owner = controller_of(seen.metadata)
-    if owner is None or owner.kind != about.kind:
+def _owner_keys(view: HasMetadata, kind: Kind) -> tuple[Key, ...]:
+    owner = controller_of(view.metadata)
+    if owner is None or owner.kind != kind.kind:
         return ()
-    # The version may be another one than ours: the group says whose kind it is.
-    if Kind(owner.api_version, owner.kind).group != about.group:
+    # Compare the group and not the version: the reference may name another version of our kind.
+    if Kind(owner.api_version, owner.kind).group != kind.group:
         return ()
-    return (Key(seen.metadata.namespace, owner.name),)
+    return (Key(view.metadata.namespace, owner.name),)
 
 
-class Bell(NamedTuple):
-    """How the listeners of a controller reach it, and what they need not hurry for."""
+class EnqueueHooks(NamedTuple):
+    """How event handlers enqueue keys and count errors, and the lane inheritance of the process."""
 
-    wake: Wake
-    failed: Callable[[], None]
-    echoes: Echoes
+    enqueue_after: EnqueueAfter
+    on_error: Callable[[], None]
+    lane_inheritance: LaneInheritance
 
 
-class Listener:
-    """One trigger at work: turns the changes of a store into keys of a queue."""
+class EventHandler:
+    """Handles the changes of one trigger's store: enqueues the keys that they map to."""
 
-    def __init__(self, trigger: Trigger, about: Kind, bell: Bell) -> None:
+    def __init__(self, trigger: Trigger, kind: Kind, hooks: EnqueueHooks) -> None:
         self._trigger = trigger
-        self._mapping = mapping_of(trigger, about)
-        self._patience = AT_ONCE if isinstance(trigger, For) else trigger.patience
-        self._bell = bell
+        self._mapping = key_mapping(trigger, kind)
+        self._debounce = NO_DEBOUNCE if isinstance(trigger, For) else trigger.debounce
+        self._hooks = hooks
 
-    def hear(self, change: Change[Any]) -> None:
+    def handle(self, change: ObjectChange[Any]) -> None:
         try:
             if self._trigger.when(change):
-                self._tell(change)
+                self._enqueue_keys(change)
         except Exception:
-            # A mapping is an operator's code: a fault in it must not end the watch that all controllers share.
-            self._bell.failed()
-            log.exception("%s %s: its change could not be mapped to keys", change.kind.kind, change.key)
+            # A mapping is operator code: a bug in it must not end the watch that all controllers share.
+            self._hooks.on_error()
+            log.exception("%s %s: cannot map the change to keys", change.kind.kind, change.key)
 
-    def hear_all(self, store: Store[Any]) -> None:
-        """What the store holds, as if it had just been listed."""
-        for seen in store.list():
-            self.hear(Change(store.kind, key_of(seen), None, seen, initial=True, owned_changed=False))
+    def handle_all(self, store: Store[Any]) -> None:
+        """Handles all objects of the store as if they had just been listed."""
+        for view in store.list():
+            self.handle(ObjectChange(store.kind, key_of(view), None, view, initial=True, owned_changed=False))
 
-    def _tell(self, change: Change[Any]) -> None:
-        lane, gather = self._lane(change), self._patience.of(change)
-        for seen in self._sides(change):
-            for key in self._mapping(seen):
-                self._bell.wake(key, lane, gather)
+    def _enqueue_keys(self, change: ObjectChange[Any]) -> None:
+        lane, delay = self._lane(change), self._debounce.seconds_for(change)
+        for view in self._old_and_new(change):
+            for key in self._mapping(view):
+                self._hooks.enqueue_after(key, lane, delay)
 
-    def _lane(self, change: Change[Any]) -> Lane:
-        if change.initial or self._bell.echoes.is_slow(Ref(change.kind, change.key)):
+    def _lane(self, change: ObjectChange[Any]) -> Lane:
+        if change.initial or self._hooks.lane_inheritance.is_slow(Ref(change.kind, change.key)):
             return Lane.SLOW
         return self._trigger.lane
 
-    def _sides(self, change: Change[Any]) -> Iterable[Any]:
+    def _old_and_new(self, change: ObjectChange[Any]) -> Iterable[Any]:
         if change.old is None or change.new is None or isinstance(self._trigger, For):
             return (change.new if change.new is not None else change.old,)
         return (change.old, change.new)

@@ -1,8 +1,8 @@
-"""The way to the API server, with the engine's hooks in it.
+"""The API clients of a process, with the engine's hooks.
 
-Two clients over the same credentials. `client` is what controllers write through: each write is stopped as the last
-step before the socket unless this process leads. `replica_client` is for what every replica must be able to write by
-itself, such as its webhook certificates, and for questions that have no effect.
+Two clients with the same credentials. Controllers write through `client`: the write fence rejects each write before it
+is sent unless this process leads. `replica_client` is for writes of every replica, such as webhook certificates, and
+for requests without side effects.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from steward.kube.config.loader import ConfigSource, load_settings
 from steward.kube.config.settings import ConnectionSettings
 from steward.runtime.manager.identity import Identity
 from steward.runtime.manager.settings import Settings
-from steward.runtime.manager.write_fence import WriteGuard
+from steward.runtime.manager.write_fence import WriteFence
 from steward.runtime.observability import tracing
 from steward.runtime.observability.metrics import Metrics
 
@@ -28,11 +28,11 @@ from steward.runtime.observability.metrics import Metrics
 class Connection:
     client: Client
     replica_client: Client
-    guard: WriteGuard
+    write_fence: WriteFence
     metrics: Metrics
     identity: Identity
     namespace: str
-    """Where this process lives: its lease and its Secrets are there."""
+    """The namespace of this process, with its lease and its Secrets."""
     clock: Clock
 
     async def close(self) -> None:
@@ -43,16 +43,16 @@ class Connection:
 async def open_connection(
     settings: Settings, identity: Identity, environ: Mapping[str, str] = os.environ
 ) -> Connection:
-    """Reads the kubeconfig that the settings name. Nothing is sent before the first call."""
+    """Reads the kubeconfig of the settings. Nothing is sent before the first call."""
     found = load_settings(
         ConfigSource(kubeconfig=settings.kubeconfig, context=settings.context, environ=environ)
     )
-    guard, metrics, clock = WriteGuard(), Metrics(), SystemClock()
+    write_fence, metrics, clock = WriteFence(), Metrics(), SystemClock()
     open_one = _Opener(found, settings, identity, metrics)
     return Connection(
-        client=await open_one(guard),
+        client=await open_one(write_fence),
         replica_client=await open_one(None),
-        guard=guard,
+        write_fence=write_fence,
         metrics=metrics,
         identity=identity,
         namespace=settings.namespace or environ.get("POD_NAMESPACE") or found.namespace,
@@ -67,13 +67,13 @@ class _Opener:
     identity: Identity
     metrics: Metrics
 
-    async def __call__(self, guard: WriteGuard | None) -> Client:
-        # Not at the top: `steward preview` has a connection of its own, and need not wait for an HTTP client.
+    async def __call__(self, write_fence: WriteFence | None) -> Client:
+        # Not at the top: `steward preview` uses a transport of its own and does not need to load this one.
         from steward.kube.transport.transport import Hooks, TransportOptions
 
-        hooks = Hooks(on_request=self.metrics.request_answered, headers_for=tracing.headers)
-        if guard is not None:
-            hooks = replace(hooks, before_write=guard.check)
+        hooks = Hooks(on_request=self.metrics.count_request, headers_for=tracing.headers)
+        if write_fence is not None:
+            hooks = replace(hooks, before_write=write_fence.check)
         options = TransportOptions(
             user_agent=self.identity.user_agent,
             qps=self.settings.kube_api_qps,

@@ -1,7 +1,7 @@
-"""Addresses inside the cluster, and where they can be reached from outside it: what `--connect-to` says.
+"""`--connect-to`: connects to another address instead of one inside the cluster, for operators that run outside.
 
-A file of forwards (`@FILE`) is looked at each time an address is asked for and read again when it has changed, so that
-what is created later can be reached without a restart. A file that is not there yet forwards nothing.
+A file of forwards (`@FILE`) is checked for each connection and reloaded when it has changed, so that services created
+later can be reached without a restart. A missing file has no forwards.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ _FORWARD = re.compile(r"(\[[^]]+\]|[^:\s]+):(\d+):(\[[^]]+\]|[^:\s]+):(\d+)")
 
 
 class Forward(NamedTuple):
-    """An address inside the cluster and where it can be reached from here, as curl's --connect-to has it."""
+    """An address inside the cluster and the address to connect to instead, as in curl's --connect-to."""
 
     host: str
     port: int
@@ -30,7 +30,7 @@ class Forward(NamedTuple):
 
 
 class ForwardFile(NamedTuple):
-    """A file with one forward a line; empty lines and lines that begin with # say nothing."""
+    """A file with one forward per line; empty lines and lines that begin with # are ignored."""
 
     path: Path
 
@@ -53,32 +53,34 @@ def parse_forwards(parts: Iterable[str]) -> Forwards:
 
 
 def write_forwards(path: Path, forwards: Iterable[Forward]) -> None:
-    """Puts the whole file in place at once: a reader sees the old one or the new one."""
+    """Replaces the file atomically: a reader sees the old or the new content."""
     incomplete = path.with_name(f".{path.name}.incomplete")
     incomplete.write_text("".join(f"{forward}\n" for forward in sorted(forwards)))
     incomplete.replace(path)
 
 
 class Redirect:
-    """Where to connect for an address: `redirect(host, port)`. What nobody forwards stays as it is."""
+    """Maps an address to the one to connect to: `redirect(host, port)`. Other addresses are not changed."""
 
     def __init__(self, forwards: Forwards) -> None:
         self._fixed = _table(each for each in forwards if isinstance(each, Forward))
-        self._files = [_Reread(each.path) for each in forwards if isinstance(each, ForwardFile)]
+        self._files = [_ForwardTable(each.path) for each in forwards if isinstance(each, ForwardFile)]
 
     def __call__(self, host: str, port: int) -> Address:
-        asked = (host, port)
+        address = (host, port)
         for table in (self._fixed, *(file.table() for file in self._files)):
-            if asked in table:
-                return table[asked]
-        return asked
+            if address in table:
+                return table[address]
+        return address
 
 
 def _table(forwards: Iterable[Forward]) -> dict[Address, Address]:
     return {(each.host, each.port): (each.to_host.strip("[]"), each.to_port) for each in forwards}
 
 
-class _Reread:
+class _ForwardTable:
+    """The forwards of a file, reloaded when it changes."""
+
     def __init__(self, path: Path) -> None:
         self._path = path
         self._stamp: tuple[int, ...] = ()
@@ -94,8 +96,8 @@ class _Reread:
         except FileNotFoundError:
             self._stamp, self._table = (), {}
         except OSError as error:
-            # What was known is better than nothing: the file may be readable again at the next look.
-            log.warning("forwards cannot be read again: %s", error)
+            # Keep the last forwards: the file may be readable again at the next connection.
+            log.warning("cannot reload forwards: %s", error)
         return self._table
 
     def _read(self) -> list[Forward]:
@@ -106,5 +108,5 @@ class _Reread:
                 try:
                     forwards.append(parse_forward(text))
                 except ValueError as error:
-                    log.warning("%s, line %d: %s; the line is passed over", self._path, number, error)
+                    log.warning("%s, line %d: %s; the line is ignored", self._path, number, error)
         return forwards

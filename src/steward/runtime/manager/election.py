@@ -1,7 +1,7 @@
-"""Who leads: the lease, seen from the manager.
+"""Leader election, as the manager uses it.
 
-`until_leading` and `until_lost` are the two moments that matter. Between them the write guard asks the lease holder's
-monotonic deadline for every write. Without election this process always leads.
+Between `wait_until_leading` and `wait_until_lost` the write fence checks the monotonic deadline of the lease for every
+write. Without election this process always leads.
 """
 
 from __future__ import annotations
@@ -9,11 +9,11 @@ from __future__ import annotations
 import asyncio
 import logging
 
-from steward.kube.client.deployments import NAME_LABEL, deployments_with
+from steward.kube.client.deployments import NAME_LABEL, find_deployment
 from steward.kube.client.lease import LeaseHolder, LeaseSettings
-from steward.kube.errors import KubeError
-from steward.kube.objects.kinds import DEPLOYMENT, Key
-from steward.kube.objects.meta import ObjectMeta, OwnerReference
+from steward.kube.errors import DeploymentNotFound, KubeError
+from steward.kube.objects.kinds import Key
+from steward.kube.objects.meta import OwnerReference
 from steward.runtime.manager.clients import Connection
 from steward.runtime.manager.settings import Settings
 
@@ -21,7 +21,7 @@ log = logging.getLogger(__name__)
 
 
 class LeaderLost(RuntimeError):
-    """This process led and does no longer; the message says which lease and who holds it now."""
+    """This process lost the lease; the message names the lease and its new holder."""
 
 
 class Election:
@@ -30,25 +30,25 @@ class Election:
         self._key = Key(connection.namespace, lease_name(connection.identity.name, settings))
         self._gauge = connection.metrics.leader.labels(self._key.name)
         self._holder = _holder(self._key, connection, settings) if settings.leader_elect else None
-        connection.guard.ask(self._holder.holds if self._holder else lambda: True)
+        connection.write_fence.allow_when(self._holder.holds if self._holder else lambda: True)
         self._task: asyncio.Task[None] | None = None
         self._leading = asyncio.Event()
         self._ended = asyncio.Event()
 
     @property
-    def state(self) -> str:
-        """One phrase for /readyz."""
+    def description(self) -> str:
+        """For /readyz."""
         if self._holder is None:
             return "no election, this process leads"
         if self._holder.holds():
             return f"{self._key} is held by this process ({self._holder.identity})"
         return f"{self._key} is held by {self._holder.holder or 'nobody'}, standing by"
 
-    async def until_leading(self) -> None:
+    async def wait_until_leading(self) -> None:
         if self._holder is not None:
             self._leading.clear()
             self._ended.clear()
-            self._holder.belongs_to(await own_deployment(self._connection))
+            self._holder.set_owner(await own_deployment(self._connection))
             self._task = asyncio.create_task(
                 self._holder.run(self._leading.set, self._ended.set), name=f"lease {self._key}"
             )
@@ -65,8 +65,8 @@ class Election:
         if self._task is not None and self._task.done() and not self._task.cancelled():
             self._task.result()
 
-    async def until_lost(self) -> str:
-        """Returns when the lease is lost, with a sentence about it."""
+    async def wait_until_lost(self) -> str:
+        """Returns when the lease is lost, with a message."""
         await self._ended.wait()
         self._gauge.set(0)
         if self._task is not None:
@@ -78,7 +78,7 @@ class Election:
         )
 
     async def release(self) -> None:
-        """Gives the lease up if it is ours; another replica leads within a retry period."""
+        """Releases the lease if this process holds it; another replica leads within a retry period."""
         self._gauge.set(0)
         if self._task is not None:
             self._task.cancel()
@@ -87,26 +87,21 @@ class Election:
 
 
 def lease_name(operator: str, settings: Settings) -> str:
-    """Each part of a sharded operator leads by itself, so each has a lease of its own."""
-    name = settings.lease_name or operator
-    return name if settings.shard.of == 1 else f"{name}-{settings.shard.number}-of-{settings.shard.of}"
+    """Each partition of the tenant operator elects its own leader, so each has its own lease."""
+    name, partition = settings.lease_name or operator, settings.partition
+    return name if partition.total == 1 else f"{name}-{partition.number}-of-{partition.total}"
 
 
 async def own_deployment(connection: Connection) -> OwnerReference | None:
-    """That of this operator, so that an uninstallation takes the lease along; outside a cluster there is none."""
+    """The operator's Deployment as owner of the lease, so that it is deleted with it; None outside a cluster."""
     labels = {NAME_LABEL: connection.identity.name}
     try:
-        found = await deployments_with(connection.client, connection.namespace, labels)
-    except KubeError as error:
-        log.warning("the lease gets no owner, and stays when the operator is uninstalled: %s", error)
+        return await find_deployment(connection.client, connection.namespace, labels)
+    except DeploymentNotFound:
         return None
-    return _reference(found[0]) if len(found) == 1 else None
-
-
-def _reference(deployment: ObjectMeta) -> OwnerReference:
-    return OwnerReference(
-        DEPLOYMENT.api_version, DEPLOYMENT.kind, deployment.name, deployment.uid, controller=True
-    )
+    except KubeError as error:
+        log.warning("the lease has no owner and is not deleted with the operator: %s", error)
+        return None
 
 
 def _holder(key: Key, connection: Connection, settings: Settings) -> LeaseHolder:

@@ -1,4 +1,4 @@
-"""Who this process is: the operator's name, its version, and which copy of it."""
+"""Identity of this process: name, version and instance."""
 
 from __future__ import annotations
 
@@ -7,13 +7,13 @@ import uuid
 from collections.abc import Mapping
 from typing import Final, NamedTuple
 
-# The same as in pyproject.toml, which a test holds. To read it from the installed package takes a library of its own,
-# and most of a megabyte for as long as the process lives.
+# The same as in pyproject.toml; a test compares them. Reading it from the installed package would load a library that
+# takes most of a megabyte for the life of the process.
 VERSION: Final = "0.1.0"
 
 
 class Identity(NamedTuple):
-    """`name` is what users see in events, traces and audit logs; `instance` tells two copies, and two lives, apart."""
+    """`name` appears in events, traces and audit logs; `instance` is unique for each replica and each start."""
 
     name: str
     version: str

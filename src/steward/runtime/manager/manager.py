@@ -1,11 +1,11 @@
-"""Starts everything in order, runs until told to stop, and stops everything in order.
+"""The manager of an operator process: starts its parts in order, runs, and stops them in order.
 
-Start: probes and metrics (so that a slow start can be watched), caches, services such as webhooks, election, and on
-the leader the controllers. A signal may come at any point of that.
+Start: probes and metrics (so that a slow start can be observed), caches, services such as webhooks, election, and on
+the leader the controllers. A signal can arrive at any point.
 
-Stop, on SIGTERM, SIGINT or the first failure: no key is started; what is in hand may end within the grace while the
-lease is still being renewed; events go out; the lease is released, so that the next replica leads at once; then
-services, caches, traces and sockets. A second signal ends the process where it stands.
+Stop, on SIGTERM, SIGINT or the first failure: no further reconcile is started; running ones may finish within the grace
+period while the lease is still renewed; events are sent; the lease is released, so that the next replica leads at once;
+then services, caches, traces and sockets. A second signal ends the process at once.
 """
 
 from __future__ import annotations
@@ -20,11 +20,11 @@ from typing import Any, Protocol, TypeVar
 
 from steward.kube.apply.applier import Applier
 from steward.kube.cache.caches import Caches
-from steward.kube.cache.gc_pause import collector_paused
+from steward.kube.cache.gc_pause import gc_paused
 from steward.kube.cache.rules import CacheRule
 from steward.kube.cache.store import Store
 from steward.kube.objects.meta import HasMetadata
-from steward.runtime.controller.controller import Controller, ControllerLoop, Surroundings
+from steward.runtime.controller.controller import Controller, ControllerDependencies, ControllerLoop
 from steward.runtime.manager.clients import Connection
 from steward.runtime.manager.election import Election, LeaderLost
 from steward.runtime.manager.settings import Settings
@@ -43,7 +43,7 @@ SIGNALS = (signal.SIGTERM, signal.SIGINT)
 
 
 class Service(Protocol):
-    """Something that runs on every replica beside the controllers, such as a webhook server."""
+    """Runs on every replica, such as a webhook server."""
 
     @property
     def name(self) -> str: ...
@@ -51,11 +51,11 @@ class Service(Protocol):
     async def start(self) -> None: ...
 
     async def stop(self) -> None:
-        """Called once `start` was, whether or not that came to its end."""
+        """Called if `start` was called, even if that failed."""
         ...
 
     def problem(self) -> str:
-        """Nothing when it serves, else one sentence for /readyz."""
+        """Empty when the service is ready, else one sentence for /readyz."""
         ...
 
 
@@ -75,24 +75,29 @@ class Manager:
             connection.client, Reporter(who.name, who.instance), connection.metrics, connection.clock
         )
         applier = Applier(connection.client)
-        self._reach = ExecutorDependencies(connection.client, applier, self.caches, self.events)
-        self._around = Surroundings(
-            self.caches, connection.metrics, connection.clock, echoes=self._reach.echoes
+        self._dependencies = ExecutorDependencies(connection.client, applier, self.caches, self.events)
+        self._around = ControllerDependencies(
+            self.caches,
+            connection.metrics,
+            connection.clock,
+            lane_inheritance=self._dependencies.lane_inheritance,
         )
         self._election = Election(connection, settings)
         self._loops: list[ControllerLoop] = []
+        self.leadership_term = 0
+        """How many times this process has become the leader."""
         self._services: list[Service] = []
-        self._started: list[Callable[[], Awaitable[None]]] = []
-        self._asked_to_stop = asyncio.Event()
+        self._stop_callbacks: list[Callable[[], Awaitable[None]]] = []
+        self._stop_requested = asyncio.Event()
         self._progress = "starting"
-        self._needed: tuple[Store[Any], ...] = ()
+        self._initial_stores: tuple[Store[Any], ...] = ()
 
     def store(self, rule: CacheRule[T]) -> Store[T]:
         """The store of a rule, for a reconciler to read from."""
         return self.caches.store(rule)
 
     def executor(self, field_manager: str, hooks: StepHooks | None = None) -> PlanExecutor:
-        return PlanExecutor(self._reach, field_manager, hooks)
+        return PlanExecutor(self._dependencies, field_manager, hooks)
 
     def add(self, controller: Controller) -> ControllerLoop:
         loop = ControllerLoop(self._with_workers(controller), self._around)
@@ -107,7 +112,7 @@ class Manager:
         self._services.append(service)
 
     def shared_service(self, kind: type[S], make: Callable[[], S]) -> S:
-        """The service of this type, made at the first call: operators of one process share it."""
+        """The service of this type, created at the first call; the operators of a process share it."""
         for service in self._services:
             if isinstance(service, kind):
                 return service
@@ -116,40 +121,40 @@ class Manager:
         return made
 
     def stop(self) -> None:
-        """Ask for an ordered stop, as SIGTERM does."""
-        self._asked_to_stop.set()
+        """Request an orderly stop, as SIGTERM does."""
+        self._stop_requested.set()
 
     async def run(self) -> None:
-        """Returns after an ordered stop that was asked for; raises what made it stop otherwise."""
+        """Returns after a requested stop; raises the error that stopped it otherwise."""
         loop = asyncio.get_running_loop()
         for number in SIGNALS:
             loop.add_signal_handler(number, self._signalled, number)
         try:
-            await self._until_stopped()
+            await self._run_until_stopped()
         finally:
-            await self._wind_down()
+            await self._shut_down()
             for number in SIGNALS:
                 loop.remove_signal_handler(number)
 
     def _signalled(self, number: signal.Signals) -> None:
-        if self._asked_to_stop.is_set():
-            log.warning("%s came a second time: ending at once", signal.Signals(number).name)
+        if self._stop_requested.is_set():
+            log.warning("second %s: exiting at once", signal.Signals(number).name)
             os._exit(128 + number)
         log.info("%s: stopping", signal.Signals(number).name)
-        self._asked_to_stop.set()
+        self._stop_requested.set()
 
-    async def _until_stopped(self) -> None:
-        work = asyncio.create_task(self._work(), name="manager")
-        asked = asyncio.create_task(self._asked_to_stop.wait(), name="stop")
-        done, _ = await asyncio.wait((work, asked), return_when=asyncio.FIRST_COMPLETED)
-        for task in (work, asked):
+    async def _run_until_stopped(self) -> None:
+        work = asyncio.create_task(self._start_and_lead(), name="manager")
+        stop = asyncio.create_task(self._stop_requested.wait(), name="stop")
+        done, _ = await asyncio.wait((work, stop), return_when=asyncio.FIRST_COMPLETED)
+        for task in (work, stop):
             if task not in done:
                 task.cancel()
-        await asyncio.gather(work, asked, return_exceptions=True)
+        await asyncio.gather(work, stop, return_exceptions=True)
         if work in done:
             work.result()
 
-    async def _work(self) -> None:
+    async def _start_and_lead(self) -> None:
         self._warn_of_unknown_workers()
         self._declare_checks()
         await self._listen()
@@ -163,24 +168,26 @@ class Manager:
         known = {loop.controller.name for loop in self._loops}
         for name in self.settings.workers.keys() - known:
             log.warning(
-                "workers are set for %s, which is no controller here: %s", name, ", ".join(sorted(known))
+                "workers are set for %s, which is not a controller: there are %s",
+                name,
+                ", ".join(sorted(known)),
             )
 
     def _declare_checks(self) -> None:
-        self.probes.needed_for_readiness(Check("start", lambda: self._progress))
-        self.probes.needed_for_readiness(Check("caches", self._caches_problem))
+        self.probes.add_readiness_check(Check("start", lambda: self._progress))
+        self.probes.add_readiness_check(Check("caches", self._caches_problem))
         for service in self._services:
-            self.probes.needed_for_readiness(Check(service.name, service.problem))
-        self.probes.shown("lease", lambda: self._election.state)
+            self.probes.add_readiness_check(Check(service.name, service.problem))
+        self.probes.add_note("lease", lambda: self._election.description)
 
     def _caches_problem(self) -> str:
-        # What is asked for while we run, for the sake of one object, must not take the whole process out of service.
-        needed = self._needed or self.caches.stores
+        # A store added at run time for one object must not make the whole process unready.
+        needed = self._initial_stores or self.caches.stores
         behind = [store for store in needed if store.available and not store.synced]
         return ", ".join(store.problem or f"{store.kind.kind} is being listed" for store in behind)
 
     async def _listen(self) -> None:
-        # Not at the top: a preview carries no plan out and listens to nobody, and need not wait for a web server.
+        # Not at the top: `steward preview` serves nothing and does not need to load a web server.
         from steward.runtime.manager.listeners import metrics_listener, probes_listener
 
         for listener in (
@@ -189,15 +196,15 @@ class Manager:
         ):
             if listener is not None:
                 await listener.start()
-                self._started.append(listener.stop)
+                self._stop_callbacks.append(listener.stop)
 
     async def _sync(self) -> None:
         self._progress = "caches are being filled"
-        self._started.append(self.caches.stop)
-        self._needed = self.caches.stores
-        with collector_paused(), suppress(TimeoutError):
+        self._stop_callbacks.append(self.caches.stop)
+        self._initial_stores = self.caches.stores
+        with gc_paused(), suppress(TimeoutError):
             await self.caches.start()
-            # A server that is away for hours must not leave the process without a collector.
+            # If the API server is unreachable for hours, garbage collection must not stay paused.
             async with asyncio.timeout(FIRST_LISTS_SECONDS):
                 await self.caches.wait_synced()
         await self.caches.wait_synced()
@@ -206,17 +213,18 @@ class Manager:
     async def _serve(self) -> None:
         self._progress = "services are starting"
         for service in self._services:
-            self._started.append(service.stop)
+            self._stop_callbacks.append(service.stop)
             await service.start()
 
     async def _lead(self) -> None:
-        """Controllers run whenever this process leads. Losing the lease ends the process, or only its lead."""
+        """Runs the controllers while this process leads. Losing the lease ends the process, or makes it a standby."""
         while True:
-            await self._election.until_leading()
+            await self._election.wait_until_leading()
+            self.leadership_term += 1
             for loop in self._loops:
                 loop.start()
             log.info("leading", extra={"controllers": [loop.controller.name for loop in self._loops]})
-            lost = await self._election.until_lost()
+            lost = await self._election.wait_until_lost()
             await self._end_controllers(grace=0.0)
             if self.settings.on_lease_lost == "exit":
                 raise LeaderLost(lost)
@@ -224,24 +232,24 @@ class Manager:
 
     async def _end_controllers(self, grace: float) -> None:
         for loop in self._loops:
-            loop.stop_taking()
+            loop.stop_accepting()
         await asyncio.gather(*(loop.finish(grace) for loop in self._loops))
 
-    async def _wind_down(self) -> None:
+    async def _shut_down(self) -> None:
         self._progress = "stopping"
         await self._end_controllers(self.settings.shutdown_grace)
         await self.events.stop(EVENTS_SECONDS)
         await self._election.release()
-        while self._started:
-            await _quietly(self._started.pop())
-        await _quietly(tracing.stop_tracing)
+        while self._stop_callbacks:
+            await _stop_and_log_errors(self._stop_callbacks.pop())
+        await _stop_and_log_errors(tracing.stop_tracing)
         await self.connection.close()
         log.info("stopped")
 
 
-async def _quietly(stop: Callable[[], Awaitable[None]]) -> None:
-    """One part that fails to stop must not keep the others from stopping."""
+async def _stop_and_log_errors(stop: Callable[[], Awaitable[None]]) -> None:
+    """Logs an error instead of raising it, so that the other parts are stopped, too."""
     try:
         await stop()
     except Exception:
-        log.exception("a part did not stop cleanly")
+        log.exception("a part of the manager did not stop cleanly")

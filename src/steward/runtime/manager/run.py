@@ -1,7 +1,7 @@
-"""Runs operators in one process: what `steward run` does, and a controller of your own can do as well.
+"""Runs operators in one process: the entry point of `steward run` and of other programs with controllers.
 
-An operator is a name and a function that declares its rules, controllers and services on a manager. Everything that
-a user can cure ends as one sentence and exit code 1; a traceback means a fault in Steward itself.
+An operator is a name and a function that declares its rules, controllers and services on a manager. An error that a
+user can fix ends the process with one message and exit code 1; a traceback means a bug in Steward.
 """
 
 from __future__ import annotations
@@ -24,8 +24,8 @@ from steward.runtime.observability.logging import set_up_logs
 
 log = logging.getLogger(__name__)
 
-# An OSError is an address in use or a file that cannot be read: its text says which.
-CURABLE = (KubeError, LeaderLost, OSError, tracing.TracingError)
+# An OSError is an address in use or an unreadable file; its message names it.
+USER_ERRORS = (KubeError, LeaderLost, OSError, tracing.TracingError)
 
 
 class SetUp(Protocol):
@@ -33,7 +33,7 @@ class SetUp(Protocol):
 
 
 class Operator(NamedTuple):
-    """`name` is how it appears in the cluster: its lease, its events, its traces, its user agent."""
+    """`name` is used for its lease, events, traces and user agent."""
 
     name: str
     set_up: SetUp
@@ -42,15 +42,15 @@ class Operator(NamedTuple):
 def run_operators(
     operators: Sequence[Operator], settings: Settings, environ: Mapping[str, str] = os.environ
 ) -> int:
-    """Until a signal comes; returns the exit code of the process."""
+    """Runs until a signal; returns the exit code of the process."""
     set_up_logs(settings.log_level, settings.log_format)
     try:
         asyncio.run(_run(operators, settings, environ))
-    except CURABLE as error:
-        cure = str(error)
+    except USER_ERRORS as error:
+        message = str(error)
     else:
         return 0
-    log.error("%s", cure)
+    log.error("%s", message)
     return 1
 
 

@@ -1,7 +1,7 @@
-"""What a user can set, declared once: flags, environment variables, defaults and the table in the docs come from here.
+"""The settings of `steward run`, declared once: flags, environment variables, defaults and the table in the docs.
 
-A flag `--lease-name` has the twin `STEWARD_LEASE_NAME`; the flag wins. Values are read by the parsers below wherever
-they come from, so both spellings of a setting take exactly the same text.
+A flag `--lease-name` has the variable `STEWARD_LEASE_NAME`; the flag takes precedence. Both are parsed by the same
+functions, so they accept the same values.
 """
 
 from __future__ import annotations
@@ -10,34 +10,29 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from typing import Annotated, Any, NamedTuple, get_args, get_type_hints
 
-from msgspec import NODEFAULT, Struct, structs
+from msgspec import NODEFAULT, Struct, field, structs
 
 from steward.kube.client.lease import JITTER
+from steward.kube.objects.durations import parse_duration
 from steward.runtime.manager.connect_to import Forwards, parse_forwards
 from steward.runtime.observability.logging import FORMATS, LEVELS
+from steward.runtime.partition import Partition
 
 PREFIX = "STEWARD_"
 
 
 class SettingsError(ValueError):
-    """A setting has a value that cannot be used; the message names the setting and what it takes."""
+    """A setting has an invalid value; the message names the setting and what it accepts."""
 
 
-class Shard(NamedTuple):
-    """Which part of the tenants this process looks after: `N/M`, from 0."""
-
-    number: int = 0
-    of: int = 1
-
-
-class Reads(NamedTuple):
-    """How a setting is explained and read."""
+class SettingSpec(NamedTuple):
+    """Help, parser and accepted values of a setting."""
 
     help: str
     parse: Callable[[str], Any]
-    takes: str
-    also: str = ""
-    """A second variable that users know the setting by, without our prefix."""
+    accepts: str
+    alias: str = ""
+    """A second variable name, without our prefix."""
 
 
 def _word(text: str) -> str:
@@ -53,19 +48,10 @@ def _yes_or_no(text: str) -> bool:
     raise ValueError
 
 
-_DURATION = re.compile(r"(\d+(?:\.\d+)?)(ms|s|m|h)")
-_SECONDS = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0}
-
-
 def _seconds(text: str) -> float:
-    """`15`, `15s`, `500ms`, `1m30s`, `2h`."""
+    """`15` (seconds), `15s`, `500ms`, `1m30s`, `2h`."""
     stripped = text.strip()
-    if re.fullmatch(r"\d+(\.\d+)?", stripped):
-        return float(stripped)
-    parts = _DURATION.findall(stripped)
-    if not parts or "".join(number + unit for number, unit in parts) != stripped:
-        raise ValueError
-    return sum(float(number) * _SECONDS[unit] for number, unit in parts)
+    return float(stripped) if re.fullmatch(r"\d+(\.\d+)?", stripped) else parse_duration(stripped)
 
 
 def _names(text: str) -> tuple[str, ...]:
@@ -89,12 +75,12 @@ def _workers(text: str) -> dict[str, int]:
     return counts
 
 
-def _shard(text: str) -> Shard:
-    number, _, of = text.partition("/")
-    shard = Shard(int(number), int(of))
-    if not 0 <= shard.number < shard.of:
+def _partition(text: str) -> Partition:
+    number, _, total = text.partition("/")
+    partition = Partition(int(number), int(total))
+    if not 0 <= partition.number < partition.total:
         raise ValueError
-    return shard
+    return partition
 
 
 def _forwards(text: str) -> Forwards:
@@ -110,20 +96,20 @@ def _one_of(*choices: str) -> Callable[[str], str]:
     return parse
 
 
-def _text(help_text: str, takes: str = "text") -> Reads:
-    return Reads(help_text, _word, takes)
+def _text(help_text: str, accepts: str = "text") -> SettingSpec:
+    return SettingSpec(help_text, _word, accepts)
 
 
-def _flag(help_text: str) -> Reads:
-    return Reads(help_text, _yes_or_no, "true or false")
+def _flag(help_text: str) -> SettingSpec:
+    return SettingSpec(help_text, _yes_or_no, "true or false")
 
 
-def _duration(help_text: str) -> Reads:
-    return Reads(help_text, _seconds, "a duration such as 15s or 1m30s")
+def _duration(help_text: str) -> SettingSpec:
+    return SettingSpec(help_text, _seconds, "a duration such as 15s or 1m30s")
 
 
-def _choice(help_text: str, *choices: str) -> Reads:
-    return Reads(help_text, _one_of(*choices), " or ".join(choices))
+def _choice(help_text: str, *choices: str) -> SettingSpec:
+    return SettingSpec(help_text, _one_of(*choices), " or ".join(choices))
 
 
 def _at_least_one(text: str) -> int:
@@ -133,19 +119,19 @@ def _at_least_one(text: str) -> int:
     return number
 
 
-def _count(help_text: str) -> Reads:
-    return Reads(help_text, _at_least_one, "a number, 1 or more")
+def _count(help_text: str) -> SettingSpec:
+    return SettingSpec(help_text, _at_least_one, "a number, 1 or more")
 
 
-def _number(help_text: str) -> Reads:
-    return Reads(help_text, _at_least_zero, "a number, 0 or more")
+def _number(help_text: str) -> SettingSpec:
+    return SettingSpec(help_text, _at_least_zero, "a number, 0 or more")
 
 
 _ADDRESS = "HOST:PORT, :PORT, or 0 for none"
 
 
 class Settings(Struct, frozen=True, kw_only=True):
-    """Every setting of `steward run`."""
+    """All settings of `steward run`."""
 
     kubeconfig: Annotated[str, _text("Kubeconfig file. Default: KUBECONFIG, ~/.kube/config, in-cluster.")] = (
         ""
@@ -156,27 +142,33 @@ class Settings(Struct, frozen=True, kw_only=True):
         _text("The operator's own namespace. Default: POD_NAMESPACE, the service account's, the context's."),
     ] = ""
     namespaces: Annotated[
-        tuple[str, ...], Reads("Namespaces to look after. Default: all.", _names, "names, by comma")
+        tuple[str, ...], SettingSpec("Namespaces to watch. Default: all.", _names, "names, by comma")
     ] = ()
-    shard: Annotated[
-        Shard, Reads("The part N of M of the tenants that this process looks after.", _shard, "N/M, N from 0")
-    ] = Shard()
+    partition: Annotated[
+        Partition,
+        SettingSpec(
+            "The partition N of M of the tenants that this process manages.", _partition, "N/M, N from 0"
+        ),
+    ] = field(default=Partition(), name="shard")
     connect_to: Annotated[
         Forwards,
-        Reads(
-            "Reach an address of the cluster by another one; @FILE: one a line, read again when it changes.",
+        SettingSpec(
+            "Connect to another address instead of one in the cluster; @FILE: one per line, reloaded when it changes.",
             _forwards,
             "HOST:PORT:ADDRESS:PORT, by comma",
         ),
     ] = ()
     workers: Annotated[
-        dict[str, int], Reads("Workers of a controller.", _workers, "CONTROLLER=NUMBER, by comma")
+        dict[str, int], SettingSpec("Workers of a controller.", _workers, "CONTROLLER=NUMBER, by comma")
     ] = {}
-    registry_concurrency: Annotated[int, _count("How many TenantRegistries are worked on at once.")] = 3
-    template_concurrency: Annotated[int, _count("How many TenantTemplates are worked on at once.")] = 5
-    tenant_concurrency: Annotated[int, _count("How many Tenants are worked on at once.")] = 10
+    registry_concurrency: Annotated[int, _count("How many TenantRegistries are reconciled at once.")] = 3
+    template_concurrency: Annotated[int, _count("How many TenantTemplates are reconciled at once.")] = 5
+    tenant_concurrency: Annotated[int, _count("How many Tenants are reconciled at once.")] = 10
     sqlite_root: Annotated[
-        str, _text("Directory below which registries of type sqlite find their files. Default: none may.")
+        str,
+        _text(
+            "Directory with the files of sqlite registries. Default: none, such registries are not allowed."
+        ),
     ] = ""
     no_cross_namespace: Annotated[
         bool, _flag("Templates may not name a targetNamespace other than their own.")
@@ -186,8 +178,8 @@ class Settings(Struct, frozen=True, kw_only=True):
     ] = False
     allow_kinds: Annotated[
         tuple[str, ...],
-        Reads(
-            "Kinds that templates may hold though they grant rights: ClusterRole and the like.",
+        SettingSpec(
+            "Kinds that templates may contain although they grant permissions: ClusterRole and the like.",
             _names,
             "kinds, by comma",
         ),
@@ -195,36 +187,44 @@ class Settings(Struct, frozen=True, kw_only=True):
     default_graceful_shutdown_period: Annotated[
         float,
         _duration(
-            "How long gateways, orchestrators and etcd may take to end; poolers take twice as long."
-        )._replace(also="DEFAULT_GRACEFUL_SHUTDOWN_PERIOD"),
+            "Graceful shutdown period of gateways, orchestrators and etcd; poolers get twice as long."
+        )._replace(alias="DEFAULT_GRACEFUL_SHUTDOWN_PERIOD"),
     ] = 30.0
     max_graceful_shutdown_period: Annotated[
         float,
-        _duration("The longest end that an annotation may ask for.")._replace(
-            also="MAX_GRACEFUL_SHUTDOWN_PERIOD"
+        _duration("The longest graceful shutdown period that an annotation may set.")._replace(
+            alias="MAX_GRACEFUL_SHUTDOWN_PERIOD"
         ),
     ] = 300.0
     etcd_deletion_protection_default: Annotated[
         str,
-        _choice("Whether a topology server stays while others depend on it.", "enabled", "disabled")._replace(
-            also="ETCD_DELETION_PROTECTION_DEFAULT"
-        ),
+        _choice(
+            "Whether a topology server is protected from deletion while other objects depend on it.",
+            "enabled",
+            "disabled",
+        )._replace(alias="ETCD_DELETION_PROTECTION_DEFAULT"),
     ] = "enabled"
     leader_elect: Annotated[bool, _flag("Only the replica that holds the lease runs controllers.")] = True
-    lease_name: Annotated[str, _text("Name of the lease. Default: the operator's name, and its shard.")] = ""
-    lease_duration: Annotated[float, _duration("How long a lease is good without renewal.")] = 15.0
+    lease_name: Annotated[
+        str, _text("Name of the lease. Default: the operator's name, with its partition (--shard).")
+    ] = ""
+    lease_duration: Annotated[float, _duration("How long a lease is valid without renewal.")] = 15.0
     renew_deadline: Annotated[float, _duration("How long the leader tries to renew before it gives up.")] = (
         10.0
     )
-    retry_period: Annotated[float, _duration("How often the lease is looked at.")] = 2.0
-    on_lease_lost: Annotated[str, _choice("What a leader does that lost the lease.", "exit", "standby")] = (
-        "exit"
+    retry_period: Annotated[float, _duration("How often the lease is checked.")] = 2.0
+    on_lease_lost: Annotated[
+        str, _choice("What a leader does when it loses the lease.", "exit", "standby")
+    ] = "exit"
+    shutdown_grace: Annotated[float, _duration("How long running reconciles may continue after SIGTERM.")] = (
+        15.0
     )
-    shutdown_grace: Annotated[float, _duration("How long reconciles in hand may go on after SIGTERM.")] = 15.0
     metrics_bind_address: Annotated[str, _text("Where metrics are served.", _ADDRESS)] = ":8443"
     metrics_secure: Annotated[
         bool,
-        _flag("Metrics over HTTPS for those whom the API server allows; false: plain HTTP, loopback only."),
+        _flag(
+            "Serve metrics over HTTPS to clients that the API server authorizes; false: plain HTTP, loopback only."
+        ),
     ] = True
     metrics_cert_path: Annotated[
         str, _text("Directory of the metrics' certificate. Default: a self-signed one, made at start.")
@@ -241,8 +241,8 @@ class Settings(Struct, frozen=True, kw_only=True):
     webhook_cert_path: Annotated[
         str,
         _text(
-            "Directory where the webhooks' certificate is mounted; where none is, a copy is kept. With a webhook-url: "
-            "written there."
+            "Directory where the webhooks' certificate is mounted; without a mount the operator writes a copy. With a "
+            "webhook-url: written there."
         ),
     ] = "/var/run/secrets/webhook"
     webhook_service: Annotated[
@@ -253,16 +253,17 @@ class Settings(Struct, frozen=True, kw_only=True):
         _text("For an operator outside the cluster: register the webhooks at this URL.", "https://HOST:PORT"),
     ] = ""
     kube_api_qps: Annotated[float, _number("Requests a second to the API server; 0 is no limit.")] = 0.0
-    kube_api_burst: Annotated[float, _number("Requests above that rate that may go at once.")] = 0.0
-    log_level: Annotated[str, _choice("The least level that is logged.", *LEVELS)] = "info"
+    kube_api_burst: Annotated[float, _number("Requests above that rate that may be sent at once.")] = 0.0
+    log_level: Annotated[str, _choice("The lowest level that is logged.", *LEVELS)] = "info"
     log_format: Annotated[str, _choice("auto: text on a terminal, JSON elsewhere.", *FORMATS)] = "auto"
 
 
 class Setting(NamedTuple):
-    """One row of the table."""
+    """A setting: its field, its name in flags and variables, and its default."""
 
+    field: str
     name: str
-    reads: Reads
+    spec: SettingSpec
     default: Any
 
     @property
@@ -275,30 +276,30 @@ class Setting(NamedTuple):
 
     @property
     def variables(self) -> tuple[str, ...]:
-        """The first that is set counts."""
-        return (self.variable, self.reads.also) if self.reads.also else (self.variable,)
+        """The first that is set takes precedence."""
+        return (self.variable, self.spec.alias) if self.spec.alias else (self.variable,)
 
     def read(self, text: str, spelled: str) -> Any:
         try:
-            return self.reads.parse(text)
+            return self.spec.parse(text)
         except ValueError:
-            raise SettingsError(f"{spelled}={text}: give {self.reads.takes}") from None
+            raise SettingsError(f"{spelled}={text}: give {self.spec.accepts}") from None
 
 
 def all_settings() -> tuple[Setting, ...]:
     hints = get_type_hints(Settings, include_extras=True)
     return tuple(
-        Setting(field.name, get_args(hints[field.name])[1], _default(field))
-        for field in structs.fields(Settings)
+        Setting(info.name, info.encode_name, get_args(hints[info.name])[1], _default(info))
+        for info in structs.fields(Settings)
     )
 
 
-def _default(field: structs.FieldInfo) -> Any:
-    return field.default if field.default is not NODEFAULT else field.default_factory()
+def _default(info: structs.FieldInfo) -> Any:
+    return info.default if info.default is not NODEFAULT else info.default_factory()
 
 
 def settings_from(environ: Mapping[str, str], flags: Mapping[str, str] | None = None) -> Settings:
-    """The settings that the given texts say; a flag wins over its variable, and an empty variable says nothing."""
+    """Settings from variables and flags; a flag takes precedence, and an empty variable counts as unset."""
     settings = Settings(**dict(_given(environ, flags or {})))
     return check(settings)
 
@@ -306,13 +307,13 @@ def settings_from(environ: Mapping[str, str], flags: Mapping[str, str] | None = 
 def _given(environ: Mapping[str, str], flags: Mapping[str, str]) -> Iterator[tuple[str, Any]]:
     for setting in all_settings():
         if setting.name in flags:
-            yield setting.name, setting.read(flags[setting.name], setting.flag)
+            yield setting.field, setting.read(flags[setting.name], setting.flag)
         elif known := next((name for name in setting.variables if environ.get(name)), ""):
-            yield setting.name, setting.read(environ[known], known)
+            yield setting.field, setting.read(environ[known], known)
 
 
 def check(settings: Settings) -> Settings:
-    """What no single value shows: durations that contradict each other."""
+    """Rejects durations that contradict each other."""
     if not settings.lease_duration > settings.renew_deadline > JITTER * settings.retry_period > 0:
         raise SettingsError(
             f"lease-duration must be longer than renew-deadline, and that longer than {JITTER} x retry-period: "
@@ -325,8 +326,8 @@ def table() -> str:
     """The table of the docs, in Markdown."""
     rows = ["| Flag | Variable | Default | Takes | Meaning |", "|---|---|---|---|---|"]
     rows += [
-        f"| `{setting.flag}` | {_variables(setting)} | {_shown(setting.default)} | {setting.reads.takes} "
-        f"| {setting.reads.help} |"
+        f"| `{setting.flag}` | {_variables(setting)} | {_bound_labels(setting.default)} | {setting.spec.accepts} "
+        f"| {setting.spec.help} |"
         for setting in all_settings()
     ]
     return "\n".join(rows) + "\n"
@@ -336,11 +337,11 @@ def _variables(setting: Setting) -> str:
     return " or ".join(f"`{name}`" for name in setting.variables)
 
 
-def _shown(default: Any) -> str:
+def _bound_labels(default: Any) -> str:
     if isinstance(default, bool):
         return f"`{str(default).lower()}`"
-    if isinstance(default, Shard):
-        return f"`{default.number}/{default.of}`"
+    if isinstance(default, Partition):
+        return f"`{default.number}/{default.total}`"
     if isinstance(default, float):
         return f"`{default:g}`"
     return f"`{default}`" if default else ""

@@ -1,4 +1,4 @@
 """Metrics, probes, logs and traces of an operator process.
 
-Imports `kube`.
+Imports `kube` and `certificates`.
 """

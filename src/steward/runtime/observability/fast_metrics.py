@@ -1,7 +1,7 @@
-"""Counters and histograms for what happens thousands of times a second.
+"""Counters and histograms for events that happen thousands of times a second.
 
-The metrics library takes a lock, and checks twice whether a child may be counted on, for every count; here one thread
-counts, the event loop's, so an addition is enough. What is counted becomes the library's families when somebody looks.
+`prometheus_client` takes a lock and checks the child twice for every increment. Here only the event loop's thread
+counts, so an addition is enough. The values become metric families of the library at scrape time.
 """
 
 from __future__ import annotations
@@ -17,18 +17,18 @@ from prometheus_client.core import CounterMetricFamily, HistogramMetricFamily
 from prometheus_client.registry import Collector
 from prometheus_client.utils import floatToGoString
 
-Values = tuple[str, ...]
-"""Of the labels, in their order."""
+LabelValues = tuple[str, ...]
+"""Values of the labels, in the order of the label names."""
 
 
-class Described(NamedTuple):
+class MetricDescription(NamedTuple):
     name: str
     documentation: str
-    labels: Values
+    labels: LabelValues
 
 
-class Tally:
-    """Goes up by one."""
+class FastCounter:
+    """A counter without a lock."""
 
     __slots__ = ("count",)
 
@@ -39,8 +39,8 @@ class Tally:
         self.count += 1
 
 
-class Spread:
-    """How often an amount lay between which bounds."""
+class FastHistogram:
+    """A histogram without a lock."""
 
     __slots__ = ("bounds", "counts", "total")
 
@@ -54,53 +54,55 @@ class Spread:
         self.total += amount
 
 
-class Tallies(Collector):
-    """One counter by its labels."""
+class CounterFamily(Collector):
+    """A counter with labels, as a Prometheus collector."""
 
-    def __init__(self, described: Described, registry: CollectorRegistry) -> None:
-        self._described = described
-        self._tallies: dict[Values, Tally] = {}
+    def __init__(self, description: MetricDescription, registry: CollectorRegistry) -> None:
+        self._description = description
+        self._counters: dict[LabelValues, FastCounter] = {}
         registry.register(self)
 
-    def labels(self, *values: str) -> Tally:
-        return self._tallies.setdefault(values, Tally())
+    def labels(self, *values: str) -> FastCounter:
+        return self._counters.setdefault(values, FastCounter())
 
     def describe(self) -> Iterable[CounterMetricFamily]:
-        name, documentation, labels = self._described
+        name, documentation, labels = self._description
         return (CounterMetricFamily(name, documentation, labels=labels),)
 
     def collect(self) -> Iterator[CounterMetricFamily]:
         for family in self.describe():
-            for values, tally in self._tallies.items():
-                family.add_metric(values, tally.count)
+            for values, counter in self._counters.items():
+                family.add_metric(values, counter.count)
             yield family
 
 
-class Spreads(Collector):
-    """One histogram by its labels."""
+class HistogramFamily(Collector):
+    """A histogram with labels, as a Prometheus collector."""
 
-    def __init__(self, described: Described, bounds: Sequence[float], registry: CollectorRegistry) -> None:
-        self._described = described
+    def __init__(
+        self, description: MetricDescription, bounds: Sequence[float], registry: CollectorRegistry
+    ) -> None:
+        self._description = description
         self._bounds = tuple(bounds)
-        self._shown = [_shown(bound) for bound in (*bounds, inf)]
-        self._spreads: dict[Values, Spread] = {}
+        self._bound_labels = [_bound_labels(bound) for bound in (*bounds, inf)]
+        self._histograms: dict[LabelValues, FastHistogram] = {}
         registry.register(self)
 
-    def labels(self, *values: str) -> Spread:
-        return self._spreads.setdefault(values, Spread(self._bounds))
+    def labels(self, *values: str) -> FastHistogram:
+        return self._histograms.setdefault(values, FastHistogram(self._bounds))
 
     def describe(self) -> Iterable[HistogramMetricFamily]:
-        name, documentation, labels = self._described
+        name, documentation, labels = self._description
         return (HistogramMetricFamily(name, documentation, labels=labels),)
 
     def collect(self) -> Iterator[HistogramMetricFamily]:
         for family in self.describe():
-            for values, spread in self._spreads.items():
-                buckets = list(zip(self._shown, accumulate(spread.counts), strict=True))
-                family.add_metric(values, buckets, spread.total)
+            for values, histogram in self._histograms.items():
+                buckets = list(zip(self._bound_labels, accumulate(histogram.counts), strict=True))
+                family.add_metric(values, buckets, histogram.total)
             yield family
 
 
-def _shown(bound: float) -> str:
+def _bound_labels(bound: float) -> str:
     text: str = floatToGoString(bound)  # type: ignore[no-untyped-call]
     return text

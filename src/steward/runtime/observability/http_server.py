@@ -1,8 +1,8 @@
-"""Listening sockets for what others ask of this process: metrics and probes.
+"""HTTP and HTTPS servers for metrics and probes.
 
-A certificate is read again when its files change, into the context that is already in use, so a renewal needs no
-restart. Where no certificate is given one is made for this life of the process: it hides the traffic and proves
-nothing, which is what scrapers inside a cluster are set up for.
+The certificate is reloaded when its files change, into the SSL context in use, so that a renewal needs no restart.
+Without a certificate the process makes a self-signed one at start: it encrypts the traffic and proves no identity,
+which is what scrapers inside a cluster are configured for.
 """
 
 from __future__ import annotations
@@ -11,8 +11,6 @@ import asyncio
 import logging
 import os
 import ssl
-import subprocess
-import sys
 import tempfile
 from collections.abc import Mapping
 from pathlib import Path
@@ -21,18 +19,17 @@ from typing import NamedTuple
 from aiohttp import web
 from aiohttp.typedefs import Handler
 
+from steward.certificates.errors import CertificateError
+from steward.certificates.self_signed import write_self_signed
 from steward.kube.clock import Clock
 
 log = logging.getLogger(__name__)
 
 RELOAD_SECONDS = 10.0
-SELF_SIGNED_DAYS = 365
-
-_SELF_SIGNED = Path(__file__).with_name("self_signed.py")
 
 
 class ServingError(OSError):
-    """An address cannot be listened on, or a certificate not be read; the message says which and the cure."""
+    """Cannot listen on an address, or cannot read a certificate; the message names it and the cure."""
 
 
 class Address(NamedTuple):
@@ -48,7 +45,7 @@ class Address(NamedTuple):
 
 
 def parse_address(text: str) -> Address | None:
-    """`:8081`, `127.0.0.1:8081`, `[::1]:8081`; `0` and the empty text mean: not at all."""
+    """`:8081`, `127.0.0.1:8081`, `[::1]:8081`; None for `0` and the empty text, which turn the server off."""
     if text in ("", "0"):
         return None
     host, colon, port = text.rpartition(":")
@@ -61,70 +58,73 @@ class CertificateFiles(NamedTuple):
     certificate: Path
     key: Path
 
-    def stamp(self) -> tuple[float, float]:
-        """Changes when the files do. A mounted Secret changes by a symlink, which stat follows."""
+    def modification_times(self) -> tuple[float, float]:
+        """Change with the files. A mounted Secret is replaced through a symlink, which stat follows."""
         return self.certificate.stat().st_mtime, self.key.stat().st_mtime
 
 
-class Tls:
-    """A server context, and the files that it was loaded from, for as long as these can change."""
+class ReloadingTls:
+    """A server's SSL context, reloaded when its certificate files change."""
 
     def __init__(self, files: CertificateFiles, clock: Clock) -> None:
         self._files = files
         self._clock = clock
-        self._is_final = False
+        self._is_fixed = False
         self.context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
         self.context.minimum_version = ssl.TLSVersion.TLSv1_2
-        self._stamp = self._load()
+        self._loaded_times = self._load()
 
     def _load(self) -> tuple[float, float]:
         try:
-            stamp = self._files.stamp()
+            modification_times = self._files.modification_times()
             self.context.load_cert_chain(self._files.certificate, self._files.key)
         except OSError as error:  # ssl.SSLError is one
             raise ServingError(f"certificate {self._files.certificate} cannot be used: {error}") from error
-        return stamp
+        return modification_times
 
-    def made_final(self) -> Tls:
-        """What was loaded stays: there are no files any more to look at."""
-        self._is_final = True
+    def without_reload(self) -> ReloadingTls:
+        """Keeps the loaded certificate: its files do not exist any more."""
+        self._is_fixed = True
         return self
 
-    async def keep_fresh(self) -> None:
-        while not self._is_final:
+    async def reload_on_change(self) -> None:
+        while not self._is_fixed:
             await self._clock.sleep(RELOAD_SECONDS)
             self.reload_if_changed()
 
     def reload_if_changed(self) -> None:
         try:
-            if self._files.stamp() != self._stamp:
-                self._stamp = self._load()
-                log.info("certificate %s was read again", self._files.certificate)
+            if self._files.modification_times() != self._loaded_times:
+                self._loaded_times = self._load()
+                log.info("reloaded certificate %s", self._files.certificate)
         except OSError as error:
-            # Half-written files: the old certificate serves on, the next look tries again.
+            # Half-written files: keep serving the old certificate and try again at the next check.
             log.warning("%s", error)
 
 
-def self_signed(directory: Path, names: tuple[str, ...]) -> CertificateFiles:
+def self_signed_files(directory: Path, names: tuple[str, ...]) -> CertificateFiles:
     files = CertificateFiles(directory / "tls.crt", directory / "tls.key")
-    command = [sys.executable, "-P", str(_SELF_SIGNED), *map(str, files), str(SELF_SIGNED_DAYS), *names]
     try:
-        subprocess.run(command, check=True, capture_output=True, text=True)
-    except subprocess.CalledProcessError as error:
-        raise ServingError(f"no certificate could be made: {error.stderr.strip()}") from error
+        write_self_signed(files.certificate, files.key, names)
+    except CertificateError as error:
+        raise ServingError(str(error)) from error
     return files
 
 
-def self_signed_tls(clock: Clock) -> Tls:
-    """The files live only until they are loaded."""
+def self_signed_tls(clock: Clock) -> ReloadingTls:
+    """A self-signed certificate for this process; its files are deleted once they are loaded."""
     with tempfile.TemporaryDirectory() as directory:
-        return Tls(self_signed(Path(directory), (os.uname().nodename, "localhost")), clock).made_final()
+        return ReloadingTls(
+            self_signed_files(Path(directory), (os.uname().nodename, "localhost")), clock
+        ).without_reload()
 
 
-class Server:
-    """Pages on one address, until it is stopped."""
+class HttpServer:
+    """Serves pages on one address between `start` and `stop`."""
 
-    def __init__(self, address: Address, pages: Mapping[str, Handler], tls: Tls | None = None) -> None:
+    def __init__(
+        self, address: Address, pages: Mapping[str, Handler], tls: ReloadingTls | None = None
+    ) -> None:
         self._address = address
         self._tls = tls
         self._pages = pages
@@ -133,7 +133,7 @@ class Server:
 
     @property
     def port(self) -> int:
-        """The port that is really listened on, where 0 was asked for."""
+        """The actual port, also where port 0 was requested."""
         assert self._runner is not None
         port: int = self._runner.addresses[0][1]
         return port
@@ -152,7 +152,7 @@ class Server:
             raise ServingError(f"cannot listen on {self._address}: {error.strerror or error}") from error
         if self._tls:
             self._reloader = asyncio.create_task(
-                self._tls.keep_fresh(), name=f"certificate of {self._address}"
+                self._tls.reload_on_change(), name=f"certificate of {self._address}"
             )
 
     async def stop(self) -> None:

@@ -1,7 +1,7 @@
-"""Log lines: JSON on standard error, readable text on a terminal, and never a secret.
+"""Log lines: JSON on standard error, readable text on a terminal, without secrets.
 
-A line says by itself what it is about: the controller, the object, the reconcile and the trace come from the context
-of the worker that writes it, so no caller passes them along. Nothing is computed for a line whose level is off.
+Each line names the controller, the object, the reconcile and the trace: they come from the context of the worker that
+logs, so callers do not pass them. Nothing is computed for a line whose level is disabled.
 """
 
 from __future__ import annotations
@@ -30,8 +30,8 @@ _NOISY = ("aiohttp.access", "asyncio", "urllib3", "opentelemetry")
 _STANDARD = frozenset(vars(logging.makeLogRecord({}))) | {"message", "asctime", "taskName"}
 
 
-class Work(NamedTuple):
-    """What a worker has in hand: which controller, which object, and the number of this reconcile."""
+class ReconcileContext(NamedTuple):
+    """The reconcile that a worker runs: controller, object and number."""
 
     controller: str
     kind: str
@@ -43,9 +43,9 @@ class Work(NamedTuple):
         return f"{_PROCESS:x}-{self.number:x}"
 
 
-work_in_hand: ContextVar[Work | None] = ContextVar("work_in_hand", default=None)
+current_reconcile: ContextVar[ReconcileContext | None] = ContextVar("current_reconcile", default=None)
 
-# Tells reconciles of two lives of a process apart; made once, so that a reconcile pays for a counter only.
+# Distinguishes the reconciles of two processes; made once, so that a reconcile only pays for a counter.
 _PROCESS = time.time_ns() & 0xFFFFFFFF
 
 
@@ -67,7 +67,7 @@ class TextFormatter(logging.Formatter):
 
     def format(self, record: logging.LogRecord) -> str:
         clock = time.strftime("%H:%M:%S", time.localtime(record.created))
-        work = work_in_hand.get()
+        work = current_reconcile.get()
         about = f"{work.controller} {work.key}: " if work is not None else ""
         fields = "".join(f" {name}={value}" for name, value in _fields(record).items())
         line = f"{clock} {record.levelname:<7} {about}{_message(record)}{fields}"
@@ -82,7 +82,7 @@ def timestamp(seconds: float) -> str:
 
 
 def _message(record: logging.LogRecord) -> str:
-    # Structures are cleaned before they become text: a Secret's payload is easier to find in a dict.
+    # Structures are redacted before they become text: a Secret's payload is easier to find in a dict.
     if isinstance(record.args, tuple):
         record.args = tuple(redact(arg) if isinstance(arg, dict | list) else arg for arg in record.args)
     return redact_text(record.getMessage())
@@ -90,7 +90,7 @@ def _message(record: logging.LogRecord) -> str:
 
 def _context() -> dict[str, Any]:
     context: dict[str, Any] = {}
-    work = work_in_hand.get()
+    work = current_reconcile.get()
     if work is not None:
         named = {"kind": work.kind, "namespace": work.key.namespace, "name": work.key.name}
         context = {"controller": work.controller, "object": named, "reconcile_id": work.reconcile_id}
@@ -123,7 +123,7 @@ def formatter_for(name: str, stream: TextIO) -> logging.Formatter:
 
 
 def set_up_logs(level: str, form: str, stream: TextIO | None = None) -> None:
-    """Everything that this process logs goes to one stream; libraries speak up only when something is wrong."""
+    """Sends all log lines of this process to one stream; libraries log warnings and errors only."""
     target = stream or sys.stderr
     handler = logging.StreamHandler(target)
     handler.setFormatter(formatter_for(form, target))

@@ -1,12 +1,13 @@
-"""The figures that existing dashboards know: controller_runtime_*, workqueue_*, rest_client_*, process_*.
+"""The metrics that existing dashboards use: controller_runtime_*, workqueue_*, rest_client_*, process_*.
 
-Labelled children are looked up once, when a controller starts, and kept: a reconcile then pays for increments alone.
-What can be read at scrape time (depth, work in hand) is read then and costs a reconcile nothing.
+The children of a label set are looked up once, when a controller starts: a reconcile then only pays for increments.
+Values that can be read at scrape time (queue depth, keys in process) are read then and cost a reconcile nothing.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Protocol
 
 from prometheus_client import (
     CollectorRegistry,
@@ -17,8 +18,13 @@ from prometheus_client import (
     disable_created_metrics,
 )
 
-from steward.runtime.controller.workqueue import WorkQueue
-from steward.runtime.observability.fast_metrics import Described, Spread, Spreads, Tallies, Tally
+from steward.runtime.observability.fast_metrics import (
+    CounterFamily,
+    FastCounter,
+    FastHistogram,
+    HistogramFamily,
+    MetricDescription,
+)
 
 RESULTS = ("success", "error", "requeue", "requeue_after")
 
@@ -28,18 +34,18 @@ RECONCILE_SECONDS = (
 )
 QUEUE_SECONDS = tuple(10.0**exponent for exponent in range(-8, 4))
 
-# A `_created` series beside each counter doubles the page and no dashboard reads it.
+# A `_created` series for each counter doubles the page, and no dashboard reads it.
 disable_created_metrics()  # type: ignore[no-untyped-call]
 
 
 @dataclass(frozen=True, slots=True)
-class QueueFigures:
-    """The children of one queue; what `queue.QueueWatcher` asks for."""
+class QueueMetrics:
+    """The metrics of one queue; implements `workqueue.QueueObserver`."""
 
-    adds: Tally
-    queue_duration: Spread
-    work_duration: Spread
-    retries: Tally
+    adds: FastCounter
+    queue_duration: FastHistogram
+    work_duration: FastHistogram
+    retries: FastCounter
 
     def added(self) -> None:
         self.adds.inc()
@@ -55,17 +61,29 @@ class QueueFigures:
 
 
 @dataclass(frozen=True, slots=True)
-class ControllerFigures:
-    """The children of one controller."""
+class ControllerMetrics:
+    """The metrics of one controller."""
 
-    results: dict[str, Tally]
-    errors: Tally
-    panics: Tally
-    seconds: Spread
+    results: dict[str, FastCounter]
+    errors: FastCounter
+    panics: FastCounter
+    seconds: FastHistogram
+
+
+class QueueState(Protocol):
+    """The part of a work queue that is read at scrape time."""
+
+    @property
+    def depth(self) -> int: ...
+
+    @property
+    def processing(self) -> int: ...
+
+    def work_ages(self) -> list[float]: ...
 
 
 class Metrics:
-    """Every metric of one process, in one registry."""
+    """All metrics of a process, in one registry."""
 
     def __init__(self, registry: CollectorRegistry | None = None) -> None:
         self.registry = registry or CollectorRegistry()
@@ -73,18 +91,18 @@ class Metrics:
         PlatformCollector(registry=self.registry)
         self._declare_controllers()
         self._declare_queues()
-        self.requests = self._tallies(
+        self.requests = self._counters(
             "rest_client_requests_total", "Requests to the API server.", "code", "method", "host"
         )
-        self._answered: dict[tuple[str, str, str], Tally] = {}
+        self._request_counters: dict[tuple[str, str, str], FastCounter] = {}
         self.leader = self._gauge("leader_election_master_status", "1 on the replica that leads.", "name")
-        self.events = self._counter("steward_events_total", "Events, by what became of them.", "result")
+        self.events = self._counter("steward_events_total", "Events, by result.", "result")
         self.trigger_errors = self._counter(
             "steward_trigger_errors_total", "Changes whose mapping to keys failed.", "controller"
         )
 
-    def _tallies(self, name: str, documentation: str, *labels: str) -> Tallies:
-        return Tallies(Described(name, documentation, labels), self.registry)
+    def _counters(self, name: str, documentation: str, *labels: str) -> CounterFamily:
+        return CounterFamily(MetricDescription(name, documentation, labels), self.registry)
 
     def _counter(self, name: str, documentation: str, *labels: str) -> Counter:
         return Counter(name, documentation, labels, registry=self.registry)
@@ -94,17 +112,19 @@ class Metrics:
 
     def _declare_controllers(self) -> None:
         prefix = "controller_runtime_"
-        self._reconciles = self._tallies(
+        self._reconciles = self._counters(
             f"{prefix}reconcile_total", "Reconciles, by result.", "controller", "result"
         )
-        self._errors = self._tallies(
+        self._errors = self._counters(
             f"{prefix}reconcile_errors_total", "Reconciles that failed.", "controller"
         )
-        self._panics = self._tallies(
+        self._panics = self._counters(
             f"{prefix}reconcile_panics_total", "Reconciles that failed by a fault in the code.", "controller"
         )
-        self._seconds = Spreads(
-            Described(f"{prefix}reconcile_time_seconds", "How long a reconcile took.", ("controller",)),
+        self._seconds = HistogramFamily(
+            MetricDescription(
+                f"{prefix}reconcile_time_seconds", "How long a reconcile took.", ("controller",)
+            ),
             RECONCILE_SECONDS,
             self.registry,
         )
@@ -116,51 +136,51 @@ class Metrics:
     def _declare_queues(self) -> None:
         labels = ("name", "controller")
         self._depth = self._gauge("workqueue_depth", "Keys that are queued.", *labels)
-        self._adds = self._tallies("workqueue_adds_total", "Keys that were queued.", *labels)
-        self._retries = self._tallies(
+        self._adds = self._counters("workqueue_adds_total", "Keys that were queued.", *labels)
+        self._retries = self._counters(
             "workqueue_retries_total", "Keys that came back after a failure.", *labels
         )
         self._unfinished = self._gauge(
-            "workqueue_unfinished_work_seconds", "Sum of the ages of the keys in hand.", *labels
+            "workqueue_unfinished_work_seconds", "Sum of the ages of the keys in process.", *labels
         )
         self._longest = self._gauge(
-            "workqueue_longest_running_processor_seconds", "Age of the oldest key in hand.", *labels
+            "workqueue_longest_running_processor_seconds", "Age of the oldest key in process.", *labels
         )
         self._queue_duration = self._queue_histogram("queue_duration", "How long a key was queued.")
         self._work_duration = self._queue_histogram("work_duration", "How long a key was worked on.")
 
-    def _queue_histogram(self, noun: str, documentation: str) -> Spreads:
-        described = Described(f"workqueue_{noun}_seconds", documentation, ("name", "controller"))
-        return Spreads(described, QUEUE_SECONDS, self.registry)
+    def _queue_histogram(self, noun: str, documentation: str) -> HistogramFamily:
+        description = MetricDescription(f"workqueue_{noun}_seconds", documentation, ("name", "controller"))
+        return HistogramFamily(description, QUEUE_SECONDS, self.registry)
 
-    def of_controller(self, name: str, workers: int) -> ControllerFigures:
+    def for_controller(self, name: str, workers: int) -> ControllerMetrics:
         self._workers.labels(name).set(workers)
-        return ControllerFigures(
+        return ControllerMetrics(
             results={result: self._reconciles.labels(name, result) for result in RESULTS},
             errors=self._errors.labels(name),
             panics=self._panics.labels(name),
             seconds=self._seconds.labels(name),
         )
 
-    def of_queue(self, name: str) -> QueueFigures:
-        return QueueFigures(
+    def for_queue(self, name: str) -> QueueMetrics:
+        return QueueMetrics(
             adds=self._adds.labels(name, name),
             queue_duration=self._queue_duration.labels(name, name),
             work_duration=self._work_duration.labels(name, name),
             retries=self._retries.labels(name, name),
         )
 
-    def read_at_scrape(self, name: str, queue: WorkQueue) -> None:
-        """Depth, workers at work and the ages of the keys in hand are asked of the queue when somebody looks."""
+    def read_at_scrape(self, name: str, queue: QueueState) -> None:
+        """Reads depth, active workers and the ages of keys in process from the queue at scrape time."""
         self._depth.labels(name, name).set_function(lambda: queue.depth)
-        self._active.labels(name).set_function(lambda: queue.working)
+        self._active.labels(name).set_function(lambda: queue.processing)
         self._unfinished.labels(name, name).set_function(lambda: sum(queue.work_ages()))
         self._longest.labels(name, name).set_function(lambda: max(queue.work_ages(), default=0.0))
 
-    def request_answered(self, method: str, host: str, code: str, seconds: float) -> None:
+    def count_request(self, method: str, host: str, code: str, seconds: float) -> None:
         """The transport's `on_request` hook."""
-        answered = (code, method, host)
-        child = self._answered.get(answered)
+        labels = (code, method, host)
+        child = self._request_counters.get(labels)
         if child is None:
-            child = self._answered[answered] = self.requests.labels(*answered)
+            child = self._request_counters[labels] = self.requests.labels(*labels)
         child.inc()

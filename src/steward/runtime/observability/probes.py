@@ -1,7 +1,7 @@
-"""`/healthz` and `/readyz`, honest: what they say is looked up when they are asked.
+"""`/healthz` and `/readyz`: every request evaluates the checks.
 
-Healthy means that the process turns; ready means that it can do its work: caches synced, webhooks serving. A standby
-replica is ready, for it serves webhooks; who leads is shown in the body, because it is the next question.
+Healthy means that the process runs; ready means that it can do its work: caches synced, webhooks served. A standby
+replica is ready, because it serves webhooks; the body shows which replica leads.
 """
 
 from __future__ import annotations
@@ -10,13 +10,13 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
-    # Whoever only declares checks, as `steward preview` does, need not wait for a web server.
+    # Code that only declares checks, such as `steward preview`, does not need to load a web server.
     from aiohttp import web
     from aiohttp.typedefs import Handler
 
 
 class Check(NamedTuple):
-    """`problem` returns nothing when all is well, else one sentence."""
+    """`problem` returns an empty string when the check passes, else one sentence."""
 
     name: str
     problem: Callable[[], str]
@@ -28,14 +28,14 @@ class Probes:
         self._readiness: list[Check] = []
         self._notes: list[Check] = []
 
-    def needed_for_health(self, check: Check) -> None:
+    def add_health_check(self, check: Check) -> None:
         self._health.append(check)
 
-    def needed_for_readiness(self, check: Check) -> None:
+    def add_readiness_check(self, check: Check) -> None:
         self._readiness.append(check)
 
-    def shown(self, name: str, state: Callable[[], str]) -> None:
-        """A line of the body that decides nothing."""
+    def add_note(self, name: str, state: Callable[[], str]) -> None:
+        """A line of the body that does not affect the result."""
         self._notes.append(Check(name, state))
 
     @property

@@ -1,8 +1,7 @@
-"""Nothing secret leaves the process: what a log line or an event may not hold, and what stands there instead.
+"""Redacts secrets from log lines and events.
 
-This is the last line of defence, not the first: code hands no secret to a logger. But an error text may quote a
-server, a database driver or a URL, so every line passes here. A rule that hides too much is right; one that hides too
-little is not.
+This is the last line of defence: code passes no secrets to a logger. But an error message may quote a server, a
+database driver or a URL, so every line is redacted. A rule may hide too much; it must not hide too little.
 """
 
 from __future__ import annotations
@@ -38,7 +37,7 @@ _PATTERNS: tuple[tuple[re.Pattern[str], str], ...] = (
 _SECRET_OBJECT = re.compile(r"""['"]kind['"]\s*:\s*['"]Secret['"]""")
 _SECRET_PAYLOAD = re.compile(r"""(['"](?:data|stringData)['"]\s*:\s*)\{[^{}]*\}""")
 
-# One cheap look decides whether any pattern can match at all: most lines hold none of these words.
+# One cheap search decides whether any pattern can match at all: most lines contain none of these words.
 _SUSPECT = re.compile(
     r"(?i)private key|authorization|bearer|basic|eyJ|://|passw|token|api[-_]?key|key[-_]data|secret"
 )
@@ -55,7 +54,7 @@ def redact_text(text: str) -> str:
 
 
 def redact(value: Any) -> Any:
-    """The same value without what is secret in it: payloads of Secrets, fields with telling names, tokens in texts."""
+    """The value without payloads of Secrets, fields with names such as `password`, and tokens in strings."""
     if isinstance(value, dict):
         return _redact_mapping(value)
     if isinstance(value, list | tuple) and not hasattr(value, "_fields"):
@@ -74,5 +73,5 @@ def _redact_mapping(value: dict[Any, Any]) -> dict[Any, Any]:
 
 
 def _names_a_secret(name: Any, content: Any) -> bool:
-    # A mapping under such a name (a `secret:` volume, say) is looked into instead of hidden whole.
+    # A mapping under such a name (a `secret:` volume, say) is redacted field by field instead of as a whole.
     return isinstance(name, str) and isinstance(content, str | bytes) and bool(_SECRET_WORDS.search(name))

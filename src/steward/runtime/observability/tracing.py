@@ -1,13 +1,12 @@
-"""Spans over OTLP, and nothing at all when no endpoint is set.
+"""Tracing over OTLP, off unless an endpoint is set.
 
-Without `OTEL_EXPORTER_OTLP_ENDPOINT` not one module of OpenTelemetry is imported and a span is one shared object that
-does nothing. With it, spans go out in batches from a thread of the SDK, over HTTP or gRPC as
-`OTEL_EXPORTER_OTLP_PROTOCOL` says; every other standard variable (headers, certificates, sampler, resource attributes)
-is read by the SDK itself.
+Without `OTEL_EXPORTER_OTLP_ENDPOINT` no module of OpenTelemetry is imported and all spans are one shared no-op object.
+With it, a thread of the SDK sends spans in batches, over HTTP or gRPC as `OTEL_EXPORTER_OTLP_PROTOCOL` says; the SDK
+itself reads every other standard variable (headers, certificates, sampler, resource attributes).
 
-A reconcile is not called by the request that caused it, so the webhook leaves its trace on the object as two
-annotations (`Bridge`). A fresh one makes the reconcile a child of that request. A stale one makes a new root with a
-link: the cause stays visible without a span that seems to have lasted for hours.
+A reconcile is not called by the request that caused it, so the webhook writes its trace to two annotations of the
+object (`TraceAnnotations`). If they are recent, the reconcile becomes a child of that request. If not, it becomes a new
+root with a link: the cause stays visible without a span that seems to have lasted for hours.
 """
 
 from __future__ import annotations
@@ -37,18 +36,18 @@ _OFF: AbstractContextManager[None] = nullcontext()
 
 
 class TracingError(ValueError):
-    """A variable of tracing has a value that cannot be used; the message names it and the choices."""
+    """A tracing variable has an invalid value; the message names the variable and the valid values."""
 
 
-class Origin(NamedTuple):
-    """The trace that an object's annotations speak of, and whether it is recent enough to be a parent."""
+class TraceOrigin(NamedTuple):
+    """The trace in an object's annotations, and whether it is recent enough to be a parent."""
 
     traceparent: str
     fresh: bool
 
 
-class Bridge(NamedTuple):
-    """Carries a trace from the webhook to the reconcile, over the object's annotations."""
+class TraceAnnotations(NamedTuple):
+    """Passes a trace from the webhook to the reconcile through annotations of the object."""
 
     traceparent: str = "multigres.com/traceparent"
     stamp: str = "multigres.com/traceparent-ts"
@@ -56,24 +55,24 @@ class Bridge(NamedTuple):
 
     def inject(self, annotations: MutableMapping[str, str], now: float) -> None:
         """Writes the current span, if there is one, and the wall time in whole seconds."""
-        executor = headers()
-        if executor:
-            annotations[self.traceparent] = executor["traceparent"]
+        current = headers()
+        if current:
+            annotations[self.traceparent] = current["traceparent"]
             annotations[self.stamp] = str(int(now))
 
-    def extract(self, annotations: Mapping[str, str], now: float) -> Origin | None:
+    def extract(self, annotations: Mapping[str, str], now: float) -> TraceOrigin | None:
         traceparent = annotations.get(self.traceparent)
         if not traceparent:
             return None
-        return Origin(traceparent, self._is_fresh(annotations.get(self.stamp, ""), now))
+        return TraceOrigin(traceparent, self._is_fresh(annotations.get(self.stamp, ""), now))
 
     def _is_fresh(self, stamp: str, now: float) -> bool:
-        # A stamp from the future is a wrong clock or a wrong hand: beyond the same limit it is no parent either.
+        # A stamp in the future comes from a wrong clock or a manual edit: beyond the same limit it is no parent.
         return stamp.isdecimal() and abs(now - int(stamp)) < self.fresh_seconds
 
 
 class Tracing:
-    """A tracer of our own provider: nothing global of OpenTelemetry is set, so tests can start and stop it."""
+    """A tracer with its own provider: OpenTelemetry's globals are not set, so tests can start and stop it."""
 
     def __init__(self, provider: TracerProvider, exporter: SpanExporter) -> None:
         from opentelemetry import trace
@@ -90,7 +89,7 @@ class Tracing:
 
     @contextmanager
     def _open(self, name: str, **how: Any) -> Iterator[Span]:
-        # The SDK would send an error's text as it is; here it loses its secrets first, as in a log line.
+        # The SDK would send the error message unredacted.
         quiet: dict[str, Any] = {"record_exception": False, "set_status_on_exception": False}
         with self._tracer.start_as_current_span(name, **quiet, **how) as span:
             try:
@@ -106,8 +105,8 @@ class Tracing:
         span.add_event("exception", {**named, "exception.stacktrace": stack})
         span.set_status(self._trace.Status(self._trace.StatusCode.ERROR, text))
 
-    def reconcile_span(self, kind: str, key: Key, origin: Origin | None) -> AbstractContextManager[Span]:
-        context, links = self._cause(origin)
+    def reconcile_span(self, kind: str, key: Key, origin: TraceOrigin | None) -> AbstractContextManager[Span]:
+        context, links = self._parent_and_links(origin)
         attributes = {
             "k8s.resource.name": key.name,
             "k8s.namespace": key.namespace,
@@ -115,7 +114,7 @@ class Tracing:
         }
         return self._open(f"{kind}.Reconcile", context=context, links=links, attributes=attributes)
 
-    def _cause(self, origin: Origin | None) -> tuple[Context, list[Link]]:
+    def _parent_and_links(self, origin: TraceOrigin | None) -> tuple[Context, list[Link]]:
         from opentelemetry.context import Context
 
         root = Context()
@@ -128,9 +127,9 @@ class Tracing:
         return (remote, []) if origin.fresh else (root, [self._trace.Link(cause)])
 
     def headers(self) -> dict[str, str]:
-        executor: dict[str, str] = {}
-        self._propagator.inject(executor)
-        return executor
+        headers: dict[str, str] = {}
+        self._propagator.inject(headers)
+        return headers
 
     def current_ids(self) -> tuple[str, str] | None:
         context = self._trace.get_current_span().get_span_context()
@@ -139,8 +138,8 @@ class Tracing:
         return f"{context.trace_id:032x}", f"{context.span_id:016x}"
 
     async def stop(self, seconds: float = FLUSH_SECONDS) -> None:
-        """Sends what is left. A receiver that does not answer is given up after so long."""
-        # The SDK's own flush takes a timeout and does not keep it: its retries end only with the exporter.
+        """Sends the remaining spans, for at most this long."""
+        # The SDK's flush takes a timeout and ignores it: its retries end only with the exporter.
         flush = asyncio.ensure_future(asyncio.to_thread(self._provider.force_flush))
         _, late = await asyncio.wait((flush,), timeout=seconds)
         if late:
@@ -151,7 +150,7 @@ class Tracing:
 _tracing: Tracing | None = None
 
 
-def is_on() -> bool:
+def is_enabled() -> bool:
     return _tracing is not None
 
 
@@ -160,12 +159,12 @@ def span(name: str) -> AbstractContextManager[Any]:
     return _OFF if _tracing is None else _tracing.span(name)
 
 
-def reconcile_span(kind: str, key: Key, origin: Origin | None = None) -> AbstractContextManager[Any]:
+def reconcile_span(kind: str, key: Key, origin: TraceOrigin | None = None) -> AbstractContextManager[Any]:
     return _OFF if _tracing is None else _tracing.reconcile_span(kind, key, origin)
 
 
 def headers() -> dict[str, str]:
-    """W3C headers of the current span for a request that goes out; empty when there is none."""
+    """W3C trace headers of the current span for an outgoing request; empty without a span."""
     return {} if _tracing is None else _tracing.headers()
 
 
@@ -175,15 +174,15 @@ def current_ids() -> tuple[str, str] | None:
 
 
 def start_tracing(service: str, version: str, environ: Mapping[str, str]) -> bool:
-    """Turns tracing on if the environment asks for it; says whether it did."""
+    """Starts tracing if the environment requests it; returns whether it did."""
     global _tracing
-    if not is_asked_for(environ):
+    if not is_requested(environ):
         return False
     from opentelemetry.sdk.trace import TracerProvider
     from opentelemetry.sdk.trace.export import BatchSpanProcessor
 
     provider = TracerProvider(resource=_resource(service, version), shutdown_on_exit=False)
-    exporter = _exporter(protocol(environ))
+    exporter = _exporter(exporter_protocol(environ))
     provider.add_span_processor(BatchSpanProcessor(exporter))
     _tracing = Tracing(provider, exporter)
     return True
@@ -196,7 +195,7 @@ async def stop_tracing() -> None:
         await stopping.stop()
 
 
-def is_asked_for(environ: Mapping[str, str]) -> bool:
+def is_requested(environ: Mapping[str, str]) -> bool:
     if (
         environ.get("OTEL_SDK_DISABLED", "").lower() == "true"
         or environ.get("OTEL_TRACES_EXPORTER") == "none"
@@ -205,7 +204,7 @@ def is_asked_for(environ: Mapping[str, str]) -> bool:
     return any(environ.get(name) for name in ENDPOINT_VARIABLES)
 
 
-def protocol(environ: Mapping[str, str]) -> str:
+def exporter_protocol(environ: Mapping[str, str]) -> str:
     for name in PROTOCOL_VARIABLES:
         chosen = environ.get(name)
         if chosen and chosen not in PROTOCOLS:
@@ -218,7 +217,7 @@ def protocol(environ: Mapping[str, str]) -> str:
 def _resource(service: str, version: str) -> Any:
     from opentelemetry.sdk.resources import OTELResourceDetector, Resource
 
-    # What the environment says about the service wins over what the code says.
+    # Resource attributes from the environment take precedence.
     ours = Resource.create({"service.name": service, "service.version": version})
     return ours.merge(OTELResourceDetector().detect())
 

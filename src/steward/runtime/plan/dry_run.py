@@ -1,8 +1,8 @@
-"""The same plan, not carried out but asked about: what the server would make of every step.
+"""Dry run of a plan: what each step would change on the server.
 
-The server answers with its own dry run, so defaults, webhooks and validation are all in the picture. Unlike the real
-carrier it goes on after a refusal: whoever looks ahead wants to see all of it. A step that builds on an earlier one
-(an object in a namespace that the plan makes) cannot be asked about yet, and says so.
+The API server executes each step with `dryRun=All`, so defaults, webhooks and validation apply. Unlike `PlanExecutor`
+it continues after a rejected step: a preview shows all of them. A step that depends on an earlier one (an object in a
+namespace that the plan creates) cannot be predicted and is reported as such.
 """
 
 from __future__ import annotations
@@ -30,71 +30,73 @@ from steward.runtime.plan.steps import (
     status_manifest,
 )
 
-BOOKKEEPING = ("managedFields", "resourceVersion", "generation", "uid", "creationTimestamp")
+SERVER_METADATA = ("managedFields", "resourceVersion", "generation", "uid", "creationTimestamp")
 
 
-class Verdict(Enum):
+class DryRunOutcome(Enum):
     CREATE = "would be created"
     CHANGE = "would change"
-    NOTHING = "is as it should be"
+    UNCHANGED = "would not change"
     DELETE = "would be deleted"
-    REFUSED = "would be refused"
+    REJECTED = "would be rejected"
     UNKNOWN = "cannot be known yet"
-    TOLD = "would be told"
+    EMITTED = "would be emitted"
     HELD = "is held"
-    WAITS = "would not be followed yet"
-    LATER = "would be looked at again"
+    DEFERRED = "would be applied later"
+    REQUEUED = "would be reconciled again"
 
 
-class Foreseen(NamedTuple):
-    """One step, and what it would do. `before` and `after` hold what a person compares."""
+class DryRunResult(NamedTuple):
+    """A step and its effect. `before` and `after` are the object without the fields that the server maintains."""
 
     step: Step
-    verdict: Verdict
+    outcome: DryRunOutcome
     before: Manifest | None = None
     after: Manifest | None = None
     problem: str = ""
 
 
-class DryRunCarrier:
+class DryRunExecutor:
     def __init__(self, client: Client, field_manager: str) -> None:
         self._client = client
         self._field_manager = field_manager
 
-    async def execute(self, plan: Plan, cause: Ref) -> tuple[Foreseen, ...]:
-        return tuple([await self._foresee(step) for step in plan])
+    async def execute(self, plan: Plan, for_object: Ref) -> tuple[DryRunResult, ...]:
+        return tuple([await self._predict(step) for step in plan])
 
-    async def _foresee(self, step: Step) -> Foreseen:
+    async def _predict(self, step: Step) -> DryRunResult:
         match step:
             case Emit():
-                return Foreseen(step, Verdict.TOLD)
+                return DryRunResult(step, DryRunOutcome.EMITTED)
             case Hold():
-                return Foreseen(step, Verdict.HELD)
+                return DryRunResult(step, DryRunOutcome.HELD)
             case Requeue():
-                return Foreseen(step, Verdict.LATER)
-        before = await self._now(step.ref)
+                return DryRunResult(step, DryRunOutcome.REQUEUED)
+        before = await self._live(step.ref)
         try:
-            return await self._ask(step, before)
+            return await self._dry_run(step, before)
         except (NotFound, NoSuchKind) as error:
-            return Foreseen(step, Verdict.UNKNOWN, before, problem=str(error))
+            return DryRunResult(step, DryRunOutcome.UNKNOWN, before, problem=str(error))
         except ApiError as error:
-            return Foreseen(step, Verdict.REFUSED, before, problem=str(error))
+            return DryRunResult(step, DryRunOutcome.REJECTED, before, problem=str(error))
 
-    async def _now(self, ref: Ref) -> Manifest | None:
+    async def _live(self, ref: Ref) -> Manifest | None:
         try:
             return await self._client.get(ref.kind, ref.key)
         except (NotFound, NoSuchKind):
             return None
 
-    async def _ask(self, step: Apply | Create | Patch | Delete | Status, before: Manifest | None) -> Foreseen:
+    async def _dry_run(
+        self, step: Apply | Create | Patch | Delete | Status, before: Manifest | None
+    ) -> DryRunResult:
         if isinstance(step, Delete):
-            return await self._ask_delete(step, before)
+            return await self._dry_run_delete(step, before)
         if isinstance(step, Create):
-            return await self._ask_create(step, before)
-        body = await self._ask_change(step)
-        return _compared(step, before, msgspec.json.decode(body))
+            return await self._dry_run_create(step, before)
+        body = await self._dry_run_change(step)
+        return _compare(step, before, msgspec.json.decode(body))
 
-    async def _ask_change(self, step: Apply | Patch | Status) -> bytes:
+    async def _dry_run_change(self, step: Apply | Patch | Status) -> bytes:
         if isinstance(step, Patch):
             return await self._client.patch(
                 step.ref, step.patch, step.subresource, manager=self._field_manager, dry_run=True
@@ -112,34 +114,39 @@ class DryRunCarrier:
             ApplyOptions(manager=self._field_manager, dry_run=True, subresource="status"),
         )
 
-    async def _ask_create(self, step: Create, before: Manifest | None) -> Foreseen:
+    async def _dry_run_create(self, step: Create, before: Manifest | None) -> DryRunResult:
         if before is not None:
-            return Foreseen(step, Verdict.NOTHING, clean(before), clean(before))
+            return DryRunResult(
+                step,
+                DryRunOutcome.UNCHANGED,
+                without_server_metadata(before),
+                without_server_metadata(before),
+            )
         try:
             body = await self._client.create(step.manifest, manager=self._field_manager, dry_run=True)
         except AlreadyExists:
-            return Foreseen(step, Verdict.NOTHING)
-        return _compared(step, None, msgspec.json.decode(body))
+            return DryRunResult(step, DryRunOutcome.UNCHANGED)
+        return _compare(step, None, msgspec.json.decode(body))
 
-    async def _ask_delete(self, step: Delete, before: Manifest | None) -> Foreseen:
+    async def _dry_run_delete(self, step: Delete, before: Manifest | None) -> DryRunResult:
         if before is None or before["metadata"]["uid"] != step.uid:
-            return Foreseen(step, Verdict.NOTHING)
+            return DryRunResult(step, DryRunOutcome.UNCHANGED)
         try:
             await self._client.delete(step.ref, DeleteOptions(uid=step.uid, dry_run=True))
         except (NotFound, Conflict):
-            return Foreseen(step, Verdict.NOTHING)
-        return Foreseen(step, Verdict.DELETE, clean(before))
+            return DryRunResult(step, DryRunOutcome.UNCHANGED)
+        return DryRunResult(step, DryRunOutcome.DELETE, without_server_metadata(before))
 
 
-def _compared(step: Step, before: Manifest | None, after: dict[str, Any]) -> Foreseen:
-    then = clean(after)
+def _compare(step: Step, before: Manifest | None, after: dict[str, Any]) -> DryRunResult:
+    new = without_server_metadata(after)
     if before is None:
-        return Foreseen(step, Verdict.CREATE, None, then)
-    now = clean(before)
-    return Foreseen(step, Verdict.NOTHING if now == then else Verdict.CHANGE, now, then)
+        return DryRunResult(step, DryRunOutcome.CREATE, None, new)
+    old = without_server_metadata(before)
+    return DryRunResult(step, DryRunOutcome.UNCHANGED if old == new else DryRunOutcome.CHANGE, old, new)
 
 
-def clean(manifest: Manifest) -> Manifest:
-    """Without what the server counts for itself, which would drown the difference."""
-    metadata = {name: value for name, value in manifest["metadata"].items() if name not in BOOKKEEPING}
+def without_server_metadata(manifest: Manifest) -> Manifest:
+    """Without the metadata that the API server maintains: it differs on every write and hides the real difference."""
+    metadata = {name: value for name, value in manifest["metadata"].items() if name not in SERVER_METADATA}
     return {**manifest, "metadata": metadata}

@@ -1,21 +1,20 @@
-"""Events that tell a person what changed: written on transitions only, beside the reconcile, never in its way.
+"""Records Kubernetes Events in the background, so that no reconcile waits for one or fails because of one.
 
-`emit` returns at once. What was said last about an object is not said again while nothing else was; what comes back
-after something else becomes a series of the first event, as `events.k8s.io` means it, and a series is written at most
-once a minute. Whoever cannot be told (a namespace that is being deleted, a missing right, a full queue) is counted:
-an event is a courtesy, and a reconcile does not fail for one.
+`emit` returns at once. An event equal to the last one of its object is dropped. An event that occurs again after
+another one increments the series of the first (`events.k8s.io`), and a series is written at most once a minute. Events
+that cannot be written (terminating namespace, missing permission, full queue) are counted in a metric.
 """
 
 from __future__ import annotations
 
 import asyncio
 import logging
-from collections import OrderedDict
 from datetime import UTC, datetime
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from msgspec import Struct
 
+from steward.kube.bounded_cache import LruCache
 from steward.kube.client.client import Client
 from steward.kube.clock import Clock
 from steward.kube.errors import Forbidden, KubeError, NotFound
@@ -27,16 +26,16 @@ from steward.runtime.plan.steps import EventType
 
 log = logging.getLogger(__name__)
 
-QUEUED = 10_000
-REMEMBERED = 20_000
+QUEUE_CAPACITY = 10_000
+CACHE_CAPACITY = 20_000
 SERIES_SECONDS = 60.0
 NOTE_BYTES = 1024
 NAME_LENGTH = 230
 ACTION = "Reconcile"
 
 
-class Note(NamedTuple):
-    """What is said about one object; equal notes are one event."""
+class ObjectEvent(NamedTuple):
+    """An event of one object; equal ones belong to the same series."""
 
     ref: Ref
     uid: str
@@ -45,8 +44,8 @@ class Note(NamedTuple):
     message: str
 
 
-class Series(Struct):
-    """An event that exists, and how often it was meant."""
+class EventSeries(Struct):
+    """An Event on the server, and how often it has occurred."""
 
     event: Ref
     count: int = 1
@@ -54,7 +53,7 @@ class Series(Struct):
 
 
 class Reporter(NamedTuple):
-    """Who speaks: the operator, and which copy of it."""
+    """The reporting controller: the operator and its replica."""
 
     controller: str
     instance: str
@@ -66,78 +65,75 @@ class EventRecorder:
         self._reporter = reporter
         self._clock = clock
         self._results = metrics.events
-        self._last: OrderedDict[tuple[Ref, str], Note] = OrderedDict()
-        self._series: OrderedDict[Note, Series] = OrderedDict()
-        self._queue: asyncio.Queue[Note] = asyncio.Queue(QUEUED)
+        self._last: LruCache[tuple[Ref, str], ObjectEvent] = LruCache(CACHE_CAPACITY)
+        self._series: LruCache[ObjectEvent, EventSeries] = LruCache(CACHE_CAPACITY)
+        self._queue: asyncio.Queue[ObjectEvent] = asyncio.Queue(QUEUE_CAPACITY)
         self._sender: asyncio.Task[None] | None = None
 
     def start(self) -> None:
         self._sender = asyncio.create_task(self._send_all(), name="events")
 
     async def stop(self, seconds: float) -> None:
-        """Sends what waits, for so long and no longer."""
+        """Sends the queued events, for at most this long."""
         if self._sender is None:
             return
         try:
             async with asyncio.timeout(seconds):
                 await self._queue.join()
         except TimeoutError:
-            log.warning("%d events were not sent before the end", self._queue.qsize())
+            log.warning("%d events were not sent before the process stopped", self._queue.qsize())
         self._sender.cancel()
         await asyncio.gather(self._sender, return_exceptions=True)
         self._sender = None
 
-    def emit(self, note: Note) -> None:
-        """Says it, unless it was the last thing said about this object."""
-        if self._is_unchanged(note):
+    def emit(self, event: ObjectEvent) -> None:
+        """Queues the event, unless it equals the last event of its object."""
+        if self._is_unchanged(event):
             return
         try:
-            self._queue.put_nowait(note)
+            self._queue.put_nowait(event)
         except asyncio.QueueFull:
             self._results.labels("dropped").inc()
 
-    def _is_unchanged(self, note: Note) -> bool:
-        about = (note.ref, note.uid)
-        if self._last.get(about) == note:
+    def _is_unchanged(self, event: ObjectEvent) -> bool:
+        identity = (event.ref, event.uid)
+        if self._last.get(identity) == event:
             return True
-        self._last[about] = note
-        self._last.move_to_end(about)
-        _forget_oldest(self._last)
+        self._last.set(identity, event)
         return False
 
     async def _send_all(self) -> None:
         while True:
-            note = await self._queue.get()
+            event = await self._queue.get()
             try:
-                await self._send(note)
+                await self._send(event)
             except (Forbidden, NotFound) as error:
-                self._refused(note, error)
+                self._count_rejected(event, error)
             except KubeError as error:
                 self._results.labels("failed").inc()
-                log.warning("event %s about %s was not written: %s", note.reason, note.ref, error)
+                log.warning("event %s of %s was not written: %s", event.reason, event.ref, error)
             finally:
                 self._queue.task_done()
 
-    def _refused(self, note: Note, error: KubeError) -> None:
-        # Usual where a namespace is being deleted: nothing can be made in it, and nobody is left to read it.
+    def _count_rejected(self, event: ObjectEvent, error: KubeError) -> None:
+        # Usual in a terminating namespace: the API server rejects new objects there.
         self._results.labels("refused").inc()
-        log.debug("event %s about %s was refused: %s", note.reason, note.ref, error)
+        log.debug("event %s of %s was rejected: %s", event.reason, event.ref, error)
 
-    async def _send(self, note: Note) -> None:
-        known = self._series.get(note)
-        if known is None or not await self._continued(known):
-            await self._begin(note)
+    async def _send(self, event: ObjectEvent) -> None:
+        series = self._series.get(event)
+        if series is None or not await self._increment(series):
+            await self._create(event)
 
-    async def _begin(self, note: Note) -> None:
-        manifest = event_manifest(note, self._reporter, self._clock.now())
+    async def _create(self, event: ObjectEvent) -> None:
+        manifest = event_manifest(event, self._reporter, self._clock.now())
         await self._client.create(manifest)
-        name = manifest["metadata"]
-        self._series[note] = Series(Ref(EVENT, Key(name["namespace"], name["name"])))
-        _forget_oldest(self._series)
+        metadata = manifest["metadata"]
+        self._series.set(event, EventSeries(Ref(EVENT, Key(metadata["namespace"], metadata["name"]))))
         self._results.labels("created").inc()
 
-    async def _continued(self, series: Series) -> bool:
-        """Counts the event into its series; False when the server has forgotten it by now."""
+    async def _increment(self, series: EventSeries) -> bool:
+        """Counts an occurrence; False if the Event has expired on the server."""
         series.count += 1
         now = self._clock.monotonic()
         if series.written_at and now - series.written_at < SERIES_SECONDS:
@@ -152,9 +148,9 @@ class EventRecorder:
         return True
 
 
-def event_manifest(note: Note, reporter: Reporter, now: float) -> Manifest:
-    key = note.ref.key
-    # Events about cluster-scoped objects live in `default`, as everywhere in Kubernetes.
+def event_manifest(event: ObjectEvent, reporter: Reporter, now: float) -> Manifest:
+    key = event.ref.key
+    # Events of cluster-scoped objects are in `default`, as everywhere in Kubernetes.
     namespace = key.namespace or "default"
     return {
         "apiVersion": EVENT.api_version,
@@ -164,16 +160,16 @@ def event_manifest(note: Note, reporter: Reporter, now: float) -> Manifest:
         "reportingController": reporter.controller,
         "reportingInstance": reporter.instance[:128],
         "action": ACTION,
-        "reason": note.reason[:128],
-        "note": _shortened(redact_text(note.message)),
-        "type": note.type.value,
-        "regarding": _regarding(note),
+        "reason": event.reason[:128],
+        "note": _truncated(redact_text(event.message)),
+        "type": event.type.value,
+        "regarding": _regarding(event),
     }
 
 
-def _regarding(note: Note) -> dict[str, str]:
-    kind, key = note.ref
-    regarding = {"apiVersion": kind.api_version, "kind": kind.kind, "name": key.name, "uid": note.uid}
+def _regarding(event: ObjectEvent) -> dict[str, str]:
+    kind, key = event.ref
+    regarding = {"apiVersion": kind.api_version, "kind": kind.kind, "name": key.name, "uid": event.uid}
     return regarding | {"namespace": key.namespace} if key.namespace else regarding
 
 
@@ -185,12 +181,7 @@ def micro_time(seconds: float) -> str:
     return datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
 
 
-def _shortened(note: str) -> str:
+def _truncated(note: str) -> str:
     if len(note.encode()) <= NOTE_BYTES:
         return note
     return note.encode()[: NOTE_BYTES - 3].decode("utf-8", "ignore") + "…"
-
-
-def _forget_oldest(memory: OrderedDict[Any, Any]) -> None:
-    if len(memory) > REMEMBERED:
-        memory.popitem(last=False)

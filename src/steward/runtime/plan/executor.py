@@ -1,12 +1,17 @@
-"""Carries a plan out: the only place from which either operator writes.
+"""Executes plans: all writes to Kubernetes objects that controllers decide on go through here.
 
-Steps go out in the order of the plan; a run of applies and creates goes out together, within a bound for the plan and
-one for the process. The first error stops what stands behind it, after its own run has ended, and is raised with the
-name of the object and its own type, so that a reconcile can tell a field conflict from a missing right. What is
-already as it should be is no error: a delete of what is gone, a create of what is there, a status for an object that
-went meanwhile.
+What else writes: certificate keepers write their Secrets (`certificates/secret_store.py`, optimistic locking, on every
+replica); the webhook service writes CA bundles and, outside a cluster, webhook configurations
+(`admission/ca_bundle.py`, `admission/self_registration.py`); the event recorder writes Events; the topology controller
+writes records to etcd; leader election writes the Lease.
 
-Every answer goes to the caches of its kind before the next step, so that no reconcile acts on a world older than its
+Steps are executed in the order of the plan; adjacent applies and creates are executed concurrently, within a limit per
+plan and one per process. The first error ends the plan after the steps of its group have finished. It is raised with
+its own type, so that a reconcile can tell a field conflict from a missing permission, and with notes that name the
+objects. A step whose goal is already reached is no error: deleting an object that does not exist, creating one that
+exists, writing the status of an object that has been deleted.
+
+Every response updates the caches of its kind before the next step, so that no reconcile reads a state older than its
 own last write.
 """
 
@@ -22,7 +27,7 @@ from typing import Any, NamedTuple
 import msgspec
 
 from steward.kube.apply import applier as apply
-from steward.kube.apply.applier import Applier, speaks_for
+from steward.kube.apply.applier import Applier, is_authoritative
 from steward.kube.cache.caches import Caches
 from steward.kube.cache.store import Store
 from steward.kube.client.client import Client
@@ -30,9 +35,9 @@ from steward.kube.config.settings import Impersonation
 from steward.kube.errors import AlreadyExists, Conflict, DisruptionBudget, InternalError, NotFound
 from steward.kube.objects.kinds import Kind, Manifest, Ref, kind_of, ref_of
 from steward.kube.objects.options import ApplyOptions, DeleteOptions
-from steward.runtime.plan.event_recorder import EventRecorder, Note
-from steward.runtime.plan.lanes import Echoes
-from steward.runtime.plan.service_ip_limit import Narrows
+from steward.runtime.plan.event_recorder import EventRecorder, ObjectEvent
+from steward.runtime.plan.lanes import LaneInheritance
+from steward.runtime.plan.service_ip_limit import ServiceIpLimit
 from steward.runtime.plan.steps import (
     Apply,
     Create,
@@ -44,69 +49,69 @@ from steward.runtime.plan.steps import (
     Requeue,
     Status,
     Step,
-    about,
-    groups,
+    concurrent_groups,
     status_manifest,
+    step_target,
 )
 from steward.runtime.reconcile import DONE, RequeueAfter, Result
 
 log = logging.getLogger(__name__)
 
-WRITES_OF_A_PLAN = 16
-WRITES_OF_A_PROCESS = 64
+MAX_CONCURRENT_WRITES_PER_PLAN = 16
+MAX_CONCURRENT_WRITES = 64
 
 
-class Effect(Enum):
-    """What became of a step."""
+class StepEffect(Enum):
+    """The effect of an executed step."""
 
-    UNCHANGED = "unchanged"  # the server was not asked to change anything
+    UNCHANGED = "unchanged"  # no write was sent, or the object existed
     CREATED = "created"
     CHANGED = "changed"
     DELETED = "deleted"
-    GONE = "gone"  # the object went before the step came to it
-    FORBIDDEN = "forbidden"  # a disruption budget keeps the pod where it is
-    TOLD = "told"
+    GONE = "gone"  # the object was deleted before the step
+    FORBIDDEN = "forbidden"  # a disruption budget forbids the eviction
+    EMITTED = "emitted"
     HELD = "held"
     REQUEUED = "requeued"
 
 
-_OF_APPLY = {
-    apply.Outcome.UNCHANGED: Effect.UNCHANGED,
-    apply.Outcome.CREATED: Effect.CREATED,
-    apply.Outcome.CHANGED: Effect.CHANGED,
+_APPLY_EFFECTS = {
+    apply.ApplyOutcome.UNCHANGED: StepEffect.UNCHANGED,
+    apply.ApplyOutcome.CREATED: StepEffect.CREATED,
+    apply.ApplyOutcome.CHANGED: StepEffect.CHANGED,
 }
 
-WRITES = frozenset({Effect.CREATED, Effect.CHANGED, Effect.DELETED})
+WRITES = frozenset({StepEffect.CREATED, StepEffect.CHANGED, StepEffect.DELETED})
 
 
 class StepResult(NamedTuple):
     step: Step
-    effect: Effect
+    effect: StepEffect
 
 
 class PlanResult(msgspec.Struct):
-    """What a plan did."""
+    """The executed steps of a plan and their effects."""
 
-    carried: list[StepResult] = []
+    steps: list[StepResult] = []
 
     @property
     def writes(self) -> int:
-        return sum(1 for carried in self.carried if carried.effect in WRITES)
+        return sum(1 for executed in self.steps if executed.effect in WRITES)
 
     @property
     def forbidden(self) -> tuple[Step, ...]:
-        """Evictions that a disruption budget did not let pass."""
-        return tuple(carried.step for carried in self.carried if carried.effect is Effect.FORBIDDEN)
+        """Evictions that a disruption budget forbids."""
+        return tuple(executed.step for executed in self.steps if executed.effect is StepEffect.FORBIDDEN)
 
     @property
     def holds(self) -> tuple[Hold, ...]:
-        return tuple(carried.step for carried in self.carried if isinstance(carried.step, Hold))
+        return tuple(executed.step for executed in self.steps if isinstance(executed.step, Hold))
 
     @property
     def result(self) -> Result:
-        """The answer of a reconcile that has nothing to add: done, or back at the earliest time that a step named."""
-        times = [carried.step.after for carried in self.carried if isinstance(carried.step, Requeue)]
-        return RequeueAfter(min(times)) if times else DONE
+        """The result of the reconcile: done, or the earliest requeue of the plan."""
+        delays = [executed.step.after for executed in self.steps if isinstance(executed.step, Requeue)]
+        return RequeueAfter(min(delays)) if delays else DONE
 
 
 def _ignore(step: Step) -> None: ...
@@ -114,7 +119,7 @@ def _ignore(step: Step) -> None: ...
 
 @dataclass(frozen=True)
 class StepHooks:
-    """Called around each step; a crash test ends the process in one of them."""
+    """Called before and after each step; crash tests end the process there."""
 
     before: Callable[[Step], None] = _ignore
     after: Callable[[Step], None] = _ignore
@@ -122,91 +127,91 @@ class StepHooks:
 
 @dataclass(frozen=True)
 class ExecutorDependencies:
-    """What a carrier needs to reach the world; one for the process."""
+    """Client, caches, event recorder and limits that the executors of a process share."""
 
     client: Client
     applier: Applier
     caches: Caches
     events: EventRecorder
-    turns: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(WRITES_OF_A_PROCESS))
-    narrows: Narrows = field(default_factory=Narrows)
-    echoes: Echoes = field(default_factory=Echoes)
+    write_slots: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(MAX_CONCURRENT_WRITES))
+    service_ip_limit: ServiceIpLimit = field(default_factory=ServiceIpLimit)
+    lane_inheritance: LaneInheritance = field(default_factory=LaneInheritance)
 
     def acting_as(self, who: Impersonation) -> ExecutorDependencies:
-        """The same world, reached with somebody else's rights."""
+        """The same dependencies with an impersonating client."""
         client = self.client.as_user(who)
-        return replace(self, client=client, applier=self.applier.through(client))
+        return replace(self, client=client, applier=self.applier.with_client(client))
 
     def stores_of(self, kind: Kind) -> tuple[Store[Any], ...]:
         return self.caches.stores_of(kind)
 
     def store_for(self, manifest: Manifest, options: ApplyOptions) -> Store[Any] | None:
-        """The one that keeps what this manager owns of the object; of several, one that would hold this object."""
+        """The store that keeps the fields owned by this manager; of several, one whose rule selects this object."""
         stores = self.stores_of(kind_of(manifest))
         ours = [store for store in stores if store.rule.owned_by == options.manager]
         if len(ours) < 2:
             return ours[0] if ours else None
         ref = ref_of(manifest)
-        return next((store for store in ours if speaks_for(store, ref, manifest, options)), ours[0])
+        return next((store for store in ours if is_authoritative(store, ref, manifest, options)), ours[0])
 
 
 class PlanExecutor:
     def __init__(
         self, dependencies: ExecutorDependencies, field_manager: str, hooks: StepHooks | None = None
     ) -> None:
-        self._reach = dependencies
+        self._dependencies = dependencies
         self._field_manager = field_manager
         self._hooks = hooks or StepHooks()
 
     def acting_as(self, who: Impersonation) -> PlanExecutor:
-        """Carries plans out with the rights of another account; events are still ours."""
-        return PlanExecutor(self._reach.acting_as(who), self._field_manager, self._hooks)
+        """Executes plans with the permissions of another account; events are still emitted with our own."""
+        return PlanExecutor(self._dependencies.acting_as(who), self._field_manager, self._hooks)
 
-    async def execute(self, plan: Plan, cause: Ref) -> PlanResult:
-        """All steps, for the sake of the object that caused them."""
-        outcome = PlanResult()
-        for group in groups(plan):
-            effects = await self._carry_group(group, cause)
-            outcome.carried.extend(map(StepResult, group, effects))
-        return outcome
+    async def execute(self, plan: Plan, for_object: Ref) -> PlanResult:
+        """Executes all steps; errors name the object for which the plan was made."""
+        result = PlanResult()
+        for group in concurrent_groups(plan):
+            effects = await self._execute_group(group, for_object)
+            result.steps.extend(map(StepResult, group, effects))
+        return result
 
-    async def _carry_group(self, group: Plan, cause: Ref) -> list[Effect]:
+    async def _execute_group(self, group: Plan, for_object: Ref) -> list[StepEffect]:
         if len(group) == 1:
-            return [await self._carry_alone(group[0], cause)]
-        turns = asyncio.Semaphore(WRITES_OF_A_PLAN)
-        found = await asyncio.gather(*(self._in_turn(step, turns) for step in group))
+            return [await self._execute_single(group[0], for_object)]
+        plan_slots = asyncio.Semaphore(MAX_CONCURRENT_WRITES_PER_PLAN)
+        results = await asyncio.gather(*(self._execute_in_group(step, plan_slots) for step in group))
         failures = [
-            (step, error) for step, error in zip(group, found, strict=True) if isinstance(error, Exception)
+            (step, error) for step, error in zip(group, results, strict=True) if isinstance(error, Exception)
         ]
         if failures:
-            raise _named(failures, cause)
-        return [effect for effect in found if isinstance(effect, Effect)]
+            raise _with_objects_named(failures, for_object)
+        return [effect for effect in results if isinstance(effect, StepEffect)]
 
-    async def _carry_alone(self, step: Step, cause: Ref) -> Effect:
+    async def _execute_single(self, step: Step, for_object: Ref) -> StepEffect:
         try:
-            async with self._reach.narrows.of(step):
-                return await self._carry(step)
+            async with self._dependencies.service_ip_limit.acquire_for(step):
+                return await self._execute_step(step)
         except Exception as error:
-            _named([(step, error)], cause)
+            _with_objects_named([(step, error)], for_object)
             raise
 
-    async def _in_turn(self, step: Step, turns: asyncio.Semaphore) -> Effect | Exception:
-        """What fails is handed back: the rest of its group finishes."""
+    async def _execute_in_group(self, step: Step, plan_slots: asyncio.Semaphore) -> StepEffect | Exception:
+        """Returns the error instead of raising it, so that the other steps of the group finish."""
         try:
-            async with self._reach.narrows.of(step), turns:
-                return await self._carry(step)
+            async with self._dependencies.service_ip_limit.acquire_for(step), plan_slots:
+                return await self._execute_step(step)
         except Exception as error:
             return error
 
-    async def _carry(self, step: Step) -> Effect:
-        async with self._reach.turns:
+    async def _execute_step(self, step: Step) -> StepEffect:
+        async with self._dependencies.write_slots:
             self._hooks.before(step)
-            with self._reach.echoes.of(step):
-                effect = await self._perform(step)
+            with self._dependencies.lane_inheritance.during(step):
+                effect = await self._dispatch(step)
             self._hooks.after(step)
         return effect
 
-    async def _perform(self, step: Step) -> Effect:
+    async def _dispatch(self, step: Step) -> StepEffect:
         match step:
             case Apply():
                 return await self._apply(step)
@@ -217,55 +222,55 @@ class PlanExecutor:
             case Delete():
                 return await self._delete(step)
             case Status():
-                return await self._status(step)
+                return await self._apply_status(step)
             case Emit():
                 return self._emit(step)
             case Hold():
                 log.info("held %d: %s: %s", step.count, step.reason, step.message)
-                return Effect.HELD
+                return StepEffect.HELD
             case Requeue():
-                return Effect.REQUEUED
+                return StepEffect.REQUEUED
 
-    async def _apply(self, step: Apply) -> Effect:
+    async def _apply(self, step: Apply) -> StepEffect:
         options = ApplyOptions(
             manager=step.manager or self._field_manager,
             force=step.force,
             only_if_absent=step.only_if_absent,
         )
-        return await self._applied(step.manifest, options)
+        return await self._apply_manifest(step.manifest, options)
 
-    async def _status(self, step: Status) -> Effect:
+    async def _apply_status(self, step: Status) -> StepEffect:
         try:
             options = ApplyOptions(manager=self._field_manager, subresource="status")
-            return await self._applied(status_manifest(step), options)
+            return await self._apply_manifest(status_manifest(step), options)
         except NotFound:
-            return Effect.GONE
+            return StepEffect.GONE
 
-    async def _applied(self, manifest: Manifest, options: ApplyOptions) -> Effect:
-        ours = self._reach.store_for(manifest, options)
-        applied = await self._reach.applier.apply(manifest, options, ours)
-        self._tell_stores(kind_of(manifest), applied.body, besides=ours)
-        return _OF_APPLY[applied.outcome]
+    async def _apply_manifest(self, manifest: Manifest, options: ApplyOptions) -> StepEffect:
+        ours = self._dependencies.store_for(manifest, options)
+        applied = await self._dependencies.applier.apply(manifest, options, ours)
+        self._update_stores(kind_of(manifest), applied.body, except_store=ours)
+        return _APPLY_EFFECTS[applied.outcome]
 
-    async def _create(self, step: Create) -> Effect:
+    async def _create(self, step: Create) -> StepEffect:
         try:
-            body = await self._reach.client.create(step.manifest, manager=self._field_manager)
+            body = await self._dependencies.client.create(step.manifest, manager=self._field_manager)
         except AlreadyExists:
-            return Effect.UNCHANGED
-        self._tell_stores(step.ref.kind, body)
-        return Effect.CREATED
+            return StepEffect.UNCHANGED
+        self._update_stores(step.ref.kind, body)
+        return StepEffect.CREATED
 
-    async def _patch(self, step: Patch) -> Effect:
-        body = await self._reach.client.patch(
+    async def _patch(self, step: Patch) -> StepEffect:
+        body = await self._dependencies.client.patch(
             step.ref, step.patch, step.subresource, manager=self._field_manager
         )
-        if uid := ended_uid(body):
+        if uid := uid_if_deleted(body):
             self._forget(step.ref, uid)
         elif not step.subresource or step.subresource == "status":
-            self._tell_stores(step.ref.kind, body)
-        return Effect.CHANGED
+            self._update_stores(step.ref.kind, body)
+        return StepEffect.CHANGED
 
-    async def _delete(self, step: Delete) -> Effect:
+    async def _delete(self, step: Delete) -> StepEffect:
         options = DeleteOptions(
             uid=step.uid,
             resource_version=step.resource_version,
@@ -276,68 +281,68 @@ class PlanExecutor:
             return await self._evict(step, options)
         log.info("deleting %s: %s", step.ref, step.reason)
         try:
-            body = await self._reach.client.delete(step.ref, options)
+            body = await self._dependencies.client.delete(step.ref, options)
         except (NotFound, Conflict) as error:
             if isinstance(error, Conflict) and step.resource_version:
                 raise
-            # Gone, or a namesake with another uid stands there: this very object does not exist any more.
+            # Not found, or an object of the same name with another uid: this object does not exist any more.
             self._forget(step.ref, step.uid)
-            return Effect.GONE
-        if is_still_there(body):
-            self._tell_stores(step.ref.kind, body)
+            return StepEffect.GONE
+        if is_terminating(body):
+            self._update_stores(step.ref.kind, body)
         else:
             self._forget(step.ref, step.uid)
-        return Effect.DELETED
+        return StepEffect.DELETED
 
-    async def _evict(self, step: Delete, options: DeleteOptions) -> Effect:
+    async def _evict(self, step: Delete, options: DeleteOptions) -> StepEffect:
         log.info("evicting %s: %s", step.ref, step.reason)
         try:
-            await self._reach.client.evict(step.ref, options)
+            await self._dependencies.client.evict(step.ref, options)
         except (DisruptionBudget, InternalError) as error:
-            if not _is_of_budgets(error):
+            if not _is_disruption_budget_error(error):
                 raise
-            log.info("%s stays: %s", step.ref, error)
-            return Effect.FORBIDDEN
+            log.info("%s cannot be evicted: %s", step.ref, error)
+            return StepEffect.FORBIDDEN
         except (NotFound, Conflict):
             self._forget(step.ref, step.uid)
-            return Effect.GONE
-        await self._look_again(step)
-        return Effect.DELETED
+            return StepEffect.GONE
+        await self._refresh_evicted(step)
+        return StepEffect.DELETED
 
-    async def _look_again(self, step: Delete) -> None:
-        """The answer to an eviction does not show the pod, and no reconcile may act on the world before it."""
+    async def _refresh_evicted(self, step: Delete) -> None:
+        """The response to an eviction does not hold the pod; read it, so that no reconcile sees it unchanged."""
         try:
-            left = await self._reach.client.get(step.ref.kind, step.ref.key)
+            live = await self._dependencies.client.get(step.ref.kind, step.ref.key)
         except NotFound:
             self._forget(step.ref, step.uid)
             return
-        if left["metadata"]["uid"] != step.uid:
+        if live["metadata"]["uid"] != step.uid:
             self._forget(step.ref, step.uid)
-        self._tell_stores(step.ref.kind, msgspec.json.encode(left))
+        self._update_stores(step.ref.kind, msgspec.json.encode(live))
 
-    def _emit(self, step: Emit) -> Effect:
-        uid = step.uid or self._uid_of(step.ref)
-        self._reach.events.emit(Note(step.ref, uid, step.type, step.reason, step.message))
-        return Effect.TOLD
+    def _emit(self, step: Emit) -> StepEffect:
+        uid = step.uid or self._cached_uid(step.ref)
+        self._dependencies.events.emit(ObjectEvent(step.ref, uid, step.type, step.reason, step.message))
+        return StepEffect.EMITTED
 
-    def _uid_of(self, ref: Ref) -> str:
-        found = (store.get(ref.key) for store in self._reach.stores_of(ref.kind))
-        return next((seen.metadata.uid for seen in found if seen is not None), "")
+    def _cached_uid(self, ref: Ref) -> str:
+        cached = (store.get(ref.key) for store in self._dependencies.stores_of(ref.kind))
+        return next((view.metadata.uid for view in cached if view is not None), "")
 
-    def _tell_stores(self, kind: Kind, body: bytes, besides: Store[Any] | None = None) -> None:
+    def _update_stores(self, kind: Kind, body: bytes, except_store: Store[Any] | None = None) -> None:
         if not body:
             return
-        for store in self._reach.stores_of(kind):
-            if store is not besides:
-                store.observe(body)
+        for store in self._dependencies.stores_of(kind):
+            if store is not except_store:
+                store.observe_write(body)
 
     def _forget(self, ref: Ref, uid: str) -> None:
-        for store in self._reach.stores_of(ref.kind):
-            store.forget(ref.key, uid)
+        for store in self._dependencies.stores_of(ref.kind):
+            store.observe_delete(ref.key, uid)
 
 
-def _is_of_budgets(error: Exception) -> bool:
-    """A pod with two budgets cannot be evicted at all: the server says so with an error of its own, not with a no."""
+def _is_disruption_budget_error(error: Exception) -> bool:
+    """A pod with two budgets cannot be evicted at all; the API server reports that as an internal error."""
     return isinstance(error, DisruptionBudget) or "more than one PodDisruptionBudget" in str(error)
 
 
@@ -353,19 +358,19 @@ class _Remaining(msgspec.Struct, frozen=True):
     metadata: _RemainingMeta = _RemainingMeta()
 
 
-def is_still_there(body: bytes) -> bool:
-    """Whether the answer of a delete shows an object that lives on, for its finalizers or its grace."""
-    left = msgspec.json.decode(body, type=_Remaining)
-    if left.kind == "Status" or left.metadata.deletion_timestamp is None:
+def is_terminating(body: bytes) -> bool:
+    """Whether the response to a delete holds an object that still exists, for its finalizers or grace period."""
+    remaining = msgspec.json.decode(body, type=_Remaining)
+    if remaining.kind == "Status" or remaining.metadata.deletion_timestamp is None:
         return False
-    return bool(left.metadata.finalizers or left.metadata.deletion_grace_period_seconds)
+    return bool(remaining.metadata.finalizers or remaining.metadata.deletion_grace_period_seconds)
 
 
-def ended_uid(body: bytes) -> str:
-    """Of an object that a patch has taken the last finalizer from: with the answer it is gone."""
-    left = msgspec.json.decode(body, type=_Remaining)
-    is_ended = left.metadata.deletion_timestamp is not None and not is_still_there(body)
-    return left.metadata.uid if is_ended else ""
+def uid_if_deleted(body: bytes) -> str:
+    """The uid of a terminating object whose last finalizer a patch has removed: it does not exist any more."""
+    remaining = msgspec.json.decode(body, type=_Remaining)
+    is_deleted = remaining.metadata.deletion_timestamp is not None and not is_terminating(body)
+    return remaining.metadata.uid if is_deleted else ""
 
 
 _VERBS: dict[type[Any], str] = {
@@ -377,10 +382,10 @@ _VERBS: dict[type[Any], str] = {
 }
 
 
-def _named(failures: list[tuple[Step, Exception]], cause: Ref) -> Exception:
-    """The first error, with the objects named; its type stays what it is."""
+def _with_objects_named(failures: list[tuple[Step, Exception]], for_object: Ref) -> Exception:
+    """The first error, unchanged in type, with notes that name the objects of all failures."""
     first = failures[0][1]
     for step, error in failures:
-        what = f"{_VERBS.get(type(step), 'carrying out')} {about(step)} for {cause}"
-        first.add_note(f"while {what}" if error is first else f"also failed: {what}: {error}")
+        action = f"{_VERBS.get(type(step), 'executing')} {step_target(step)} for {for_object}"
+        first.add_note(f"while {action}" if error is first else f"also failed: {action}: {error}")
     return first

@@ -1,12 +1,13 @@
-"""Whoever is woken by a write stands in the lane of the work that wrote.
+"""Lane inheritance: a reconcile triggered by our own write inherits the queue lane of the reconcile that made it.
 
-A template's change reaches a hundred clusters through the slow lane, and what each of them writes wakes the controllers
-below it. Were those writes news, a hundred cells would stand in the fast lane, before the one that somebody has just
-edited. So what the slow lane writes is an echo, and whoever hears it is in no more hurry than the one who caused it.
+A changed template reaches a hundred clusters through the slow lane, and the writes of each cluster trigger the
+controllers of its children. If those triggers used the fast lane, a hundred cells would be queued before the one that a
+user has just edited.
 
-The answer of a write and the watch tell of it in any order: while the write is under way, both are its echo, and after
-the answer the watch has nothing new to tell. To ask only which task tells of the change was rejected: the watch is
-often first. A change by somebody else that comes in the same moment stands in the slow lane too; it is not lost.
+The response to a write and its watch event arrive in any order. Both are recognised while the write is in progress;
+after the response the watch event brings nothing new. Looking only at the task that reports the change was rejected:
+the watch is often first. A foreign change to the same object during the write is queued in the slow lane, too; it is
+not lost.
 """
 
 from collections import Counter
@@ -15,28 +16,28 @@ from contextlib import AbstractContextManager, contextmanager, nullcontext
 from contextvars import ContextVar
 
 from steward.kube.objects.kinds import Ref
-from steward.runtime.controller.workqueue import Lane
-from steward.runtime.plan.steps import Step, about
+from steward.runtime.plan.steps import Step, step_target
+from steward.runtime.reconcile import Lane
 
-lane_in_hand: ContextVar[Lane] = ContextVar("lane_in_hand", default=Lane.FAST)
-"""The lane of the key that a worker has in hand."""
+current_lane: ContextVar[Lane] = ContextVar("current_lane", default=Lane.FAST)
+"""The lane of the key that this worker reconciles."""
 
-_SILENCE: AbstractContextManager[None] = nullcontext()
+_NO_MARK: AbstractContextManager[None] = nullcontext()
 
 
-class Echoes:
-    """One for the process: its controllers hear what its carriers write."""
+class LaneInheritance:
+    """The objects that slow-lane reconciles are writing now. One per process, shared by executors and controllers."""
 
     def __init__(self) -> None:
         self._slow: Counter[Ref] = Counter()
 
-    def of(self, step: Step) -> AbstractContextManager[None]:
-        """While the work in hand carries this step out."""
-        ref = about(step) if lane_in_hand.get() is Lane.SLOW else None
-        return _SILENCE if ref is None else self._sounding(ref)
+    def during(self, step: Step) -> AbstractContextManager[None]:
+        """A context for the execution of this step by the current reconcile."""
+        ref = step_target(step) if current_lane.get() is Lane.SLOW else None
+        return _NO_MARK if ref is None else self._marked_slow(ref)
 
     @contextmanager
-    def _sounding(self, ref: Ref) -> Iterator[None]:
+    def _marked_slow(self, ref: Ref) -> Iterator[None]:
         self._slow[ref] += 1
         try:
             yield

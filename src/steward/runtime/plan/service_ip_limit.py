@@ -1,9 +1,9 @@
-"""Writes of which the API server makes one at a time: only a few of them are under way at once.
+"""Limits concurrent creates of Services that need a ClusterIP.
 
-The server hands out the addresses of Services one after the other. Who sends a hundred of them together has ninety
-wait inside the server, each in one of our turns, until it gives up on most and takes back what it had done: with ten
-clusters at once on a busy machine two of three creates ended so. Here they wait before they take a turn from anybody.
-A headless Service needs no address.
+The API server allocates the addresses of Services one at a time. Of a hundred concurrent creates ninety wait inside the
+server, each holding one of our write slots, until the server times most of them out and rolls them back: with ten new
+clusters on a busy machine two of three creates failed that way. Here they wait before they take a write slot. A
+headless Service needs no address.
 """
 
 import asyncio
@@ -12,31 +12,31 @@ from contextlib import AbstractAsyncContextManager, nullcontext
 from steward.kube.objects.kinds import SERVICE, Manifest, kind_of
 from steward.runtime.plan.steps import Apply, Create, Step
 
-ADDRESSES_AT_ONCE = 8
+MAX_CONCURRENT_ALLOCATIONS = 8
 
 
-class Narrows:
-    """One for the process: it is the server that is narrow."""
+class ServiceIpLimit:
+    """One per process: the allocation is serial for all of the API server's clients."""
 
     def __init__(self) -> None:
-        self._addresses = asyncio.Semaphore(ADDRESSES_AT_ONCE)
-        self._wide: AbstractAsyncContextManager[None] = nullcontext()
+        self._addresses = asyncio.Semaphore(MAX_CONCURRENT_ALLOCATIONS)
+        self._unlimited: AbstractAsyncContextManager[None] = nullcontext()
 
-    def of(self, step: Step) -> AbstractAsyncContextManager[None]:
-        return self._addresses if takes_an_address(step) else self._wide
+    def acquire_for(self, step: Step) -> AbstractAsyncContextManager[None]:
+        return self._addresses if allocates_ip(step) else self._unlimited
 
 
-def takes_an_address(step: Step) -> bool:
-    """Whether the step makes a Service that is given an address. What is there already has its own."""
+def allocates_ip(step: Step) -> bool:
+    """Whether the step creates a Service with a ClusterIP. An existing Service has its address already."""
     match step:
         case Create():
-            return _has_address(step.manifest)
+            return _has_cluster_ip(step.manifest)
         case Apply():
-            return step.only_if_absent and _has_address(step.manifest)
+            return step.only_if_absent and _has_cluster_ip(step.manifest)
         case _:
             return False
 
 
-def _has_address(manifest: Manifest) -> bool:
+def _has_cluster_ip(manifest: Manifest) -> bool:
     spec = manifest.get("spec") or {}
     return kind_of(manifest) == SERVICE and spec.get("clusterIP") != "None"

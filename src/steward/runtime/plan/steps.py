@@ -1,10 +1,10 @@
-"""A plan: what a reconcile wants done, as a value. These are the only verbs there are.
+"""A plan: the steps that a reconcile decides on, as a value. There are no other kinds of step.
 
-Pure code makes plans, `carry` carries them out, and a test reads them. What must not happen cannot be written down: a
-delete without a uid could hit a namesake made a moment ago, a hold of nothing holds nothing.
+Pure functions make plans, `executor` executes them, and tests compare them. Unsafe steps cannot be constructed: a
+delete without a uid could hit a new object of the same name, and a hold has at least one object.
 
-Neighbouring `Apply` and `Create` steps are independent of each other and go out together. Every other verb waits for
-what stands before it: the order of the plan is the order of the writes.
+Adjacent `Apply` and `Create` steps are independent of each other and are executed concurrently. Every other step waits
+for the steps before it: the order of the plan is the order of the writes.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from steward.kube.objects import patches
 from steward.kube.objects.kinds import Manifest, Ref, ref_of
 
 Propagation = Literal["Background", "Foreground", "Orphan"]
-Way = Literal["deletion", "eviction"]
+DeletionMethod = Literal["deletion", "eviction"]
 
 
 class EventType(Enum):
@@ -27,15 +27,15 @@ class EventType(Enum):
 
 
 class PlanError(ValueError):
-    """A step that must not exist was asked for."""
+    """An unsafe step: the message names the object and the missing field."""
 
 
 class Apply(Struct, frozen=True):
     """Server-side apply by our field manager; nothing is sent when nothing would change.
 
-    With `only_if_absent` the object is made or nothing is touched, decided by the server in one call: AlreadyExists
-    where one of that name stands. It spares the look at the server before the first apply under a name. Who gets
-    AlreadyExists looks at whose it is: it may be our own, made by a call whose answer was lost.
+    With `only_if_absent` the API server creates the object or raises AlreadyExists, in one call. This saves a read
+    before the first apply of a name. On AlreadyExists the caller checks who manages the object: it may be ours, created
+    by a call whose response was lost.
     """
 
     manifest: Manifest
@@ -49,7 +49,7 @@ class Apply(Struct, frozen=True):
 
 
 class Create(Struct, frozen=True):
-    """Make it if it is not there. What is there already stays as it is."""
+    """Create the object if it does not exist. An existing object is not changed."""
 
     manifest: Manifest
 
@@ -59,7 +59,7 @@ class Create(Struct, frozen=True):
 
 
 class Patch(Struct, frozen=True):
-    """For what apply cannot say: finalizers, and fields that others own as well."""
+    """A patch, where apply does not fit: finalizers, and fields that others own as well."""
 
     ref: Ref
     patch: patches.Patch
@@ -67,11 +67,12 @@ class Patch(Struct, frozen=True):
 
 
 class Delete(Struct, frozen=True):
-    """Exactly this object, never a namesake; the reason goes into the log.
+    """Deletes the object with this uid, never another one of the same name; the reason is logged.
 
-    A pod may go by eviction: then a disruption budget may say no, which is no error but leaves it where it is.
-    With a `resource_version` it goes only as it was seen, for what others may be letting go at this moment: changed
-    since, it is a Conflict, and the next reconcile looks again.
+    A pod can be evicted instead: if a disruption budget forbids that, the pod stays and no error is raised.
+    With a `resource_version` the object is deleted only if it has not changed, because another controller may be
+    releasing it at the same time. If it has changed, the API server returns a Conflict and the next reconcile decides
+    again.
     """
 
     ref: Ref
@@ -79,7 +80,7 @@ class Delete(Struct, frozen=True):
     reason: str
     propagation: Propagation = "Background"
     grace_seconds: int | None = None
-    by: Way = "deletion"
+    by: DeletionMethod = "deletion"
     resource_version: str = ""
 
     def __post_init__(self) -> None:
@@ -90,14 +91,14 @@ class Delete(Struct, frozen=True):
 
 
 class Status(Struct, frozen=True):
-    """The whole status, each time: a forced apply of the status subresource by our manager."""
+    """The complete status: a forced apply of the status subresource by our field manager."""
 
     ref: Ref
     status: dict[str, Any]
 
 
 class Emit(Struct, frozen=True):
-    """An event about an object. The uid is found in the caches when it is left out."""
+    """A Kubernetes Event for an object. Without a uid, the executor takes it from the caches."""
 
     ref: Ref
     reason: str
@@ -107,7 +108,7 @@ class Emit(Struct, frozen=True):
 
 
 class Hold(Struct, frozen=True):
-    """Something that would have been done to `count` objects and was not, and why. Nothing is written."""
+    """An action on `count` objects that is held back, and why. Nothing is written."""
 
     count: int
     reason: str
@@ -115,41 +116,41 @@ class Hold(Struct, frozen=True):
 
     def __post_init__(self) -> None:
         if self.count < 1:
-            raise PlanError(f"hold ({self.reason}) of {self.count} objects: a hold holds something")
+            raise PlanError(f"hold ({self.reason}) of {self.count} objects: a hold has at least one object")
 
 
 class Requeue(Struct, frozen=True):
-    """Look again after this many seconds."""
+    """Reconcile again after this many seconds."""
 
     after: float
 
     def __post_init__(self) -> None:
         if self.after < 0:
-            raise PlanError(f"requeue after {self.after} s: the past is no time to come back")
+            raise PlanError(f"requeue after {self.after} s: the delay must not be negative")
 
 
 Step = Apply | Create | Patch | Delete | Status | Emit | Hold | Requeue
 Plan = tuple[Step, ...]
 
 
-def about(step: Step) -> Ref | None:
-    """The object that a step touches; a hold and a requeue touch none."""
+def step_target(step: Step) -> Ref | None:
+    """The object that a step concerns; None for a hold and a requeue."""
     return None if isinstance(step, Hold | Requeue) else step.ref
 
 
-def groups(plan: Plan) -> list[Plan]:
-    """The plan cut into what may go out together: a run of applies and creates, or one step of any other verb."""
-    cut: list[list[Step]] = []
+def concurrent_groups(plan: Plan) -> list[Plan]:
+    """Splits the plan into groups executed concurrently: adjacent applies and creates, or one step of another kind."""
+    groups: list[list[Step]] = []
     for step in plan:
-        if isinstance(step, Apply | Create) and cut and isinstance(cut[-1][0], Apply | Create):
-            cut[-1].append(step)
+        if isinstance(step, Apply | Create) and groups and isinstance(groups[-1][0], Apply | Create):
+            groups[-1].append(step)
         else:
-            cut.append([step])
-    return [tuple(group) for group in cut]
+            groups.append([step])
+    return [tuple(group) for group in groups]
 
 
 def status_manifest(step: Status) -> Manifest:
-    """The object that an apply of its status sends: its name, and the status alone."""
+    """The manifest that an apply of the status sends: name and status only."""
     kind, key = step.ref
     metadata = {"name": key.name} | ({"namespace": key.namespace} if key.namespace else {})
     return {

@@ -1,4 +1,4 @@
-"""What both operators need to report a status: throttling, condition transitions, stalls.
+"""Status reporting that both operators share: throttling, condition transitions, stalls.
 
 Imports `kube` and `runtime.plan`.
 """

@@ -1,22 +1,22 @@
-"""When news of mere progress goes into a status: a first word soon, and another only when progress stops or takes long.
+"""Throttles status updates that only report progress.
 
-While pods come up every sentence is outdated by the next one, and a status for each would be more writing than making
-the pods. Two words are enough for what comes up: what it waits for, and that it is ready. A word in between is worth
-writing where progress has stopped. How long that is cannot be said in seconds alone: on a busy machine half a minute
-between two pods is the pace of that machine. So what moved has stopped when it has stood still for as long as all that
-came before it took. To tell progress whenever some seconds have passed was tried and rejected: the slower the API
-server is, the more is then written to it.
+While pods start, every message is outdated by the next one, and writing a status for each would cost more than creating
+the pods. Two updates are enough for an object that becomes ready: what it waits for, and that it is ready. An update in
+between is useful only when progress has stopped. A fixed number of seconds cannot tell that: on a busy machine half a
+minute between two pods is normal. So progress counts as stopped when nothing has changed for as long as all progress
+before it took. Writing progress every few seconds was tried and rejected: the slower the API server is, the more is
+then written to it.
 
-A cause that somebody may have to look at is no mere progress: it is told almost at once, and that another one has taken
-its place, or none, after some seconds. Urgent news never asks here.
+A cause that a user may have to fix is more than progress: it is reported almost at once, and that another cause has
+replaced it, or that none is left, after some seconds. Urgent updates are written without asking the throttle.
 
-    pace = Pace(clock)
-    news = News(content_of(status), is_held_up=...)
-    wait = pace.seconds_to_wait(ref, news)
-    if wait: come back after `wait`, or earlier
-    else:    write the status, then pace.told(ref, news)
+    throttle = StatusThrottle(clock)
+    update = StatusUpdate(content_hash(status), is_blocked=...)
+    wait = throttle.seconds_to_wait(ref, update)
+    if wait: requeue after `wait` seconds
+    else:    write the status, then throttle.record(ref, update)
     ...
-    pace.forget(ref)        # it is ready, or gone
+    throttle.forget(ref)        # the object is ready or deleted
 """
 
 from dataclasses import dataclass
@@ -27,85 +27,89 @@ import msgspec
 from steward.kube.clock import Clock
 from steward.kube.objects.kinds import Manifest, Ref
 
-FIRST_WORD_SECONDS = 3.0
-"""What is ready by then needs no word before; what is not has said nothing for no longer than this."""
-STILL_SECONDS = 10.0
-HELD_UP_SECONDS = 0.5
-LONGEST_SECONDS = 60.0
-"""What moves on and on is told anew this often, unless somebody follows it closely."""
+INITIAL_DELAY_SECONDS = 3.0
+"""An object that is ready by then needs no earlier status; any other has had none for at most this long."""
+UNCHANGED_SECONDS = 10.0
+BLOCKED_SECONDS = 0.5
+MAX_INTERVAL_SECONDS = 60.0
+"""While progress continues, the status is updated at least this often."""
 
 
-class News(NamedTuple):
-    """What a status would say, whether it names a cause that may need somebody, for how long it is not ready, and how
-    often it is told anew while it moves on and on."""
+class StatusUpdate(NamedTuple):
+    """A status that could be written: the hash of its content, whether it names a cause that a user may have to fix,
+    for how long the object has not been ready, and the longest time between two updates while progress continues."""
 
     content: int
-    is_held_up: bool = False
+    is_blocked: bool = False
     age: float = 0.0
-    longest: float = LONGEST_SECONDS
+    max_interval: float = MAX_INTERVAL_SECONDS
 
 
 @dataclass
-class _Course:
-    """Of one object, from the moment in which it was no longer ready, or was made."""
+class _Progress:
+    """Progress of one object since it was created or ceased to be ready."""
 
     began: float
-    news: News
-    still_since: float
-    held_up_since: float | None = None
-    told: News | None = None
-    told_at: float = 0.0
+    update: StatusUpdate
+    unchanged_since: float
+    blocked_since: float | None = None
+    written: StatusUpdate | None = None
+    written_at: float = 0.0
 
-    def saw(self, news: News, now: float) -> None:
-        if news.content != self.news.content:
-            self.still_since = now
-        self.news = news
-        if not news.is_held_up:
-            self.held_up_since = None
-        elif self.held_up_since is None:
-            self.held_up_since = now
+    def observe(self, update: StatusUpdate, now: float) -> None:
+        if update.content != self.update.content:
+            self.unchanged_since = now
+        self.update = update
+        if not update.is_blocked:
+            self.blocked_since = None
+        elif self.blocked_since is None:
+            self.blocked_since = now
 
-    def due(self) -> float:
-        if self.told is None:
-            return self.began + FIRST_WORD_SECONDS
-        if self.held_up_since is not None and not self.told.is_held_up:
-            return self.held_up_since + HELD_UP_SECONDS
-        so_far = 0.0 if self.told.is_held_up else self.still_since - self.began
-        return min(self.still_since + max(STILL_SECONDS, so_far), self.told_at + self.news.longest)
+    def due_at(self) -> float:
+        if self.written is None:
+            return self.began + INITIAL_DELAY_SECONDS
+        if self.blocked_since is not None and not self.written.is_blocked:
+            return self.blocked_since + BLOCKED_SECONDS
+        duration = 0.0 if self.written.is_blocked else self.unchanged_since - self.began
+        return min(
+            self.unchanged_since + max(UNCHANGED_SECONDS, duration),
+            self.written_at + self.update.max_interval,
+        )
 
 
-class Pace:
+class StatusThrottle:
     def __init__(self, clock: Clock) -> None:
         self._clock = clock
-        self._courses: dict[Ref, _Course] = {}
+        self._progress: dict[Ref, _Progress] = {}
 
-    def seconds_to_wait(self, ref: Ref, news: News) -> float:
-        """How long this should be held back yet; nothing if it is due, or says nothing new."""
-        course, now = self._seen(ref, news)
-        is_known = course.told is not None and course.told.content == news.content
-        return 0.0 if is_known else max(0.0, course.due() - now)
+    def seconds_to_wait(self, ref: Ref, update: StatusUpdate) -> float:
+        """How long to delay this update; zero if it is due, or has the content of the last one."""
+        progress, now = self._observe(ref, update)
+        is_written = progress.written is not None and progress.written.content == update.content
+        return 0.0 if is_written else max(0.0, progress.due_at() - now)
 
-    def told(self, ref: Ref, news: News) -> None:
-        course, now = self._seen(ref, news)
-        course.told, course.told_at = news, now
+    def record(self, ref: Ref, update: StatusUpdate) -> None:
+        """The update has been written."""
+        progress, now = self._observe(ref, update)
+        progress.written, progress.written_at = update, now
 
     def forget(self, ref: Ref) -> None:
-        self._courses.pop(ref, None)
+        self._progress.pop(ref, None)
 
-    def _seen(self, ref: Ref, news: News) -> tuple[_Course, float]:
+    def _observe(self, ref: Ref, update: StatusUpdate) -> tuple[_Progress, float]:
         now = self._clock.monotonic()
-        course = self._courses.get(ref)
-        if course is None:
-            course = self._courses[ref] = _Course(now - news.age, news, now)
-        course.saw(news, now)
-        return course, now
+        progress = self._progress.get(ref)
+        if progress is None:
+            progress = self._progress[ref] = _Progress(now - update.age, update, now)
+        progress.observe(update, now)
+        return progress, now
 
 
-def content_of(status: Manifest) -> int:
-    """The status without its times: those of what is not written yet are the present, again and again."""
-    conditions = [_timeless(condition) for condition in status["conditions"]]
+def content_hash(status: Manifest) -> int:
+    """Hash of the status without transition times: those of a status that is not written yet change every time."""
+    conditions = [_without_time(condition) for condition in status["conditions"]]
     return hash(msgspec.json.encode({**status, "conditions": conditions}, order="deterministic"))
 
 
-def _timeless(condition: dict[str, Any]) -> dict[str, Any]:
+def _without_time(condition: dict[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in condition.items() if name != "lastTransitionTime"}

@@ -1,4 +1,4 @@
-"""The API group, its version, and what all its kinds have in common."""
+"""The API group, its version, and the metadata of its kinds."""
 
 from steward.tenants.api.scalars import Part
 
@@ -8,4 +8,4 @@ API_VERSION = f"{GROUP}/{VERSION}"
 
 
 class Metadata(Part):
-    """Names, labels and the like: the server checks them, the schema adds nothing."""
+    """Standard object metadata: the API server validates it, the schema adds nothing."""

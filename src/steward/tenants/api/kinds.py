@@ -1,4 +1,4 @@
-"""The three kinds, in the order in which users meet them."""
+"""The three kinds, in the order in which users need them."""
 
 from steward.kube.crd.schema import CustomKind
 from steward.tenants.api import registry, template, tenant

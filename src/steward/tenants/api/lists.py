@@ -1,7 +1,7 @@
-"""The sixteen lists of resources, once: their names, the kinds that they are meant for, and the order of reading.
+"""The sixteen lists of resources: their names, the kinds that they are meant for, and their order. Pure.
 
-Both specs declare them as fields, since a field is where its description stands; whoever deals with all of them asks
-here.
+Both specs declare the lists as fields, because the schema takes descriptions from fields; code that handles all of
+them uses this table.
 """
 
 from collections.abc import Iterator
@@ -20,16 +20,16 @@ if TYPE_CHECKING:
 class ResourceList(NamedTuple):
     attribute: str
     kind: Kind | None
-    """What the list is meant for; any kind where there is none."""
+    """The kind that the list is meant for; None for any kind."""
 
     @property
     def field(self) -> str:
-        """As the manifest has it."""
+        """Its name in manifests."""
         return field_name(self.attribute)
 
 
 def field_name(attribute: str) -> str:
-    """`config_maps` as the manifest has it: `configMaps`."""
+    """The name in manifests: `configMaps` for `config_maps`."""
     first, *rest = attribute.split("_")
     return first + "".join(word.capitalize() for word in rest)
 
@@ -55,16 +55,16 @@ LISTS: Final = (
 KINDS: Final = tuple(each.kind for each in LISTS if each.kind is not None)
 
 
-class Listed(NamedTuple):
-    """A resource, and the list that it stands in."""
+class ListedResource(NamedTuple):
+    """A resource, and the list that contains it."""
 
     list: ResourceList
     resource: TResource
 
 
-def listed(spec: "TenantTemplateSpec | TenantSpec") -> Iterator[Listed]:
-    """All resources of a spec, in the order in which the lists are read."""
+def list_resources(spec: "TenantTemplateSpec | TenantSpec") -> Iterator[ListedResource]:
+    """All resources of a spec, in the order of the lists."""
     for each in LISTS:
         found: list[TResource] | Unset = getattr(spec, each.attribute)
         for resource in () if found is UNSET else found:
-            yield Listed(each, resource)
+            yield ListedResource(each, resource)

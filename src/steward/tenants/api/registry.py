@@ -1,4 +1,4 @@
-"""TenantRegistry: which table holds the tenants, and how careful to be with it."""
+"""TenantRegistry: the table that contains the tenants, and the limits for deletions."""
 
 from typing import Annotated
 
@@ -22,12 +22,12 @@ from steward.tenants.api.status import Conditions
 
 DEFAULT_MAX_PERCENT = 30
 NO_GRACE = "0s"
-SHOWN = 20
-"""How many entries a list in a status has at most."""
+MAX_SHOWN = 20
+"""The maximum number of entries of a list in a status."""
 
 
 class ValueMappings(Part):
-    """Which columns hold what every tenant needs."""
+    """The columns that every table of tenants has."""
 
     uid: Identifier
     """The column with the tenant's identifier. It becomes `.uid` and part of the Tenant's name."""
@@ -38,26 +38,26 @@ class ValueMappings(Part):
 
 
 class DeletionGuard(Part):
-    """What may be deleted without asking. More than this waits until
-    `kubernetes-tenants.org/approve-deletion: "<count>-<digest>"` names exactly the set that would go."""
+    """Limits for deletions without approval. More deletions are held until the annotation
+    `kubernetes-tenants.org/approve-deletion: "<count>-<digest>"` names exactly the set of Tenants."""
 
     allow_empty: bool = False
-    """Believe a table without any row: all Tenants may go, within the limits below."""
+    """Accept a table without any row: all Tenants may be deleted, within the limits below."""
     max_percent: Annotated[int, Meta(ge=0, le=100, extra_json_schema={"default": DEFAULT_MAX_PERCENT})] = (
         DEFAULT_MAX_PERCENT
     )
-    """How many Tenants of a hundred may go at once. A single one always may."""
+    """The percentage of Tenants that may be deleted at once. The Tenants of a single row always may."""
     max_count: Annotated[int, Meta(ge=0, extra_json_schema={"format": "int32"})] | Unset = UNSET
-    """How many Tenants may go at once, whatever their share. No limit when left out."""
+    """The number of Tenants that may be deleted at once, whatever their share. No limit by default."""
     grace_period: Annotated[Interval, Meta(extra_json_schema={"default": NO_GRACE})] = NO_GRACE
-    """How long a Tenant whose row is gone is only marked. A row that returns in this time cancels the deletion."""
+    """How long a Tenant without an active row is only marked. A row that returns in this time cancels the deletion."""
 
 
 class TenantRegistrySpec(Part):
-    """A table, and what its columns mean."""
+    """A table, and the meaning of its columns."""
 
     source: Source
-    """Where the rows are, and how often to look."""
+    """The source of the rows, and how often it is read."""
     value_mappings: ValueMappings
     """The three columns that every table of tenants has."""
     extra_value_mappings: (
@@ -69,41 +69,41 @@ class TenantRegistrySpec(Part):
     ) = UNSET
     """More variables for templates, each with its column: `planId: plan_id` makes `.planId`."""
     deletion_guard: DeletionGuard | Unset = UNSET
-    """What may be deleted without asking."""
+    """Limits for deletions without approval."""
     template_profile: Annotated[TemplateProfile, Meta(extra_json_schema={"default": "hermetic"})] = "hermetic"
-    """Which functions templates may use. full adds clock, random and key-making functions, whose results change with
-    each rendering: the objects are then written at every sync."""
+    """The functions that templates may use. full adds functions of the clock, of random values and for new keys, whose
+    results change with each rendering: the objects are then written at every sync."""
 
 
 class RejectedRow(Part):
-    """A row that cannot become a Tenant. Its existing Tenant stays as it is."""
+    """A row that cannot become a Tenant. Its existing Tenant is not changed."""
 
     uid: str
     """Its identifier, shortened and made printable."""
     reason: str
-    """What is wrong with it, and what to do."""
+    """The problem of the row, and the cure."""
 
 
 class HeldDeletion(Part):
-    """What would be deleted, and is not."""
+    """Deletions that wait for an approval."""
 
     count: Count
-    """How many Tenants."""
+    """The number of Tenants."""
     digest: str
-    """The fingerprint of exactly this set."""
+    """The digest of exactly this set."""
     reason: str
     """Why it is held."""
     sample: list[str]
     """Some of their names."""
     approve_with: str
-    """The value of the annotation `kubernetes-tenants.org/approve-deletion` that lets this set go, and no other."""
+    """The value of the annotation `kubernetes-tenants.org/approve-deletion` that approves exactly this set."""
 
 
 class TenantRegistryStatus(Part):
-    """What is."""
+    """The observed state of the registry."""
 
     observed_generation: Generation | Unset = UNSET
-    """The generation of the spec that this status speaks of."""
+    """The generation of the spec that the status is about."""
     referencing_templates: Count | Unset = UNSET
     """How many TenantTemplates use this registry."""
     desired: Count | Unset = UNSET
@@ -113,15 +113,15 @@ class TenantRegistryStatus(Part):
     failed: Count | Unset = UNSET
     """How many Tenants have failed."""
     active_rows: Count | Unset = UNSET
-    """How many rows were active at the last good read."""
+    """How many rows were active at the last clean read."""
     rejected_rows: Count | Unset = UNSET
     """How many rows cannot become Tenants."""
-    rejected: Annotated[list[RejectedRow], Meta(max_length=SHOWN)] | Unset = UNSET
-    """The first of them, with what is wrong."""
+    rejected: Annotated[list[RejectedRow], Meta(max_length=MAX_SHOWN)] | Unset = UNSET
+    """The first of them, with their problems."""
     held_deletion: HeldDeletion | Unset = UNSET
     """A deletion that waits for approval."""
     last_sync_time: Timestamp | Unset = UNSET
-    """When the table was last read well."""
+    """When the table was last read successfully."""
     conditions: Conditions | Unset = UNSET
     """Ready, SourceReachable, DeletionHeld, Degraded, Reconciling, Stalled."""
 

@@ -1,4 +1,4 @@
-"""TResource: one object of a template, and how to deal with it."""
+"""TResource: one object of a template, and its policies."""
 
 from typing import Annotated
 
@@ -21,44 +21,44 @@ DEFAULT_TIMEOUT_SECONDS = 300
 
 
 class TResource(Part):
-    """One object, as a template for any tenant or as it is for one tenant."""
+    """One object: a template for all tenants, or rendered for one tenant."""
 
     id: ResourceId
     """Unique among all resources of the template. Other resources depend on it by this name."""
     spec: AnyObject
-    """The whole object, with apiVersion and kind. Every text in it may be a template."""
+    """The complete object, with apiVersion and kind. Every text in it may be a template."""
     depend_ids: Annotated[list[ResourceId], Meta(max_length=100, extra_json_schema=ATOMIC)] | Unset = UNSET
     """Resources that must be ready before this one is applied."""
     creation_policy: Annotated[CreationPolicy, Meta(extra_json_schema={"default": "WhenNeeded"})] = (
         "WhenNeeded"
     )
-    """WhenNeeded: kept as the template says. Once: made once and never touched again."""
+    """WhenNeeded: kept in sync with the template. Once: created once and never changed again."""
     deletion_policy: Annotated[DeletionPolicy, Meta(extra_json_schema={"default": "Delete"})] = "Delete"
-    """Delete: goes with its Tenant. Retain: stays, marked as orphaned."""
+    """Delete: deleted with its Tenant. Retain: kept, and labelled as orphaned."""
     conflict_policy: Annotated[ConflictPolicy, Meta(extra_json_schema={"default": "Stuck"})] = "Stuck"
-    """What to do about an object that belongs to somebody else. Stuck: leave it and say so. Force: take it over."""
+    """For an object that already belongs to another owner. Stuck: report a conflict. Force: take it over."""
     name_template: str | Unset = UNSET
-    """A template for the object's name. The name inside spec holds when left out."""
+    """A template for the name of the object. The name inside spec by default."""
     target_namespace: str | Unset = UNSET
-    """A template for the object's namespace. The Tenant's own when left out."""
+    """A template for the namespace of the object. The namespace of the Tenant by default."""
     labels_template: dict[str, str] | Unset = UNSET
-    """More labels; their values are templates. They win over those inside spec."""
+    """More labels; their values are templates. They override those inside spec."""
     annotations_template: dict[str, str] | Unset = UNSET
-    """More annotations; their values are templates. They win over those inside spec."""
+    """More annotations; their values are templates. They override those inside spec."""
     when: str | Unset = UNSET
-    """A template. The object exists only where it renders `true`: for tenants of one plan, say."""
+    """A template. The object exists only where it renders `true`, for example for tenants of one plan."""
     ready_when: str | Unset = UNSET
-    """A template over the living object that renders `true` once it is ready, in place of the rule for its kind:
+    """A template over the live object that renders `true` once it is ready, instead of the rule for its kind:
     `{{ eq .status.phase "Running" }}`."""
     wait_for_ready: Annotated[bool, Meta(extra_json_schema={"default": True})] = True
-    """Whether the Tenant, and what depends on this resource, wait until it is ready."""
+    """Whether the Tenant and dependent resources wait until it is ready."""
     timeout_seconds: Annotated[
         int, Meta(ge=1, le=3600, extra_json_schema={"default": DEFAULT_TIMEOUT_SECONDS, "format": "int32"})
     ] = DEFAULT_TIMEOUT_SECONDS
-    """How long after a change the object may take to become ready. Later it has failed, until it is ready."""
+    """How long after a change the object may take to become ready. After that it has failed until it is ready."""
     patch_strategy: Annotated[PatchStrategy, Meta(extra_json_schema={"default": "apply"})] = "apply"
-    """apply: server-side apply, keeps what others add. merge: a merge patch, keeps what others add too. replace: the
-    object is exactly this."""
+    """apply: server-side apply, keeps fields of others. merge: a merge patch, keeps fields of others too. replace: the
+    object has exactly these fields."""
     ignore_fields: (
         Annotated[
             list[Annotated[str, Meta(min_length=1, max_length=1024)]],
@@ -66,11 +66,11 @@ class TResource(Part):
         ]
         | Unset
     ) = UNSET
-    """JSONPaths of fields that are set once and then left to others: `$.spec.replicas` for an autoscaler, say."""
+    """JSONPaths of fields that are set once and then left to others, such as `$.spec.replicas` for an autoscaler."""
     skip_on_dependency_failure: Annotated[bool, Meta(extra_json_schema={"default": True})] = True
-    """Whether this resource is left out while something that it depends on has failed."""
+    """Whether this resource is skipped while a dependency has failed."""
 
     @property
-    def has_own_rule(self) -> bool:
-        """Whether it says itself when it is ready, and somebody waits for that."""
+    def has_readiness_rule(self) -> bool:
+        """Whether `readyWhen` decides when it is ready, and the Tenant waits for it."""
         return self.ready_when is not UNSET and bool(self.ready_when) and self.wait_for_ready

@@ -1,4 +1,4 @@
-"""Names, times and choices with their bounds."""
+"""Scalar types and enumerations with their bounds."""
 
 from typing import Annotated, Any, Final, Literal
 
@@ -31,7 +31,7 @@ ConflictPolicy = Literal["Stuck", "Force"]
 PatchStrategy = Literal["apply", "merge", "replace"]
 RolloutPhase = Literal["Idle", "InProgress", "Failed", "Complete"]
 
-# A whole object of any kind: only the server that serves that kind knows its schema.
+# A complete object of any kind: only the API server knows its schema.
 AnyObject = Annotated[
     dict[str, Any], Meta(extra_json_schema={"type": "object", "x-kubernetes-preserve-unknown-fields": True})
 ]
@@ -42,4 +42,4 @@ UNSET: Final[UnsetType] = msgspec.UNSET
 
 
 class Part(Struct, rename="camel", kw_only=True, omit_defaults=True):
-    """Any piece of the API: camelCase on the wire, never changed in place, and what is UNSET stays absent."""
+    """Base of all API types: camelCase on the wire, never modified in place; UNSET fields are omitted."""

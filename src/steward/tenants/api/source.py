@@ -1,4 +1,4 @@
-"""Where the rows are: a MySQL or MariaDB server, a PostgreSQL server, or an SQLite file."""
+"""The source of a registry's rows: a table of a MySQL, MariaDB or PostgreSQL server, or of an SQLite file."""
 
 from typing import Annotated, ClassVar
 
@@ -31,32 +31,37 @@ ConnectTimeout = Annotated[Interval, Meta(extra_json_schema={"default": DEFAULT_
 QueryTimeout = Annotated[Interval, Meta(extra_json_schema={"default": DEFAULT_QUERY_TIMEOUT})]
 
 
+Identity = tuple[str | int, ...]
+"""Names the table that a source reads, not how it is read (user, TLS, timeouts). The deletion guard compares only reads
+of equal identity. Empty strings stand for fields that a source lacks: they keep the hash of the identity stable."""
+
+
 class SecretKeyRef(Part):
-    """One value in a Secret of the registry's own namespace."""
+    """One value in a Secret of the namespace of the registry."""
 
     name: ObjectName
-    """The Secret."""
+    """The name of the Secret."""
     key: KeyName
     """The key in its data."""
 
 
 class SecretRef(Part):
-    """A Secret of the registry's own namespace."""
+    """A Secret of the namespace of the registry."""
 
     name: ObjectName
-    """The Secret."""
+    """The name of the Secret."""
 
 
 class Tls(Part):
-    """How the connection is encrypted, and whom we believe."""
+    """How the connection is encrypted, and how the server is verified."""
 
     mode: Annotated[TlsMode, Meta(extra_json_schema={"default": TLS_DEFAULT})] = TLS_DEFAULT
-    """disable: never. prefer: if the server can. require: always, whoever the server is. verify-ca: and its certificate
-    is signed by the CA. verify-full: and it is made out to the host."""
+    """disable: no encryption. prefer: if the server supports it. require: always, without verification. verify-ca: the
+    certificate must be signed by the CA. verify-full: and it must be issued for the host."""
     ca_ref: SecretKeyRef | Unset = UNSET
-    """The CA certificates in PEM that sign the server's. The system's own when left out."""
+    """CA certificates in PEM that verify the certificate of the server. The system's CAs by default."""
     client_certificate_ref: SecretRef | Unset = UNSET
-    """A Secret of type kubernetes.io/tls whose `tls.crt` and `tls.key` we present."""
+    """A Secret of type kubernetes.io/tls with the client certificate in `tls.crt` and `tls.key`."""
     rules: ClassVar = (
         Cel(
             "!has(self.caRef) || self.mode.startsWith('verify-')",
@@ -66,56 +71,68 @@ class Tls(Part):
     )
 
 
-class Server(Part, kw_only=True):
-    """What MySQL and PostgreSQL have in common: a server, and somebody who may read there."""
+class DatabaseServer(Part, kw_only=True):
+    """A database server, and the user that reads from it."""
 
     host: Host
-    """Where the server is."""
+    """The host name or address of the server."""
     username: Identifier
-    """As whom to read. The right to SELECT from the table is enough."""
+    """The user that reads. SELECT on the table is enough."""
     password_ref: SecretKeyRef | Unset = UNSET
-    """The password. Read again whenever the Secret changes."""
+    """The password. A change of the Secret takes effect with the next read."""
     database: Identifier
-    """The database that holds the table."""
+    """The database that contains the table."""
     tls: Tls | Unset = UNSET
-    """Encryption of the connection. `prefer` when left out."""
+    """Encryption of the connection. `prefer` by default."""
     connect_timeout: ConnectTimeout = DEFAULT_CONNECT_TIMEOUT
     """How long connecting may take."""
     query_timeout: QueryTimeout = DEFAULT_QUERY_TIMEOUT
     """How long the query may take. A slower one is stopped and counts as a failed read."""
 
 
-class MySqlSource(Server, kw_only=True):
+class MySqlSource(DatabaseServer, kw_only=True):
     """A table or view on a MySQL or MariaDB server."""
 
     port: Annotated[
         int, Meta(ge=1, le=65535, extra_json_schema={"default": MYSQL_PORT, "format": "int32"})
     ] = MYSQL_PORT
-    """On which port it listens."""
+    """The port of the server."""
     table: TableName
     """A table or a view, `name` or `database.name`."""
 
+    def identity(self) -> Identity:
+        return self.host, self.port, self.database, "", self.table
 
-class PostgresSource(Server, kw_only=True):
+
+class PostgresSource(DatabaseServer, kw_only=True):
     """A table or view on a PostgreSQL server."""
 
     port: Annotated[
         int, Meta(ge=1, le=65535, extra_json_schema={"default": POSTGRES_PORT, "format": "int32"})
     ] = POSTGRES_PORT
-    """On which port it listens."""
+    """The port of the server."""
     table: TableName
     """A table or a view, `name` or `schema.name`."""
 
+    def identity(self) -> Identity:
+        return self.host, self.port, self.database, "", self.table
+
 
 class SqliteSource(Part):
-    """A table or view in an SQLite file that the operator can see: for trying things out."""
+    """A table or view in an SQLite file of the operator's container, for trials."""
 
     file: FilePath
-    """The file, relative to the directory that the operator was given with `--sqlite-root`."""
+    """The path of the file, relative to the directory of `--sqlite-root`."""
     table: TableName
     """A table or a view."""
     query_timeout: QueryTimeout = DEFAULT_QUERY_TIMEOUT
     """How long the query may take. A slower one is stopped and counts as a failed read."""
+
+    def identity(self) -> Identity:
+        return "", "", "", self.file, self.table
+
+
+SourceBlock = MySqlSource | PostgresSource | SqliteSource
 
 
 def _only(source: SourceType) -> Cel:
@@ -130,10 +147,10 @@ def _only(source: SourceType) -> Cel:
 
 
 class Source(Part):
-    """Where the rows are, and how often to look."""
+    """The source of the rows, and how often it is read."""
 
     type: SourceType
-    """What kind of database it is. The block of the same name says where."""
+    """The type of the database. The block of the same name has its settings."""
     sync_interval: Annotated[Interval, Meta(extra_json_schema={"default": DEFAULT_INTERVAL})] = (
         DEFAULT_INTERVAL
     )
@@ -145,3 +162,13 @@ class Source(Part):
     sqlite: SqliteSource | Unset = UNSET
     """For type sqlite."""
     rules: ClassVar = (_only("mysql"), _only("postgres"), _only("sqlite"))
+
+    @property
+    def block(self) -> SourceBlock | Unset:
+        """The block that belongs to the type; UNSET where it is missing."""
+        blocks: dict[SourceType, SourceBlock | Unset] = {
+            "mysql": self.mysql,
+            "postgres": self.postgres,
+            "sqlite": self.sqlite,
+        }
+        return blocks[self.type]

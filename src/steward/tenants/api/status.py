@@ -1,4 +1,4 @@
-"""What every status holds."""
+"""Conditions, which every status has."""
 
 from typing import Annotated, Literal
 
@@ -8,20 +8,20 @@ from steward.tenants.api.scalars import Generation, Part, Timestamp
 
 
 class Condition(Part):
-    """One thing that is true, false or unknown of the object."""
+    """One aspect of the state of the object."""
 
     type: Annotated[str, Meta(min_length=1, max_length=316)]
-    """Which thing."""
+    """The type of the condition."""
     status: Literal["True", "False", "Unknown"]
-    """Whether it holds."""
+    """True, False or Unknown."""
     reason: Annotated[str, Meta(max_length=1024)]
-    """Why, in one CamelCase word."""
+    """The reason, as one CamelCase word."""
     message: Annotated[str, Meta(max_length=32768)]
-    """Why, in one sentence that says what to do."""
+    """The explanation, and what to do."""
     last_transition_time: Timestamp
-    """Since when the status is what it is."""
+    """When the status last changed."""
     observed_generation: Generation = 0
-    """The generation of the spec that this speaks of."""
+    """The generation of the spec that the condition is about."""
 
 
 Conditions = Annotated[

@@ -1,4 +1,4 @@
-"""TenantTemplate: what every tenant of a registry gets."""
+"""TenantTemplate: the objects of every tenant of a registry."""
 
 from typing import Annotated, ClassVar
 
@@ -30,24 +30,24 @@ class Rollout(Part):
     """How a change of the template reaches the Tenants."""
 
     max_skew: Annotated[int, Meta(ge=0, extra_json_schema={"default": 0, "format": "int32"})] = 0
-    """How many Tenants may be under way to the new version at once, new Tenants included. 0: all."""
+    """How many Tenants may be updating to the new version at once, including new Tenants. 0: all."""
     progress_deadline_seconds: Annotated[
         int,
         Meta(ge=60, le=3600, extra_json_schema={"default": DEFAULT_PROGRESS_DEADLINE, "format": "int32"}),
     ] = DEFAULT_PROGRESS_DEADLINE
-    """How long a rollout may go without a Tenant becoming ready. Then it stops: the others keep the old version until
+    """How long a rollout may take without a Tenant becoming ready. Then it stops: the others keep the old version until
     the template is edited again. A version that has reached every Tenant cannot fail any more."""
 
 
 class TenantTemplateSpec(Part):
-    """What every tenant of a registry gets. Texts are Go templates with sprig; `.uid`, `.host` and the columns of the
-    registry are the variables."""
+    """The objects of every tenant of a registry. Texts are Go templates with sprig; `.uid`, `.host` and the columns of
+    the registry are the variables."""
 
     registry_id: ObjectName
     """The TenantRegistry of the same namespace whose rows become Tenants. Cannot change."""
     service_account_name: AccountName | Unset = UNSET
-    """A ServiceAccount of the template's namespace with whose rights the objects are applied. The operator's own rights
-    when left out."""
+    """A ServiceAccount of the namespace of the template whose permissions apply the objects. Those of the operator by
+    default."""
     rollout: Rollout | Unset = UNSET
     """How a change of the template reaches the Tenants."""
     service_accounts: Resources = UNSET
@@ -92,7 +92,7 @@ class TenantTemplateSpec(Part):
 
 
 class RolloutStatus(Part):
-    """How far the latest change of the template has come."""
+    """The rollout of the latest change of the template."""
 
     phase: RolloutPhase
     """Idle: nothing to do. InProgress. Failed: stopped by the deadline. Complete."""
@@ -101,38 +101,38 @@ class RolloutStatus(Part):
     total_nodes: Count | Unset = UNSET
     """How many Tenants the template has."""
     updated_nodes: Count | Unset = UNSET
-    """How many have been given the new version."""
+    """How many have the new version."""
     updating_nodes: Count | Unset = UNSET
     """How many of those are not rolled out yet."""
     ready_updated_nodes: Count | Unset = UNSET
-    """How many of those are rolled out. What was so once stays so: the other counts tell who is ready now."""
+    """How many of those have been rolled out, even if they are not ready now."""
     start_time: Timestamp | Unset = UNSET
-    """When it began."""
+    """When it started."""
     last_progress_time: Timestamp | Unset = UNSET
-    """When a Tenant last became ready with the new version. The deadline counts from here."""
+    """When a Tenant last became ready with the new version. The deadline starts here."""
     completion_time: Timestamp | Unset = UNSET
     """When it ended: when the version had last reached every Tenant, or when it failed."""
     message: str | Unset = UNSET
-    """All in one sentence."""
+    """A summary."""
 
 
 class TenantTemplateStatus(Part):
-    """What is."""
+    """The observed state of the template."""
 
     observed_generation: Generation | Unset = UNSET
-    """The generation of the spec that this status speaks of."""
+    """The generation of the spec that the status is about."""
     total_tenants: Count | Unset = UNSET
     """How many Tenants there are of this template."""
     ready_tenants: Count | Unset = UNSET
     """How many of them are ready."""
     rollout: RolloutStatus | Unset = UNSET
-    """How far the latest change has come."""
+    """The rollout of the latest change."""
     conditions: Conditions | Unset = UNSET
     """Valid, Applied, Reconciling, Stalled."""
 
 
 class TenantTemplate(Part):
-    """What every tenant of a registry gets."""
+    """The objects of every tenant of a registry."""
 
     metadata: Metadata
     spec: TenantTemplateSpec

@@ -1,4 +1,4 @@
-"""Tenant: one row and one template, evaluated. Made by Steward, never by hand."""
+"""Tenant: the rendered objects of one row and one template. Created by the operator, not by users."""
 
 from typing import Annotated, ClassVar
 
@@ -25,16 +25,16 @@ Resources = Annotated[list[TResource], Meta(extra_json_schema=ATOMIC)] | Unset
 
 
 class SecretValues(Part):
-    """Where the payload of the Tenant's Secrets is: they are not in the spec."""
+    """The location of the payload of the Tenant's Secrets, which is not in the spec."""
 
     secret_name: ObjectName
     """A Secret of the same namespace, owned by the Tenant."""
     digest: str
-    """The fingerprint of the payload, so that a change of it is a change of the spec."""
+    """The digest of the payload, so that a change of it changes the spec."""
 
 
 class RenderFailure(Part, kw_only=True):
-    """Why the row could not be rendered. Nothing is applied; what the Tenant already has stays."""
+    """Why the row could not be rendered. Nothing is applied; existing objects are kept."""
 
     resource: str
     """The id of the resource."""
@@ -45,21 +45,21 @@ class RenderFailure(Part, kw_only=True):
     column: int | Unset = UNSET
     """The byte in that line, from 0."""
     message: str
-    """The error in the words of Go's template engine, and the cure."""
+    """The message of Go's template engine, and the cure."""
 
 
 class TenantSpec(Part):
-    """A row and a template, evaluated: exactly what will be applied."""
+    """The rendered objects of a row and a template: exactly what is applied."""
 
     uid: Uid
-    """The row's identifier, whatever the name of this object had to become."""
+    """The identifier of the row, which may differ from the name of this object."""
     template_ref: ObjectName
     """The TenantTemplate."""
     template_generation: Generation | Unset = UNSET
-    """The generation of the template that was rendered. While it is absent nothing is applied: the texts may still be
+    """The generation of the template that was rendered. While it is absent, nothing is applied: texts may still be
     templates."""
     service_account_name: AccountName | Unset = UNSET
-    """With whose rights the objects are applied, as the template says."""
+    """The ServiceAccount whose permissions apply the objects, from the template."""
     values: SecretValues | Unset = UNSET
     """The payload of the Secrets."""
     render_failure: RenderFailure | Unset = UNSET
@@ -107,7 +107,7 @@ class TenantSpec(Part):
 
 
 class AppliedObject(Part, kw_only=True):
-    """An object that was or is about to be applied, written before it is: a crash leaks nothing."""
+    """An object that was or will be applied. Recorded before the apply, so that a crash leaves no unknown object."""
 
     api_version: str
     """Its apiVersion."""
@@ -120,18 +120,18 @@ class AppliedObject(Part, kw_only=True):
     id: str
     """The resource's id in the template."""
     uid: str = ""
-    """The object's own uid, once it is known."""
+    """The uid of the object, once it is known."""
     changed_at: Timestamp | Unset = UNSET
-    """When it was last changed by us. timeoutSeconds counts from here."""
+    """When the operator last changed it. timeoutSeconds starts here."""
     generation: Generation | Unset = UNSET
-    """The generation of the Tenant that it was last brought up to. What it applied is ours to take back."""
+    """The generation of the Tenant that was last applied to it. Fields applied then are taken back from others."""
 
 
 class TenantStatus(Part):
-    """What is."""
+    """The observed state of the Tenant."""
 
     observed_generation: Generation | Unset = UNSET
-    """The generation of the spec that this status speaks of."""
+    """The generation of the spec that the status is about."""
     desired_resources: Count | Unset = UNSET
     """How many objects there should be."""
     ready_resources: Count | Unset = UNSET
@@ -139,15 +139,15 @@ class TenantStatus(Part):
     failed_resources: Count | Unset = UNSET
     """How many have failed."""
     conflicted_resources: Count | Unset = UNSET
-    """How many belong to somebody else."""
+    """How many belong to another owner."""
     skipped_resources: Count | Unset = UNSET
-    """How many are left out because something that they depend on has failed."""
+    """How many are skipped because a dependency has failed."""
     skipped_resource_ids: list[str] | Unset = UNSET
-    """Which."""
+    """Their ids."""
     applied_resources: list[str] | Unset = UNSET
     """Every object as `Kind/namespace/name@id`."""
     applied: Annotated[list[AppliedObject], Meta(extra_json_schema=ATOMIC)] | Unset = UNSET
-    """Every object with all that it takes to find it again."""
+    """Every object with all fields that identify it."""
     conditions: Conditions | Unset = UNSET
     """Ready, Progressing, Conflicted, Degraded, Reconciling, Stalled."""
 

@@ -1,1 +1,1 @@
-"""The three controllers: read, observe, plan, carry out, report."""
+"""The controllers of registries, templates and Tenants: each reads, observes, plans, executes and reports."""

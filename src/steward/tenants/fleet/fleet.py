@@ -1,7 +1,6 @@
-"""What the Tenants of a registry or a template are, taken together. Pure.
+"""Counts and index values of the Tenants of a registry or a template. Pure.
 
-A Tenant is ready or failed only as far as its status speaks of its latest spec: what was said of an earlier one counts
-for nothing.
+A Tenant counts as ready or failed only if its status is about its latest spec.
 """
 
 from collections import Counter
@@ -11,14 +10,14 @@ from typing import NamedTuple
 from steward.kube.objects.conditions import READY, is_true
 from steward.kube.objects.timestamps import from_timestamp
 from steward.tenants import labels
-from steward.tenants.guard.judge import Known
+from steward.tenants.guard.decision import GuardedTenant
 from steward.tenants.names import label_value
 from steward.tenants.views import Tenant
 
 DEGRADED = "Degraded"
 
 
-class Counts(NamedTuple):
+class TenantCounts(NamedTuple):
     total: int = 0
     ready: int = 0
     failed: int = 0
@@ -36,55 +35,55 @@ def is_failed(tenant: Tenant) -> bool:
     return is_current(tenant) and is_true(tenant.status.conditions, DEGRADED)
 
 
-def is_staying(tenant: Tenant) -> bool:
-    return tenant.metadata.deletion_timestamp is None
+def is_terminating(tenant: Tenant) -> bool:
+    return tenant.metadata.deletion_timestamp is not None
 
 
-def counted(tenants: Iterable[Tenant]) -> Counts:
+def count_tenants(tenants: Iterable[Tenant]) -> TenantCounts:
     total = ready = failed = 0
     for tenant in tenants:
         total += 1
-        ready += is_ready(tenant) and is_staying(tenant)
+        ready += is_ready(tenant) and not is_terminating(tenant)
         failed += is_failed(tenant)
-    return Counts(total, ready, failed)
+    return TenantCounts(total, ready, failed)
 
 
-def template_sizes(tenants: Iterable[Tenant]) -> Mapping[str, int]:
-    """How many stay of each template."""
-    return Counter(tenant.spec.template_ref for tenant in tenants if is_staying(tenant))
+def tenants_per_template(tenants: Iterable[Tenant]) -> Mapping[str, int]:
+    """The number of Tenants of each template, without terminating ones."""
+    return Counter(tenant.spec.template_ref for tenant in tenants if not is_terminating(tenant))
 
 
-def known(tenants: Iterable[Tenant]) -> tuple[Known, ...]:
-    """As the guard sees them: those that are not being deleted already."""
+def guarded_tenants(tenants: Iterable[Tenant]) -> tuple[GuardedTenant, ...]:
+    """The Tenants that the deletion guard decides about: those that are not terminating."""
     return tuple(
-        Known(
+        GuardedTenant(
             tenant.metadata.name,
             tenant.spec.uid,
             tenant.spec.template_ref,
             _delete_after(tenant),
         )
         for tenant in tenants
-        if is_staying(tenant)
+        if not is_terminating(tenant)
     )
 
 
 def _delete_after(tenant: Tenant) -> float | None:
-    """A mark that cannot be read is none: the guard then judges the Tenant anew."""
+    """None for a mark that cannot be parsed: the guard then decides again."""
     try:
         return from_timestamp(tenant.metadata.annotations[labels.DELETE_AFTER])
     except (KeyError, ValueError):
         return None
 
 
-def registry_of(tenant: Tenant) -> list[str]:
-    """How the Tenants of a registry are found: by its namespace and label."""
+def registry_index_values(tenant: Tenant) -> list[str]:
+    """Index values by which the Tenants of a registry are found: its namespace and label."""
     label = tenant.metadata.labels.get(labels.REGISTRY)
     return [f"{tenant.metadata.namespace}/{label}"] if label else []
 
 
-def registry_value(namespace: str, name: str) -> str:
+def registry_index_value(namespace: str, name: str) -> str:
     return f"{namespace}/{label_value(name)}"
 
 
-def template_of(tenant: Tenant) -> list[str]:
+def template_index_values(tenant: Tenant) -> list[str]:
     return [f"{tenant.metadata.namespace}/{tenant.spec.template_ref}"]

@@ -1,10 +1,10 @@
-"""How a change of a template reaches its Tenants: at most `maxSkew` under way at once, and no further than it works.
+"""Decides which Tenants get a changed template next: at most `maxSkew` are updating at once. Pure.
 
-A Tenant is under way from the moment it is written until its objects are rolled out, new Tenants included. The states
-come from the API server, read after our own last write: counted from a cache that lags, two would go at once.
+A Tenant, new or existing, is updating from the moment it is written until its objects are rolled out. The states are
+read from the API server after the operator's last write: a cache that lags would let one Tenant too many start.
 
-A version that has reached every Tenant works, and cannot fail any more. A Tenant that is not ready later on has a
-trouble of its own, and so has a newcomer that takes longer than the deadline: neither keeps the next one waiting.
+A rollout that has reached every Tenant cannot fail any more. A Tenant that becomes unready later, or a new Tenant that
+takes longer than the deadline, does not keep the next one waiting.
 """
 
 from collections.abc import Iterable
@@ -15,149 +15,161 @@ from steward.tenants.api.scalars import UNSET, RolloutPhase, Unset
 from steward.tenants.api.template import Rollout, RolloutStatus
 
 
-class Progress(NamedTuple):
-    """How far one Tenant is. Generation 0 is a Tenant that is still to be made."""
+class TenantRollout(NamedTuple):
+    """The rollout state of one Tenant. Generation 0 is a Tenant that does not exist yet."""
 
     name: str
     generation: int
     """The generation of the template that it was rendered from."""
     is_rolled_out: bool = False
     """Observed, ready, and with all its workloads on the new version."""
-    made_at: float = 0.0
-    is_refused: bool = False
-    """Whether the last try to write it was refused, for a fault of its row."""
+    created_at: float = 0.0
+    is_rejected: bool = False
+    """Whether the last write was rejected because of its row."""
 
 
-class Target(NamedTuple):
-    """Where all Tenants of a template are to go, and how."""
+class RolloutTarget(NamedTuple):
+    """The template generation to roll out, and the limits for it."""
 
     generation: int
     rollout: Rollout
 
 
-class Step(NamedTuple):
-    """What may be written now, and what is to be said."""
+class RolloutStep(NamedTuple):
+    """The Tenants to write now, and the status of the rollout."""
 
     write: tuple[str, ...]
     status: RolloutStatus | None
-    """None where Tenants are not held back, and there is nothing to say."""
-    look_again_at: float | None = None
+    """None where the rollout is not limited, and there is nothing to report."""
+    recheck_at: float | None = None
 
 
-class _Count(NamedTuple):
+class _RolloutCounts(NamedTuple):
     total: int
     updated: int
-    under_way: int
+    updating: int
 
     @property
     def ready(self) -> int:
-        return self.updated - self.under_way
+        return self.updated - self.updating
 
 
-def next_step(tenants: Iterable[Progress], target: Target, before: RolloutStatus | None, now: float) -> Step:
-    """Which Tenants get the target generation next: first those that are not ready, as an earlier version may have left
-    them, so that one edit after another does not take more down than one; then in the order of their names. Those that
-    could not be written are tried again when nobody else waits: a slot that they take is free again at once."""
-    same = before if before is not None and before.target_generation == target.generation else None
-    tenants = [_with_its_past(tenant, target, same, now) for tenant in sorted(tenants)]
+def next_rollout_step(
+    tenants: Iterable[TenantRollout], target: RolloutTarget, previous: RolloutStatus | None, now: float
+) -> RolloutStep:
+    """Which Tenants get the target generation next.
+
+    First those that are not ready, so that several edits in a row do not make more Tenants unready than one; then by
+    name. Tenants whose write was rejected come last: the slot that they take is free again at once.
+    """
+    same = previous if previous is not None and previous.target_generation == target.generation else None
+    tenants = [_with_past_rollout(tenant, target, same, now) for tenant in sorted(tenants)]
     waiting = [tenant for tenant in tenants if tenant.generation != target.generation]
     pending = [
-        tenant.name for tenant in sorted(waiting, key=lambda each: (each.is_refused, each.is_rolled_out))
+        tenant.name for tenant in sorted(waiting, key=lambda each: (each.is_rejected, each.is_rolled_out))
     ]
     if target.rollout.max_skew == 0:
-        return Step(tuple(pending), None)
-    count = _counted(tenants, target.generation)
+        return RolloutStep(tuple(pending), None)
+    count = _count_rollout(tenants, target.generation)
     status = _status(count, target, same, now)
-    free = 0 if status.phase == "Failed" else max(0, target.rollout.max_skew - count.under_way)
-    return Step(tuple(pending[:free]), status, _deadline(status, tenants, target))
+    free = 0 if status.phase == "Failed" else max(0, target.rollout.max_skew - count.updating)
+    return RolloutStep(tuple(pending[:free]), status, _deadline(status, tenants, target))
 
 
-def _with_its_past(tenant: Progress, target: Target, same: RolloutStatus | None, now: float) -> Progress:
-    reached_at = _reached_at(same)
-    if reached_at is None or tenant.generation != target.generation:
+def _with_past_rollout(
+    tenant: TenantRollout, target: RolloutTarget, same: RolloutStatus | None, now: float
+) -> TenantRollout:
+    completed_at = _completed_at(same)
+    if completed_at is None or tenant.generation != target.generation:
         return tenant
-    is_past = tenant.made_at <= reached_at or _expiry(tenant, target) <= now
+    is_past = tenant.created_at <= completed_at or _expiry(tenant, target) <= now
     return tenant._replace(is_rolled_out=tenant.is_rolled_out or is_past)
 
 
-def _reached_at(same: RolloutStatus | None) -> float | None:
-    """When the version had last reached every Tenant, if it ever had."""
+def _completed_at(same: RolloutStatus | None) -> float | None:
+    """When the generation last reached every Tenant; None if it never did."""
     if same is None or same.phase == "Failed" or same.completion_time is UNSET:
         return None
     return from_timestamp(same.completion_time)
 
 
-def _expiry(newcomer: Progress, target: Target) -> float:
-    return newcomer.made_at + target.rollout.progress_deadline_seconds
+def _expiry(tenant: TenantRollout, target: RolloutTarget) -> float:
+    return tenant.created_at + target.rollout.progress_deadline_seconds
 
 
-def _counted(tenants: list[Progress], generation: int) -> _Count:
+def _count_rollout(tenants: list[TenantRollout], generation: int) -> _RolloutCounts:
     updated = [tenant for tenant in tenants if tenant.generation == generation]
-    under_way = sum(not tenant.is_rolled_out for tenant in updated)
-    return _Count(len(tenants), len(updated), under_way)
+    updating = sum(not tenant.is_rolled_out for tenant in updated)
+    return _RolloutCounts(len(tenants), len(updated), updating)
 
 
-def _status(count: _Count, target: Target, same: RolloutStatus | None, now: float) -> RolloutStatus:
-    started = _kept(same, "start_time", now)
+def _status(
+    count: _RolloutCounts, target: RolloutTarget, same: RolloutStatus | None, now: float
+) -> RolloutStatus:
+    started = _previous_time(same, "start_time", now)
     has_moved = same is None or count.ready > (same.ready_updated_nodes or 0)
-    progressed = to_timestamp(now) if has_moved else _kept(same, "last_progress_time", now)
+    progressed = to_timestamp(now) if has_moved else _previous_time(same, "last_progress_time", now)
     phase = _phase(count, target.rollout, same, now - from_timestamp(progressed))
     return RolloutStatus(
         phase=phase,
         target_generation=target.generation,
         total_nodes=count.total,
         updated_nodes=count.updated,
-        updating_nodes=count.under_way,
+        updating_nodes=count.updating,
         ready_updated_nodes=count.ready,
         start_time=started,
         last_progress_time=progressed,
-        completion_time=_ended(phase, same, now),
+        completion_time=_completion_time(phase, same, now),
         message=_message(phase, count, target),
     )
 
 
-def _ended(phase: RolloutPhase, same: RolloutStatus | None, now: float) -> str | Unset:
-    """Newcomers do not undo that it had ended before they came."""
+def _completion_time(phase: RolloutPhase, same: RolloutStatus | None, now: float) -> str | Unset:
+    """New Tenants do not reset the time at which the rollout had completed before them."""
     if phase in ("Complete", "Failed") and (same is None or same.phase != phase):
         return to_timestamp(now)
     return UNSET if same is None else same.completion_time
 
 
-def _kept(same: RolloutStatus | None, field: str, now: float) -> str:
+def _previous_time(same: RolloutStatus | None, field: str, now: float) -> str:
     found = UNSET if same is None else getattr(same, field)
     return to_timestamp(now) if found is UNSET else str(found)
 
 
-def _phase(count: _Count, rollout: Rollout, same: RolloutStatus | None, waited: float) -> RolloutPhase:
+def _phase(
+    count: _RolloutCounts, rollout: Rollout, same: RolloutStatus | None, waited: float
+) -> RolloutPhase:
     if count.total == 0:
         return "Idle"
     if count.ready == count.total:
         return "Complete"
-    if _reached_at(same) is not None:
+    if _completed_at(same) is not None:
         return "InProgress"
-    # Once failed it stays so, whatever recovers: only an edit says that the template is meant to go on.
+    # A failed rollout stays failed even if Tenants recover: only an edit of the template resumes it.
     if same is not None and same.phase == "Failed":
         return "Failed"
-    if count.under_way and waited >= rollout.progress_deadline_seconds:
+    if count.updating and waited >= rollout.progress_deadline_seconds:
         return "Failed"
     return "InProgress"
 
 
-def _message(phase: RolloutPhase, count: _Count, target: Target) -> str:
+def _message(phase: RolloutPhase, count: _RolloutCounts, target: RolloutTarget) -> str:
     done = f"{count.ready} of {count.total} Tenants have the new version"
     if phase == "Failed":
         return (
             f"{done}; none became ready within {target.rollout.progress_deadline_seconds} seconds, "
-            f"{count.under_way} are under way, and the others keep what they have. Edit the template to go on"
+            f"{count.updating} are under way, and the others keep what they have. Edit the template to go on"
         )
-    return f"{done}, {count.under_way} are under way"
+    return f"{done}, {count.updating} are under way"
 
 
-def _deadline(status: RolloutStatus, tenants: list[Progress], target: Target) -> float | None:
-    """When time alone changes something."""
+def _deadline(status: RolloutStatus, tenants: list[TenantRollout], target: RolloutTarget) -> float | None:
+    """When the passing of time alone changes the status."""
     if status.phase != "InProgress" or not status.updating_nodes or status.last_progress_time is UNSET:
         return None
-    if _reached_at(status) is None:
+    if _completed_at(status) is None:
         return from_timestamp(status.last_progress_time) + target.rollout.progress_deadline_seconds
-    newcomers = (each for each in tenants if each.generation == target.generation and not each.is_rolled_out)
-    return min(_expiry(each, target) for each in newcomers)
+    new_tenants = (
+        each for each in tenants if each.generation == target.generation and not each.is_rolled_out
+    )
+    return min(_expiry(each, target) for each in new_tenants)

@@ -1,6 +1,6 @@
-"""A held deletion, and the words that let exactly that set go.
+"""A held deletion, and the approval that releases exactly that set. Pure.
 
-An approval is `<count>-<digest>` of the names. It names one set and no other: a Tenant more or less, and it is void.
+An approval is `<count>-<digest>` of the names. It names one set: with one Tenant more or less it is void.
 """
 
 import hashlib
@@ -22,29 +22,29 @@ class HoldReason(StrEnum):
 
 _WHY: Final = {
     HoldReason.EMPTY_RESULT: "the table has no rows",
-    HoldReason.TOO_MANY: "more Tenants than deletionGuard.maxCount would go at once",
-    HoldReason.TOO_MANY_PERCENT: "a larger share of the Tenants than deletionGuard.maxPercent would go at once",
+    HoldReason.TOO_MANY: "more Tenants than deletionGuard.maxCount would be deleted at once",
+    HoldReason.TOO_MANY_PERCENT: "a larger share of the Tenants than deletionGuard.maxPercent would be deleted at once",
 }
 
 
-class Hold(NamedTuple):
-    """What would be deleted, and is not."""
+class DeletionHold(NamedTuple):
+    """A set of Tenants that is not deleted until it is approved."""
 
     reason: HoldReason
     size: int
     digest: str
     sample: tuple[str, ...]
-    undo: str = "Bring the rows back"
-    """What to do if they should not go."""
+    undo: str = "Restore the rows"
+    """What to do instead, if they should not be deleted."""
 
     @classmethod
-    def of(cls, reason: HoldReason, names: Iterable[str]) -> Self:
+    def for_tenants(cls, reason: HoldReason, names: Iterable[str]) -> Self:
         ordered = sorted(names)
-        return cls(reason, len(ordered), digest_of(ordered), tuple(ordered[:SAMPLE]))
+        return cls(reason, len(ordered), names_digest(ordered), tuple(ordered[:SAMPLE]))
 
     @property
     def approve_with(self) -> str:
-        """The value of the annotation; none where no approval helps."""
+        """The value of the approval annotation; empty where no approval is possible."""
         return "" if self.reason is HoldReason.EMPTY_RESULT else f"{self.size}-{self.digest}"
 
     @property
@@ -56,18 +56,18 @@ class Hold(NamedTuple):
     @property
     def _cure(self) -> str:
         if self.reason is HoldReason.EMPTY_RESULT:
-            return "Bring the rows back, or set deletionGuard.allowEmpty if the table is meant to be empty."
+            return "Restore the rows, or set deletionGuard.allowEmpty if the table is meant to be empty."
         return (
-            f"{self.undo}, or let exactly these go with the annotation "
+            f"{self.undo}, or approve the deletion of exactly these with the annotation "
             f'{APPROVE_DELETION}: "{self.approve_with}".'
         )
 
 
-def digest_of(names: Iterable[str]) -> str:
-    # Names of objects never hold a 0 byte, so two sets never spell the same text.
+def names_digest(names: Iterable[str]) -> str:
+    # Object names never contain a NUL byte, so two different sets never join to the same text.
     return hashlib.sha256("\0".join(sorted(names)).encode()).hexdigest()[:DIGEST_LENGTH]
 
 
-def names_exactly(approval: str, names: Iterable[str]) -> bool:
+def approves_exactly(approval: str, names: Iterable[str]) -> bool:
     ordered = sorted(names)
-    return bool(ordered) and approval.strip() == f"{len(ordered)}-{digest_of(ordered)}"
+    return bool(ordered) and approval.strip() == f"{len(ordered)}-{names_digest(ordered)}"

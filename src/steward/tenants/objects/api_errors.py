@@ -1,4 +1,4 @@
-"""What the API server says against an object, in words that name the field and the cure. Pure."""
+"""Messages for errors of the API server that name the field and the cure. Pure."""
 
 import re
 from typing import Final
@@ -6,8 +6,8 @@ from typing import Final
 from steward.kube.errors import FieldConflict, Forbidden, Invalid, KubeError, NoSuchKind
 from steward.kube.objects.kinds import Ref
 from steward.tenants.labels import RECREATE
-from steward.tenants.objects.ownership import field_conflict
-from steward.tenants.objects.permissions import denial
+from steward.tenants.objects.ownership import field_conflict_message
+from steward.tenants.objects.permissions import denial_message
 
 _IMMUTABLE: Final = re.compile(
     r"immutable|may not (be )?change|cannot (be )?change|can ?not be updated|[Uu]pdates to .* are forbidden"
@@ -16,7 +16,7 @@ _IMMUTABLE: Final = re.compile(
 
 
 def immutable_fields(error: Invalid) -> tuple[str, ...]:
-    """The fields that cannot change on a living object; none if it was refused for something else."""
+    """The immutable fields that the change was rejected for; empty if it was rejected for another reason."""
     return tuple(
         field
         for field, messages in error.causes.items()
@@ -24,22 +24,24 @@ def immutable_fields(error: Invalid) -> tuple[str, ...]:
     )
 
 
-def told(ref: Ref, error: KubeError) -> str:
-    """One sentence for status and events."""
+def describe_api_error(ref: Ref, error: KubeError) -> str:
+    """The message for status and events."""
     if isinstance(error, Forbidden):
-        return denial(ref, error)
+        return denial_message(ref, error)
     if isinstance(error, FieldConflict):
-        return field_conflict(ref, error)
+        return field_conflict_message(ref, error)
     if isinstance(error, Invalid):
-        return f"{ref}: {_invalid(error)}"
+        return f"{ref}: {_describe_invalid(error)}"
     if isinstance(error, NoSuchKind):
         return f"{ref}: {error}"
     return f"{ref}: {error}"
 
 
-def _invalid(error: Invalid) -> str:
+def _describe_invalid(error: Invalid) -> str:
     fixed = immutable_fields(error)
     if fixed:
         names = ", ".join(fixed)
-        return f'{names} cannot change on a living object; undo it, or set the annotation {RECREATE}: "true"'
+        return (
+            f'{names} cannot change on an existing object; undo it, or set the annotation {RECREATE}: "true"'
+        )
     return str(error)

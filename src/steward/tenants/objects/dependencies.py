@@ -1,6 +1,6 @@
-"""What depends on what: cycles, levels to apply in, and the reverse to delete in.
+"""The dependency graph of resources: cycles, levels to apply in, and the reverse for deletion. Pure.
 
-Resources of one level are independent of each other and may be applied side by side; a level is only begun after those
+Resources of one level are independent of each other and may be applied concurrently; a level starts after all levels
 before it. Nothing here recurses: a chain may be as long as a template.
 """
 
@@ -16,37 +16,37 @@ Edges = Mapping[str, Sequence[str]]
 Levels = tuple[tuple[str, ...], ...]
 
 
-class Unknown(NamedTuple):
-    """A dependency on something that is not there."""
+class UnknownDependency(NamedTuple):
+    """A dependency on a resource that does not exist."""
 
     id: str
     dependency: str
 
 
 class CycleError(ValueError):
-    """Resources that wait for each other; `path` begins and ends with the same one."""
+    """Resources that depend on each other; `path` begins and ends with the same one."""
 
     def __init__(self, path: Sequence[str]) -> None:
         super().__init__(f"Dependency cycle detected: {' -> '.join(path)}")
         self.path = tuple(path)
 
 
-def edges_of(resources: Iterable[TResource]) -> dict[str, tuple[str, ...]]:
-    """Of an id that occurs twice, which is refused elsewhere, the dependencies of both."""
+def dependency_edges(resources: Iterable[TResource]) -> dict[str, tuple[str, ...]]:
+    """For a duplicate id, which validation rejects, the dependencies of all resources with it."""
     edges: dict[str, tuple[str, ...]] = {}
     for resource in resources:
-        own = () if resource.depend_ids is UNSET else tuple(resource.depend_ids)
-        edges[resource.id] = (*edges.get(resource.id, ()), *own)
+        dependencies = () if resource.depend_ids is UNSET else tuple(resource.depend_ids)
+        edges[resource.id] = (*edges.get(resource.id, ()), *dependencies)
     return edges
 
 
-def repeated(ids: Iterable[str]) -> tuple[str, ...]:
-    return tuple(found for found, count in Counter(ids).items() if count > 1)
+def duplicate_ids(ids: Iterable[str]) -> tuple[str, ...]:
+    return tuple(id for id, count in Counter(ids).items() if count > 1)
 
 
-def unknown_dependencies(edges: Edges) -> tuple[Unknown, ...]:
+def unknown_dependencies(edges: Edges) -> tuple[UnknownDependency, ...]:
     return tuple(
-        Unknown(dependent, dependency)
+        UnknownDependency(dependent, dependency)
         for dependent, dependencies in edges.items()
         for dependency in dependencies
         if dependency not in edges
@@ -54,47 +54,47 @@ def unknown_dependencies(edges: Edges) -> tuple[Unknown, ...]:
 
 
 def find_cycle(edges: Edges) -> tuple[str, ...] | None:
-    """A way from a resource back to itself, or None. Unknown dependencies lead nowhere."""
+    """A path from a resource back to itself, or None. Unknown dependencies are skipped."""
     finished: set[str] = set()
     for start in edges:
-        path = _walk(start, edges, finished)
+        path = _find_cycle_from(start, edges, finished)
         if path is not None:
             return path
     return None
 
 
-def _walk(start: str, edges: Edges, finished: set[str]) -> tuple[str, ...] | None:
-    """Depth first from one resource; `finished` are those from which no cycle can be reached."""
+def _find_cycle_from(start: str, edges: Edges, finished: set[str]) -> tuple[str, ...] | None:
+    """Depth-first search from one resource; `finished` holds resources from which no cycle can be reached."""
     if start in finished:
         return None
-    path, ahead = {start: None}, [iter(edges[start])]
-    while ahead:
-        following = next((step for step in ahead[-1] if step in edges and step not in finished), None)
+    path, pending = {start: None}, [iter(edges[start])]
+    while pending:
+        following = next((step for step in pending[-1] if step in edges and step not in finished), None)
         if following is None:
-            ahead.pop()
+            pending.pop()
             finished.add(path.popitem()[0])
         elif following in path:
             steps = list(path)
             return (*steps[steps.index(following) :], following)
         else:
             path[following] = None
-            ahead.append(iter(edges[following]))
+            pending.append(iter(edges[following]))
     return None
 
 
-def levels(edges: Edges) -> Levels:
-    """In which order to apply; CycleError if there is none. A dependency that is unknown holds nothing back."""
+def apply_levels(edges: Edges) -> Levels:
+    """The levels to apply in; CycleError if there are none. Unknown dependencies are ignored."""
     cycle = find_cycle(edges)
     if cycle is not None:
         raise CycleError(cycle)
     waiting = {id: {found for found in dependencies if found in edges} for id, dependencies in edges.items()}
     dependents = dependents_of(edges)
-    found: list[tuple[str, ...]] = []
+    ordered: list[tuple[str, ...]] = []
     level = tuple(id for id, dependencies in waiting.items() if not dependencies)
     while level:
-        found.append(level)
+        ordered.append(level)
         level = _next_level(level, waiting, dependents)
-    return tuple(found)
+    return tuple(ordered)
 
 
 def _next_level(
@@ -110,9 +110,9 @@ def _next_level(
 
 
 def deletion_levels(edges: Edges) -> Levels:
-    """In which order to delete: what nothing depends on goes first. A cycle goes all at once: it must go somehow."""
+    """The levels to delete in: dependents first. A cycle is one level, so that it can be deleted at all."""
     try:
-        return tuple(reversed(levels(edges)))
+        return tuple(reversed(apply_levels(edges)))
     except CycleError:
         return (tuple(edges),)
 

@@ -1,8 +1,8 @@
-"""A Tenant's specification in, the objects that it wants out, each with all that is said about it. Pure.
+"""Builds the desired objects of a Tenant from its spec. Pure.
 
-Every object carries both tracking labels, wherever it lives, so that it is found by them. The owner reference is beside
-them where Kubernetes allows one and the object is to go with its Tenant; that is decided here, when the object is made:
-a reference that is taken away later may already have been read by the garbage collector.
+Every object carries both tracking labels, in any namespace, so that it can be found by them. It has an owner reference
+too where Kubernetes allows one and the object is deleted with its Tenant. This is decided when the object is created:
+the garbage collector may already have acted on a reference that is removed later.
 """
 
 from collections.abc import Collection, Iterable, Mapping
@@ -10,31 +10,32 @@ from typing import Any, NamedTuple
 
 from steward.kube.objects.kinds import Kind, Manifest, Ref, kind_of, ref_of
 from steward.tenants.api.group import API_VERSION
-from steward.tenants.api.lists import listed
+from steward.tenants.api.lists import list_resources
 from steward.tenants.api.resource import TResource
 from steward.tenants.api.scalars import UNSET
 from steward.tenants.api.tenant import AppliedObject, TenantSpec
-from steward.tenants.labels import BUCKET, CREATED_ONCE, DELETION_POLICY, RECREATE, TENANT, TENANT_NAMESPACE
-from steward.tenants.objects.orphans import Applied, Owner
-from steward.tenants.rendering.secret_payload import Payload, joined
+from steward.tenants.labels import BUCKET, RECREATE, TENANT, TENANT_NAMESPACE
+from steward.tenants.objects.orphans import AppliedRef, TenantOwner
+from steward.tenants.rendering.render import policy_annotations
+from steward.tenants.rendering.secret_payload import SecretPayload, with_payload
 
 
-class Wanted(NamedTuple):
-    """One object as it is to be, and the resource that says how to deal with it."""
+class DesiredObject(NamedTuple):
+    """A desired object, and the resource with its policies."""
 
     resource: TResource
     manifest: Manifest
     ref: Ref
-    """Which object that is; asked for many times in one look."""
-    is_whole: bool = True
-    """False while the payload of a Secret is not there yet: then there is nothing to apply."""
+    """Of the manifest; computed once because a reconcile needs it many times."""
+    is_complete: bool = True
+    """False while the payload of a Secret does not exist yet: then nothing is applied."""
 
     @property
     def id(self) -> str:
         return self.resource.id
 
     @property
-    def is_once(self) -> bool:
+    def is_created_once(self) -> bool:
         return self.resource.creation_policy == "Once"
 
     @property
@@ -47,11 +48,11 @@ class Wanted(NamedTuple):
         return annotations.get(RECREATE) == "true"
 
     @property
-    def applied(self) -> Applied:
+    def applied_ref(self) -> AppliedRef:
         kind, key = self.ref
-        return Applied(kind.api_version, kind.kind, key.namespace, key.name, self.id)
+        return AppliedRef(kind.api_version, kind.kind, key.namespace, key.name, self.id)
 
-    def record(self) -> AppliedObject:
+    def applied_object(self) -> AppliedObject:
         kind, key = self.ref
         return AppliedObject(
             api_version=kind.api_version, kind=kind.kind, namespace=key.namespace, name=key.name, id=self.id
@@ -59,73 +60,68 @@ class Wanted(NamedTuple):
 
 
 def resources_of(spec: TenantSpec) -> list[TResource]:
-    """In the order in which the sixteen lists are read."""
-    return [each.resource for each in listed(spec)]
+    """All resources, in the order of the sixteen lists."""
+    return [each.resource for each in list_resources(spec)]
 
 
 def kinds_of(resources: Iterable[TResource]) -> frozenset[Kind]:
     return frozenset(kind_of(resource.spec) for resource in resources)
 
 
-def kinds_with_a_rule(resources: Iterable[TResource]) -> frozenset[Kind]:
-    """Those of which a resource says itself when they are ready."""
-    return frozenset(kind_of(resource.spec) for resource in resources if resource.has_own_rule)
+def kinds_with_readiness_rule(resources: Iterable[TResource]) -> frozenset[Kind]:
+    """Kinds for which a resource has its own readiness rule."""
+    return frozenset(kind_of(resource.spec) for resource in resources if resource.has_readiness_rule)
 
 
-class Scope(NamedTuple):
-    """What it takes to turn resources into objects, beyond themselves."""
+class ObjectScope(NamedTuple):
+    """Everything besides the resources that the desired objects depend on."""
 
-    owner: Owner
+    owner: TenantOwner
     cluster_scoped: Collection[Kind]
-    """Kinds without a namespace: only the server knows."""
-    payload: Payload | None
+    """Kinds without a namespace, from discovery."""
+    payload: SecretPayload | None
     """None while it cannot be read."""
 
 
-def wanted_objects(resources: Iterable[TResource], scope: Scope) -> tuple[Wanted, ...]:
-    return tuple(_wanted(resource, scope) for resource in resources)
+def desired_objects(resources: Iterable[TResource], scope: ObjectScope) -> tuple[DesiredObject, ...]:
+    return tuple(_desired_object(resource, scope) for resource in resources)
 
 
-def _wanted(resource: TResource, scope: Scope) -> Wanted:
-    body = _assembled(resource, scope)
+def _desired_object(resource: TResource, scope: ObjectScope) -> DesiredObject:
+    body = _assemble_manifest(resource, scope)
     ref = ref_of(body)
     try:
-        return Wanted(resource, joined(body, resource.id, scope.payload or Payload()), ref)
+        return DesiredObject(resource, with_payload(body, resource.id, scope.payload or SecretPayload()), ref)
     except KeyError:
-        return Wanted(resource, body, ref, is_whole=False)
+        return DesiredObject(resource, body, ref, is_complete=False)
 
 
-def _assembled(resource: TResource, scope: Scope) -> Manifest:
-    given: dict[str, Any] = dict(resource.spec.get("metadata") or {})
+def _assemble_manifest(resource: TResource, scope: ObjectScope) -> Manifest:
+    metadata: dict[str, Any] = dict(resource.spec.get("metadata") or {})
     if kind_of(resource.spec) in scope.cluster_scoped:
-        given.pop("namespace", None)
+        metadata.pop("namespace", None)
     else:
-        given.setdefault("namespace", scope.owner.namespace)
-    given["labels"] = {**(given.get("labels") or {}), **tracking(scope.owner)}
-    given["annotations"] = {**(given.get("annotations") or {}), **_policies(resource)}
-    if may_own(resource, given, scope.owner):
-        given["ownerReferences"] = [*(given.get("ownerReferences") or ()), owner_reference(scope.owner)]
-    return {**resource.spec, "metadata": given}
+        metadata.setdefault("namespace", scope.owner.namespace)
+    metadata["labels"] = {**(metadata.get("labels") or {}), **tracking_labels(scope.owner)}
+    metadata["annotations"] = {**(metadata.get("annotations") or {}), **policy_annotations(resource)}
+    if may_have_owner_reference(resource, metadata, scope.owner):
+        metadata["ownerReferences"] = [*(metadata.get("ownerReferences") or ()), owner_reference(scope.owner)]
+    return {**resource.spec, "metadata": metadata}
 
 
-def tracking(owner: Owner) -> dict[str, str]:
+def tracking_labels(owner: TenantOwner) -> dict[str, str]:
     part = {BUCKET: owner.bucket} if owner.bucket else {}
     return {TENANT: owner.name, TENANT_NAMESPACE: owner.namespace, **part}
 
 
-def _policies(resource: TResource) -> dict[str, str]:
-    once = {CREATED_ONCE: "true"} if resource.creation_policy == "Once" else {}
-    return {DELETION_POLICY: resource.deletion_policy, **once}
-
-
-def may_own(resource: TResource, metadata: Mapping[str, Any], owner: Owner) -> bool:
-    """An owner must be in the same namespace, and what is to be retained must have none."""
+def may_have_owner_reference(resource: TResource, metadata: Mapping[str, Any], owner: TenantOwner) -> bool:
+    """An owner must be in the same namespace, and a retained object must have none."""
     return metadata.get("namespace") == owner.namespace and resource.deletion_policy == "Delete"
 
 
-def owner_reference(owner: Owner) -> dict[str, Any]:
-    """It does not block the owner's deletion: where the server checks who may do that, the account of each template
-    would need a right on Tenants, and our own finalizer holds the Tenant as long as it must."""
+def owner_reference(owner: TenantOwner) -> dict[str, Any]:
+    """Without blockOwnerDeletion: where the API server checks who may set it, the account of each template would need a
+    permission on Tenants, and the Tenant's finalizer keeps the Tenant as long as necessary anyway."""
     return {
         "apiVersion": API_VERSION,
         "kind": "Tenant",
@@ -135,11 +131,11 @@ def owner_reference(owner: Owner) -> dict[str, Any]:
     }
 
 
-def doubled(wanted: Iterable[Wanted]) -> dict[str, str]:
-    """By id, the id of an earlier resource that names the very same object: only the first can have it."""
+def duplicate_objects(desired: Iterable[DesiredObject]) -> dict[str, str]:
+    """By id, the id of an earlier resource that names the same object: only the first one applies it."""
     first: dict[Ref, str] = {}
     found = {}
-    for item in wanted:
+    for item in desired:
         earlier = first.setdefault(item.ref, item.id)
         if earlier != item.id:
             found[item.id] = earlier

@@ -1,15 +1,18 @@
-"""`ignoreFields`: set once, then left to whoever wants them. Pure.
+"""`ignoreFields`: fields that are set once and then left to other managers. Pure.
 
-Server-side apply removes a field that its only owner no longer names, so ignored fields are never simply left out. A
-second manager sets them: first with the whole object, because a required field may be among them, then reduced to the
-ignored places alone. Our own manager never owns them; and where it did, because ignoreFields came later, the second
-takes them over with their living values before the first lets go.
+Server-side apply removes a field that its only owner no longer applies, so ignored fields cannot simply be omitted. A
+second field manager, the seeding manager, sets them: first with the complete object, because a required field may be
+among them, then reduced to the ignored fields. The main manager never owns them. Where it did, because ignoreFields was
+added later, the seeding manager applies them with their live values before the main manager omits them.
 
-Each match is a place by itself. Inside a list without keys a place has no identity of its own: the whole list is
-ignored there.
+`replace` needs no second manager: it sends the object with all ignored fields as they are on the live object. This
+includes ignored fields that are absent there, and those that only the live object has: otherwise an annotation that a
+controller writes could not be kept at all.
+
+Each match is a path of its own. Items of a list without keys cannot be addressed: there, the complete list is ignored.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from copy import deepcopy
 from typing import Any, Final
 
@@ -18,9 +21,9 @@ import msgspec
 from steward.kube.objects.canonical import is_built_in
 from steward.kube.objects.kinds import Kind, Manifest, kind_of
 from steward.tenants.labels import BUCKET, CREATED_ONCE, DELETION_POLICY, TENANT, TENANT_NAMESPACE
-from steward.tenants.objects.jsonpath import Concrete, find, parse_path
+from steward.tenants.objects.jsonpath import FieldPath, matching_paths, parse_path
 
-# Lists of built-in kinds whose items have an identity, with what it is made of.
+# Lists of built-in kinds whose items have keys (x-kubernetes-list-map-keys), with the names of the keys.
 _KEYED: Final[Mapping[str, tuple[str, ...]]] = {
     "containers": ("name",),
     "env": ("name",),
@@ -36,93 +39,93 @@ _KEYED: Final[Mapping[str, tuple[str, ...]]] = {
     "volumes": ("name",),
 }
 _IDENTITY: Final = frozenset({"apiVersion", "kind"})
-_MARKED: Final = (("metadata", "labels"), ("metadata", "annotations"))
-_OURS: Final = frozenset({TENANT, TENANT_NAMESPACE, BUCKET, DELETION_POLICY, CREATED_ONCE})
+_METADATA_MAPS: Final = (("metadata", "labels"), ("metadata", "annotations"))
+_TRACKING_NAMES: Final = frozenset({TENANT, TENANT_NAMESPACE, BUCKET, DELETION_POLICY, CREATED_ONCE})
 Fields = Mapping[str, Any]
 """An entry of managedFields, decoded."""
 
 
-def ignored_places(manifest: Manifest, expressions: Iterable[str]) -> tuple[Concrete, ...]:
-    """Every place in the object that is ignored; a path that leads nowhere is harmless."""
+def ignored_paths(manifest: Manifest, expressions: Iterable[str]) -> tuple[FieldPath, ...]:
+    """The path of every ignored field in the object. An expression without a match is ignored."""
     kind = kind_of(manifest)
-    found = (place for text in expressions for place in find(manifest, parse_path(text)))
-    whole = {_with_identity(place, kind) for place in found}
-    single = {each for place in whole for each in _one_by_one(manifest, place)}
-    return tuple(sorted((place for place in single if _may_be_ignored(place)), key=_order))
+    found = (path for text in expressions for path in matching_paths(manifest, parse_path(text)))
+    addressable = {_addressable_path(path, kind) for path in found}
+    single = {each for path in addressable for each in _expand_metadata_map(manifest, path)}
+    return tuple(sorted((path for path in single if _may_be_ignored(path)), key=_order))
 
 
-def widened(manifest: Manifest, expression: str) -> tuple[str, ...]:
-    """The lists that are ignored as a whole although the path leads into them."""
+def widened_lists(manifest: Manifest, expression: str) -> tuple[str, ...]:
+    """Lists that are ignored completely although the expression matches only inside them."""
     kind = kind_of(manifest)
-    found = find(manifest, parse_path(expression))
-    whole = {_with_identity(place, kind) for place in found} - set(found)
-    return tuple(sorted(".".join(map(str, place)) for place in whole))
+    found = matching_paths(manifest, parse_path(expression))
+    widened = {_addressable_path(path, kind) for path in found} - set(found)
+    return tuple(sorted(".".join(map(str, path)) for path in widened))
 
 
-def _with_identity(place: Concrete, kind: Kind) -> Concrete:
-    """The place itself, or the list without keys that it is in."""
-    for position, step in enumerate(place):
-        if isinstance(step, int) and not _is_keyed(place[:position], kind):
-            return place[:position]
-    return place
+def _addressable_path(path: FieldPath, kind: Kind) -> FieldPath:
+    """The path itself, or the path of the list without keys that contains it."""
+    for position, step in enumerate(path):
+        if isinstance(step, int) and not _is_keyed(path[:position], kind):
+            return path[:position]
+    return path
 
 
-def _is_keyed(place: Concrete, kind: Kind) -> bool:
-    return is_built_in(kind) and bool(place) and place[-1] in _KEYED
+def _is_keyed(path: FieldPath, kind: Kind) -> bool:
+    return is_built_in(kind) and bool(path) and path[-1] in _KEYED
 
 
-def _one_by_one(manifest: Manifest, place: Concrete) -> Iterable[Concrete]:
-    """All labels and all annotations are each of them: some of those are ours."""
-    return [(*place, name) for name in manifest["metadata"][place[1]]] if place in _MARKED else (place,)
+def _expand_metadata_map(manifest: Manifest, path: FieldPath) -> Iterable[FieldPath]:
+    """Replaces all labels or all annotations by each of them: the operator needs some of them itself."""
+    return [(*path, name) for name in manifest["metadata"][path[1]]] if path in _METADATA_MAPS else (path,)
 
 
-def _may_be_ignored(place: Concrete) -> bool:
-    """Who the object is, and whose, cannot be left to others."""
-    if place[:1] != ("metadata",):
-        return bool(place) and place[0] not in _IDENTITY
-    return place[:2] in _MARKED and place[2] not in _OURS
+def _may_be_ignored(path: FieldPath) -> bool:
+    """Identity and ownership of the object cannot be ignored."""
+    if path[:1] != ("metadata",):
+        return bool(path) and path[0] not in _IDENTITY
+    return path[:2] in _METADATA_MAPS and path[2] not in _TRACKING_NAMES
 
 
-def _order(place: Concrete) -> tuple[tuple[bool, str | int], ...]:
-    return tuple((isinstance(step, int), step) for step in place)
+def _order(path: FieldPath) -> tuple[tuple[bool, str | int], ...]:
+    return tuple((isinstance(step, int), step) for step in path)
 
 
-def without(manifest: Manifest, places: Iterable[Concrete]) -> Manifest:
-    """The object as our manager applies it."""
+def without_fields(manifest: Manifest, paths: Iterable[FieldPath]) -> Manifest:
+    """The object as the main manager applies it."""
     reduced = deepcopy(manifest)
-    # From behind, so that taking an item out of a list moves none that is still to go.
-    for place in sorted(places, key=_order, reverse=True):
-        _remove(reduced, place)
+    # In reverse order: removing a list item then shifts no item that is still to be removed.
+    for path in sorted(paths, key=_order, reverse=True):
+        _remove(reduced, path)
     return reduced
 
 
-def _remove(document: Any, place: Concrete) -> None:
-    *way, last = place
-    for step in way:
+def _remove(document: Any, path: FieldPath) -> None:
+    *parents, last = path
+    for step in parents:
         document = document[step]
     del document[last]
 
 
-def seeded(manifest: Manifest, live: Manifest, places: Iterable[Concrete]) -> Manifest:
-    """The object as the second manager applies it: who it is, and the living values at the given places."""
+def seed_manifest(manifest: Manifest, live: Manifest, paths: Iterable[FieldPath]) -> Manifest:
+    """The object as the seeding manager applies it: its identity, and the live values of the given fields."""
     metadata = {name: value for name, value in manifest["metadata"].items() if name in ("name", "namespace")}
     seed: Manifest = {
         "apiVersion": manifest["apiVersion"],
         "kind": manifest["kind"],
         "metadata": metadata,
     }
-    for place in places:
-        value = value_at(live, manifest, place)
+    for path in paths:
+        value = live_value(live, manifest, path)
         if value is not None:
-            _set(seed, manifest, place, value)
+            _set_in_seed(seed, manifest, path, value)
     return seed
 
 
-def value_at(live: Any, manifest: Any, place: Concrete) -> Any:
-    """What the living object holds at a place of the manifest: items of lists are found by their keys."""
-    for position, step in enumerate(place):
+def live_value(live: Any, manifest: Any, path: FieldPath) -> Any:
+    """The value that the live object has at a path of the manifest. List items are matched by their keys."""
+    for position, step in enumerate(path):
         if isinstance(step, int):
-            live = twin(live, manifest[step], str(place[position - 1]))
+            live = matching_item(live, manifest[step], str(path[position - 1]))
         else:
             live = live.get(step) if isinstance(live, dict) else None
         if live is None:
@@ -131,69 +134,122 @@ def value_at(live: Any, manifest: Any, place: Concrete) -> Any:
     return live
 
 
-def twin(items: Any, item: Any, name: str) -> Any:
-    """The item of a living list that has the same keys."""
+def matching_item(items: Any, item: Any, name: str) -> Any:
+    """The item of a live list that has the same keys."""
     if not isinstance(items, list):
         return None
-    keys = _keys_of(item, name)
+    keys = _item_keys(item, name)
     return next((other for other in items if isinstance(other, dict) and keys.items() <= other.items()), None)
 
 
-def _keys_of(item: Mapping[str, Any], name: str) -> dict[str, Any]:
+def _item_keys(item: Mapping[str, Any], name: str) -> dict[str, Any]:
     return {key: item[key] for key in _KEYED[name] if key in item}
 
 
-def _set(seed: Any, manifest: Any, place: Concrete, value: Any) -> None:
-    for position, step in enumerate(place[:-1]):
-        seed = _entered(seed, manifest, place[: position + 1], place[position + 1])
+def _set_in_seed(seed: Any, manifest: Any, path: FieldPath, value: Any) -> None:
+    for position, step in enumerate(path[:-1]):
+        seed = _enter_seed(seed, manifest, path[: position + 1], path[position + 1])
         manifest = manifest[step]
     if isinstance(seed, list):
         seed.append(value)
     else:
-        seed[place[-1]] = value
+        seed[path[-1]] = value
 
 
-def _entered(seed: Any, manifest: Any, way: Concrete, following: str | int) -> Any:
-    """The part of the seed below one step, made where it is not there yet."""
-    step = way[-1]
+def _enter_seed(seed: Any, manifest: Any, parents: FieldPath, following: str | int) -> Any:
+    """The child of the seed at one step of the path, created where it is missing."""
+    step = parents[-1]
     if not isinstance(step, int):
         return seed.setdefault(step, [] if isinstance(following, int) else {})
-    keys = _keys_of(manifest[step], str(way[-2]))
-    known = next((item for item in seed if keys.items() <= item.items()), None)
-    if known is None:
-        seed.append(known := keys)
-    return known
+    keys = _item_keys(manifest[step], str(parents[-2]))
+    child = next((item for item in seed if keys.items() <= item.items()), None)
+    if child is None:
+        seed.append(child := keys)
+    return child
 
 
-def owned_places(
-    fields: Fields | None, manifest: Manifest, places: Iterable[Concrete]
-) -> tuple[Concrete, ...]:
-    """Those places that an entry of managedFields names."""
-    return tuple(place for place in places if fields is not None and _is_owned(fields, manifest, place))
+def owned_paths(
+    fields: Fields | None, manifest: Manifest, paths: Iterable[FieldPath]
+) -> tuple[FieldPath, ...]:
+    """The paths that an entry of managedFields owns."""
+    return tuple(path for path in paths if fields is not None and _is_owned(fields, manifest, path))
 
 
-def _is_owned(fields: Fields, manifest: Any, place: Concrete) -> bool:
-    for step in place:
+def _is_owned(fields: Fields, manifest: Any, path: FieldPath) -> bool:
+    for step in path:
         if not fields:
-            return True  # the whole value above is owned as one
-        below = _below(fields, manifest[step] if isinstance(step, int) else None, step)
-        if below is None:
+            return True  # the parent value is owned as a whole
+        children = _child_fields(fields, manifest[step] if isinstance(step, int) else None, step)
+        if children is None:
             return False
-        fields, manifest = below, manifest[step]
+        fields, manifest = children, manifest[step]
     return True
 
 
-def _below(fields: Fields, item: Any, step: str | int) -> Fields | None:
+def _child_fields(fields: Fields, item: Any, step: str | int) -> Fields | None:
     if not isinstance(step, int):
         found: Fields | None = fields.get(f"f:{step}")
         return found
-    for name, below in fields.items():
+    for name, children in fields.items():
         if name.startswith("k:") and msgspec.json.decode(name[2:]).items() <= _with_protocol(item).items():
-            inside: Fields = below
+            inside: Fields = children
             return inside
     return None
 
 
 def _with_protocol(item: Mapping[str, Any]) -> dict[str, Any]:
-    # The server's own default, which is part of a port's key.
+    # The default of the API server, which is part of the key of a port.
     return {"protocol": "TCP", **item}
+
+
+def with_live_fields(manifest: Manifest, live: Manifest, expressions: Sequence[str]) -> Manifest:
+    """The manifest with all ignored fields as they are on the live object."""
+    paths = ignored_paths(manifest, expressions)
+    merged = deepcopy(manifest)
+    for path in paths:
+        value = live_value(live, manifest, path)
+        if value is not None:
+            _set_value(merged, path, value)
+    merged = without_fields(
+        merged, [path for path in _outermost(paths) if live_value(live, manifest, path) is None]
+    )
+    for path in ignored_paths(live, expressions):
+        _add_live_field(merged, live, path)
+    return merged
+
+
+def _outermost(paths: Sequence[FieldPath]) -> list[FieldPath]:
+    """Drops paths inside another path: a value that is ignored completely is present or absent completely."""
+    all_paths = set(paths)
+    return [path for path in paths if not any(path[:size] in all_paths for size in range(len(path)))]
+
+
+def _set_value(document: Any, path: FieldPath, value: Any) -> None:
+    *parents, last = path
+    for step in parents:
+        document = document[step]
+    document[last] = value
+
+
+def _add_live_field(part: Any, live: Any, path: FieldPath) -> None:
+    """Adds a field that only the live object has, except inside list items that the manifest does not have."""
+    *parents, last = path
+    for position, step in enumerate(parents):
+        part = _enter_live(part, live, path[: position + 2])
+        live = live[step]
+    if isinstance(last, int):
+        _add_item(part, live[last], str(parents[-1]))
+    elif isinstance(part, dict):
+        part.setdefault(last, live[last])
+
+
+def _enter_live(part: Any, live: Any, parents: FieldPath) -> Any:
+    *_, step, following = parents
+    if isinstance(step, int):
+        return matching_item(part, live[step], str(parents[-3]))
+    return part.setdefault(step, [] if isinstance(following, int) else {}) if isinstance(part, dict) else None
+
+
+def _add_item(items: Any, item: Any, name: str) -> None:
+    if isinstance(items, list) and matching_item(items, item, name) is None:
+        items.append(item)

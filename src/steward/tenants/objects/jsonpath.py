@@ -1,6 +1,6 @@
-"""JSONPaths of `ignoreFields`: names, indexes, all of a list, and entries of a list by one of their values.
+"""JSONPaths of `ignoreFields`: names, indexes, wildcards, and list items selected by the value of a field. Pure.
 
-Each match is a place by itself: two containers keep two values. What leads nowhere is no error.
+Each match is a separate path: two containers keep two values. A path without a match is no error.
 """
 
 import re
@@ -9,32 +9,32 @@ from typing import Any, Final, NamedTuple
 
 
 class JsonPathError(ValueError):
-    """A path that cannot be read; the message shows one that can."""
+    """An invalid path; the message shows the valid forms."""
 
 
-class Name(NamedTuple):
+class NameStep(NamedTuple):
     name: str
 
 
-class Index(NamedTuple):
-    place: int
+class IndexStep(NamedTuple):
+    position: int
 
 
-class Every(NamedTuple):
+class WildcardStep(NamedTuple):
     """All entries of a list, or all values of a map."""
 
 
-class Where(NamedTuple):
+class FilterStep(NamedTuple):
     """Entries of a list whose field has a value."""
 
     field: str
     value: str
 
 
-Step = Name | Index | Every | Where
-Path = tuple[Step, ...]
-Concrete = tuple[str | int, ...]
-"""One place in one object."""
+PathStep = NameStep | IndexStep | WildcardStep | FilterStep
+JsonPath = tuple[PathStep, ...]
+FieldPath = tuple[str | int, ...]
+"""The path of one field in one object."""
 
 _STEP: Final = re.compile(
     r"""\.(?P<name>[A-Za-z_][\w-]*)
@@ -47,7 +47,7 @@ _STEP: Final = re.compile(
 )
 
 
-def parse_path(text: str) -> Path:
+def parse_path(text: str) -> JsonPath:
     if not text.startswith("$") or text == "$":
         raise JsonPathError(f"{text!r} is no path: begin with $ and name a field, as in $.spec.replicas")
     position, steps = 1, []
@@ -63,37 +63,39 @@ def parse_path(text: str) -> Path:
     return tuple(steps)
 
 
-def _step(found: re.Match[str]) -> Step:
+def _step(found: re.Match[str]) -> PathStep:
     if found["name"] or found["quoted"]:
-        return Name(found["name"] or found["quoted"])
+        return NameStep(found["name"] or found["quoted"])
     if found["index"]:
-        return Index(int(found["index"]))
-    return Where(found["field"], found["value"]) if found["field"] else Every()
+        return IndexStep(int(found["index"]))
+    return FilterStep(found["field"], found["value"]) if found["field"] else WildcardStep()
 
 
-def find(document: Any, path: Path) -> list[Concrete]:
-    """Every place in a document to which a path leads."""
-    places: list[tuple[Concrete, Any]] = [((), document)]
+def matching_paths(document: Any, path: JsonPath) -> list[FieldPath]:
+    """The path of every field in a document that a JSONPath matches."""
+    matches: list[tuple[FieldPath, Any]] = [((), document)]
     for step in path:
-        places = [((*place, key), child) for place, value in places for key, child in _children(value, step)]
-    return [place for place, _ in places]
+        matches = [
+            ((*parent, key), child) for parent, value in matches for key, child in _children(value, step)
+        ]
+    return [found for found, _ in matches]
 
 
-def _children(value: Any, step: Step) -> Iterator[tuple[str | int, Any]]:
+def _children(value: Any, step: PathStep) -> Iterator[tuple[str | int, Any]]:
     if isinstance(value, dict):
-        if isinstance(step, Every):
+        if isinstance(step, WildcardStep):
             yield from value.items()
-        elif isinstance(step, Name) and step.name in value:
+        elif isinstance(step, NameStep) and step.name in value:
             yield step.name, value[step.name]
     elif isinstance(value, list):
         yield from (
-            (index, child) for index, child in enumerate(value) if _fits(index, child, step, len(value))
+            (index, child) for index, child in enumerate(value) if _matches(index, child, step, len(value))
         )
 
 
-def _fits(index: int, child: Any, step: Step, length: int) -> bool:
-    if isinstance(step, Index):
-        return index == (step.place if step.place >= 0 else length + step.place)
-    if isinstance(step, Where):
+def _matches(index: int, child: Any, step: PathStep, length: int) -> bool:
+    if isinstance(step, IndexStep):
+        return index == (step.position if step.position >= 0 else length + step.position)
+    if isinstance(step, FilterStep):
         return isinstance(child, dict) and str(child.get(step.field)) == step.value
-    return isinstance(step, Every)
+    return isinstance(step, WildcardStep)

@@ -1,8 +1,8 @@
-"""What a Tenant once applied and no longer wants: what to do with it, and with what marks it stays.
+"""Objects that a Tenant applied and no longer desires: whether to delete or orphan them. Pure.
 
-What was applied is written down before it is applied, so the list may name objects that never came to be, or that
-belong to somebody else: nothing is touched whose own labels or owner do not say that it is this Tenant's. Nor is an
-object that is still wanted under another id, nor a key that still holds `{{`: no object ever had such a name.
+The status records an object before it is applied, so it may name objects that were never created, or that are foreign.
+Only objects whose labels or owner references name this Tenant are changed. An object that is still desired under
+another id is no orphan, and neither is a key that still contains `{{`: no object ever had such a name.
 """
 
 from collections.abc import Collection, Iterable, Mapping
@@ -27,26 +27,26 @@ from steward.tenants.labels import (
 _API_VERSIONS: Final = {kind.kind: kind.api_version for kind in (*KINDS, kinds.ROLE, kinds.ROLE_BINDING)}
 
 
-class Owner(NamedTuple):
-    """The Tenant whose objects these are."""
+class TenantOwner(NamedTuple):
+    """The Tenant that owns a set of objects."""
 
     name: str
     namespace: str
     uid: str
     bucket: str = ""
-    """Set where the fleet is split (`--shard`): its objects carry it, and each part watches only its own."""
+    """Set with `--shard`: the label value by which each process watches only the objects of its part of the fleet."""
 
 
-class Fate(StrEnum):
-    LEAVE = "Leave"
-    """It is not ours, or on its way out already."""
+class OrphanAction(StrEnum):
+    IGNORE = "Leave"
+    """It is foreign, or terminating already."""
     DELETE = "Delete"
     RETAIN = "Retain"
 
 
-class Applied(NamedTuple):
-    """An object that was applied. `api_version` is empty where only the kind was written down, and it is none that is
-    known everywhere: then only the server can tell."""
+class AppliedRef(NamedTuple):
+    """An object that was applied. `api_version` is empty where the record has only the kind, and that is not one of the
+    built-in kinds: then discovery has to find it."""
 
     api_version: str
     kind: str
@@ -58,8 +58,8 @@ class Applied(NamedTuple):
     def key(self) -> str:
         return f"{self.kind}/{self.namespace}/{self.name}@{self.id}"
 
-    def is_same_object(self, other: "Applied") -> bool:
-        """Versions of one group show the same objects; where a group is unknown, the safe answer is yes."""
+    def is_same_object(self, other: "AppliedRef") -> bool:
+        """Versions of one group serve the same objects; where a group is unknown, the safe answer is yes."""
         if self[1:4] != other[1:4]:
             return False
         if not self.api_version or not other.api_version:
@@ -67,56 +67,56 @@ class Applied(NamedTuple):
         return Kind(self.api_version, self.kind).group == Kind(other.api_version, other.kind).group
 
 
-def parse_key(key: str) -> Applied | None:
-    """`Kind/namespace/name@id`; None for what no object can be called."""
+def parse_key(key: str) -> AppliedRef | None:
+    """Parses `Kind/namespace/name@id`; None where no object can have that name."""
     kind, _, rest = key.partition("/")
     namespace, _, named = rest.partition("/")
     name, _, identifier = named.partition("@")
     if not kind or not name or "{{" in key:
         return None
-    return Applied(_API_VERSIONS.get(kind, ""), kind, namespace, name, identifier)
+    return AppliedRef(_API_VERSIONS.get(kind, ""), kind, namespace, name, identifier)
 
 
-def applied_of(record: AppliedObject) -> Applied:
-    return Applied(record.api_version, record.kind, record.namespace, record.name, record.id)
+def applied_ref(record: AppliedObject) -> AppliedRef:
+    return AppliedRef(record.api_version, record.kind, record.namespace, record.name, record.id)
 
 
-def recorded(applied: Iterable[AppliedObject], keys: Iterable[str]) -> tuple[Applied, ...]:
-    """All that was written down, by us and by the operator before us, each object once."""
-    full = [applied_of(found) for found in applied]
+def recorded_objects(applied: Iterable[AppliedObject], keys: Iterable[str]) -> tuple[AppliedRef, ...]:
+    """Every recorded object once, from the records of this operator and the keys of the Go operator."""
+    full = [applied_ref(found) for found in applied]
     known = {found.key for found in full}
     parsed = [parse_key(key) for key in keys if key not in known]
     named = [found for found in full if "{{" not in found.key]
     return tuple(dict.fromkeys([*named, *(found for found in parsed if found is not None)]))
 
 
-def find_orphans(before: Iterable[Applied], wanted: Collection[Applied]) -> tuple[Applied, ...]:
-    by_name: dict[tuple[str, ...], list[Applied]] = {}
-    for found in wanted:
+def find_orphans(recorded: Iterable[AppliedRef], desired: Collection[AppliedRef]) -> tuple[AppliedRef, ...]:
+    by_name: dict[tuple[str, ...], list[AppliedRef]] = {}
+    for found in desired:
         by_name.setdefault(found[1:4], []).append(found)
     return tuple(
         found
-        for found in before
+        for found in recorded
         if not any(found.is_same_object(other) for other in by_name.get(found[1:4], ()))
     )
 
 
-def is_ours(meta: ObjectMeta, owner: Owner) -> bool:
+def is_owned(meta: ObjectMeta, owner: TenantOwner) -> bool:
     tracked = (meta.labels.get(TENANT), meta.labels.get(TENANT_NAMESPACE))
     return tracked == (owner.name, owner.namespace) or any(
         reference.uid == owner.uid for reference in meta.owner_references
     )
 
 
-def fate_of(meta: ObjectMeta, owner: Owner) -> Fate:
-    """By the policy that was written on the object when it was made: the template no longer knows."""
-    if not is_ours(meta, owner) or meta.deletion_timestamp is not None:
-        return Fate.LEAVE
-    return Fate.RETAIN if meta.annotations.get(DELETION_POLICY) == "Retain" else Fate.DELETE
+def orphan_action(meta: ObjectMeta, owner: TenantOwner) -> OrphanAction:
+    """Follows the policy annotation of the object: the template no longer contains the resource."""
+    if not is_owned(meta, owner) or meta.deletion_timestamp is not None:
+        return OrphanAction.IGNORE
+    return OrphanAction.RETAIN if meta.annotations.get(DELETION_POLICY) == "Retain" else OrphanAction.DELETE
 
 
-def orphan_patch(meta: ObjectMeta, owner: Owner, reason: str, now: float) -> dict[str, Any]:
-    """A merge patch that lets go of an object: no longer tracked, found by its label. Owners other than us stay."""
+def orphan_patch(meta: ObjectMeta, owner: TenantOwner, reason: str, now: float) -> dict[str, Any]:
+    """A merge patch that orphans an object: removes its tracking, adds the orphan label, and keeps other owners."""
     others = [reference for reference in meta.owner_references if reference.uid != owner.uid]
     metadata: dict[str, Any] = {
         "resourceVersion": meta.resource_version,
@@ -140,14 +140,14 @@ def _reference(reference: Any) -> dict[str, Any]:
 
 
 def adoption_patch(meta: ObjectMeta) -> dict[str, Any] | None:
-    """A merge patch that takes the orphan marks away; None where there are none."""
-    labels = _present(meta.labels, (ORPHANED,))
-    annotations = _present(meta.annotations, (ORPHANED_AT, ORPHANED_REASON))
+    """A merge patch that removes the orphan label and annotations; None where there are none."""
+    labels = _removals(meta.labels, (ORPHANED,))
+    annotations = _removals(meta.annotations, (ORPHANED_AT, ORPHANED_REASON))
     if not labels and not annotations:
         return None
     changed = {"labels": labels, "annotations": annotations}
     return {"metadata": {name: marks for name, marks in changed.items() if marks}}
 
 
-def _present(found: Mapping[str, str], names: Iterable[str]) -> dict[str, None]:
+def _removals(found: Mapping[str, str], names: Iterable[str]) -> dict[str, None]:
     return {name: None for name in names if name in found}

@@ -1,133 +1,131 @@
-"""Whose an object is, and what is said when it is not ours. Pure, but for the memory of who took what.
+"""Which objects and fields belong to a Tenant, and the messages for those that do not. Pure.
 
-Ours: our tracking labels, an owner reference to this Tenant, or the mark of an orphan, which waits to be adopted. On an
-object of ours a field that we apply is taken back from whoever changed it. Who takes the same field again and again,
-an autoscaler say, means it: after three times in a minute it is a conflict, and we stop. So does a Tenant that takes
-the whole object by force.
+An object belongs to a Tenant by its tracking labels or by an owner reference. An orphan, which carries the orphan
+label, may be adopted by any Tenant.
+
+On an object of the Tenant, an apply learns from the API server's conflict which manager owns a field. `merge` and
+`replace` never conflict, so the manager of a changed field is read from managedFields: without it, a manager that keeps
+changing the same field could not be named in a conflict, and the operator would change it back forever.
 """
 
-from collections import OrderedDict
-from collections.abc import Iterable
-from typing import Final, NamedTuple
+from collections.abc import Iterable, Mapping
+from typing import Any, Final, NamedTuple
 
 from steward.kube.errors import FieldConflict
-from steward.kube.objects.kinds import Ref
+from steward.kube.objects.kinds import Manifest, Ref
 from steward.kube.objects.meta import ObjectMeta, controller_of
 from steward.tenants.labels import FIELD_MANAGER, ORPHANED, SEEDING_MANAGER, TENANT, TENANT_NAMESPACE
-from steward.tenants.objects.orphans import Owner, is_ours
+from steward.tenants.objects.orphans import TenantOwner, is_owned
 
-TAKES: Final = 3
-TAKES_SECONDS: Final = 60.0
-PEACE_SECONDS: Final = 600.0
-REMEMBERED: Final = 10_000
-WHOLE: Final = "the object"
-"""What is taken where an owner and not a field is contested."""
-CURE: Final = "Check the namespace, review nameTemplate, or set conflictPolicy: Force"
-CURE_OF_FIELDS: Final = (
+OBJECT_CURE: Final = "Check the namespace, review nameTemplate, or set conflictPolicy: Force"
+FIELD_CURE: Final = (
     "List the field in ignoreFields, take it out of the template, or set conflictPolicy: Force"
 )
-CURE_OF_CONTESTS: Final = "List the field in ignoreFields, or take it out of the template"
+CONTEST_CURE: Final = "List the field in ignoreFields, or take it out of the template"
+UNKNOWN_MANAGER: Final = "another client"
 OUR_MANAGERS: Final = frozenset((FIELD_MANAGER, SEEDING_MANAGER, f"{FIELD_MANAGER}-heal"))
 
 
-def may_touch(meta: ObjectMeta, owner: Owner) -> bool:
-    return is_ours(meta, owner) or is_orphan(meta)
+def may_touch(meta: ObjectMeta, owner: TenantOwner) -> bool:
+    """Whether the Tenant may write to the object without taking it from another owner."""
+    return is_owned(meta, owner) or is_orphan(meta)
 
 
 def is_orphan(meta: ObjectMeta) -> bool:
-    """Let go by a Tenant, and not taken up by another since."""
+    """Orphaned by a Tenant, and not adopted by another since."""
     return meta.labels.get(ORPHANED) == "true" and TENANT not in meta.labels
 
 
-def holder(meta: ObjectMeta) -> str:
-    """Who has an object that is not ours, as far as it says so itself."""
+def describe_owner(meta: ObjectMeta) -> str:
+    """The owner of a foreign object, as far as its labels and owner references name one."""
     name, namespace = meta.labels.get(TENANT), meta.labels.get(TENANT_NAMESPACE)
     if name is not None:
         return f"Tenant {namespace or meta.namespace}/{name}"
     controller = controller_of(meta)
-    return f"{controller.kind} {controller.name}" if controller is not None else "somebody else"
+    return f"{controller.kind} {controller.name}" if controller is not None else "another owner"
 
 
-def object_conflict(ref: Ref, meta: ObjectMeta) -> str:
-    return f"Resource {ref.key.name} exists with different owner: {ref} belongs to {holder(meta)}. {CURE}"
+def object_conflict_message(ref: Ref, meta: ObjectMeta) -> str:
+    owner = describe_owner(meta)
+    return f"Resource {ref.key.name} exists with different owner: {ref} belongs to {owner}. {OBJECT_CURE}"
 
 
-def contested_object(ref: Ref, meta: ObjectMeta) -> str:
+def contested_object_message(ref: Ref, meta: ObjectMeta) -> str:
+    owner = describe_owner(meta)
     return (
-        f"Resource {ref.key.name} exists with different owner: {holder(meta)} takes {ref} again and again. "
+        f"Resource {ref.key.name} exists with different owner: {owner} takes {ref} again and again. "
         "Check the namespace, review nameTemplate, or leave conflictPolicy: Force to one of them"
     )
 
 
-def doubled_conflict(ref: Ref, earlier: str) -> str:
-    return (
-        f"Resource {ref.key.name} exists with different owner: {ref} is resource {earlier!r} already. {CURE}"
-    )
+def duplicate_conflict_message(ref: Ref, earlier: str) -> str:
+    return f"Resource {ref.key.name} exists with different owner: {ref} is resource {earlier!r} already. {OBJECT_CURE}"
 
 
-def field_conflict(ref: Ref, error: FieldConflict) -> str:
+def field_conflict_message(ref: Ref, error: FieldConflict) -> str:
     held = [f"{field} belongs to {manager}" for manager, field in error.managers]
-    return f"{ref}: {_some(held)}. {CURE_OF_FIELDS}"
+    return f"{ref}: {_join_some(held)}. {FIELD_CURE}"
 
 
-def fields_taken(ref: Ref, held: Iterable[tuple[str, str]]) -> str:
+def fields_taken_message(ref: Ref, held: Iterable[tuple[str, str]]) -> str:
     taken = [f"{field} was taken from {manager}" for manager, field in held]
-    return f"{ref}: {_some(taken)}, as conflictPolicy: Force says"
+    return f"{ref}: {_join_some(taken)}, by conflictPolicy: Force"
 
 
-def contest(ref: Ref, taken: "Iterable[Taken]") -> str:
+def contested_fields_message(ref: Ref, taken: "Iterable[TakenField]") -> str:
     held = [f"{found.manager} takes {found.field} again and again" for found in taken]
-    return f"{ref}: {_some(held)}. {CURE_OF_CONTESTS}"
+    return f"{ref}: {_join_some(held)}. {CONTEST_CURE}"
 
 
-def _some(sentences: list[str], most: int = 3) -> str:
+def _join_some(sentences: list[str], most: int = 3) -> str:
     more = f" and {len(sentences) - most} more" if len(sentences) > most else ""
     return ", ".join(sentences[:most]) + more
 
 
-def strangers(error: FieldConflict) -> tuple[tuple[str, str], ...]:
-    """Without our own former selves: an operator before us, or the manager that seeds ignored fields."""
+def foreign_managers(error: FieldConflict) -> tuple[tuple[str, str], ...]:
+    """The managers of a conflict without those of this operator: earlier versions of it, and the seeding manager."""
     return tuple((manager, field) for manager, field in error.managers if manager not in OUR_MANAGERS)
 
 
-class Taken(NamedTuple):
-    """A field of ours that another manager set."""
+class TakenField(NamedTuple):
+    """A field that the operator applies and that another manager has set."""
 
     ref: Ref
     manager: str
     field: str
 
 
-class Contests:
-    """Who took which field when. It forgets: a contest that has rested for long is tried again."""
+def field_managers(live: Manifest, paths: Iterable[str]) -> tuple[tuple[str, str], ...]:
+    """The manager of each path: the latest that owns it, else the latest that wrote to the object at all."""
+    entries = sorted(
+        (entry for entry in live["metadata"].get("managedFields") or () if _is_foreign_entry(entry)),
+        key=lambda entry: str(entry.get("time", "")),
+        reverse=True,
+    )
+    return tuple((_field_manager(entries, path), path) for path in paths)
 
-    def __init__(self) -> None:
-        self._taken: OrderedDict[Taken, tuple[float, ...]] = OrderedDict()
 
-    def note(self, ref: Ref, managers: Iterable[tuple[str, str]], now: float) -> tuple[Taken, ...]:
-        """Takes in that these fields were found in other hands; returns those for which we no longer fight."""
-        found = [Taken(ref, manager, field) for manager, field in managers]
-        return tuple(taken for taken in found if self._is_contested(taken, now))
+def _is_foreign_entry(entry: Mapping[str, Any]) -> bool:
+    return entry.get("manager") not in OUR_MANAGERS and entry.get("subresource") != "status"
 
-    def foresee(self, ref: Ref, managers: Iterable[tuple[str, str]], now: float) -> bool:
-        """Whether to put these fields back once more would be once too often."""
-        found = [Taken(ref, manager, field) for manager, field in managers]
-        return any(self.is_lost(taken, now) or len(self._lately(taken, now)) + 1 >= TAKES for taken in found)
 
-    def is_lost(self, taken: Taken, now: float) -> bool:
-        """Whether we no longer fight for it, as far as is known so far."""
-        times = self._taken.get(taken, ())
-        return len(times) >= TAKES and now - times[-1] < PEACE_SECONDS
+def _field_manager(entries: list[Mapping[str, Any]], path: str) -> str:
+    owners = [entry for entry in entries if _owns_path(entry.get("fieldsV1") or {}, path)]
+    found = next(iter(owners or entries), None)
+    return UNKNOWN_MANAGER if found is None else str(found.get("manager") or UNKNOWN_MANAGER)
 
-    def _lately(self, taken: Taken, now: float) -> tuple[float, ...]:
-        times = self._taken.get(taken, ())
-        return () if len(times) >= TAKES else tuple(time for time in times if now - time < TAKES_SECONDS)
 
-    def _is_contested(self, taken: Taken, now: float) -> bool:
-        if self.is_lost(taken, now):
-            return True
-        times = self._taken[taken] = (*self._lately(taken, now), now)
-        self._taken.move_to_end(taken)
-        if len(self._taken) > REMEMBERED:
-            self._taken.popitem(last=False)
-        return len(times) >= TAKES
+def _owns_path(fields: Mapping[str, Any], path: str) -> bool:
+    """Whether a FieldsV1 entry owns a path. Names may contain dots; inside a list, owning the list is enough."""
+    if not path.startswith("."):
+        return True
+    rest = path[1:]
+    return any(
+        not (children.keys() - {"."}) or _owns_path(children, rest[len(name) - 2 :])
+        for name, children in fields.items()
+        if name.startswith("f:") and _is_step(rest, name[2:])
+    )
+
+
+def _is_step(path: str, name: str) -> bool:
+    return path == name or path.startswith((f"{name}.", f"{name}["))

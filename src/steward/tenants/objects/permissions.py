@@ -1,8 +1,8 @@
-"""What templates may not do, whatever rights the operator has. Pure.
+"""What templates may not do, whatever permissions the operator has. Pure.
 
-A template's author is not the cluster's owner. What grants rights or bends the API server (roles of the cluster,
-bindings, webhooks, definitions) is refused unless a flag allows it; the operator's own namespace is never a target;
-and a denial of the API server is told with verb, resource and account.
+The author of a template is not the owner of the cluster. Kinds that grant permissions or change the API server (cluster
+roles, bindings, webhooks, CRDs) are rejected unless a flag allows them, and the namespace of the operator is never a
+target. The message for a denial by the API server names verb, resource and account.
 """
 
 from typing import Final, NamedTuple
@@ -10,9 +10,8 @@ from typing import Final, NamedTuple
 from steward.kube.config.settings import Impersonation
 from steward.kube.errors import Forbidden
 from steward.kube.objects.kinds import NAMESPACE, Kind, Ref
-from steward.runtime.manager.settings import Settings
 
-REFUSED_KINDS: Final[frozenset[tuple[str, str]]] = frozenset(
+RESTRICTED_KINDS: Final[frozenset[tuple[str, str]]] = frozenset(
     {
         ("rbac.authorization.k8s.io", "ClusterRole"),
         ("rbac.authorization.k8s.io", "ClusterRoleBinding"),
@@ -33,7 +32,7 @@ REFUSED_KINDS: Final[frozenset[tuple[str, str]]] = frozenset(
 
 
 class Permissions(NamedTuple):
-    """What the cluster's owner set by flags."""
+    """The limits that the owner of the cluster has set by flags."""
 
     own_namespace: str = ""
     no_cross_namespace: bool = False
@@ -41,51 +40,42 @@ class Permissions(NamedTuple):
     allow_kinds: tuple[str, ...] = ()
 
 
-def permissions_of(settings: Settings) -> Permissions:
-    return Permissions(
-        settings.namespace,
-        settings.no_cross_namespace,
-        settings.require_service_account,
-        settings.allow_kinds,
-    )
+def is_restricted(kind: Kind, permissions: Permissions) -> bool:
+    return (kind.group, kind.kind) in RESTRICTED_KINDS and kind.kind not in permissions.allow_kinds
 
 
-def is_refused(kind: Kind, allowed: Permissions) -> bool:
-    return (kind.group, kind.kind) in REFUSED_KINDS and kind.kind not in allowed.allow_kinds
-
-
-def refusal(ref: Ref, tenant_namespace: str, allowed: Permissions) -> str:
-    """Why an object may not be applied; nothing when it may."""
+def permission_problem(ref: Ref, tenant_namespace: str, permissions: Permissions) -> str:
+    """Why an object may not be applied; empty if it may."""
     kind, key = ref
-    if is_refused(kind, allowed):
+    if is_restricted(kind, permissions):
         return (
             f"{ref}: templates may not hold a {kind.kind}, which grants rights; allow it with --allow-kinds"
         )
-    # The Namespace itself is not in the namespace: its labels bind whoever lives there, and its end takes all along.
-    is_at_home = kind != NAMESPACE and key.namespace == tenant_namespace
+    # A Namespace is not inside itself: its labels affect all workloads in it, and its deletion deletes them.
+    is_own_namespace = kind != NAMESPACE and key.namespace == tenant_namespace
     target = key.name if kind == NAMESPACE else key.namespace
-    if allowed.own_namespace and target == allowed.own_namespace and not is_at_home:
+    if permissions.own_namespace and target == permissions.own_namespace and not is_own_namespace:
         return f"{ref}: the operator's own namespace {target} can be no target; choose another"
-    if allowed.no_cross_namespace and not is_at_home:
+    if permissions.no_cross_namespace and not is_own_namespace:
         where = f"in namespace {key.namespace}" if key.namespace else "in no namespace"
         return f"{ref}: is {where}, and --no-cross-namespace keeps templates in {tenant_namespace}"
     return ""
 
 
-def missing_account(service_account: str, allowed: Permissions) -> str:
-    if service_account or not allowed.require_service_account:
+def missing_account_message(service_account: str, permissions: Permissions) -> str:
+    if service_account or not permissions.require_service_account:
         return ""
     return "serviceAccountName is not set, and --require-service-account asks for it; set it in the template"
 
 
-def account_of(namespace: str, service_account: str) -> Impersonation:
-    """A ServiceAccount as the API server knows it."""
-    # Its groups are added by the server; named here, they would need a right to impersonate groups as well.
+def service_account_identity(namespace: str, service_account: str) -> Impersonation:
+    """The identity of a ServiceAccount, to impersonate."""
+    # Without groups: the API server adds them. Naming them would need the permission to impersonate groups as well.
     return Impersonation(user=f"system:serviceaccount:{namespace}:{service_account}")
 
 
-def denial(ref: Ref, error: Forbidden) -> str:
-    """Who may not do what; an admission refusal says its own words."""
+def denial_message(ref: Ref, error: Forbidden) -> str:
+    """Names account, verb and resource; a denial by an admission webhook is quoted as it is."""
     if not error.user:
         return f"{ref}: {error.message}"
     return f"{ref}: {error.user} may not {error.verb} {error.resource}; grant it by a Role and a RoleBinding"

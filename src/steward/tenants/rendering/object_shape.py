@@ -1,21 +1,21 @@
-"""What every object is, whatever its kind: looked at before it is taken apart, with the field in the error."""
+"""Checks that a rendered object has the structure that every kind has; errors name the field. Pure."""
 
 from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
 from steward.tenants.errors import RenderError
 
-DEEPEST: Final = 100
-"""How many maps and lists may stand in each other. No kind comes near it; what goes far beyond cannot be walked."""
+MAX_DEPTH: Final = 100
+"""How deeply maps and lists may be nested. No kind comes near it; far deeper objects cannot be walked recursively."""
 _MAPS: Final = (("metadata",), ("metadata", "labels"), ("metadata", "annotations"))
 
 
 def check_object(body: Mapping[str, Any]) -> None:
     if is_too_deep(body):
-        raise RenderError("spec", f"is nested deeper than {DEEPEST} levels: flatten it")
+        raise RenderError("spec", f"is nested deeper than {MAX_DEPTH} levels: flatten it")
     for field in ("apiVersion", "kind"):
         if not isinstance(body.get(field), str) or not body[field]:
-            raise RenderError(f"spec.{field}", f"is missing: spec is a whole object, with its {field}")
+            raise RenderError(f"spec.{field}", f"is missing: spec is a complete object, with its {field}")
     for path in _MAPS:
         _check_map(body, path)
     if body["apiVersion"] == "v1" and body["kind"] == "Secret":
@@ -25,9 +25,9 @@ def check_object(body: Mapping[str, Any]) -> None:
 
 
 def is_too_deep(body: Any) -> bool:
-    """Level by level, since whoever goes down by recursion may not come back."""
+    """Level by level: recursion could exceed the stack."""
     level = [body]
-    for _ in range(DEEPEST):
+    for _ in range(MAX_DEPTH):
         level = [child for value in level for child in _children(value)]
         if not level:
             return False

@@ -1,8 +1,8 @@
-"""An object with templates in it, parsed once and filled for each row.
+"""An object with templates in it, parsed once and rendered for each row. Pure.
 
-What holds no template is shared by all rows and never copied; what does is rendered exactly once, so that `{{` in the
-value of a row stays text. Values of the template's own `int`, `float` and `bool` keep their type, except where the API
-wants text whatever it looks like: labels, annotations, selectors, and the data of ConfigMaps and Secrets.
+Parts without a template are shared by all rows and never copied. Parts with a template are rendered exactly once, so
+that `{{` in the value of a row stays text. Results of the template functions `int`, `float` and `bool` keep their
+type, except where the API requires text: labels, annotations, selectors, and the data of ConfigMaps and Secrets.
 """
 
 from collections.abc import Mapping
@@ -25,189 +25,195 @@ TEXT_FIELDS: Final = frozenset({"apiVersion", "kind"})
 TEXT_MAPS: Final = frozenset({"annotations", "labels", "matchLabels", "nodeSelector"})
 PAYLOADS: Final = frozenset({"data", "stringData", "binaryData"})
 PAYLOAD_KINDS: Final = frozenset({"ConfigMap", "Secret"})
-ALL_STEPS: Final = 3_000_000
-"""What all texts of a template may take together, about as many microseconds: nobody else gets a turn meanwhile."""
+MAX_STEPS: Final = 3_000_000
+"""For all texts of a template together; about as many microseconds, during which nothing else in the process runs."""
 _TYPED_WORDS: Final = ("int", "float", "bool")
 
 
-class Place(NamedTuple):
-    """Where in a resource a value stands, and how to read it."""
+class TemplatePosition(NamedTuple):
+    """The position of a value in a resource, and how templates in it are parsed."""
 
     path: str
     profile: str
     text_only: bool = False
     limits: Limits = DEFAULT_LIMITS
 
-    def below(self, name: str) -> "Place":
+    def field(self, name: str) -> "TemplatePosition":
         return self._replace(path=f"{self.path}.{name}" if self.path else name)
 
-    def at(self, index: int) -> "Place":
+    def item(self, index: int) -> "TemplatePosition":
         return self._replace(path=f"{self.path}[{index}]")
 
-    def as_text(self) -> "Place":
+    def as_text(self) -> "TemplatePosition":
         return self._replace(text_only=True)
 
 
-class Filling:
-    """A row on its way into the objects of a Tenant, and how much of them may still be written."""
+class RenderContext:
+    """The variables of a row, and how many bytes its objects may still take."""
 
-    __slots__ = ("left", "most", "variables")
+    __slots__ = ("limit", "remaining", "variables")
 
-    def __init__(self, variables: Variables, most: int) -> None:
+    def __init__(self, variables: Variables, limit: int) -> None:
         self.variables = variables
-        self.most = most
-        self.left = most
+        self.limit = limit
+        self.remaining = limit
 
-    def take(self, text: str, field: str) -> str:
-        """TooLarge before all the texts of a Tenant that nobody could write take up the memory of others."""
-        self.left -= len(text)
-        if self.left < 0:
-            told = f"the Tenant's objects are more than the {self.most} bytes that they may be together"
-            raise TooLarge(field, f"{told}; shorten the row's values")
-        return _checked(text, field)
+    def consume(self, text: str, field: str) -> str:
+        """Counts a rendered text. TooLarge as soon as the Tenant would be too large to be written, to save memory."""
+        self.remaining -= len(text)
+        if self.remaining < 0:
+            message = f"the Tenant's objects are more than the {self.limit} bytes that they may be together"
+            raise TooLarge(field, f"{message}; shorten the row's values")
+        return _check_utf8(text, field)
 
 
-def texts_in(value: Any) -> int:
-    """How many texts hold a template."""
+def count_templates(value: Any) -> int:
+    """The number of texts that contain a template."""
     if isinstance(value, str):
         return int("{{" in value)
-    inside = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
-    return sum(map(texts_in, inside))
+    children = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
+    return sum(map(count_templates, children))
 
 
 def limits_for(texts: int) -> Limits:
-    """What one of so many texts may take. Up to thirty, as much as any."""
-    steps = min(DEFAULT_LIMITS.steps, ALL_STEPS // max(1, texts))
+    """The limits of one text, given the number of texts. Up to thirty texts have the default limits."""
+    steps = min(DEFAULT_LIMITS.steps, MAX_STEPS // max(1, texts))
     return DEFAULT_LIMITS if steps == DEFAULT_LIMITS.steps else DEFAULT_LIMITS._replace(steps=steps)
 
 
-class Node(Protocol):
-    """A part of an object that waits for its row."""
+class TemplateNode(Protocol):
+    """A part of an object that is rendered for each row."""
 
-    def fill(self, filling: Filling) -> Any: ...
+    def render(self, context: RenderContext) -> Any: ...
 
 
-class Text(NamedTuple):
+class TextNode(NamedTuple):
     """A template whose result is always text."""
 
     template: Template
 
-    def fill(self, filling: Filling) -> str:
+    def render(self, context: RenderContext) -> str:
         try:
-            text = self.template.render(filling.variables)
+            text = self.template.render(context.variables)
         except TemplateError as error:
-            raise failed(self.template.name, error, filling.variables) from None
-        return filling.take(text, self.template.name)
+            raise render_error(self.template.name, error, context.variables) from None
+        return context.consume(text, self.template.name)
 
 
-class Typed(NamedTuple):
+class TypedNode(NamedTuple):
     """A template whose result may be a number or a boolean."""
 
     template: Template
 
-    def fill(self, filling: Filling) -> Any:
+    def render(self, context: RenderContext) -> Any:
         try:
-            value = self.template.render_value(filling.variables)
+            value = self.template.render_value(context.variables)
         except TemplateError as error:
-            raise failed(self.template.name, error, filling.variables) from None
-        return filling.take(value, self.template.name) if isinstance(value, str) else value
+            raise render_error(self.template.name, error, context.variables) from None
+        return context.consume(value, self.template.name) if isinstance(value, str) else value
 
 
-class Constant(NamedTuple):
+class ConstantNode(NamedTuple):
     value: Any
 
-    def fill(self, filling: Filling) -> Any:
+    def render(self, context: RenderContext) -> Any:
         return self.value
 
 
-class Fields(NamedTuple):
-    members: tuple[tuple[str, Node], ...]
+class MapNode(NamedTuple):
+    members: tuple[tuple[str, TemplateNode], ...]
 
-    def fill(self, filling: Filling) -> dict[str, Any]:
-        return {name: node.fill(filling) for name, node in self.members}
-
-
-class Items(NamedTuple):
-    members: tuple[Node, ...]
-
-    def fill(self, filling: Filling) -> list[Any]:
-        return [node.fill(filling) for node in self.members]
+    def render(self, context: RenderContext) -> dict[str, Any]:
+        return {name: node.render(context) for name, node in self.members}
 
 
-def prepare(value: Any, place: Place) -> Node:
-    """RenderError where a text is no template."""
+class ListNode(NamedTuple):
+    members: tuple[TemplateNode, ...]
+
+    def render(self, context: RenderContext) -> list[Any]:
+        return [node.render(context) for node in self.members]
+
+
+def prepare_value(value: Any, position: TemplatePosition) -> TemplateNode:
+    """Parses all templates in a value. RenderError where a text is no valid template."""
     if isinstance(value, str):
-        return _text(value, place)
+        return _text(value, position)
     if isinstance(value, dict):
-        return _fields(value, place)
+        return _fields(value, position)
     if isinstance(value, list):
-        items = tuple(prepare(item, place.at(index)) for index, item in enumerate(value))
-        return Constant(value) if all(isinstance(item, Constant) for item in items) else Items(items)
-    return Constant(value)
+        items = tuple(prepare_value(item, position.item(index)) for index, item in enumerate(value))
+        return (
+            ConstantNode(value) if all(isinstance(item, ConstantNode) for item in items) else ListNode(items)
+        )
+    return ConstantNode(value)
 
 
-def prepare_object(manifest: dict[str, Any], place: Place) -> Node:
-    """A whole object, whose kind decides what its data is. A kind that is a template itself may be any."""
+def prepare_object(manifest: dict[str, Any], position: TemplatePosition) -> TemplateNode:
+    """Parses an object; its kind decides whether `data` is text. A kind that is a template may be any."""
     kind = str(manifest.get("kind"))
     if kind not in PAYLOAD_KINDS and "{{" not in kind:
-        return prepare(manifest, place)
+        return prepare_value(manifest, position)
     members = {
-        name: prepare(value, place.below(name).as_text() if name in PAYLOADS else _inside(name, place))
+        name: prepare_value(
+            value, position.field(name).as_text() if name in PAYLOADS else _child_position(name, position)
+        )
         for name, value in manifest.items()
     }
-    return _gathered(manifest, members)
+    return _map_node(manifest, members)
 
 
-def _fields(value: dict[str, Any], place: Place) -> Node:
-    return _gathered(value, {name: prepare(child, _inside(name, place)) for name, child in value.items()})
+def _fields(value: dict[str, Any], position: TemplatePosition) -> TemplateNode:
+    return _map_node(
+        value, {name: prepare_value(child, _child_position(name, position)) for name, child in value.items()}
+    )
 
 
-def _inside(name: str, place: Place) -> Place:
-    below = place.below(name)
-    return below.as_text() if name in TEXT_MAPS or name in TEXT_FIELDS else below
+def _child_position(name: str, position: TemplatePosition) -> TemplatePosition:
+    child = position.field(name)
+    return child.as_text() if name in TEXT_MAPS or name in TEXT_FIELDS else child
 
 
-def _gathered(value: dict[str, Any], members: dict[str, Node]) -> Node:
-    if all(isinstance(node, Constant) for node in members.values()):
-        return Constant(value)
-    return Fields(tuple(members.items()))
+def _map_node(value: dict[str, Any], members: dict[str, TemplateNode]) -> TemplateNode:
+    if all(isinstance(node, ConstantNode) for node in members.values()):
+        return ConstantNode(value)
+    return MapNode(tuple(members.items()))
 
 
-def _text(source: str, place: Place) -> Node:
+def _text(source: str, position: TemplatePosition) -> TemplateNode:
     if "{{" not in source:
-        return Constant(source)
-    template = parsed(source, place)
-    if not place.text_only and any(word in source for word in _TYPED_WORDS):
-        return Typed(template)
-    return Text(template)
+        return ConstantNode(source)
+    template = parse_template(source, position)
+    if not position.text_only and any(word in source for word in _TYPED_WORDS):
+        return TypedNode(template)
+    return TextNode(template)
 
 
-def parsed(source: str, place: Place) -> Template:
+def parse_template(source: str, position: TemplatePosition) -> Template:
     try:
         return parse(
             source,
-            place.path,
+            position.path,
             functions="tenants",
-            profile=place.profile,
+            profile=position.profile,
             missingkey="defaulted",
-            limits=place.limits,
+            limits=position.limits,
         )
     except TemplateError as error:
-        raise failed(place.path, error, {}) from None
+        raise render_error(position.path, error, {}) from None
 
 
-def failed(field: str, error: TemplateError, variables: Variables) -> RenderError:
-    """Go's words, the line with a caret, what there is, and the cure."""
-    told = explain(error, dict(variables))
+def render_error(field: str, error: TemplateError, variables: Variables) -> RenderError:
+    """The message of Go's template engine, the line with a caret, the known variables, and the cure."""
+    message = explain(error, dict(variables))
     if "no entry for key" in error.text:
-        told += "\nadd it to extraValueMappings of the registry, or write {{ default ... }} where it may be missing"
+        message += "\nadd it to extraValueMappings of the registry, or write {{ default ... }} where it may be missing"
     if isinstance(error, BudgetExceeded):
-        return TooLarge(field, f"{told}\nshorten the row's values", error.line, error.column)
-    return RenderError(field, told, error.line, error.column)
+        return TooLarge(field, f"{message}\nshorten the row's values", error.line, error.column)
+    return RenderError(field, message, error.line, error.column)
 
 
-def _checked(text: str, field: str) -> str:
-    """Bytes that are no text (of b64dec, say) cannot be sent to an API server."""
+def _check_utf8(text: str, field: str) -> str:
+    """Bytes that are not UTF-8, for example from b64dec, cannot be sent to an API server."""
     if not text.isascii():
         try:
             text.encode()

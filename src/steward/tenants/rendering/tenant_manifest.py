@@ -1,7 +1,7 @@
-"""A Tenant as it is to be applied, and the Secret beside it. Pure.
+"""The manifest of a Tenant and of its values Secret. Pure.
 
-Every default of the schema is written out: what the server would add inside an atomic list by itself is then no
-difference between what is there and what is wanted.
+Every default of the schema is written out: defaults that the API server adds inside an atomic list would otherwise be
+a difference between the live and the desired object.
 """
 
 from collections.abc import Iterable
@@ -20,52 +20,52 @@ from steward.tenants.api.template import TenantTemplateSpec
 from steward.tenants.cache_rules import TENANT_KIND
 from steward.tenants.errors import RenderError
 from steward.tenants.names import TenantKey, bucket, label_value, values_secret
-from steward.tenants.rendering.render import PreparedResource, Rendered, TenantIdentity
+from steward.tenants.rendering.render import PreparedResource, RenderedTenant, TenantIdentity
 from steward.tenants.sources.rows import Row
 
 _DIGEST_BYTES: Final = 16
 _FIELDS: Final = tuple((field.name, field.encode_name) for field in structs.fields(TResource))
 
 
-class TemplateInUse(NamedTuple):
-    """The content of a template that is in force, parsed."""
+class ActiveTemplate(NamedTuple):
+    """The parsed active revision of a template."""
 
     name: str
     generation: int
     version: str
-    """Names the content and the way it is rendered: what was rendered from the same is the same."""
+    """Identifies the content and how it is rendered: equal versions render equal objects."""
     spec: TenantTemplateSpec
     prepared: tuple[PreparedResource, ...]
     is_repeatable: bool = True
-    """Whether rendering twice gives the same: not with functions of clock and chance."""
+    """Whether rendering twice gives the same result: not with functions that read the clock or random values."""
 
 
-class WantedTenant(NamedTuple):
-    """A row and a template that are to be a Tenant."""
+class DesiredTenant(NamedTuple):
+    """A row and a template that make a Tenant."""
 
     name: str
     row: Row
-    template: TemplateInUse
+    template: ActiveTemplate
 
     @property
     def key(self) -> TenantKey:
         return TenantKey(self.row.uid, self.template.name)
 
     def fingerprint(self, registry: ObjectMeta) -> bytes:
-        """Equal ones render to the same Tenant."""
-        told = [registry.uid, self.name, self.template.version, *self.row[:3], self.row.extra]
-        return blake2b(msgspec.json.encode(told), digest_size=_DIGEST_BYTES).digest()
+        """Equal fingerprints render to the same Tenant."""
+        content = [registry.uid, self.name, self.template.version, *self.row[:3], self.row.extra]
+        return blake2b(msgspec.json.encode(content), digest_size=_DIGEST_BYTES).digest()
 
 
-def tenant_manifest(wanted: WantedTenant, registry: ObjectMeta, rendered: Rendered) -> Manifest:
-    lists: dict[str, Any] = {name: listed(found) for name, found in rendered.lists.items()}
+def tenant_manifest(desired: DesiredTenant, registry: ObjectMeta, rendered: RenderedTenant) -> Manifest:
+    lists: dict[str, Any] = {name: resource_manifests(found) for name, found in rendered.lists.items()}
     if rendered.payload.entries:
-        lists["values"] = {"secretName": values_secret(wanted.name), "digest": rendered.payload.digest}
-    return _manifest(wanted, registry, lists)
+        lists["values"] = {"secretName": values_secret(desired.name), "digest": rendered.payload.digest}
+    return _manifest(desired, registry, lists)
 
 
-def failed_manifest(wanted: WantedTenant, registry: ObjectMeta, error: RenderError) -> Manifest:
-    """A Tenant that says why its row cannot be rendered, and has nothing to apply."""
+def render_failure_manifest(desired: DesiredTenant, registry: ObjectMeta, error: RenderError) -> Manifest:
+    """A Tenant without objects that reports why its row cannot be rendered."""
     failure: dict[str, Any] = {
         "resource": error.resource,
         "field": error.field,
@@ -74,32 +74,32 @@ def failed_manifest(wanted: WantedTenant, registry: ObjectMeta, error: RenderErr
     }
     if error.column is not None:
         failure["column"] = error.column
-    return _manifest(wanted, registry, {"renderFailure": failure})
+    return _manifest(desired, registry, {"renderFailure": failure})
 
 
-def _manifest(wanted: WantedTenant, registry: ObjectMeta, content: dict[str, Any]) -> Manifest:
-    """Without an owner reference: a foreground deletion of the registry would take its Tenants past the guard, even
-    past the registry's finalizer. The label says whose they are, and the finalizer takes them along."""
-    template = wanted.template
+def _manifest(desired: DesiredTenant, registry: ObjectMeta, content: dict[str, Any]) -> Manifest:
+    """Without an owner reference: a foreground deletion of the registry would delete its Tenants without the guard,
+    even before the registry's finalizer. A label names the registry, and the finalizer deletes the Tenants."""
+    template = desired.template
     account = template.spec.service_account_name
     return {
         "apiVersion": TENANT_KIND.api_version,
         "kind": TENANT_KIND.kind,
         "metadata": {
-            "name": wanted.name,
+            "name": desired.name,
             "namespace": registry.namespace,
             "labels": {
                 labels.REGISTRY: label_value(registry.name),
-                labels.UID: label_value(wanted.row.uid),
+                labels.UID: label_value(desired.row.uid),
                 labels.TEMPLATE: label_value(template.name),
-                labels.BUCKET: bucket(wanted.name),
+                labels.BUCKET: bucket(desired.name),
             },
             "annotations": {labels.TEMPLATE_GENERATION: str(template.generation)},
-            # From its first moment, which spares a write for each Tenant. One that is being deleted is never applied.
+            # With the first apply, which saves a write for each Tenant. Terminating Tenants are never applied.
             "finalizers": [labels.TENANT_FINALIZER],
         },
         "spec": {
-            "uid": wanted.row.uid,
+            "uid": desired.row.uid,
             "templateRef": template.name,
             "templateGeneration": template.generation,
             **({} if account is UNSET else {"serviceAccountName": account}),
@@ -108,15 +108,15 @@ def _manifest(wanted: WantedTenant, registry: ObjectMeta, content: dict[str, Any
     }
 
 
-def listed(resources: Iterable[TResource]) -> list[dict[str, Any]]:
+def resource_manifests(resources: Iterable[TResource]) -> list[dict[str, Any]]:
     return [
         {name: value for field, name in _FIELDS if (value := getattr(resource, field)) is not UNSET}
         for resource in resources
     ]
 
 
-def values_manifest(tenant: ObjectMeta, rendered: Rendered) -> Manifest:
-    """The Secret that holds what the specification must not."""
+def values_manifest(tenant: ObjectMeta, rendered: RenderedTenant) -> Manifest:
+    """The Secret with the payload, which the spec must not contain."""
     owner = {"apiVersion": TENANT_KIND.api_version, "kind": TENANT_KIND.kind}
     return {
         "apiVersion": SECRET.api_version,
@@ -136,11 +136,11 @@ def values_manifest(tenant: ObjectMeta, rendered: Rendered) -> Manifest:
     }
 
 
-def holds_values_of(secret: ObjectMeta, tenant: ObjectMeta) -> bool:
-    """Whether it is the Secret that we made beside the Tenant. One that a Tenant applies has a policy for its end."""
+def is_values_secret(secret: ObjectMeta, tenant: ObjectMeta) -> bool:
+    """Whether it is the values Secret of the Tenant. A Secret that a Tenant applies has a deletion policy."""
     tracked = (secret.labels.get(labels.TENANT), secret.labels.get(labels.TENANT_NAMESPACE))
     return tracked == (tenant.name, tenant.namespace) and labels.DELETION_POLICY not in secret.annotations
 
 
-def identity_of(wanted: WantedTenant, registry: ObjectMeta) -> TenantIdentity:
-    return TenantIdentity(wanted.name, registry.namespace)
+def tenant_identity(desired: DesiredTenant, registry: ObjectMeta) -> TenantIdentity:
+    return TenantIdentity(desired.name, registry.namespace)

@@ -1,6 +1,7 @@
-"""What templates see of a row. All texts: a row's values are data, whatever they look like.
+"""The variables that templates can use for a row. All are texts: values of a row are data, whatever they look like.
+Pure.
 
-A variable of `extraValueMappings` wins over a built-in of its name, as it always has.
+A variable of `extraValueMappings` overrides a built-in one of the same name, as in the Go operator.
 """
 
 from typing import Final
@@ -15,7 +16,7 @@ BUILT_IN: Final = ("uid", "hostOrUrl", "host", "activate", "registryId", "templa
 Variables = dict[str, str]
 
 
-def variables_of(row: Row, registry: str, template: str) -> Variables:
+def row_variables(row: Row, registry: str, template: str) -> Variables:
     return {
         "uid": row.uid,
         "hostOrUrl": row.host_or_url,
@@ -28,9 +29,9 @@ def variables_of(row: Row, registry: str, template: str) -> Variables:
     }
 
 
-def masked(variables: Variables) -> Variables:
-    """For the log: which variables a template saw and which of them were empty, but no value. Not even of those that
-    Steward makes: a column may be mapped over them."""
+def mask_values(variables: Variables) -> Variables:
+    """For the log: the names of the variables and which of them are empty, but no value. Built-in variables are masked
+    too: a column may be mapped to their names."""
     return {name: _MASK if value else "" for name, value in variables.items()}
 
 

@@ -1,46 +1,70 @@
-"""From what a registry says to the source that reads it."""
+"""Creates the reader for the source of a registry, and computes the identity of the source."""
 
 import hashlib
-from typing import Final
+from collections.abc import Callable, Mapping
+from typing import Any, Final
 
 import msgspec
 
 from steward.tenants.api import source as api
-from steward.tenants.api.scalars import UNSET
+from steward.tenants.api.scalars import UNSET, SourceType
 from steward.tenants.errors import BadSource
+from steward.tenants.sources.reader import SourceCredentials, SourceEnvironment, TableReader
 from steward.tenants.sources.rows import Columns
-from steward.tenants.sources.source import Credentials, Source, Surroundings
-
-_WHERE: Final = ("host", "port", "database", "file", "table")
 
 
-def open_source(described: api.Source, credentials: Credentials, surroundings: Surroundings) -> Source:
-    """Nothing is sent before the first read. BadSource where the block for the type is missing.
-
-    A driver is loaded with the first source that needs it: most operators read one kind of database."""
-    if described.type == "mysql" and described.mysql is not UNSET:
-        from steward.tenants.sources.mysql import MySql
-
-        return MySql(described.mysql, credentials, surroundings.redirect)
-    if described.type == "postgres" and described.postgres is not UNSET:
-        from steward.tenants.sources.postgres import Postgres
-
-        return Postgres(described.postgres, credentials, surroundings.redirect)
-    if described.type == "sqlite" and described.sqlite is not UNSET:
-        from steward.tenants.sources.sqlite import Sqlite
-
-        return Sqlite(described.sqlite, surroundings.sqlite_root)
-    raise BadSource(
-        f"source.type is {described.type}, and source.{described.type} is missing: say where the table is"
-    )
+def open_reader(
+    source: api.Source, credentials: SourceCredentials, environment: SourceEnvironment
+) -> TableReader:
+    """Connects only with the first read. BadSource where the block for the type is missing."""
+    block = source.block
+    if block is UNSET:
+        raise BadSource(
+            f"source.type is {source.type}, and source.{source.type} is missing: say where the table is"
+        )
+    return _OPENERS[source.type](block, credentials, environment)
 
 
-def identity_of(described: api.Source, columns: Columns) -> str:
-    """What is read, in one word: two reads agree with each other only if it was the same table and the same columns.
+# Each driver is imported with the first source that needs it: most operators read one kind of database.
 
-    How it is read (password, TLS, timeouts, interval) is no part of it.
+
+def _open_mysql(
+    block: api.MySqlSource, credentials: SourceCredentials, environment: SourceEnvironment
+) -> TableReader:
+    from steward.tenants.sources.mysql import MySqlReader
+
+    return MySqlReader(block, credentials, environment.redirect)
+
+
+def _open_postgres(
+    block: api.PostgresSource, credentials: SourceCredentials, environment: SourceEnvironment
+) -> TableReader:
+    from steward.tenants.sources.postgres import PostgresReader
+
+    return PostgresReader(block, credentials, environment.redirect)
+
+
+def _open_sqlite(
+    block: api.SqliteSource, credentials: SourceCredentials, environment: SourceEnvironment
+) -> TableReader:
+    from steward.tenants.sources.sqlite import SqliteReader
+
+    return SqliteReader(block, environment.sqlite_root)
+
+
+_OPENERS: Final[Mapping[SourceType, Callable[[Any, SourceCredentials, SourceEnvironment], TableReader]]] = {
+    "mysql": _open_mysql,
+    "postgres": _open_postgres,
+    "sqlite": _open_sqlite,
+}
+
+
+def source_identity(source: api.Source, columns: Columns) -> str:
+    """A hash of the table and the columns that are read. The deletion guard compares only reads of one identity.
+
+    How they are read (password, TLS, timeouts, interval) is not part of it.
     """
-    block = getattr(described, described.type)
-    told = "" if block is UNSET else [getattr(block, name, "") for name in _WHERE]
-    whole = msgspec.json.encode([described.type, told, columns.names])
-    return hashlib.sha256(whole).hexdigest()[:16]
+    block = source.block
+    table = "" if block is UNSET else block.identity()
+    encoded = msgspec.json.encode([source.type, table, columns.names])
+    return hashlib.sha256(encoded).hexdigest()[:16]

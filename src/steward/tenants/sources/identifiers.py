@@ -1,11 +1,11 @@
-"""Names of tables and columns: validated, then quoted, never pasted."""
+"""Names of tables and columns: validated and quoted, never inserted as they are. Pure."""
 
 from collections.abc import Iterable
 from typing import Final, NamedTuple
 
 from steward.tenants.errors import BadSource
 
-LONGEST: Final = 128
+MAX_LENGTH: Final = 128
 BACKTICK: Final = "`"
 DOUBLE_QUOTE: Final = '"'
 
@@ -18,10 +18,10 @@ class Dialect(NamedTuple):
         return f"{self.quote}{name.replace(self.quote, self.quote * 2)}{self.quote}"
 
     def table(self, name: str) -> str:
-        """`name` or `schema.name`, each part quoted by itself."""
+        """`name` or `schema.name`, with each part quoted."""
         parts = name.split(".")
         if len(parts) > 2:
-            raise BadSource(f"table {name[:LONGEST]!r} has {len(parts)} parts: write name or schema.name")
+            raise BadSource(f"table {name[:MAX_LENGTH]!r} has {len(parts)} parts: write name or schema.name")
         return ".".join(self.quoted(part, "table") for part in parts)
 
     def select(self, columns: Iterable[str], table: str) -> str:
@@ -29,7 +29,7 @@ class Dialect(NamedTuple):
         return f"SELECT {listed} FROM {self.table(table)}"
 
 
-# SQLite takes an unknown name in double quotes for a text; in backticks it is an error, as it should be.
+# SQLite reads an unknown name in double quotes as a string; in backticks it is an error, as required here.
 MYSQL: Final = Dialect(BACKTICK)
 SQLITE: Final = Dialect(BACKTICK)
 POSTGRES: Final = Dialect(DOUBLE_QUOTE)
@@ -37,10 +37,12 @@ POSTGRES: Final = Dialect(DOUBLE_QUOTE)
 
 def check_identifier(name: str, field: str) -> None:
     if not name or name != name.strip():
-        raise BadSource(f"{field} {name[:LONGEST]!r} is empty or has blanks around it: write the bare name")
-    if len(name) > LONGEST:
         raise BadSource(
-            f"{field} {name[:20]!r}… is longer than {LONGEST} characters: no database has such names"
+            f"{field} {name[:MAX_LENGTH]!r} is empty or has blanks around it: write the bare name"
+        )
+    if len(name) > MAX_LENGTH:
+        raise BadSource(
+            f"{field} {name[:20]!r}… is longer than {MAX_LENGTH} characters: no database has such names"
         )
     if not name.isprintable():
         raise BadSource(f"{field} {name!r} holds characters that cannot be printed: correct the name")

@@ -1,10 +1,9 @@
-"""Rows of a MySQL or MariaDB server.
+"""Reads rows of a MySQL or MariaDB server.
 
-The server gets one SELECT, in a read-only transaction on one snapshot, with a limit of time that the server keeps and a
-longer one that we keep ourselves. What its administrator set for every session (a limit of rows, another character set)
-does not hold for this one: rows that were left out would look as if they were gone. It never gets a file from us:
-`local_infile` is off, and asking for one is an error. Nor does it get the password as it is over a wire that anybody
-can read.
+The reader sends one SELECT, in a read-only transaction on one snapshot, with a time limit that the server enforces
+and a longer one of its own. Session defaults of the server's administrator (a limit of rows, another character set)
+are overridden: omitted rows would look as if they were deleted. The reader never sends a file (`local_infile` is off,
+and a request for one is an error), and never sends the password in clear text over a connection without TLS.
 """
 
 import asyncio
@@ -20,28 +19,28 @@ from asyncmy.converters import convert_datetime
 from asyncmy.cursors import SSCursor
 from asyncmy.errors import Error as MySqlError
 
+from steward.kube.objects.durations import parse_interval
 from steward.tenants.api.source import MySqlSource
 from steward.tenants.errors import (
     AccessDenied,
     BrokenRead,
     SourceError,
+    SourceUnreachable,
     TlsFailed,
-    Unreachable,
     WrongTable,
 )
-from steward.tenants.intervals import seconds_of
 from steward.tenants.sources.identifiers import MYSQL
-from steward.tenants.sources.mysql_logins import NO_COMMON_LOGIN, refused_logins
-from steward.tenants.sources.rows import Columns, Rows, Sorter
-from steward.tenants.sources.source import PAUSE_EVERY, Credentials, Redirect, directly
-from steward.tenants.sources.tls import Attempt, read_over
+from steward.tenants.sources.mysql_logins import NO_COMMON_LOGIN, rejected_logins
+from steward.tenants.sources.reader import PAUSE_EVERY, Redirect, SourceCredentials, no_redirect
+from steward.tenants.sources.rows import Columns, Rows, RowSorter
+from steward.tenants.sources.tls import TlsAttempt, read_with_tls
 
 GRACE_SECONDS: Final = 5.0
-"""How much longer than the server we wait ourselves."""
+"""How much longer than the server the reader waits itself."""
 _DENIED: Final = frozenset({1044, 1045, 1130, 1142, 1143, 1227, 1698, 1820, 1862, 3118})
 _WRONG_TABLE: Final = frozenset({1049, 1054, 1146})
 _TOO_SLOW: Final = frozenset({1317, 1969, 3024})
-_NOBODY_THERE: Final = (ConnectionRefusedError, socket.gaierror, TimeoutError)
+_UNREACHABLE: Final = (ConnectionRefusedError, socket.gaierror, TimeoutError)
 _GARBLED: Final = (
     ArithmeticError, AssertionError, AttributeError, LookupError, RuntimeError, TypeError, ValueError, struct.error,
 )  # fmt: skip
@@ -50,26 +49,28 @@ _WHOLE_AND_UTF8: Final = (
     "SESSION character_set_client = utf8mb4, SESSION character_set_results = utf8mb4"
 )
 
-# All else stays as the server prints it.
+# All other types stay as the server prints them.
 _CONVERSIONS: Final = dict.fromkeys((FIELD_TYPE.DATETIME, FIELD_TYPE.TIMESTAMP), convert_datetime)
 
 
-class MySql:
-    def __init__(self, source: MySqlSource, credentials: Credentials, redirect: Redirect = directly) -> None:
+class MySqlReader:
+    def __init__(
+        self, source: MySqlSource, credentials: SourceCredentials, redirect: Redirect = no_redirect
+    ) -> None:
         self._source = source
         self._credentials = credentials
         self._redirect = redirect
 
     async def read(self, columns: Columns) -> Rows:
         query = MYSQL.select(columns.names, self._source.table)
-        return await read_over(
+        return await read_with_tls(
             self._source.tls, self._credentials, lambda attempt: self._read(query, columns, attempt)
         )
 
-    async def _read(self, query: str, columns: Columns, attempt: Attempt) -> Rows:
+    async def _read(self, query: str, columns: Columns, attempt: TlsAttempt) -> Rows:
         connection = await self._connect(attempt)
         try:
-            async with asyncio.timeout(seconds_of(self._source.query_timeout) + GRACE_SECONDS):
+            async with asyncio.timeout(parse_interval(self._source.query_timeout) + GRACE_SECONDS):
                 return await self._rows(connection, query, columns)
         except TimeoutError:
             raise self._too_slow() from None
@@ -77,21 +78,21 @@ class MySql:
             raise self._explain(error) from None
         except (OSError, *_GARBLED) as error:
             raise BrokenRead(
-                f"{self._name}: the answer broke off or made no sense ({_words(error)})"
+                f"{self._name}: the response was interrupted or invalid ({_error_text(error)})"
             ) from None
         finally:
             connection.close()
 
-    async def _connect(self, attempt: Attempt) -> Any:
+    async def _connect(self, attempt: TlsAttempt) -> Any:
         host, port = self._redirect(self._source.host, self._source.port)
-        limit = seconds_of(self._source.connect_timeout)
+        limit = parse_interval(self._source.connect_timeout)
         try:
             async with asyncio.timeout(limit):
                 return await asyncmy.connect(
                     host=host,
                     port=port,
                     user=self._source.username,
-                    # As bytes: the driver would spell a text in Latin-1, the server expects UTF-8.
+                    # As bytes: the driver would encode a str in Latin-1, and the server expects UTF-8.
                     password=self._credentials.password.encode(),
                     database=self._source.database,
                     charset="utf8mb4",
@@ -100,32 +101,34 @@ class MySql:
                     use_unicode=False,
                     conv=_CONVERSIONS,
                     ssl=attempt,
-                    auth_plugin_map=refused_logins(attempt),
+                    auth_plugin_map=rejected_logins(attempt),
                 )
         except TimeoutError:
-            raise Unreachable(f"{self._name}: no answer within {self._source.connect_timeout}") from None
+            raise SourceUnreachable(
+                f"{self._name}: no answer within {self._source.connect_timeout}"
+            ) from None
         except (MySqlError, OSError, *_GARBLED) as error:
             raise self._not_connected(error, attempt) from None
 
     async def _rows(self, connection: Any, query: str, columns: Columns) -> Rows:
-        sorter = Sorter(columns)
-        for statement in self._preparation(connection.server_version):
+        sorter = RowSorter(columns)
+        for statement in self._session_statements(connection.server_version):
             await _run(connection, statement)
         cursor = SSCursor(connection)
         await cursor.execute(query)
         bits = self._bits(cursor.description, columns)
         read = 0
         while (row := await cursor.fetchone()) is not None:
-            sorter.add(_with_numbers(row, bits))
+            sorter.add(_with_bit_numbers(row, bits))
             read += 1
             if read % PAUSE_EVERY == 0:
                 await asyncio.sleep(0)
-        # One more round trip: a server that still answers has really come to the end of its result.
+        # One more round trip: a server that still answers has sent its complete result.
         await _run(connection, "COMMIT")
-        return sorter.sorted()
+        return sorter.rows()
 
-    def _preparation(self, version: str) -> Sequence[str]:
-        limit = seconds_of(self._source.query_timeout)
+    def _session_statements(self, version: str) -> Sequence[str]:
+        limit = parse_interval(self._source.query_timeout)
         is_mariadb = "mariadb" in version.lower()
         clock = f"max_statement_time = {limit}" if is_mariadb else f"max_execution_time = {int(limit * 1000)}"
         return (
@@ -135,9 +138,9 @@ class MySql:
         )
 
     def _bits(self, description: Sequence[Sequence[Any]] | None, columns: Columns) -> tuple[int, ...]:
-        """Which columns hold bits: the driver hands them out as bytes."""
+        """The columns of type BIT: the driver returns them as bytes."""
         if description is None or len(description) != len(columns.names):
-            raise BrokenRead(f"{self._name}: the answer has other columns than were asked for")
+            raise BrokenRead(f"{self._name}: the response has other columns than were requested")
         return tuple(place for place, field in enumerate(description) if field[1] == FIELD_TYPE.BIT)
 
     @property
@@ -145,37 +148,39 @@ class MySql:
         source = self._source
         return f"mysql {source.username}@{source.host}:{source.port}/{source.database}, table {source.table}"
 
-    def _not_connected(self, error: Exception, attempt: Attempt) -> SourceError:
+    def _not_connected(self, error: Exception, attempt: TlsAttempt) -> SourceError:
         causes = list(_causes(error))
         if any(isinstance(cause, ssl.SSLError) for cause in causes):
-            return TlsFailed(f"{self._name}: TLS failed ({_words(error)}); correct tls.mode or tls.caRef")
-        code, said = _code(error), f"{self._name}: {_words(error)}"
+            return TlsFailed(
+                f"{self._name}: TLS failed ({_error_text(error)}); correct tls.mode or tls.caRef"
+            )
+        code, message = _code(error), f"{self._name}: {_error_text(error)}"
         if code in _DENIED | _WRONG_TABLE:
             return self._explain(error)
         if code == NO_COMMON_LOGIN:
             return AccessDenied(
-                f"{said}; let the user log in by a scrambled password, or set tls.mode: require"
+                f"{message}; let the user log in with a hashed password, or set tls.mode: require"
             )
-        if _is_the_servers_word(code):
-            return Unreachable(f"{said}; the next sync tries again")
-        if attempt is not None and not any(isinstance(cause, _NOBODY_THERE) for cause in causes):
+        if _is_server_error(code):
+            return SourceUnreachable(f"{message}; the next sync tries again")
+        if attempt is not None and not any(isinstance(cause, _UNREACHABLE) for cause in causes):
             takes = (
-                "take the certificate of clientCertificateRef"
+                "accept the certificate of clientCertificateRef"
                 if self._credentials.certificate
-                else "speak TLS"
+                else "support TLS"
             )
             return TlsFailed(f"{self._name}: the server ended the TLS handshake; does it {takes}? See tls")
-        return Unreachable(f"{said}; check host, port and network")
+        return SourceUnreachable(f"{message}; check host, port and network")
 
     def _explain(self, error: Exception) -> SourceError:
-        code, said = _code(error), f"{self._name}: {_words(error)}"
+        code, message = _code(error), f"{self._name}: {_error_text(error)}"
         if code in _DENIED:
-            return AccessDenied(f"{said}; {self._credentials.cure}")
+            return AccessDenied(f"{message}; {self._credentials.denied_cure}")
         if code in _WRONG_TABLE:
-            return WrongTable(f"{said}; correct database, table or valueMappings, or bring it back")
+            return WrongTable(f"{message}; correct database, table or valueMappings, or restore it")
         if code in _TOO_SLOW:
             return self._too_slow()
-        return BrokenRead(f"{said}; the next sync tries again")
+        return BrokenRead(f"{message}; the next sync tries again")
 
     def _too_slow(self) -> BrokenRead:
         return BrokenRead(
@@ -189,7 +194,7 @@ async def _run(connection: Any, statement: str) -> None:
     await cursor.close()
 
 
-def _with_numbers(row: Sequence[Any], bits: tuple[int, ...]) -> Sequence[Any]:
+def _with_bit_numbers(row: Sequence[Any], bits: tuple[int, ...]) -> Sequence[Any]:
     if not bits:
         return row
     values = list(row)
@@ -203,8 +208,8 @@ def _code(error: Exception) -> int:
     return error.args[0] if error.args and isinstance(error.args[0], int) else 0
 
 
-def _is_the_servers_word(code: int) -> bool:
-    """Numbers of the driver's own are between 2000 and 2999."""
+def _is_server_error(code: int) -> bool:
+    """Error codes of the driver itself are between 2000 and 2999."""
     return code >= 1000 and code // 1000 != 2
 
 
@@ -214,6 +219,6 @@ def _causes(error: BaseException | None) -> Iterator[BaseException]:
         error = error.__cause__ or error.__context__
 
 
-def _words(error: Exception) -> str:
-    said = [word.decode(errors="replace") if isinstance(word, bytes) else str(word) for word in error.args]
-    return " ".join(said) or type(error).__name__
+def _error_text(error: Exception) -> str:
+    message = [word.decode(errors="replace") if isinstance(word, bytes) else str(word) for word in error.args]
+    return " ".join(message) or type(error).__name__

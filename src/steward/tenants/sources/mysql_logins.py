@@ -1,7 +1,7 @@
-"""Ways to log in that a MySQL server asks for and does not get.
+"""Login methods that a MySQL server may request and that the reader rejects.
 
-The driver would answer whatever it is asked. A server, or whoever stands between it and us, could then ask for the
-password as it is over a wire that anybody can read.
+The driver would answer any of them. A server, or an attacker between it and the operator, could then request the
+password in clear text over a connection without TLS.
 """
 
 from collections.abc import Callable, Mapping
@@ -10,13 +10,13 @@ from typing import Any, Final, Never
 
 from asyncmy.errors import OperationalError
 
-from steward.tenants.sources.tls import Attempt
+from steward.tenants.sources.tls import TlsAttempt
 
 NO_COMMON_LOGIN: Final = 2059
-"""The driver's own number for a way to log in that it does not have."""
+"""The error code of the driver for a login method that it does not support."""
 
 
-class Refused:
+class RejectedLogin:
     def __init__(self, why: str, connection: Any) -> None:
         self._why = why
 
@@ -24,16 +24,16 @@ class Refused:
         raise OperationalError(NO_COMMON_LOGIN, self._why)
 
 
-Login = Callable[[Any], Refused]
-_UNSPOKEN: Final[Mapping[str, Login]] = {
-    "client_ed25519": partial(Refused, "the server asks for ed25519, which is not spoken here")
+Login = Callable[[Any], RejectedLogin]
+_UNSUPPORTED: Final[Mapping[str, Login]] = {
+    "client_ed25519": partial(RejectedLogin, "the server requests ed25519, which is not supported")
 }
-_IN_THE_CLEAR: Final[Mapping[str, Login]] = dict.fromkeys(
+_CLEAR_TEXT: Final[Mapping[str, Login]] = dict.fromkeys(
     ("mysql_clear_password", "dialog", "mysql_old_password"),
-    partial(Refused, "the server asks for the password, and the connection is not encrypted"),
+    partial(RejectedLogin, "the server requests the password, and the connection is not encrypted"),
 )
 
 
-def refused_logins(attempt: Attempt) -> dict[str, Login]:
-    """By the names that the protocol has for them."""
-    return dict(_UNSPOKEN) if attempt is not None else {**_UNSPOKEN, **_IN_THE_CLEAR}
+def rejected_logins(attempt: TlsAttempt) -> dict[str, Login]:
+    """The rejected methods, by their names in the protocol."""
+    return dict(_UNSUPPORTED) if attempt is not None else {**_UNSUPPORTED, **_CLEAR_TEXT}

@@ -1,8 +1,8 @@
-"""Rows of a PostgreSQL server.
+"""Reads rows of a PostgreSQL server.
 
-As with MySQL: one SELECT, one snapshot, a transaction that cannot write, limits of time on both sides. The rows come by
-COPY, as text that we read ourselves: the driver would take whatever a hostile server says of types and lengths for
-true, and go down with the whole process.
+As with MySQL: one SELECT, one snapshot, a read-only transaction, and time limits on both sides. The rows are read
+with COPY, as text that is parsed here: the driver trusts the types and lengths that a server sends, and a hostile
+server could crash the process.
 """
 
 import asyncio
@@ -13,33 +13,33 @@ from typing import Any, Final
 
 import asyncpg
 
+from steward.kube.objects.durations import parse_interval
 from steward.tenants.api.source import PostgresSource
 from steward.tenants.errors import (
     AccessDenied,
     BrokenRead,
     SourceError,
+    SourceUnreachable,
     TlsFailed,
-    Unreachable,
     WrongTable,
 )
-from steward.tenants.intervals import seconds_of
 from steward.tenants.sources.postgres_columns import (
-    Kind,
-    Spelling,
-    kind_of,
+    ColumnType,
+    ValueFormat,
+    column_type,
     rows_query,
-    spelling_of,
     types_query,
+    value_format,
 )
-from steward.tenants.sources.postgres_copy import Lines, count_in, fields_of
+from steward.tenants.sources.postgres_copy import CopyLines, copied_rows, copy_fields
 from steward.tenants.sources.postgres_frames import connect
-from steward.tenants.sources.rows import Columns, Rows, Sorter
-from steward.tenants.sources.source import Credentials, Redirect, directly
-from steward.tenants.sources.tls import Attempt, read_over
+from steward.tenants.sources.reader import Redirect, SourceCredentials, no_redirect
+from steward.tenants.sources.rows import Columns, Rows, RowSorter
+from steward.tenants.sources.tls import TlsAttempt, read_with_tls
 
 GRACE_SECONDS: Final = 5.0
-"""How much longer than the server we wait ourselves."""
-MOST_COLUMNS: Final = 2000
+"""How much longer than the server the reader waits itself."""
+MAX_COLUMNS: Final = 2000
 _DENIED: Final = (
     asyncpg.InvalidAuthorizationSpecificationError,
     asyncpg.InsufficientPrivilegeError,
@@ -63,24 +63,24 @@ _GARBLED: Final = (
 Fields = Sequence[bytes | None]
 
 
-class Postgres:
+class PostgresReader:
     def __init__(
-        self, source: PostgresSource, credentials: Credentials, redirect: Redirect = directly
+        self, source: PostgresSource, credentials: SourceCredentials, redirect: Redirect = no_redirect
     ) -> None:
         self._source = source
         self._credentials = credentials
         self._redirect = redirect
 
     async def read(self, columns: Columns) -> Rows:
-        rows_query(columns, self._source.table, {})  # names that are none are told before anybody is asked
-        return await read_over(
+        rows_query(columns, self._source.table, {})  # reports invalid names before connecting
+        return await read_with_tls(
             self._source.tls, self._credentials, lambda attempt: self._read(columns, attempt)
         )
 
-    async def _read(self, columns: Columns, attempt: Attempt) -> Rows:
+    async def _read(self, columns: Columns, attempt: TlsAttempt) -> Rows:
         connection = await self._connect(attempt)
         try:
-            async with asyncio.timeout(seconds_of(self._source.query_timeout) + GRACE_SECONDS):
+            async with asyncio.timeout(parse_interval(self._source.query_timeout) + GRACE_SECONDS):
                 return await self._rows(connection, columns)
         except (TimeoutError, asyncpg.QueryCanceledError):
             raise self._too_slow() from None
@@ -89,15 +89,15 @@ class Postgres:
         finally:
             connection.terminate()
 
-    async def _connect(self, attempt: Attempt) -> Any:
+    async def _connect(self, attempt: TlsAttempt) -> Any:
         host, port = self._redirect(self._source.host, self._source.port)
-        limit = seconds_of(self._source.connect_timeout)
+        limit = parse_interval(self._source.connect_timeout)
         try:
             return await connect(
                 host=host,
                 port=port,
                 user=self._source.username,
-                # Never None: the driver would look for a password in the environment and the home directory.
+                # Never None: the driver would read a password from the environment or the home directory.
                 password=self._credentials.password,
                 database=self._source.database,
                 ssl=attempt if attempt is not None else False,
@@ -106,38 +106,40 @@ class Postgres:
                 server_settings={"application_name": "steward"},
             )
         except TimeoutError:
-            raise Unreachable(f"{self._name}: no answer within {self._source.connect_timeout}") from None
+            raise SourceUnreachable(
+                f"{self._name}: no answer within {self._source.connect_timeout}"
+            ) from None
         except (*_FAILURES, *_GARBLED) as error:
             raise self._not_connected(error) from None
 
     async def _rows(self, connection: Any, columns: Columns) -> Rows:
-        milliseconds = int(seconds_of(self._source.query_timeout) * 1000)
-        # Begun and ended by hand: the context manager would roll back a broken connection, and wait for its answer.
+        milliseconds = int(parse_interval(self._source.query_timeout) * 1000)
+        # Started and committed explicitly: the context manager would roll back on a broken connection, and wait for it.
         transaction = connection.transaction(isolation="repeatable_read", readonly=True)
         await transaction.start()
         await connection.execute(_SESSION.format(milliseconds))
-        kinds: dict[bytes, Kind] = {}
-        await self._each(connection, types_query(self._source.table), partial(_note, kinds))
-        spellings = [spelling_of(kind_of(name, kinds)) for name in columns.names]
-        sorter = Sorter(columns)
+        kinds: dict[bytes, ColumnType] = {}
+        await self._copy_rows(connection, types_query(self._source.table), partial(_add_column_type, kinds))
+        formats = [value_format(column_type(name, kinds)) for name in columns.names]
+        sorter = RowSorter(columns)
         query = rows_query(columns, self._source.table, kinds)
-        await self._each(connection, query, lambda fields: sorter.add(_spelled(fields, spellings)))
+        await self._copy_rows(connection, query, lambda fields: sorter.add(_format_row(fields, formats)))
         await transaction.commit()
-        return sorter.sorted()
+        return sorter.rows()
 
-    async def _each(self, connection: Any, query: str, take: Callable[[Fields], None]) -> None:
-        """Hands out every row of a query; BrokenRead unless there are as many as the server says it sent."""
-        lines, read = Lines(), 0
+    async def _copy_rows(self, connection: Any, query: str, take: Callable[[Fields], None]) -> None:
+        """Calls `take` with every row of a query; BrokenRead unless the number of rows is what the server reports."""
+        lines, read = CopyLines(), 0
 
         async def arrived(piece: bytes) -> None:
             nonlocal read
-            for line in lines.cut(piece):
-                take(fields_of(line))
+            for line in lines.split(piece):
+                take(copy_fields(line))
                 read += 1
             await asyncio.sleep(0)
 
         status = await connection.copy_from_query(query, output=arrived)
-        if not lines.is_whole or count_in(status) != read:
+        if not lines.is_complete or copied_rows(status) != read:
             raise BrokenRead(f"{self._name}: {read} rows came, and the server says {status[:40]!r}")
 
     @property
@@ -152,15 +154,15 @@ class Postgres:
             return TlsFailed(f"{self._name}: TLS failed ({error}); correct tls.mode or tls.caRef")
         if isinstance(error, (*_DENIED, *_WRONG_TABLE)):
             return self._explain(error)
-        return Unreachable(f"{self._name}: {error}; check host, port and network")
+        return SourceUnreachable(f"{self._name}: {error}; check host, port and network")
 
     def _explain(self, error: Exception) -> SourceError:
-        said = f"{self._name}: {error or type(error).__name__}"
+        message = f"{self._name}: {error or type(error).__name__}"
         if isinstance(error, _DENIED):
-            return AccessDenied(f"{said}; {self._credentials.cure}")
+            return AccessDenied(f"{message}; {self._credentials.denied_cure}")
         if isinstance(error, _WRONG_TABLE):
-            return WrongTable(f"{said}; correct database, table or valueMappings, or bring it back")
-        return BrokenRead(f"{said}; the next sync tries again")
+            return WrongTable(f"{message}; correct database, table or valueMappings, or restore it")
+        return BrokenRead(f"{message}; the next sync tries again")
 
     def _too_slow(self) -> BrokenRead:
         return BrokenRead(
@@ -168,15 +170,15 @@ class Postgres:
         )
 
 
-def _note(kinds: dict[bytes, Kind], fields: Fields) -> None:
+def _add_column_type(kinds: dict[bytes, ColumnType], fields: Fields) -> None:
     """ValueError for more columns than any table has."""
     name, category, type_name = (field or b"" for field in fields)
-    kinds[name] = Kind(category, type_name)
-    if len(kinds) > MOST_COLUMNS:
+    kinds[name] = ColumnType(category, type_name)
+    if len(kinds) > MAX_COLUMNS:
         raise ValueError("the table has too many columns")
 
 
-def _spelled(fields: Fields, spellings: Sequence[Spelling]) -> list[bytes | str | None]:
-    """ValueError where a row has other columns than were asked for."""
-    pairs = zip(spellings, fields, strict=True)
-    return [None if field is None else spell(field) for spell, field in pairs]
+def _format_row(fields: Fields, formats: Sequence[ValueFormat]) -> list[bytes | str | None]:
+    """ValueError where a row has other columns than were requested."""
+    pairs = zip(formats, fields, strict=True)
+    return [None if field is None else format_value(field) for format_value, field in pairs]

@@ -1,6 +1,6 @@
-"""How columns of each PostgreSQL type are asked for, and how what comes is spelled. Pure.
+"""How columns of each PostgreSQL type are selected, and how their values are converted. Pure.
 
-Every value comes as the server prints it. Arrays and composite values are asked for as JSON.
+Values are received as the server prints them. Arrays and composite values are selected as JSON.
 """
 
 import re
@@ -10,7 +10,7 @@ from typing import Final, NamedTuple
 from steward.tenants.sources.identifiers import POSTGRES
 from steward.tenants.sources.rows import Columns
 
-Spelling = Callable[[bytes], bytes | str]
+ValueFormat = Callable[[bytes], bytes | str]
 
 _LONGEST: Final = 63
 _NESTED: Final = frozenset({b"A", b"C"})
@@ -26,49 +26,49 @@ _TYPES: Final = """WITH RECURSIVE found (attname, category, typname, below) AS (
 ) SELECT attname, category, typname FROM found WHERE below = 0"""
 
 
-class Kind(NamedTuple):
-    """Of which type a column is. Of a domain, the type that is at its bottom."""
+class ColumnType(NamedTuple):
+    """The type of a column; for a domain, its base type."""
 
     category: bytes = b""
     name: bytes = b""
 
 
 def types_query(table: str) -> str:
-    """By column, its type: from the catalog, since asking the table itself may take as long as reading it."""
+    """Selects the type of each column from the catalog: querying the table itself may take as long as reading it."""
     name = POSTGRES.table(table).replace("\\", "\\\\").replace("'", "''")
     return _TYPES.format(f"E'{name}'")
 
 
-def rows_query(columns: Columns, table: str, kinds: Mapping[bytes, Kind]) -> str:
-    asked = ", ".join(_asked(column, kind_of(column, kinds)) for column in columns.names)
+def rows_query(columns: Columns, table: str, kinds: Mapping[bytes, ColumnType]) -> str:
+    asked = ", ".join(_select_expression(column, column_type(column, kinds)) for column in columns.names)
     return f"SELECT {asked} FROM {POSTGRES.table(table)}"
 
 
-def kind_of(column: str, kinds: Mapping[bytes, Kind]) -> Kind:
-    """The server cuts names that are too long for it, and finds the column all the same."""
+def column_type(column: str, kinds: Mapping[bytes, ColumnType]) -> ColumnType:
+    """The server truncates names that are too long, and still finds the column."""
     cut = column.encode()[:_LONGEST].decode(errors="ignore")
-    return kinds.get(cut.encode(), Kind())
+    return kinds.get(cut.encode(), ColumnType())
 
 
-def _asked(column: str, kind: Kind) -> str:
+def _select_expression(column: str, kind: ColumnType) -> str:
     quoted = POSTGRES.quoted(column, "column")
     return f"pg_catalog.to_json({quoted})" if kind.category in _NESTED else quoted
 
 
-def spelling_of(kind: Kind) -> Spelling:
-    return _plain if kind.category in _NESTED else _SPELLINGS.get(kind.name, _plain)
+def value_format(kind: ColumnType) -> ValueFormat:
+    return _unchanged if kind.category in _NESTED else _FORMATS.get(kind.name, _unchanged)
 
 
-def _plain(value: bytes) -> bytes:
+def _unchanged(value: bytes) -> bytes:
     return value
 
 
-def _truth(value: bytes) -> str:
+def _boolean(value: bytes) -> str:
     return "true" if value == b"t" else "false"
 
 
 def _trimmed(value: bytes) -> bytes:
-    """CHAR(n): the server fills it up with spaces that mean nothing."""
+    """CHAR(n): the server pads it with spaces."""
     return value.rstrip(b" ")
 
 
@@ -78,13 +78,13 @@ def _binary(value: bytes) -> bytes:
 
 
 def _time(value: bytes) -> bytes | str:
-    """RFC 3339 where it is one: not for infinity, nor before Christ."""
+    """RFC 3339 where possible: not for infinity and not before the year 1."""
     found = _UTC.fullmatch(value.decode())
     return f"{found['day']}T{found['clock']}Z" if found else value
 
 
-_SPELLINGS: Final[dict[bytes, Spelling]] = {
-    b"bool": _truth,
+_FORMATS: Final[dict[bytes, ValueFormat]] = {
+    b"bool": _boolean,
     b"bpchar": _trimmed,
     b"bytea": _binary,
     b"timestamp": _time,

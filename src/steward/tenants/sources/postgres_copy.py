@@ -1,6 +1,6 @@
-"""What PostgreSQL sends for COPY … TO STDOUT in its text format. Pure.
+"""Parses the text format of COPY … TO STDOUT. Pure.
 
-One row is one line, columns are apart by tabs, and whatever could be mistaken for either is written with a backslash.
+A row is a line, columns are separated by tabs, and special characters are escaped with a backslash.
 """
 
 import re
@@ -12,23 +12,23 @@ _LETTERS: Final = {b"b": b"\b", b"f": b"\f", b"n": b"\n", b"r": b"\r", b"t": b"\
 _NULL: Final = rb"\N"
 
 
-class Lines:
-    """Cuts what arrives, in whatever pieces, into lines."""
+class CopyLines:
+    """Splits a stream, received in pieces of any size, into lines."""
 
     def __init__(self) -> None:
         self._rest = b""
 
-    def cut(self, piece: bytes) -> Iterator[bytes]:
+    def split(self, piece: bytes) -> Iterator[bytes]:
         *lines, self._rest = (self._rest + piece).split(b"\n")
         yield from lines
 
     @property
-    def is_whole(self) -> bool:
-        """Whether the last line has ended."""
+    def is_complete(self) -> bool:
+        """Whether the last line is complete."""
         return not self._rest
 
 
-def fields_of(line: bytes) -> list[bytes | None]:
+def copy_fields(line: bytes) -> list[bytes | None]:
     return [_field(part) for part in line.split(b"\t")]
 
 
@@ -40,7 +40,7 @@ def _field(part: bytes) -> bytes | None:
     return _ESCAPED.sub(lambda found: _LETTERS.get(found[1], found[1]), part)
 
 
-def count_in(status: str) -> int:
-    """How many rows the server says it has sent, as in `COPY 12`; -1 where it says nothing of the kind."""
+def copied_rows(status: str) -> int:
+    """The number of rows that the server reports, as in `COPY 12`; -1 for any other status."""
     word, _, number = status.partition(" ")
     return int(number) if word == "COPY" and number.isdecimal() else -1

@@ -1,8 +1,8 @@
-"""Stands before asyncpg, which believes whatever a server tells it: with a negative length, or a message of no kind, it
-reads outside its memory or never comes to an end, and the whole process with it.
+"""Validates the messages of a PostgreSQL server before asyncpg parses them.
 
-So no message reaches it that cannot be one. There is no other place for this: asyncpg makes its protocol itself, from
-the class that it finds under this name. It is bound to versions in which that was seen to be so.
+asyncpg trusts the server: a negative length or an unknown message type makes it read outside its memory or loop
+forever, and take the process down. Only valid messages are passed on to it. asyncpg offers no other hook: it creates
+its protocol itself, from the class that it finds in its module. This works only with the versions that were tested.
 """
 
 import asyncio
@@ -13,40 +13,42 @@ from typing import Any, Final
 import asyncpg
 import asyncpg.protocol
 
+from steward.library_patches import replace_asyncpg_protocol
+
 log = logging.getLogger(__name__)
 
-LONGEST: Final = 64 * 1024 * 1024
-"""What one message, as a row is one, may hold: a value of a megabyte is more than a Tenant can."""
+MAX_MESSAGE_BYTES: Final = 64 * 1024 * 1024
+"""The maximum size of one message, such as a row: even a value of one megabyte is too large for a Tenant."""
 _HEAD: Final = 5
 _LETTERS: Final = frozenset(b"ACDEGHIKNRSTVWZcdnstv123")
-"""What a server's message may begin with."""
+"""The types of messages that a server may send."""
 _LENGTH: Final = struct.Struct(">i")
 
 
-class Frames:
-    """Counts messages off, in whatever pieces they come: a letter, the length of what follows with itself, the rest."""
+class MessageFrames:
+    """Checks the headers of messages in a stream of pieces: a type, a length that includes itself, and the content."""
 
     def __init__(self) -> None:
-        self._ahead = 0
-        """Bytes of the present message that are still to come."""
+        self._missing = 0
+        """Bytes of the current message that have not arrived yet."""
         self._head = b""
 
-    def are_sound_with(self, piece: bytes) -> bool:
+    def are_valid_with(self, piece: bytes) -> bool:
         data = self._head + piece
-        at = self._ahead
+        at = self._missing
         while at + _HEAD <= len(data):
             (length,) = _LENGTH.unpack_from(data, at + 1)
-            if data[at] not in _LETTERS or not _LENGTH.size <= length <= LONGEST:
+            if data[at] not in _LETTERS or not _LENGTH.size <= length <= MAX_MESSAGE_BYTES:
                 return False
             at += 1 + length
-        self._head, self._ahead = data[at:], max(0, at - len(data))
+        self._head, self._missing = data[at:], max(0, at - len(data))
         return True
 
 
-class FramedProtocol(asyncpg.protocol.Protocol):  # type: ignore[misc]
+class ValidatingProtocol(asyncpg.protocol.Protocol):  # type: ignore[misc]
     def __init__(self, *arguments: Any) -> None:
         super().__init__(*arguments)
-        self._frames = Frames()
+        self._frames = MessageFrames()
         self._wire: asyncio.Transport | None = None
 
     def connection_made(self, transport: asyncio.Transport) -> None:
@@ -54,20 +56,20 @@ class FramedProtocol(asyncpg.protocol.Protocol):  # type: ignore[misc]
         super().connection_made(transport)
 
     def data_received(self, data: bytes) -> None:
-        if not self._takes(data) and self._wire is not None:
+        if not self._accepts(data) and self._wire is not None:
             self._wire.abort()
 
-    def _takes(self, data: bytes) -> bool:
-        if not self._frames.are_sound_with(data):
+    def _accepts(self, data: bytes) -> bool:
+        if not self._frames.are_valid_with(data):
             return False
         try:
             super().data_received(data)
         except Exception as error:
-            # What it cannot read ends the connection in any case, and is told by the read that waits for it.
+            # The connection is closed in any case, and the pending read reports the error.
             log.debug("a message of a PostgreSQL server cannot be read: %s", error)
             return False
         return True
 
 
-asyncpg.protocol.Protocol = FramedProtocol
+replace_asyncpg_protocol(ValidatingProtocol)
 connect: Final = asyncpg.connect

@@ -1,8 +1,8 @@
-"""Which rows become Tenants, and which cannot: by name, with the reason, and without harm to the others.
+"""Decides which rows can become Tenants, and rejects the others with a reason. Pure.
 
-A rejected row is there: its Tenant is neither changed nor gone. Two rows of one uid are both rejected, since nobody can
-tell which of them is meant. A table that is far larger than any fleet is none of tenants, and is not read to its end:
-whoever points a registry at the wrong one takes no memory from the others.
+A rejected row is present: its Tenant is neither changed nor deleted. Rows with the same uid are all rejected, because
+it is unknown which of them is meant. A table that is far larger than any fleet is not read to its end: a registry
+that names the wrong table must not use up the memory of the process.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -14,18 +14,18 @@ import msgspec
 from steward.tenants.api.registry import TenantRegistrySpec
 from steward.tenants.api.scalars import UID_LENGTH, UNSET
 from steward.tenants.errors import BrokenRead
-from steward.tenants.sources.values import UnreadableValue, is_active, text_of
+from steward.tenants.sources.values import UnreadableValue, is_active, to_text
 
 SHOWN_UID: Final = 60
-MOST_BYTES: Final = 256 * 1024 * 1024
-"""What a table may take in memory, about: 400,000 active rows, or five times as many that are not."""
+MAX_BYTES: Final = 256 * 1024 * 1024
+"""The approximate memory that a table may take: 400,000 active rows, or five times as many inactive ones."""
 _ACTIVE_BYTES: Final = 600
 _OTHER_BYTES: Final = 120
-NAMELESS: Final = ""
+NO_UID: Final = ""
 
 
 class Columns(NamedTuple):
-    """Which columns to read: those of every tenant, then the extra ones by the name of their variable."""
+    """The columns to read: the three of every table, then the extra ones, ordered by variable."""
 
     uid: str
     host_or_url: str
@@ -45,46 +45,46 @@ class Row(NamedTuple):
     extra: Mapping[str, str]
 
 
-class Rejected(NamedTuple):
+class RowRejection(NamedTuple):
     uid: str
-    """None that is known when it is empty."""
+    """Empty if it cannot be read."""
     reason: str
 
     @property
     def shown(self) -> str:
-        """The uid for people: short and printable."""
+        """The uid for messages: short and printable."""
         text = "".join(letter if letter.isprintable() else "\ufffd" for letter in self.uid)
         return text if len(text) <= SHOWN_UID else f"{text[:SHOWN_UID]}…"
 
 
 class Rows(NamedTuple):
-    """A whole table, sorted; `total` counts every row."""
+    """All rows of a table, classified; `total` counts every row."""
 
     total: int
     active: tuple[Row, ...]
     inactive: frozenset[str]
-    rejected: tuple[Rejected, ...]
+    rejected: tuple[RowRejection, ...]
 
 
-def digest_of(rows: Rows) -> bytes:
-    """Of all that was read, row by row: a large table is not spelled out a second time."""
+def rows_digest(rows: Rows) -> bytes:
+    """A digest of all rows, computed row by row to keep no second copy of a large table."""
     digest = blake2b(digest_size=16)
     for part in (rows.total, *rows.active, *sorted(rows.inactive), *rows.rejected):
         digest.update(msgspec.json.encode(part))
     return digest.digest()
 
 
-def columns_of(spec: TenantRegistrySpec) -> Columns:
-    mapped = spec.value_mappings
+def registry_columns(spec: TenantRegistrySpec) -> Columns:
+    mappings = spec.value_mappings
     extra = {} if spec.extra_value_mappings is UNSET else spec.extra_value_mappings
-    return Columns(mapped.uid, mapped.host_or_url, mapped.activate, tuple(sorted(extra.items())))
+    return Columns(mappings.uid, mappings.host_or_url, mappings.activate, tuple(sorted(extra.items())))
 
 
 def uid_problem(value: Any) -> str:
-    """What is wrong with a uid; empty when nothing is."""
+    """The problem of a uid; empty if it is valid."""
     if value is None:
         return "its uid is NULL: give the row a uid"
-    text = text_of(value)
+    text = to_text(value)
     if not text.strip():
         return "its uid is empty: give the row a uid"
     if "\0" in text:
@@ -94,90 +94,90 @@ def uid_problem(value: Any) -> str:
     return ""
 
 
-class Sorter:
-    """Sorts rows as they arrive, so that a table is never held twice."""
+class RowSorter:
+    """Classifies rows as they arrive, so that a table is in memory only once."""
 
     def __init__(self, columns: Columns) -> None:
         self._columns = columns
         self._count = 0
         self._bytes = 0
-        self._found: dict[str, Row] = {}
+        self._active: dict[str, Row] = {}
         self._inactive: set[str] = set()
-        self._rejected: list[Rejected] = []
+        self._rejected: list[RowRejection] = []
         self._repeated: dict[str, int] = {}
 
     def add(self, values: Sequence[Any]) -> None:
-        """One row, with its values in the order of the columns; BrokenRead when there are too many."""
+        """Adds a row, with its values in the order of the columns; BrokenRead if the table is too large."""
         self._count += 1
         row = self._read(values)
-        self._weigh(row)
-        if isinstance(row, Rejected):
+        self._count_bytes(row)
+        if isinstance(row, RowRejection):
             self._rejected.append(row)
         elif row.uid in self._repeated:
             self._repeated[row.uid] += 1
-        elif row.uid in self._found or row.uid in self._inactive:
-            self._repeat(row.uid)
+        elif row.uid in self._active or row.uid in self._inactive:
+            self._add_duplicate(row.uid)
         elif is_active(row.activate):
-            self._found[row.uid] = row
+            self._active[row.uid] = row
         else:
             self._inactive.add(row.uid)
 
-    def _weigh(self, row: Row | Rejected) -> None:
+    def _count_bytes(self, row: Row | RowRejection) -> None:
         self._bytes += _OTHER_BYTES + len(row.uid)
         if isinstance(row, Row) and is_active(row.activate):
             self._bytes += _ACTIVE_BYTES + len(row.host_or_url) + sum(map(len, row.extra.values()))
-        if self._bytes > MOST_BYTES:
-            told = f"its first {self._count} rows take {MOST_BYTES >> 20} MiB"
+        if self._bytes > MAX_BYTES:
+            size = f"its first {self._count} rows take {MAX_BYTES >> 20} MiB"
             raise BrokenRead(
-                f"the table is too large for tenants, {told}: read a view of fewer rows or columns"
+                f"the table is too large for tenants, {size}: read a view of fewer rows or columns"
             )
 
-    def _read(self, values: Sequence[Any]) -> Row | Rejected:
+    def _read(self, values: Sequence[Any]) -> Row | RowRejection:
         try:
-            texts = list(map(text_of, values))
+            texts = list(map(to_text, values))
         except UnreadableValue:
-            return self._spoiled(values)
+            return self._reject_unreadable(values)
         if problem := uid_problem(values[0]):
-            return Rejected(texts[0], problem)
+            return RowRejection(texts[0], problem)
         extra = {variable: text for (variable, _), text in zip(self._columns.extra, texts[3:], strict=True)}
         return Row(texts[0], texts[1], texts[2], extra)
 
-    def _spoiled(self, values: Sequence[Any]) -> Rejected:
-        """By its uid, if at least that can be read."""
+    def _reject_unreadable(self, values: Sequence[Any]) -> RowRejection:
+        """Rejects a row with an unreadable value, by its uid if that can be read."""
         try:
             problem = uid_problem(values[0])
         except UnreadableValue as error:
-            return Rejected(NAMELESS, f"its uid {error}: correct it")
-        return Rejected(text_of(values[0]), problem or "; ".join(self._unreadable(values)))
+            return RowRejection(NO_UID, f"its uid {error}: correct it")
+        return RowRejection(to_text(values[0]), problem or "; ".join(self._unreadable_columns(values)))
 
-    def _unreadable(self, values: Sequence[Any]) -> Iterator[str]:
+    def _unreadable_columns(self, values: Sequence[Any]) -> Iterator[str]:
         for column, value in zip(self._columns.names, values, strict=True):
             try:
-                text_of(value)
+                to_text(value)
             except UnreadableValue as error:
                 yield f"its column {column} {error}: correct it"
 
-    def _repeat(self, uid: str) -> None:
-        self._found.pop(uid, None)
+    def _add_duplicate(self, uid: str) -> None:
+        self._active.pop(uid, None)
         self._inactive.discard(uid)
         self._repeated[uid] = 2
 
-    def sorted(self) -> Rows:
-        twice = (
-            Rejected(uid, f"{count} rows have this uid: leave one of them")
+    def rows(self) -> Rows:
+        duplicates = (
+            RowRejection(uid, f"{count} rows have this uid: leave one of them")
             for uid, count in self._repeated.items()
         )
-        spoiled = {row.uid for row in self._rejected} - {NAMELESS}
+        unreadable = {row.uid for row in self._rejected} - {NO_UID}
         return Rows(
             self._count,
-            tuple(row for row in self._found.values() if row.uid not in spoiled),
-            frozenset(self._inactive - spoiled),
-            (*self._rejected, *twice),
+            tuple(row for row in self._active.values() if row.uid not in unreadable),
+            frozenset(self._inactive - unreadable),
+            (*self._rejected, *duplicates),
         )
 
 
 def sort_rows(columns: Columns, values: Iterable[Sequence[Any]]) -> Rows:
-    sorter = Sorter(columns)
+    sorter = RowSorter(columns)
     for row in values:
         sorter.add(row)
-    return sorter.sorted()
+    return sorter.rows()

@@ -1,4 +1,4 @@
-"""From a TLS mode to the contexts to connect with, and a read that tries them in their order."""
+"""Builds the TLS contexts for a TLS mode, and tries to read with them in order."""
 
 import ssl
 from collections.abc import Awaitable, Callable
@@ -10,32 +10,32 @@ from steward.kube.errors import ConfigError
 from steward.tenants.api.scalars import UNSET, TlsMode, Unset
 from steward.tenants.api.source import TLS_DEFAULT, Tls
 from steward.tenants.errors import BadSource, TlsFailed
+from steward.tenants.sources.reader import SourceCredentials
 from steward.tenants.sources.rows import Rows
-from steward.tenants.sources.source import Credentials
 
-Attempt = ssl.SSLContext | None
-"""None is a connection in the clear."""
+TlsAttempt = ssl.SSLContext | None
+"""None is a connection without TLS."""
 
 
-def attempts(mode: TlsMode, credentials: Credentials) -> tuple[Attempt, ...]:
+def tls_attempts(mode: TlsMode, credentials: SourceCredentials) -> tuple[TlsAttempt, ...]:
     if mode == "disable":
         return (None,)
     context = _context(mode, credentials)
     return (context, None) if mode == "prefer" else (context,)
 
 
-async def read_over(
-    tls: Tls | Unset, credentials: Credentials, read: Callable[[Attempt], Awaitable[Rows]]
+async def read_with_tls(
+    tls: Tls | Unset, credentials: SourceCredentials, read: Callable[[TlsAttempt], Awaitable[Rows]]
 ) -> Rows:
-    """The rows by the first way that the server speaks."""
-    found = attempts(TLS_DEFAULT if tls is UNSET else tls.mode, credentials)
-    for attempt in found[:-1]:
+    """Reads with the first context that the server accepts."""
+    contexts = tls_attempts(TLS_DEFAULT if tls is UNSET else tls.mode, credentials)
+    for attempt in contexts[:-1]:
         with suppress(TlsFailed):
             return await read(attempt)
-    return await read(found[-1])
+    return await read(contexts[-1])
 
 
-def _context(mode: TlsMode, credentials: Credentials) -> ssl.SSLContext:
+def _context(mode: TlsMode, credentials: SourceCredentials) -> ssl.SSLContext:
     certificate = None
     if credentials.certificate:
         certificate = ClientCertificate(credentials.certificate, credentials.key)

@@ -1,7 +1,7 @@
-"""What databases hand out, as the texts that templates see.
+"""Converts values of databases to the texts that templates see. Pure.
 
-Everything is text, as the operator before us had it: NULL is empty, times are RFC 3339, and only the template's own
-`int`, `float` and `bool` make numbers of it. Truth is judged on the text, so that all databases agree.
+Everything is text, as in the Go operator: NULL is empty, times are RFC 3339, and only the template functions `int`,
+`float` and `bool` make numbers of it. Whether a row is active is decided on the text, so that all databases agree.
 """
 
 import json
@@ -14,30 +14,30 @@ TRUE_WORDS: Final = frozenset({"1", "true", "TRUE", "True", "yes", "YES", "Yes"}
 
 
 class UnreadableValue(ValueError):
-    """A value that is no text; the message says why."""
+    """A value that cannot be converted to text; the message says why."""
 
 
 def is_active(text: str) -> bool:
-    """Exactly these spellings: `on`, `Y` or ` 1` are typing errors more often than orders."""
+    """Exactly these texts: `on`, `Y` or ` 1` are typing errors more often than intended."""
     return text in TRUE_WORDS
 
 
-def text_of(value: Any) -> str:
-    """UnreadableValue for bytes that are no UTF-8."""
+def to_text(value: Any) -> str:
+    """UnreadableValue for bytes that are not UTF-8."""
     if value is None:
         return ""
     if isinstance(value, str):
         return value
-    spell = _SPELLINGS.get(type(value))
-    if spell is not None:
-        return spell(value)
-    return _other(value)
+    format_value = _FORMATS.get(type(value))
+    if format_value is not None:
+        return format_value(value)
+    return _other_to_text(value)
 
 
-def _other(value: Any) -> str:
-    for kind, spell in _SPELLINGS.items():
+def _other_to_text(value: Any) -> str:
+    for kind, format_value in _FORMATS.items():
         if isinstance(value, kind):
-            return spell(value)
+            return format_value(value)
     return str(value)
 
 
@@ -54,7 +54,7 @@ def _float(value: float) -> str:
 
 
 def _datetime(value: datetime) -> str:
-    """RFC 3339 in UTC; a time without a zone is one of UTC."""
+    """RFC 3339 in UTC; a time without a zone is taken as UTC."""
     utc = value.astimezone(UTC) if value.tzinfo else value
     fraction = f".{utc.microsecond:06d}".rstrip("0") if utc.microsecond else ""
     return f"{utc.strftime('%Y-%m-%dT%H:%M:%S')}{fraction}Z"
@@ -70,11 +70,11 @@ def _timedelta(value: timedelta) -> str:
 
 
 def _json(value: Any) -> str:
-    return json.dumps(value, ensure_ascii=False, separators=(",", ":"), default=text_of)
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":"), default=to_text)
 
 
-# Order counts for subclasses: bool before int, datetime before date.
-_SPELLINGS: Final[dict[type, Callable[[Any], str]]] = {
+# The order matters for subclasses: bool before int, datetime before date.
+_FORMATS: Final[dict[type, Callable[[Any], str]]] = {
     bool: lambda value: "true" if value else "false",
     int: str,
     float: _float,

@@ -1,4 +1,4 @@
-"""Conditions and sentences that registries and templates have in common. Pure."""
+"""Conditions and messages that registries and templates have in common. Pure."""
 
 from collections.abc import Iterable
 from typing import Any, Final, NamedTuple
@@ -7,33 +7,34 @@ import msgspec
 
 from steward.kube.objects.conditions import (
     FALSE,
+    STALLED,
     TRUE,
     Condition,
     Conditions,
-    find_condition,
+    condition_manifests,
     set_conditions,
-    write_conditions,
 )
+from steward.runtime.status.transitions import has_new_message
 from steward.tenants import reasons
-from steward.tenants.guard.approval import Hold
+from steward.tenants.guard.approval import DeletionHold
 from steward.tenants.validation.template import Problem
 
 SHOWN_PROBLEMS: Final = 20
 DELETION_HELD: Final = "DeletionHeld"
-_LONGEST: Final = 30_000
+_MAX_LENGTH: Final = 30_000
 
 
-class Said(NamedTuple):
-    """One condition as it is now. Of those that only exist while they hold, the absence says the opposite."""
+class ConditionState(NamedTuple):
+    """The current state of one condition. Some conditions exist only while they are true."""
 
     type: str
-    holds: bool
+    is_true: bool
     reason: str
     message: str
 
 
-def told(problem: Problem) -> str:
-    """Field, line and column before the words."""
+def describe_problem(problem: Problem) -> str:
+    """Field, line and column, then the message."""
     place = problem.field
     if problem.line is not None:
         place += f", line {problem.line}"
@@ -41,42 +42,53 @@ def told(problem: Problem) -> str:
     return f"{place}: {problem.message}"
 
 
-def told_together(problems: Iterable[Problem]) -> str:
+def describe_problems(problems: Iterable[Problem]) -> str:
     found = list(problems)
-    sentences = [told(problem) for problem in found[:SHOWN_PROBLEMS]]
+    lines = [describe_problem(problem) for problem in found[:SHOWN_PROBLEMS]]
     if len(found) > SHOWN_PROBLEMS:
-        sentences.append(f"and {len(found) - SHOWN_PROBLEMS} more")
-    return "\n".join(sentences)[:_LONGEST]
+        lines.append(f"and {len(found) - SHOWN_PROBLEMS} more")
+    return "\n".join(lines)[:_MAX_LENGTH]
 
 
-def conditions_of(status: dict[str, Any]) -> Conditions:
-    """What a status says, as far as it can be read."""
+def read_conditions(status: dict[str, Any]) -> Conditions:
+    """The conditions of a status; empty if they cannot be decoded."""
     try:
         return msgspec.convert(status.get("conditions") or (), tuple[Condition, ...])
     except msgspec.ValidationError:
         return ()
 
 
-def say(before: Conditions, said: Iterable[Said], generation: int, now: str) -> list[dict[str, Any]]:
-    """The conditions to write: these and no others, with the times of those that did not turn."""
-    wanted = tuple(
-        Condition(each.type, TRUE if each.holds else FALSE, each.reason, each.message, generation)
-        for each in said
+def merge_conditions(
+    previous: Conditions, states: Iterable[ConditionState], generation: int, now: str
+) -> list[dict[str, Any]]:
+    """The conditions to write: exactly these, with the transition times of those that did not change."""
+    desired = tuple(_condition(each, generation) for each in states)
+    kept = tuple(condition for condition in previous if any(condition.type == new.type for new in desired))
+    return condition_manifests(set_conditions(kept, desired, now))
+
+
+def _condition(state: ConditionState, generation: int) -> Condition:
+    return Condition(state.type, TRUE if state.is_true else FALSE, state.reason, state.message, generation)
+
+
+def has_changed(previous: Conditions, state: ConditionState) -> bool:
+    """Whether the condition differs from the previous one, and so needs an event."""
+    return has_new_message(previous, _condition(state, 0))
+
+
+def stalled_status(previous: dict[str, Any], generation: int, message: str, now: str) -> dict[str, Any]:
+    """The previous status with a Stalled condition; the next successful reconcile removes it."""
+    stalled = Condition(STALLED, TRUE, reasons.APPLY_FAILED, message, generation)
+    conditions = set_conditions(read_conditions(previous), (stalled,), now)
+    return {**previous, "conditions": condition_manifests(conditions)}
+
+
+def released_condition() -> ConditionState:
+    """The condition of a registry or template that is deleted with its Tenants after an approval."""
+    return ConditionState(
+        DELETION_HELD, False, reasons.DELETION_RELEASED, "approved: its Tenants are being deleted"
     )
-    kept = tuple(condition for condition in before if any(condition.type == new.type for new in wanted))
-    return write_conditions(set_conditions(kept, wanted, now))
 
 
-def has_turned(before: Conditions, said: Said) -> bool:
-    """Whether this is news: what an event is for."""
-    known = find_condition(before, said.type)
-    return known is None or (known.status == TRUE) != said.holds or known.message != said.message
-
-
-def released() -> Said:
-    """Of what leaves with its Tenants: somebody has named them."""
-    return Said(DELETION_HELD, False, reasons.DELETION_RELEASED, "approved: its Tenants are being deleted")
-
-
-def held(hold: Hold) -> Said:
-    return Said(DELETION_HELD, True, hold.reason.value, hold.message)
+def held_condition(hold: DeletionHold) -> ConditionState:
+    return ConditionState(DELETION_HELD, True, hold.reason.value, hold.message)

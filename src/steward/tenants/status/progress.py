@@ -1,8 +1,8 @@
-"""How far each object is, and who waits for whom. Pure.
+"""The state of each resource of a Tenant, and whether its dependencies allow to apply it. Pure.
 
-A dependent waits, silently and without being counted, until everything that it depends on is ready. Where something
-that it depends on has failed it is skipped, unless its resource says otherwise. Nothing here waits for anything itself:
-it tells, and when to look again.
+A dependent waits, without an event and without counting as failed, until all its dependencies are ready. Where a
+dependency has failed, the dependent is skipped, unless its resource says otherwise. Nothing here waits itself: the
+result contains the time of the next check.
 """
 
 from collections.abc import Iterable, Mapping
@@ -11,89 +11,110 @@ from typing import NamedTuple
 
 from steward.kube.objects.readiness import Failed, Readiness, Ready
 from steward.kube.objects.timestamps import from_timestamp
+from steward.tenants import reasons
 from steward.tenants.api.resource import TResource
 from steward.tenants.api.scalars import UNSET
 
 
-class State(StrEnum):
+class ResourceState(StrEnum):
     READY = "Ready"
     WAITING = "Waiting"
     """Applied, and not ready yet."""
     BLOCKED = "Blocked"
-    """Not applied: what it depends on is not ready yet."""
+    """Not applied: a dependency is not ready yet."""
     SKIPPED = "Skipped"
-    """Not applied: what it depends on has failed."""
+    """Not applied: a dependency has failed."""
     FAILED = "Failed"
     CONFLICTED = "Conflicted"
-    """It, or a field of it, belongs to somebody else."""
+    """The object, or a field of it, is foreign."""
     DENIED = "Denied"
-    """We may not."""
-    LINGERING = "Lingering"
-    """It should be gone and cannot be deleted. It is not among what is desired."""
+    """The operator is not allowed to apply it."""
+    UNDELETED = "Lingering"
+    """An orphan that cannot be deleted. It does not count as desired."""
 
     @property
     def has_failed(self) -> bool:
-        return self in (State.FAILED, State.CONFLICTED, State.DENIED, State.SKIPPED)
+        return self in (
+            ResourceState.FAILED,
+            ResourceState.CONFLICTED,
+            ResourceState.DENIED,
+            ResourceState.SKIPPED,
+        )
 
 
-class Progress(NamedTuple):
-    """How far one object is, and why it is no further."""
+class ResourceProgress(NamedTuple):
+    """The state of one resource, and why it is not ready."""
 
     id: str
-    state: State
-    why: str = ""
-    look_again_after: float | None = None
-    event: str = ""
-    """The reason of the event that tells about it, once."""
-    despite: tuple[str, ...] = ()
-    """What it depends on that has failed, and in spite of which it was applied."""
+    state: ResourceState
+    message: str = ""
+    recheck_after: float | None = None
+    event_reason: str = ""
+    """The reason of the event that reports it, once."""
+    failed_dependencies: tuple[str, ...] = ()
+    """Failed dependencies despite which it was applied."""
 
 
-class Gate(NamedTuple):
+class DependencyCheck(NamedTuple):
     """Whether a resource may be applied now."""
 
-    progress: Progress | None
-    """None: it may."""
-    despite: tuple[str, ...] = ()
-    """Failed dependencies that it is applied in spite of."""
+    progress: ResourceProgress | None
+    """The state of a resource that may not be applied; None if it may."""
+    failed_dependencies: tuple[str, ...] = ()
+    """Failed dependencies despite which it is applied."""
 
 
-def gate(resource: TResource, states: Mapping[str, State]) -> Gate:
-    """What the states of its dependencies mean for a resource. Those that do not exist hold nothing back."""
-    needed = [] if resource.depend_ids is UNSET else resource.depend_ids
-    failed = tuple(id for id in needed if id in states and states[id].has_failed)
+def check_dependencies(resource: TResource, states: Mapping[str, ResourceState]) -> DependencyCheck:
+    """Whether the states of its dependencies allow to apply a resource. Unknown dependencies are ignored."""
+    dependencies = [] if resource.depend_ids is UNSET else resource.depend_ids
+    failed = tuple(id for id in dependencies if id in states and states[id].has_failed)
     if failed and resource.skip_on_dependency_failure:
-        return Gate(
-            Progress(resource.id, State.SKIPPED, f"{_named(failed)} failed", event="DependencySkipped")
+        return DependencyCheck(
+            ResourceProgress(
+                resource.id,
+                ResourceState.SKIPPED,
+                f"{_join_ids(failed)} failed",
+                event_reason=reasons.DEPENDENCY_SKIPPED,
+            )
         )
-    waits = [id for id in needed if id in states and states[id] in (State.WAITING, State.BLOCKED)]
-    if waits:
-        return Gate(Progress(resource.id, State.BLOCKED, f"waits for {_named(waits)}"))
-    return Gate(None, failed)
+    unready = [
+        id
+        for id in dependencies
+        if id in states and states[id] in (ResourceState.WAITING, ResourceState.BLOCKED)
+    ]
+    if unready:
+        return DependencyCheck(
+            ResourceProgress(resource.id, ResourceState.BLOCKED, f"waits for {_join_ids(unready)}")
+        )
+    return DependencyCheck(None, failed)
 
 
-def _named(ids: Iterable[str]) -> str:
+def _join_ids(ids: Iterable[str]) -> str:
     return ", ".join(ids)
 
 
-class Look(NamedTuple):
-    """An applied object at one moment."""
+class ObservedReadiness(NamedTuple):
+    """The readiness of an applied object at a point in time."""
 
     readiness: Readiness
     changed_at: str
-    """When we last changed it."""
+    """When the operator last changed it."""
     now: float
 
 
-def progress_of(resource: TResource, look: Look) -> Progress:
-    """The timeout counts from the last change that we applied; past it the object has failed, until it is ready."""
-    if isinstance(look.readiness, Ready) or not resource.wait_for_ready:
-        return Progress(resource.id, State.READY)
-    why = look.readiness.why
-    if isinstance(look.readiness, Failed):
-        return Progress(resource.id, State.FAILED, why, event="ResourceFailed")
-    left = resource.timeout_seconds - (look.now - from_timestamp(look.changed_at))
+def resource_progress(resource: TResource, observed: ObservedReadiness) -> ResourceProgress:
+    """The timeout starts with the last change by the operator; after it the resource has failed until it is ready."""
+    if isinstance(observed.readiness, Ready) or not resource.wait_for_ready:
+        return ResourceProgress(resource.id, ResourceState.READY)
+    reason = observed.readiness.message
+    if isinstance(observed.readiness, Failed):
+        return ResourceProgress(
+            resource.id, ResourceState.FAILED, reason, event_reason=reasons.RESOURCE_FAILED
+        )
+    left = resource.timeout_seconds - (observed.now - from_timestamp(observed.changed_at))
     if left <= 0:
-        told = f"not ready within {resource.timeout_seconds} seconds: {why}"
-        return Progress(resource.id, State.FAILED, told, event="ReadinessTimeout")
-    return Progress(resource.id, State.WAITING, why, look_again_after=left + 0.1)
+        message = f"not ready within {resource.timeout_seconds} seconds: {reason}"
+        return ResourceProgress(
+            resource.id, ResourceState.FAILED, message, event_reason=reasons.READINESS_TIMEOUT
+        )
+    return ResourceProgress(resource.id, ResourceState.WAITING, reason, recheck_after=left + 0.1)

@@ -1,6 +1,7 @@
-"""What a registry's status says: how many Tenants there are and should be, and what keeps them from it. Pure.
+"""Derives the status of a registry: the counts of its Tenants, and what keeps them from being ready. Pure.
 
-The counts hold at every moment: while the table cannot be read, the rows of the last good read stay what they were.
+The counts are valid at any time: while the table cannot be read, the number of rows stays that of the last clean
+read.
 """
 
 from collections.abc import Mapping, Sequence
@@ -10,19 +11,19 @@ from typing import Any, NamedTuple
 from steward.kube.objects.conditions import RECONCILING, STALLED, Conditions
 from steward.kube.objects.meta import ObjectMeta
 from steward.tenants import reasons
-from steward.tenants.api.registry import SHOWN
-from steward.tenants.fleet.fleet import DEGRADED, Counts
+from steward.tenants.api.registry import MAX_SHOWN
+from steward.tenants.fleet.fleet import DEGRADED, TenantCounts
 from steward.tenants.guard import approval
-from steward.tenants.sources.rows import Rejected
+from steward.tenants.sources.rows import RowRejection
 from steward.tenants.status.conditions import (
     DELETION_HELD,
-    Said,
-    conditions_of,
-    has_turned,
-    held,
-    released,
-    say,
-    told_together,
+    ConditionState,
+    describe_problems,
+    has_changed,
+    held_condition,
+    merge_conditions,
+    read_conditions,
+    released_condition,
 )
 from steward.tenants.validation.template import Problem
 
@@ -32,25 +33,25 @@ REASON_LENGTH = 300
 SHOWN_TEMPLATES = 5
 
 
-class RegistryState(NamedTuple):
-    """All that the status is made from."""
+class RegistryObservation(NamedTuple):
+    """Everything that the status depends on."""
 
     metadata: ObjectMeta
     templates: int = 0
     active_rows: int | None = None
-    """Of the last good read; None before there was one."""
-    counts: Counts = Counts()
-    waiting: Mapping[str, int] = MappingProxyType({})
-    """How many Tenants there are of each template that does not exist."""
-    rejected: Sequence[Rejected] = ()
+    """Of the last clean read; None before the first one."""
+    counts: TenantCounts = TenantCounts()
+    tenants_without_template: Mapping[str, int] = MappingProxyType({})
+    """The number of Tenants of each template that does not exist."""
+    rejected: Sequence[RowRejection] = ()
     rejected_rows: int = 0
-    hold: approval.Hold | None = None
+    hold: approval.DeletionHold | None = None
     is_released: bool = False
-    """It was held, and may leave with its Tenants."""
+    """Its deletion was held, and has been approved."""
     problems: tuple[Problem, ...] = ()
-    """What is wrong with the spec."""
+    """Problems of the spec."""
     source_problem: str = ""
-    """Why the last read failed; empty when it did not."""
+    """Why the last read failed; empty if it succeeded."""
     write_problem: str = ""
     last_sync: str = ""
 
@@ -59,17 +60,19 @@ class RegistryState(NamedTuple):
         return self.templates * (self.active_rows or 0)
 
 
-def registry_status(state: RegistryState, before: dict[str, Any], now: str) -> dict[str, Any]:
-    """Equal to the one before if all but the time of the last read is: a table at rest costs no writes."""
+def registry_status(state: RegistryObservation, previous: dict[str, Any], now: str) -> dict[str, Any]:
+    """Equal to the previous status if only the time of the last read differs: an unchanged table causes no writes."""
     generation = state.metadata.generation
-    status = _numbers(state)
-    status["conditions"] = say(conditions_of(before), said_of(state), generation, now)
-    is_same = {name: value for name, value in before.items() if name != "lastSyncTime"} == status
-    time = before.get("lastSyncTime") if is_same else state.last_sync
+    status = _count_fields(state)
+    status["conditions"] = merge_conditions(
+        read_conditions(previous), registry_conditions(state), generation, now
+    )
+    is_same = {name: value for name, value in previous.items() if name != "lastSyncTime"} == status
+    time = previous.get("lastSyncTime") if is_same else state.last_sync
     return {**status, "lastSyncTime": time} if time else status
 
 
-def _numbers(state: RegistryState) -> dict[str, Any]:
+def _count_fields(state: RegistryObservation) -> dict[str, Any]:
     status: dict[str, Any] = {
         "observedGeneration": state.metadata.generation,
         "referencingTemplates": state.templates,
@@ -81,17 +84,17 @@ def _numbers(state: RegistryState) -> dict[str, Any]:
     if state.active_rows is not None:
         status["activeRows"] = state.active_rows
     if state.rejected:
-        status["rejected"] = [rejection(row) for row in state.rejected[:SHOWN]]
+        status["rejected"] = [rejected_row_status(row) for row in state.rejected[:MAX_SHOWN]]
     if state.hold is not None:
         status["heldDeletion"] = _held_deletion(state.hold)
     return status
 
 
-def rejection(row: Rejected) -> dict[str, str]:
+def rejected_row_status(row: RowRejection) -> dict[str, str]:
     return {"uid": row.shown, "reason": row.reason[:REASON_LENGTH]}
 
 
-def _held_deletion(hold: approval.Hold) -> dict[str, Any]:
+def _held_deletion(hold: approval.DeletionHold) -> dict[str, Any]:
     return {
         "count": hold.size,
         "digest": hold.digest,
@@ -101,71 +104,79 @@ def _held_deletion(hold: approval.Hold) -> dict[str, Any]:
     }
 
 
-def said_of(state: RegistryState) -> list[Said]:
-    said = [_ready(state), _reachable(state), _deletion(state)]
-    if state.waiting:
-        said.append(_degraded(state))
+def registry_conditions(state: RegistryObservation) -> list[ConditionState]:
+    conditions = [_ready_condition(state), _reachable_condition(state), _deletion_condition(state)]
+    if state.tenants_without_template:
+        conditions.append(_degraded_condition(state))
     if state.problems:
-        said.append(Said(STALLED, True, reasons.INVALID_SPEC, told_together(state.problems)))
+        conditions.append(
+            ConditionState(STALLED, True, reasons.INVALID_SPEC, describe_problems(state.problems))
+        )
     elif progress := _progress(state):
-        said.append(Said(RECONCILING, True, *progress))
-    return said
+        conditions.append(ConditionState(RECONCILING, True, *progress))
+    return conditions
 
 
-def _ready(state: RegistryState) -> Said:
+def _ready_condition(state: RegistryObservation) -> ConditionState:
     if state.problems:
-        return Said(READY, False, reasons.INVALID_SPEC, told_together(state.problems))
+        return ConditionState(READY, False, reasons.INVALID_SPEC, describe_problems(state.problems))
     if state.source_problem:
-        return Said(READY, False, reasons.DATABASE_CONNECTION_FAILED, state.source_problem)
+        return ConditionState(READY, False, reasons.DATABASE_CONNECTION_FAILED, state.source_problem)
     if not state.last_sync:
-        return Said(READY, False, reasons.NOT_READ_YET, "the table is being read for the first time")
+        return ConditionState(
+            READY, False, reasons.NOT_READ_YET, "the table is being read for the first time"
+        )
     if state.write_problem:
-        return Said(READY, False, reasons.WRITE_FAILED, state.write_problem)
-    return Said(READY, True, reasons.DATABASE_CONNECTED, f"the table has {state.active_rows} active rows")
+        return ConditionState(READY, False, reasons.WRITE_FAILED, state.write_problem)
+    return ConditionState(
+        READY, True, reasons.DATABASE_CONNECTED, f"the table has {state.active_rows} active rows"
+    )
 
 
-def _reachable(state: RegistryState) -> Said:
+def _reachable_condition(state: RegistryObservation) -> ConditionState:
     if state.source_problem:
-        kept = "The last known rows stay in force and nothing is deleted."
-        return Said(
+        kept = "The last known rows stay in use and nothing is deleted."
+        return ConditionState(
             SOURCE_REACHABLE, False, reasons.DATABASE_CONNECTION_FAILED, f"{state.source_problem}. {kept}"
         )
     if not state.last_sync:
-        return Said(SOURCE_REACHABLE, False, reasons.NOT_READ_YET, "the table has not been read yet")
-    return Said(SOURCE_REACHABLE, True, reasons.SOURCE_READ, "the last read came to its end")
+        return ConditionState(
+            SOURCE_REACHABLE, False, reasons.NOT_READ_YET, "the table has not been read yet"
+        )
+    return ConditionState(SOURCE_REACHABLE, True, reasons.SOURCE_READ, "the last read completed")
 
 
-def _deletion(state: RegistryState) -> Said:
+def _deletion_condition(state: RegistryObservation) -> ConditionState:
     if state.hold is not None:
-        return held(state.hold)
+        return held_condition(state.hold)
     if state.is_released:
-        return released()
-    return Said(DELETION_HELD, False, reasons.NOTHING_HELD, "no deletion waits for approval")
+        return released_condition()
+    return ConditionState(DELETION_HELD, False, reasons.NOTHING_HELD, "no deletion waits for approval")
 
 
-def _degraded(state: RegistryState) -> Said:
-    """Tenants without a template are nobody's to render or to delete, and somebody should know."""
-    listed = [f"{name} ({count})" for name, count in sorted(state.waiting.items())]
+def _degraded_condition(state: RegistryObservation) -> ConditionState:
+    """Tenants without a template are neither rendered nor deleted; the condition makes that visible."""
+    listed = [f"{name} ({count})" for name, count in sorted(state.tenants_without_template.items())]
     more = len(listed) - SHOWN_TEMPLATES
     names = ", ".join(listed[:SHOWN_TEMPLATES]) + (f" and {more} more" if more > 0 else "")
-    told = (
+    message = (
         f"Tenants wait for a TenantTemplate that does not exist: {names}. They stay as they are. "
-        "Bring the template back, or delete these Tenants if they are not wanted any more."
+        "Create the template again, or delete these Tenants if they are no longer needed."
     )
-    return Said(DEGRADED, True, reasons.TEMPLATE_MISSING, told)
+    return ConditionState(DEGRADED, True, reasons.TEMPLATE_MISSING, message)
 
 
-def warnings(state: RegistryState, before: Conditions) -> list[tuple[str, str]]:
-    """Reason and message of what has turned bad since: what an event is for."""
-    found = []
-    if state.source_problem and has_turned(before, _reachable(state)):
-        found.append((reasons.DATABASE_QUERY_FAILED, state.source_problem))
-    if state.waiting and has_turned(before, said := _degraded(state)):
-        found.append((said.reason, said.message))
-    return found
+def warning_events(state: RegistryObservation, previous: Conditions) -> list[tuple[str, str]]:
+    """Reason and message of each condition that has become bad since the previous status."""
+    events = []
+    if state.source_problem and has_changed(previous, _reachable_condition(state)):
+        events.append((reasons.DATABASE_QUERY_FAILED, state.source_problem))
+    if state.tenants_without_template and has_changed(previous, degraded := _degraded_condition(state)):
+        events.append((degraded.reason, degraded.message))
+    return events
 
 
-def _progress(state: RegistryState) -> tuple[str, str] | None:
+def _progress(state: RegistryObservation) -> tuple[str, str] | None:
     if not state.last_sync:
         return reasons.NOT_READ_YET, "the table has not been read yet"
     if state.counts.ready < state.desired:

@@ -1,4 +1,4 @@
-"""What a template's status says: whether it can be used, and how far its Tenants are. Pure."""
+"""Derives the status of a template: whether it is valid, and how many of its Tenants are ready. Pure."""
 
 from typing import Any, NamedTuple
 
@@ -8,81 +8,96 @@ from steward.kube.objects.conditions import RECONCILING, STALLED
 from steward.kube.objects.meta import ObjectMeta
 from steward.tenants import reasons
 from steward.tenants.api.template import RolloutStatus
-from steward.tenants.fleet.fleet import Counts
-from steward.tenants.guard.approval import Hold
-from steward.tenants.status.conditions import Said, conditions_of, held, released, say, told_together
+from steward.tenants.fleet.fleet import TenantCounts
+from steward.tenants.guard.approval import DeletionHold
+from steward.tenants.status.conditions import (
+    ConditionState,
+    describe_problems,
+    held_condition,
+    merge_conditions,
+    read_conditions,
+    released_condition,
+)
 from steward.tenants.validation.template import Problem
 
 VALID = "Valid"
 APPLIED = "Applied"
 
 
-class TemplateState(NamedTuple):
-    """All that the status is made from."""
+class TemplateObservation(NamedTuple):
+    """Everything that the status depends on."""
 
     metadata: ObjectMeta
     problems: tuple[Problem, ...] = ()
-    in_force: int = 0
-    """The generation that Tenants are rendered from; 0 when there is none yet."""
-    counts: Counts = Counts()
+    active_generation: int = 0
+    """The generation of the active revision; 0 before there is one."""
+    counts: TenantCounts = TenantCounts()
     rollout: RolloutStatus | None = None
-    hold: Hold | None = None
+    hold: DeletionHold | None = None
     is_released: bool = False
-    """It was held, and may leave with its Tenants."""
+    """Its deletion was held, and has been approved."""
 
 
-def template_status(state: TemplateState, before: dict[str, Any], now: str) -> dict[str, Any]:
+def template_status(state: TemplateObservation, previous: dict[str, Any], now: str) -> dict[str, Any]:
     generation = state.metadata.generation
     status: dict[str, Any] = {
         "observedGeneration": generation,
         "totalTenants": state.counts.total,
         "readyTenants": state.counts.ready,
-        "conditions": say(conditions_of(before), said_of(state), generation, now),
+        "conditions": merge_conditions(
+            read_conditions(previous), template_conditions(state), generation, now
+        ),
     }
     if state.rollout is not None:
         status["rollout"] = msgspec.to_builtins(state.rollout)
     return status
 
 
-def said_of(state: TemplateState) -> list[Said]:
-    said = [valid(state), applied(state.counts)]
+def template_conditions(state: TemplateObservation) -> list[ConditionState]:
+    conditions = [valid_condition(state), applied_condition(state.counts)]
     if state.hold is not None:
-        said.append(held(state.hold))
+        conditions.append(held_condition(state.hold))
     elif state.is_released:
-        said.append(released())
+        conditions.append(released_condition())
     if state.counts.ready < state.counts.total:
-        said.append(Said(RECONCILING, True, reasons.NOT_ALL_TENANTS_READY, applied(state.counts).message))
-    if stall := _stall(state):
-        said.append(stall)
-    return said
+        conditions.append(
+            ConditionState(
+                RECONCILING, True, reasons.NOT_ALL_TENANTS_READY, applied_condition(state.counts).message
+            )
+        )
+    if stalled := _stalled_condition(state):
+        conditions.append(stalled)
+    return conditions
 
 
-def valid(state: TemplateState) -> Said:
+def valid_condition(state: TemplateObservation) -> ConditionState:
     if not state.problems:
-        return Said(VALID, True, reasons.VALIDATION_PASSED, "the template can be used")
-    if state.in_force:
-        kept = f"version {state.in_force} stays in force"
+        return ConditionState(VALID, True, reasons.VALIDATION_PASSED, "the template can be used")
+    if state.active_generation:
+        kept = f"version {state.active_generation} stays active"
     else:
-        kept = "no version of it is in force yet, and rows wait"
-    return Said(
-        VALID, False, reasons.VALIDATION_FAILED, f"{told_together(state.problems)}\nUntil then {kept}."
+        kept = "no version of it is active yet, and no row is rendered"
+    return ConditionState(
+        VALID, False, reasons.VALIDATION_FAILED, f"{describe_problems(state.problems)}\nUntil then {kept}."
     )
 
 
-def applied(counts: Counts) -> Said:
+def applied_condition(counts: TenantCounts) -> ConditionState:
     if counts.total == 0:
-        return Said(APPLIED, False, reasons.NO_TENANTS, "there are no Tenants of this template yet")
+        return ConditionState(APPLIED, False, reasons.NO_TENANTS, "there are no Tenants of this template yet")
     if counts.ready == counts.total:
-        return Said(APPLIED, True, reasons.ALL_TENANTS_READY, f"all {counts.total} Tenants are ready")
-    told = f"{counts.ready}/{counts.total} Tenants are ready"
-    return Said(APPLIED, False, reasons.NOT_ALL_TENANTS_READY, told)
+        return ConditionState(
+            APPLIED, True, reasons.ALL_TENANTS_READY, f"all {counts.total} Tenants are ready"
+        )
+    message = f"{counts.ready}/{counts.total} Tenants are ready"
+    return ConditionState(APPLIED, False, reasons.NOT_ALL_TENANTS_READY, message)
 
 
-def _stall(state: TemplateState) -> Said | None:
+def _stalled_condition(state: TemplateObservation) -> ConditionState | None:
     if state.problems:
-        return Said(STALLED, True, reasons.VALIDATION_FAILED, told_together(state.problems[:1]))
+        return ConditionState(STALLED, True, reasons.VALIDATION_FAILED, describe_problems(state.problems[:1]))
     if state.rollout is not None and state.rollout.phase == "Failed":
-        return Said(STALLED, True, reasons.ROLLOUT_FAILED, str(state.rollout.message))
+        return ConditionState(STALLED, True, reasons.ROLLOUT_FAILED, str(state.rollout.message))
     if state.hold is not None:
-        return Said(STALLED, True, reasons.DELETION_HELD, state.hold.message)
+        return ConditionState(STALLED, True, reasons.DELETION_HELD, state.hold.message)
     return None

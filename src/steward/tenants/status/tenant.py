@@ -1,8 +1,8 @@
-"""What a Tenant's status says, from how far each of its objects is. Pure.
+"""Derives the status of a Tenant from the progress of its resources. Pure.
 
-Ready if and only if all of its objects are. Still starting is neither failed nor degraded. An object that belongs to
-somebody else counts as conflicted and as failed. The same world twice gives the same status: times move only with what
-they tell.
+A Tenant is ready if and only if all its resources are. Starting is neither failed nor degraded. A foreign object
+counts as conflicted and as failed. The same progress gives the same status: times change only together with what they
+are about.
 """
 
 from collections.abc import Iterable, Sequence
@@ -18,35 +18,40 @@ from steward.kube.objects.conditions import (
     TRUE,
     Condition,
     Conditions,
+    condition_manifests,
     find_condition,
     set_conditions,
     without_condition,
-    write_conditions,
 )
 from steward.tenants import reasons
 from steward.tenants.api.scalars import UNSET
 from steward.tenants.api.tenant import AppliedObject, TenantStatus
-from steward.tenants.status.progress import Progress, State
+from steward.tenants.status.progress import ResourceProgress, ResourceState
 
 PROGRESSING: Final = "Progressing"
 CONFLICTED: Final = "Conflicted"
 DEGRADED: Final = "Degraded"
-NAMED: Final = 3
-LISTED: Final = 100
+MAX_NAMED: Final = 3
+MAX_LISTED: Final = 100
 MESSAGE_LENGTH: Final = 2000
 _WHILE_TRUE: Final = (RECONCILING, STALLED)
-_TROUBLES: Final = (State.FAILED, State.DENIED, State.CONFLICTED, State.LINGERING)
+_FAILED_STATES: Final = (
+    ResourceState.FAILED,
+    ResourceState.DENIED,
+    ResourceState.CONFLICTED,
+    ResourceState.UNDELETED,
+)
 
 
-class Trouble(NamedTuple):
-    """Why nothing of a Tenant can be applied. What it has stays."""
+class TenantProblem(NamedTuple):
+    """Why nothing of a Tenant can be applied. Its existing objects are kept."""
 
     reason: str
     message: str
 
 
-class Before(NamedTuple):
-    """The status so far, and the moment of the next."""
+class PreviousStatus(NamedTuple):
+    """The previous status, and the generation and time of the next."""
 
     status: TenantStatus
     generation: int
@@ -69,15 +74,15 @@ def _condition(found: Any) -> Condition:
     )
 
 
-class Tally(NamedTuple):
+class ResourceCounts(NamedTuple):
     desired: int
     ready: int
     failed: int
-    """By themselves: without conflicts and without what was skipped, but with what should be gone and is not."""
+    """Without conflicted, denied and skipped resources, with orphans that cannot be deleted."""
     denied: int
     conflicted: int
     skipped: int
-    under_way: int
+    unfinished: int
 
     @property
     def is_ready(self) -> bool:
@@ -88,68 +93,72 @@ class Tally(NamedTuple):
         return bool(self.failed or self.denied or self.conflicted)
 
 
-def tally(progress: Sequence[Progress]) -> Tally:
-    def count(*states: State) -> int:
+def count_resources(progress: Sequence[ResourceProgress]) -> ResourceCounts:
+    def count(*states: ResourceState) -> int:
         return sum(each.state in states for each in progress)
 
-    return Tally(
-        len(progress) - count(State.LINGERING),
-        count(State.READY),
-        count(State.FAILED, State.LINGERING),
-        count(State.DENIED),
-        count(State.CONFLICTED),
-        count(State.SKIPPED),
-        count(State.WAITING, State.BLOCKED),
+    return ResourceCounts(
+        len(progress) - count(ResourceState.UNDELETED),
+        count(ResourceState.READY),
+        count(ResourceState.FAILED, ResourceState.UNDELETED),
+        count(ResourceState.DENIED),
+        count(ResourceState.CONFLICTED),
+        count(ResourceState.SKIPPED),
+        count(ResourceState.WAITING, ResourceState.BLOCKED),
     )
 
 
-def status_of(
-    before: Before, progress: Sequence[Progress], records: Iterable[AppliedObject]
+def tenant_status(
+    previous: PreviousStatus, progress: Sequence[ResourceProgress], records: Iterable[AppliedObject]
 ) -> dict[str, Any]:
-    count = tally(progress)
-    skipped = [each.id for each in progress if each.state is State.SKIPPED]
+    count = count_resources(progress)
+    skipped = [each.id for each in progress if each.state is ResourceState.SKIPPED]
     return {
-        "observedGeneration": before.generation,
+        "observedGeneration": previous.generation,
         "desiredResources": count.desired,
         "readyResources": count.ready,
         "failedResources": count.failed + count.denied + count.conflicted,
         "conflictedResources": count.conflicted,
         "skippedResources": count.skipped,
-        **({"skippedResourceIds": skipped[:LISTED]} if skipped else {}),
-        **recorded_objects(records),
-        "conditions": write_conditions(_conditions(before, progress, count)),
+        **({"skippedResourceIds": skipped[:MAX_LISTED]} if skipped else {}),
+        **applied_fields(records),
+        "conditions": condition_manifests(_conditions(previous, progress, count)),
     }
 
 
-def recorded_objects(records: Iterable[AppliedObject]) -> dict[str, Any]:
-    """What was applied, in the words of both lists."""
+def applied_fields(records: Iterable[AppliedObject]) -> dict[str, Any]:
+    """The applied objects, as both status fields have them."""
     found = list(records)
     keys = [f"{each.kind}/{each.namespace}/{each.name}@{each.id}" for each in found]
     return {"appliedResources": keys, "applied": msgspec.to_builtins(found)}
 
 
-def announced(before: Before, desired: int, records: Iterable[AppliedObject]) -> dict[str, Any]:
-    """The status that is written before the objects are. The generation is not observed yet."""
-    status = written(before.status)
+def initial_status(
+    previous: PreviousStatus, desired: int, records: Iterable[AppliedObject]
+) -> dict[str, Any]:
+    """The status that is written before the objects are applied. The generation is not observed yet."""
+    status = status_fields(previous.status)
     reconciling = Condition(RECONCILING, TRUE, reasons.RECONCILING, "the objects are being applied")
-    starting = _starting(before)
+    starting = _starting_conditions(previous)
     conditions = set_conditions(
-        without_condition(before.conditions, STALLED), _stamped((*starting, reconciling), before), before.now
+        without_condition(previous.conditions, STALLED),
+        _with_generation((*starting, reconciling), previous),
+        previous.now,
     )
     return {
         "readyResources": 0,
         "failedResources": 0,
         **status,
         "desiredResources": desired,
-        **recorded_objects(records),
-        "conditions": write_conditions(conditions),
+        **applied_fields(records),
+        "conditions": condition_manifests(conditions),
     }
 
 
-def _starting(before: Before) -> tuple[Condition, ...]:
-    """A Tenant that never had a status says from its first moment that it is not ready."""
+def _starting_conditions(previous: PreviousStatus) -> tuple[Condition, ...]:
+    """A Tenant without a status gets Ready=False at once."""
     progressing = Condition(PROGRESSING, TRUE, reasons.RECONCILING, "the objects are being applied")
-    if find_condition(before.conditions, READY) is not None:
+    if find_condition(previous.conditions, READY) is not None:
         return (progressing,)
     return (
         Condition(READY, FALSE, reasons.NOT_ALL_RESOURCES_READY, "the objects are being applied"),
@@ -157,73 +166,75 @@ def _starting(before: Before) -> tuple[Condition, ...]:
     )
 
 
-def written(status: TenantStatus) -> dict[str, Any]:
-    """A status as it was written, whole."""
+def status_fields(status: TenantStatus) -> dict[str, Any]:
+    """All fields of a status, as they were written."""
     found: dict[str, Any] = msgspec.to_builtins(status)
     return found
 
 
-def troubled(before: Before, trouble: Trouble) -> dict[str, Any]:
-    """Nothing was applied: what there is stays, and is told as it was."""
-    message = trouble.message[:MESSAGE_LENGTH]
+def problem_status(previous: PreviousStatus, problem: TenantProblem) -> dict[str, Any]:
+    """Nothing was applied; keeps the previous object records."""
+    message = problem.message[:MESSAGE_LENGTH]
     conditions = set_conditions(
-        without_condition(before.conditions, RECONCILING),
-        _stamped(
+        without_condition(previous.conditions, RECONCILING),
+        _with_generation(
             (
-                Condition(READY, FALSE, trouble.reason, message),
-                Condition(DEGRADED, TRUE, trouble.reason, message),
+                Condition(READY, FALSE, problem.reason, message),
+                Condition(DEGRADED, TRUE, problem.reason, message),
                 Condition(PROGRESSING, FALSE, reasons.RECONCILE_COMPLETE, "nothing is applied"),
-                Condition(STALLED, TRUE, trouble.reason, message),
+                Condition(STALLED, TRUE, problem.reason, message),
             ),
-            before,
+            previous,
         ),
-        before.now,
+        previous.now,
     )
-    status = written(before.status)
+    status = status_fields(previous.status)
     return {
         "readyResources": 0,
         "desiredResources": 0,
         **status,
-        "observedGeneration": before.generation,
+        "observedGeneration": previous.generation,
         "failedResources": max(1, status.get("failedResources", 0)),
-        "conditions": write_conditions(conditions),
+        "conditions": condition_manifests(conditions),
     }
 
 
-def leaving(before: Before, message: str) -> dict[str, Any]:
-    """Its objects go one after the other, which takes its time and is no failure."""
-    told = message[:MESSAGE_LENGTH]
-    said = (
-        Condition(READY, FALSE, reasons.TENANT_DELETING, told),
+def deletion_status(previous: PreviousStatus, message: str) -> dict[str, Any]:
+    """While objects are deleted in order, which may take long and is no failure."""
+    message = message[:MESSAGE_LENGTH]
+    conditions_now = (
+        Condition(READY, FALSE, reasons.TENANT_DELETING, message),
         Condition(DEGRADED, FALSE, reasons.HEALTHY, "nothing has failed"),
-        Condition(PROGRESSING, TRUE, reasons.TENANT_DELETING, told),
-        Condition(RECONCILING, TRUE, reasons.TENANT_DELETING, told),
+        Condition(PROGRESSING, TRUE, reasons.TENANT_DELETING, message),
+        Condition(RECONCILING, TRUE, reasons.TENANT_DELETING, message),
     )
-    kept = without_condition(before.conditions, STALLED)
-    conditions = set_conditions(kept, _stamped(said, before), before.now)
+    kept = without_condition(previous.conditions, STALLED)
+    conditions = set_conditions(kept, _with_generation(conditions_now, previous), previous.now)
     return {
-        **written(before.status),
-        "observedGeneration": before.generation,
-        "conditions": write_conditions(conditions),
+        **status_fields(previous.status),
+        "observedGeneration": previous.generation,
+        "conditions": condition_manifests(conditions),
     }
 
 
-def _conditions(before: Before, progress: Sequence[Progress], count: Tally) -> Conditions:
-    message = message_of(progress, count)
-    conflict = _named([each for each in progress if each.state is State.CONFLICTED])
+def _conditions(
+    previous: PreviousStatus, progress: Sequence[ResourceProgress], count: ResourceCounts
+) -> Conditions:
+    message = ready_message(progress, count)
+    conflict = _describe_resources([each for each in progress if each.state is ResourceState.CONFLICTED])
     main = (
         Condition(READY, TRUE if count.is_ready else FALSE, ready_reason(count), message),
         Condition(
             PROGRESSING,
-            TRUE if count.under_way else FALSE,
-            reasons.RECONCILING if count.under_way else reasons.RECONCILE_COMPLETE,
-            _under_way(progress) or "all is applied",
+            TRUE if count.unfinished else FALSE,
+            reasons.RECONCILING if count.unfinished else reasons.RECONCILE_COMPLETE,
+            _describe_unfinished(progress) or "all objects are applied",
         ),
         Condition(
             CONFLICTED,
             TRUE if count.conflicted else FALSE,
             reasons.RESOURCE_CONFLICT if count.conflicted else reasons.NO_CONFLICT,
-            conflict or "no object belongs to somebody else",
+            conflict or "no object belongs to another owner",
         ),
         Condition(
             DEGRADED,
@@ -232,25 +243,27 @@ def _conditions(before: Before, progress: Sequence[Progress], count: Tally) -> C
             message if count.is_degraded else "nothing has failed",
         ),
     )
-    said = (*main, *_kstatus(count, message, progress))
-    types = {each.type for each in said}
-    # What goes on keeps its time: what stays as it is must not differ from one look to the next.
-    kept = tuple(each for each in before.conditions if each.type in types or each.type not in _WHILE_TRUE)
-    return set_conditions(kept, _stamped(said, before), before.now)
+    conditions_now = (*main, *_kstatus_conditions(count, message, progress))
+    types = {each.type for each in conditions_now}
+    # Unchanged conditions keep their transition time, so that an unchanged Tenant has an unchanged status.
+    kept = tuple(each for each in previous.conditions if each.type in types or each.type not in _WHILE_TRUE)
+    return set_conditions(kept, _with_generation(conditions_now, previous), previous.now)
 
 
-def _kstatus(count: Tally, message: str, progress: Sequence[Progress]) -> tuple[Condition, ...]:
-    """Present only while they are true: their absence is the normal state."""
-    if count.under_way:
-        return (Condition(RECONCILING, TRUE, reasons.RECONCILING, _under_way(progress)),)
+def _kstatus_conditions(
+    count: ResourceCounts, message: str, progress: Sequence[ResourceProgress]
+) -> tuple[Condition, ...]:
+    """Reconciling and Stalled exist only while they are true, as kstatus expects."""
+    if count.unfinished:
+        return (Condition(RECONCILING, TRUE, reasons.RECONCILING, _describe_unfinished(progress)),)
     return (Condition(STALLED, TRUE, degraded_reason(count), message),) if count.is_degraded else ()
 
 
-def _stamped(conditions: Iterable[Condition], before: Before) -> list[Condition]:
-    return [msgspec.structs.replace(each, observed_generation=before.generation) for each in conditions]
+def _with_generation(conditions: Iterable[Condition], previous: PreviousStatus) -> list[Condition]:
+    return [msgspec.structs.replace(each, observed_generation=previous.generation) for each in conditions]
 
 
-def ready_reason(count: Tally) -> str:
+def ready_reason(count: ResourceCounts) -> str:
     failed = count.failed + count.denied
     if count.conflicted:
         return reasons.RESOURCES_FAILED_AND_CONFLICTED if failed else reasons.RESOURCES_CONFLICTED
@@ -259,7 +272,7 @@ def ready_reason(count: Tally) -> str:
     return reasons.RECONCILED if count.is_ready else reasons.NOT_ALL_RESOURCES_READY
 
 
-def degraded_reason(count: Tally) -> str:
+def degraded_reason(count: ResourceCounts) -> str:
     failed = count.failed + count.denied
     if count.conflicted:
         return reasons.RESOURCE_FAILURES_AND_CONFLICTS if failed else reasons.RESOURCE_CONFLICTS
@@ -268,32 +281,36 @@ def degraded_reason(count: Tally) -> str:
     return reasons.HEALTHY
 
 
-def message_of(progress: Sequence[Progress], count: Tally) -> str:
+def ready_message(progress: Sequence[ResourceProgress], count: ResourceCounts) -> str:
     if count.is_ready:
         return f"all {count.desired} resources are ready"
-    worst = [each for each in progress if each.state in _TROUBLES]
-    open_ones = worst or [each for each in progress if each.state is not State.READY]
-    return f"{count.ready} of {count.desired} resources are ready; {_named(open_ones)}"[:MESSAGE_LENGTH]
+    failed = [each for each in progress if each.state in _FAILED_STATES]
+    unready = failed or [each for each in progress if each.state is not ResourceState.READY]
+    return f"{count.ready} of {count.desired} resources are ready; {_describe_resources(unready)}"[
+        :MESSAGE_LENGTH
+    ]
 
 
-def _under_way(progress: Sequence[Progress]) -> str:
-    return _named([each for each in progress if each.state in (State.WAITING, State.BLOCKED)])
+def _describe_unfinished(progress: Sequence[ResourceProgress]) -> str:
+    return _describe_resources(
+        [each for each in progress if each.state in (ResourceState.WAITING, ResourceState.BLOCKED)]
+    )
 
 
-def _named(progress: Sequence[Progress]) -> str:
-    told = [f"{each.id}: {each.why}" for each in progress[:NAMED]]
-    more = f"; and {len(progress) - NAMED} more" if len(progress) > NAMED else ""
-    return ("; ".join(told) + more)[:MESSAGE_LENGTH]
+def _describe_resources(progress: Sequence[ResourceProgress]) -> str:
+    messages = [f"{each.id}: {each.message}" for each in progress[:MAX_NAMED]]
+    more = f"; and {len(progress) - MAX_NAMED} more" if len(progress) > MAX_NAMED else ""
+    return ("; ".join(messages) + more)[:MESSAGE_LENGTH]
 
 
-def is_urgent(before: Before, status: dict[str, Any]) -> bool:
-    """Whether the Tenant became ready, stopped being so, or got into or out of trouble: numbers alone can wait."""
-    was = [(each.type, each.status, each.reason) for each in before.conditions]
+def is_urgent(previous: PreviousStatus, status: dict[str, Any]) -> bool:
+    """Whether Ready, Degraded, Conflicted or Stalled changed. A status with only other counts can be written later."""
+    was = [(each.type, each.status, each.reason) for each in previous.conditions]
     now = [(each["type"], each["status"], each["reason"]) for each in status["conditions"]]
-    return _standing(was) != _standing(now)
+    return _urgent_conditions(was) != _urgent_conditions(now)
 
 
-def _standing(conditions: Iterable[tuple[str, str, str]]) -> frozenset[tuple[str, str, str]]:
+def _urgent_conditions(conditions: Iterable[tuple[str, str, str]]) -> frozenset[tuple[str, str, str]]:
     return frozenset(
         (type_, status, reason)
         for type_, status, reason in conditions

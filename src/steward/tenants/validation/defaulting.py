@@ -1,4 +1,4 @@
-"""What a user left out, written out as the schema has it: for servers and clients that do not. Pure."""
+"""The defaults of the schema, for API servers and clients that do not apply them. Pure."""
 
 from typing import Any, Final
 
@@ -20,7 +20,7 @@ _LISTS: Final = frozenset(each.field for each in LISTS)
 
 
 def default_registry(spec: Manifest) -> Manifest:
-    """A port of 0 counts as left out, as it always has."""
+    """A port of 0 counts as omitted, as in the Go operator."""
     source = _map(spec.get("source"))
     blocks = {
         kind: {**source[kind], "port": source[kind].get("port") or port}
@@ -42,7 +42,7 @@ def _resources(found: Any) -> Any:
 
 
 def _given(resource: Manifest) -> Manifest:
-    """An empty policy or a timeout of 0 is one that was left out."""
+    """Drops empty policies and timeouts of 0: they count as omitted."""
     return {
         name: value
         for name, value in resource.items()

@@ -1,4 +1,4 @@
-"""What a registry may say: every error at once, with its field and the cure. Pure; the schema has checked the rest."""
+"""Validates registries: reports all problems at once, with field and cure, beyond what the schema checks. Pure."""
 
 import re
 from collections.abc import Iterator
@@ -6,10 +6,10 @@ from typing import Final
 
 import msgspec
 
+from steward.kube.objects.durations import parse_interval
 from steward.tenants.api.registry import TenantRegistrySpec
 from steward.tenants.api.scalars import UNSET
 from steward.tenants.errors import BadSource
-from steward.tenants.intervals import seconds_of
 from steward.tenants.rendering.variables import BUILT_IN
 from steward.tenants.sources.identifiers import MYSQL, POSTGRES, SQLITE, check_identifier
 from steward.tenants.validation.template import Problem
@@ -20,13 +20,13 @@ _VARIABLE: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*", re.ASCII)
 
 
 def validate_registry(spec: TenantRegistrySpec) -> list[Problem]:
-    """Everything that keeps a registry from being read."""
-    return [*_source(spec), *_columns(spec), *_intervals(spec)]
+    """All problems that make a registry invalid."""
+    return [*_source_problems(spec), *_column_problems(spec), *_interval_problems(spec)]
 
 
-def _source(spec: TenantRegistrySpec) -> Iterator[Problem]:
+def _source_problems(spec: TenantRegistrySpec) -> Iterator[Problem]:
     kind = spec.source.type
-    block = getattr(spec.source, kind)
+    block = spec.source.block
     if block is UNSET:
         yield Problem(f"spec.source.{kind}", f"is missing: source.type is {kind}, say where the table is")
         return
@@ -39,7 +39,7 @@ def _source(spec: TenantRegistrySpec) -> Iterator[Problem]:
         yield Problem(f"spec.source.{kind}.table", str(error))
 
 
-def _columns(spec: TenantRegistrySpec) -> Iterator[Problem]:
+def _column_problems(spec: TenantRegistrySpec) -> Iterator[Problem]:
     mapped = spec.value_mappings
     columns = {
         "valueMappings.uid": mapped.uid,
@@ -54,24 +54,24 @@ def _columns(spec: TenantRegistrySpec) -> Iterator[Problem]:
             yield Problem(f"spec.{field}", str(error))
 
 
-def _intervals(spec: TenantRegistrySpec) -> Iterator[Problem]:
+def _interval_problems(spec: TenantRegistrySpec) -> Iterator[Problem]:
     fields = {"source.syncInterval": spec.source.sync_interval}
     if spec.deletion_guard is not UNSET:
         fields["deletionGuard.gracePeriod"] = spec.deletion_guard.grace_period
     for field, interval in fields.items():
         try:
-            seconds_of(interval)
+            parse_interval(interval)
         except ValueError as error:
             yield Problem(f"spec.{field}", str(error))
 
 
 def advise_registry(spec: TenantRegistrySpec) -> list[Problem]:
-    """What is allowed and probably not meant."""
+    """Valid but probably unintended content."""
     extra = {} if spec.extra_value_mappings is UNSET else spec.extra_value_mappings
-    return [problem for name in extra for problem in _variable(name)]
+    return [problem for name in extra for problem in _variable_advice(name)]
 
 
-def _variable(name: str) -> Iterator[Problem]:
+def _variable_advice(name: str) -> Iterator[Problem]:
     field = f"spec.extraValueMappings.{name}"
     if not _VARIABLE.fullmatch(name):
         yield Problem(field, f'is no word: templates reach it only as {{{{ index . "{name}" }}}}')
@@ -79,8 +79,8 @@ def _variable(name: str) -> Iterator[Problem]:
         yield Problem(field, f"takes the place of the built-in variable .{name}")
 
 
-def typed(registry: Registry) -> tuple[TenantRegistrySpec | None, tuple[Problem, ...]]:
-    """The spec, or what is wrong with it."""
+def parse_registry(registry: Registry) -> tuple[TenantRegistrySpec | None, tuple[Problem, ...]]:
+    """The decoded spec, or its problems."""
     try:
         spec = msgspec.convert(registry.spec, TenantRegistrySpec)
     except msgspec.ValidationError as error:

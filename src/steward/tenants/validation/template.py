@@ -1,7 +1,7 @@
-"""What a template may say: every error at once, with field, line, column and the cure, and advice on what is unwise.
+"""Validates templates: reports all problems at once, with field, line, column and cure, and advice. Pure.
 
-Pure, and the same for the webhook and for reconcile: what got past the one is caught by the other. A variable is never
-an error: which columns a row has is known only when it is there.
+Webhook and controller share it: whatever passes one of them is found by the other. An unknown variable is never a
+problem: the columns of a row are known only when it is read.
 """
 
 from collections.abc import Iterable, Iterator
@@ -10,21 +10,26 @@ from itertools import islice
 from typing import Any, Final, NamedTuple
 
 from steward.gotemplate import TemplateError, check, explain
-from steward.tenants.api.lists import field_name, listed
+from steward.tenants.api.lists import field_name, list_resources
 from steward.tenants.api.resource import TResource
 from steward.tenants.api.scalars import UNSET
 from steward.tenants.api.template import TenantTemplateSpec
 from steward.tenants.errors import RenderError
-from steward.tenants.objects.dependencies import edges_of, find_cycle, repeated, unknown_dependencies
-from steward.tenants.objects.ignore_fields import widened
+from steward.tenants.objects.dependencies import (
+    dependency_edges,
+    duplicate_ids,
+    find_cycle,
+    unknown_dependencies,
+)
+from steward.tenants.objects.ignore_fields import widened_lists
 from steward.tenants.objects.jsonpath import JsonPathError, parse_path
 from steward.tenants.rendering.object_shape import check_object, is_too_deep
 from steward.tenants.rendering.variables import BUILT_IN
 
-MOST_TEXTS: Final = 5000
-"""How many texts of a template may hold templates: each is parsed in the time of all others."""
-MOST_PROBLEMS: Final = 100
-"""Of texts. Whoever has more of them has made one mistake."""
+MAX_TEXTS: Final = 5000
+"""How many texts of a template may contain templates: parsing them blocks the process."""
+MAX_PROBLEMS: Final = 100
+"""How many problems of texts are reported: more of them have one cause."""
 _SHOWN_IDS: Final = 10
 
 
@@ -37,99 +42,110 @@ class Problem(NamedTuple):
     column: int | None = None
 
 
-class Place(NamedTuple):
-    """A resource, and the field at which it stands."""
+class ResourcePosition(NamedTuple):
+    """A resource, and its field in the manifest."""
 
     field: str
     resource: TResource
     kind: str
-    """The kind that its list is meant for; any when empty."""
+    """The kind that its list is meant for; empty for any kind."""
 
 
 class TemplateText(NamedTuple):
     field: str
     source: str
     sees_row: bool = True
-    """readyWhen sees the living object instead."""
+    """False for readyWhen, which reads the live object."""
 
 
-def places(spec: TenantTemplateSpec) -> list[Place]:
+def resource_positions(spec: TenantTemplateSpec) -> list[ResourcePosition]:
     return [
-        Place(f"spec.{where.field}[{resource.id}]", resource, where.kind.kind if where.kind else "")
-        for where, resource in listed(spec)
+        ResourcePosition(
+            f"spec.{where.field}[{resource.id}]", resource, where.kind.kind if where.kind else ""
+        )
+        for where, resource in list_resources(spec)
     ]
 
 
 def validate_template(spec: TenantTemplateSpec, profile: str = "hermetic") -> list[Problem]:
-    """Everything that keeps a template from being used."""
-    found = places(spec)
-    walkable = [place for place in found if not is_too_deep(place.resource.spec)]
-    return [*_graph(found), *_objects(found), *_ignored(found), *_texts(walkable, profile)]
+    """All problems that make a template invalid."""
+    found = resource_positions(spec)
+    walkable = [position for position in found if not is_too_deep(position.resource.spec)]
+    return [
+        *_dependency_problems(found),
+        *_object_problems(found),
+        *_ignore_fields_problems(found),
+        *_template_problems(walkable, profile),
+    ]
 
 
-def _graph(found: list[Place]) -> Iterator[Problem]:
-    twice = set(repeated(place.resource.id for place in found))
-    for place in found:
-        if place.resource.id in twice:
+def _dependency_problems(found: list[ResourcePosition]) -> Iterator[Problem]:
+    twice = set(duplicate_ids(position.resource.id for position in found))
+    for position in found:
+        if position.resource.id in twice:
             yield Problem(
-                f"{place.field}.id",
-                f"{place.resource.id!r} is the id of several resources; give each its own",
+                f"{position.field}.id",
+                f"{position.resource.id!r} is the id of several resources; give each its own",
             )
-    edges = edges_of(place.resource for place in found)
-    fields = {place.resource.id: place.field for place in found}
+    edges = dependency_edges(position.resource for position in found)
+    fields = {position.resource.id: position.field for position in found}
     known = ", ".join(list(edges)[:_SHOWN_IDS])
     for dependent, dependency in unknown_dependencies(edges):
-        told = f"{dependent!r} depends on {dependency!r}, which is not in the template; there are: {known}"
-        yield Problem(f"{fields[dependent]}.dependIds", told)
+        message = f"{dependent!r} depends on {dependency!r}, which is not in the template; there are: {known}"
+        yield Problem(f"{fields[dependent]}.dependIds", message)
     if cycle := find_cycle(edges):
-        told = f"Dependency cycle detected: {' -> '.join(cycle)}; take one of these dependencies out"
-        yield Problem(f"{fields[cycle[0]]}.dependIds", told)
+        message = f"Dependency cycle detected: {' -> '.join(cycle)}; take one of these dependencies out"
+        yield Problem(f"{fields[cycle[0]]}.dependIds", message)
 
 
-def _objects(found: Iterable[Place]) -> Iterator[Problem]:
-    for place in found:
+def _object_problems(found: Iterable[ResourcePosition]) -> Iterator[Problem]:
+    for position in found:
         try:
-            check_object(place.resource.spec)
+            check_object(position.resource.spec)
         except RenderError as error:
-            yield Problem(f"{place.field}.{error.field}", error.text)
+            yield Problem(f"{position.field}.{error.field}", error.text)
 
 
-def _ignored(found: Iterable[Place]) -> Iterator[Problem]:
-    for place in found:
-        paths = [] if place.resource.ignore_fields is UNSET else place.resource.ignore_fields
+def _ignore_fields_problems(found: Iterable[ResourcePosition]) -> Iterator[Problem]:
+    for position in found:
+        paths = [] if position.resource.ignore_fields is UNSET else position.resource.ignore_fields
         for index, path in enumerate(paths):
             try:
                 parse_path(path)
             except JsonPathError as error:
-                yield Problem(f"{place.field}.ignoreFields[{index}]", str(error))
+                yield Problem(f"{position.field}.ignoreFields[{index}]", str(error))
 
 
-def _texts(found: Iterable[Place], profile: str) -> Iterator[Problem]:
-    texts = [text for place in found for text in template_texts(place)]
-    if len(texts) > MOST_TEXTS:
-        told = f"holds {len(texts)} texts with templates, and may hold {MOST_TEXTS}: make several templates of it"
-        yield Problem("spec", told)
+def _template_problems(found: Iterable[ResourcePosition], profile: str) -> Iterator[Problem]:
+    texts = [text for position in found for text in template_texts(position)]
+    if len(texts) > MAX_TEXTS:
+        message = (
+            f"holds {len(texts)} texts with templates, and may hold {MAX_TEXTS}: make several templates of it"
+        )
+        yield Problem("spec", message)
     else:
-        yield from islice((problem for text in texts for problem in _unparsed(text, profile)), MOST_PROBLEMS)
+        yield from islice(
+            (problem for text in texts for problem in _parse_problems(text, profile)), MAX_PROBLEMS
+        )
 
 
-def _unparsed(text: TemplateText, profile: str) -> Iterator[Problem]:
+def _parse_problems(text: TemplateText, profile: str) -> Iterator[Problem]:
     report = check(text.source, text.field, functions="tenants", profile=profile, missingkey="defaulted")
     for problem in report.problems:
-        told = _explained(problem.text, problem.line, problem.column, text.source)
-        yield Problem(text.field, told, problem.line, problem.column)
+        message = _explained(problem.text, problem.line, problem.column, text.source)
+        yield Problem(text.field, message, problem.line, problem.column)
 
 
 def _explained(text: str, line: int, column: int | None, source: str) -> str:
-    """With the line, a caret, and what was probably meant."""
+    """The message with the line, a caret, and a suggestion."""
     error = TemplateError(text, line, column)
     error.source = source
     return explain(error)
 
 
-def template_texts(place: Place) -> Iterator[TemplateText]:
-    """Every text of a resource that holds a template."""
-    resource = place.resource
+def template_texts(position: ResourcePosition) -> Iterator[TemplateText]:
+    """Every text of a resource that contains a template."""
+    resource = position.resource
     for name in (
         "name_template",
         "target_namespace",
@@ -138,9 +154,9 @@ def template_texts(place: Place) -> Iterator[TemplateText]:
         "when",
         "spec",
     ):
-        for field, source in _strings(getattr(resource, name), f"{place.field}.{field_name(name)}"):
+        for field, source in _strings(getattr(resource, name), f"{position.field}.{field_name(name)}"):
             yield TemplateText(field, source)
-    for field, source in _strings(resource.ready_when, f"{place.field}.readyWhen"):
+    for field, source in _strings(resource.ready_when, f"{position.field}.readyWhen"):
         yield TemplateText(field, source, sees_row=False)
 
 
@@ -159,42 +175,48 @@ def _strings(value: Any, field: str) -> Iterator[tuple[str, str]]:
 def advise_template(
     spec: TenantTemplateSpec, mapped: Iterable[str] | None = None, profile: str = "hermetic"
 ) -> list[Problem]:
-    """What is allowed and probably not meant. `mapped` are the registry's extra variables, None while it is unknown."""
-    found = places(spec)
+    """Valid but probably unintended content. `mapped`: the extra variables of the registry; None if it is unknown."""
+    found = resource_positions(spec)
     known = None if mapped is None else {*BUILT_IN, *mapped}
-    return [*_misplaced(found), *_widened(found), *_doubtful(found, known, profile)]
+    return [
+        *_wrong_list_advice(found),
+        *_widened_list_advice(found),
+        *_template_advice(found, known, profile),
+    ]
 
 
-def _misplaced(found: Iterable[Place]) -> Iterator[Problem]:
-    for place in found:
-        kind = place.resource.spec.get("kind")
-        if place.kind and isinstance(kind, str) and "{{" not in kind and kind != place.kind:
+def _wrong_list_advice(found: Iterable[ResourcePosition]) -> Iterator[Problem]:
+    for position in found:
+        kind = position.resource.spec.get("kind")
+        if position.kind and isinstance(kind, str) and "{{" not in kind and kind != position.kind:
             yield Problem(
-                f"{place.field}.spec.kind", f"is a {kind} in a list of {place.kind}s; use manifests"
+                f"{position.field}.spec.kind", f"is a {kind} in a list of {position.kind}s; use manifests"
             )
 
 
-def _widened(found: Iterable[Place]) -> Iterator[Problem]:
-    for place in found:
-        paths = [] if place.resource.ignore_fields is UNSET else place.resource.ignore_fields
+def _widened_list_advice(found: Iterable[ResourcePosition]) -> Iterator[Problem]:
+    for position in found:
+        paths = [] if position.resource.ignore_fields is UNSET else position.resource.ignore_fields
         for index, path in enumerate(paths):
-            # A path that cannot be read, and an object without a kind, are errors and told elsewhere.
+            # An invalid path and an object without a kind are problems that validate_template reports.
             with suppress(JsonPathError, KeyError):
-                told = f"{path} leads into a list without keys, which is ignored as a whole: "
-                for name in widened(place.resource.spec, path):
-                    yield Problem(f"{place.field}.ignoreFields[{index}]", told + name)
+                message = f"{path} matches inside a list without keys, which is ignored as a whole: "
+                for name in widened_lists(position.resource.spec, path):
+                    yield Problem(f"{position.field}.ignoreFields[{index}]", message + name)
 
 
-def _doubtful(found: Iterable[Place], known: set[str] | None, profile: str) -> Iterator[Problem]:
-    for place in found:
-        for text in template_texts(place):
+def _template_advice(
+    found: Iterable[ResourcePosition], known: set[str] | None, profile: str
+) -> Iterator[Problem]:
+    for position in found:
+        for text in template_texts(position):
             report = check(
                 text.source, text.field, functions="tenants", profile=profile, missingkey="defaulted"
             )
             for use in report.non_repeatable:
-                told = f"{use.name} gives another result at every sync, and the object is then written every time"
-                yield Problem(text.field, told, use.line, use.column)
+                message = f"{use.name} gives another result at every sync, and the object is then written every time"
+                yield Problem(text.field, message, use.line, use.column)
             for use in report.variables if known is not None and text.sees_row else ():
                 if known is not None and use.name.split(".")[0] not in known:
-                    told = f".{use.name} is no column of the registry: add it to extraValueMappings"
-                    yield Problem(text.field, told, use.line, use.column)
+                    message = f".{use.name} is no column of the registry: add it to extraValueMappings"
+                    yield Problem(text.field, message, use.line, use.column)

@@ -1,49 +1,57 @@
-"""Who leads a shard. Pure: candidates, the lead so far and the time in; the lead from now on out.
+"""Elects the primary of a shard. Pure.
 
-The one who leads keeps on leading while its pod is ready. When it goes, the shard has no primary for a while, as in the
-real data plane, and then another one takes over: a pod that comes back is a replica, unless there is no other.
+A primary stays primary while its pod is ready. When it is lost, the shard has no primary for a while, as in the real
+data plane; then another pooler becomes primary. A pod that comes back is a replica, unless there is no other.
 """
 
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from steward.testkit.fake_data_plane.faults import Misbehaviour, Misbehaviours
+from steward.testkit.fake_data_plane.faults import DataPlaneFault, DataPlaneFaults
 
 
 class Instance(NamedTuple):
-    """A program by the name of its record. The next pod of the same name is another instance: its uid differs."""
+    """A program: the name of its record, and the uid of its pod, which differs for the next pod of that name."""
 
     name: str
     uid: str
 
 
-class Lead(NamedTuple):
-    """Who leads, or led last and whether the place is vacant, since when."""
+class Leadership(NamedTuple):
+    """The current or, if vacant, the last primary, and the time of the last change."""
 
     last: Instance | None
     is_vacant: bool
     since: float
 
 
-def elect(candidates: Sequence[Instance], before: Lead | None, now: float, delay: float) -> Lead:
-    """`candidates` are ready and may lead. The first election of a shard takes no time."""
+def elect(candidates: Sequence[Instance], before: Leadership | None, now: float, delay: float) -> Leadership:
+    """`candidates` are ready and may be primary. The first election of a shard has no delay."""
     if before is None:
-        return _lead(candidates, None, now)
+        return _new_leadership(candidates, None, now)
     if not before.is_vacant and before.last in candidates:
         return before
-    vacant = before if before.is_vacant else Lead(before.last, True, now)
-    return _lead(candidates, vacant.last, now) if candidates and now - vacant.since >= delay else vacant
+    vacant = before if before.is_vacant else Leadership(before.last, True, now)
+    return (
+        _new_leadership(candidates, vacant.last, now)
+        if candidates and now - vacant.since >= delay
+        else vacant
+    )
 
 
-def _lead(candidates: Sequence[Instance], last: Instance | None, now: float) -> Lead:
-    others = sorted(candidates, key=lambda each: (last is not None and each.name == last.name, each.name))
-    return Lead(others[0], False, now) if others else Lead(last, True, now)
+def _new_leadership(candidates: Sequence[Instance], last: Instance | None, now: float) -> Leadership:
+    others = sorted(
+        candidates, key=lambda candidate: (last is not None and candidate.name == last.name, candidate.name)
+    )
+    return Leadership(others[0], False, now) if others else Leadership(last, True, now)
 
 
-def leading(lead: Lead, candidates: Sequence[Instance], wrong: Misbehaviours) -> frozenset[str]:
-    """The names of those who say that they lead."""
-    if Misbehaviour.NO_PRIMARY in wrong:
+def primary_names(
+    lead: Leadership, candidates: Sequence[Instance], faults: DataPlaneFaults
+) -> frozenset[str]:
+    """The names of the poolers that report to be primary."""
+    if DataPlaneFault.NO_PRIMARY in faults:
         return frozenset()
-    if Misbehaviour.TWO_PRIMARIES in wrong:
-        return frozenset(each.name for each in sorted(candidates)[:2])
+    if DataPlaneFault.TWO_PRIMARIES in faults:
+        return frozenset(candidate.name for candidate in sorted(candidates)[:2])
     return frozenset() if lead.is_vacant or lead.last is None else frozenset((lead.last.name,))

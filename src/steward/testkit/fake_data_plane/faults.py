@@ -1,4 +1,4 @@
-"""What the stand-in can be told to do wrong. Plain values: a test hands them over, or writes them on a TopoServer.
+"""The faults of the fake data plane. A test injects them, or a user annotates a TopoServer with them.
 
 kubectl annotate toposerver mini-global-topo steward.local/data-plane=silent-etcd,no-primary
 kubectl annotate toposerver mini-global-topo steward.local/data-plane-
@@ -10,22 +10,22 @@ from enum import Enum
 ANNOTATION = "steward.local/data-plane"
 
 
-class Misbehaviour(Enum):
-    SILENT_ETCD = "silent-etcd"  # accepts connections and never answers
-    DEAD_ETCD = "dead-etcd"  # is not there, and its data waits for its return
-    STALE_RECORDS = "stale-records"  # leaves, once, a pooler in each cell that no pod has
+class DataPlaneFault(Enum):
+    SILENT_ETCD = "silent-etcd"  # accepts connections and answers nothing
+    DEAD_ETCD = "dead-etcd"  # does not run; its data is kept
+    STALE_RECORDS = "stale-records"  # writes, once, a record of a pooler without a pod in each cell
     NO_PRIMARY = "no-primary"  # every pooler is a replica
-    TWO_PRIMARIES = "two-primaries"  # two poolers of a shard say that they lead
+    TWO_PRIMARIES = "two-primaries"  # two poolers of a shard report to be primary
 
 
-Misbehaviours = frozenset[Misbehaviour]
-NONE: Misbehaviours = frozenset()
+DataPlaneFaults = frozenset[DataPlaneFault]
+NO_FAULTS: DataPlaneFaults = frozenset()
 
-_BY_NAME = {each.value: each for each in Misbehaviour}
+_BY_NAME = {fault.value: fault for fault in DataPlaneFault}
 
 
-def read(annotations: Mapping[str, str]) -> tuple[Misbehaviours, list[str]]:
-    """What the annotation asks for, and the words in it that mean nothing."""
+def parse_faults(annotations: Mapping[str, str]) -> tuple[DataPlaneFaults, list[str]]:
+    """The faults that the annotation names, and its words that name none."""
     words = [word.strip() for word in annotations.get(ANNOTATION, "").split(",") if word.strip()]
-    asked = frozenset(_BY_NAME[word] for word in words if word in _BY_NAME)
-    return asked, [word for word in words if word not in _BY_NAME]
+    faults = frozenset(_BY_NAME[word] for word in words if word in _BY_NAME)
+    return faults, [word for word in words if word not in _BY_NAME]

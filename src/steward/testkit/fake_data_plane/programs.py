@@ -1,13 +1,13 @@
-"""Which program of the data plane a pod runs, by the command line that it was given. Pure.
+"""Parses the command line of a pod into the data plane program that it runs. Pure.
 
-The stand-in knows a pod's cell, shard, host name and topology server from its flags alone, as the binary would: a flag
-that Steward got wrong shows here too.
+A pod's cell, shard, host name and topology server are read from its flags only, as the binary would read them, so that
+a wrong flag is noticed.
 """
 
 from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
-from steward.multigres.objects.metadata import POOL
+from steward.multigres.objects.metadata import POOL_LABEL
 from steward.testkit.fake_data_plane.election import Instance
 from steward.testkit.fake_data_plane.views import PodView
 
@@ -21,14 +21,14 @@ class ShardKey(NamedTuple):
     shard: str
 
 
-class Program(NamedTuple):
+class DataPlaneProgram(NamedTuple):
     """A binary with its flags, in the pod of this uid."""
 
     component: str
     uid: str
     pool: str
     is_ready: bool
-    is_leaving: bool
+    is_terminating: bool
     flags: Mapping[str, str]
 
     @property
@@ -60,21 +60,21 @@ class Program(NamedTuple):
         return Instance(self.record_name, self.uid)
 
 
-NEEDED = ("cell", "service-id", "hostname", "topo-global-server-addresses", "topo-global-root")
+REQUIRED_FLAGS = ("cell", "service-id", "hostname", "topo-global-server-addresses", "topo-global-root")
 
 
-def program_of(pod: PodView) -> Program | None:
-    """None for pods that run nothing of ours, or that a binary would refuse to start for want of a flag."""
+def parse_program(pod: PodView) -> DataPlaneProgram | None:
+    """None for pods that run no data plane program, or lack a flag without which the binary would not start."""
     for container in pod.spec.containers:
         if container.args and container.args[0] in COMPONENTS:
             flags = dict(_flags(container.args[1:], pod))
-            if all(flags.get(name) for name in NEEDED):
-                return Program(
+            if all(flags.get(name) for name in REQUIRED_FLAGS):
+                return DataPlaneProgram(
                     container.args[0],
                     pod.metadata.uid,
-                    pod.metadata.labels.get(POOL, ""),
+                    pod.metadata.labels.get(POOL_LABEL, ""),
                     pod.is_ready,
-                    pod.is_leaving,
+                    pod.is_terminating,
                     flags,
                 )
     return None

@@ -1,7 +1,7 @@
-"""Keeps one etcd running for each TopoServer that should have one, and says in a file how to reach them.
+"""Runs one etcd for each TopoServer with a quorum of ready pods, and writes their addresses to a file.
 
-Level-triggered: `keep` compares what is wanted with what runs, so an etcd that died is started again like one that
-never ran. The file is in the form of `--connect-to @FILE`.
+Level-triggered: `reconcile` compares the desired servers with the running processes, so an etcd that died is started
+like a new one. The file is in the form of `--connect-to @FILE`.
 """
 
 from __future__ import annotations
@@ -18,20 +18,20 @@ from steward.kube.objects.kinds import Key
 from steward.multigres.resolution.defaults import ETCD_CLIENT_PORT
 from steward.runtime.manager.connect_to import Forward, write_forwards
 from steward.testkit.fake_data_plane.etcd_process import EtcdProcess
-from steward.testkit.fake_data_plane.faults import NONE, Misbehaviour, Misbehaviours
+from steward.testkit.fake_data_plane.faults import NO_FAULTS, DataPlaneFault, DataPlaneFaults
 
 log = logging.getLogger(__name__)
 
 RESTART_SECONDS = 1.0
 
 
-class ServerWish(NamedTuple):
-    """A TopoServer as it should be: `has_quorum` when most of its pods are ready."""
+class DesiredServer(NamedTuple):
+    """A TopoServer; `has_quorum` if most of its pods are ready."""
 
     key: Key
     uid: str
     has_quorum: bool
-    wrong: Misbehaviours = NONE
+    faults: DataPlaneFaults = NO_FAULTS
 
 
 class TopologyServers:
@@ -42,30 +42,30 @@ class TopologyServers:
         self._processes: dict[str, EtcdProcess] = {}
         self._keys: dict[str, Key] = {}
         self._started: dict[str, float] = {}
-        self._told: frozenset[Forward] | None = None
+        self._written_forwards: frozenset[Forward] | None = None
 
     @property
     def forwards_file(self) -> Path:
         return self._directory / "connect-to"
 
-    def of(self, key: Key) -> EtcdProcess | None:
+    def find_process(self, key: Key) -> EtcdProcess | None:
         """The etcd of this TopoServer, running or not."""
         return next((self._processes[uid] for uid, known in self._keys.items() if known == key), None)
 
-    async def keep(self, wishes: Iterable[ServerWish]) -> None:
-        wanted = {wish.uid: wish for wish in wishes}
-        await asyncio.gather(*(self._remove(uid) for uid in set(self._processes) - set(wanted)))
-        await asyncio.gather(*(self._bring(wish) for wish in wanted.values()))
-        self._tell()
+    async def reconcile(self, servers: Iterable[DesiredServer]) -> None:
+        desired = {server.uid: server for server in servers}
+        await asyncio.gather(*(self._remove(uid) for uid in set(self._processes) - set(desired)))
+        await asyncio.gather(*(self._reconcile_server(server) for server in desired.values()))
+        self._write_forwards()
 
-    def tidy(self, wanted: set[str]) -> None:
-        """Removes the data of TopoServers that went while nobody looked."""
-        for left in self._data().glob("*"):
-            if left.name not in wanted:
-                shutil.rmtree(left, ignore_errors=True)
+    def remove_stale_data(self, desired: set[str]) -> None:
+        """Delete the data of TopoServers that were deleted while this process was not running."""
+        for entry in self._data().glob("*"):
+            if entry.name not in desired:
+                shutil.rmtree(entry, ignore_errors=True)
 
     async def stop(self) -> None:
-        """Ends every etcd; their data stays for the next time."""
+        """Stop every etcd and keep their data."""
         await asyncio.gather(*(process.stop() for process in self._processes.values()))
 
     def _data(self) -> Path:
@@ -77,40 +77,42 @@ class TopologyServers:
         self._started.pop(uid, None)
         await process.remove()
 
-    async def _bring(self, wish: ServerWish) -> None:
-        process = self._processes.get(wish.uid)
-        if not wish.has_quorum or Misbehaviour.DEAD_ETCD in wish.wrong:
+    async def _reconcile_server(self, server: DesiredServer) -> None:
+        process = self._processes.get(server.uid)
+        if not server.has_quorum or DataPlaneFault.DEAD_ETCD in server.faults:
             if process is not None and process.is_running():
-                self._started.pop(wish.uid, None)
+                self._started.pop(server.uid, None)
                 await process.stop()
             return
         if process is None:
-            process = self._processes[wish.uid] = EtcdProcess(self._program, self._data() / wish.uid)
-            self._keys[wish.uid] = wish.key
-        self._see_that_it_runs(process, wish)
+            process = self._processes[server.uid] = EtcdProcess(self._program, self._data() / server.uid)
+            self._keys[server.uid] = server.key
+        self._ensure_running(process, server)
 
-    def _see_that_it_runs(self, process: EtcdProcess, wish: ServerWish) -> None:
+    def _ensure_running(self, process: EtcdProcess, server: DesiredServer) -> None:
         if not process.is_running():
             now = self._clock.monotonic()
-            if now - self._started.get(wish.uid, -RESTART_SECONDS) < RESTART_SECONDS:
+            if now - self._started.get(server.uid, -RESTART_SECONDS) < RESTART_SECONDS:
                 return
-            if wish.uid in self._started:
-                log.warning("the etcd of %s is started again; it said last: %s", wish.key, process.log_tail())
-            self._started[wish.uid] = now
+            if server.uid in self._started:
+                log.warning(
+                    "restarting the etcd of %s; its log ends with: %s", server.key, process.log_tail()
+                )
+            self._started[server.uid] = now
             process.start()
-        silent = Misbehaviour.SILENT_ETCD in wish.wrong
-        if silent and not process.is_silent:
-            process.silence()
-        elif process.is_silent and not silent:
-            process.wake()
+        is_silenced = DataPlaneFault.SILENT_ETCD in server.faults
+        if is_silenced and not process.is_paused:
+            process.pause()
+        elif process.is_paused and not is_silenced:
+            process.resume()
 
-    def _tell(self) -> None:
+    def _write_forwards(self) -> None:
         forwards = frozenset(
             Forward(
                 f"{key.name}.{key.namespace}.svc", ETCD_CLIENT_PORT, "127.0.0.1", self._processes[uid].port
             )
             for uid, key in self._keys.items()
         )
-        if forwards != self._told:
+        if forwards != self._written_forwards:
             write_forwards(self.forwards_file, forwards)
-            self._told = forwards
+            self._written_forwards = forwards

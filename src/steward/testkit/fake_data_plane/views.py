@@ -1,4 +1,4 @@
-"""What the stand-in reads of each kind: as much as the real binaries would know, and which pools may hold a primary."""
+"""The fields that the fake data plane reads: those that the real binaries know, and the types of pools."""
 
 from collections.abc import Mapping
 
@@ -7,7 +7,7 @@ from msgspec import Struct
 from steward.kube.cache.rules import EVERY_NAMESPACE, CacheRule
 from steward.kube.objects import kinds
 from steward.kube.objects.meta import ObjectMeta
-from steward.multigres.cache_rules import OURS, SHARD, TOPO_SERVER
+from steward.multigres.cache_rules import MANAGED_SELECTOR, SHARD, TOPO_SERVER
 
 READ_ONLY = "readOnly"
 
@@ -36,13 +36,13 @@ class PodView(Struct, frozen=True):
     status: PodStatus = PodStatus()
 
     @property
-    def is_leaving(self) -> bool:
+    def is_terminating(self) -> bool:
         return self.metadata.deletion_timestamp is not None
 
     @property
     def is_ready(self) -> bool:
         ready = any(c.type == "Ready" and c.status == "True" for c in self.status.conditions)
-        return ready and not self.is_leaving
+        return ready and not self.is_terminating
 
 
 class TopoServerSpec(Struct, frozen=True):
@@ -67,11 +67,11 @@ class ShardView(Struct, frozen=True):
     spec: ShardSpec = ShardSpec()
 
 
-class Rules:
-    """The caches of the stand-in: for all namespaces, or for some."""
+class FakeDataPlaneCacheRules:
+    """The caches of the fake data plane, for all namespaces or for some."""
 
     def __init__(self, namespaces: tuple[str, ...] = ()) -> None:
         everywhere = namespaces or (EVERY_NAMESPACE,)
-        self.pod = CacheRule(kinds.POD, PodView, dict.fromkeys(everywhere, OURS))
+        self.pod = CacheRule(kinds.POD, PodView, dict.fromkeys(everywhere, MANAGED_SELECTOR))
         self.topo_server = CacheRule(TOPO_SERVER, TopoServerView, dict.fromkeys(everywhere, ""))
         self.shard = CacheRule(SHARD, ShardView, dict.fromkeys(everywhere, ""))

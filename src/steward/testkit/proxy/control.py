@@ -1,10 +1,10 @@
-"""Scripts a fault proxy that runs in another process: a few paths on the proxy itself, and their client.
+"""Remote control of a fault proxy in another process: paths on the proxy itself, and their client.
 
-GET    /.steward/rules         every rule in force, with its counters
-POST   /.steward/rules         a Rule as JSON; the answer holds its id
-DELETE /.steward/rules[/ID]    take one out of force, or all
-GET    /.steward/seen?after=N  the calls seen since call number N
-POST   /.steward/cut           a Match as JSON: close the calls in progress that match
+GET    /.steward/rules         lists the active rules with their counters
+POST   /.steward/rules         adds a Rule (JSON); the response holds its id
+DELETE /.steward/rules[/ID]    removes one rule, or all
+GET    /.steward/seen?after=N  lists the recorded calls after call number N
+POST   /.steward/cut           a Match (JSON): closes the connections of matching calls in progress
 """
 
 import ssl
@@ -18,8 +18,8 @@ import yaml
 from aiohttp import web
 
 from steward.testkit.proxy.faults import Match, Rule
-from steward.testkit.proxy.forward import Seen
-from steward.testkit.proxy.rules import Entry
+from steward.testkit.proxy.forward import RecordedCall
+from steward.testkit.proxy.rules import ActiveRule
 
 if TYPE_CHECKING:
     from steward.testkit.proxy.server import FaultProxy
@@ -28,7 +28,7 @@ PREFIX = "/.steward/"
 
 
 class RuleState(msgspec.Struct):
-    """A rule in force as told to another process."""
+    """An active rule, as sent to another process."""
 
     id: int
     rule: Rule
@@ -36,18 +36,18 @@ class RuleState(msgspec.Struct):
     hits: int
 
 
-async def answer(proxy: "FaultProxy", request: web.BaseRequest) -> web.Response:
-    """Answer one request to the control paths."""
+async def handle_control_request(proxy: "FaultProxy", request: web.BaseRequest) -> web.Response:
+    """Handle one request to the control paths."""
     body = await request.content.read()
     try:
-        return _json(_do(proxy, request, body))
+        return _json(_handle(proxy, request, body))
     except msgspec.DecodeError as error:
         return web.Response(status=400, text=f"the body is no rule or match: {error}")
     except LookupError:
         return web.Response(status=404, text=f"no control path {request.method} {request.path}")
 
 
-def _do(proxy: "FaultProxy", request: web.BaseRequest, body: bytes) -> object:
+def _handle(proxy: "FaultProxy", request: web.BaseRequest, body: bytes) -> object:
     noun, _, number = request.path.removeprefix(PREFIX).partition("/")
     match request.method, noun:
         case "GET", "rules":
@@ -55,24 +55,24 @@ def _do(proxy: "FaultProxy", request: web.BaseRequest, body: bytes) -> object:
         case "POST", "rules":
             return _state(proxy.add(msgspec.json.decode(body, type=Rule)))
         case "DELETE", "rules":
-            _take_out(proxy, number)
+            _remove_rules(proxy, number)
             return None
         case "GET", "seen":
             after = int(request.query.get("after", "0"))
-            return [seen for seen in list(proxy.seen) if seen.number > after]
+            return [recorded for recorded in list(proxy.recorded) if recorded.number > after]
         case "POST", "cut":
             return proxy.cut(msgspec.json.decode(body, type=Match))
     raise LookupError
 
 
-def _take_out(proxy: "FaultProxy", number: str) -> None:
+def _remove_rules(proxy: "FaultProxy", number: str) -> None:
     if number:
         proxy.rules.remove(int(number))
     else:
         proxy.rules.clear()
 
 
-def _state(entry: Entry) -> RuleState:
+def _state(entry: ActiveRule) -> RuleState:
     return RuleState(entry.id, entry.rule, entry.matched, entry.hits)
 
 
@@ -81,7 +81,7 @@ def _json(value: object) -> web.Response:
 
 
 class RemoteProxy:
-    """A fault proxy of another process, found by the kubeconfig that it wrote.
+    """The client of a fault proxy in another process, found by the kubeconfig that it wrote.
 
     async with RemoteProxy(kubeconfig) as proxy:
         rule = await proxy.add(Rule(Match(write=True), Drop(), count=1))
@@ -116,8 +116,8 @@ class RemoteProxy:
     async def rules(self) -> list[RuleState]:
         return msgspec.json.decode(await self._call("GET", "rules"), type=list[RuleState])
 
-    async def seen(self, after: int = 0) -> list[Seen]:
-        return msgspec.json.decode(await self._call("GET", f"seen?after={after}"), type=list[Seen])
+    async def recorded(self, after: int = 0) -> list[RecordedCall]:
+        return msgspec.json.decode(await self._call("GET", f"seen?after={after}"), type=list[RecordedCall])
 
     async def cut(self, match: Match) -> int:
         return msgspec.json.decode(await self._call("POST", "cut", match), type=int)

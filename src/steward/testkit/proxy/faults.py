@@ -1,12 +1,12 @@
-"""The faults there are, and which requests or events they hit. Plain values, so that they travel as JSON too.
+"""Faults, and rules that say which requests or watch events they affect. Plain values that can be sent as JSON.
 
-A rule is a match, a fault, and which of the matching calls it hits: `first=3, count=1` is the third and no other.
-Faults of a request hit calls; faults of a watch hit the events inside a stream, and `first` and `count` then count
-events, over all streams that match.
+A rule is a match, a fault, and which of the matching calls it affects: `first=3, count=1` is the third only. Request
+faults affect calls; watch faults affect the events of a stream, and `first` and `count` then count events, over all
+matching streams.
 
-    Rule(Match(verb="patch", resource="deployments"), Answer(409), count=1)      one conflict, then all is well
-    Rule(Match(write=True), LoseReply(), first=2, count=1)                       the second write commits, unheard
-    Rule(Match(verb="watch", resource="pods"), LoseEvents(type="DELETED"))       deletions are never heard of
+    Rule(Match(verb="patch", resource="deployments"), Answer(409), count=1)      one conflict, then success
+    Rule(Match(write=True), LoseReply(), first=2, count=1)                       the reply to the second write is lost
+    Rule(Match(verb="watch", resource="pods"), LoseEvents(type="DELETED"))       deletions are never delivered
 """
 
 import re
@@ -18,7 +18,7 @@ from steward.testkit.proxy.requests import Call
 
 
 class Match(msgspec.Struct, frozen=True, omit_defaults=True):
-    """Which calls: every field that is set must fit. `path` is a regular expression, `user_agent` a substring."""
+    """Matches calls by all fields that are set. `path` is a regular expression, `user_agent` a substring."""
 
     verb: str = ""
     method: str = ""
@@ -31,8 +31,8 @@ class Match(msgspec.Struct, frozen=True, omit_defaults=True):
     user_agent: str = ""
     write: bool | None = None
 
-    def fits(self, call: Call) -> bool:
-        wanted = (
+    def matches(self, call: Call) -> bool:
+        pairs = (
             (self.verb, call.verb),
             (self.method, call.method),
             (self.resource, call.resource),
@@ -40,7 +40,7 @@ class Match(msgspec.Struct, frozen=True, omit_defaults=True):
             (self.name, call.name),
         )
         return (
-            all(want in ("", has) for want, has in wanted)
+            all(expected in ("", actual) for expected, actual in pairs)
             and self.group in (None, call.group)
             and self.subresource in (None, call.subresource)
             and self.write in (None, call.is_write)
@@ -50,29 +50,29 @@ class Match(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 class Fault(msgspec.Struct, frozen=True, omit_defaults=True, tag_field="fault"):
-    """Any of the faults below."""
+    """Base of all faults."""
 
 
 class Drop(Fault, frozen=True, tag=True):
-    """Close the connection before anything is sent on: the API server never hears of it."""
+    """Close the connection without forwarding the request."""
 
 
 class Delay(Fault, frozen=True, tag=True):
-    """Send it on after `seconds` of the proxy's clock."""
+    """Forward the request after `seconds` of the proxy's clock."""
 
     seconds: float
 
 
 class Hold(Fault, frozen=True, tag=True):
-    """Keep the request back until the rule is removed, then send it on."""
+    """Hold the request until the rule is removed, then forward it."""
 
 
 class HoldReply(Fault, frozen=True, tag=True):
-    """Let the API server commit, and keep its reply back until the rule is removed."""
+    """Let the API server commit, and hold its reply until the rule is removed."""
 
 
 class LoseReply(Fault, frozen=True, tag=True):
-    """Let the API server commit, then close the connection without a byte of the reply."""
+    """Let the API server commit, then close the connection without forwarding the reply."""
 
 
 class Cut(Fault, frozen=True, tag=True):
@@ -82,7 +82,7 @@ class Cut(Fault, frozen=True, tag=True):
 
 
 class Answer(Fault, frozen=True, tag=True, omit_defaults=True):
-    """Answer in the API server's place with a Status; the reason follows from the code where none is given."""
+    """Answer with a Status instead of forwarding; the default reason follows from the code."""
 
     code: int
     reason: str = ""
@@ -91,14 +91,14 @@ class Answer(Fault, frozen=True, tag=True, omit_defaults=True):
 
 
 class LoseEvents(Fault, frozen=True, tag=True, omit_defaults=True):
-    """Leave events out of a watch; `type` and `name` (of the object) narrow them down."""
+    """Drop events of a watch; `type` and `name` (of the object) select them."""
 
     type: str = ""
     name: str = ""
 
 
 class RepeatEvents(Fault, frozen=True, tag=True, omit_defaults=True):
-    """Send events again, `times` more."""
+    """Send events `times` more often."""
 
     type: str = ""
     name: str = ""
@@ -106,7 +106,7 @@ class RepeatEvents(Fault, frozen=True, tag=True, omit_defaults=True):
 
 
 class DelayEvents(Fault, frozen=True, tag=True, omit_defaults=True):
-    """Reorder: put events behind the next `behind` events of the same stream."""
+    """Reorder: send events after the next `behind` events of the same stream."""
 
     type: str = ""
     name: str = ""
@@ -114,14 +114,14 @@ class DelayEvents(Fault, frozen=True, tag=True, omit_defaults=True):
 
 
 class HoldWatch(Fault, frozen=True, tag=True, omit_defaults=True):
-    """The stream stays open and falls silent before a matching event, until the rule is removed."""
+    """Send nothing from a matching event on, with the stream open, until the rule is removed."""
 
     type: str = ""
     name: str = ""
 
 
 class InsertLine(Fault, frozen=True, tag=True, omit_defaults=True):
-    """Put `line` before a matching event: something that is no JSON, or `gone_event()`."""
+    """Insert `line` before a matching event, such as invalid JSON or `gone_event()`."""
 
     line: str
     type: str = ""
@@ -129,7 +129,7 @@ class InsertLine(Fault, frozen=True, tag=True, omit_defaults=True):
 
 
 class CutWatch(Fault, frozen=True, tag=True, omit_defaults=True):
-    """Close the connection in place of a matching event."""
+    """Close the connection instead of sending a matching event."""
 
     type: str = ""
     name: str = ""
@@ -141,7 +141,7 @@ AnyFault = RequestFault | WatchFault
 
 
 class Rule(msgspec.Struct, frozen=True, omit_defaults=True):
-    """From the `first` matching call (or event) on, `count` of them; 0 means all."""
+    """Affects `count` matching calls (or events) from the `first` on; a count of 0 means all."""
 
     match: Match
     fault: AnyFault
@@ -149,7 +149,7 @@ class Rule(msgspec.Struct, frozen=True, omit_defaults=True):
     count: int = 0
 
     def hits(self, nth: int) -> bool:
-        """Whether the nth match (from 1) is one that the rule hits."""
+        """Whether the rule affects the nth match (from 1)."""
         return nth >= self.first and (not self.count or nth < self.first + self.count)
 
 
@@ -188,7 +188,7 @@ def status_body(answer: Answer, call: Call) -> bytes:
 
 
 def gone_event(message: str = "too old resource version (scripted)") -> str:
-    """The ERROR event by which a watch says 410 inside a stream that began well."""
+    """The ERROR event with code 410 that the API server sends inside an open watch."""
     answer = Answer(410, message=message)
     status = msgspec.Raw(status_body(answer, Call("GET", "", "watch")))
     return msgspec.json.encode({"type": "ERROR", "object": status}).decode()

@@ -1,7 +1,7 @@
-"""What a request to an API server means: verb, group, resource, namespace, name, subresource.
+"""Parses a request to an API server: verb, group, resource, namespace, name, subresource.
 
-Pure. The verbs are the API server's own (get, list, watch, create, update, patch, delete, deletecollection), so
-that the fault proxy, the audit log and RBAC all speak of the same things.
+Pure. The verbs are those of the API server (get, list, watch, create, update, patch, delete, deletecollection), so that
+the fault proxy, the audit log and RBAC use the same words.
 """
 
 from collections.abc import Mapping
@@ -14,7 +14,7 @@ _NAMESPACE_SUBRESOURCES = frozenset({"status", "finalize"})
 
 
 class Call(msgspec.Struct, frozen=True, omit_defaults=True):
-    """One request as the API server understands it; `resource` is empty for paths such as /version."""
+    """A parsed request; `resource` is empty for paths such as /version."""
 
     method: str
     path: str
@@ -30,12 +30,12 @@ class Call(msgspec.Struct, frozen=True, omit_defaults=True):
 
     @property
     def is_write(self) -> bool:
-        """Whether it changes something: reviews only ask, dry runs only try."""
+        """Whether it changes the stored state: reviews and dry runs do not."""
         return self.verb in WRITES and not self.dry_run and not self.resource.endswith("reviews")
 
 
 def parse_call(method: str, path: str, query: Mapping[str, str], user_agent: str = "") -> Call:
-    """Read a request line. `path` is without the query."""
+    """Parse a request line; `path` is without the query."""
     common = {"method": method, "path": path, "user_agent": user_agent, "dry_run": "dryRun" in query}
     group, version, rest = _split(path)
     if not version or not rest:

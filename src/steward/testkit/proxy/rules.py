@@ -1,7 +1,7 @@
-"""The rules that a fault proxy goes by now, with their counters. No I/O.
+"""The active rules of a fault proxy, with their counters. No I/O.
 
-A request is hit by the first rule that matches and is due; a watch event by all of them, one after the other. Every
-rule that matches counts the call, whether or not another rule takes it.
+A request gets the fault of the first rule that matches and is due; a watch event gets those of all such rules. Every
+matching rule counts the call, even if another rule's fault is applied.
 """
 
 import asyncio
@@ -11,12 +11,12 @@ from dataclasses import dataclass, field
 
 from steward.testkit.proxy.faults import RequestFault, Rule, WatchFault
 from steward.testkit.proxy.requests import Call
-from steward.testkit.proxy.watch_tampering import Due, Event, fault_fits
+from steward.testkit.proxy.watch_tampering import Event, MatchedFault, fault_matches
 
 
 @dataclass
-class Entry:
-    """A rule in force: how often it matched and hit; `held` is set once it really holds something back."""
+class ActiveRule:
+    """A rule with its counters of matches and hits; `held` is set once it holds a call or an event."""
 
     id: int
     rule: Rule
@@ -27,7 +27,7 @@ class Entry:
     _hit: asyncio.Event = field(default_factory=asyncio.Event)
 
     def note_match(self) -> bool:
-        """Count a match; whether the rule hits it."""
+        """Count a match, and return whether the rule applies to it."""
         self.matched += 1
         if not self.rule.hits(self.matched):
             return False
@@ -41,26 +41,26 @@ class Entry:
         await self.removed.wait()
 
     async def until_hit(self, times: int = 1) -> None:
-        """Return once the rule has hit `times` calls."""
+        """Wait until the rule has hit `times` calls."""
         while self.hits < times:
             self._hit.clear()
             await self._hit.wait()
 
 
-class Rules:
-    """The list of rules, in the order they were added."""
+class RuleSet:
+    """The active rules, in the order in which they were added."""
 
     def __init__(self) -> None:
-        self._entries: dict[int, Entry] = {}
+        self._entries: dict[int, ActiveRule] = {}
         self._ids = itertools.count(1)
 
-    def add(self, rule: Rule) -> Entry:
-        entry = Entry(next(self._ids), rule)
+    def add(self, rule: Rule) -> ActiveRule:
+        entry = ActiveRule(next(self._ids), rule)
         self._entries[entry.id] = entry
         return entry
 
     def remove(self, entry_id: int) -> None:
-        """Take a rule away; whatever it holds back goes on."""
+        """Remove a rule and release the calls that it holds."""
         entry = self._entries.pop(entry_id, None)
         if entry is not None:
             entry.removed.set()
@@ -69,35 +69,35 @@ class Rules:
         for entry_id in list(self._entries):
             self.remove(entry_id)
 
-    def entries(self) -> list[Entry]:
+    def entries(self) -> list[ActiveRule]:
         return list(self._entries.values())
 
-    def get(self, entry_id: int) -> Entry | None:
+    def get(self, entry_id: int) -> ActiveRule | None:
         return self._entries.get(entry_id)
 
-    def fault_for(self, call: Call) -> tuple[RequestFault, Entry] | None:
-        """The fault that hits this request, if any."""
-        hit: tuple[RequestFault, Entry] | None = None
+    def fault_for(self, call: Call) -> tuple[RequestFault, ActiveRule] | None:
+        """The fault to apply to this request, if any."""
+        hit: tuple[RequestFault, ActiveRule] | None = None
         for entry in self._entries.values():
             fault = entry.rule.fault
-            if not isinstance(fault, RequestFault) or not entry.rule.match.fits(call):
+            if not isinstance(fault, RequestFault) or not entry.rule.match.matches(call):
                 continue
             if entry.note_match() and hit is None:
                 hit = fault, entry
         return hit
 
-    def faults_for(self, call: Call, event: Event) -> Iterator[Due]:
-        """The faults that hit this event of the watch `call`."""
+    def faults_for(self, call: Call, event: Event) -> Iterator[MatchedFault]:
+        """The faults to apply to this event of the watch `call`."""
         for entry in list(self._entries.values()):
             fault = entry.rule.fault
-            if not isinstance(fault, WatchFault) or not entry.rule.match.fits(call):
+            if not isinstance(fault, WatchFault) or not entry.rule.match.matches(call):
                 continue
-            if fault_fits(fault, event) and entry.note_match():
-                yield Due(fault, entry.id)
+            if fault_matches(fault, event) and entry.note_match():
+                yield MatchedFault(fault, entry.id)
 
     def tampers_with(self, call: Call) -> bool:
-        """Whether any rule may touch events of this watch: if not, they need no decoding."""
+        """Whether any rule may affect events of this watch: otherwise they need no decoding."""
         return any(
-            isinstance(entry.rule.fault, WatchFault) and entry.rule.match.fits(call)
+            isinstance(entry.rule.fault, WatchFault) and entry.rule.match.matches(call)
             for entry in self._entries.values()
         )

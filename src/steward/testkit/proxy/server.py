@@ -1,22 +1,22 @@
-"""A fault proxy between a client and an API server: what can go wrong on the way does so by script.
+"""A fault proxy between a client and an API server.
 
-It forwards everything unchanged, watches unbuffered, and does to chosen calls and events what the rules say.
-What it saw stays in `seen`, in order.
+It forwards all calls unchanged, watches unbuffered, and applies faults to the calls and events that rules select. It
+records all calls in `recorded`, in order.
 
     async with FaultProxy(control_plane.kubeconfig) as proxy:
         rule = proxy.add(Rule(Match(verb="patch", resource="deployments"), Answer(409), count=1))
         ...                                          # any client of proxy.kubeconfig: kubectl, a controller
         await rule.until_hit()
         proxy.remove(rule)
-        assert [seen.code for seen in proxy.calls(Match(verb="patch"))] == [409, 200]
+        assert [call.code for call in proxy.calls(Match(verb="patch"))] == [409, 200]
 
-Identity: a request that brings its own Authorization header keeps it; any other gets the credentials of the
-kubeconfig that the proxy was given, so the kubeconfig that it writes holds none. Impersonate headers pass.
-Upgraded connections (exec, port-forward) are not forwarded.
+Identity: a request with an Authorization header keeps it; others get the credentials of the kubeconfig that the proxy
+was given, so the kubeconfig that it writes contains none. Impersonate headers are forwarded. Upgraded connections
+(exec, port-forward) are not.
 
-A controller in another process needs nothing but `proxy.kubeconfig`. The proxy can be another process too:
-`python -m steward.testkit --kubeconfig FILE --write-kubeconfig FILE`; then
-`steward.testkit.proxy.control.RemoteProxy` scripts it.
+A controller in another process needs only `proxy.kubeconfig`. The proxy can be another process too: start it with
+`python -m steward.testkit --kubeconfig FILE --write-kubeconfig FILE` and control it with
+`steward.testkit.proxy.control.RemoteProxy`.
 """
 
 import asyncio
@@ -36,23 +36,23 @@ from steward.certificates.authority import KeyPair, Profile, Subject, Validity, 
 from steward.kube.clock import Clock, SystemClock
 from steward.testkit.proxy import control
 from steward.testkit.proxy.faults import Match, Rule
-from steward.testkit.proxy.forward import Forwarder, Seen
+from steward.testkit.proxy.forward import Forwarder, RecordedCall
 from steward.testkit.proxy.requests import Call, parse_call
-from steward.testkit.proxy.rules import Entry, Rules
+from steward.testkit.proxy.rules import ActiveRule, RuleSet
 from steward.testkit.proxy.upstream import read_upstream
 
-SEEN_LIMIT = 100_000
+RECORDED_LIMIT = 100_000
 HEADER_LIMIT = 64 * 1024
 LIFETIME = 7 * 24 * 3600
-NAME = Subject("fault proxy", "Steward")
+NAME = Subject("fault proxy", ("Steward",))
 
 
 class FaultProxy:
-    """See the module's text. Use it as an async context manager, or `start` and `stop`."""
+    """See the module docstring. Use it as an async context manager, or call `start` and `stop`."""
 
     def __init__(self, kubeconfig: Path | str, clock: Clock | None = None) -> None:
-        self.rules = Rules()
-        self.seen: deque[Seen] = deque(maxlen=SEEN_LIMIT)
+        self.rules = RuleSet()
+        self.recorded: deque[RecordedCall] = deque(maxlen=RECORDED_LIMIT)
         self._clock = clock or SystemClock()
         self._upstream = read_upstream(kubeconfig)
         self._numbers = itertools.count(1)
@@ -69,7 +69,7 @@ class FaultProxy:
         await self.stop()
 
     async def start(self, port: int = 0) -> None:
-        """Listen on loopback (on a free port unless told) and write the kubeconfig that points here."""
+        """Listen on loopback (on a free port by default) and write the kubeconfig for clients."""
         self._directory = tempfile.TemporaryDirectory(prefix="fault-proxy-", ignore_cleanup_errors=True)
         authority = make_authority(NAME, self._validity())
         self.authority = Path(self._directory.name, "ca.crt")
@@ -89,7 +89,7 @@ class FaultProxy:
         self.kubeconfig = self.write_kubeconfig(Path(self._directory.name, "kubeconfig"))
 
     async def stop(self) -> None:
-        """Close every connection, release what is held, remove the files."""
+        """Close all connections, release held calls, delete the files."""
         connections = list(self._runner.server.connections) if self._runner.server else []
         for connection in connections:
             if connection.transport is not None:
@@ -99,33 +99,33 @@ class FaultProxy:
         await self._forwarder.close()
         self._directory.cleanup()
 
-    def add(self, rule: Rule) -> Entry:
-        """Put a rule in force; the entry tells how often it hit and lets a test wait for that."""
+    def add(self, rule: Rule) -> ActiveRule:
+        """Add a rule; the result counts its hits and lets a test wait for them."""
         return self.rules.add(rule)
 
-    def remove(self, entry: Entry) -> None:
-        """Take a rule out of force; what it holds back goes on."""
+    def remove(self, entry: ActiveRule) -> None:
+        """Remove a rule and release the calls that it holds."""
         self.rules.remove(entry.id)
 
-    def calls(self, match: Match) -> Iterator[Seen]:
-        """What was seen of the calls that match, in order."""
-        return (seen for seen in list(self.seen) if match.fits(seen.call))
+    def calls(self, match: Match) -> Iterator[RecordedCall]:
+        """The recorded calls that match, in order."""
+        return (recorded for recorded in list(self.recorded) if match.matches(recorded.call))
 
     def cut(self, match: Match | None = None) -> int:
-        """Close the connections of the calls in progress that match (or all); how many they were."""
-        doomed = [wire for call, wire in self._open.values() if match is None or match.fits(call)]
-        for wire in doomed:
+        """Close the connections of matching calls in progress (or of all), and return their number."""
+        transports = [wire for call, wire in self._open.values() if match is None or match.matches(call)]
+        for wire in transports:
             wire.abort()
-        return len(doomed)
+        return len(transports)
 
     async def until_idle(self, match: Match) -> None:
-        """Return once no call in progress matches."""
-        while any(match.fits(call) for call, _ in self._open.values()):
+        """Wait until no call in progress matches."""
+        while any(match.matches(call) for call, _ in self._open.values()):
             self._closed.clear()
             await self._closed.wait()
 
     def write_kubeconfig(self, path: Path, token: str = "") -> Path:
-        """A kubeconfig for clients of the proxy, with a token of their own if one is given."""
+        """Write a kubeconfig for clients of the proxy, with their own token if one is given."""
         cluster = {"server": self.url, "certificate-authority": str(self.authority)}
         config = {
             "apiVersion": "v1",
@@ -141,20 +141,20 @@ class FaultProxy:
 
     async def _serve(self, request: web.BaseRequest) -> web.StreamResponse:
         if request.path.startswith(control.PREFIX):
-            return await control.answer(self, request)
+            return await control.handle_control_request(self, request)
         if "Upgrade" in request.headers:
             return web.Response(status=501, text="the fault proxy does not forward upgraded connections")
         agent = request.headers.get("User-Agent", "")
         call = parse_call(request.method, request.path, request.query, agent)
         body = await request.content.read()
-        seen = Seen(call, next(self._numbers), self._clock.now(), body)
-        self.seen.append(seen)
+        recorded = RecordedCall(call, next(self._numbers), self._clock.now(), body)
+        self.recorded.append(recorded)
         if request.transport is not None:
-            self._open[seen.number] = call, request.transport
+            self._open[recorded.number] = call, request.transport
         try:
-            return await self._forwarder.answer(request, seen)
+            return await self._forwarder.forward(request, recorded)
         finally:
-            self._open.pop(seen.number, None)
+            self._open.pop(recorded.number, None)
             self._closed.set()
 
     def _tls(self, authority: KeyPair) -> ssl.SSLContext:
@@ -168,6 +168,6 @@ class FaultProxy:
         return context
 
     def _validity(self) -> Validity:
-        # Certificates are checked by others against the real time, whatever clock the test injects.
+        # Clients check certificates against the real time, whatever clock the test injects.
         now = SystemClock().now()
         return Validity(now - 3600, now + LIFETIME)

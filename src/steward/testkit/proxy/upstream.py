@@ -1,7 +1,7 @@
-"""How the test kit itself reaches the API server: address and credentials of a kubeconfig's current context.
+"""The test kit's own connection to the API server: address and credentials of a kubeconfig's current context.
 
-A fault proxy stands in for the API server, so it must not share code (and faults) with the client under test:
-this reads the kubeconfig by itself, and only what local control planes write into theirs.
+The fault proxy must not share code, and bugs, with the client under test. So this parses the kubeconfig itself, but
+only the fields that local control planes write.
 """
 
 import base64
@@ -16,12 +16,12 @@ import yaml
 
 
 class KubeconfigError(Exception):
-    """The kubeconfig lacks what the test kit needs; the message names file and entry."""
+    """The kubeconfig lacks an entry that the test kit needs; the message names the file and the entry."""
 
 
 @dataclass(frozen=True)
 class Upstream:
-    """An API server and the identity to use there."""
+    """The URL of an API server, and the credentials to use there."""
 
     url: str
     trust: ssl.SSLContext = field(repr=False)
@@ -29,12 +29,12 @@ class Upstream:
     token: str = field(default="", repr=False)
 
     def session(self) -> aiohttp.ClientSession:
-        """Calls under the kubeconfig's own identity."""
+        """A session with the kubeconfig's credentials."""
         headers = {"Authorization": f"Bearer {self.token}"} if self.token else {}
         return _session(self.identity, headers)
 
     def bare_session(self) -> aiohttp.ClientSession:
-        """Calls that bring their own Authorization: a client certificate would go before it."""
+        """A session for calls with their own Authorization header: a client certificate would take precedence."""
         return _session(self.trust, {})
 
 
@@ -74,7 +74,7 @@ def _load_client_certificate(path: Path, user: dict[str, Any], context: ssl.SSLC
     certificate, key = (_blob(path, user, part) for part in ("client-certificate", "client-key"))
     if certificate is None or key is None:
         return
-    # The ssl module reads keys from files alone; this one is readable by us only and gone at once.
+    # The ssl module reads keys only from files; this one is private and deleted at once.
     with tempfile.NamedTemporaryFile() as file:
         file.write(certificate + b"\n" + key)
         file.flush()

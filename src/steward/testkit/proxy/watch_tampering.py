@@ -1,8 +1,7 @@
-"""Tampers with the events of one watch stream. Pure: lines in, what to do out.
+"""Applies watch faults to the events of one stream. Pure.
 
-`Tamper.feed` takes a whole line and returns what the client shall get in its place: lines, `Silence` while a rule
-holds the stream, or the end of it. Which rules match the stream is asked anew for each event, so that a rule added
-while a watch is open counts from the next event on.
+`WatchTamperer.feed` takes a line and returns what the client gets instead: lines, a hold, or the end of the stream. The
+matching rules are looked up for each event, so that a rule added while a watch is open applies from the next event on.
 """
 
 from collections.abc import Callable, Iterable
@@ -31,21 +30,21 @@ class _Object(msgspec.Struct):
 
 
 class Event(msgspec.Struct):
-    """As much of a watch event as a rule may ask for."""
+    """The fields of a watch event that rules can match."""
 
     type: str = ""
     object: _Object = msgspec.field(default_factory=_Object)
 
 
-class Due(NamedTuple):
-    """A fault that hits this event, and how to know when its rule is gone."""
+class MatchedFault(NamedTuple):
+    """A fault that applies to an event, and the id of its rule."""
 
     fault: WatchFault
     rule_id: int
 
 
-class Verdict(NamedTuple):
-    """What happens to one event."""
+class TamperResult(NamedTuple):
+    """The lines to send for one event, and whether to hold or cut the stream."""
 
     lines: tuple[bytes, ...]
     hold_by: int | None = None
@@ -53,23 +52,23 @@ class Verdict(NamedTuple):
 
 
 @dataclass
-class Tamper:
-    """The state of one stream: the events that were put back behind later ones."""
+class WatchTamperer:
+    """The state of one stream: the events that are delayed behind later ones."""
 
-    faults_for: Callable[[Event], Iterable[Due]]
+    faults_for: Callable[[Event], Iterable[MatchedFault]]
     _delayed: list[tuple[int, bytes]] = field(default_factory=list)
 
     @property
-    def keeps_any(self) -> bool:
-        """Whether events wait to be sent behind later ones."""
+    def has_delayed(self) -> bool:
+        """Whether events wait to be sent after later ones."""
         return bool(self._delayed)
 
-    def feed(self, line: bytes) -> Verdict:
+    def feed(self, line: bytes) -> TamperResult:
         copies, inserted, hold_by = 1, [], None
         for fault, rule_id in self.faults_for(decode_event(line)):
             match fault:
                 case CutWatch():
-                    return Verdict((), cut=True)
+                    return TamperResult((), cut=True)
                 case HoldWatch():
                     hold_by = rule_id
                 case InsertLine(line=extra):
@@ -81,14 +80,14 @@ class Tamper:
                 case DelayEvents(behind=behind):
                     self._delayed.append((behind + 1, line))
                     copies = 0
-        return Verdict((*inserted, *(line for _ in range(copies)), *self._come_due()), hold_by)
+        return TamperResult((*inserted, *(line for _ in range(copies)), *self._take_due()), hold_by)
 
-    def rest(self) -> tuple[bytes, ...]:
-        """What was put back and never came due: sent when the stream ends."""
+    def flush(self) -> tuple[bytes, ...]:
+        """The delayed events that were not sent yet; sent when the stream ends."""
         lines, self._delayed = tuple(line for _, line in self._delayed), []
         return lines
 
-    def _come_due(self) -> list[bytes]:
+    def _take_due(self) -> list[bytes]:
         self._delayed = [(behind - 1, line) for behind, line in self._delayed]
         due = [line for behind, line in self._delayed if behind <= 0]
         self._delayed = [(behind, line) for behind, line in self._delayed if behind > 0]
@@ -96,13 +95,13 @@ class Tamper:
 
 
 def decode_event(line: bytes) -> Event:
-    """Read an event; what cannot be read (a line inserted by another proxy) matches no type and no name."""
+    """Decode an event; a line that is no JSON matches no type and no name."""
     try:
         return msgspec.json.decode(line, type=Event)
     except msgspec.DecodeError:
         return Event()
 
 
-def fault_fits(fault: WatchFault, event: Event) -> bool:
-    """Whether the event is of the type and name that the fault asks for."""
+def fault_matches(fault: WatchFault, event: Event) -> bool:
+    """Whether the event has the type and name that the fault selects."""
     return fault.type in ("", event.type) and fault.name in ("", event.object.metadata.name)

@@ -52,7 +52,7 @@ def test_a_date_that_means_now_needs_the_clock(source: str) -> None:
 @pytest.mark.parametrize(
     "source", ["{{ now }}", "{{ ago 0 }}", "{{ uuidv4 }}", '{{ genCA "x" 1 }}', "{{ randAlpha 3 }}"]
 )
-def test_clock_random_and_keys_are_refused_where_nobody_asked(source: str) -> None:
+def test_clock_random_and_keys_are_rejected_in_the_hermetic_profile(source: str) -> None:
     with pytest.raises(ParseError, match="profile full"):
         render(source)
 

@@ -7,9 +7,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from steward.gotemplate.errors import GoError
+from steward.gotemplate.golang.json.common_values import marshal_plain
 from steward.gotemplate.golang.json.decode import unmarshal
 from steward.gotemplate.golang.json.encode import Writer, marshal
-from steward.gotemplate.golang.json.plain import marshal_plain
 from steward.gotemplate.golang.json.scalars import COMPACT, PRETTY, RAW, Style, format_float
 from steward.gotemplate.values.values import ByteSlice, Int64, StringSlice, nil_list
 
@@ -68,7 +68,7 @@ def test_floats_take_exponents_late(number: float, text: str) -> None:
         (1j, "json: unsupported type: complex128"),
     ],
 )
-def test_what_json_cannot_say_is_an_error(value: object, words: str) -> None:
+def test_a_value_without_json_form_is_an_error(value: object, words: str) -> None:
     with pytest.raises(GoError) as caught:
         marshal(value, COMPACT, free)
     assert caught.value.text == words

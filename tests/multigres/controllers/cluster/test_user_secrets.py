@@ -1,4 +1,4 @@
-"""Secrets of users are read live, seldom, and again when it matters."""
+"""Secrets of users are read live and cached for a short time."""
 
 import base64
 from types import SimpleNamespace
@@ -9,7 +9,7 @@ import pytest
 from steward.kube.errors import NotFound
 from steward.kube.objects.kinds import Key
 from steward.kube.objects.meta import Metadata, ObjectMeta
-from steward.multigres.controllers.cluster.user_secrets import MISSING_SECONDS, REMEMBER_SECONDS, UserSecrets
+from steward.multigres.controllers.cluster.user_secrets import CACHED_SECONDS, MISSING_SECONDS, UserSecrets
 from steward.testkit import FakeClock
 
 PASSWORD = Key("shop", "password")
@@ -29,52 +29,52 @@ class FakeClient:
         }
 
 
-class World:
-    """A server, a cache of our own Secrets, and a clock."""
+class Setup:
+    """A client, a cache of managed Secrets, and a clock."""
 
     def __init__(self) -> None:
         self.client, self.clock = FakeClient(), FakeClock()
-        self.ours: dict[Key, Metadata] = {}
+        self.managed: dict[Key, Metadata] = {}
         context: Any = SimpleNamespace(
             client=self.client,
             clock=self.clock,
             rules=SimpleNamespace(secret=None),
-            store=lambda rule: self.ours,
+            store=lambda rule: self.managed,
         )
         self.secrets = UserSecrets(context)
 
     def version(self, version: str) -> None:
-        self.ours[PASSWORD] = Metadata(metadata=ObjectMeta(name="password", resource_version=version))
+        self.managed[PASSWORD] = Metadata(metadata=ObjectMeta(name="password", resource_version=version))
 
 
 @pytest.fixture
-def world() -> World:
-    return World()
+def setup() -> Setup:
+    return Setup()
 
 
-async def test_a_secret_of_others_is_remembered_for_a_while_and_then_followed(world: World) -> None:
-    assert await world.secrets.value(PASSWORD, "password") == b"old"
-    world.client.data = {"password": "new"}
-    assert await world.secrets.value(PASSWORD, "password") == b"old"
-    world.clock.advance(REMEMBER_SECONDS + 1)
-    assert await world.secrets.value(PASSWORD, "password") == b"new"
-    assert world.client.reads == 2
+async def test_a_foreign_secret_is_cached_for_a_while_and_then_read_again(setup: Setup) -> None:
+    assert await setup.secrets.value(PASSWORD, "password") == b"old"
+    setup.client.data = {"password": "new"}
+    assert await setup.secrets.value(PASSWORD, "password") == b"old"
+    setup.clock.advance(CACHED_SECONDS + 1)
+    assert await setup.secrets.value(PASSWORD, "password") == b"new"
+    assert setup.client.reads == 2
 
 
-async def test_a_secret_of_ours_is_read_again_only_when_it_changed(world: World) -> None:
-    world.version("1")
-    await world.secrets.value(PASSWORD, "password")
-    world.clock.advance(10 * REMEMBER_SECONDS)
-    await world.secrets.value(PASSWORD, "password")
-    assert world.client.reads == 1
-    world.client.data = {"password": "new"}
-    world.version("2")
-    assert await world.secrets.value(PASSWORD, "password") == b"new"
+async def test_a_managed_secret_is_read_again_only_when_it_changed(setup: Setup) -> None:
+    setup.version("1")
+    await setup.secrets.value(PASSWORD, "password")
+    setup.clock.advance(10 * CACHED_SECONDS)
+    await setup.secrets.value(PASSWORD, "password")
+    assert setup.client.reads == 1
+    setup.client.data = {"password": "new"}
+    setup.version("2")
+    assert await setup.secrets.value(PASSWORD, "password") == b"new"
 
 
-async def test_a_secret_that_is_missing_is_looked_for_again_soon(world: World) -> None:
-    world.client.data = None
-    assert not await world.secrets.exists(PASSWORD)
-    world.client.data = {"password": "here"}
-    world.clock.advance(MISSING_SECONDS + 1)
-    assert await world.secrets.exists(PASSWORD)
+async def test_a_missing_secret_is_read_again_soon(setup: Setup) -> None:
+    setup.client.data = None
+    assert not await setup.secrets.exists(PASSWORD)
+    setup.client.data = {"password": "here"}
+    setup.clock.advance(MISSING_SECONDS + 1)
+    assert await setup.secrets.exists(PASSWORD)

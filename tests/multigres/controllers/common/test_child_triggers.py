@@ -1,26 +1,26 @@
-"""Which news of a child the owner looks at without delay."""
+"""Which changes of a child trigger its owner without a delay."""
 
 from typing import Any
 
 import msgspec
 import pytest
 
-from steward.kube.cache.store import Change
+from steward.kube.cache.store import ObjectChange
 from steward.kube.objects.kinds import Key
-from steward.multigres.cache_rules import CELL, Rules
-from steward.multigres.controllers.common.child_triggers import CHILDREN, OBJECTS, owned
+from steward.multigres.cache_rules import CELL, MultigresCacheRules
+from steward.multigres.controllers.common.child_triggers import CHILDREN, OBJECTS, owned_triggers
 from steward.multigres.views import CellView
 
 AT_ONCE, SOON = 0.0, CHILDREN.seconds
 
 
 def cell(generation: int = 1, /, **conditions: str) -> CellView:
-    told = [
+    reported = [
         {"type": type_, "status": status, "reason": "X", "message": "", "lastTransitionTime": "t"}
         for type_, status in conditions.items()
     ]
     metadata = {"name": "z1", "namespace": "shop", "uid": "1", "generation": generation}
-    status: dict[str, Any] = {"conditions": told} if told else {}
+    status: dict[str, Any] = {"conditions": reported} if reported else {}
     return msgspec.convert({"metadata": metadata, "spec": {"name": "z1"}, "status": status}, CellView)
 
 
@@ -37,16 +37,29 @@ def cell(generation: int = 1, /, **conditions: str) -> CellView:
         (cell(1), cell(2), AT_ONCE),
         (cell(Ready="True"), None, AT_ONCE),
     ],
-    ids=["made", "first word", "progress", "ready", "lost", "trouble", "its end", "edited", "gone"],
+    ids=[
+        "created",
+        "initial status",
+        "progress",
+        "ready",
+        "unready",
+        "problem",
+        "problem solved",
+        "edited",
+        "deleted",
+    ],
 )
-def test_the_verdict_of_a_child_is_passed_on_at_once(
+def test_a_change_of_a_childs_health_is_not_debounced(
     old: CellView | None, new: CellView | None, seconds: float
 ) -> None:
-    # The status is ours too, so that something which we own changes with every word in it.
-    change: Change[Any] = Change(CELL, Key("shop", "z1"), old, new, False, True)
-    assert CHILDREN.of(change) == seconds
+    # The operator owns the status as well, so owned fields change with every status update.
+    change: ObjectChange[Any] = ObjectChange(CELL, Key("shop", "z1"), old, new, False, True)
+    assert CHILDREN.seconds_for(change) == seconds
 
 
-def test_each_kind_of_child_has_its_patience() -> None:
-    rules = Rules("steward")
-    assert [trigger.patience for trigger in owned((rules.cell, rules.service))] == [CHILDREN, OBJECTS]
+def test_each_kind_of_child_has_its_debounce_period() -> None:
+    rules = MultigresCacheRules("steward")
+    assert [trigger.debounce for trigger in owned_triggers((rules.cell, rules.service))] == [
+        CHILDREN,
+        OBJECTS,
+    ]

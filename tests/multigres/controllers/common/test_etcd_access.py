@@ -1,4 +1,4 @@
-"""How a topology server is reached, and what is said when a Secret for it cannot be used."""
+"""Access to a topology server, and the errors for Secrets that cannot be used."""
 
 import base64
 from collections.abc import AsyncIterator
@@ -56,22 +56,22 @@ async def test_all_endpoints_are_used_with_the_certificates_of_the_secrets(
     assert len(found.tls.get_ca_certs()) >= 1
 
 
-async def test_a_secret_that_is_missing_is_named(client: Client, namespace: str) -> None:
+async def test_a_missing_secret_is_named(client: Client, namespace: str) -> None:
     with pytest.raises(SecretUnusable, match=f"Secret {namespace}/tls cannot be read"):
         await TopologyAccess(client, Redirect(())).endpoints(namespace, reference(ca_secret="tls"))
 
 
 @pytest.mark.parametrize(
-    ("data", "told"),
+    ("data", "message"),
     [
         ({"tls.crt": b"x"}, "has no tls.key"),
         ({}, "has no tls.crt and no tls.key"),
         ({"tls.crt": b"x", "tls.key": b"x"}, "are no certificate and its key"),
     ],
 )
-async def test_a_secret_that_is_not_whole_is_told_and_its_contents_are_not(
-    client: Client, namespace: str, data: dict[str, bytes], told: str
+async def test_an_incomplete_secret_is_named_without_its_contents(
+    client: Client, namespace: str, data: dict[str, bytes], message: str
 ) -> None:
     await make_secret(client, namespace, data)
-    with pytest.raises(SecretUnusable, match=told):
+    with pytest.raises(SecretUnusable, match=message):
         await TopologyAccess(client, Redirect(())).endpoints(namespace, reference(client_cert_secret="tls"))

@@ -1,4 +1,4 @@
-"""One list a kind and namespace tells who else has objects there; what cannot be listed is asked for by name."""
+"""Foreign objects are listed once per kind and namespace; if they are too many, each name is read by itself."""
 
 import asyncio
 from typing import Any, cast
@@ -9,17 +9,20 @@ from steward.kube.client.client import Client, ListQuery
 from steward.kube.client.decode import Page
 from steward.kube.objects.kinds import DEPLOYMENT, SERVICE, Key, Kind, Ref
 from steward.kube.objects.meta import Metadata, ObjectMeta
-from steward.multigres.controllers.common.foreign_objects import FRESH_SECONDS, OF_OTHERS, Neighbours, Place
+from steward.multigres.controllers.common.foreign_objects import (
+    FOREIGN_SELECTOR,
+    FRESH_SECONDS,
+    ForeignNames,
+    NamespacedKind,
+)
 from steward.testkit import FakeClock
 
-SERVICES = Place(SERVICE, "shop")
+SERVICES = NamespacedKind(SERVICE, "shop")
 
 
-class Lists:
-    """As much of a client as is needed here."""
-
+class FakeClient:
     def __init__(self) -> None:
-        self.asked: list[tuple[Kind, ListQuery]] = []
+        self.lists: list[tuple[Kind, ListQuery]] = []
         self.names: list[str] = []
         self.more = ""
 
@@ -27,65 +30,65 @@ class Lists:
         return self
 
     async def first_page(self, kind: Kind, query: ListQuery, view: type[Metadata]) -> Page[Metadata]:
-        self.asked.append((kind, query))
+        self.lists.append((kind, query))
         await asyncio.sleep(0)
         return Page([Metadata(metadata=ObjectMeta(name=name)) for name in self.names], "1", self.more)
 
 
-class Scene:
+class Setup:
     def __init__(self) -> None:
-        self.lists, self.clock = Lists(), FakeClock()
-        self.neighbours = Neighbours(cast(Client, self.lists), self.clock)
+        self.client, self.clock = FakeClient(), FakeClock()
+        self.names = ForeignNames(cast(Client, self.client), self.clock)
 
 
 @pytest.fixture
-def scene() -> Scene:
-    return Scene()
+def setup() -> Setup:
+    return Setup()
 
 
-async def test_what_is_not_ours_is_listed(scene: Scene) -> None:
-    scene.lists.names = ["theirs"]
-    assert await scene.neighbours.taken(SERVICES) == frozenset({"theirs"})
-    [(kind, query)] = scene.lists.asked
-    assert (kind, query.namespace, query.label_selector) == (SERVICE, "shop", OF_OTHERS)
+async def test_foreign_objects_are_listed(setup: Setup) -> None:
+    setup.client.names = ["foreign"]
+    assert await setup.names.list_names(SERVICES) == frozenset({"foreign"})
+    [(kind, query)] = setup.client.lists
+    assert (kind, query.namespace, query.label_selector) == (SERVICE, "shop", FOREIGN_SELECTOR)
 
 
-async def test_a_hundred_who_ask_at_once_cost_one_list(scene: Scene) -> None:
-    await asyncio.gather(*(scene.neighbours.taken(SERVICES) for _ in range(100)))
-    assert len(scene.lists.asked) == 1
+async def test_a_hundred_concurrent_calls_cost_one_list(setup: Setup) -> None:
+    await asyncio.gather(*(setup.names.list_names(SERVICES) for _ in range(100)))
+    assert len(setup.client.lists) == 1
 
 
-async def test_each_kind_and_namespace_is_asked_for_by_itself(scene: Scene) -> None:
-    for place in (SERVICES, Place(DEPLOYMENT, "shop"), Place(SERVICE, "other")):
-        await scene.neighbours.taken(place)
-    assert len(scene.lists.asked) == 3
+async def test_each_kind_and_namespace_is_listed_by_itself(setup: Setup) -> None:
+    for place in (SERVICES, NamespacedKind(DEPLOYMENT, "shop"), NamespacedKind(SERVICE, "other")):
+        await setup.names.list_names(place)
+    assert len(setup.client.lists) == 3
 
 
-async def test_what_was_seen_a_while_ago_is_looked_at_again(scene: Scene) -> None:
-    await scene.neighbours.taken(SERVICES)
-    scene.lists.names = ["new"]
-    assert await scene.neighbours.taken(SERVICES) == frozenset()
-    scene.clock.advance(FRESH_SECONDS)
-    assert await scene.neighbours.taken(SERVICES) == frozenset({"new"})
+async def test_an_old_listing_is_made_again(setup: Setup) -> None:
+    await setup.names.list_names(SERVICES)
+    setup.client.names = ["new"]
+    assert await setup.names.list_names(SERVICES) == frozenset()
+    setup.clock.advance(FRESH_SECONDS)
+    assert await setup.names.list_names(SERVICES) == frozenset({"new"})
 
 
-async def test_whoever_was_surprised_looks_again_at_once(scene: Scene) -> None:
-    await scene.neighbours.taken(SERVICES)
-    scene.lists.names = ["new"]
-    scene.neighbours.forget("shop")
-    assert await scene.neighbours.taken(SERVICES) == frozenset({"new"})
+async def test_a_forgotten_namespace_is_listed_again_at_once(setup: Setup) -> None:
+    await setup.names.list_names(SERVICES)
+    setup.client.names = ["new"]
+    setup.names.forget("shop")
+    assert await setup.names.list_names(SERVICES) == frozenset({"new"})
 
 
-async def test_more_than_can_be_listed_is_not_known(scene: Scene) -> None:
-    scene.lists.more = "token"
-    assert await scene.neighbours.taken(SERVICES) is None
+async def test_names_are_unknown_if_they_exceed_one_page(setup: Setup) -> None:
+    setup.client.more = "token"
+    assert await setup.names.list_names(SERVICES) is None
 
 
 @pytest.mark.parametrize(
-    ("more", "name", "may_have"), [("", "theirs", True), ("", "ours", False), ("token", "ours", True)]
+    ("more", "name", "may_exist"), [("", "foreign", True), ("", "free", False), ("token", "free", True)]
 )
-async def test_a_name_is_theirs_if_it_is_listed_or_nobody_knows(
-    scene: Scene, more: str, name: str, may_have: bool
+async def test_a_name_may_be_taken_if_it_is_listed_or_the_list_is_incomplete(
+    setup: Setup, more: str, name: str, may_exist: bool
 ) -> None:
-    scene.lists.names, scene.lists.more = ["theirs"], more
-    assert await scene.neighbours.may_have(Ref(SERVICE, Key("shop", name))) is may_have
+    setup.client.names, setup.client.more = ["foreign"], more
+    assert await setup.names.may_exist(Ref(SERVICE, Key("shop", name))) is may_exist

@@ -1,4 +1,4 @@
-"""What a reconcile cannot do for a lasting reason stands in the status of its object."""
+"""Lasting failures of a reconcile are reported in the status of its object."""
 
 from types import SimpleNamespace
 from typing import Any
@@ -9,14 +9,15 @@ import pytest
 from steward.kube.errors import AlreadyExists, Conflict, Forbidden, Invalid
 from steward.kube.objects.kinds import Key
 from steward.multigres.cache_rules import SHARD
-from steward.multigres.controllers.common.stall_reporter import ENDING_SECONDS, Telling
-from steward.multigres.objects.needed import IncompleteError
+from steward.multigres.controllers.common.stall_reporter import MultigresStallReporter
+from steward.multigres.objects.topo_access import IncompleteSpecError
 from steward.multigres.views import ShardView
 from steward.runtime.plan.steps import Plan, Status
 from steward.runtime.reconcile import DONE, RequeueAfter, Result
+from steward.runtime.status.stall_reporter import TERMINATING_SECONDS
 
 KEY = Key("shop", "x")
-SEEN = msgspec.convert(
+LIVE = msgspec.convert(
     {
         "metadata": {"name": "x", "namespace": "shop", "generation": 2},
         "spec": {"shardName": "0-inf"},
@@ -26,17 +27,18 @@ SEEN = msgspec.convert(
 )
 
 
-class FakeGround:
+class FakeContext:
     def __init__(self) -> None:
         self.written: list[dict[str, Any]] = []
         self.executor = self
         self.forgotten: list[str] = []
-        self.neighbours = SimpleNamespace(forget=self.forgotten.append)
+        self.foreign_objects = SimpleNamespace(forget=self.forgotten.append)
+        self.reporter = self
 
     def now(self) -> str:
         return "2026-01-01T00:00:00Z"
 
-    def report(self, ref: object, seen: object, status: dict[str, Any]) -> Plan:
+    def report(self, ref: object, live: object, status: dict[str, Any]) -> Plan:
         self.written.append(status)
         return ()
 
@@ -53,16 +55,16 @@ class Failing:
         raise self.error
 
 
-def telling(error: Exception) -> tuple[Telling, FakeGround]:
-    context = FakeGround()
-    store: Any = SimpleNamespace(kind=SHARD, get=lambda key: SEEN)
-    return Telling(Failing(error), context, store), context  # type: ignore[arg-type]
+def failing_with(error: Exception) -> tuple[MultigresStallReporter, FakeContext]:
+    context = FakeContext()
+    store: Any = SimpleNamespace(kind=SHARD, get=lambda key: LIVE)
+    return MultigresStallReporter(Failing(error), context, store), context  # type: ignore[arg-type]
 
 
-async def test_what_the_server_refuses_is_quoted_and_tried_again() -> None:
+async def test_a_rejected_request_is_reported_and_retried() -> None:
     error = Invalid(422, "Invalid", "affinity: wrong type")
     error.add_note("while applying StatefulSet shop/x for Shard shop/x")
-    reconciler, context = telling(error)
+    reconciler, context = failing_with(error)
     with pytest.raises(Invalid):
         await reconciler.reconcile(KEY)
     [status] = context.written
@@ -70,35 +72,35 @@ async def test_what_the_server_refuses_is_quoted_and_tried_again() -> None:
     assert "Stalled" in [condition["type"] for condition in status["conditions"]]
 
 
-async def test_what_a_spec_lacks_is_told_and_not_tried_again() -> None:
-    reconciler, context = telling(IncompleteError("spec.globalTopoServer is missing"))
+async def test_an_incomplete_spec_is_reported_and_not_retried() -> None:
+    reconciler, context = failing_with(IncompleteSpecError("spec.globalTopoServer is missing"))
     assert await reconciler.reconcile(KEY) == DONE
     assert context.written[0]["phase"] == "Degraded"
 
 
-async def test_what_the_status_said_before_stays() -> None:
-    reconciler, context = telling(IncompleteError("spec.globalTopoServer is missing"))
+async def test_the_previous_status_fields_stay() -> None:
+    reconciler, context = failing_with(IncompleteSpecError("spec.globalTopoServer is missing"))
     await reconciler.reconcile(KEY)
     assert context.written[0]["primaryCell"] == "z1"
     assert context.written[0]["orchReady"] is True
 
 
-async def test_what_passes_by_itself_is_left_to_the_next_try() -> None:
-    reconciler, context = telling(Conflict(409, "Conflict", "changed meanwhile"))
+async def test_a_passing_error_is_not_reported() -> None:
+    reconciler, context = failing_with(Conflict(409, "Conflict", "changed meanwhile"))
     with pytest.raises(Conflict):
         await reconciler.reconcile(KEY)
     assert context.written == []
 
 
-async def test_that_a_namespace_goes_is_no_error_of_what_is_in_it() -> None:
-    told = "unable to create new content in namespace shop because it is being terminated"
-    reconciler, context = telling(Forbidden(403, "Forbidden", told))
-    assert await reconciler.reconcile(KEY) == RequeueAfter(ENDING_SECONDS)
+async def test_a_terminating_namespace_is_not_reported() -> None:
+    message = "unable to create new content in namespace shop because it is being terminated"
+    reconciler, context = failing_with(Forbidden(403, "Forbidden", message))
+    assert await reconciler.reconcile(KEY) == RequeueAfter(TERMINATING_SECONDS)
     assert context.written == []
 
 
-async def test_whoever_finds_a_name_taken_looks_around_again() -> None:
-    reconciler, context = telling(AlreadyExists(409, "AlreadyExists", "Service shop/x is there already"))
+async def test_a_name_that_is_taken_drops_the_cached_foreign_names() -> None:
+    reconciler, context = failing_with(AlreadyExists(409, "AlreadyExists", "Service shop/x is there already"))
     with pytest.raises(AlreadyExists):
         await reconciler.reconcile(KEY)
     assert context.forgotten == ["shop"]

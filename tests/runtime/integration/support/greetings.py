@@ -1,4 +1,4 @@
-"""What the tests of the sample controller share: Greetings, the process behind them, and the world they want."""
+"""Helpers for the tests of the sample controller: Greetings and the controller process."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import os
 import signal
 import sys
 from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import asynccontextmanager, suppress
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -30,8 +30,8 @@ from steward.testkit import FaultProxy
 from tests.runtime.integration.support.sample_controller import FINALIZER, GREETING, NAME, Greeting
 
 PROGRAM = Path(__file__).with_name("sample_controller.py")
-PATIENCE = 120.0
-# Short enough to wait for its end, long enough that a leader on a busy machine does not lose it.
+TIMEOUT_SECONDS = 120.0
+# Short enough for a test to wait for its expiry, long enough for a leader on a busy machine to renew it.
 SHORT_LEASE = {
     "STEWARD_LEASE_DURATION": "8s",
     "STEWARD_RENEW_DEADLINE": "6s",
@@ -46,17 +46,17 @@ def crd(group: str = GREETING.group) -> Manifest:
 
 
 async def eventually(condition: Callable[[], Awaitable[bool]], what: str) -> None:
-    """Waits until the condition holds; fails with `what` when it never does."""
+    """Waits until the condition holds; fails with `what` if it does not."""
     try:
-        async with asyncio.timeout(PATIENCE):
+        async with asyncio.timeout(TIMEOUT_SECONDS):
             while not await condition():
                 await asyncio.sleep(0.1)
     except TimeoutError:
         raise AssertionError(f"never came true: {what}") from None
 
 
-class World:
-    """The cluster as a user of Greetings sees it, around any proxy."""
+class GreetingClient:
+    """The API server as a user of Greetings sees it, without a proxy."""
 
     def __init__(self, client: Client, namespace: str, kind: Kind = GREETING) -> None:
         self.client = client
@@ -66,7 +66,7 @@ class World:
     def key(self, name: str) -> Key:
         return Key(self.namespace, name)
 
-    async def greet(self, name: str, message: str = "hello", replicas: int = 1) -> None:
+    async def create(self, name: str, message: str = "hello", replicas: int = 1) -> None:
         metadata = {"name": name, "namespace": self.namespace}
         spec = {"message": message, "replicas": replicas}
         await self.client.create(
@@ -76,7 +76,7 @@ class World:
     async def change(self, name: str, message: str) -> None:
         await self.client.patch(Ref(self.kind, self.key(name)), MergePatch({"spec": {"message": message}}))
 
-    async def dismiss(self, name: str) -> None:
+    async def delete(self, name: str) -> None:
         await self.client.delete(Ref(self.kind, self.key(name)))
 
     async def find(self, kind: Kind, name: str) -> Manifest | None:
@@ -85,25 +85,25 @@ class World:
         except NotFound:
             return None
 
-    async def until_greeted(self, name: str, message: str = "hello", replicas: int = 1) -> None:
+    async def wait_until_reconciled(self, name: str, message: str = "hello", replicas: int = 1) -> None:
         async def greeted() -> bool:
             found = [await self.find(kind, name) for kind in (self.kind, CONFIG_MAP, DEPLOYMENT)]
-            return None not in found and is_as_wanted(found, message, replicas)
+            return None not in found and is_reconciled(found, message, replicas)
 
         await eventually(greeted, f"{name} greets with {message!r}")
 
-    async def until_gone(self, kind: Kind, name: str) -> None:
+    async def wait_until_gone(self, kind: Kind, name: str) -> None:
         async def gone() -> bool:
             return await self.find(kind, name) is None
 
         await eventually(gone, f"{kind.kind} {name} is gone")
 
-    async def until_left(self, name: str) -> None:
+    async def wait_until_deleted(self, name: str) -> None:
         for kind in (self.kind, DEPLOYMENT, CONFIG_MAP):
-            await self.until_gone(kind, name)
+            await self.wait_until_gone(kind, name)
 
-    async def leave_nothing(self) -> None:
-        """Nobody is left to say farewell: without this the namespace would never go."""
+    async def remove_finalizers(self) -> None:
+        """Removes the finalizers: without a controller the namespace would never be deleted."""
         for greeting in (await self.client.list(self.kind, ListQuery(namespace=self.namespace))).items:
             key = self.key(greeting["metadata"]["name"])
             with suppress(NotFound):
@@ -113,17 +113,17 @@ class World:
         lease = await self.find(LEASE, NAME)
         return str((lease or {}).get("spec", {}).get("holderIdentity", ""))
 
-    async def until_led(self, besides: str = "") -> str:
-        """Until someone else than the given one holds the lease; who it is."""
+    async def wait_until_led(self, other_than: str = "") -> str:
+        """Waits until another process holds the lease; returns its identity."""
 
         async def led() -> bool:
-            return await self.holder() not in ("", besides)
+            return await self.holder() not in ("", other_than)
 
-        await eventually(led, "somebody leads")
+        await eventually(led, "a process leads")
         return await self.holder()
 
 
-def is_as_wanted(found: list[Any], message: str, replicas: int) -> bool:
+def is_reconciled(found: list[Any], message: str, replicas: int) -> bool:
     greeting, config_map, deployment = found
     return all(
         (
@@ -136,8 +136,8 @@ def is_as_wanted(found: list[Any], message: str, replicas: int) -> bool:
     )
 
 
-class Sample:
-    """The sample controller as a process of its own."""
+class SampleProcess:
+    """The sample controller as a process."""
 
     def __init__(self, process: asyncio.subprocess.Process, log: Path) -> None:
         self.process = process
@@ -151,7 +151,7 @@ class Sample:
         self.process.send_signal(number)
 
     async def ended(self) -> int:
-        async with asyncio.timeout(PATIENCE):
+        async with asyncio.timeout(TIMEOUT_SECONDS):
             return await self.process.wait()
 
     @property
@@ -159,11 +159,14 @@ class Sample:
         return self.process.returncode is None
 
 
+StartSample = Callable[..., AbstractAsyncContextManager[SampleProcess]]
+
+
 @asynccontextmanager
-async def sample(proxy: FaultProxy, log: Path, **environment: str) -> AsyncIterator[Sample]:
-    """Runs the sample through the proxy; it is killed at the end if it still runs."""
+async def running_sample(proxy: FaultProxy, log: Path, **environment: str) -> AsyncIterator[SampleProcess]:
+    """Runs the sample through the proxy and kills it at the end if it still runs."""
     quiet = {"STEWARD_METRICS_BIND_ADDRESS": "0", "STEWARD_HEALTH_PROBE_BIND_ADDRESS": "0"}
-    root = str(PROGRAM.parents[2])
+    root = str(PROGRAM.parents[4])
     variables = {
         **os.environ,
         "PYTHONPATH": root,
@@ -175,7 +178,7 @@ async def sample(proxy: FaultProxy, log: Path, **environment: str) -> AsyncItera
         process = await asyncio.create_subprocess_exec(
             sys.executable, str(PROGRAM), env=variables, stderr=stream, start_new_session=True
         )
-    running = Sample(process, log)
+    running = SampleProcess(process, log)
     try:
         yield running
     finally:
@@ -185,7 +188,7 @@ async def sample(proxy: FaultProxy, log: Path, **environment: str) -> AsyncItera
 
 
 async def install(client: Client, definition: Manifest) -> None:
-    """Makes the kind, unless another worker was faster, and waits until the server serves it."""
+    """Creates the kind, unless another test worker was faster, and waits until the server serves it."""
     with suppress(AlreadyExists):
         await client.create(definition)
     kind = Kind(f"{definition['spec']['group']}/v1", "Greeting")

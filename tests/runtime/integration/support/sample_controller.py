@@ -1,4 +1,4 @@
-"""A whole controller: a Greeting becomes a ConfigMap and a Deployment, tells when it is ready, and leaves in order."""
+"""A complete controller: a Greeting becomes a ConfigMap and a Deployment and reports readiness; deletion is ordered."""
 
 import os
 import sys
@@ -61,29 +61,31 @@ class GreetingReconciler:
         greeting, workload = self.greetings.get(key), self.deployments.get(key)
         if greeting is None:
             return DONE
-        leaves = greeting.metadata.deletion_timestamp is not None
-        plan = farewell(greeting, workload) if leaves else welcome(greeting, workload)
+        is_terminating = greeting.metadata.deletion_timestamp is not None
+        plan = deletion_plan(greeting, workload) if is_terminating else apply_plan(greeting, workload)
         return (await self.executor.execute(plan, Ref(GREETING, key))).result
 
 
-def welcome(greeting: Greeting, workload: Workload | None) -> Plan:
+def apply_plan(greeting: Greeting, workload: Workload | None) -> Plan:
     meta, spec = greeting.metadata, greeting.spec
     ready = workload is not None and workload.status.ready_replicas >= spec.replicas
     status = {"ready": ready, "readyReplicas": workload.status.ready_replicas if workload else 0}
     became_ready = (
         (Emit(ref(meta), "Ready", f"{spec.replicas} greet"),) if ready > greeting.status.ready else ()
     )
-    # The finalizer stands before anything that it has to clean up.
-    hold = () if FINALIZER in meta.finalizers else (finalizers(meta, (*meta.finalizers, FINALIZER)),)
+    # The finalizer is set before the objects that it has to clean up.
+    add_finalizer = () if FINALIZER in meta.finalizers else (finalizers(meta, (*meta.finalizers, FINALIZER)),)
     config_map = child(meta, CONFIG_MAP, data={"message": spec.message})
     deployment = child(meta, DEPLOYMENT, spec=pods(meta.name, spec.replicas))
-    return (*hold, Apply(config_map), Apply(deployment), *became_ready, Status(ref(meta), status))
+    return (*add_finalizer, Apply(config_map), Apply(deployment), *became_ready, Status(ref(meta), status))
 
 
-def farewell(greeting: Greeting, workload: Workload | None) -> Plan:
+def deletion_plan(greeting: Greeting, workload: Workload | None) -> Plan:
     meta = greeting.metadata
     if workload is not None:
-        return (Delete(Ref(DEPLOYMENT, ref(meta).key), workload.metadata.uid, "its Greeting is going"),)
+        return (
+            Delete(Ref(DEPLOYMENT, ref(meta).key), workload.metadata.uid, "its Greeting is being deleted"),
+        )
     return (finalizers(meta, tuple(name for name in meta.finalizers if name != FINALIZER)),)
 
 
@@ -92,7 +94,7 @@ def ref(meta: ObjectMeta) -> Ref:
 
 
 def finalizers(meta: ObjectMeta, names: tuple[str, ...]) -> Patch:
-    return Patch(ref(meta), MergePatch.metadata_as_seen(meta.resource_version, finalizers=list(names)))
+    return Patch(ref(meta), MergePatch.metadata_at_version(meta.resource_version, finalizers=list(names)))
 
 
 def child(meta: ObjectMeta, kind: Kind, **content: Any) -> dict[str, Any]:

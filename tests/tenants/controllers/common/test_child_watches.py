@@ -7,16 +7,17 @@ from steward.kube.cache.rules import CacheRule
 from steward.kube.cache.store import Store
 from steward.kube.objects.kinds import CONFIG_MAP, DEPLOYMENT, NAMESPACE, SECRET, Key, Kind
 from steward.runtime.manager.manager import Manager
-from steward.runtime.manager.settings import Settings, Shard
+from steward.runtime.manager.settings import Settings
+from steward.runtime.partition import Partition
 from steward.tenants.api.lists import KINDS
-from steward.tenants.controllers.common.child_watches import Children, child_rule
+from steward.tenants.controllers.common.child_watches import ChildWatches, child_rule
 from steward.tenants.labels import BUCKET, TENANT, TENANT_NAMESPACE
 
 DATABASE = Kind("example.org/v1", "Database")
 
 
 class Stores:
-    """As much of a manager as watches need."""
+    """The part of a manager that the watches use."""
 
     def __init__(self) -> None:
         self.known: dict[CacheRule[Any], Store[Any]] = {}
@@ -36,13 +37,13 @@ def woken() -> list[Key]:
 
 
 @pytest.fixture
-def children(stores: Stores, woken: list[Key]) -> Children:
-    found = Children(cast(Manager, stores), Settings())
+def children(stores: Stores, woken: list[Key]) -> ChildWatches:
+    found = ChildWatches(cast(Manager, stores), Settings())
     found.channel.connect(lambda key, lane: woken.append(key))
     return found
 
 
-def put(
+def observe(
     stores: Stores, kind: Kind, version: int, tenant: str = "acme", generation: int = 0, **more: Any
 ) -> None:
     labels = {TENANT: tenant, TENANT_NAMESPACE: "saas"}
@@ -55,31 +56,33 @@ def put(
         "generation": generation,
     }
     whole = {"apiVersion": kind.api_version, "kind": kind.kind, "metadata": metadata, **more}
-    next(store for store in stores.known.values() if store.kind == kind).observe(json.dumps(whole).encode())
+    next(store for store in stores.known.values() if store.kind == kind).observe_write(
+        json.dumps(whole).encode()
+    )
 
 
 def test_an_object_wakes_its_tenant_whatever_namespace_it_is_in(
-    stores: Stores, children: Children, woken: list[Key]
+    stores: Stores, children: ChildWatches, woken: list[Key]
 ) -> None:
-    put(stores, CONFIG_MAP, 1)
+    observe(stores, CONFIG_MAP, 1)
     assert woken == [Key("saas", "acme")]
-    seen = children.get(CONFIG_MAP, Key("other", "it"))
-    assert seen is not None
+    cached = children.get(CONFIG_MAP, Key("other", "it"))
+    assert cached is not None
 
 
-def test_what_has_no_generation_wakes_with_every_version(
-    stores: Stores, children: Children, woken: list[Key]
+def test_every_version_of_an_object_without_generation_wakes(
+    stores: Stores, children: ChildWatches, woken: list[Key]
 ) -> None:
     for version in (1, 2, 3):
-        put(stores, CONFIG_MAP, version, data={"a": str(version)})
+        observe(stores, CONFIG_MAP, version, data={"a": str(version)})
     assert len(woken) == 3
 
 
-def test_a_heartbeat_in_a_status_wakes_nobody_and_readiness_does(
-    stores: Stores, children: Children, woken: list[Key]
+def test_a_status_change_wakes_only_if_readiness_reads_it(
+    stores: Stores, children: ChildWatches, woken: list[Key]
 ) -> None:
     def status(version: int, **fields: Any) -> None:
-        put(stores, DEPLOYMENT, version, generation=1, status={"observedGeneration": 1, **fields})
+        observe(stores, DEPLOYMENT, version, generation=1, status={"observedGeneration": 1, **fields})
 
     status(1)
     woken.clear()
@@ -89,43 +92,43 @@ def test_a_heartbeat_in_a_status_wakes_nobody_and_readiness_does(
     assert woken == [Key("saas", "acme")]
 
 
-def test_an_object_that_changes_hands_wakes_both(
-    stores: Stores, children: Children, woken: list[Key]
+def test_an_object_that_changes_its_tenant_wakes_both(
+    stores: Stores, children: ChildWatches, woken: list[Key]
 ) -> None:
-    put(stores, CONFIG_MAP, 1)
+    observe(stores, CONFIG_MAP, 1)
     woken.clear()
-    put(stores, CONFIG_MAP, 2, tenant="umbrella")
+    observe(stores, CONFIG_MAP, 2, tenant="umbrella")
     assert woken == [Key("saas", "acme"), Key("saas", "umbrella")]
 
 
 def test_a_custom_kind_is_watched_from_its_first_use_and_only_once(
-    stores: Stores, children: Children, woken: list[Key]
+    stores: Stores, children: ChildWatches, woken: list[Key]
 ) -> None:
     assert len(stores.known) == len(KINDS)
     children.watch([DATABASE, CONFIG_MAP])
     children.watch([DATABASE])
     assert len(stores.known) == len(KINDS) + 1
-    put(stores, DATABASE, 1, status={"phase": "up"})
+    observe(stores, DATABASE, 1, status={"phase": "up"})
     assert woken == [Key("saas", "acme")]
 
 
-def test_a_fleet_that_is_kept_in_its_namespaces_watches_nothing_of_the_whole_cluster(stores: Stores) -> None:
-    children = Children(cast(Manager, stores), Settings(namespaces=("a", "b"), no_cross_namespace=True))
+def test_with_no_cross_namespace_nothing_is_watched_in_the_whole_cluster(stores: Stores) -> None:
+    children = ChildWatches(cast(Manager, stores), Settings(namespaces=("a", "b"), no_cross_namespace=True))
     children.watch([NAMESPACE])
     assert {rule.kind for rule in stores.known} == set(KINDS) - {NAMESPACE}
     assert {namespace for rule in stores.known for namespace in rule.selectors} == {"a", "b"}
-    assert not children.knows(NAMESPACE)
+    assert not children.is_synced(NAMESPACE)
 
 
-def test_what_no_cache_keeps_wakes_only_those_with_a_rule_of_their_own(
-    stores: Stores, children: Children, woken: list[Key]
+def test_uncached_fields_wake_only_kinds_with_ready_when(
+    stores: Stores, children: ChildWatches, woken: list[Key]
 ) -> None:
-    put(stores, DEPLOYMENT, 1, generation=1)
+    observe(stores, DEPLOYMENT, 1, generation=1)
     woken.clear()
-    put(stores, DEPLOYMENT, 2, generation=1, status={"collisionCount": 1})
+    observe(stores, DEPLOYMENT, 2, generation=1, status={"collisionCount": 1})
     assert woken == []
-    children.follow([DEPLOYMENT])
-    put(stores, DEPLOYMENT, 3, generation=1, status={"collisionCount": 2})
+    children.watch_every_change([DEPLOYMENT])
+    observe(stores, DEPLOYMENT, 3, generation=1, status={"collisionCount": 2})
     assert woken == [Key("saas", "acme")]
 
 
@@ -134,13 +137,13 @@ def test_what_no_cache_keeps_wakes_only_those_with_a_rule_of_their_own(
     [
         (Settings(), {"*": TENANT}),
         (Settings(namespaces=("a", "b")), {"*": f"{TENANT_NAMESPACE} in (a,b)"}),
-        (Settings(shard=Shard(1, 128)), {"*": f"{TENANT},{BUCKET} in (1,129)"}),
+        (Settings(partition=Partition(1, 128)), {"*": f"{TENANT},{BUCKET} in (1,129)"}),
         (
-            Settings(shard=Shard(1, 128), namespaces=("a",)),
+            Settings(partition=Partition(1, 128), namespaces=("a",)),
             {"*": f"{TENANT_NAMESPACE} in (a),{BUCKET} in (1,129)"},
         ),
         (Settings(namespaces=("a", "b"), no_cross_namespace=True), {"a": TENANT, "b": TENANT}),
     ],
 )
-def test_only_what_carries_a_tenants_label_is_kept(settings: Settings, selectors: dict[str, str]) -> None:
+def test_only_objects_with_a_tenant_label_are_cached(settings: Settings, selectors: dict[str, str]) -> None:
     assert child_rule(SECRET, settings).selectors == selectors

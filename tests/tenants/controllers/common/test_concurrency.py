@@ -2,7 +2,7 @@ import asyncio
 
 import pytest
 
-from steward.tenants.controllers.common.concurrency import together
+from steward.tenants.controllers.common.concurrency import gather_all
 
 
 async def test_results_come_in_order() -> None:
@@ -11,7 +11,7 @@ async def test_results_come_in_order() -> None:
             await asyncio.sleep(0)
         return turns
 
-    assert await together(after(turns) for turns in (5, 1, 3)) == [5, 1, 3]
+    assert await gather_all(after(turns) for turns in (5, 1, 3)) == [5, 1, 3]
 
 
 async def test_an_error_waits_until_the_others_have_ended() -> None:
@@ -26,5 +26,5 @@ async def test_an_error_waits_until_the_others_have_ended() -> None:
         ended.append(True)
 
     with pytest.raises(ValueError, match="first"):
-        await together([fail(), work()])
+        await gather_all([fail(), work()])
     assert ended == [True]

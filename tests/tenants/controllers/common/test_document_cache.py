@@ -1,4 +1,4 @@
-"""What the watches have shown is not asked of the server again; what they have not, or no longer hold, is."""
+"""Tenants and payloads that the watches have received are not read again; others are read from the API server."""
 
 import base64
 from typing import Any
@@ -8,25 +8,25 @@ import pytest
 
 from steward.kube.cache.store import Store
 from steward.kube.objects.kinds import SECRET, Key, Kind
-from steward.tenants.cache_rules import TENANT_KIND, Rules
-from steward.tenants.controllers.common.document import Document, Unreadable
-from steward.tenants.controllers.common.document_cache import Shelf
+from steward.tenants.cache_rules import TENANT_KIND, TenantsCacheRules
+from steward.tenants.controllers.common.document import TenantDocument, UnreadableTenant
+from steward.tenants.controllers.common.document_cache import DocumentCache
 from steward.tenants.labels import TENANT
-from steward.tenants.rendering.secret_payload import Payload
+from steward.tenants.rendering.secret_payload import SecretPayload
 
 ACME = Key("saas", "acme-web")
-PAYLOAD = Payload().with_secret("token", {"token": "aHVudGVy"})
+PAYLOAD = SecretPayload().with_secret("token", {"token": "aHVudGVy"})
 
 
 class Server:
-    """Answers with what it has, and remembers that it was asked."""
+    """Returns its objects and records which kinds were read."""
 
     def __init__(self) -> None:
         self.has: dict[tuple[Kind, Key], dict[str, Any]] = {}
-        self.asked: list[Kind] = []
+        self.reads: list[Kind] = []
 
     async def get(self, kind: Kind, key: Key, view: type[Any]) -> Any:
-        self.asked.append(kind)
+        self.reads.append(kind)
         return msgspec.json.decode(msgspec.json.encode(self.has[kind, key]), type=view)
 
 
@@ -36,116 +36,116 @@ def tenant(version: int, uid: str = "acme", **spec: Any) -> dict[str, Any]:
     return {"metadata": metadata, "spec": spec, "status": {"observedGeneration": version}}
 
 
-def values(payload: Payload, version: int = 1) -> dict[str, Any]:
+def values(payload: SecretPayload, version: int = 1) -> dict[str, Any]:
     labels = {TENANT: ACME.name}
     name = {"name": f"{ACME.name}-values", "namespace": ACME.namespace, "labels": labels}
     return {"metadata": name | {"resourceVersion": str(version)}, "data": payload.data}
 
 
-class Standing:
-    """A shelf, its stores, and the server behind it."""
+class Setup:
+    """A document cache with its stores and server."""
 
     def __init__(self) -> None:
-        rules = Rules()
+        rules = TenantsCacheRules()
         self.server = Server()
         self.tenants, self.secrets = Store(rules.tenant), Store(rules.secret)
-        self.shelf = Shelf(self.server, self.tenants)  # type: ignore[arg-type]
-        self.shelf.watch_payloads(self.secrets)
+        self.cache = DocumentCache(self.server, self.tenants)  # type: ignore[arg-type]
+        self.cache.watch_payloads(self.secrets)
 
-    async def document(self) -> Document:
-        found = await self.shelf.document(ACME)
-        assert isinstance(found, Document)
+    async def document(self) -> TenantDocument:
+        found = await self.cache.get_document(ACME)
+        assert isinstance(found, TenantDocument)
         return found
 
 
 @pytest.fixture
-def standing() -> Standing:
-    return Standing()
+def setup() -> Setup:
+    return Setup()
 
 
-def shown(store: Store[Any], body: dict[str, Any]) -> None:
-    store.put(0, msgspec.json.encode(body))
+def observe(store: Store[Any], body: dict[str, Any]) -> None:
+    store.put_watched(0, msgspec.json.encode(body))
 
 
-async def test_a_tenant_that_the_watch_has_shown_is_not_asked_for(standing: Standing) -> None:
-    shown(standing.tenants, tenant(1))
-    shown(standing.tenants, tenant(2, configMaps=[{"id": "config", "spec": {"kind": "ConfigMap"}}]))
+async def test_a_tenant_that_the_watch_has_received_is_not_read(setup: Setup) -> None:
+    observe(setup.tenants, tenant(1))
+    observe(setup.tenants, tenant(2, configMaps=[{"id": "config", "spec": {"kind": "ConfigMap"}}]))
 
-    found = await standing.document()
+    found = await setup.document()
 
     assert (found.spec.uid, found.status.observed_generation) == ("acme", 2)
     assert [each.id for each in found.spec.config_maps or ()] == ["config"]
     assert found.metadata.resource_version == "2"
-    assert standing.server.asked == []
+    assert setup.server.reads == []
 
 
-async def test_the_answer_of_our_own_write_is_on_the_shelf_before_any_watch_shows_it(
-    standing: Standing,
+async def test_the_answer_to_a_write_is_cached_before_the_watch_receives_it(
+    setup: Setup,
 ) -> None:
-    shown(standing.tenants, tenant(1))
-    standing.tenants.observe(msgspec.json.encode(tenant(5)))
+    observe(setup.tenants, tenant(1))
+    setup.tenants.observe_write(msgspec.json.encode(tenant(5)))
 
-    assert (await standing.document()).status.observed_generation == 5
-    assert standing.server.asked == []
-
-
-async def test_what_is_not_on_the_shelf_any_more_is_read_from_the_server(standing: Standing) -> None:
-    shown(standing.tenants, tenant(1))
-    standing.shelf._documents.forget(ACME)
-    standing.server.has[TENANT_KIND, ACME] = tenant(1)
-
-    assert (await standing.document()).spec.uid == "acme"
-    assert standing.server.asked == [TENANT_KIND]
+    assert (await setup.document()).status.observed_generation == 5
+    assert setup.server.reads == []
 
 
-async def test_a_tenant_that_is_gone_is_none_and_nobody_is_asked(standing: Standing) -> None:
-    shown(standing.tenants, tenant(1))
-    standing.tenants.forget(ACME, "1")
+async def test_a_tenant_that_was_dropped_from_the_cache_is_read_from_the_server(setup: Setup) -> None:
+    observe(setup.tenants, tenant(1))
+    setup.cache._documents.forget(ACME)
+    setup.server.has[TENANT_KIND, ACME] = tenant(1)
 
-    assert await standing.shelf.document(ACME) is None
-    assert standing.server.asked == []
-
-
-async def test_a_spec_that_cannot_be_read_is_told_as_such(standing: Standing) -> None:
-    shown(standing.tenants, tenant(1, configMaps=[{"id": 7}]))
-
-    assert isinstance(await standing.shelf.document(ACME), Unreadable)
+    assert (await setup.document()).spec.uid == "acme"
+    assert setup.server.reads == [TENANT_KIND]
 
 
-async def test_a_payload_is_used_only_if_it_is_the_one_that_the_tenant_names(standing: Standing) -> None:
+async def test_a_deleted_tenant_is_none_without_a_read(setup: Setup) -> None:
+    observe(setup.tenants, tenant(1))
+    setup.tenants.observe_delete(ACME, "1")
+
+    assert await setup.cache.get_document(ACME) is None
+    assert setup.server.reads == []
+
+
+async def test_a_spec_that_cannot_be_decoded_is_unreadable(setup: Setup) -> None:
+    observe(setup.tenants, tenant(1, configMaps=[{"id": 7}]))
+
+    assert isinstance(await setup.cache.get_document(ACME), UnreadableTenant)
+
+
+async def test_a_payload_is_used_only_if_it_has_the_digest_that_the_tenant_names(setup: Setup) -> None:
     named = {"secretName": f"{ACME.name}-values", "digest": PAYLOAD.digest}
-    shown(standing.tenants, tenant(1, values=named))
-    shown(standing.secrets, values(PAYLOAD))
-    document = await standing.document()
-    assert await standing.shelf.payload(document) == PAYLOAD
-    assert standing.server.asked == []
+    observe(setup.tenants, tenant(1, values=named))
+    observe(setup.secrets, values(PAYLOAD))
+    document = await setup.document()
+    assert await setup.cache.get_payload(document) == PAYLOAD
+    assert setup.server.reads == []
 
-    other = Payload().with_secret("token", {"token": base64.b64encode(b"other").decode()})
-    shown(standing.secrets, values(other, version=2))
-    standing.server.has[SECRET, Key("saas", f"{ACME.name}-values")] = values(other, version=2)
+    other = SecretPayload().with_secret("token", {"token": base64.b64encode(b"other").decode()})
+    observe(setup.secrets, values(other, version=2))
+    setup.server.has[SECRET, Key("saas", f"{ACME.name}-values")] = values(other, version=2)
 
-    assert await standing.shelf.payload(document) is None
-    assert standing.server.asked == [SECRET]
+    assert await setup.cache.get_payload(document) is None
+    assert setup.server.reads == [SECRET]
 
 
-async def test_a_payload_that_is_handed_over_need_not_come_back_by_a_watch(standing: Standing) -> None:
+async def test_a_payload_that_was_added_need_not_be_received_by_the_watch(setup: Setup) -> None:
     named = {"secretName": f"{ACME.name}-values", "digest": PAYLOAD.digest}
-    standing.shelf.hand_over(ACME, PAYLOAD)
-    shown(standing.tenants, tenant(1, values=named))
+    setup.cache.add_payload(ACME, PAYLOAD)
+    observe(setup.tenants, tenant(1, values=named))
 
-    assert await standing.shelf.payload(await standing.document()) == PAYLOAD
-    assert standing.server.asked == []
-
-
-async def test_a_tenant_without_secrets_has_an_empty_payload(standing: Standing) -> None:
-    shown(standing.tenants, tenant(1))
-
-    assert await standing.shelf.payload(await standing.document()) == Payload()
+    assert await setup.cache.get_payload(await setup.document()) == PAYLOAD
+    assert setup.server.reads == []
 
 
-async def test_secrets_of_the_tenants_own_are_not_kept(standing: Standing) -> None:
+async def test_a_tenant_without_secrets_has_an_empty_payload(setup: Setup) -> None:
+    observe(setup.tenants, tenant(1))
+
+    assert await setup.cache.get_payload(await setup.document()) == SecretPayload()
+
+
+async def test_other_secrets_of_a_tenant_are_not_cached(setup: Setup) -> None:
     secret = values(PAYLOAD)
     secret["metadata"]["name"] = "their-own"
-    shown(standing.secrets, secret)
+    observe(setup.secrets, secret)
 
-    assert standing.shelf._payloads.size == 0
+    assert setup.cache._payloads.size == 0

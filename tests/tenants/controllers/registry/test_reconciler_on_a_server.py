@@ -1,4 +1,4 @@
-"""A registry on a real control plane: rows come, change and go, and Tenants follow."""
+"""A registry on a real control plane: Tenants are created, changed and deleted with their rows."""
 
 from tests.tenants.support.customers import Customers, World, config_template, sqlite_registry, until
 from tests.tenants.support.manifests import Manifest, resource
@@ -24,7 +24,7 @@ def test_every_active_row_becomes_a_rendered_tenant_for_each_template(
     assert world.until_condition("SourceReachable", "True")["reason"] == "SourceRead"
 
 
-def test_a_deactivated_row_takes_its_tenant_away_and_brings_it_back(
+def test_the_tenant_of_a_deactivated_row_is_deleted_and_created_again_when_it_is_active(
     world: World, customers: Customers
 ) -> None:
     customers.add("acme", "umbrella", "initech", "hooli")
@@ -62,7 +62,7 @@ def test_a_changed_row_changes_its_tenant_and_touches_no_other(world: World, cus
     assert values["metadata"]["ownerReferences"][0]["uid"] == tenants["acme-web-app"]["metadata"]["uid"]
 
 
-def test_values_that_somebody_deletes_or_edits_are_written_again(world: World, customers: Customers) -> None:
+def test_values_that_a_user_deletes_or_edits_are_written_again(world: World, customers: Customers) -> None:
     customers.add("acme")
     secret = {"apiVersion": "v1", "kind": "Secret", "stringData": {"plan": "{{ .plan }}"}}
     world.apply(sqlite_registry(), config_template(secrets=[resource("secret", spec=secret)]))
@@ -77,7 +77,9 @@ def test_values_that_somebody_deletes_or_edits_are_written_again(world: World, c
     world.until_condition("Ready", "True", kind="tenant", name="acme-web-app")
 
 
-def test_a_row_that_cannot_be_rendered_says_why_and_others_go_on(world: World, customers: Customers) -> None:
+def test_a_row_that_cannot_be_rendered_reports_why_and_others_are_written(
+    world: World, customers: Customers
+) -> None:
     customers.add("acme", plan='{"size": "XL"}')
     customers.add("umbrella", plan="{{ .uid }}")
     body = {"apiVersion": "v1", "kind": "ConfigMap", "data": {"plan": "{{ .plan }}"}}
@@ -103,9 +105,7 @@ def test_text_of_a_row_is_never_a_template(world: World, customers: Customers) -
     assert world.tenants()["acme-web-app"]["spec"]["configMaps"][0]["spec"]["data"]["plan"] == "{{ .uid }}"
 
 
-def test_rows_that_cannot_be_tenants_are_named_and_their_tenants_stay(
-    world: World, customers: Customers
-) -> None:
+def test_rejected_rows_are_listed_and_their_tenants_stay(world: World, customers: Customers) -> None:
     customers.add("acme", "umbrella")
     world.apply(sqlite_registry(), config_template())
     world.until_tenants("acme-web-app", "umbrella-web-app")
@@ -135,26 +135,28 @@ def test_rows_that_cannot_be_tenants_are_named_and_their_tenants_stay(
     until(lambda: world.status().get("rejectedRows") == 5, world.status)
 
 
-def test_a_tenant_that_was_changed_or_deleted_by_hand_is_put_back(world: World, customers: Customers) -> None:
+def test_a_tenant_that_was_changed_or_deleted_by_hand_is_restored(world: World, customers: Customers) -> None:
     customers.add("acme", "umbrella")
     world.apply(
         sqlite_registry(source={**sqlite_registry()["spec"]["source"], "syncInterval": "1h"}),
         config_template(),
     )
     world.until_tenants("acme-web-app", "umbrella-web-app")
-    gone = world.tenants()["umbrella-web-app"]["metadata"]["uid"]
+    deleted_uid = world.tenants()["umbrella-web-app"]["metadata"]["uid"]
 
     world.kubectl("patch", "tenant", "acme-web-app", "--type=merge", "-p", '{"spec":{"configMaps":[]}}')
     until(lambda: world.tenants()["acme-web-app"]["spec"].get("configMaps"), world.tenants)
 
     world.kubectl("delete", "tenant", "umbrella-web-app", "--wait=false")
     until(
-        lambda: (found := world.tenants().get("umbrella-web-app")) and found["metadata"]["uid"] != gone,
+        lambda: (
+            (found := world.tenants().get("umbrella-web-app")) and found["metadata"]["uid"] != deleted_uid
+        ),
         world.tenants,
     )
 
 
-def test_what_is_retained_outlives_template_and_registry_and_is_taken_up_again(
+def test_retained_objects_outlive_template_and_registry_and_are_adopted_again(
     world: World, customers: Customers
 ) -> None:
     customers.add("acme")
@@ -163,13 +165,13 @@ def test_what_is_retained_outlives_template_and_registry_and_is_taken_up_again(
     uid = world.get("configmap", "acme-kept")["metadata"]["uid"]
 
     _delete(world, "tenanttemplate", "kept")
-    assert world.staying() == {"acme-web-app"}
+    assert world.active_tenants() == {"acme-web-app"}
     world.apply(_retaining("kept", "2"))
-    _until_taken_up(world, "2")
+    _until_adopted(world, "2")
 
     _delete(world, "tenantregistry", "prod")
     world.apply(sqlite_registry(), _retaining("kept", "3"))
-    _until_taken_up(world, "3")
+    _until_adopted(world, "3")
     assert world.get("configmap", "acme-kept")["metadata"]["uid"] == uid
 
 
@@ -179,20 +181,20 @@ def _retaining(name: str, version: str) -> Manifest:
     return config_template(name, configMaps=[kept])
 
 
-def _marks(world: World) -> tuple[str, str]:
-    """The label of an orphan and why it is one."""
+def _orphan_marks(world: World) -> tuple[str, str]:
+    """The orphan label and its reason."""
     metadata = world.get("configmap", "acme-kept")["metadata"]
     label = metadata.get("labels", {}).get("kubernetes-tenants.org/orphaned", "")
     return label, metadata["annotations"].get("kubernetes-tenants.org/orphaned-reason", "")
 
 
 def _delete(world: World, kind: str, name: str) -> None:
-    """It takes its Tenants with it, and what they retain stays."""
+    """Its Tenants are deleted with it, and their retained objects stay."""
     world.kubectl("delete", kind, name, "--wait=false")
     until(lambda: world.get(kind, name) is None, world.tenants)
-    until(lambda: _marks(world) == ("true", "TenantDeleted"), world.tenants)
+    until(lambda: _orphan_marks(world) == ("true", "TenantDeleted"), world.tenants)
 
 
-def _until_taken_up(world: World, version: str) -> None:
+def _until_adopted(world: World, version: str) -> None:
     until(lambda: world.get("configmap", "acme-kept")["data"]["version"] == version, world.tenants)
-    until(lambda: _marks(world) == ("", ""), world.tenants)
+    until(lambda: _orphan_marks(world) == ("", ""), world.tenants)

@@ -1,4 +1,4 @@
-"""What a rollout is worth an event for: each thing once for a version of the template."""
+"""Events of a rollout: each once for a generation of the template."""
 
 import pytest
 
@@ -6,7 +6,7 @@ from steward.kube.objects.kinds import Key, Ref
 from steward.runtime.plan.steps import Emit
 from steward.tenants.api.template import RolloutStatus
 from steward.tenants.cache_rules import TEMPLATE
-from steward.tenants.controllers.registry.rollouts import rollout_news
+from steward.tenants.controllers.registry.rollouts import rollout_events
 
 REF = Ref(TEMPLATE, Key("shop", "web-app"))
 
@@ -16,7 +16,7 @@ def status(phase: str, generation: int = 2) -> RolloutStatus:
 
 
 @pytest.mark.parametrize(
-    ("before", "now", "held_back", "told"),
+    ("previous", "now", "waiting", "expected"),
     [
         (None, status("InProgress"), 2, ["RolloutThrottled"]),
         (status("Complete", 1), status("InProgress"), 2, ["RolloutThrottled"]),
@@ -30,14 +30,14 @@ def status(phase: str, generation: int = 2) -> RolloutStatus:
         (status("InProgress"), None, 0, []),
     ],
 )
-def test_each_turn_is_told_once(
-    before: RolloutStatus | None, now: RolloutStatus | None, held_back: int, told: list[str]
+def test_each_transition_has_one_event(
+    previous: RolloutStatus | None, now: RolloutStatus | None, waiting: int, expected: list[str]
 ) -> None:
-    news = rollout_news(REF, now, before, held_back)
-    assert [step.reason for step in news if isinstance(step, Emit)] == told
+    events = rollout_events(REF, now, previous, waiting)
+    assert [step.reason for step in events if isinstance(step, Emit)] == expected
 
 
-def test_how_many_wait_is_told() -> None:
-    (news,) = rollout_news(REF, status("InProgress"), None, 2)
-    assert isinstance(news, Emit)
-    assert news.message.startswith("2 Tenants wait")
+def test_the_number_of_waiting_tenants_is_reported() -> None:
+    (event,) = rollout_events(REF, status("InProgress"), None, 2)
+    assert isinstance(event, Emit)
+    assert event.message.startswith("2 Tenants wait")

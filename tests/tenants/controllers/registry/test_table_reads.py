@@ -1,4 +1,4 @@
-"""Reads beside the reconciles: one at a time for a registry, and none that fails harms anybody."""
+"""Background reads: one at a time for each registry, and a failed one does no harm."""
 
 import asyncio
 from typing import Any
@@ -7,16 +7,16 @@ import pytest
 
 from steward.kube.clock import SystemClock
 from steward.kube.objects.kinds import Key
-from steward.tenants.controllers.registry.table_reads import Inputs, Readings
-from steward.tenants.errors import BrokenRead, Unreachable
+from steward.tenants.controllers.registry.table_reads import SyncInputs, TableReads
+from steward.tenants.errors import BrokenRead, SourceUnreachable
 from steward.tenants.sources.rows import Rows
 
 PROD = Key("shop", "prod")
-INPUTS = Inputs(None, "u-1", 1, "", ())
+INPUTS = SyncInputs(0, "u-1", 1, "", ())
 ROWS = Rows(0, (), frozenset(), ())
 
 
-class Woken:
+class WokenKeys:
     def __init__(self) -> None:
         self.keys: list[Key] = []
         self.event = asyncio.Event()
@@ -36,52 +36,53 @@ class Woken:
         ({"term": "another"}, False, False),
     ],
 )
-def test_what_a_change_means_for_rows_and_tenants(
+def test_a_change_of_inputs_invalidates_rows_or_tenants(
     changed: dict[str, Any], table: bool, tenants: bool
 ) -> None:
     now = INPUTS._replace(**changed)
-    assert INPUTS.describes_the_table_of(now) == table
-    assert INPUTS.gives_the_tenants_of(now) == tenants
+    assert INPUTS.reads_same_table(now) == table
+    assert INPUTS.makes_same_tenants(now) == tenants
 
 
-async def test_a_read_that_ended_wakes_its_registry_once() -> None:
-    woken = Woken()
-    readings = Readings(SystemClock(), woken)
+async def test_a_finished_read_wakes_its_registry_once() -> None:
+    woken = WokenKeys()
+    reads = TableReads(SystemClock(), woken)
 
     async def read() -> Rows:
         return ROWS
 
-    readings.begin(PROD, INPUTS, read)
-    assert readings.is_under_way(PROD)
+    reads.start(PROD, INPUTS, read)
+    assert reads.is_pending(PROD)
     await woken.event.wait()
-    finished = readings.take(PROD)
+    finished = reads.take_finished(PROD)
     assert finished is not None
     assert (finished.rows, finished.error, finished.inputs) == (ROWS, None, INPUTS)
-    assert readings.take(PROD) is None
-    assert not readings.is_under_way(PROD)
+    assert reads.take_finished(PROD) is None
+    assert not reads.is_pending(PROD)
     assert woken.keys == [PROD]
 
 
 @pytest.mark.parametrize(
-    ("raised", "seen"), [(Unreachable("no answer"), Unreachable), (RuntimeError("driver"), BrokenRead)]
+    ("raised", "expected"),
+    [(SourceUnreachable("no answer"), SourceUnreachable), (RuntimeError("driver"), BrokenRead)],
 )
-async def test_whatever_a_read_raises_is_a_failed_read(raised: Exception, seen: type[Exception]) -> None:
-    woken = Woken()
-    readings = Readings(SystemClock(), woken)
+async def test_every_error_of_a_read_is_a_failed_read(raised: Exception, expected: type[Exception]) -> None:
+    woken = WokenKeys()
+    reads = TableReads(SystemClock(), woken)
 
     async def read() -> Rows:
         raise raised
 
-    readings.begin(PROD, INPUTS, read)
+    reads.start(PROD, INPUTS, read)
     await woken.event.wait()
-    finished = readings.take(PROD)
+    finished = reads.take_finished(PROD)
     assert finished is not None
     assert finished.rows is None
-    assert isinstance(finished.error, seen)
+    assert isinstance(finished.error, expected)
 
 
-async def test_a_read_of_a_registry_that_is_gone_is_ended() -> None:
-    readings = Readings(SystemClock(), Woken())
+async def test_the_read_of_a_deleted_registry_is_cancelled() -> None:
+    reads = TableReads(SystemClock(), WokenKeys())
     ended = asyncio.Event()
 
     async def read() -> Rows:
@@ -91,11 +92,11 @@ async def test_a_read_of_a_registry_that_is_gone_is_ended() -> None:
             ended.set()
         return ROWS
 
-    readings.begin(PROD, INPUTS, read)
+    reads.start(PROD, INPUTS, read)
     await asyncio.sleep(0)
-    readings.forget(PROD)
+    reads.forget(PROD)
     await ended.wait()
-    assert not readings.is_under_way(PROD)
+    assert not reads.is_pending(PROD)
 
 
 @pytest.mark.parametrize(
@@ -105,9 +106,9 @@ async def test_a_read_of_a_registry_that_is_gone_is_ended() -> None:
         (INPUTS._replace(templates=(1,)), True),
         (INPUTS._replace(generation=2), False),
         (INPUTS._replace(uid="u-2"), False),
-        (INPUTS._replace(term=object()), False),
+        (INPUTS._replace(term=1), False),
     ],
-    ids=["approval", "templates", "spec", "made-again", "another-term"],
+    ids=["approval", "templates", "spec", "created-again", "another-term"],
 )
-def test_rows_hold_for_the_spec_that_they_were_read_for(other: Inputs, same: bool) -> None:
-    assert other.describes_the_table_of(INPUTS) is same
+def test_rows_are_only_used_for_the_spec_that_they_were_read_for(other: SyncInputs, same: bool) -> None:
+    assert other.reads_same_table(INPUTS) is same

@@ -1,4 +1,4 @@
-"""The Secret beside a Tenant is made, kept and taken away, and nobody else's Secret of that name is ever touched."""
+"""The values Secret of a Tenant is created, updated and deleted, and a foreign Secret of that name is never touched."""
 
 from types import SimpleNamespace
 from typing import Any
@@ -10,20 +10,20 @@ from steward.kube.errors import AlreadyExists
 from steward.kube.objects.kinds import Key, Kind
 from steward.kube.objects.meta import Metadata, ObjectMeta
 from steward.runtime.plan.steps import Apply, Delete, Plan
-from steward.tenants import labels as marks
+from steward.tenants import labels as tenant_labels
 from steward.tenants.api.template import TenantTemplateSpec
-from steward.tenants.controllers.registry.tenant_writer import FleetWriter
+from steward.tenants.controllers.registry.tenant_writer import TenantWriter
 from steward.tenants.rendering.render import prepare_template
-from steward.tenants.rendering.tenant_manifest import TemplateInUse, WantedTenant
+from steward.tenants.rendering.tenant_manifest import ActiveTemplate, DesiredTenant
 from steward.tenants.sources.rows import Row
 from tests.tenants.support.manifests import Manifest, resource, template
-from tests.tenants.support.offline_context import ground_with
+from tests.tenants.support.offline_context import offline_context
 
 PROD = ObjectMeta(name="prod", namespace="shop", uid="r")
 VALUES = Key("shop", "acme-web-values")
-OURS = {marks.TENANT: "acme-web", marks.TENANT_NAMESPACE: "shop"}
+MANAGED = {tenant_labels.TENANT: "acme-web", tenant_labels.TENANT_NAMESPACE: "shop"}
 APPLIED = {
-    "manager": marks.FIELD_MANAGER,
+    "manager": tenant_labels.FIELD_MANAGER,
     "operation": "Apply",
     "apiVersion": "v1",
     "fieldsType": "FieldsV1",
@@ -33,19 +33,19 @@ SECRET = resource("password", spec={"apiVersion": "v1", "kind": "Secret", "strin
 
 
 class Server:
-    """Holds Secrets, some of which no cache shows, and notes what is done to them."""
+    """Holds Secrets, some of which no cache holds, and records writes to them."""
 
     def __init__(self) -> None:
-        self.context = ground_with(self)
+        self.context = offline_context(self)
         self.context.client = SimpleNamespace(get=self.get)  # type: ignore[assignment]
         self.secrets: dict[Key, Manifest] = {}
-        self.done: list[str] = []
+        self.writes: list[str] = []
 
     def hold(self, labels: dict[str, str], annotations: dict[str, str] | None = None) -> None:
         metadata = {"name": VALUES.name, "namespace": VALUES.namespace, "uid": "s", "resourceVersion": "3"}
         marked = metadata | {"labels": labels, "annotations": annotations or {}, "managedFields": [APPLIED]}
         self.secrets[VALUES] = {"apiVersion": "v1", "kind": "Secret", "metadata": marked}
-        if marks.TENANT in labels:
+        if tenant_labels.TENANT in labels:
             self._show(self.context.rules.secret, self.secrets[VALUES])
 
     async def get(self, kind: Kind, key: Key, view: type[Metadata]) -> Metadata:
@@ -54,31 +54,31 @@ class Server:
     async def execute(self, plan: Plan, about: object) -> None:
         for step in plan:
             if isinstance(step, Delete):
-                self.done.append(f"delete {step.ref.key.name}")
+                self.writes.append(f"delete {step.ref.key.name}")
             elif isinstance(step, Apply) and step.ref.kind.kind == "Tenant":
                 whole = step.manifest["metadata"] | {"uid": "t", "resourceVersion": "9"}
                 self._show(self.context.rules.every_tenant, {**step.manifest, "metadata": whole})
             elif isinstance(step, Apply):
                 if step.only_if_absent and step.ref.key in self.secrets:
-                    raise AlreadyExists(409, "AlreadyExists", "it is there", {})
-                self.done.append(f"apply {step.ref.key.name}")
+                    raise AlreadyExists(409, "AlreadyExists", "it exists", {})
+                self.writes.append(f"apply {step.ref.key.name}")
 
     def _show(self, rule: Any, manifest: Manifest) -> None:
-        self.context.store(rule).observe(msgspec.json.encode(manifest))
+        self.context.store(rule).observe_write(msgspec.json.encode(manifest))
 
 
-def wanted(**lists: Any) -> WantedTenant:
+def desired_tenant(**lists: Any) -> DesiredTenant:
     spec = msgspec.convert(template(**lists)["spec"], TenantTemplateSpec)
-    in_use = TemplateInUse("web", 1, "v1", spec, prepare_template(spec))
-    return WantedTenant("acme-web", Row("acme", "acme.example.com", "1", {}), in_use)
+    active = ActiveTemplate("web", 1, "v1", spec, prepare_template(spec))
+    return DesiredTenant("acme-web", Row("acme", "acme.example.com", "1", {}), active)
 
 
 async def write(server: Server, **lists: Any) -> list[str]:
-    """What is told of the row."""
-    writer = FleetWriter(server.context)
-    written = await writer.write([wanted(**lists)], PROD)
-    assert written.failures == []
-    return [row.reason for row in writer.refused.values()]
+    """The reasons why rows were rejected."""
+    writer = TenantWriter(server.context)
+    result = await writer.write([desired_tenant(**lists)], PROD)
+    assert result.failures == []
+    return [row.reason for row in writer.rejected_rows.values()]
 
 
 @pytest.fixture
@@ -86,72 +86,76 @@ def server() -> Server:
     return Server()
 
 
-async def test_values_are_made_where_nothing_stands(server: Server) -> None:
+async def test_values_are_created_if_the_secret_does_not_exist(server: Server) -> None:
     assert await write(server, secrets=[SECRET]) == []
-    assert server.done == ["apply acme-web-values"]
+    assert server.writes == ["apply acme-web-values"]
 
 
-async def test_our_own_values_are_written_again_even_if_no_cache_shows_them_yet(server: Server) -> None:
-    server.hold(OURS)
-    server.context.store(server.context.rules.secret).forget(VALUES, "s")
+async def test_managed_values_are_written_even_if_no_cache_holds_them_yet(server: Server) -> None:
+    server.hold(MANAGED)
+    server.context.store(server.context.rules.secret).observe_delete(VALUES, "s")
     assert await write(server, secrets=[SECRET]) == []
-    assert server.done == ["apply acme-web-values"]
+    assert server.writes == ["apply acme-web-values"]
 
 
-STRANGERS = [
+FOREIGN_SECRETS = [
     pytest.param({}, {}, id="a-users-secret"),
-    pytest.param({marks.TENANT: "acme-db", marks.TENANT_NAMESPACE: "shop"}, {}, id="another-tenants"),
-    pytest.param(OURS, {marks.DELETION_POLICY: "Delete"}, id="one-that-the-tenant-applied"),
+    pytest.param(
+        {tenant_labels.TENANT: "acme-db", tenant_labels.TENANT_NAMESPACE: "shop"}, {}, id="another-tenants"
+    ),
+    pytest.param(MANAGED, {tenant_labels.DELETION_POLICY: "Delete"}, id="one-that-the-tenant-applied"),
 ]
 
 
-@pytest.mark.parametrize(("labels", "annotations"), STRANGERS)
-async def test_a_strangers_secret_is_left_alone_and_the_row_is_told(
+@pytest.mark.parametrize(("labels", "annotations"), FOREIGN_SECRETS)
+async def test_a_foreign_secret_is_not_changed_and_the_row_is_rejected(
     server: Server, labels: dict[str, str], annotations: dict[str, str]
 ) -> None:
     server.hold(labels, annotations)
-    (told,) = await write(server, secrets=[SECRET])
-    assert "acme-web-values" in told
-    assert server.done == []
+    (reason,) = await write(server, secrets=[SECRET])
+    assert "acme-web-values" in reason
+    assert server.writes == []
 
 
-@pytest.mark.parametrize(("labels", "annotations"), STRANGERS)
-async def test_a_tenant_without_secrets_takes_no_strangers_secret_away(
+@pytest.mark.parametrize(("labels", "annotations"), FOREIGN_SECRETS)
+async def test_a_tenant_without_secrets_deletes_no_foreign_secret(
     server: Server, labels: dict[str, str], annotations: dict[str, str]
 ) -> None:
     server.hold(labels, annotations)
     assert await write(server) == []
-    assert server.done == []
+    assert server.writes == []
 
 
-async def test_values_go_when_the_tenant_has_no_secrets_any_more(server: Server) -> None:
-    server.hold(OURS)
+async def test_values_are_deleted_when_the_tenant_has_no_secrets(server: Server) -> None:
+    server.hold(MANAGED)
     assert await write(server) == []
-    assert server.done == ["delete acme-web-values"]
+    assert server.writes == ["delete acme-web-values"]
 
 
-async def test_what_cannot_be_put_back_calls_for_no_read_after_read(server: Server) -> None:
-    writer = FleetWriter(server.context)
-    await writer.write([wanted(secrets=[SECRET])], PROD)
+async def test_a_secret_that_cannot_be_restored_does_not_cause_read_after_read(server: Server) -> None:
+    writer = TenantWriter(server.context)
+    await writer.write([desired_tenant(secrets=[SECRET])], PROD)
     assert not writer.has_drifted(1)
-    server.hold({marks.TENANT: "acme-db", marks.TENANT_NAMESPACE: "shop"})
+    server.hold({tenant_labels.TENANT: "acme-db", tenant_labels.TENANT_NAMESPACE: "shop"})
     assert writer.has_drifted(2)
-    await writer.write([wanted(secrets=[SECRET])], PROD)
-    assert list(writer.refused) == ["acme-web"]
+    await writer.write([desired_tenant(secrets=[SECRET])], PROD)
+    assert list(writer.rejected_rows) == ["acme-web"]
     assert not writer.has_drifted(3)
 
 
-@pytest.mark.parametrize(("until", "made"), [(0, []), (1, ["acme-web-values"]), (9, ["acme-web-values"] * 3)])
-async def test_an_edit_does_not_wait_for_a_fleet_of_the_version_before_it(
-    server: Server, until: int, made: list[str]
+@pytest.mark.parametrize(
+    ("until", "applied"), [(0, []), (1, ["acme-web-values"]), (9, ["acme-web-values"] * 3)]
+)
+async def test_an_edit_does_not_wait_for_a_fleet_of_the_previous_version(
+    server: Server, until: int, applied: list[str]
 ) -> None:
-    asked: list[bool] = []
+    answers: list[bool] = []
 
     def is_current() -> bool:
-        asked.append(len(asked) < until)
-        return asked[-1]
+        answers.append(len(answers) < until)
+        return answers[-1]
 
-    fleet = [wanted(secrets=[SECRET])] * 3
-    written = await FleetWriter(server.context).write(fleet, PROD, is_current)
-    assert written.is_cut_short == (until < len(fleet))
-    assert server.done == [f"apply {name}" for name in made]
+    fleet = [desired_tenant(secrets=[SECRET])] * 3
+    result = await TenantWriter(server.context).write(fleet, PROD, is_current)
+    assert result.is_aborted == (until < len(fleet))
+    assert server.writes == [f"apply {name}" for name in applied]

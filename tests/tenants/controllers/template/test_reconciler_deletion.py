@@ -1,4 +1,4 @@
-"""A template leaves when nothing of it is left, and nothing of it can come up any more."""
+"""The finalizer of a template is removed when it has no Tenants and no more can be written."""
 
 from types import SimpleNamespace
 from typing import Any
@@ -9,17 +9,17 @@ import pytest
 from steward.kube.objects.kinds import Key
 from steward.runtime.plan.steps import Delete, Patch, Requeue, Status
 from steward.tenants import labels
-from steward.tenants.controllers.common.context import ControllerContext
-from steward.tenants.controllers.template.reconciler import TemplateReconciler
-from steward.tenants.guard.approval import digest_of
+from steward.tenants.controllers.common.context import TenantsContext
+from steward.tenants.controllers.template.reconciler import TenantTemplateReconciler
+from steward.tenants.guard.approval import names_digest
 from tests.tenants.support.manifests import template, tenant
-from tests.tenants.support.offline_context import ground_with
+from tests.tenants.support.offline_context import offline_context
 
 WEB = Key("shop", "web-app")
 
 
-class Carried:
-    """Keeps the plans that would have been carried out."""
+class RecordingExecutor:
+    """Records the last plan."""
 
     def __init__(self) -> None:
         self.steps: list[Any] = []
@@ -30,26 +30,26 @@ class Carried:
 
 
 @pytest.fixture
-def carried() -> Carried:
-    return Carried()
+def executor() -> RecordingExecutor:
+    return RecordingExecutor()
 
 
 def approved(*names: str) -> dict[str, str]:
-    return {labels.APPROVE_DELETION: f"{len(names)}-{digest_of(names)}"}
+    return {labels.APPROVE_DELETION: f"{len(names)}-{names_digest(names)}"}
 
 
-def put_tenants(context: ControllerContext, *names: str) -> None:
+def observe_tenants(context: TenantsContext, *names: str) -> None:
     for name in names:
         found = tenant(name, uid=name)
         found["metadata"] |= {"namespace": "shop", "uid": name, "resourceVersion": "6"}
-        context.store(context.rules.every_tenant).observe(msgspec.json.encode(found))
+        context.store(context.rules.every_tenant).observe_write(msgspec.json.encode(found))
 
 
 @pytest.fixture
-def context(carried: Carried) -> ControllerContext:
-    found = ground_with(carried)
-    leaving = template("web-app")
-    leaving["metadata"] |= {
+def context(executor: RecordingExecutor) -> TenantsContext:
+    found = offline_context(executor)
+    terminating = template("web-app")
+    terminating["metadata"] |= {
         "namespace": "shop",
         "uid": "t-1",
         "resourceVersion": "5",
@@ -57,39 +57,41 @@ def context(carried: Carried) -> ControllerContext:
         "finalizers": [labels.TEMPLATE_FINALIZER],
         "annotations": approved("acme", "bob"),
     }
-    found.store(found.rules.template).observe(msgspec.json.encode(leaving))
+    found.store(found.rules.template).observe_write(msgspec.json.encode(terminating))
     return found
 
 
-async def test_a_template_without_tenants_leaves(context: ControllerContext, carried: Carried) -> None:
-    await TemplateReconciler(context).reconcile(WEB)
-    assert isinstance(carried.steps[0], Patch)
-
-
-async def test_a_template_stays_while_a_tenant_of_it_may_still_be_written(
-    context: ControllerContext, carried: Carried
+async def test_the_finalizer_of_a_template_without_tenants_is_removed(
+    context: TenantsContext, executor: RecordingExecutor
 ) -> None:
-    with context.writing({WEB}):
-        await TemplateReconciler(context).reconcile(WEB)
-    assert [type(step) for step in carried.steps] == [Requeue]
-    await TemplateReconciler(context).reconcile(WEB)
-    assert isinstance(carried.steps[0], Patch)
+    await TenantTemplateReconciler(context).reconcile(WEB)
+    assert isinstance(executor.steps[0], Patch)
 
 
-async def test_that_its_tenants_were_named_is_written_down_before_the_first_goes(
-    context: ControllerContext, carried: Carried
+async def test_the_finalizer_stays_while_a_tenant_may_still_be_written(
+    context: TenantsContext, executor: RecordingExecutor
 ) -> None:
-    put_tenants(context, "acme", "bob")
-    await TemplateReconciler(context).reconcile(WEB)
-    assert [type(step) for step in carried.steps] == [Status, Delete, Delete]
-    reasons = {each["type"]: each["reason"] for each in carried.steps[0].status["conditions"]}
+    with context.rollouts.writing({WEB}):
+        await TenantTemplateReconciler(context).reconcile(WEB)
+    assert [type(step) for step in executor.steps] == [Requeue]
+    await TenantTemplateReconciler(context).reconcile(WEB)
+    assert isinstance(executor.steps[0], Patch)
+
+
+async def test_the_release_is_written_before_the_first_tenant_is_deleted(
+    context: TenantsContext, executor: RecordingExecutor
+) -> None:
+    observe_tenants(context, "acme", "bob")
+    await TenantTemplateReconciler(context).reconcile(WEB)
+    assert [type(step) for step in executor.steps] == [Status, Delete, Delete]
+    reasons = {each["type"]: each["reason"] for each in executor.steps[0].status["conditions"]}
     assert reasons["DeletionHeld"] == "DeletionReleased"
 
 
 async def test_an_approval_waits_until_the_last_write_of_a_tenant_has_ended(
-    context: ControllerContext, carried: Carried
+    context: TenantsContext, executor: RecordingExecutor
 ) -> None:
-    put_tenants(context, "acme", "bob")
-    with context.writing({WEB}):
-        await TemplateReconciler(context).reconcile(WEB)
-    assert [type(step) for step in carried.steps] == [Requeue]
+    observe_tenants(context, "acme", "bob")
+    with context.rollouts.writing({WEB}):
+        await TenantTemplateReconciler(context).reconcile(WEB)
+    assert [type(step) for step in executor.steps] == [Requeue]

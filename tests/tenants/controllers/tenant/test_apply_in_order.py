@@ -1,4 +1,4 @@
-"""Which objects of a Tenant are brought up, and in which order, with a hand that only writes down what it is given."""
+"""Which objects of a Tenant are applied, and in which order, with an applier that only records them."""
 
 import asyncio
 from types import SimpleNamespace
@@ -8,35 +8,36 @@ import msgspec
 
 from steward.runtime.plan.executor import PlanExecutor
 from steward.tenants.api.resource import TResource
-from steward.tenants.controllers.tenant.apply import Hand, Job
-from steward.tenants.controllers.tenant.apply_in_order import AT_ONCE, bring_up
-from steward.tenants.controllers.tenant.state import Brought, TenantMemory, brought_up
-from steward.tenants.objects.desired import Scope, Wanted, wanted_objects
-from steward.tenants.objects.orphans import Owner
-from steward.tenants.status.progress import Progress, State
+from steward.tenants.controllers.tenant.apply import ObjectApplier
+from steward.tenants.controllers.tenant.apply_context import ApplyContext
+from steward.tenants.controllers.tenant.apply_in_order import MAX_CONCURRENT, apply_in_order
+from steward.tenants.controllers.tenant.state import ApplyRecord, TenantState, updated_record
+from steward.tenants.objects.desired import DesiredObject, ObjectScope, desired_objects
+from steward.tenants.objects.orphans import TenantOwner
+from steward.tenants.status.progress import ResourceProgress, ResourceState
 from tests.tenants.support.fleet import config_map, resource
 
-OWNER = Owner("acme", "saas", "u")
+OWNER = TenantOwner("acme", "saas", "u")
 GENERATION = 4
 
 
-class WritingHand:
-    """Every object ends in the state that the test names; the others are ready."""
+class FakeApplier:
+    """Gives each object the state that the test names; the others are ready."""
 
-    def __init__(self, states: dict[str, State], there: set[str] | None = None) -> None:
-        self.brought: list[str] = []
-        self.at_once = self.most_at_once = 0
+    def __init__(self, states: dict[str, ResourceState], existing: set[str] | None = None) -> None:
+        self.applied: list[str] = []
+        self.concurrent = self.max_concurrent = 0
         self._states = states
-        names = there or set()
-        self.eyes = SimpleNamespace(cached=lambda ref: ref if ref.key.name in names else None)
+        names = existing or set()
+        self.reader = SimpleNamespace(read_cached=lambda ref: ref if ref.key.name in names else None)
 
-    async def bring(self, wanted: Wanted, job: Job) -> Progress:
-        self.brought.append(wanted.id)
-        self.at_once += 1
-        self.most_at_once = max(self.most_at_once, self.at_once)
+    async def apply(self, desired: DesiredObject, context: ApplyContext) -> ResourceProgress:
+        self.applied.append(desired.id)
+        self.concurrent += 1
+        self.max_concurrent = max(self.max_concurrent, self.concurrent)
         await asyncio.sleep(0)
-        self.at_once -= 1
-        return Progress(wanted.id, self._states.get(wanted.id, State.READY))
+        self.concurrent -= 1
+        return ResourceProgress(desired.id, self._states.get(desired.id, ResourceState.READY))
 
 
 CHAIN = [
@@ -46,68 +47,89 @@ CHAIN = [
 ]
 
 
-def wanted(found: list[dict[str, Any]]) -> tuple[Wanted, ...]:
-    return wanted_objects([msgspec.convert(each, TResource) for each in found], Scope(OWNER, (), None))
+def desired(found: list[dict[str, Any]]) -> tuple[DesiredObject, ...]:
+    return desired_objects([msgspec.convert(each, TResource) for each in found], ObjectScope(OWNER, (), None))
 
 
-def job(*settled: Wanted) -> Job:
-    memory = TenantMemory("u")
+def context(*settled: DesiredObject) -> ApplyContext:
+    state = TenantState("u")
     for each in settled:
-        done = Brought("o", changed=True, generation=GENERATION, now="2026-01-01T00:00:00Z")
-        memory.records[each.ref] = brought_up(each.record(), None, done)
-    tenant = wanted(CHAIN)[0].ref
-    return Job(tenant, OWNER, GENERATION, cast(PlanExecutor, None), cast(Any, None), memory, {}, {})
+        done = ApplyRecord("o", changed=True, generation=GENERATION, now="2026-01-01T00:00:00Z")
+        state.records[each.ref] = updated_record(each.applied_object(), None, done)
+    tenant = desired(CHAIN)[0].ref
+    return ApplyContext(tenant, OWNER, GENERATION, cast(PlanExecutor, None), cast(Any, None), state, {}, {})
 
 
-async def brought(hand: WritingHand, *settled: Wanted) -> list[State]:
-    return [each.state for each in await bring_up(cast(Hand, hand), wanted(CHAIN), job(*settled))]
+async def applied_states(applier: FakeApplier, *settled: DesiredObject) -> list[ResourceState]:
+    return [
+        each.state
+        for each in await apply_in_order(cast(ObjectApplier, applier), desired(CHAIN), context(*settled))
+    ]
 
 
-async def test_objects_come_in_the_order_of_their_dependencies_and_are_told_in_that_of_the_template() -> None:
-    hand = WritingHand({})
-    assert await brought(hand) == [State.READY] * 3
-    assert hand.brought == ["a", "b", "c"]
+async def test_objects_are_applied_in_the_order_of_dependencies_and_reported_in_that_of_the_template() -> (
+    None
+):
+    applier = FakeApplier({})
+    assert await applied_states(applier) == [ResourceState.READY] * 3
+    assert applier.applied == ["a", "b", "c"]
 
 
-async def test_no_more_than_so_many_objects_of_a_tenant_go_out_together() -> None:
-    hand = WritingHand({})
-    many = [resource(f"c{number}", config_map(f"c{number}")) for number in range(3 * AT_ONCE)]
-    assert len(await bring_up(cast(Hand, hand), wanted(many), job())) == len(many)
-    assert hand.most_at_once == AT_ONCE
+async def test_concurrent_applies_of_a_tenant_are_limited() -> None:
+    applier = FakeApplier({})
+    many = [resource(f"c{number}", config_map(f"c{number}")) for number in range(3 * MAX_CONCURRENT)]
+    assert len(await apply_in_order(cast(ObjectApplier, applier), desired(many), context())) == len(many)
+    assert applier.max_concurrent == MAX_CONCURRENT
 
 
-async def test_what_is_not_ready_holds_its_dependents_back() -> None:
-    hand = WritingHand({"a": State.WAITING})
-    assert await brought(hand) == [State.BLOCKED, State.WAITING, State.BLOCKED]
-    assert hand.brought == ["a"]
+async def test_dependents_of_an_object_that_is_not_ready_are_blocked() -> None:
+    applier = FakeApplier({"a": ResourceState.WAITING})
+    assert await applied_states(applier) == [
+        ResourceState.BLOCKED,
+        ResourceState.WAITING,
+        ResourceState.BLOCKED,
+    ]
+    assert applier.applied == ["a"]
 
 
-async def test_what_failed_skips_its_dependents() -> None:
-    hand = WritingHand({"a": State.FAILED})
-    assert await brought(hand) == [State.SKIPPED, State.FAILED, State.SKIPPED]
+async def test_dependents_of_a_failed_object_are_skipped() -> None:
+    applier = FakeApplier({"a": ResourceState.FAILED})
+    assert await applied_states(applier) == [
+        ResourceState.SKIPPED,
+        ResourceState.FAILED,
+        ResourceState.SKIPPED,
+    ]
 
 
-async def test_who_goes_on_in_spite_of_a_failure_names_it() -> None:
+async def test_an_object_that_is_applied_despite_a_failed_dependency_names_it() -> None:
     parts = [
         resource("a", config_map("a")),
         resource("b", config_map("b"), dependIds=["a"], skipOnDependencyFailure=False),
         resource("c", config_map("c"), dependIds=["b"]),
     ]
-    hand = WritingHand({"a": State.FAILED})
-    found = await bring_up(cast(Hand, hand), wanted(parts), job())
-    assert [(each.state, each.despite) for each in found] == [
-        (State.FAILED, ()),
-        (State.READY, ("a",)),
-        (State.READY, ()),
+    applier = FakeApplier({"a": ResourceState.FAILED})
+    found = await apply_in_order(cast(ObjectApplier, applier), desired(parts), context())
+    assert [(each.state, each.failed_dependencies) for each in found] == [
+        (ResourceState.FAILED, ()),
+        (ResourceState.READY, ("a",)),
+        (ResourceState.READY, ()),
     ]
 
 
-async def test_a_dependent_that_is_there_in_this_version_is_kept_up_while_a_dependency_restarts() -> None:
-    hand = WritingHand({"a": State.WAITING}, there={"b"})
-    assert await brought(hand, *wanted(CHAIN)) == [State.READY, State.WAITING, State.READY]
-    assert hand.brought == ["a", "b", "c"]
+async def test_an_existing_dependent_is_applied_while_a_dependency_restarts() -> None:
+    applier = FakeApplier({"a": ResourceState.WAITING}, existing={"b"})
+    assert await applied_states(applier, *desired(CHAIN)) == [
+        ResourceState.READY,
+        ResourceState.WAITING,
+        ResourceState.READY,
+    ]
+    assert applier.applied == ["a", "b", "c"]
 
 
-async def test_a_dependent_that_is_gone_waits_like_a_new_one() -> None:
-    hand = WritingHand({"a": State.WAITING})
-    assert await brought(hand, *wanted(CHAIN)) == [State.BLOCKED, State.WAITING, State.BLOCKED]
+async def test_a_deleted_dependent_waits_like_a_new_one() -> None:
+    applier = FakeApplier({"a": ResourceState.WAITING})
+    assert await applied_states(applier, *desired(CHAIN)) == [
+        ResourceState.BLOCKED,
+        ResourceState.WAITING,
+        ResourceState.BLOCKED,
+    ]

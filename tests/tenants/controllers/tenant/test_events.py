@@ -1,4 +1,4 @@
-"""Events of a Tenant: each when it begins to be true, and not at every look."""
+"""Events of a Tenant: each when it begins to hold, and not at every reconcile."""
 
 import pytest
 
@@ -7,41 +7,46 @@ from steward.kube.objects.kinds import Key, Ref
 from steward.runtime.plan.steps import Emit, Plan
 from steward.tenants import reasons
 from steward.tenants.cache_rules import TENANT_KIND
-from steward.tenants.controllers.tenant.events import became_ready, events_of, told_before, troubles_of
-from steward.tenants.controllers.tenant.state import Told
-from steward.tenants.status.progress import Progress, State
+from steward.tenants.controllers.tenant.events import (
+    progress_warnings,
+    ready_events,
+    warning_events,
+    warnings_before_start,
+)
+from steward.tenants.controllers.tenant.state import WarningEvent
+from steward.tenants.status.progress import ResourceProgress, ResourceState
 
 ACME = Ref(TENANT_KIND, Key("shop", "acme"))
-FAILED = Progress("a", State.FAILED, "no room", event=reasons.APPLY_FAILED)
-DESPITE = Progress("b", State.READY, despite=("a",))
-ALSO_DESPITE = Progress("c", State.READY, despite=("a",))
+FAILED = ResourceProgress("a", ResourceState.FAILED, "no room", event_reason=reasons.APPLY_FAILED)
+DESPITE = ResourceProgress("b", ResourceState.READY, failed_dependencies=("a",))
+ALSO_DESPITE = ResourceProgress("c", ResourceState.READY, failed_dependencies=("a",))
 
 
-def said(plan: Plan) -> list[str]:
+def event_texts(plan: Plan) -> list[str]:
     return [f"{step.reason} {step.message}" for step in plan if isinstance(step, Emit)]
 
 
-def test_each_trouble_is_told_when_it_begins() -> None:
-    first = troubles_of([FAILED, DESPITE, ALSO_DESPITE])
-    assert said(events_of(ACME, first, frozenset())) == [
+def test_each_warning_is_emitted_when_it_begins() -> None:
+    first = progress_warnings([FAILED, DESPITE, ALSO_DESPITE])
+    assert event_texts(warning_events(ACME, first, frozenset())) == [
         "ApplyFailed a: no room",
         "DependencyFailedButProceeding b is applied although a failed",
         "DependencyFailedButProceeding c is applied although a failed",
     ]
-    assert events_of(ACME, troubles_of([FAILED, DESPITE, ALSO_DESPITE]), first) == ()
-    assert events_of(ACME, troubles_of([DESPITE._replace(despite=())]), first) == ()
+    assert warning_events(ACME, progress_warnings([FAILED, DESPITE, ALSO_DESPITE]), first) == ()
+    assert warning_events(ACME, progress_warnings([DESPITE._replace(failed_dependencies=())]), first) == ()
 
 
 @pytest.mark.parametrize(("type_", "is_known"), [("Degraded", True), ("Conflicted", True), ("Ready", False)])
-def test_after_a_start_what_the_status_shows_is_known(type_: str, is_known: bool) -> None:
-    now = frozenset({Told("ApplyFailed", "a: no room")})
+def test_after_a_start_warnings_in_the_status_are_not_emitted_again(type_: str, is_known: bool) -> None:
+    now = frozenset({WarningEvent("ApplyFailed", "a: no room")})
     shown = (Condition(type_, "True", "Any", ""),)
-    assert told_before(now, shown) == (now if is_known else frozenset())
+    assert warnings_before_start(now, shown) == (now if is_known else frozenset())
 
 
-def test_ready_is_told_when_it_becomes_so() -> None:
+def test_ready_is_emitted_on_the_transition() -> None:
     not_yet = (Condition("Ready", "False", "Any", ""),)
     ready = (Condition("Ready", "True", "Any", ""),)
-    assert said(became_ready(ACME, not_yet, [DESPITE])) == ["TenantReady all 1 resources are ready"]
-    assert became_ready(ACME, ready, [DESPITE]) == ()
-    assert became_ready(ACME, not_yet, [DESPITE, FAILED]) == ()
+    assert event_texts(ready_events(ACME, not_yet, [DESPITE])) == ["TenantReady all 1 resources are ready"]
+    assert ready_events(ACME, ready, [DESPITE]) == ()
+    assert ready_events(ACME, not_yet, [DESPITE, FAILED]) == ()

@@ -3,9 +3,9 @@ from typing import Any
 import msgspec
 import pytest
 
-from steward.kube.objects.readiness import NotYet, Ready
-from steward.kube.objects.readiness_views import Observed
-from steward.tenants.controllers.tenant.observe import by_own_rule, ingress_readiness
+from steward.kube.objects.readiness import NotReady, Ready
+from steward.kube.objects.readiness_views import ReadinessView
+from steward.tenants.controllers.tenant.observe import evaluate_ready_when, ingress_readiness
 
 LIVE: dict[str, Any] = {"status": {"phase": "Running", "replicas": 2}, "spec": {"replicas": 2}}
 
@@ -21,8 +21,8 @@ LIVE: dict[str, Any] = {"status": {"phase": "Running", "replicas": 2}, "spec": {
         ("{{ nonsense }}", False),
     ],
 )
-def test_an_own_rule_over_the_living_object_decides(template: str, is_ready: bool) -> None:
-    assert isinstance(by_own_rule(template, LIVE), Ready if is_ready else NotYet)
+def test_ready_when_decides_on_the_live_object(template: str, is_ready: bool) -> None:
+    assert isinstance(evaluate_ready_when(template, LIVE), Ready if is_ready else NotReady)
 
 
 @pytest.mark.parametrize(
@@ -34,5 +34,5 @@ def test_an_own_rule_over_the_living_object_decides(template: str, is_ready: boo
     ],
 )
 def test_an_ingress_is_ready_when_it_can_be_reached(status: dict[str, Any], is_ready: bool) -> None:
-    ingress = msgspec.convert({"spec": {"rules": [{}]}, "status": status}, Observed)
-    assert isinstance(ingress_readiness(ingress), Ready if is_ready else NotYet)
+    ingress = msgspec.convert({"spec": {"rules": [{}]}, "status": status}, ReadinessView)
+    assert isinstance(ingress_readiness(ingress), Ready if is_ready else NotReady)

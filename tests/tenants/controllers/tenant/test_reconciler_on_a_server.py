@@ -1,4 +1,4 @@
-"""The Tenant controller on a real control plane: objects appear in order, are put back, and go as they say."""
+"""The Tenant controller on a real control plane: objects are created in order, restored, and deleted by policy."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -13,9 +13,9 @@ from tests.tenants.support.fleet import (
     config_map,
     deployment,
     fleets,
+    namespace_manifest,
     resource,
     service,
-    space,
 )
 
 pytestmark = pytest.mark.timeout(1200)
@@ -36,7 +36,7 @@ def fleet(free_fleets: Iterator[Fleet]) -> Fleet:
     return next(free_fleets)
 
 
-def test_a_tenant_becomes_its_objects_and_says_so(fleet: Fleet) -> None:
+def test_the_objects_of_a_tenant_are_created_and_reported(fleet: Fleet) -> None:
     fleet.tenant(
         configMaps=[resource("config", config_map("acme-config", host="acme.example"))],
         deployments=[resource("app", deployment("acme-app"), dependIds=["config"])],
@@ -59,7 +59,7 @@ def test_a_tenant_becomes_its_objects_and_says_so(fleet: Fleet) -> None:
     assert "all 3 resources" in fleet.until_event("TenantReady")["note"]
 
 
-def test_the_foreign_is_left_alone_until_it_goes_and_taken_only_by_force(fleet: Fleet) -> None:
+def test_a_foreign_object_is_not_changed_and_taken_over_only_by_force(fleet: Fleet) -> None:
     fleet.apply(config_map("acme-stuck", owner="them"), "them")
     fleet.apply(config_map("acme-forced", owner="them"), "them")
     fleet.tenant(
@@ -85,7 +85,7 @@ def test_the_foreign_is_left_alone_until_it_goes_and_taken_only_by_force(fleet: 
     assert fleet.condition("Conflicted")["status"] == "False"
 
 
-def test_of_two_tenants_that_name_one_object_the_first_has_it(fleet: Fleet) -> None:
+def test_of_two_tenants_with_the_same_object_the_first_keeps_it(fleet: Fleet) -> None:
     fleet.tenant("first", configMaps=[resource("shared", config_map("shared", of="first"))])
     fleet.until_ready("first")
     fleet.tenant("second", configMaps=[resource("shared", config_map("shared", of="second"))])
@@ -94,7 +94,7 @@ def test_of_two_tenants_that_name_one_object_the_first_has_it(fleet: Fleet) -> N
     assert fleet.get("configmap", "shared")["data"] == {"of": "first"}
 
 
-def test_edits_by_hand_are_put_back_and_who_keeps_editing_is_named(fleet: Fleet) -> None:
+def test_manual_edits_are_reverted_and_a_manager_that_keeps_editing_is_named(fleet: Fleet) -> None:
     fleet.tenant(
         deployments=[resource("app", deployment("acme-app", replicas=2))],
         services=[resource("web", service("acme-web"))],
@@ -119,13 +119,13 @@ def test_edits_by_hand_are_put_back_and_who_keeps_editing_is_named(fleet: Fleet)
         fleet.kubectl("scale", "deployment", "acme-app", "--replicas=7", *where)
         return fleet.condition("Conflicted").get("status") == "True"
 
-    fleet.until(scaled_again, "a manager that keeps taking a field to be a conflict")
+    fleet.until(scaled_again, "a conflict with the manager that keeps taking a field")
     message = fleet.condition("Conflicted")["message"]
     assert "kubectl takes .spec.replicas again and again" in message
     assert "ignoreFields" in message
 
 
-def test_what_the_template_drops_goes_or_stays_with_marks_and_is_adopted_again(fleet: Fleet) -> None:
+def test_objects_removed_from_the_template_are_deleted_or_orphaned_and_adopted_again(fleet: Fleet) -> None:
     kept = resource("kept", config_map("acme-kept", version="1"), deletionPolicy="Retain")
     gone = resource("gone", config_map("acme-gone"))
     moved = resource("moved", config_map("acme-moved"))
@@ -135,7 +135,7 @@ def test_what_the_template_drops_goes_or_stays_with_marks_and_is_adopted_again(f
     uid = fleet.get("configmap", "acme-moved")["metadata"]["uid"]
     assert "ownerReferences" not in fleet.get("configmap", "acme-kept")["metadata"]
     fleet.tenant(configMaps=[base, {**moved, "id": "renamed"}])
-    fleet.until_gone("configmap", "acme-gone")
+    fleet.until_deleted("configmap", "acme-gone")
     fleet.until_ready()
     metadata = fleet.get("configmap", "acme-kept")["metadata"]
     assert metadata["labels"] == {"kubernetes-tenants.org/orphaned": "true"}
@@ -153,7 +153,7 @@ def test_what_the_template_drops_goes_or_stays_with_marks_and_is_adopted_again(f
     assert "kubernetes-tenants.org/orphaned-at" not in metadata["annotations"]
 
 
-def test_once_is_never_touched_again(fleet: Fleet) -> None:
+def test_an_object_created_once_is_never_changed_again(fleet: Fleet) -> None:
     fleet.tenant(configMaps=[resource("once", config_map("acme-once", v="1"), creationPolicy="Once")])
     fleet.until_ready()
     fleet.tenant(configMaps=[resource("once", config_map("acme-once", v="2"), creationPolicy="Once")])
@@ -165,7 +165,7 @@ def test_once_is_never_touched_again(fleet: Fleet) -> None:
 
 @pytest.fixture
 def granted(kubectl: Kubectl, fleet: Fleet) -> Iterator[str]:
-    """A role that lets the operator have PriorityClasses, as for every kind that a template has no list for."""
+    """A role that lets the operator manage PriorityClasses, as needed for every kind without a list in the template."""
     name = f"{fleet.namespace}-priorities"
     verbs = "get,list,watch,create,patch,delete"
     resources = "--resource=priorityclasses.scheduling.k8s.io"
@@ -175,10 +175,12 @@ def granted(kubectl: Kubectl, fleet: Fleet) -> Iterator[str]:
     kubectl("delete", "clusterrole", name)
 
 
-def test_other_namespaces_and_cluster_scoped_objects_leave_nothing_behind(fleet: Fleet, granted: str) -> None:
+def test_objects_in_other_namespaces_and_cluster_scoped_objects_are_deleted(
+    fleet: Fleet, granted: str
+) -> None:
     other = f"{fleet.namespace}-other"
     fleet.tenant(
-        namespaces=[resource("space", space(other))],
+        namespaces=[resource("space", namespace_manifest(other))],
         configMaps=[
             resource("there", config_map("there", other), dependIds=["space"]),
             resource("stays", config_map("stays"), deletionPolicy="Retain"),
@@ -199,16 +201,16 @@ def test_other_namespaces_and_cluster_scoped_objects_leave_nothing_behind(fleet:
     assert "ownerReferences" not in fleet.get("configmap", "there", other)["metadata"]
     assert f"PriorityClass//{other}@priority" in fleet.status()["appliedResources"]
     fleet.kubectl("delete", "configmap", "there", "-n", other)
-    fleet.until(lambda: fleet.get("configmap", "there", other), "drift in another namespace to be put back")
+    fleet.until(lambda: fleet.get("configmap", "there", other), "drift in another namespace to be reverted")
     fleet.kubectl("delete", TENANT, "acme", "-n", fleet.namespace, "--wait=false")
-    fleet.until_gone(TENANT, "acme")
-    fleet.until_gone("priorityclass", other)
-    fleet.until_gone("namespace", other)
+    fleet.until_deleted(TENANT, "acme")
+    fleet.until_deleted("priorityclass", other)
+    fleet.until_deleted("namespace", other)
     metadata = fleet.get("configmap", "stays")["metadata"]
     assert metadata["annotations"]["kubernetes-tenants.org/orphaned-reason"] == "TenantDeleted"
 
 
-def test_a_field_that_somebody_held_before_we_asked_for_it_stays_theirs(fleet: Fleet) -> None:
+def test_a_field_with_an_earlier_owner_is_not_taken(fleet: Fleet) -> None:
     fleet.tenant(configMaps=[resource("config", config_map("config", ours="1"))])
     fleet.until_ready()
     patch = '{"data": {"mode": "theirs"}}'
@@ -220,7 +222,7 @@ def test_a_field_that_somebody_held_before_we_asked_for_it_stays_theirs(fleet: F
     assert fleet.get("configmap", "config")["data"]["mode"] == "theirs"
 
 
-def test_a_tenant_leaves_in_the_reverse_order_and_waits_for_each_level(fleet: Fleet) -> None:
+def test_objects_are_deleted_in_reverse_order_level_by_level(fleet: Fleet) -> None:
     held = config_map("dependent")
     held["metadata"]["finalizers"] = ["example.org/hold"]
     fleet.tenant(
@@ -233,12 +235,13 @@ def test_a_tenant_leaves_in_the_reverse_order_and_waits_for_each_level(fleet: Fl
     where = ("-n", fleet.namespace)
     fleet.kubectl("delete", TENANT, "acme", "--wait=false", *where)
     fleet.until(
-        lambda: "deletionTimestamp" in fleet.get("configmap", "dependent")["metadata"], "the dependent to go"
+        lambda: "deletionTimestamp" in fleet.get("configmap", "dependent")["metadata"],
+        "the dependent to be deleted",
     )
     fleet.until_reason("Ready", "TenantDeleting")
     assert "deletionTimestamp" not in fleet.get("configmap", "base")["metadata"]
     release = '{"metadata": {"finalizers": null}}'
     fleet.kubectl("patch", "configmap", "dependent", "--type=merge", "-p", release, *where)
-    fleet.until_gone(TENANT, "acme")
-    fleet.until_gone("configmap", "base")
+    fleet.until_deleted(TENANT, "acme")
+    fleet.until_deleted("configmap", "base")
     fleet.until_event("TenantDeleted")

@@ -1,4 +1,4 @@
-"""A TCP proxy that stops in the middle of a server's answer."""
+"""A TCP proxy that stops in the middle of a response."""
 
 import asyncio
 from collections.abc import AsyncIterator

@@ -1,7 +1,7 @@
-"""A server that speaks just enough of MySQL's protocol to ask for `caching_sha2_password`, and to be hostile.
+"""A fake MySQL server that offers `caching_sha2_password` and can behave in hostile ways.
 
-MariaDB does not have that way of logging in, and no real server asks for our files unasked. With plain sockets in
-threads: TLS begins in the middle of the stream, and nothing may have read ahead.
+MariaDB does not have that login method, and no real server requests files of a client. It uses plain sockets in
+threads: TLS starts in the middle of the stream, and nothing may have read ahead.
 """
 
 import hashlib
@@ -31,21 +31,21 @@ class MySqlServer:
     password: str
     tls: ssl.SSLContext | None = None
     is_cached: bool = False
-    """Whether the server remembers the login and needs no password."""
+    """Whether the server has cached the login and needs no password."""
     answer: str = "rows"
-    """`rows`; `file` asks for a file of the client; `short` ends in the middle of a row; `narrow` leaves a column out
-    of a row, `few` out of all; `again` sends a packet twice; `error` ends with one, `changed` with what is none."""
+    """`rows`; `file` requests a file of the client; `short` ends in the middle of a row; `narrow` omits a column of one
+    row, `few` of all rows; `again` sends a packet twice; `error` ends with an error, `changed` with a wrong packet."""
     asks_for: bytes = b""
-    """Another way to log in, named once the client has answered in the one that was offered."""
+    """Another login method, requested after the client has answered the offered one."""
     refuses_with: int = 0
-    """The number of the error that a login ends with."""
+    """The error code with which a login is rejected."""
     port: int = 0
     statements: list[str] = field(default_factory=list)
     received: list[bytes] = field(default_factory=list)
-    """What came after a query that was none, or for `asks_for`."""
+    """Data received after an invalid query, or for `asks_for`."""
     connections: list[socket.socket] = field(default_factory=list)
     login: str = ""
-    """How the password came: fast, rsa or tls."""
+    """How the password was sent: fast, rsa or tls."""
 
 
 class _Session:
@@ -142,7 +142,7 @@ class _Session:
             serialization.Encoding.PEM, serialization.PublicFormat.SubjectPublicKeyInfo
         )
         self.send(b"\x01" + public)
-        # The protocol says SHA-1 here.
+        # The protocol requires SHA-1 here.
         oaep = padding.OAEP(padding.MGF1(hashes.SHA1()), hashes.SHA1(), None)
         hidden = key.decrypt(self.receive(), oaep)
         plain = bytes(byte ^ self.nonce[place % 20] for place, byte in enumerate(hidden))
@@ -197,7 +197,7 @@ def mysql_server(server: MySqlServer) -> Iterator[MySqlServer]:
     try:
         yield server
     finally:
-        # Closing alone would not wake the thread up; and the client's own close waits for the loop that we block here.
+        # Closing alone does not wake up the thread, and the close of the client waits for the event loop blocked here.
         for opened in (listening, *server.connections):
             with suppress(OSError):
                 opened.shutdown(socket.SHUT_RDWR)

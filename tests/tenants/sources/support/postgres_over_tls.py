@@ -1,4 +1,4 @@
-"""The shared PostgreSQL server with TLS switched on for a while: it takes certificates without a restart."""
+"""The shared PostgreSQL server with TLS enabled temporarily: it loads certificates without a restart."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -12,9 +12,9 @@ from tests.tenants.sources.support.certificates import Authority
 
 
 @asynccontextmanager
-async def speaking_tls(server: DatabaseServer, authority: Authority) -> AsyncIterator[Any]:
-    """It asks clients for a certificate of the same authority, and takes those that have none. Gives a connection of
-    its administrator."""
+async def with_tls(server: DatabaseServer, authority: Authority) -> AsyncIterator[Any]:
+    """The server requests client certificates of the same authority and accepts clients without one. Yields a
+    connection of its administrator."""
     directory = server.socket.parent / "tls"
     directory.mkdir(exist_ok=True)
     pem = authority.issue("server")

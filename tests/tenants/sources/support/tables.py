@@ -1,4 +1,4 @@
-"""Tables of customers, what is expected of them, and how their servers are reached."""
+"""Tables of customers, their expected columns, and the source fields of a database server."""
 
 from typing import Any
 
@@ -10,7 +10,7 @@ COLUMNS = Columns("id", "url", "active", (("plan", "plan id"),))
 DISABLED = Tls(mode="disable")
 
 
-def reached(server: DatabaseServer, **fields: Any) -> dict[str, Any]:
+def source_fields(server: DatabaseServer, **fields: Any) -> dict[str, Any]:
     """The fields of a source on this server."""
     where = {"host": "127.0.0.1", "port": server.port, "username": server.user, "tls": DISABLED}
     return where | fields

@@ -69,18 +69,18 @@ def _merge_level(into: Dict, source: Dict, overwrite: bool) -> list[tuple[Dict, 
         both_maps = isinstance(value, dict) and isinstance(current, dict) and not is_nil(current)
         if value is None:
             if overwrite:
-                _put(into, source, key, None)
+                _set_entry(into, source, key, None)
         elif both_maps and (value or current):
             # Also where the destination's map is empty: it is filled, not replaced by the source's.
             deeper.append((current, value))
         elif lacking or overwrite:
-            _put(into, source, key, value)
+            _set_entry(into, source, key, value)
         elif kind_of(current) == "ptr" and kind_of(value) in ("map", "struct"):
             raise GoError("src and dst must be of same type")
     return deeper
 
 
-def _put(into: Dict, source: Dict, key: str, value: Value) -> None:
+def _set_entry(into: Dict, source: Dict, key: str, value: Value) -> None:
     if isinstance(into, StringMap) and not isinstance(source, StringMap):
         found = type_of(value) if isinstance(value, list | ByteSlice) else ANY
         name = found.name if found else ""

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, ClassVar
 
-from steward.gotemplate.budget import Budget
+from steward.gotemplate.budget import Budget, Profile
 from steward.gotemplate.errors import GoError
 from steward.gotemplate.fmt.printing import show
-from steward.gotemplate.funcs.registry import Profile, Table
+from steward.gotemplate.funcs.registry import Table
 from steward.gotemplate.golang.base_encoding import decode_base64, encode_base64
 from steward.gotemplate.golang.url.netip import is_address
 from steward.gotemplate.values.values import Value, from_bytes, go_type, to_bytes

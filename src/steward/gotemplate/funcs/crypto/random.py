@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from steward.gotemplate.budget import Budget
+from steward.gotemplate.budget import Budget, Profile
 from steward.gotemplate.errors import GoPanic
-from steward.gotemplate.funcs.registry import Profile, Table
+from steward.gotemplate.funcs.registry import Table
 from steward.gotemplate.golang.base_encoding import encode_base64
-from steward.gotemplate.golang.utf8 import repaired
+from steward.gotemplate.values.utf8 import repaired
 
 table = Table()
 

@@ -53,17 +53,17 @@ def to_decimal(budget: Budget, value: Value) -> Int64:
 
 @table.function("add(...any) int64")
 def add(*values: Value) -> Int64:
-    return Int64.of(sum(map(to_int64, values)))
+    return Int64.wrap(sum(map(to_int64, values)))
 
 
 @table.function("add1(any) int64")
 def add1(value: Value) -> Int64:
-    return Int64.of(to_int64(value) + 1)
+    return Int64.wrap(to_int64(value) + 1)
 
 
 @table.function("sub(any, any) int64")
 def sub(left: Value, right: Value) -> Int64:
-    return Int64.of(to_int64(left) - to_int64(right))
+    return Int64.wrap(to_int64(left) - to_int64(right))
 
 
 @table.function("mul(any, ...any) int64")
@@ -77,7 +77,7 @@ def mul(first: Value, *others: Value) -> Int64:
 @table.function("div(any, any) int64")
 def div(left: Value, right: Value) -> Int64:
     quotient, _ = _divided(to_int64(left), to_int64(right))
-    return Int64.of(quotient)
+    return Int64.wrap(quotient)
 
 
 @table.function("mod(any, any) int64")

@@ -6,7 +6,7 @@ from steward.gotemplate.budget import Budget
 from steward.gotemplate.funcs.numbers.capacity import exact, room_of
 from steward.gotemplate.funcs.registry import Table
 from steward.gotemplate.funcs.text.text import text_of, texts_of
-from steward.gotemplate.golang.utf8 import is_valid
+from steward.gotemplate.values.utf8 import is_valid
 from steward.gotemplate.values.values import (
     ByteSlice,
     StringMap,

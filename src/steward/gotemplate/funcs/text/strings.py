@@ -9,7 +9,7 @@ from steward.gotemplate.errors import GoPanic
 from steward.gotemplate.funcs.registry import Table
 from steward.gotemplate.golang import unicode, words, xstrings
 from steward.gotemplate.golang.unicode import SPACES
-from steward.gotemplate.golang.utf8 import is_valid, repaired
+from steward.gotemplate.values.utf8 import is_valid, repaired
 from steward.gotemplate.values.values import byte_length, canonical, from_bytes, to_bytes
 
 table = Table()

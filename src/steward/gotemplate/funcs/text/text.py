@@ -17,7 +17,7 @@ def text_of(value: Value, budget: Budget) -> str:
 
 
 def texts_of(value: Value, budget: Budget) -> StringSlice:
-    """As a list of strings, without nils. A []string is returned itself: who sorts it sorts the caller's."""
+    """As a list of strings, without nils. A []string is returned itself: sorting it sorts the caller's list."""
     if type(value) is StringSlice:
         return value
     if isinstance(value, list):

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from steward.gotemplate.budget import Budget
+from steward.gotemplate.budget import Budget, Profile
 from steward.gotemplate.errors import GoError
 from steward.gotemplate.funcs.collections.reflection import type_name
-from steward.gotemplate.funcs.registry import Profile, Table
+from steward.gotemplate.funcs.registry import Table
 from steward.gotemplate.funcs.time import methods
 from steward.gotemplate.golang.strconv import GoRangeError, parse_int
 from steward.gotemplate.golang.time.durations import (

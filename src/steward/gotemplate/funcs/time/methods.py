@@ -52,7 +52,7 @@ _number("YearDay", lambda this: calendar.year_day(*this.civil()[:3]))
 def _count(name: str, unit: int) -> None:
     @times.function(f"{name}() int64")
     def count(this: Time) -> Int64:
-        return Int64.of(this.total() // unit)
+        return Int64.wrap(this.total() // unit)
 
 
 _count("Unix", _SECOND)

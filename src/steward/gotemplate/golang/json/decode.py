@@ -10,7 +10,7 @@ from typing import Any
 
 from steward.gotemplate.errors import GoError
 from steward.gotemplate.golang.quote import quote
-from steward.gotemplate.golang.utf8 import repaired
+from steward.gotemplate.values.utf8 import repaired
 from steward.gotemplate.values.values import to_bytes
 
 _MAX_DEPTH = 10_000

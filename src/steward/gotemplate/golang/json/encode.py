@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
 from steward.gotemplate.errors import GoError
-from steward.gotemplate.golang.json.plain import Spend, marshal_plain
+from steward.gotemplate.golang.json.common_values import Spend, marshal_plain
 from steward.gotemplate.golang.json.scalars import Style, escaped, format_float, quote_json
 from steward.gotemplate.values.values import to_bytes, type_of
 
@@ -27,7 +27,7 @@ class _Open(NamedTuple):
 
 
 def marshal(value: Any, style: Style, spend: Spend) -> str:
-    """The JSON text; `spend` is told of the bytes as they come."""
+    """The JSON text; `spend` is called with the bytes as they are written."""
     text = marshal_plain(value, style, spend)
     return Writer(style).run(value, spend) if text is None else text
 

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 from steward.gotemplate.golang.quote import can_backquote, quote
 from steward.gotemplate.golang.regexp.syntax import translate
 from steward.gotemplate.golang.regexp.template import expand
-from steward.gotemplate.golang.utf8 import is_valid, repaired
+from steward.gotemplate.values.utf8 import is_valid, repaired
 from steward.gotemplate.values.values import canonical
 
 Span = tuple[int, int]
@@ -76,7 +76,7 @@ class Pieces(NamedTuple):
 
 
 class Regexp:
-    """A compiled pattern. `spend` is told, before each search, about how many microseconds it may take."""
+    """A compiled pattern. `spend` is called before each search with the microseconds that it may take."""
 
     def __init__(self, pattern: str) -> None:
         translation = translate(pattern)
@@ -138,7 +138,7 @@ class Regexp:
     def replace_all(self, text: str, template: str, spend: Spend = _free, build: Spend = _free) -> str:
         """Every match replaced; `$1`, `${name}` and `$$` in the template are expanded.
 
-        `build` is told of the bytes that come in."""
+        `build` is called with the bytes that are inserted."""
         subject = Subject(text)
 
         def expanded(spans: Spans) -> str:
@@ -169,7 +169,7 @@ class Regexp:
         return canonical("".join(out))
 
     def split(self, text: str, count: int, spend: Spend = _free) -> Pieces | None:
-        """The text between the matches, in at most `count` pieces; None (a nil slice) if none are wanted."""
+        """The text between the matches, in at most `count` pieces; None (a nil slice) if `count` is 0."""
         if count == 0:
             return None
         if self.pattern and not text:

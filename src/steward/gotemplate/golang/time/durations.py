@@ -3,8 +3,8 @@
 import re
 
 from steward.gotemplate.errors import GoError
-from steward.gotemplate.golang.escapes import Escapes
 from steward.gotemplate.golang.strconv import MAX_INT64, MIN_INT64
+from steward.gotemplate.values.escapes import Escapes
 
 NANOSECOND = 1
 MICROSECOND = 1000

@@ -1,6 +1,6 @@
-"""A Cell's end: gateways, then the orchestrators and pools that stand in it, then its record, then its own server.
+"""Deletes a Cell: its gateways, then the orchestrators and pools in it, its record, and its own topology server.
 
-A Cell that was deleted by hand while its cluster still wants it only drains: it comes back, and takes its place again.
+A Cell that a user deletes although its cluster still desires it only drains: it is created again and keeps its record.
 """
 
 from collections.abc import Sequence
@@ -10,96 +10,113 @@ from msgspec import UNSET
 from steward.kube.objects.kinds import DEPLOYMENT, Key, Ref
 from steward.multigres.cache_rules import CELL as KIND
 from steward.multigres.cache_rules import TOPO_SERVER
-from steward.multigres.controllers.common.context import ControllerContext
-from steward.multigres.controllers.common.deregistration import Attempt, Deregistration, Server, remove_cell
-from steward.multigres.controllers.common.graceful_deletion import Farewell, Leaving
-from steward.multigres.controllers.common.resolution import Resolution
-from steward.multigres.deletion.annotations import holds, is_forced, leaves_orphans, release
-from steward.multigres.deletion.dependents import own_server
-from steward.multigres.deletion.draining import Stage, Terms
+from steward.multigres.controllers.common.context import MultigresContext
+from steward.multigres.controllers.common.deregistration import (
+    Deregistration,
+    DeregistrationResult,
+    TopologyTarget,
+    remove_cell_records,
+)
+from steward.multigres.controllers.common.graceful_deletion import DeletingObject, GracefulDeletion
+from steward.multigres.controllers.common.resolution import SpecResolver
+from steward.multigres.deletion.annotations import (
+    has_finalizer,
+    is_forced,
+    orphans_children,
+)
+from steward.multigres.deletion.dependents import local_server_name
+from steward.multigres.deletion.draining import DeletionTerms, DrainStage
 from steward.multigres.objects import orchestrator, pool
-from steward.multigres.objects.metadata import CELL, CLUSTER, COMPONENT
+from steward.multigres.objects.metadata import CELL_LABEL, CLUSTER_LABEL, COMPONENT_LABEL, FINALIZER
 from steward.multigres.views import CellView, ClusterView, PodView
+from steward.runtime.plan.finalizers import remove_finalizer
 from steward.runtime.plan.steps import Delete, Plan
 
-OF_SHARDS = (orchestrator.COMPONENT, pool.COMPONENT)
+SHARD_COMPONENTS = (orchestrator.COMPONENT, pool.COMPONENT)
 SKIPPED = "the grace period, the wait for shards in the cell, and the cell's record in the topology server"
-GOES_WITH_CELL = "its cell is going"
+CELL_DELETED = "its cell is being deleted"
 
 
-class CellRemoval:
-    def __init__(self, context: ControllerContext, records: Deregistration) -> None:
+class CellDeletion:
+    def __init__(self, context: MultigresContext, records: Deregistration) -> None:
         rules = context.rules
         self.context = context
-        self.farewell = Farewell(context)
+        self.graceful_deletion = GracefulDeletion(context)
         self.records = records
-        self.resolution = Resolution(context)
+        self.resolver = SpecResolver(context)
         self.clusters = context.store(rules.cluster)
         self.servers = context.store(rules.topo_server)
         self.deployments = context.store(rules.deployment)
         self.sets = context.store(rules.stateful_set)
 
-    async def leave(self, cell: CellView, pods: Sequence[PodView]) -> Plan:
+    async def plan_deletion(self, cell: CellView, pods: Sequence[PodView]) -> Plan:
         meta = cell.metadata
-        if not holds(meta):
+        if not has_finalizer(meta):
             return ()
-        terms, seconds = self.farewell.terms(meta), self.context.grace.default_seconds
-        stages = [Stage(self.farewell.going(DEPLOYMENT, meta, pods), seconds)]
-        leaving = Leaving(Ref(KIND, Key(meta.namespace, meta.name)), meta, cell.status, seconds, stages)
-        if leaves_orphans(meta):
-            return (release(leaving.ref, meta),)
+        terms, seconds = self.graceful_deletion.terms(meta), self.context.grace.default_seconds
+        stages = [DrainStage(self.graceful_deletion.draining_workloads(DEPLOYMENT, meta, pods), seconds)]
+        ref = Ref(KIND, Key(meta.namespace, meta.name))
+        deleting = DeletingObject(ref, meta, cell.status, seconds, stages)
+        if orphans_children(meta):
+            return remove_finalizer(ref, meta, FINALIZER)
         if is_forced(terms.annotations):
-            return self.farewell.by_force(leaving, SKIPPED)
-        course = self.farewell.course(leaving, terms)
-        if course is not None:
-            return course
-        return await self._afterwards(cell, leaving, terms)
+            return self.graceful_deletion.force_plan(deleting, SKIPPED)
+        plan = self.graceful_deletion.plan(deleting, terms)
+        if plan is not None:
+            return plan
+        return await self._plan_after_drain(cell, deleting, terms)
 
-    async def _afterwards(self, cell: CellView, leaving: Leaving, terms: Terms) -> Plan:
-        cluster = self.clusters.get(Key(leaving.meta.namespace, leaving.meta.labels.get(CLUSTER, "")))
-        if cluster is None or self._is_wanted(cluster, cell):
-            return self.farewell.complete(leaving, terms)
-        if names := self._left_in(cell):
-            return self.farewell.held_up(leaving, f"waiting for {', '.join(names)} to end")
-        attempt = await self._deregister(cell, leaving, terms)
-        if attempt.waits_for:
-            return self.farewell.held_up(leaving, attempt.waits_for)
-        return (*attempt.steps, *self._own_server(cell, leaving, terms))
+    async def _plan_after_drain(self, cell: CellView, deleting: DeletingObject, terms: DeletionTerms) -> Plan:
+        meta = deleting.meta
+        cluster = self.clusters.get(Key(meta.namespace, meta.labels.get(CLUSTER_LABEL, "")))
+        if cluster is None or self._is_desired(cluster, cell):
+            return self.graceful_deletion.complete(deleting, terms)
+        if names := self._remaining_workloads(cell):
+            return self.graceful_deletion.blocked_status(deleting, f"waiting for {', '.join(names)} to end")
+        result = await self._deregister(cell, deleting, terms)
+        if result.waits_for:
+            return self.graceful_deletion.blocked_status(deleting, result.waits_for)
+        return (*result.steps, *self._delete_local_server(cell, deleting, terms))
 
-    async def _deregister(self, cell: CellView, leaving: Leaving, terms: Terms) -> Attempt:
+    async def _deregister(
+        self, cell: CellView, deleting: DeletingObject, terms: DeletionTerms
+    ) -> DeregistrationResult:
         reference, managed = cell.spec.global_topo_server, cell.spec.topo_server_ref
         if reference is UNSET:
-            return Attempt()
-        server = Server(reference, "" if managed is UNSET else managed.name)
+            return DeregistrationResult()
+        target = TopologyTarget(reference, "" if managed is UNSET else managed.name)
         root, name = reference.root_path, cell.spec.name
-        return await self.records.attempt(leaving, terms, server, lambda etcd: remove_cell(etcd, root, name))
-
-    def _is_wanted(self, cluster: ClusterView, cell: CellView) -> bool:
-        """What cannot be resolved is left as it is, so nobody but a person can have deleted the Cell."""
-        if cluster.metadata.deletion_timestamp is not None:
-            return False
-        resolved = self.resolution.of(cluster).resolved
-        return resolved is None or any(known.name == cell.spec.name for known in resolved.cells)
-
-    def _left_in(self, cell: CellView) -> list[str]:
-        """What the shards still have in this cell: each takes its own away."""
-        namespace, cluster = cell.metadata.namespace, cell.metadata.labels.get(CLUSTER)
-        workloads = [*self.deployments.list(namespace), *self.sets.list(namespace)]
-        labels = ((seen.metadata.name, seen.metadata.labels) for seen in workloads)
-        return sorted(
-            name
-            for name, known in labels
-            if (known.get(CLUSTER), known.get(CELL)) == (cluster, cell.spec.name)
-            and known.get(COMPONENT) in OF_SHARDS
+        return await self.records.deregister(
+            deleting, terms, target, lambda etcd: remove_cell_records(etcd, root, name)
         )
 
-    def _own_server(self, cell: CellView, leaving: Leaving, terms: Terms) -> Plan:
-        name = own_server(cell)
-        seen = self.servers.get(Key(leaving.meta.namespace, name)) if name else None
-        if seen is None:
-            return self.farewell.complete(leaving, terms)
-        waits = self.farewell.held_up(leaving, f"waiting for topology server {name} to end")
-        if seen.metadata.deletion_timestamp is not None:
+    def _is_desired(self, cluster: ClusterView, cell: CellView) -> bool:
+        """A cluster whose spec cannot be resolved deletes nothing, so a user must have deleted the Cell."""
+        if cluster.metadata.deletion_timestamp is not None:
+            return False
+        resolved = self.resolver.resolve(cluster).resolved
+        return resolved is None or any(desired.name == cell.spec.name for desired in resolved.cells)
+
+    def _remaining_workloads(self, cell: CellView) -> list[str]:
+        """Workloads of Shards in this cell: the Shard controllers delete them."""
+        namespace, cluster = cell.metadata.namespace, cell.metadata.labels.get(CLUSTER_LABEL)
+        workloads = [*self.deployments.list(namespace), *self.sets.list(namespace)]
+        named_labels = ((live.metadata.name, live.metadata.labels) for live in workloads)
+        return sorted(
+            name
+            for name, labels in named_labels
+            if (labels.get(CLUSTER_LABEL), labels.get(CELL_LABEL)) == (cluster, cell.spec.name)
+            and labels.get(COMPONENT_LABEL) in SHARD_COMPONENTS
+        )
+
+    def _delete_local_server(self, cell: CellView, deleting: DeletingObject, terms: DeletionTerms) -> Plan:
+        name = local_server_name(cell)
+        key = Key(deleting.meta.namespace, name)
+        live = self.servers.get(key) if name else None
+        if live is None:
+            return self.graceful_deletion.complete(deleting, terms)
+        message = f"waiting for topology server {name} to end"
+        waits = self.graceful_deletion.blocked_status(deleting, message)
+        if live.metadata.deletion_timestamp is not None:
             return waits
-        ref = Ref(TOPO_SERVER, Key(leaving.meta.namespace, name))
-        return (Delete(ref, seen.metadata.uid, GOES_WITH_CELL), *waits)
+        return (Delete(Ref(TOPO_SERVER, key), live.metadata.uid, CELL_DELETED), *waits)

@@ -1,36 +1,38 @@
-"""Cell: keeps the gateways of one failure domain, and its own topology server where it has one.
-
-It goes gateways first, then what the shards have in it, then its record, and its own topology server last.
-"""
+"""Cell: manages the gateways of one failure domain, and its own topology server if it has one."""
 
 from steward.kube.objects.conditions import FALSE, find_condition
 from steward.kube.objects.kinds import DEPLOYMENT, Key, Manifest, Ref
+from steward.kube.objects.meta import key_of
 from steward.multigres import names
+from steward.multigres.api.unset import or_default
 from steward.multigres.cache_rules import CELL as KIND
-from steward.multigres.controllers.cell.deletion import CellRemoval
-from steward.multigres.controllers.common.child_triggers import PODS, owned
-from steward.multigres.controllers.common.context import ControllerContext, stall_of
-from steward.multigres.deletion.annotations import STEERING, held
-from steward.multigres.objects import children, gateway
-from steward.multigres.objects.metadata import CELL, CLUSTER, COMPONENT, Owner
-from steward.multigres.resolution.layers import given
+from steward.multigres.controllers.cell.deletion import CellDeletion
+from steward.multigres.controllers.common.child_triggers import PODS, owned_triggers
+from steward.multigres.controllers.common.context import MultigresContext
+from steward.multigres.controllers.common.foreign_objects import foreign_stall
+from steward.multigres.deletion.annotations import DELETION_ANNOTATIONS
+from steward.multigres.objects import gateway
+from steward.multigres.objects.metadata import CELL_LABEL, CLUSTER_LABEL, COMPONENT_LABEL, FINALIZER
+from steward.multigres.objects.tree import cell_objects
 from steward.multigres.status.conditions import (
     TOPOLOGY_REGISTERED,
-    Look,
-    Piece,
-    Report,
+    ComponentStatus,
+    PodProblems,
     Stall,
-    assess,
-    child_piece,
+    StatusContext,
+    assess_health,
     common_status,
     read_conditions,
-    workload_piece,
+    topo_server_component,
+    workload_component,
 )
-from steward.multigres.status.pod_problems import has_ended
-from steward.multigres.views import CellView, ClusterView, PodView, TopoServerView
+from steward.multigres.status.pod_problems import has_exited
+from steward.multigres.views import CellView, ClusterView, PodView
 from steward.runtime.controller.controller import Controller
 from steward.runtime.controller.predicates import annotations, own_object
 from steward.runtime.controller.triggers import For, Watches
+from steward.runtime.plan.finalizers import add_finalizer
+from steward.runtime.plan.steps import Plan
 from steward.runtime.reconcile import DONE, Result
 
 GATEWAYS = "gateways"
@@ -38,18 +40,21 @@ NO_RECORD = "the topology server does not hold the cell's record yet"
 
 
 class CellReconciler:
-    def __init__(self, context: ControllerContext, removal: CellRemoval) -> None:
+    """Executes two plans: the children, then the status. The status is derived from the caches, which hold the result
+    of the first plan; a status derived before it could report gateways as ready that have yet to change."""
+
+    def __init__(self, context: MultigresContext, deletion: CellDeletion) -> None:
         rules = context.rules
         self.context = context
-        self.removal = removal
+        self.deletion = deletion
         self.cells = context.store(rules.cell)
         self.clusters = context.store(rules.cluster)
         self.servers = context.store(rules.topo_server)
         self.deployments = context.store(rules.deployment)
         self.pods = context.store(rules.pod)
         self.pods.add_index(GATEWAYS, lambda pod: [str(key) for key in _cell_of(pod)])
-        self.kept = (rules.topo_server, rules.deployment, rules.service)
-        for rule in self.kept:
+        self.child_rules = (rules.topo_server, rules.deployment, rules.service)
+        for rule in self.child_rules:
             context.store(rule)
 
     def controller(self) -> Controller:
@@ -58,121 +63,115 @@ class CellReconciler:
             "cell",
             self,
             (
-                For(rules.cell, when=own_object(*STEERING)),
-                *owned(self.kept),
-                Watches(rules.pod, to=_cell_of, patience=PODS),
-                Watches(rules.cluster, to=self._cells_of, when=annotations(*STEERING)),
+                For(rules.cell, when=own_object(*DELETION_ANNOTATIONS)),
+                *owned_triggers(self.child_rules),
+                Watches(rules.pod, to=_cell_of, debounce=PODS),
+                Watches(rules.cluster, to=self._cells_of, when=annotations(*DELETION_ANNOTATIONS)),
             ),
         )
 
     def _cells_of(self, cluster: ClusterView) -> list[Key]:
         meta = cluster.metadata
-        own = (
-            seen for seen in self.cells.list(meta.namespace) if seen.metadata.labels.get(CLUSTER) == meta.name
-        )
-        return [Key(meta.namespace, seen.metadata.name) for seen in own]
+        cells = self.cells.list(meta.namespace)
+        return [key_of(cell) for cell in cells if cell.metadata.labels.get(CLUSTER_LABEL) == meta.name]
 
     async def reconcile(self, key: Key) -> Result:
-        cell = self.cells.get(key)
+        cell, ref = self.cells.get(key), Ref(KIND, key)
         if cell is None:
             return DONE
         if cell.metadata.deletion_timestamp is not None:
-            plan = await self.removal.leave(cell, self._gateway_pods(cell))
-            return await self.removal.farewell.execute(plan, Ref(KIND, key))
+            plan = await self.deletion.plan_deletion(cell, self._gateway_pods(cell))
+            return await self.deletion.graceful_deletion.execute(plan, ref)
+        desired = self._desired(ref, cell)
+        foreign = await self.context.foreign_objects.find(desired)
+        await self.context.executor.execute(self._plan(ref, cell, desired, foreign), ref)
+        components = self._components(cell, desired, await self._gateway_problems(cell))
+        status = self._status(cell, components, foreign_stall(foreign))
+        report = self.context.reporter.report(ref, cell, status)
+        return (await self.context.executor.execute(report, ref)).result
+
+    def _desired(self, ref: Ref, cell: CellView) -> list[Manifest]:
         inputs = (cell.metadata.uid, cell.metadata.labels, cell.spec)
-        desired = self.context.drafts.of(Ref(KIND, key), inputs, lambda: _objects(cell))
-        strangers = await self.context.strangers(desired)
-        kept = () if strangers else self.context.keep(cell.metadata, desired, self.kept)
-        first = held(Ref(KIND, key), cell.metadata)
-        await self.context.executor.execute((*first, *kept), Ref(KIND, key))
-        # After it: what was just applied is in the caches, and no status calls gateways ready that have yet to change.
-        status = self._status(cell, self._pieces(cell, desired, await self._look(cell)), stall_of(strangers))
-        told = self.context.report(Ref(KIND, key), cell, status)
-        return (await self.context.executor.execute(told, Ref(KIND, key))).result
+        return self.context.manifests.get_or_build(ref, inputs, lambda: cell_objects(cell))
+
+    def _plan(self, ref: Ref, cell: CellView, desired: list[Manifest], foreign: frozenset[Ref]) -> Plan:
+        finalizer = add_finalizer(ref, cell.metadata, FINALIZER)
+        if foreign:
+            return finalizer
+        children = self.context.children.plan_children(cell.metadata, desired, self.child_rules)
+        return (*finalizer, *children)
 
     def _gateway_pods(self, cell: CellView) -> list[PodView]:
         return self.pods.by_index(GATEWAYS, str(_gateway_key(cell)))
 
-    async def _look(self, cell: CellView) -> Look:
-        """What the gateways' pods tell; and while they wait, whether any node stands where they are meant to be."""
-        look = self.context.look(self._gateway_pods(cell))
-        if not look.hint:
-            return look
-        label = await self.context.nodes.lacking(given(cell.spec.zone, ""), given(cell.spec.region, ""))
-        return look._replace(hint=f"no node carries {label}: {look.hint}") if label else look
+    async def _gateway_problems(self, cell: CellView) -> PodProblems:
+        """The problems of the gateways' pods; while they are pending, whether any node has the cell's labels."""
+        problems = self.context.pod_problems.find(self._gateway_pods(cell))
+        if not problems.hint:
+            return problems
+        zone, region = or_default(cell.spec.zone, ""), or_default(cell.spec.region, "")
+        label = await self.context.nodes.missing_label(zone, region)
+        return problems._replace(hint=f"no node carries {label}: {problems.hint}") if label else problems
 
-    def _pieces(self, cell: CellView, desired: list[Manifest], look: Look) -> list[Piece]:
+    def _components(
+        self, cell: CellView, desired: list[Manifest], problems: PodProblems
+    ) -> list[ComponentStatus]:
         """The gateways first."""
         return [
-            self._gateways(cell, desired, look),
+            self._gateways(cell, desired, problems),
             *self._local_topo(cell, desired),
-            *self.context.going(desired),
+            *self.context.children.terminating(desired),
         ]
 
-    def _status(self, cell: CellView, pieces: list[Piece], stall: Stall | None) -> Manifest:
-        gateways, health = pieces[0], assess(pieces, stall)
-        report = Report(cell.metadata, cell.status.conditions, self.context.now())
-        cluster = cell.metadata.labels.get(CLUSTER, "")
+    def _status(self, cell: CellView, components: list[ComponentStatus], stall: Stall | None) -> Manifest:
+        gateways, health = components[0], assess_health(components, stall)
+        context = StatusContext(cell.metadata, cell.status.conditions, self.context.now())
+        cluster = cell.metadata.labels.get(CLUSTER_LABEL, "")
         return {
-            **common_status(report, health),
+            **common_status(context, health),
             "gatewayReplicas": gateways.desired,
             "gatewayReadyReplicas": gateways.ready,
             "gatewayServiceName": names.gateway_service(cluster, cell.spec.name),
         }
 
-    def _gateways(self, cell: CellView, desired: list[Manifest], look: Look) -> Piece:
+    def _gateways(self, cell: CellView, desired: list[Manifest], problems: PodProblems) -> ComponentStatus:
         deployment = next(manifest for manifest in desired if manifest["kind"] == DEPLOYMENT.kind)
         name = deployment["metadata"]["name"]
-        seen = self.deployments.get(Key(cell.metadata.namespace, name))
-        if self._lacks_record(cell) and has_ended(self._gateway_pods(cell)):
-            look = without_record(look)
-        return workload_piece(f"gateways {name}", deployment["spec"]["replicas"], seen, look)
+        live = self.deployments.get(Key(cell.metadata.namespace, name))
+        if self._lacks_record(cell) and has_exited(self._gateway_pods(cell)):
+            problems = add_missing_record(problems)
+        return workload_component(f"gateways {name}", deployment["spec"]["replicas"], live, problems)
 
     def _lacks_record(self, cell: CellView) -> bool:
-        """Whether the cluster says so: a young one, whose topology server comes up beside it, says nothing yet."""
-        cluster = self.clusters.get(Key(cell.metadata.namespace, cell.metadata.labels.get(CLUSTER, "")))
+        """Whether the cluster reports so. A new cluster, whose topology server starts with it, reports nothing yet."""
+        labels = cell.metadata.labels
+        cluster = self.clusters.get(Key(cell.metadata.namespace, labels.get(CLUSTER_LABEL, "")))
         if cluster is None:
             return False
-        told = find_condition(read_conditions(cluster.status.conditions), TOPOLOGY_REGISTERED)
-        return told is not None and told.status == FALSE
+        registered = find_condition(read_conditions(cluster.status.conditions), TOPOLOGY_REGISTERED)
+        return registered is not None and registered.status == FALSE
 
-    def _local_topo(self, cell: CellView, desired: list[Manifest]) -> list[Piece]:
+    def _local_topo(self, cell: CellView, desired: list[Manifest]) -> list[ComponentStatus]:
         servers = [manifest["metadata"]["name"] for manifest in desired if manifest["kind"] == "TopoServer"]
-        return [server_piece(name, self.servers.get(Key(cell.metadata.namespace, name))) for name in servers]
+        namespace = cell.metadata.namespace
+        return [topo_server_component(name, self.servers.get(Key(namespace, name))) for name in servers]
 
 
-def without_record(look: Look) -> Look:
-    """A gateway ends, again and again, until the topology server holds the record of its cell."""
-    if look.trouble:
-        return look._replace(trouble=f"{look.trouble}; {NO_RECORD}, and gateways end without it")
-    return look._replace(hint=look.hint or NO_RECORD)
-
-
-def server_piece(name: str, server: TopoServerView | None) -> Piece:
-    if server is None:
-        return child_piece(f"topology server {name}", None, [], 0)
-    status = server.status
-    return child_piece(
-        f"topology server {name}", server.metadata, status.conditions, status.observed_generation
-    )
-
-
-def _objects(cell: CellView) -> list[Manifest]:
-    meta = cell.metadata
-    owner = Owner("Cell", meta.namespace, meta.name, meta.uid)
-    cluster = meta.labels.get(CLUSTER, "")
-    local = children.local_topo_server(owner, cluster, cell.spec)
-    return [*([] if local is None else [local]), *gateway.cell_objects(owner, cluster, cell.spec)]
+def add_missing_record(problems: PodProblems) -> PodProblems:
+    """A gateway exits, again and again, until the topology server holds the record of its cell."""
+    if problems.problem:
+        return problems._replace(problem=f"{problems.problem}; {NO_RECORD}, and gateways end without it")
+    return problems._replace(hint=problems.hint or NO_RECORD)
 
 
 def _cell_of(pod: PodView) -> list[Key]:
-    """The Cell whose gateway a pod is. Its name follows from the pod's labels, so that no lookup is needed."""
+    """The Cell of a gateway's pod. Its name follows from the pod's labels, so that no lookup is needed."""
     labels = pod.metadata.labels
-    if labels.get(COMPONENT) != gateway.COMPONENT or CELL not in labels:
+    if labels.get(COMPONENT_LABEL) != gateway.COMPONENT or CELL_LABEL not in labels:
         return []
-    return [Key(pod.metadata.namespace, names.cell(labels.get(CLUSTER, ""), labels[CELL]))]
+    return [Key(pod.metadata.namespace, names.cell(labels.get(CLUSTER_LABEL, ""), labels[CELL_LABEL]))]
 
 
 def _gateway_key(cell: CellView) -> Key:
-    cluster = cell.metadata.labels.get(CLUSTER, "")
-    return Key(cell.metadata.namespace, names.cell(cluster, given(cell.spec.name, "")))
+    cluster = cell.metadata.labels.get(CLUSTER_LABEL, "")
+    return Key(cell.metadata.namespace, names.cell(cluster, or_default(cell.spec.name, "")))

@@ -1,7 +1,7 @@
-"""A cluster's end, under its finalizer: its parts go in order, and the finalizer goes when nothing is left.
+"""Deletes a cluster under its finalizer: its parts in order, and the finalizer when nothing is left.
 
-Under foreground deletion and in a namespace that goes, others delete the parts as well, in an order of their own; what
-is already gone is simply not waited for. Deleted with `--cascade=orphan` the parts stay, as that asks for.
+Under foreground deletion and in a terminating namespace other controllers delete the parts as well, in an order of
+their own; a part that is already gone is not waited for. Deleted with `--cascade=orphan`, the parts stay.
 """
 
 from collections.abc import Iterable
@@ -14,173 +14,195 @@ from steward.kube.objects.meta import ObjectMeta, key_of
 from steward.multigres import names, reasons
 from steward.multigres.cache_rules import CELL, SHARD, TABLE_GROUP, TOPO_SERVER
 from steward.multigres.cache_rules import CLUSTER as KIND
-from steward.multigres.controllers.common.context import ControllerContext
+from steward.multigres.controllers.common.context import MultigresContext
 from steward.multigres.controllers.common.deregistration import (
-    Attempt,
     Deregistration,
-    Server,
-    Whose,
-    remove_everything,
-    remove_own,
+    DeregistrationResult,
+    RecordScope,
+    TopologyTarget,
+    is_shared_root,
+    remove_all_records,
+    remove_scoped_records,
 )
 from steward.multigres.controllers.common.graceful_deletion import (
-    LOOK_AGAIN_SECONDS,
-    Farewell,
-    Leaving,
+    RECHECK_SECONDS,
+    DeletingObject,
+    GracefulDeletion,
     controls,
-    emit,
+    deletion_event,
 )
-from steward.multigres.controllers.common.kept_claims import kept_claims
-from steward.multigres.controllers.common.resolution import Resolution
-from steward.multigres.deletion.annotations import holds, is_forced, leaves_orphans, release
+from steward.multigres.controllers.common.resolution import SpecResolver
+from steward.multigres.controllers.common.volumes import retained_claims
+from steward.multigres.deletion.annotations import (
+    has_finalizer,
+    is_forced,
+    orphans_children,
+)
 from steward.multigres.deletion.cluster_order import (
     REASON,
-    Next,
-    Present,
-    Remains,
-    Then,
-    by_force,
-    last_step,
-    let_go,
-    next_step,
+    DeletionStep,
+    NextAction,
+    RemainingObject,
+    RemainingObjects,
+    final_deletion_step,
+    forced_deletion_step,
+    next_deletion_step,
+    orphan_steps,
     was_orphaned,
 )
-from steward.multigres.deletion.draining import Terms
+from steward.multigres.deletion.draining import DeletionTerms
 from steward.multigres.objects import gateway
-from steward.multigres.objects.metadata import CLUSTER, COMPONENT
-from steward.multigres.resolution.layers import given
+from steward.multigres.objects.metadata import CLUSTER_LABEL, COMPONENT_LABEL, FINALIZER
 from steward.multigres.resolution.resolved import ResolvedCluster
-from steward.multigres.status.conditions import Health, Report, common_status
+from steward.multigres.status.conditions import ObjectHealth, StatusContext, common_status
 from steward.multigres.views import ClusterView
+from steward.runtime.plan.finalizers import remove_finalizer
 from steward.runtime.plan.steps import Delete, EventType, Plan, Requeue, Status
 
 SKIPPED = "the order of removal, grace periods, and the wait for dependents"
 
 
-class ClusterRemoval:
-    def __init__(self, context: ControllerContext, records: Deregistration) -> None:
+class ClusterDeletion:
+    def __init__(self, context: MultigresContext, records: Deregistration) -> None:
         rules = context.rules
         self.context = context
-        self.farewell = Farewell(context)
+        self.graceful_deletion = GracefulDeletion(context)
         self.records = records
-        self.resolution = Resolution(context)
-        of_children = (rules.cell, rules.table_group, rules.shard, rules.topo_server)
+        self.resolver = SpecResolver(context)
+        children = (rules.cell, rules.table_group, rules.shard, rules.topo_server)
         self._stores = {
             rule.kind: context.store(rule)
-            for rule in (*of_children, rules.deployment, rules.service, rules.secret)
+            for rule in (*children, rules.deployment, rules.service, rules.secret)
         }
 
-    async def leave(self, cluster: ClusterView) -> Plan:
+    async def plan_deletion(self, cluster: ClusterView) -> Plan:
         meta = cluster.metadata
-        if not holds(meta):
+        if not has_finalizer(meta):
             return ()
-        terms = self.farewell.terms(meta)
-        leaving = Leaving(
-            Ref(KIND, key_of(cluster)), meta, cluster.status, self.context.grace.default_seconds, ()
-        )
-        remains = self._remains(cluster)
-        if leaves_orphans(meta) or self._was_orphaned(cluster, remains):
-            return (*let_go(meta.uid, remains.owned), release(leaving.ref, meta))
+        terms = self.graceful_deletion.terms(meta)
+        seconds = self.context.grace.default_seconds
+        deleting = DeletingObject(Ref(KIND, key_of(cluster)), meta, cluster.status, seconds, ())
+        remaining = self._remaining(cluster)
+        if orphans_children(meta) or self._was_orphaned(cluster, remaining):
+            return (
+                *orphan_steps(meta.uid, remaining.owned),
+                *remove_finalizer(deleting.ref, meta, FINALIZER),
+            )
         if is_forced(terms.annotations):
-            return await self._by_force(cluster, leaving, terms, remains)
-        step = next_step(remains)
-        if step.then is not Then.DEREGISTER:
-            return self._wait(leaving, step)
-        # Nothing tells that the records are gone but the server itself: it is asked as long as there is one.
-        attempt = await self._deregister(cluster, leaving, terms)
-        if attempt.waits_for:
-            return self._wait(leaving, Next((), Then.WAIT, attempt.waits_for))
-        step = last_step(remains)
-        if step.then is Then.RELEASE:
-            return (*attempt.steps, *await self._password(meta), release(leaving.ref, meta))
-        return (*attempt.steps, *self._wait(leaving, step))
+            return await self._force_plan(cluster, deleting, terms, remaining)
+        step = next_deletion_step(remaining)
+        if step.action is not NextAction.DEREGISTER:
+            return self._wait(deleting, step)
+        return await self._plan_after_parts(cluster, deleting, terms, remaining)
 
-    async def _password(self, meta: ObjectMeta) -> Plan:
-        """The password outlives the cluster for as long as data does; without data nobody needs it."""
+    async def _plan_after_parts(
+        self,
+        cluster: ClusterView,
+        deleting: DeletingObject,
+        terms: DeletionTerms,
+        remaining: RemainingObjects,
+    ) -> Plan:
+        # Only the topology server knows whether the records are gone: it is asked as long as it exists.
+        result = await self._deregister(cluster, deleting, terms)
+        if result.waits_for:
+            return self._wait(deleting, DeletionStep((), NextAction.WAIT, result.waits_for))
+        step = final_deletion_step(remaining)
+        if step.action is not NextAction.RELEASE:
+            return (*result.steps, *self._wait(deleting, step))
+        password = await self._delete_password(deleting.meta)
+        return (*result.steps, *password, *remove_finalizer(deleting.ref, deleting.meta, FINALIZER))
+
+    async def _delete_password(self, meta: ObjectMeta) -> Plan:
+        """The password Secret outlives the cluster as long as data does."""
         key = Key(meta.namespace, names.password_secret(meta.name))
-        seen = self._stores[SECRET].get(key)
-        if seen is None or await kept_claims(self.context.client, meta.namespace, {CLUSTER: meta.name}):
+        live = self._stores[SECRET].get(key)
+        labels = {CLUSTER_LABEL: meta.name}
+        if live is None or await retained_claims(self.context.client, meta.namespace, labels):
             return ()
-        return (Delete(Ref(SECRET, key), seen.metadata.uid, REASON),)
+        return (Delete(Ref(SECRET, key), live.metadata.uid, REASON),)
 
-    async def _by_force(self, cluster: ClusterView, leaving: Leaving, terms: Terms, remains: Remains) -> Plan:
-        step = by_force(remains)
-        if step.then is Then.WAIT:
-            return self._wait(leaving, step)
-        attempt = await self._deregister(cluster, leaving, terms)
-        told = f"Deleted by force; skipped: {SKIPPED}{'; ' if attempt.waits_for else ''}{attempt.waits_for}"
+    async def _force_plan(
+        self,
+        cluster: ClusterView,
+        deleting: DeletingObject,
+        terms: DeletionTerms,
+        remaining: RemainingObjects,
+    ) -> Plan:
+        step = forced_deletion_step(remaining)
+        if step.action is NextAction.WAIT:
+            return self._wait(deleting, step)
+        result = await self._deregister(cluster, deleting, terms)
+        separator = "; " if result.waits_for else ""
+        message = f"Deleted by force; skipped: {SKIPPED}{separator}{result.waits_for}"
         return (
-            emit(leaving, reasons.FORCE_DELETED, told, EventType.WARNING),
-            *await self._password(leaving.meta),
-            release(leaving.ref, leaving.meta),
+            deletion_event(deleting, reasons.FORCE_DELETED, message, EventType.WARNING),
+            *await self._delete_password(deleting.meta),
+            *remove_finalizer(deleting.ref, deleting.meta, FINALIZER),
         )
 
-    def _wait(self, leaving: Leaving, step: Next) -> Plan:
-        report = Report(leaving.meta, leaving.status.conditions, self.context.now())
-        health = Health("Progressing", reasons.DELETING, step.waits_for, False, False)
-        before: dict[str, Any] = to_builtins(leaving.status)
-        status = {**before, **common_status(report, health)}
-        return (*step.steps, Status(leaving.ref, status), Requeue(LOOK_AGAIN_SECONDS))
+    def _wait(self, deleting: DeletingObject, step: DeletionStep) -> Plan:
+        context = StatusContext(deleting.meta, deleting.status.conditions, self.context.now())
+        health = ObjectHealth("Progressing", reasons.DELETING, step.waits_for, False, False)
+        previous: dict[str, Any] = to_builtins(deleting.status)
+        status = {**previous, **common_status(context, health)}
+        return (*step.steps, Status(deleting.ref, status), Requeue(RECHECK_SECONDS))
 
-    def _remains(self, cluster: ClusterView) -> Remains:
-        own = self._owned
-        rest = [*own(cluster, DEPLOYMENT), *own(cluster, SERVICE), *own(cluster, SECRET)]
+    def _remaining(self, cluster: ClusterView) -> RemainingObjects:
+        owned = self._owned
+        rest = [*owned(cluster, DEPLOYMENT), *owned(cluster, SERVICE), *owned(cluster, SECRET)]
         gateways = [
-            each
-            for each in self._labelled(cluster, DEPLOYMENT)
-            if each.seen.metadata.labels.get(COMPONENT) == gateway.COMPONENT
+            remaining
+            for remaining in self._labelled(cluster, DEPLOYMENT)
+            if remaining.live.metadata.labels.get(COMPONENT_LABEL) == gateway.COMPONENT
         ]
-        return Remains(
-            own(cluster, CELL),
+        return RemainingObjects(
+            owned(cluster, CELL),
             gateways,
-            own(cluster, TABLE_GROUP),
+            owned(cluster, TABLE_GROUP),
             self._labelled(cluster, SHARD),
-            own(cluster, TOPO_SERVER),
+            owned(cluster, TOPO_SERVER),
             rest,
         )
 
-    def _was_orphaned(self, cluster: ClusterView, remains: Remains) -> bool:
+    def _was_orphaned(self, cluster: ClusterView, remaining: RemainingObjects) -> bool:
         kinds = (CELL, TABLE_GROUP, TOPO_SERVER)
-        labelled = [each.seen for kind in kinds for each in self._labelled(cluster, kind)]
-        return was_orphaned(remains.owned, labelled)
+        labelled = [each.live for kind in kinds for each in self._labelled(cluster, kind)]
+        return was_orphaned(remaining.owned, labelled)
 
-    def _owned(self, cluster: ClusterView, kind: Kind) -> list[Present]:
+    def _owned(self, cluster: ClusterView, kind: Kind) -> list[RemainingObject]:
         owned = self._stores[kind].by_owner(cluster.metadata.uid)
-        return _present(kind, (seen for seen in owned if controls(cluster.metadata, seen)))
+        return _sorted_by_name(kind, (live for live in owned if controls(cluster.metadata, live)))
 
-    def _labelled(self, cluster: ClusterView, kind: Kind) -> list[Present]:
-        """Below the children, where owner references do not lead to the cluster."""
-        beside = self._stores[kind].list(cluster.metadata.namespace)
+    def _labelled(self, cluster: ClusterView, kind: Kind) -> list[RemainingObject]:
+        """Objects of the cluster by label: owner references of grandchildren do not lead to the cluster."""
+        objects = self._stores[kind].list(cluster.metadata.namespace)
         name = cluster.metadata.name
-        return _present(kind, (seen for seen in beside if seen.metadata.labels.get(CLUSTER) == name))
+        labelled = (live for live in objects if live.metadata.labels.get(CLUSTER_LABEL) == name)
+        return _sorted_by_name(kind, labelled)
 
-    async def _deregister(self, cluster: ClusterView, leaving: Leaving, terms: Terms) -> Attempt:
-        resolved = self.resolution.of(cluster).resolved
+    async def _deregister(
+        self, cluster: ClusterView, deleting: DeletingObject, terms: DeletionTerms
+    ) -> DeregistrationResult:
+        resolved = self.resolver.resolve(cluster).resolved
         if resolved is None:
-            return Attempt()
+            return DeregistrationResult()
         reference = resolved.topo.reference
         managed = names.global_topo(cluster.metadata.name) if resolved.topo.etcd is not None else ""
-        root, whose = reference.root_path, _whose(resolved)
-        if is_shared(resolved):
-            return await self.records.attempt(
-                leaving, terms, Server(reference, managed), lambda etcd: remove_own(etcd, root, whose)
+        target, root, scope = TopologyTarget(reference, managed), reference.root_path, _scope(resolved)
+        if is_shared_root(resolved):
+            return await self.records.deregister(
+                deleting, terms, target, lambda etcd: remove_scoped_records(etcd, root, scope)
             )
-        return await self.records.attempt(
-            leaving, terms, Server(reference, managed), lambda etcd: remove_everything(etcd, root)
+        return await self.records.deregister(
+            deleting, terms, target, lambda etcd: remove_all_records(etcd, root)
         )
 
 
-def is_shared(resolved: ResolvedCluster) -> bool:
-    """Whether other clusters may keep records below the same root."""
-    external = resolved.topo.external
-    return external is not None and bool(given(external.root_path, ""))
-
-
-def _whose(resolved: ResolvedCluster) -> Whose:
+def _scope(resolved: ResolvedCluster) -> RecordScope:
     cells = [cell.name for cell in resolved.cells]
-    return Whose(cells, [database.name for database in resolved.databases])
+    return RecordScope(cells, [database.name for database in resolved.databases])
 
 
-def _present(kind: Kind, found: Iterable[Any]) -> list[Present]:
-    ordered = sorted(found, key=lambda seen: str(seen.metadata.name))
-    return [Present(Ref(kind, Key(seen.metadata.namespace, seen.metadata.name)), seen) for seen in ordered]
+def _sorted_by_name(kind: Kind, objects: Iterable[Any]) -> list[RemainingObject]:
+    ordered = sorted(objects, key=lambda live: str(live.metadata.name))
+    return [RemainingObject(Ref(kind, key_of(live)), live) for live in ordered]

@@ -1,7 +1,7 @@
-"""Carries out what was decided about a cluster's templates: writes contents down before anything is built on them.
+"""Plans the steps of a template update: revisions are recorded before anything is built from them.
 
-The order is what makes a crash harmless. A content is recorded first; only then do children change, and only then does
-the annotation go that asked for it. Whoever takes over in between finds the record and goes on from there.
+The order makes a crash harmless: the content is recorded first, then the children change, and only then is the
+annotation removed that requested the update. After a crash the next process finds the record and continues.
 """
 
 import datetime
@@ -9,12 +9,13 @@ from typing import Any
 
 from steward.kube.objects.conditions import FALSE, TRUE, Condition
 from steward.kube.objects.kinds import CONTROLLER_REVISION, Key, Ref
+from steward.kube.objects.meta import key_of
 from steward.kube.objects.patches import MergePatch
 from steward.multigres import reasons
 from steward.multigres.cache_rules import CLUSTER
 from steward.multigres.objects.metadata import Owner
-from steward.multigres.template_updates.notices import utc
-from steward.multigres.template_updates.policy import Decision
+from steward.multigres.template_updates.notices import format_utc
+from steward.multigres.template_updates.policy import UpdateDecision
 from steward.multigres.template_updates.revisions import revision_manifest
 from steward.multigres.views import ClusterView
 from steward.runtime.plan.steps import Apply, Delete, Emit, EventType, Patch, Plan, Requeue
@@ -22,57 +23,57 @@ from steward.runtime.plan.steps import Apply, Delete, Emit, EventType, Patch, Pl
 UPDATE_AVAILABLE = "TemplateUpdateAvailable"
 OUT_OF_USE = "its template is gone, or ten later contents are kept"
 WARNINGS = frozenset({reasons.UPDATE_REFUSED, reasons.NO_SUCH_REVISION})
-# Wall clocks are set and time zones change their rules: a window far away is asked for again.
-LOOK_AGAIN_SECONDS = 3600.0
+RECHECK_SECONDS = 3600.0
+"""A distant window is computed again after this time: wall clocks are adjusted, and time zones change their rules."""
 
 
-def recorded(owner: Owner, decision: Decision) -> Plan:
-    """Goes out by itself, before anything else."""
+def record_steps(owner: Owner, decision: UpdateDecision) -> Plan:
+    """A plan of its own, executed before all others."""
     return tuple(Apply(revision_manifest(owner, record)) for record in decision.records)
 
 
-def settled(cluster: ClusterView, decision: Decision, now: float) -> Plan:
-    """Goes out once children are as the contents in force want them. One request at a time: taking its annotation away
-    changes the version that the next one was seen with."""
-    ref = Ref(CLUSTER, Key(cluster.metadata.namespace, cluster.metadata.name))
-    told = [Emit(ref, news.reason, news.message, _type(news.reason)) for news in decision.news]
-    asked = [_taken_away(ref, cluster, name) for name in decision.consumed]
-    return (*told, *asked[:1], *_pruned(cluster, decision), *_next_look(decision, now))
+def update_steps(cluster: ClusterView, decision: UpdateDecision, now: float) -> Plan:
+    """Executed once the children match the active revisions. One request at a time: removing its annotation changes the
+    resource version with which the next one was read."""
+    ref = Ref(CLUSTER, key_of(cluster))
+    events = [Emit(ref, event.reason, event.message, _type(event.reason)) for event in decision.events]
+    requests = [_remove_annotation_step(ref, cluster, name) for name in decision.consumed_annotations]
+    return (*events, *requests[:1], *_prune_steps(cluster, decision), *_requeue_steps(decision, now))
 
 
-def _taken_away(ref: Ref, cluster: ClusterView, annotation: str) -> Patch:
-    """Only the annotation that was seen, from the object that was seen: what came in meanwhile is not lost."""
+def _remove_annotation_step(ref: Ref, cluster: ClusterView, annotation: str) -> Patch:
+    """Only if the object has not changed since it was read: a newer request must not be lost."""
     version = cluster.metadata.resource_version
-    return Patch(ref, MergePatch.metadata_as_seen(version, annotations={annotation: None}))
+    return Patch(ref, MergePatch.metadata_at_version(version, annotations={annotation: None}))
 
 
-def _pruned(cluster: ClusterView, decision: Decision) -> Plan:
+def _prune_steps(cluster: ClusterView, decision: UpdateDecision) -> Plan:
     namespace = cluster.metadata.namespace
     return tuple(
-        Delete(Ref(CONTROLLER_REVISION, Key(namespace, known.name)), known.uid, OUT_OF_USE)
-        for known in decision.surplus
+        Delete(Ref(CONTROLLER_REVISION, Key(namespace, revision.name)), revision.uid, OUT_OF_USE)
+        for revision in decision.to_prune
     )
 
 
-def _next_look(decision: Decision, now: float) -> Plan:
+def _requeue_steps(decision: UpdateDecision, now: float) -> Plan:
     if decision.next_window is None:
         return ()
-    return (Requeue(min(max(decision.next_window.timestamp() - now, 1.0), LOOK_AGAIN_SECONDS)),)
+    return (Requeue(min(max(decision.next_window.timestamp() - now, 1.0), RECHECK_SECONDS)),)
 
 
 def _type(reason: str) -> EventType:
     return EventType.WARNING if reason in WARNINGS else EventType.NORMAL
 
 
-def update_condition(decision: Decision, generation: int) -> Condition:
+def update_condition(decision: UpdateDecision, generation: int) -> Condition:
     available, reason, message = decision.notice
     return Condition(UPDATE_AVAILABLE, TRUE if available else FALSE, reason, message, generation)
 
 
-def update_status(decision: Decision) -> dict[str, Any]:
-    told: dict[str, Any] = {"appliedTemplateGenerations": dict(decision.applied)}
-    if decision.available:
-        told["availableTemplateRevision"] = decision.available
+def update_status(decision: UpdateDecision) -> dict[str, Any]:
+    status: dict[str, Any] = {"appliedTemplateGenerations": dict(decision.applied_generations)}
+    if decision.available_revision:
+        status["availableTemplateRevision"] = decision.available_revision
     if decision.next_window is not None:
-        told["nextUpdateWindow"] = utc(decision.next_window.astimezone(datetime.UTC))
-    return told
+        status["nextUpdateWindow"] = format_utc(decision.next_window.astimezone(datetime.UTC))
+    return status

@@ -1,57 +1,65 @@
-"""What users keep in Secrets of their own, read live and remembered for a while: no cache holds what is not ours.
+"""Reads Secrets that users provide, live, and caches the values for a short time: foreign Secrets are not watched.
 
-A Secret of ours is read again when the cache says that it changed, another's after a minute, or after seconds while it
-is missing. So a reconcile seldom asks the server, and a changed password is followed without a watch on all Secrets.
+A managed Secret is read again when the cache shows another version, a foreign one after a minute, and a missing one
+after a few seconds. A reconcile therefore seldom asks the API server, and a changed password is picked up without a
+watch on all Secrets.
 """
 
 import base64
+import math
 from typing import NamedTuple
 
+from steward.kube.bounded_cache import TtlCache
 from steward.kube.errors import NotFound
 from steward.kube.objects.kinds import SECRET, Key
-from steward.multigres.controllers.common.context import ControllerContext
+from steward.multigres.controllers.common.context import MultigresContext
 
-REMEMBER_SECONDS = 60.0
+CACHED_SECONDS = 60.0
 MISSING_SECONDS = 4.0
 
 
-class _Remembered(NamedTuple):
+class _SecretValue(NamedTuple):
+    """`version` is the cached version of a managed Secret when the value was read; "" for a foreign Secret."""
+
     version: str
-    until: float
-    value: bytes | None
-    is_there: bool
+    exists: bool
+    value: bytes | None = None
 
 
 class UserSecrets:
-    def __init__(self, context: ControllerContext) -> None:
-        self._context = context
-        self._ours = context.store(context.rules.secret)
-        self._remembered: dict[tuple[Key, str], _Remembered] = {}
+    def __init__(self, context: MultigresContext) -> None:
+        self._client = context.client
+        self._managed = context.store(context.rules.secret)
+        self._values: TtlCache[tuple[Key, str], _SecretValue] = TtlCache(context.clock, CACHED_SECONDS)
 
     async def value(self, secret: Key, key: str) -> bytes | None:
-        """What stands under the key of a Secret; None if there is no such Secret, or no such key in it."""
-        return (await self._look(secret, key)).value
+        """The value of a key in a Secret; None if the Secret or the key does not exist."""
+        return (await self._get(secret, key)).value
 
     async def exists(self, secret: Key) -> bool:
-        return (await self._look(secret, "")).is_there
+        return (await self._get(secret, "")).exists
 
-    async def _look(self, secret: Key, key: str) -> _Remembered:
-        seen = self._ours.get(secret)
-        version = "" if seen is None else seen.metadata.resource_version
-        known = self._remembered.get((secret, key))
-        if known is not None and known.version == version and (version or self._now() < known.until):
-            return known
-        fresh = self._remembered[(secret, key)] = await self._read(secret, key, version)
+    async def _get(self, secret: Key, key: str) -> _SecretValue:
+        live = self._managed.get(secret)
+        version = "" if live is None else live.metadata.resource_version
+        cached = self._values.get((secret, key))
+        if cached is not None and cached.version == version:
+            return cached
+        fresh = await self._read(secret, key, version)
+        self._values.set((secret, key), fresh, _ttl(fresh))
         return fresh
 
-    async def _read(self, secret: Key, key: str, version: str) -> _Remembered:
+    async def _read(self, secret: Key, key: str, version: str) -> _SecretValue:
         try:
-            found = await self._context.client.get(SECRET, secret)
+            live = await self._client.get(SECRET, secret)
         except NotFound:
-            return _Remembered(version, self._now() + MISSING_SECONDS, None, False)
-        encoded = (found.get("data") or {}).get(key)
-        value = None if encoded is None else base64.b64decode(encoded)
-        return _Remembered(version, self._now() + REMEMBER_SECONDS, value, True)
+            return _SecretValue(version, exists=False)
+        encoded = (live.get("data") or {}).get(key)
+        return _SecretValue(version, True, None if encoded is None else base64.b64decode(encoded))
 
-    def _now(self) -> float:
-        return self._context.clock.monotonic()
+
+def _ttl(secret: _SecretValue) -> float:
+    """A managed Secret needs no expiry: the watch shows when its version changes."""
+    if secret.version:
+        return math.inf
+    return CACHED_SECONDS if secret.exists else MISSING_SECONDS

@@ -1,8 +1,8 @@
-"""Takes records out of a topology server when what they speak of is going.
+"""Removes the records of deleted clusters and cells from a topology server.
 
-Asked again and again, but not for ever: a namespace must not stand still because an address no longer answers. A server
-that Steward runs has the period of its shutdown, since its records end with it or are swept later; somebody else's has
-the longest period that there is. What then stays behind is told.
+Failures are retried, but not for ever: a namespace must not be stuck because an address no longer answers. For a server
+that the operator runs the limit is the shutdown period, since its records end with it or are removed later; for an
+external server it is the longest period allowed. Records that are left behind are reported in an event.
 """
 
 from collections.abc import Awaitable, Callable, Collection
@@ -14,60 +14,64 @@ from steward.kube.objects.kinds import Key
 from steward.kube.objects.timestamps import from_timestamp
 from steward.multigres import reasons
 from steward.multigres.api.topo import TopoReference
-from steward.multigres.controllers.common.context import ControllerContext
+from steward.multigres.api.unset import or_default
+from steward.multigres.controllers.common.context import MultigresContext
 from steward.multigres.controllers.common.etcd_access import SecretUnusable, TopologyAccess
-from steward.multigres.controllers.common.graceful_deletion import Leaving, emit
+from steward.multigres.controllers.common.graceful_deletion import DeletingObject, deletion_event
 from steward.multigres.deletion.annotations import STARTED, shutdown_period
-from steward.multigres.deletion.draining import Terms
+from steward.multigres.deletion.draining import DeletionTerms
+from steward.multigres.resolution.resolved import ResolvedCluster
 from steward.multigres.topology.protobuf import MalformedRecord
 from steward.multigres.topology.store_records import cell_key, decode_pooler, pooler_prefix
 from steward.runtime.plan.steps import EventType, Plan
 
 ATTEMPTS = 3
-TROUBLE = (EtcdError, SecretUnusable, OSError, ValueError)
+RETRIED_ERRORS = (EtcdError, SecretUnusable, OSError, ValueError)
 
 
-class Server(NamedTuple):
-    """A topology server: how it is reached, and the TopoServer behind it; empty when somebody else runs it."""
+class TopologyTarget(NamedTuple):
+    """A topology server: its address, and the name of the TopoServer that runs it; "" for an external server."""
 
     reference: TopoReference
-    managed: str = ""
+    managed_server: str = ""
 
 
-class Whose(NamedTuple):
-    """Whose records go."""
+class RecordScope(NamedTuple):
+    """The cells and databases whose records are removed."""
 
     cells: Collection[str]
     databases: Collection[str]
 
 
-class Attempt(NamedTuple):
-    """Done or given up, which `steps` tell; or to be tried again, for the reason in `waits_for`."""
+class DeregistrationResult(NamedTuple):
+    """Done or given up, which `steps` report; or to be retried, for the reason in `waits_for`."""
 
     steps: Plan = ()
     waits_for: str = ""
 
 
-Removal = Callable[[EtcdClient], Awaitable[None]]
+RecordRemoval = Callable[[EtcdClient], Awaitable[None]]
 
 
 class Deregistration:
-    def __init__(self, context: ControllerContext, access: TopologyAccess) -> None:
+    def __init__(self, context: MultigresContext, access: TopologyAccess) -> None:
         self.context = context
         self.access = access
         self.servers = context.store(context.rules.topo_server)
         self.sets = context.store(context.rules.stateful_set)
 
-    async def attempt(self, leaving: Leaving, terms: Terms, server: Server, removal: Removal) -> Attempt:
-        namespace, reference = leaving.meta.namespace, server.reference
-        if server.managed and not self._is_up(Key(namespace, server.managed)):
-            return Attempt()
+    async def deregister(
+        self, deleting: DeletingObject, terms: DeletionTerms, target: TopologyTarget, remove: RecordRemoval
+    ) -> DeregistrationResult:
+        namespace = deleting.meta.namespace
+        if target.managed_server and not self._is_up(Key(namespace, target.managed_server)):
+            return DeregistrationResult()
         try:
-            async with EtcdClient(await self.access.endpoints(namespace, reference)) as etcd:
-                await removal(etcd)
-        except TROUBLE as error:
-            return self._failed(leaving, terms, server, error)
-        return Attempt()
+            async with EtcdClient(await self.access.endpoints(namespace, target.reference)) as etcd:
+                await remove(etcd)
+        except RETRIED_ERRORS as error:
+            return self._failed(deleting, terms, target, error)
+        return DeregistrationResult()
 
     def _is_up(self, key: Key) -> bool:
         server, members = self.servers.get(key), self.sets.get(key)
@@ -75,45 +79,58 @@ class Deregistration:
             return False
         return bool(members.status.ready_replicas)
 
-    def _failed(self, leaving: Leaving, terms: Terms, server: Server, error: Exception) -> Attempt:
-        asked = from_timestamp(leaving.meta.deletion_timestamp or "1970-01-01T00:00:00Z")
-        usual = shutdown_period(terms.annotations, leaving.default_seconds, terms.grace).seconds
-        patience = usual if server.managed else terms.grace.most_seconds
-        if terms.now - asked < patience:
-            return Attempt(waits_for=f"waiting for the topology server to forget it: {error}")
-        told = f"Records stay below {server.reference.root_path} of {server.reference.address}: {error}"
-        return Attempt((emit(leaving, reasons.RECORDS_LEFT, told, EventType.WARNING),))
+    def _failed(
+        self, deleting: DeletingObject, terms: DeletionTerms, target: TopologyTarget, error: Exception
+    ) -> DeregistrationResult:
+        requested_at = from_timestamp(deleting.meta.deletion_timestamp or "1970-01-01T00:00:00Z")
+        period = shutdown_period(terms.annotations, deleting.default_seconds, terms.grace).seconds
+        limit = period if target.managed_server else terms.grace.max_seconds
+        if terms.now - requested_at < limit:
+            return DeregistrationResult(
+                waits_for=f"waiting for the topology server to remove its records: {error}"
+            )
+        reference = target.reference
+        message = f"Records stay below {reference.root_path} of {reference.address}: {error}"
+        return DeregistrationResult(
+            (deletion_event(deleting, reasons.RECORDS_LEFT, message, EventType.WARNING),)
+        )
 
 
-async def remove_cell(etcd: EtcdClient, root: str, cell: str) -> None:
+def is_shared_root(resolved: ResolvedCluster) -> bool:
+    """Whether other clusters may keep records below the same root: then only the cluster's own may be removed."""
+    external = resolved.topo.external
+    return external is not None and bool(or_default(external.root_path, ""))
+
+
+async def remove_cell_records(etcd: EtcdClient, root: str, cell: str) -> None:
     await _remove_below(etcd, cell_key(root, cell), lambda key, value: True)
 
 
-async def remove_everything(etcd: EtcdClient, root: str) -> None:
-    """For a root that belongs to the cluster alone."""
+async def remove_all_records(etcd: EtcdClient, root: str) -> None:
+    """For a root that only this cluster uses."""
     await _remove_below(etcd, f"{root}/", lambda key, value: True)
 
 
-async def remove_own(etcd: EtcdClient, root: str, whose: Whose) -> None:
-    """For a root that clusters may share: what carries the names of our cells and databases."""
-    for cell in whose.cells:
-        await remove_cell(etcd, root, cell)
-    for database in whose.databases:
+async def remove_scoped_records(etcd: EtcdClient, root: str, scope: RecordScope) -> None:
+    """For a root that clusters may share: only records of the cells and databases in `scope`."""
+    for cell in scope.cells:
+        await remove_cell_records(etcd, root, cell)
+    for database in scope.databases:
         await _remove_below(etcd, f"{root}/databases/{database}/", lambda key, value: True)
-    await _remove_below(etcd, pooler_prefix(root), lambda key, value: _serves(value, whose.databases))
+    await _remove_below(etcd, pooler_prefix(root), lambda key, value: _is_pooler_of(value, scope.databases))
 
 
-def _serves(value: bytes, databases: Collection[str]) -> bool:
+def _is_pooler_of(value: bytes, databases: Collection[str]) -> bool:
     try:
         return decode_pooler(value).database in databases
     except MalformedRecord:
         return False
 
 
-async def _remove_below(etcd: EtcdClient, prefix: str, goes: Callable[[str, bytes], bool]) -> None:
+async def _remove_below(etcd: EtcdClient, prefix: str, matches: Callable[[str, bytes], bool]) -> None:
     for _ in range(ATTEMPTS):
-        found = await etcd.list(prefix)
-        going = {key: seen.revision for key, seen in found.items() if goes(key, seen.value)}
-        if all([await etcd.delete(key, revision) for key, revision in going.items()]):
+        stored = await etcd.list(prefix)
+        revisions = {key: record.revision for key, record in stored.items() if matches(key, record.value)}
+        if all([await etcd.delete(key, revision) for key, revision in revisions.items()]):
             return
     raise EtcdError(f"the records below {prefix} keep changing while they are removed")

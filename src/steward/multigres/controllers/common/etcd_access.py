@@ -1,5 +1,5 @@
-"""The way to a topology server: its endpoints, and the TLS that Secrets give. Secrets are read when they are needed
-and never kept, so that a renewed certificate counts at the next look."""
+"""Access to a topology server: its endpoints, and TLS from Secrets. Secrets are read when they are needed and never
+cached, so that a renewed certificate is used at the next check."""
 
 import base64
 import ssl
@@ -39,36 +39,36 @@ class TopologyAccess:
         if reference.ca_secret is not UNSET:
             await self._trust(context, Key(namespace, reference.ca_secret))
         if reference.client_cert_secret is not UNSET:
-            await self._present(context, Key(namespace, reference.client_cert_secret))
+            await self._load_client_certificate(context, Key(namespace, reference.client_cert_secret))
         return context
 
     async def _trust(self, context: ssl.SSLContext, secret: Key) -> None:
-        found = await self._read(secret, CA)
+        data = await self._read(secret, CA)
         try:
-            context.load_verify_locations(cadata=found[CA].decode("ascii", "replace"))
+            context.load_verify_locations(cadata=data[CA].decode("ascii", "replace"))
         except ssl.SSLError as error:
             raise SecretUnusable(f"{CA} of Secret {secret} is no certificate: {error}") from error
 
-    async def _present(self, context: ssl.SSLContext, secret: Key) -> None:
-        found = await self._read(secret, CERTIFICATE, PRIVATE_KEY)
+    async def _load_client_certificate(self, context: ssl.SSLContext, secret: Key) -> None:
+        data = await self._read(secret, CERTIFICATE, PRIVATE_KEY)
         try:
-            _load_pair(context, found)
+            _load_pair(context, data)
         except ssl.SSLError as error:
             message = f"{CERTIFICATE} and {PRIVATE_KEY} of Secret {secret} are no certificate and its key"
             raise SecretUnusable(f"{message}: {error}") from error
 
     async def _read(self, secret: Key, *keys: str) -> Mapping[str, bytes]:
         try:
-            found = (await self._client.get(SECRET, secret)).get("data") or {}
+            data = (await self._client.get(SECRET, secret)).get("data") or {}
         except ApiError as error:
             raise SecretUnusable(f"Secret {secret} cannot be read: {error}") from error
-        if missing := [key for key in keys if key not in found]:
+        if missing := [key for key in keys if key not in data]:
             raise SecretUnusable(f"Secret {secret} has no {' and no '.join(missing)}")
-        return {key: base64.b64decode(found[key]) for key in keys}
+        return {key: base64.b64decode(data[key]) for key in keys}
 
 
 def _load_pair(context: ssl.SSLContext, pair: Mapping[str, bytes]) -> None:
-    """The standard library reads key pairs from files only; the directory is ours alone (0700)."""
+    """The standard library reads key pairs only from files; the directory is private (0700)."""
     with tempfile.TemporaryDirectory() as directory:
         for name in (CERTIFICATE, PRIVATE_KEY):
             (Path(directory) / name).write_bytes(pair[name])

@@ -1,9 +1,9 @@
-"""How a Cell, a Shard and a TopoServer go: noted, drained, told, released. One course for all three.
+"""The graceful deletion that Cell, Shard and TopoServer share.
 
-    deletion asked for -> ShutdownStarted -> workloads drain, stage by stage -> whatever the kind still has to do
-    -> ShutdownComplete -> the finalizer goes, and the garbage collector takes what is left
+    deletion request -> ShutdownStarted -> workloads drain, stage by stage -> the remaining steps of the kind
+    -> ShutdownComplete -> the finalizer is removed, and the garbage collector deletes the rest
 
-Every step is found again from what stands on the server: a restart in the middle goes on where the last life ended.
+Every step is derived from the live objects: after a restart the next process continues where the last one stopped.
 """
 
 from collections.abc import Iterable, Sequence
@@ -13,24 +13,33 @@ from msgspec import to_builtins
 
 from steward.kube.errors import Conflict, NotFound
 from steward.kube.objects.conditions import FALSE, TRUE, Condition, is_true
+from steward.kube.objects.durations import format_duration
 from steward.kube.objects.kinds import DEPLOYMENT, SERVICE, Key, Kind, Ref
 from steward.kube.objects.meta import HasMetadata, ObjectMeta, controller_of
 from steward.kube.objects.timestamps import from_timestamp
 from steward.multigres import reasons
-from steward.multigres.controllers.common.context import ControllerContext, ReportedStatus
+from steward.multigres.controllers.common.context import MultigresContext
+from steward.multigres.controllers.common.reporting import ReportedStatus
 from steward.multigres.deletion.annotations import (
-    note_started,
-    release,
+    effective_annotations,
+    mark_started_step,
     shutdown_period,
     shutdown_start,
-    started_note,
-    steering,
+    started_annotations,
 )
-from steward.multigres.deletion.draining import Draining, Going, Stage, Terms, Workload, drain, pods_of
-from steward.multigres.durations import show_duration
-from steward.multigres.objects.metadata import CLUSTER
-from steward.multigres.status.conditions import Health, Report, common_status, read_conditions
+from steward.multigres.deletion.draining import (
+    DeletionTerms,
+    DrainingWorkload,
+    DrainPlan,
+    DrainStage,
+    Workload,
+    plan_drain,
+    pods_of_workload,
+)
+from steward.multigres.objects.metadata import CLUSTER_LABEL, FINALIZER
+from steward.multigres.status.conditions import ObjectHealth, StatusContext, common_status, read_conditions
 from steward.multigres.views import PodView
+from steward.runtime.plan.finalizers import remove_finalizer
 from steward.runtime.plan.steps import Delete, Emit, EventType, Plan, Requeue, Status
 from steward.runtime.reconcile import RequeueAfter, Result
 
@@ -38,27 +47,26 @@ DRAINING = "Draining"
 CONNECTION_DRAINING = "ConnectionDraining"
 WAITING_FOR_CONNECTIONS = "Waiting for connections to close"
 COMPLETE = "Graceful shutdown complete, proceeding with deletion"
-LEAVES_SERVICE = "its pods are about to end"
-LOOK_AGAIN_SECONDS = 1.0
+SERVICE_REMOVED = "its pods are about to end"
+RECHECK_SECONDS = 1.0
 SOON_SECONDS = 0.05
 
 
-class Leaving(NamedTuple):
-    """An object on its way out: what its status said, the time it has unless told otherwise, and what it drains."""
+class DeletingObject(NamedTuple):
+    """An object that is being deleted, with its previous status, its default shutdown period and its stages."""
 
     ref: Ref
     meta: ObjectMeta
     status: ReportedStatus
     default_seconds: float
-    stages: Sequence[Stage]
-    drains: tuple[str, ...] = (DRAINING,)
-    """The conditions that say that it drains."""
-    more: tuple[Condition, ...] = ()
-    """What else its status says."""
+    stages: Sequence[DrainStage]
+    drain_conditions: tuple[str, ...] = (DRAINING,)
+    """The condition types that report whether it drains."""
+    other_conditions: tuple[Condition, ...] = ()
 
 
-class Farewell:
-    def __init__(self, context: ControllerContext) -> None:
+class GracefulDeletion:
+    def __init__(self, context: MultigresContext) -> None:
         rules = context.rules
         self.context = context
         self._clusters = context.store(rules.cluster)
@@ -67,113 +75,126 @@ class Farewell:
         self._services = context.store(rules.service)
 
     async def execute(self, plan: Plan, ref: Ref) -> Result:
-        """Others take things away at the same time: what is gone, or has changed, before we come to it is no error."""
+        """Other controllers delete objects at the same time: one that is gone or has changed is not an error."""
         try:
             return (await self.context.executor.execute(plan, ref)).result
         except (NotFound, Conflict):
-            return RequeueAfter(LOOK_AGAIN_SECONDS)
+            return RequeueAfter(RECHECK_SECONDS)
 
-    def terms(self, meta: ObjectMeta) -> Terms:
-        """What holds for an object: its own annotations, else its cluster's, and the settings."""
-        cluster = self._clusters.get(Key(meta.namespace, meta.labels.get(CLUSTER, "")))
+    def terms(self, meta: ObjectMeta) -> DeletionTerms:
+        cluster = self._clusters.get(Key(meta.namespace, meta.labels.get(CLUSTER_LABEL, "")))
         inherited = {} if cluster is None else cluster.metadata.annotations
-        annotations = steering(meta.annotations, inherited)
-        asked = 0.0 if meta.deletion_timestamp is None else from_timestamp(meta.deletion_timestamp)
-        return Terms(
-            annotations, self.context.grace, self.context.clock.now(), self.context.connections, asked
+        annotations = effective_annotations(meta.annotations, inherited)
+        requested_at = 0.0 if meta.deletion_timestamp is None else from_timestamp(meta.deletion_timestamp)
+        context = self.context
+        return DeletionTerms(
+            annotations, context.grace, context.clock.now(), context.connections, requested_at
         )
 
-    def going(self, kind: Kind, owner: ObjectMeta, pods: Iterable[PodView]) -> list[Going]:
+    def draining_workloads(
+        self, kind: Kind, owner: ObjectMeta, pods: Iterable[PodView]
+    ) -> list[DrainingWorkload]:
         """The workloads of one kind that belong to an object, with their pods."""
         store = self._deployments if kind == DEPLOYMENT else self._sets
         known = list(pods)
-        owned = sorted(store.by_owner(owner.uid), key=lambda seen: seen.metadata.name)
-        return [self.of_workload(kind, seen, known) for seen in owned if controls(owner, seen)]
+        owned = sorted(store.by_owner(owner.uid), key=lambda live: live.metadata.name)
+        return [self.draining_workload(kind, live, known) for live in owned if controls(owner, live)]
 
-    def of_workload(self, kind: Kind, seen: Workload, pods: Iterable[PodView]) -> Going:
-        # The Service of a StatefulSet gives its pods their names: it stays to the end.
-        services = self._services_of(seen) if kind == DEPLOYMENT else ()
-        return Going(kind, seen, pods_of(seen, pods), services)
+    def draining_workload(self, kind: Kind, live: Workload, pods: Iterable[PodView]) -> DrainingWorkload:
+        # The Service of a StatefulSet gives its pods their DNS names: it stays until the end.
+        services = self._service_deletes(live) if kind == DEPLOYMENT else ()
+        return DrainingWorkload(kind, live, pods_of_workload(live, pods), services)
 
-    def _services_of(self, workload: Workload) -> tuple[Delete, ...]:
+    def _service_deletes(self, workload: Workload) -> tuple[Delete, ...]:
         owner = controller_of(workload.metadata)
-        beside = [] if owner is None else self._services.by_owner(owner.uid)
-        return tuple(
-            _service(seen.metadata) for seen in beside if seen.metadata.labels == workload.metadata.labels
-        )
+        services = [] if owner is None else self._services.by_owner(owner.uid)
+        labels = workload.metadata.labels
+        return tuple(_delete_service(live.metadata) for live in services if live.metadata.labels == labels)
 
-    def course(self, leaving: Leaving, terms: Terms) -> Plan | None:
-        """What is to be done until every workload is gone; None when they are."""
-        begun = self.begin(leaving, terms)
-        draining = drain(leaving.stages, terms)
-        if draining.waits_for:
-            return (*begun, *self.waiting(leaving, draining))
-        # The note has changed the object: it must be seen again before it is released.
-        return (*begun, Requeue(SOON_SECONDS)) if begun else None
+    def plan(self, deleting: DeletingObject, terms: DeletionTerms) -> Plan | None:
+        """The steps until every workload is gone; None when they are."""
+        start = self.start_steps(deleting, terms)
+        drain = plan_drain(deleting.stages, terms)
+        if drain.waits_for:
+            return (*start, *self.draining_status(deleting, drain))
+        # The annotation has changed the object: it must be read again before its finalizer is removed.
+        return (*start, Requeue(SOON_SECONDS)) if start else None
 
-    def by_force(self, leaving: Leaving, skipped: str) -> Plan:
-        told = f"Deleted by force; skipped: {skipped}"
+    def force_plan(self, deleting: DeletingObject, skipped: str) -> Plan:
+        message = f"Deleted by force; skipped: {skipped}"
         return (
-            emit(leaving, reasons.FORCE_DELETED, told, EventType.WARNING),
-            release(leaving.ref, leaving.meta),
+            deletion_event(deleting, reasons.FORCE_DELETED, message, EventType.WARNING),
+            *remove_finalizer(deleting.ref, deleting.meta, FINALIZER),
         )
 
-    def begin(self, leaving: Leaving, terms: Terms) -> Plan:
-        """Notes the start on the object itself, once."""
-        start = shutdown_start(leaving.meta.annotations, terms.now, terms.asked)
+    def start_steps(self, deleting: DeletingObject, terms: DeletionTerms) -> Plan:
+        """Annotates the object with the start of its shutdown, once."""
+        start = shutdown_start(deleting.meta.annotations, terms.now, terms.requested_at)
         if start.at is not None:
             return ()
-        period = shutdown_period(terms.annotations, leaving.default_seconds, terms.grace)
-        # A Shard's two stages have periods of their own: one number would hold for both of them.
-        single = period.seconds if len(leaving.stages) == 1 else None
-        told = f"Graceful shutdown started, waiting {show_duration(period.seconds)}"
-        complaints = (text for text in (start.complaint, period.complaint) if text)
+        period = shutdown_period(terms.annotations, deleting.default_seconds, terms.grace)
+        # The two stages of a Shard have different periods: one annotation would apply to both.
+        single = period.seconds if len(deleting.stages) == 1 else None
+        message = f"Graceful shutdown started, waiting {format_duration(period.seconds)}"
+        problems = (text for text in (start.problem, period.problem) if text)
         return (
-            *(emit(leaving, reasons.ANNOTATION_IGNORED, text, EventType.WARNING) for text in complaints),
-            note_started(leaving.ref, started_note(terms.now, single)),
-            emit(leaving, reasons.SHUTDOWN_STARTED, told),
+            *(
+                deletion_event(deleting, reasons.ANNOTATION_IGNORED, text, EventType.WARNING)
+                for text in problems
+            ),
+            mark_started_step(deleting.ref, started_annotations(terms.now, single)),
+            deletion_event(deleting, reasons.SHUTDOWN_STARTED, message),
         )
 
-    def waiting(self, leaving: Leaving, draining: Draining) -> Plan:
-        told = f"{WAITING_FOR_CONNECTIONS} ({draining.waits_for})"
-        plan: Plan = (*draining.steps, *self.report(leaving, _draining(leaving, TRUE, told), told))
-        if is_true(read_conditions(leaving.status.conditions), DRAINING):
+    def draining_status(self, deleting: DeletingObject, drain: DrainPlan) -> Plan:
+        message = f"{WAITING_FOR_CONNECTIONS} ({drain.waits_for})"
+        conditions = _drain_conditions(deleting, TRUE, message)
+        plan: Plan = (*drain.steps, *self.status_steps(deleting, conditions, message))
+        if is_true(read_conditions(deleting.status.conditions), DRAINING):
             return plan
-        return (*plan, emit(leaving, reasons.DRAINING, WAITING_FOR_CONNECTIONS))
+        return (*plan, deletion_event(deleting, reasons.DRAINING, WAITING_FOR_CONNECTIONS))
 
-    def held_up(self, leaving: Leaving, told: str) -> Plan:
-        """Everything is drained, and something else must end first."""
-        drained = _draining(leaving, FALSE, "every workload is gone")
-        return (*self.report(leaving, drained, told), Requeue(LOOK_AGAIN_SECONDS))
+    def blocked_status(self, deleting: DeletingObject, message: str) -> Plan:
+        """For an object whose workloads are drained while it waits for something else."""
+        drained = _drain_conditions(deleting, FALSE, "every workload is gone")
+        return (*self.status_steps(deleting, drained, message), Requeue(RECHECK_SECONDS))
 
-    def complete(self, leaving: Leaving, terms: Terms) -> Plan:
-        start = shutdown_start(leaving.meta.annotations, terms.now, terms.asked)
+    def complete(self, deleting: DeletingObject, terms: DeletionTerms) -> Plan:
+        start = shutdown_start(deleting.meta.annotations, terms.now, terms.requested_at)
         if start.at is not None:
-            self.context.figures.ended(leaving.ref.kind.kind, max(0.0, terms.now - start.at))
-        return (emit(leaving, reasons.SHUTDOWN_COMPLETE, COMPLETE), release(leaving.ref, leaving.meta))
+            seconds = max(0.0, terms.now - start.at)
+            self.context.deletion_metrics.observe_shutdown(deleting.ref.kind.kind, seconds)
+        return (
+            deletion_event(deleting, reasons.SHUTDOWN_COMPLETE, COMPLETE),
+            *remove_finalizer(deleting.ref, deleting.meta, FINALIZER),
+        )
 
-    def report(self, leaving: Leaving, more: Iterable[Condition], told: str) -> Plan:
-        report = Report(leaving.meta, leaving.status.conditions, self.context.now())
-        before: dict[str, Any] = to_builtins(leaving.status)
-        health = Health("Progressing", reasons.DRAINING, told, False, False)
-        return (Status(leaving.ref, {**before, **common_status(report, health, (*leaving.more, *more))}),)
+    def status_steps(self, deleting: DeletingObject, conditions: Iterable[Condition], message: str) -> Plan:
+        context = StatusContext(deleting.meta, deleting.status.conditions, self.context.now())
+        previous: dict[str, Any] = to_builtins(deleting.status)
+        health = ObjectHealth("Progressing", reasons.DRAINING, message, False, False)
+        status = common_status(context, health, (*deleting.other_conditions, *conditions))
+        return (Status(deleting.ref, {**previous, **status}),)
 
 
-def emit(leaving: Leaving, reason: str, told: str, type_: EventType = EventType.NORMAL) -> Emit:
-    return Emit(leaving.ref, reason, told, type_, leaving.meta.uid)
+def deletion_event(
+    deleting: DeletingObject, reason: str, message: str, type_: EventType = EventType.NORMAL
+) -> Emit:
+    return Emit(deleting.ref, reason, message, type_, deleting.meta.uid)
 
 
-def _service(meta: ObjectMeta) -> Delete:
+def _delete_service(meta: ObjectMeta) -> Delete:
     ref = Ref(SERVICE, Key(meta.namespace, meta.name))
-    return Delete(ref, meta.uid, LEAVES_SERVICE, resource_version=meta.resource_version)
+    return Delete(ref, meta.uid, SERVICE_REMOVED, resource_version=meta.resource_version)
 
 
-def _draining(leaving: Leaving, status: str, told: str) -> list[Condition]:
+def _drain_conditions(deleting: DeletingObject, status: str, message: str) -> list[Condition]:
     reason = reasons.DRAINING if status == TRUE else reasons.DRAINED
-    generation = leaving.meta.generation
-    return [Condition(each, status, reason, told, generation) for each in leaving.drains]
+    generation = deleting.meta.generation
+    types = deleting.drain_conditions
+    return [Condition(type_, status, reason, message, generation) for type_ in types]
 
 
-def controls(owner: ObjectMeta, seen: HasMetadata) -> bool:
-    controller = controller_of(seen.metadata)
+def controls(owner: ObjectMeta, live: HasMetadata) -> bool:
+    controller = controller_of(live.metadata)
     return controller is not None and controller.uid == owner.uid

@@ -1,10 +1,10 @@
-"""Who leads each shard, as the topology controller saw it last.
+"""The primary of each shard, as the topology controller observed it last.
 
-The topology server may be slow or silent, and a Shard's worker must not wait for it: the controller that speaks with
-the server writes down here what it saw and when, and a Shard reads it. A Shard whose pods are about to go asks for a
-look here, and not by way of its status: that may be held back, and who leads must be known before a pod goes. Nothing
-is kept over a restart: a look too old to trust and one never made are the same, and both mean that the primary is not
-known.
+The topology server may be slow or unreachable, and a Shard's worker must not wait for it: the topology controller
+records here what it observed and when, and the Shard controller reads it. A Shard whose pods are about to be replaced
+or removed requests a check here, and not through its status: a status write may be throttled, and the primary must be
+known before a pod is evicted. Nothing is kept over a restart: an observation that is too old and a missing one both
+mean that the primary is unknown.
 """
 
 from collections.abc import Collection
@@ -16,47 +16,47 @@ from steward.multigres.topology.store_records import PoolerRecord
 from steward.runtime.controller.triggers import Channel
 
 FRESH_SECONDS = 10.0
-CLOSE_SECONDS = 1.0
-"""How often one looks while pods of a shard may go only if their role is known."""
-SILENT_SECONDS = 3.0
-"""The same while the server does not answer."""
+CHECK_SECONDS = 1.0
+"""The shortest time between two checks while pods of a shard wait for the primary to be known."""
+UNANSWERED_SECONDS = 3.0
+"""The same while the topology server does not answer."""
 
 
-class Sighting(NamedTuple):
-    """The primary, None when nobody or more than one claimed to lead; `at` is when the look began."""
+class PrimaryObservation(NamedTuple):
+    """The primary, None if no pooler or more than one claims the role; `at` is when the check began."""
 
     primary: PoolerRecord | None
     at: float
     poolers: Collection[PoolerRecord] = ()
-    """All that are registered for the shard."""
+    """All poolers that are registered for the shard."""
     is_answered: bool = True
 
 
-NEVER = Sighting(None, float("-inf"))
+NEVER_OBSERVED = PrimaryObservation(None, float("-inf"))
 
 
 class Primaries:
     def __init__(self, clock: Clock) -> None:
         self._clock = clock
-        self._seen: dict[Key, Sighting] = {}
-        self.asked = Channel()
-        """The clusters that somebody wants to have looked at."""
+        self._observations: dict[Key, PrimaryObservation] = {}
+        self.check_requests = Channel()
+        """The clusters to check."""
 
-    def saw(self, shard: Key, sighting: Sighting) -> None:
-        self._seen[shard] = sighting
+    def record(self, shard: Key, observation: PrimaryObservation) -> None:
+        self._observations[shard] = observation
 
     def forget(self, shard: Key) -> None:
-        self._seen.pop(shard, None)
+        self._observations.pop(shard, None)
 
-    def ask(self, shard: Key, cluster: str, moment: float) -> None:
-        """For a look that began after `moment`, unless there was one just now."""
-        last = self._seen.get(shard, NEVER)
-        pause = CLOSE_SECONDS if last.is_answered else SILENT_SECONDS
-        if last.at < max(moment, self._clock.monotonic() - pause):
-            self.asked.tell(Key(shard.namespace, cluster))
+    def request_check(self, shard: Key, cluster: str, since: float) -> None:
+        """Requests a check that begins after `since`, unless there was one a moment ago."""
+        last = self._observations.get(shard, NEVER_OBSERVED)
+        pause = CHECK_SECONDS if last.is_answered else UNANSWERED_SECONDS
+        if last.at < max(since, self._clock.monotonic() - pause):
+            self.check_requests.enqueue(Key(shard.namespace, cluster))
 
-    def sighting_since(self, shard: Key, moment: float) -> Sighting | None:
-        """A look that began after `moment` and not long ago."""
-        last = self._seen.get(shard, NEVER)
+    def observation_since(self, shard: Key, since: float) -> PrimaryObservation | None:
+        """An observation that began after `since` and is still fresh."""
+        last = self._observations.get(shard, NEVER_OBSERVED)
         is_fresh = self._clock.monotonic() - last.at <= FRESH_SECONDS
-        return last if is_fresh and last.at >= moment else None
+        return last if is_fresh and last.at >= since else None

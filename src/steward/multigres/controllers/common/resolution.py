@@ -1,44 +1,44 @@
-"""From what a user wrote to what is wanted, on the contents of templates that are in force for the cluster."""
+"""Resolves the spec of a cluster with the active revisions of its templates."""
 
 import datetime
-from collections import OrderedDict
 from typing import NamedTuple
 
 import msgspec
 from msgspec import UNSET
 
+from steward.kube.bounded_cache import LruCache
 from steward.kube.objects.kinds import Key
 from steward.kube.objects.meta import key_of
 from steward.multigres import reasons
 from steward.multigres.api.cluster import MultigresClusterSpec
-from steward.multigres.controllers.common.context import ControllerContext
+from steward.multigres.controllers.common.context import MultigresContext
 from steward.multigres.resolution.defaults import DEFAULT_TEMPLATE
-from steward.multigres.resolution.external_refs import Missing
-from steward.multigres.resolution.resolved import Identity, ResolvedCluster
-from steward.multigres.resolution.template_refs import mentioned
-from steward.multigres.status.conditions import Piece, Stall
-from steward.multigres.template_updates.candidate import SPECS, WINDOW, Situation
-from steward.multigres.template_updates.policy import Decision, decide
-from steward.multigres.template_updates.revisions import Content, TemplateKey, read_revision
+from steward.multigres.resolution.external_refs import MissingReference
+from steward.multigres.resolution.resolved import ClusterIdentity, ResolvedCluster
+from steward.multigres.resolution.template_refs import TemplateKey, referenced_templates
+from steward.multigres.status.conditions import ComponentStatus, Stall
+from steward.multigres.template_updates.candidate import TEMPLATE_SPECS, WINDOW, UpdateInputs
+from steward.multigres.template_updates.policy import UpdateDecision, decide_update
+from steward.multigres.template_updates.revisions import TemplateContent, read_revision
 from steward.multigres.views import ClusterView, TemplateView
 
-REMEMBERED = 64
+CACHED_CLUSTERS = 64
 
 
-class Wanted(NamedTuple):
-    """What a spec asks for: everything resolved, or the reason why it cannot be carried out."""
+class ResolvedSpec(NamedTuple):
+    """A spec with everything resolved, or the reason why it cannot be."""
 
     spec: MultigresClusterSpec
     resolved: ResolvedCluster | None
     stall: Stall | None
-    decision: Decision | None = None
-    missing: tuple[Missing, ...] = ()
-    going: tuple[Piece, ...] = ()
-    """What is asked for and being deleted all the same."""
+    decision: UpdateDecision | None = None
+    missing: tuple[MissingReference, ...] = ()
+    terminating: tuple[ComponentStatus, ...] = ()
+    """Desired objects that are being deleted."""
 
 
-class Resolution:
-    def __init__(self, context: ControllerContext) -> None:
+class SpecResolver:
+    def __init__(self, context: MultigresContext) -> None:
         rules = context.rules
         self._templates = {
             "CoreTemplate": context.store(rules.core_template),
@@ -47,55 +47,57 @@ class Resolution:
         }
         self._revisions = context.store(rules.revision)
         self._clock = context.clock
-        self._known: OrderedDict[Key, tuple[Situation, Wanted]] = OrderedDict()
+        self._cache: LruCache[Key, tuple[UpdateInputs, ResolvedSpec]] = LruCache(CACHED_CLUSTERS)
 
-    def of(self, cluster: ClusterView) -> Wanted:
+    def resolve(self, cluster: ClusterView) -> ResolvedSpec:
         try:
             spec = msgspec.convert(cluster.spec, MultigresClusterSpec)
         except msgspec.ValidationError as error:
-            return Wanted(MultigresClusterSpec(), None, Stall(reasons.INVALID_SPEC, str(error)))
-        return self._decided(key_of(cluster), self._situation(cluster, spec))
+            return ResolvedSpec(MultigresClusterSpec(), None, Stall(reasons.INVALID_SPEC, str(error)))
+        return self._decide(key_of(cluster), self._update_inputs(cluster, spec))
 
-    def _decided(self, key: Key, at: Situation) -> Wanted:
-        """Once for each situation: most reconciles are about pods, and nothing here depends on those."""
-        before = self._known.get(key)
-        if before is not None and before[0] == at._replace(now=before[0].now) and at.mode != WINDOW:
-            return before[1]
-        decision = decide(at)
+    def _decide(self, key: Key, inputs: UpdateInputs) -> ResolvedSpec:
+        """Decided once for equal inputs: most reconciles are caused by pods, and nothing here depends on those."""
+        cached = self._cache.get(key)
+        if cached is not None and inputs.mode != WINDOW:
+            previous, resolved = cached
+            if previous == inputs._replace(now=previous.now):
+                return resolved
+        decision = decide_update(inputs)
         stall = _stall(decision)
-        wanted = Wanted(at.spec, None if stall else decision.attempt.resolved, stall, decision)
-        self._known[key] = at, wanted
-        self._known.move_to_end(key)
-        if len(self._known) > REMEMBERED:
-            self._known.popitem(last=False)
-        return wanted
+        resolved = ResolvedSpec(inputs.spec, None if stall else decision.candidate.resolved, stall, decision)
+        self._cache.set(key, (inputs, resolved))
+        return resolved
 
-    def _situation(self, cluster: ClusterView, spec: MultigresClusterSpec) -> Situation:
+    def _update_inputs(self, cluster: ClusterView, spec: MultigresClusterSpec) -> UpdateInputs:
         namespace, name = cluster.metadata.namespace, cluster.metadata.name
-        revisions = tuple(read_revision(each) for each in self._revisions.by_owner(cluster.metadata.uid))
-        used_once = (known.template for known in revisions)
-        beside = self._beside(namespace, {*mentioned(spec), *used_once})
+        owned = self._revisions.by_owner(cluster.metadata.uid)
+        revisions = tuple(read_revision(live) for live in owned)
+        used_before = (revision.template for revision in revisions)
+        templates = self._relevant_templates(namespace, {*referenced_templates(spec), *used_before})
         reported = cluster.status.applied_template_generations
-        return Situation(
-            identity=Identity(namespace, name),
+        return UpdateInputs(
+            identity=ClusterIdentity(namespace, name),
             spec=spec,
-            live={key: _content(seen) for key, seen in beside.items() if not _is_leaving(seen)},
-            leaving=frozenset(key for key, seen in beside.items() if _is_leaving(seen)),
+            live={key: _content(live) for key, live in templates.items() if not _is_terminating(live)},
+            terminating=frozenset(key for key, live in templates.items() if _is_terminating(live)),
             revisions=revisions,
-            reported=None if reported is UNSET else reported,
+            reported_generations=None if reported is UNSET else reported,
             annotations=cluster.metadata.annotations,
             now=datetime.datetime.fromtimestamp(self._clock.now(), datetime.UTC),
         )
 
-    def _beside(self, namespace: str, known: set[TemplateKey]) -> dict[TemplateKey, TemplateView]:
-        """The templates that can matter: those that the spec names or once named, and those called `default`."""
-        keys = {*known, *(TemplateKey(kind, DEFAULT_TEMPLATE) for kind in SPECS)}
+    def _relevant_templates(
+        self, namespace: str, referenced: set[TemplateKey]
+    ) -> dict[TemplateKey, TemplateView]:
+        """Templates that the spec references or referenced before, and those named `default`."""
+        keys = {*referenced, *(TemplateKey(kind, DEFAULT_TEMPLATE) for kind in TEMPLATE_SPECS)}
         found = {key: self._templates[key.kind].get(Key(namespace, key.name)) for key in sorted(keys)}
-        return {key: seen for key, seen in found.items() if seen is not None}
+        return {key: live for key, live in found.items() if live is not None}
 
 
-def concerns(cluster: ClusterView, kind: str, template: TemplateView) -> bool:
-    """Whether a change of the template may matter to the cluster. A spec that cannot be read is looked at anyway."""
+def may_affect(cluster: ClusterView, kind: str, template: TemplateView) -> bool:
+    """Whether a change of the template may affect the cluster. For a spec that cannot be decoded the answer is yes."""
     name = template.metadata.name
     if name == DEFAULT_TEMPLATE:
         return True
@@ -103,25 +105,25 @@ def concerns(cluster: ClusterView, kind: str, template: TemplateView) -> bool:
         spec = msgspec.convert(cluster.spec, MultigresClusterSpec)
     except msgspec.ValidationError:
         return True
-    return TemplateKey(kind, name) in mentioned(spec)
+    return TemplateKey(kind, name) in referenced_templates(spec)
 
 
-def _content(seen: TemplateView) -> Content:
-    return Content(seen.metadata.uid, seen.metadata.generation, seen.spec)
+def _content(live: TemplateView) -> TemplateContent:
+    return TemplateContent(live.metadata.uid, live.metadata.generation, live.spec)
 
 
-def _is_leaving(seen: TemplateView) -> bool:
-    return seen.metadata.deletion_timestamp is not None
+def _is_terminating(live: TemplateView) -> bool:
+    return live.metadata.deletion_timestamp is not None
 
 
-def _stall(decision: Decision) -> Stall | None:
-    problems = decision.attempt.problems
+def _stall(decision: UpdateDecision) -> Stall | None:
+    problems = decision.candidate.problems
     if problems:
-        told = "; ".join(f"{problem.field}: {problem.message}" for problem in problems)
-        return Stall(reasons.INVALID_SPEC, told)
+        message = "; ".join(f"{problem.field}: {problem.message}" for problem in problems)
+        return Stall(reasons.INVALID_SPEC, message)
     if decision.lost:
-        lost = ", ".join(key.told for key in decision.lost)
-        told = f"the content of {lost} that was in force is gone, and the template has changed since"
+        lost = ", ".join(key.describe() for key in decision.lost)
+        message = f"the content of {lost} that was in force is gone, and the template has changed since"
         cure = "annotate the cluster with multigres.com/apply-template-update=true to take it as it is now"
-        return Stall(reasons.CONTENT_LOST, f"{told}; {cure}")
+        return Stall(reasons.CONTENT_LOST, f"{message}; {cure}")
     return None

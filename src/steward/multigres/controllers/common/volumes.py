@@ -1,7 +1,7 @@
-"""Puts together what `volumes` and `retention` decide on, for whatever has StatefulSets: Shards and TopoServers.
+"""Plans the volumes of StatefulSets and of claims that the operator creates, for Shards and TopoServers.
 
-A StorageClass is read when a volume must grow and never kept: it is seldom needed, and not everybody may watch them.
-What the server refuses to grow is told in the status and holds up nothing else.
+A StorageClass is read when a volume must grow and never cached: it is seldom needed, and the operator may not be
+allowed to watch them. An expansion that the API server rejects is reported in the status and blocks nothing else.
 """
 
 from collections.abc import Mapping, Sequence
@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 from msgspec import Struct
 
+from steward.kube.client.client import Client
 from steward.kube.errors import Forbidden, Invalid, NotFound
 from steward.kube.objects.conditions import FALSE, TRUE, Condition
 from steward.kube.objects.kinds import (
@@ -20,40 +21,41 @@ from steward.kube.objects.kinds import (
     kind_of,
     ref_of,
 )
-from steward.kube.objects.meta import ObjectMeta
+from steward.kube.objects.meta import Metadata, ObjectMeta
 from steward.kube.objects.options import ListQuery
 from steward.multigres import reasons
-from steward.multigres.controllers.common.context import ControllerContext
-from steward.multigres.objects.metadata import CLUSTER
+from steward.multigres.controllers.common.context import MultigresContext
+from steward.multigres.objects.metadata import CLUSTER_LABEL
 from steward.multigres.rollout.claim_retention import (
     DELETE,
-    Grace,
-    Unused,
-    expiry,
-    kept_by_set,
-    read_grace,
-    retained,
+    ClaimGrace,
+    RetentionInputs,
+    expiry_steps,
+    read_claim_grace,
+    retained_claim_names,
+    with_grace_policy,
 )
 from steward.multigres.rollout.volumes import (
-    Growth,
-    Settled,
-    as_it_is,
-    growths,
-    is_larger,
-    must_be_rebuilt,
-    refusal,
-    resizing,
-    sets_in,
-    settle,
-    settled_claim,
-    wanted_claims,
+    StatefulSetPlan,
+    VolumeExpansion,
+    changed_immutable_fields,
+    desired_claim_sizes,
+    expansion_problem,
+    must_expand,
+    plan_claim,
+    plan_stateful_set,
+    resize_message,
+    stateful_sets_in,
+    volume_expansions,
+    with_live_sizes,
     without_shrinking,
 )
-from steward.multigres.status.conditions import VOLUMES_READY, Piece
+from steward.multigres.status.conditions import VOLUMES_READY, ComponentStatus
 from steward.multigres.views import ClaimView, PodView, StatefulSetView
 from steward.runtime.plan.steps import Apply, Plan, Step
 
-Allows = Mapping[str, bool | None]
+ExpansionAllowed = Mapping[str, bool | None]
+"""Whether each StorageClass allows volume expansion; None for a class that does not exist."""
 
 
 class StorageClassView(Struct, frozen=True, rename="camel"):
@@ -61,158 +63,180 @@ class StorageClassView(Struct, frozen=True, rename="camel"):
     allow_volume_expansion: bool = False
 
 
-class Around(NamedTuple):
-    """What stands around the sets of one parent."""
+class VolumeInputs(NamedTuple):
+    """The owner of the StatefulSets, with the live claims and pods that belong to it."""
 
     owner: ObjectMeta
     claims: Sequence[ClaimView]
     pods: Sequence[PodView]
 
 
-class Volumes(NamedTuple):
-    """What becomes of the sets and claims among `desired` in this round."""
+class VolumePlan(NamedTuple):
+    """The desired objects with sizes and policies that the API server accepts, and the steps around their applies."""
 
     desired: list[Manifest]
     withheld: frozenset[Ref] = frozenset()
-    before: Plan = ()
-    after: Plan = ()
+    """Sets that must not be applied in this reconcile."""
+    steps_before: Plan = ()
+    steps_after: Plan = ()
     waiting: str = ""
     problem: str = ""
     retained: tuple[str, ...] = ()
 
-    def around(self, kept: Plan) -> Plan:
-        """The plan that keeps the children, with what must happen before and after, and without what must wait."""
+    def wrap(self, children: Plan) -> Plan:
+        """The plan for the children without withheld sets, between the steps before and after it."""
         if self.withheld:
-            kept = tuple(step for step in kept if not self._is_withheld(step))
-        return (*self.before, *kept, *self.after)
+            children = tuple(step for step in children if not self._is_withheld(step))
+        return (*self.steps_before, *children, *self.steps_after)
 
     def _is_withheld(self, step: Step) -> bool:
         return isinstance(step, Apply) and step.ref in self.withheld
 
-    def pieces(self) -> list[Piece]:
+    def components(self) -> list[ComponentStatus]:
         if not self.problem and not self.waiting:
             return []
-        return [Piece("volumes", 1, 1, False, self.problem, self.waiting)]
+        return [ComponentStatus("volumes", 1, 1, False, self.problem, self.waiting)]
 
     def condition(self, generation: int) -> Condition:
         if self.problem:
             return Condition(VOLUMES_READY, FALSE, reasons.VOLUMES_CANNOT_GROW, self.problem, generation)
         if self.waiting:
             return Condition(VOLUMES_READY, FALSE, reasons.VOLUMES_CHANGING, self.waiting, generation)
-        told = "every volume is as large as asked for"
-        return Condition(VOLUMES_READY, TRUE, reasons.VOLUMES_AS_ASKED, told, generation)
+        message = "every volume is as large as asked for"
+        return Condition(VOLUMES_READY, TRUE, reasons.VOLUMES_AS_ASKED, message, generation)
 
 
-class Round(NamedTuple):
-    """One set or claim in this round: what is applied of it, and what was found about its volumes."""
+class PlannedManifest(NamedTuple):
+    """One set or claim: the manifest to apply, its plan, and messages about its volumes."""
 
     manifest: Manifest
-    settled: Settled
+    set_plan: StatefulSetPlan
     problem: str = ""
-    growing: str = ""
+    expanding: str = ""
 
     @property
     def waiting(self) -> str:
-        """A set that is made again, else a claim that was asked to grow a moment ago."""
-        if not self.settled.waiting:
-            return self.growing
-        return f"StatefulSet {self.manifest['metadata']['name']}: {self.settled.waiting}"
+        """About a set that is recreated, else about a claim that starts to grow."""
+        if not self.set_plan.waiting:
+            return self.expanding
+        return f"StatefulSet {self.manifest['metadata']['name']}: {self.set_plan.waiting}"
 
 
-class VolumeKeeper:
-    def __init__(self, context: ControllerContext) -> None:
+class VolumePlanner:
+    def __init__(self, context: MultigresContext) -> None:
         self.context = context
         self.sets = context.store(context.rules.stateful_set)
         self.claims = context.store(context.rules.claim)
         self.clusters = context.store(context.rules.cluster)
 
-    async def settle(self, desired: Sequence[Manifest], around: Around) -> Volumes:
-        grace = self._grace(around.owner)
-        allows = await self._allowed(desired, around)
-        rounds = [await self._of_set(kept_by_set(each, grace), around, allows) for each in sets_in(desired)]
-        rounds += [self._of_claim(each, allows) for each in desired if _is_claim(each)]
-        unused = Unused(around.claims, around.pods, grace, self.context.clock.now())
-        gathered = _gathered(desired, rounds, around.claims)
-        if grace.problem and _deletes(desired):
-            gathered = gathered._replace(problem=gathered.problem or grace.problem)
-        return gathered._replace(after=expiry(sets_in(desired), unused))
+    async def plan_volumes(self, desired: Sequence[Manifest], inputs: VolumeInputs) -> VolumePlan:
+        """Executes volume expansions on the way: their result decides whether a set keeps its live sizes."""
+        grace = self._grace(inputs.owner)
+        allowed = await self._expansion_allowed(desired, inputs)
+        sets = stateful_sets_in(desired)
+        planned = [await self._plan_set(with_grace_policy(each, grace), inputs, allowed) for each in sets]
+        planned += [self._plan_claim(manifest, allowed) for manifest in desired if _is_claim(manifest)]
+        plan = _combine(desired, planned, inputs.claims)
+        if grace.problem and _deletes_claims(desired):
+            plan = plan._replace(problem=plan.problem or grace.problem)
+        retention = RetentionInputs(inputs.claims, inputs.pods, grace, self.context.clock.now())
+        return plan._replace(steps_after=expiry_steps(sets, retention))
 
-    def _grace(self, owner: ObjectMeta) -> Grace:
-        cluster = self.clusters.get(Key(owner.namespace, owner.labels.get(CLUSTER, "")))
-        return read_grace(owner.annotations, {} if cluster is None else cluster.metadata.annotations)
+    def _grace(self, owner: ObjectMeta) -> ClaimGrace:
+        cluster = self.clusters.get(Key(owner.namespace, owner.labels.get(CLUSTER_LABEL, "")))
+        return read_claim_grace(owner.annotations, {} if cluster is None else cluster.metadata.annotations)
 
-    def _seen(self, manifest: Manifest) -> StatefulSetView | None:
-        found: StatefulSetView | None = self.sets.get(ref_of(manifest).key)
-        return found
-
-    async def _of_set(self, wanted: Manifest, around: Around, allows: Allows) -> Round:
-        seen = self._seen(wanted)
-        manifest, problem = without_shrinking(wanted, seen)
-        growing = growths(manifest, around.claims)
-        refused = refusal(growing, allows) or await self._grow(growing)
-        if refused:
-            manifest = as_it_is(manifest, seen)
-        claims = around.claims
-        if seen is not None and must_be_rebuilt(manifest, seen):
-            claims = await self._live_claims(around.owner)
-        told = "" if refused or not growing else growing[0].told()
-        return Round(manifest, settle(manifest, seen, claims, around.pods), refused or problem, told)
+    async def _plan_set(
+        self, desired: Manifest, inputs: VolumeInputs, allowed: ExpansionAllowed
+    ) -> PlannedManifest:
+        live: StatefulSetView | None = self.sets.get(ref_of(desired).key)
+        manifest, problem = without_shrinking(desired, live)
+        expansions = volume_expansions(manifest, inputs.claims)
+        rejected = expansion_problem(expansions, allowed) or await self._expand(expansions)
+        if rejected:
+            manifest = with_live_sizes(manifest, live)
+        claims = inputs.claims
+        if live is not None and changed_immutable_fields(manifest, live):
+            claims = await self._live_claims(inputs.owner)
+        expanding = "" if rejected or not expansions else expansions[0].message()
+        set_plan = plan_stateful_set(manifest, live, claims, inputs.pods)
+        return PlannedManifest(manifest, set_plan, rejected or problem, expanding)
 
     async def _live_claims(self, owner: ObjectMeta) -> list[ClaimView]:
-        """From the server: the set may be deleted on the strength of them."""
-        query = ListQuery(
-            namespace=owner.namespace, label_selector=f"{CLUSTER}={owner.labels.get(CLUSTER, '')}"
-        )
+        """Read from the API server: the set may be deleted because of them."""
+        cluster = owner.labels.get(CLUSTER_LABEL, "")
+        query = ListQuery(namespace=owner.namespace, label_selector=f"{CLUSTER_LABEL}={cluster}")
         return list((await self.context.client.list(PERSISTENT_VOLUME_CLAIM, query, ClaimView)).items)
 
-    async def _grow(self, growing: Sequence[Growth]) -> str:
-        """What the server has against it, if anything."""
+    async def _expand(self, expansions: Sequence[VolumeExpansion]) -> str:
+        """Patches the claims; returns a message if the API server rejects one."""
         try:
-            for growth in growing:
-                step = growth.step()
+            for expansion in expansions:
+                step = expansion.patch_step()
                 await self.context.executor.execute((step,), step.ref)
         except (Forbidden, Invalid) as error:
-            return f"volume claim {growth.claim.metadata.name} cannot grow to {growth.size}: {error}"
+            return f"volume claim {expansion.claim.metadata.name} cannot grow to {expansion.size}: {error}"
         return ""
 
-    def _of_claim(self, wanted: Manifest, allows: Allows) -> Round:
-        manifest, problem = settled_claim(wanted, self.claims.get(ref_of(wanted).key), allows)
-        return Round(manifest, Settled(manifest), problem)
+    def _plan_claim(self, desired: Manifest, allowed: ExpansionAllowed) -> PlannedManifest:
+        manifest, problem = plan_claim(desired, self.claims.get(ref_of(desired).key), allowed)
+        return PlannedManifest(manifest, StatefulSetPlan(manifest), problem)
 
-    async def _allowed(self, desired: Sequence[Manifest], around: Around) -> Allows:
-        """Which of the StorageClasses whose volumes must grow let them; None for one that does not exist."""
-        growing = [growth.claim for each in sets_in(desired) for growth in growths(each, around.claims)]
+    async def _expansion_allowed(self, desired: Sequence[Manifest], inputs: VolumeInputs) -> ExpansionAllowed:
+        claims = [
+            expansion.claim
+            for manifest in stateful_sets_in(desired)
+            for expansion in volume_expansions(manifest, inputs.claims)
+        ]
         for manifest in filter(_is_claim, desired):
-            seen = self.claims.get(ref_of(manifest).key)
-            if seen is not None and is_larger(manifest, seen):
-                growing.append(seen)
-        names = sorted({claim.spec.storage_class_name for claim in growing} - {""})
-        return {name: await self._allows(name) for name in names}
+            live = self.claims.get(ref_of(manifest).key)
+            if live is not None and must_expand(manifest, live):
+                claims.append(live)
+        names = sorted({claim.spec.storage_class_name for claim in claims} - {""})
+        return {name: await self._allows_expansion(name) for name in names}
 
-    async def _allows(self, name: str) -> bool | None:
+    async def _allows_expansion(self, name: str) -> bool | None:
         try:
-            found = await self.context.client.get(STORAGE_CLASS, Key("", name), StorageClassView)
+            live = await self.context.client.get(STORAGE_CLASS, Key("", name), StorageClassView)
         except NotFound:
             return None
         except Forbidden:
-            # Whoever may not read classes lets the server say whether a volume can grow.
+            # Without the right to read classes, the API server decides when the claim is patched.
             return True
-        return found.allow_volume_expansion
+        return live.allow_volume_expansion
 
 
-def _gathered(desired: Sequence[Manifest], rounds: Sequence[Round], claims: Sequence[ClaimView]) -> Volumes:
-    applied = {ref_of(each.manifest): each.manifest for each in rounds}
-    sets = sets_in(applied.values())
-    names = {name for manifest in sets for name in wanted_claims(manifest)}
-    own = {ref.key.name for ref in applied if ref.kind == PERSISTENT_VOLUME_CLAIM}
-    waiting = [each.waiting for each in rounds if each.waiting]
-    return Volumes(
-        [applied.get(ref_of(manifest), manifest) for manifest in desired],
-        frozenset(ref_of(each.manifest) for each in rounds if each.settled.manifest is None),
-        before=tuple(step for each in rounds for step in each.settled.before),
-        waiting=waiting[0] if waiting else resizing(names | own, claims),
-        problem="; ".join(each.problem for each in rounds if each.problem),
-        retained=tuple(retained(claims, sets, own)),
+async def retained_claims(client: Client, namespace: str, labels: Mapping[str, str]) -> list[str]:
+    """Names of the claims with these labels that outlive their pods.
+
+    Read from the API server, not from the cache: whether the password Secret is deleted depends on it.
+    """
+    selector = ",".join(f"{label}={value}" for label, value in labels.items())
+    query = ListQuery(namespace=namespace, label_selector=selector)
+    claims = (await client.list(PERSISTENT_VOLUME_CLAIM, query, Metadata)).items
+    return sorted(claim.metadata.name for claim in claims if not _is_collected(claim.metadata))
+
+
+def _is_collected(claim: ObjectMeta) -> bool:
+    """Whether the claim is terminating, or the garbage collector deletes it with the set or pod that owns it."""
+    return claim.deletion_timestamp is not None or bool(claim.owner_references)
+
+
+def _combine(
+    desired: Sequence[Manifest], planned: Sequence[PlannedManifest], claims: Sequence[ClaimView]
+) -> VolumePlan:
+    manifests = {ref_of(each.manifest): each.manifest for each in planned}
+    sets = stateful_sets_in(manifests.values())
+    set_claims = {name for manifest in sets for name in desired_claim_sizes(manifest)}
+    backup_claims = {ref.key.name for ref in manifests if ref.kind == PERSISTENT_VOLUME_CLAIM}
+    waiting = [each.waiting for each in planned if each.waiting]
+    return VolumePlan(
+        [manifests.get(ref_of(manifest), manifest) for manifest in desired],
+        frozenset(ref_of(each.manifest) for each in planned if each.set_plan.manifest is None),
+        steps_before=tuple(step for each in planned for step in each.set_plan.steps),
+        waiting=waiting[0] if waiting else resize_message(set_claims | backup_claims, claims),
+        problem="; ".join(each.problem for each in planned if each.problem),
+        retained=tuple(retained_claim_names(claims, sets, backup_claims)),
     )
 
 
@@ -220,6 +244,7 @@ def _is_claim(manifest: Manifest) -> bool:
     return kind_of(manifest) == PERSISTENT_VOLUME_CLAIM
 
 
-def _deletes(desired: Sequence[Manifest]) -> bool:
-    policies = [each["spec"]["persistentVolumeClaimRetentionPolicy"] for each in sets_in(desired)]
+def _deletes_claims(desired: Sequence[Manifest]) -> bool:
+    sets = stateful_sets_in(desired)
+    policies = [manifest["spec"]["persistentVolumeClaimRetentionPolicy"] for manifest in sets]
     return any(policy["whenScaled"] == DELETE for policy in policies)

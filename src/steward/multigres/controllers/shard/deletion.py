@@ -1,7 +1,7 @@
-"""The end of a Shard, and of the pools and orchestrators that a living Shard no longer asks for.
+"""Deletes a Shard, and removes the pools and orchestrators that a Shard no longer desires.
 
-Orchestrators go before pools. In a cell that is itself going, neither goes before the cell's gateways. Volumes are not
-touched here: the policy on the StatefulSet decides, and what stays is told to whoever looks at the cluster.
+Orchestrators are deleted before pools. In a cell that is itself terminating, neither is deleted before the cell's
+gateways. Volumes are not touched here: the policy on the StatefulSet decides, and an event lists the retained claims.
 """
 
 from collections.abc import Iterable, Sequence
@@ -9,229 +9,276 @@ from itertools import groupby
 from typing import NamedTuple
 
 from steward.kube.objects.conditions import FALSE, TRUE, Condition, find_condition
+from steward.kube.objects.durations import format_duration
 from steward.kube.objects.kinds import DEPLOYMENT, STATEFUL_SET, Key, Ref
 from steward.kube.objects.meta import ObjectMeta
 from steward.multigres import names, reasons
 from steward.multigres.cache_rules import CLUSTER as CLUSTER_KIND
 from steward.multigres.cache_rules import SHARD as KIND
-from steward.multigres.controllers.common.context import ControllerContext, Surplus, delete_surplus
+from steward.multigres.controllers.common.children import UnwantedChild
+from steward.multigres.controllers.common.context import MultigresContext
 from steward.multigres.controllers.common.graceful_deletion import (
     COMPLETE,
     CONNECTION_DRAINING,
     DRAINING,
-    LOOK_AGAIN_SECONDS,
+    RECHECK_SECONDS,
     WAITING_FOR_CONNECTIONS,
-    Farewell,
-    Leaving,
-    emit,
+    DeletingObject,
+    GracefulDeletion,
+    deletion_event,
 )
-from steward.multigres.controllers.common.kept_claims import kept_claims
+from steward.multigres.controllers.common.volumes import retained_claims
 from steward.multigres.deletion.annotations import (
-    ASKED,
+    REMOVAL_REQUESTED,
     STARTED,
-    forget_started,
-    holds,
+    clear_started_step,
+    has_finalizer,
     is_forced,
-    leaves_orphans,
-    release,
+    orphans_children,
     shutdown_period,
 )
-from steward.multigres.deletion.draining import Draining, Going, Stage, Terms, drain
-from steward.multigres.deletion.primary_handover import Leaver, Succession, Waiting, holds_back
-from steward.multigres.durations import show_duration
-from steward.multigres.objects.metadata import CELL, CLUSTER, DATABASE, SHARD, TABLE_GROUP
+from steward.multigres.deletion.draining import (
+    DeletionTerms,
+    DrainingWorkload,
+    DrainPlan,
+    DrainStage,
+    plan_drain,
+)
+from steward.multigres.deletion.primary_handover import (
+    HandoverWait,
+    PrimaryHandover,
+    RemovedPool,
+    handover_wait,
+)
+from steward.multigres.objects.metadata import (
+    CELL_LABEL,
+    CLUSTER_LABEL,
+    DATABASE_LABEL,
+    FINALIZER,
+    SHARD_LABEL,
+    TABLE_GROUP_LABEL,
+)
 from steward.multigres.status.conditions import read_conditions
 from steward.multigres.views import PodView, ShardView
+from steward.runtime.plan.finalizers import remove_finalizer
 from steward.runtime.plan.steps import Delete, Emit, EventType, Patch, Plan, Requeue
 
-BOTH = (DRAINING, CONNECTION_DRAINING)
+DRAIN_CONDITIONS = (DRAINING, CONNECTION_DRAINING)
 SKIPPED = "the grace period of orchestrators and pools"
 WORKLOADS = (DEPLOYMENT, STATEFUL_SET)
-FEW = 20
+PATH_LABELS = (DATABASE_LABEL, TABLE_GROUP_LABEL, SHARD_LABEL)
+MAX_LISTED = 20
 
 
-class Retiring(NamedTuple):
-    """What a living Shard takes away, and what it still waits for."""
+class WorkloadRemoval(NamedTuple):
+    """The removal of workloads that a Shard no longer desires, and what it waits for."""
 
     steps: Plan = ()
     waits_for: str = ""
     conditions: tuple[Condition, ...] = ()
-    held: Waiting | None = None
-    """Why a pool cannot even begin to go."""
+    held: HandoverWait | None = None
+    """Why a pool must not start to shut down yet."""
 
 
-class ShardRemoval:
-    def __init__(self, context: ControllerContext) -> None:
+class ShardDeletion:
+    def __init__(self, context: MultigresContext) -> None:
         rules = context.rules
         self.context = context
-        self.farewell = Farewell(context)
+        self.graceful_deletion = GracefulDeletion(context)
         self.clusters = context.store(rules.cluster)
         self.cells = context.store(rules.cell)
         self.deployments = context.store(rules.deployment)
 
-    async def leave(self, shard: ShardView, pods: Sequence[PodView]) -> Plan:
+    async def plan_deletion(self, shard: ShardView, pods: Sequence[PodView]) -> Plan:
         meta = shard.metadata
-        if not holds(meta):
+        if not has_finalizer(meta):
             return ()
-        terms = self.farewell.terms(meta)
-        leaving = self._leaving(shard, pods)
-        if leaves_orphans(meta):
-            return (release(leaving.ref, meta),)
+        terms = self.graceful_deletion.terms(meta)
+        deleting = self._deleting(shard, pods)
+        if orphans_children(meta):
+            return remove_finalizer(deleting.ref, meta, FINALIZER)
         if is_forced(terms.annotations):
-            return self.farewell.by_force(leaving, SKIPPED)
-        course = self.farewell.course(leaving, terms)
-        if course is not None:
-            return course
-        return (*await self._told_claims(meta), *self.farewell.complete(leaving, terms))
+            return self.graceful_deletion.force_plan(deleting, SKIPPED)
+        plan = self.graceful_deletion.plan(deleting, terms)
+        if plan is not None:
+            return plan
+        events = await self._retained_claim_events(meta)
+        return (*events, *self.graceful_deletion.complete(deleting, terms))
 
-    def _leaving(self, shard: ShardView, pods: Sequence[PodView]) -> Leaving:
+    def _deleting(self, shard: ShardView, pods: Sequence[PodView]) -> DeletingObject:
         meta = shard.metadata
-        orchestrators = self.farewell.going(DEPLOYMENT, meta, pods)
-        pools = self.farewell.going(STATEFUL_SET, meta, pods)
+        orchestrators = self.graceful_deletion.draining_workloads(DEPLOYMENT, meta, pods)
+        pools = self.graceful_deletion.draining_workloads(STATEFUL_SET, meta, pods)
         stages = self._stages(orchestrators, pools)
-        ref = Ref(KIND, Key(meta.namespace, meta.name))
-        return Leaving(ref, meta, shard.status, self.context.grace.pooler_seconds, stages, BOTH)
+        seconds = self.context.grace.pooler_seconds
+        return DeletingObject(_ref(shard), meta, shard.status, seconds, stages, DRAIN_CONDITIONS)
 
-    def _stages(self, orchestrators: Sequence[Going], pools: Sequence[Going]) -> list[Stage]:
+    def _stages(
+        self, orchestrators: Sequence[DrainingWorkload], pools: Sequence[DrainingWorkload]
+    ) -> list[DrainStage]:
         grace = self.context.grace
-        return [Stage(orchestrators, grace.default_seconds), Stage(pools, grace.pooler_seconds)]
+        return [DrainStage(orchestrators, grace.default_seconds), DrainStage(pools, grace.pooler_seconds)]
 
-    async def _told_claims(self, meta: ObjectMeta) -> Plan:
-        path = {label: meta.labels.get(label, "") for label in (CLUSTER, DATABASE, TABLE_GROUP, SHARD)}
-        kept = await kept_claims(self.context.client, meta.namespace, path)
-        if not kept:
+    async def _retained_claim_events(self, meta: ObjectMeta) -> Plan:
+        labels = {label: meta.labels.get(label, "") for label in (CLUSTER_LABEL, *PATH_LABELS)}
+        names = await retained_claims(self.context.client, meta.namespace, labels)
+        if not names:
             return ()
-        where = "/".join(path[label] for label in (DATABASE, TABLE_GROUP, SHARD))
-        more = f" and {len(kept) - FEW} more" if len(kept) > FEW else ""
-        told = f"Shard {where} is gone; its data stays in volume claims {', '.join(kept[:FEW])}{more}"
-        cluster = self.clusters.get(Key(meta.namespace, path[CLUSTER]))
-        about = Ref(CLUSTER_KIND, Key(meta.namespace, path[CLUSTER]))
-        own = Emit(Ref(KIND, Key(meta.namespace, meta.name)), reasons.CLAIMS_RETAINED, told, uid=meta.uid)
+        path = "/".join(labels[label] for label in PATH_LABELS)
+        more = f" and {len(names) - MAX_LISTED} more" if len(names) > MAX_LISTED else ""
+        listed = ", ".join(names[:MAX_LISTED])
+        message = f"Shard {path} is gone; its data stays in volume claims {listed}{more}"
+        ref = Ref(KIND, Key(meta.namespace, meta.name))
+        event = Emit(ref, reasons.CLAIMS_RETAINED, message, uid=meta.uid)
+        cluster_key = Key(meta.namespace, labels[CLUSTER_LABEL])
+        cluster = self.clusters.get(cluster_key)
         if cluster is None:
-            return (own,)
-        return (own, Emit(about, reasons.CLAIMS_RETAINED, told, uid=cluster.metadata.uid))
+            return (event,)
+        uid = cluster.metadata.uid
+        return (event, Emit(Ref(CLUSTER_KIND, cluster_key), reasons.CLAIMS_RETAINED, message, uid=uid))
 
-    def retire(
-        self, shard: ShardView, surplus: Sequence[Surplus], pods: Sequence[PodView], after: Succession
-    ) -> Retiring:
-        """What a living Shard no longer asks for: workloads drain, cell by cell; the rest goes with them."""
-        workloads = [each for each in surplus if each.ref.kind in WORKLOADS]
-        terms = self.farewell.terms(shard.metadata)
-        if is_forced(terms.annotations):
-            gone_at_once = tuple(delete_surplus(each) for each in surplus)
-            told = forced_removal(shard, workloads)
-            return Retiring((*told, *gone_at_once), conditions=tuple(_conditions(shard, "")))
-        left = [each.seen.metadata.labels for each in workloads]
-        others = [each for each in surplus if each.ref.kind not in WORKLOADS]
-        gone = [delete_surplus(each) for each in others if each.seen.metadata.labels not in left]
-        cells = [
-            self._retire_cell(shard, list(each), pods, terms, after)
-            for _, each in groupby(_by_cell(workloads), _cell)
-        ]
-        waits = ", ".join(cell.waits_for for cell in cells if cell.waits_for)
-        steps = (*gone, *(step for cell in cells for step in cell.steps))
-        held = next((cell.held for cell in cells if cell.held is not None), None)
-        return Retiring(steps, waits, tuple(_conditions(shard, waits)), held)
-
-    def _retire_cell(
+    def plan_removal(
         self,
         shard: ShardView,
-        workloads: Sequence[Surplus],
+        unwanted: Sequence[UnwantedChild],
         pods: Sequence[PodView],
-        terms: Terms,
-        after: Succession,
-    ) -> Retiring:
-        going = [self.farewell.of_workload(each.ref.kind, each.seen, pods) for each in workloads]
-        if gateways := self._gateways_in_the_way(shard, _cell(workloads[0])):
-            return Retiring((Requeue(LOOK_AGAIN_SECONDS),), gateways)
-        if held := self._held_back(going, terms, after):
-            # The orchestrators of the cell stay as well: they may be those who hand over.
-            return Retiring((*held.steps, Requeue(LOOK_AGAIN_SECONDS)), held=held)
-        stages = self._stages(
-            [each for each in going if each.kind == DEPLOYMENT],
-            [each for each in going if each.kind == STATEFUL_SET],
+        handover: PrimaryHandover,
+    ) -> WorkloadRemoval:
+        """Removes the children that a Shard no longer desires: workloads drain, cell by cell; the rest follows them."""
+        workloads = [child for child in unwanted if child.ref.kind in WORKLOADS]
+        terms = self.graceful_deletion.terms(shard.metadata)
+        if is_forced(terms.annotations):
+            deletes = tuple(child.delete_step() for child in unwanted)
+            steps = (*forced_removal_events(shard, workloads), *deletes)
+            return WorkloadRemoval(steps, conditions=tuple(_conditions(shard, "")))
+        remaining = [child.live.metadata.labels for child in workloads]
+        others = [child for child in unwanted if child.ref.kind not in WORKLOADS]
+        deletes = tuple(
+            child.delete_step() for child in others if child.live.metadata.labels not in remaining
         )
-        draining = drain(stages, terms)
-        told = self._told(shard, draining, terms)
-        return Retiring((*draining.steps, *told), draining.waits_for)
+        cells = [
+            self._remove_in_cell(shard, list(children), pods, terms, handover)
+            for _, children in groupby(_by_cell(workloads), _cell)
+        ]
+        waits_for = ", ".join(cell.waits_for for cell in cells if cell.waits_for)
+        steps = (*deletes, *(step for cell in cells for step in cell.steps))
+        held = next((cell.held for cell in cells if cell.held is not None), None)
+        return WorkloadRemoval(steps, waits_for, tuple(_conditions(shard, waits_for)), held)
 
-    def _held_back(self, going: Sequence[Going], terms: Terms, after: Succession) -> Waiting | None:
-        """The first pool that has yet to begin its end and must not do so now."""
-        patience = shutdown_period(terms.annotations, self.context.grace.pooler_seconds, terms.grace).seconds
-        for each in going:
-            annotations = each.seen.metadata.annotations
-            if STARTED not in annotations and each.seen.metadata.deletion_timestamp is None:
-                leaver = Leaver(each.ref, annotations, [pod.metadata.name for pod in each.pods])
-                if held := holds_back(leaver, after, terms.now, patience):
+    def _remove_in_cell(
+        self,
+        shard: ShardView,
+        workloads: Sequence[UnwantedChild],
+        pods: Sequence[PodView],
+        terms: DeletionTerms,
+        handover: PrimaryHandover,
+    ) -> WorkloadRemoval:
+        draining = [
+            self.graceful_deletion.draining_workload(child.ref.kind, child.live, pods) for child in workloads
+        ]
+        if gateways := self._blocking_gateways(shard, _cell(workloads[0])):
+            return WorkloadRemoval((Requeue(RECHECK_SECONDS),), gateways)
+        if held := self._handover_wait(draining, terms, handover):
+            # The orchestrators of the cell stay as well: they may be needed for the handover.
+            return WorkloadRemoval((*held.steps, Requeue(RECHECK_SECONDS)), held=held)
+        stages = self._stages(
+            [workload for workload in draining if workload.kind == DEPLOYMENT],
+            [workload for workload in draining if workload.kind == STATEFUL_SET],
+        )
+        drain = plan_drain(stages, terms)
+        return WorkloadRemoval((*drain.steps, *self._shutdown_events(shard, drain, terms)), drain.waits_for)
+
+    def _handover_wait(
+        self, workloads: Sequence[DrainingWorkload], terms: DeletionTerms, handover: PrimaryHandover
+    ) -> HandoverWait | None:
+        """Of the first pool whose shutdown has not started and must not start now."""
+        seconds = shutdown_period(terms.annotations, self.context.grace.pooler_seconds, terms.grace).seconds
+        for workload in workloads:
+            meta = workload.live.metadata
+            if STARTED not in meta.annotations and meta.deletion_timestamp is None:
+                names = [pod.metadata.name for pod in workload.pods]
+                pool = RemovedPool(workload.ref, meta.annotations, names)
+                if held := handover_wait(pool, handover, terms.now, seconds):
                     return held
         return None
 
-    def _gateways_in_the_way(self, shard: ShardView, cell: str) -> str:
-        """The gateways of a cell that is going; empty when they are gone or the cell stays."""
-        namespace, cluster = shard.metadata.namespace, shard.metadata.labels.get(CLUSTER, "")
-        seen = self.cells.get(Key(namespace, names.cell(cluster, cell)))
-        stays = seen is not None and seen.metadata.deletion_timestamp is None
+    def _blocking_gateways(self, shard: ShardView, cell: str) -> str:
+        """The gateways of a cell that is terminating; "" if they are gone or the cell stays."""
+        namespace, cluster = shard.metadata.namespace, shard.metadata.labels.get(CLUSTER_LABEL, "")
+        live = self.cells.get(Key(namespace, names.cell(cluster, cell)))
+        stays = live is not None and live.metadata.deletion_timestamp is None
         name = names.gateway(cluster, cell)
         return "" if stays or self.deployments.get(Key(namespace, name)) is None else name
 
-    def _told(self, shard: ShardView, draining: Draining, terms: Terms) -> Plan:
-        """An event for each shutdown that begins and each that is over."""
-        ref = Ref(KIND, Key(shard.metadata.namespace, shard.metadata.name))
-        leaving = Leaving(ref, shard.metadata, shard.status, self.context.grace.pooler_seconds, ())
-        begins = [step.ref for step in draining.steps if isinstance(step, Patch)]
-        ends = [
-            step.ref for step in draining.steps if isinstance(step, Delete) and step.ref.kind in WORKLOADS
-        ]
-        ignored = [draining.complaint] if begins and draining.complaint else []
+    def _shutdown_events(self, shard: ShardView, drain: DrainPlan, terms: DeletionTerms) -> Plan:
+        """One event for each shutdown that starts and each that is complete."""
+        seconds = self.context.grace.pooler_seconds
+        deleting = DeletingObject(_ref(shard), shard.metadata, shard.status, seconds, ())
+        steps = drain.steps
+        started = [step.ref for step in steps if isinstance(step, Patch)]
+        ended = [step.ref for step in steps if isinstance(step, Delete) and step.ref.kind in WORKLOADS]
+        ignored = [drain.problem] if started and drain.problem else []
         return (
-            *(emit(leaving, reasons.ANNOTATION_IGNORED, told, EventType.WARNING) for told in ignored),
-            *(emit(leaving, reasons.SHUTDOWN_STARTED, _begins(ref, terms)) for ref in begins),
-            *(emit(leaving, reasons.SHUTDOWN_COMPLETE, f"{COMPLETE} ({ref.key.name})") for ref in ends),
+            *(
+                deletion_event(deleting, reasons.ANNOTATION_IGNORED, problem, EventType.WARNING)
+                for problem in ignored
+            ),
+            *(
+                deletion_event(deleting, reasons.SHUTDOWN_STARTED, _started_message(ref, terms))
+                for ref in started
+            ),
+            *(
+                deletion_event(deleting, reasons.SHUTDOWN_COMPLETE, f"{COMPLETE} ({ref.key.name})")
+                for ref in ended
+            ),
         )
 
-    def revived(self, desired: Iterable[Ref]) -> Plan:
-        """What was draining and is asked for again."""
-        found = (
-            (ref, self.context.of_kind(ref.kind).get(ref.key)) for ref in desired if ref.kind in WORKLOADS
-        )
+    def revive_steps(self, desired: Iterable[Ref]) -> Plan:
+        """For workloads that were draining and are desired again."""
+        workloads = ((ref, self.context.store_of(ref.kind)) for ref in desired if ref.kind in WORKLOADS)
+        cached = ((ref, store.get(ref.key)) for ref, store in workloads)
         return tuple(
-            forget_started(ref)
-            for ref, seen in found
-            if seen is not None and not {STARTED, ASKED}.isdisjoint(seen.metadata.annotations)
+            clear_started_step(ref)
+            for ref, live in cached
+            if live is not None and not {STARTED, REMOVAL_REQUESTED}.isdisjoint(live.metadata.annotations)
         )
 
 
-def forced_removal(shard: ShardView, workloads: Sequence[Surplus]) -> Plan:
-    """What a living Shard says of workloads that it takes away by force."""
+def forced_removal_events(shard: ShardView, workloads: Sequence[UnwantedChild]) -> Plan:
+    """For workloads that a Shard removes by force."""
     if not workloads:
         return ()
-    names = ", ".join(each.ref.key.name for each in workloads)
-    told = f"Deleted by force: {names}; skipped: {SKIPPED}, and the question who leads"
-    ref = Ref(KIND, Key(shard.metadata.namespace, shard.metadata.name))
-    return (Emit(ref, reasons.FORCE_DELETED, told, EventType.WARNING, shard.metadata.uid),)
+    names = ", ".join(child.ref.key.name for child in workloads)
+    message = f"Deleted by force: {names}; skipped: {SKIPPED}, and the check for the primary"
+    return (Emit(_ref(shard), reasons.FORCE_DELETED, message, EventType.WARNING, shard.metadata.uid),)
 
 
-def _begins(workload: Ref, terms: Terms) -> str:
+def _ref(shard: ShardView) -> Ref:
+    return Ref(KIND, Key(shard.metadata.namespace, shard.metadata.name))
+
+
+def _started_message(workload: Ref, terms: DeletionTerms) -> str:
     grace = terms.grace
     usual = grace.pooler_seconds if workload.kind == STATEFUL_SET else grace.default_seconds
     period = shutdown_period(terms.annotations, usual, grace)
-    return f"Graceful shutdown started, waiting {show_duration(period.seconds)} ({workload.key.name})"
+    return f"Graceful shutdown started, waiting {format_duration(period.seconds)} ({workload.key.name})"
 
 
 def _conditions(shard: ShardView, waits_for: str) -> list[Condition]:
-    """Draining, while something is; and that it is over, once it was told."""
+    """True while workloads drain; False afterwards, if the status has reported draining before."""
     generation = shard.metadata.generation
     if waits_for:
-        told = f"{WAITING_FOR_CONNECTIONS} ({waits_for})"
-        return [Condition(each, TRUE, reasons.DRAINING, told, generation) for each in BOTH]
-    known = read_conditions(shard.status.conditions)
-    over = [each for each in BOTH if find_condition(known, each) is not None]
-    return [Condition(each, FALSE, reasons.DRAINED, "every workload is gone", generation) for each in over]
+        message = f"{WAITING_FOR_CONNECTIONS} ({waits_for})"
+        return [Condition(type_, TRUE, reasons.DRAINING, message, generation) for type_ in DRAIN_CONDITIONS]
+    previous = read_conditions(shard.status.conditions)
+    ended = [type_ for type_ in DRAIN_CONDITIONS if find_condition(previous, type_) is not None]
+    message = "every workload is gone"
+    return [Condition(type_, FALSE, reasons.DRAINED, message, generation) for type_ in ended]
 
 
-def _cell(surplus: Surplus) -> str:
-    return str(surplus.seen.metadata.labels.get(CELL, ""))
+def _cell(child: UnwantedChild) -> str:
+    return str(child.live.metadata.labels.get(CELL_LABEL, ""))
 
 
-def _by_cell(workloads: Iterable[Surplus]) -> list[Surplus]:
+def _by_cell(workloads: Iterable[UnwantedChild]) -> list[UnwantedChild]:
     return sorted(workloads, key=_cell)

@@ -1,7 +1,7 @@
-"""Puts together what `rollout` decides on: the pools of a shard, their pods, and who leads.
+"""Collects the inputs of `rollout.pods` for one shard: its pools, their pods and the primary.
 
-A look at the topology counts only if it began after the shard's pods last changed: whoever led before may not lead any
-more.
+An observation of the topology counts only if it began after the shard's pods last changed: the primary may have moved
+since an older one.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -11,162 +11,177 @@ from steward.kube.objects.conditions import FALSE, TRUE, UNKNOWN, Condition
 from steward.kube.objects.kinds import POD, Key, Manifest, Ref
 from steward.kube.objects.meta import key_of
 from steward.multigres import reasons
-from steward.multigres.controllers.common.context import ControllerContext
-from steward.multigres.controllers.common.primaries import Sighting
-from steward.multigres.deletion.primary_handover import Succession, Word, succession
-from steward.multigres.objects.metadata import CLUSTER, POOL
-from steward.multigres.resolution.layers import given
+from steward.multigres.api.unset import or_default
+from steward.multigres.controllers.common.context import MultigresContext
+from steward.multigres.controllers.common.primaries import PrimaryObservation
+from steward.multigres.deletion.primary_handover import PrimaryHandover, TopologyAnswer, primary_handover
+from steward.multigres.objects.metadata import CLUSTER_LABEL, POOL_LABEL
 from steward.multigres.rollout.pods import (
-    UNKNOWN_YET,
-    Pool,
-    Scale,
-    Scene,
-    Verdict,
+    REVISION_UNKNOWN,
+    PoolState,
+    RolloutDecision,
+    ScaleDecision,
+    ShardPods,
+    decide_rollout,
+    decide_scale,
     is_ready,
-    judge,
     members_of,
-    scale,
 )
-from steward.multigres.rollout.volumes import sets_in
-from steward.multigres.status.conditions import ROLLING_UPDATE, SCALE_DOWN_PENDING, Piece
+from steward.multigres.rollout.volumes import stateful_sets_in
+from steward.multigres.status.conditions import ROLLING_UPDATE, SCALE_DOWN_PENDING, ComponentStatus
 from steward.multigres.views import PodView, ShardView
 from steward.runtime.plan.steps import Delete, Plan, Requeue
 
-LOOK_AGAIN_SECONDS = 1.0
+RECHECK_SECONDS = 1.0
 READ_ONLY = "readOnly"
 
 
-class Rolling(NamedTuple):
-    """What the pods of a shard go through: `desired` holds as many replicas as there may be now."""
+class PodRollout(NamedTuple):
+    """The rolling update and scale-down of a shard; `desired` has the replicas that each pool may have now."""
 
     desired: list[Manifest]
-    verdict: Verdict
-    scales: tuple[Scale, ...] = ()
-    succession: Succession = Succession()
+    decision: RolloutDecision
+    scales: tuple[ScaleDecision, ...] = ()
+    handover: PrimaryHandover = PrimaryHandover()
 
     @property
-    def held(self) -> Scale | None:
-        return next((each for each in self.scales if each.waiting), None)
+    def held_scale(self) -> ScaleDecision | None:
+        return next((scale for scale in self.scales if scale.message), None)
 
     @property
     def _is_moving(self) -> bool:
-        return self.verdict.is_rolling and self.verdict.reason != reasons.ROLLOUT_STOPPED
+        return self.decision.is_rolling and self.decision.reason != reasons.ROLLOUT_STOPPED
 
     @property
-    def must_know(self) -> bool:
-        """Whether it matters now who leads."""
-        return self._is_moving or self.held is not None
+    def needs_primary(self) -> bool:
+        """Whether the next step depends on which pod is the primary."""
+        return self._is_moving or self.held_scale is not None
 
     def steps(self, namespace: str) -> Plan:
-        """One eviction at most, and another look soon while there is something to do."""
-        member = self.verdict.replace
-        again = (Requeue(LOOK_AGAIN_SECONDS),) if self.must_know else ()
+        """At most one eviction, and a requeue while the rollout continues."""
+        member = self.decision.replace
+        again = (Requeue(RECHECK_SECONDS),) if self.needs_primary else ()
         if member is None:
             return again
-        reason = "the rolling change of its shard replaces it"
+        reason = "the rolling update of its shard replaces it"
         return (Delete(Ref(POD, Key(namespace, member.name)), member.uid, reason, by="eviction"), *again)
 
-    def pieces(self) -> list[Piece]:
-        found = []
-        if self.verdict.is_rolling:
-            found.append(Piece("the rolling change", 1, 1, False, self.verdict.trouble, self.verdict.message))
-        if self.held is not None:
-            found.append(Piece("fewer pods", 1, 1, False, hint=self.held.waiting))
-        return found
+    def components(self) -> list[ComponentStatus]:
+        decision, components = self.decision, []
+        if decision.is_rolling:
+            components.append(
+                ComponentStatus("the rolling change", 1, 1, False, decision.problem, decision.message)
+            )
+        if self.held_scale is not None:
+            components.append(ComponentStatus("fewer pods", 1, 1, False, hint=self.held_scale.message))
+        return components
 
     def conditions(self, generation: int) -> list[Condition]:
-        verdict = self.verdict
-        settled = UNKNOWN if verdict is UNKNOWN_YET else FALSE
-        status = TRUE if verdict.is_rolling else settled
-        told = [Condition(ROLLING_UPDATE, status, verdict.reason, verdict.message, generation)]
-        if self.held is not None:
-            held = self.held
-            told.append(Condition(SCALE_DOWN_PENDING, TRUE, held.reason, held.waiting, generation))
-        return told
+        decision, held = self.decision, self.held_scale
+        idle = UNKNOWN if decision is REVISION_UNKNOWN else FALSE
+        status = TRUE if decision.is_rolling else idle
+        rolling = Condition(ROLLING_UPDATE, status, decision.reason, decision.message, generation)
+        if held is None:
+            return [rolling]
+        return [rolling, Condition(SCALE_DOWN_PENDING, TRUE, held.reason, held.message, generation)]
 
 
-class RollingChanges:
-    def __init__(self, context: ControllerContext) -> None:
+class _PodSnapshot(NamedTuple):
+    """Identity and readiness of a shard's pods, and since when they have been unchanged."""
+
+    pods: frozenset[object]
+    since: float
+
+
+class RolloutPlanner:
+    def __init__(self, context: MultigresContext) -> None:
         self.context = context
         self.sets = context.store(context.rules.stateful_set)
-        self._steady: dict[Key, tuple[frozenset[object], float]] = {}
+        self._snapshots: dict[Key, _PodSnapshot] = {}
         self._forbidden: dict[Key, str] = {}
 
     def forget(self, shard: Key) -> None:
-        self._steady.pop(shard, None)
+        self._snapshots.pop(shard, None)
         self._forbidden.pop(shard, None)
         self.context.primaries.forget(shard)
 
-    def remember(self, shard: Key, steps: Iterable[object]) -> None:
-        """Which eviction a budget did not let pass: the next status says so."""
+    def record_forbidden(self, shard: Key, steps: Iterable[object]) -> None:
+        """Remembers an eviction that a disruption budget did not allow, for the next status."""
         self._forbidden.pop(shard, None)
         for step in steps:
             if isinstance(step, Delete):
                 self._forbidden[shard] = step.ref.key.name
 
-    def look(self, shard: ShardView, desired: list[Manifest], pods: Sequence[PodView]) -> Rolling:
+    def plan_rollout(self, shard: ShardView, desired: list[Manifest], pods: Sequence[PodView]) -> PodRollout:
         key = key_of(shard)
-        scene = self._scene(shard, desired, pods)
-        scales = {pool.name: scale(pool, scene) for pool in scene.pools}
-        verdict = self._told(key, judge(scene))
-        after = succession(scene.pools, scene.primary)._replace(word=self._word(key, pods))
-        return Rolling(_scaled(desired, scales), verdict, tuple(scales.values()), after)
+        live = self._shard_pods(shard, desired, pods)
+        scales = {pool.name: decide_scale(pool, live) for pool in live.pools}
+        decision = self._with_forbidden(key, decide_rollout(live))
+        handover = primary_handover(live.pools, live.primary)._replace(answer=self._answer(key, pods))
+        return PodRollout(_scaled(desired, scales), decision, tuple(scales.values()), handover)
 
-    def _told(self, shard: Key, verdict: Verdict) -> Verdict:
+    def _with_forbidden(self, shard: Key, decision: RolloutDecision) -> RolloutDecision:
         name = self._forbidden.get(shard)
-        if name is None or verdict.replace is None or verdict.replace.name != name:
-            return verdict
-        told = f"waits for a disruption budget that does not let pod {name} go; a pod may have one budget, and has ours"
-        return verdict._replace(reason=reasons.BUDGET_FORBIDS, message=told)
+        if name is None or decision.replace is None or decision.replace.name != name:
+            return decision
+        message = (
+            f"waits for a disruption budget that does not allow the eviction of pod {name};"
+            " a pod may have one budget, and has ours"
+        )
+        return decision._replace(reason=reasons.BUDGET_FORBIDS, message=message)
 
-    def _scene(self, shard: ShardView, desired: list[Manifest], pods: Sequence[PodView]) -> Scene:
+    def _shard_pods(self, shard: ShardView, desired: list[Manifest], pods: Sequence[PodView]) -> ShardPods:
         now = self.context.clock.now()
-        read_only = {name for name, pool in given(shard.spec.pools, {}).items() if pool.type == READ_ONLY}
+        spec_pools = or_default(shard.spec.pools, {}).items()
+        read_only = {name for name, pool in spec_pools if pool.type == READ_ONLY}
         pools = []
-        for manifest in sets_in(desired):
+        for manifest in stateful_sets_in(desired):
             meta = manifest["metadata"]
-            name, seen = meta["name"], self.sets.get(Key(meta["namespace"], meta["name"]))
-            may_lead = meta["labels"].get(POOL) not in read_only
-            members = members_of(name, seen, pods, now)
-            pools.append(Pool(name, manifest["spec"]["replicas"], seen, may_lead, members))
-        return Scene(tuple(pools), self._primary(key_of(shard), pods))
+            name, live = meta["name"], self.sets.get(Key(meta["namespace"], meta["name"]))
+            may_lead = meta["labels"].get(POOL_LABEL) not in read_only
+            members = members_of(name, live, pods, now)
+            pools.append(PoolState(name, manifest["spec"]["replicas"], live, may_lead, members))
+        return ShardPods(tuple(pools), self._primary(key_of(shard), pods))
 
-    def ask(self, shard: ShardView, pods: Sequence[PodView]) -> None:
-        """Who leads, of the topology: pods may go as soon as it is known."""
-        cluster = shard.metadata.labels.get(CLUSTER, "")
-        self.context.primaries.ask(key_of(shard), cluster, self._steady_since(key_of(shard), pods))
+    def request_primary_check(self, shard: ShardView, pods: Sequence[PodView]) -> None:
+        """Asks the topology controller for the primary: pods are replaced or removed once it is known."""
+        cluster = shard.metadata.labels.get(CLUSTER_LABEL, "")
+        unchanged_since = self._unchanged_since(key_of(shard), pods)
+        self.context.primaries.request_check(key_of(shard), cluster, unchanged_since)
 
-    def _sighting(self, shard: Key, pods: Sequence[PodView]) -> Sighting | None:
-        return self.context.primaries.sighting_since(shard, self._steady_since(shard, pods))
+    def _observation(self, shard: Key, pods: Sequence[PodView]) -> PrimaryObservation | None:
+        return self.context.primaries.observation_since(shard, self._unchanged_since(shard, pods))
 
     def _primary(self, shard: Key, pods: Sequence[PodView]) -> str | None:
-        sighting = self._sighting(shard, pods)
-        leading = None if sighting is None else sighting.primary
-        if leading is None:
+        observation = self._observation(shard, pods)
+        primary = None if observation is None else observation.primary
+        if primary is None:
             return None
-        return next((pod.metadata.name for pod in pods if leading.is_of_pod(pod.metadata.name)), None)
+        return next((pod.metadata.name for pod in pods if primary.belongs_to_pod(pod.metadata.name)), None)
 
-    def _word(self, shard: Key, pods: Sequence[PodView]) -> Word | None:
-        """Of the topology, about the pods."""
-        sighting = self._sighting(shard, pods)
-        if sighting is None:
+    def _answer(self, shard: Key, pods: Sequence[PodView]) -> TopologyAnswer | None:
+        observation = self._observation(shard, pods)
+        if observation is None:
             return None
         names = (pod.metadata.name for pod in pods)
-        known = frozenset(name for name in names if any(each.is_of_pod(name) for each in sighting.poolers))
-        return Word(sighting.is_answered, known)
+        poolers = observation.poolers
+        registered = frozenset(
+            name for name in names if any(pooler.belongs_to_pod(name) for pooler in poolers)
+        )
+        return TopologyAnswer(observation.is_answered, registered)
 
-    def _steady_since(self, shard: Key, pods: Sequence[PodView]) -> float:
+    def _unchanged_since(self, shard: Key, pods: Sequence[PodView]) -> float:
         now = self.context.clock.monotonic()
-        looks = frozenset(
+        current = frozenset(
             (pod.metadata.uid, is_ready(pod), pod.metadata.deletion_timestamp is None) for pod in pods
         )
-        before = self._steady.get(shard)
-        if before is None or before[0] != looks:
-            self._steady[shard] = (looks, now)
-        return self._steady[shard][1]
+        last = self._snapshots.get(shard)
+        if last is None or last.pods != current:
+            last = self._snapshots[shard] = _PodSnapshot(current, now)
+        return last.since
 
 
-def _scaled(desired: list[Manifest], scales: Mapping[str, Scale]) -> list[Manifest]:
+def _scaled(desired: list[Manifest], scales: Mapping[str, ScaleDecision]) -> list[Manifest]:
     return [
         {**manifest, "spec": {**manifest["spec"], "replicas": scales[manifest["metadata"]["name"]].replicas}}
         if manifest["kind"] == "StatefulSet"

@@ -1,318 +1,286 @@
-"""Shard: keeps orchestrators, pools and what they share, and says whether they serve."""
+"""Shard: manages orchestrators, pools and the objects that they share, and reports whether they serve."""
 
 from typing import NamedTuple
 
 from msgspec import UNSET
 
-from steward.kube.cache.hashed_views import Hashed
+from steward.kube.cache.hashed_views import HashedData
 from steward.kube.objects.conditions import TRUE, Condition
 from steward.kube.objects.kinds import DEPLOYMENT, STATEFUL_SET, Key, Manifest, Ref, ref_of
 from steward.kube.objects.meta import HasMetadata, key_of
 from steward.multigres import names
+from steward.multigres.api.unset import or_default
 from steward.multigres.cache_rules import SHARD as KIND
-from steward.multigres.controllers.common.child_triggers import PODS, owned
-from steward.multigres.controllers.common.context import ControllerContext, stall_of
-from steward.multigres.controllers.common.volumes import Around, VolumeKeeper, Volumes
-from steward.multigres.controllers.shard.deletion import Retiring, ShardRemoval
-from steward.multigres.controllers.shard.pod_rollout import Rolling, RollingChanges
-from steward.multigres.deletion.annotations import STEERING, held
+from steward.multigres.controllers.common.child_triggers import PODS, owned_triggers
+from steward.multigres.controllers.common.context import MultigresContext
+from steward.multigres.controllers.common.foreign_objects import foreign_stall
+from steward.multigres.controllers.common.volumes import VolumeInputs, VolumePlan, VolumePlanner
+from steward.multigres.controllers.shard.deletion import ShardDeletion, WorkloadRemoval
+from steward.multigres.controllers.shard.pod_rollout import PodRollout, RolloutPlanner
+from steward.multigres.deletion.annotations import DELETION_ANNOTATIONS
 from steward.multigres.names import ShardPath
-from steward.multigres.objects import backup, orchestrator, pool, shard_parts
+from steward.multigres.objects import pool
 from steward.multigres.objects.metadata import (
-    CLUSTER,
-    COMPONENT,
-    DATABASE,
-    SHARD,
-    TABLE_GROUP,
-    Owner,
+    CLUSTER_LABEL,
+    COMPONENT_LABEL,
+    DATABASE_LABEL,
+    FINALIZER,
+    SHARD_LABEL,
+    TABLE_GROUP_LABEL,
 )
-from steward.multigres.objects.shards import ShardBuild
-from steward.multigres.resolution import defaults
-from steward.multigres.resolution.layers import given
+from steward.multigres.objects.shard_inputs import shard_inputs
+from steward.multigres.objects.tree import shard_objects
 from steward.multigres.rollout.claim_retention import GRACE
 from steward.multigres.rollout.pods import UP_TO_DATE
 from steward.multigres.status.conditions import (
     SCALE_DOWN_PENDING,
-    Look,
-    Piece,
-    Report,
+    ComponentStatus,
+    PodProblems,
     Stall,
-    assess,
-    certificates_piece,
+    StatusContext,
+    assess_health,
+    certificates_component,
     common_status,
-    workload_piece,
+    workload_component,
 )
-from steward.multigres.status.events import news
-from steward.multigres.views import ClusterView, PodView, ShardView
+from steward.multigres.status.events import condition_events
+from steward.multigres.views import ClaimView, ClusterView, PodView, ShardView
 from steward.runtime.controller.controller import Controller
-from steward.runtime.controller.predicates import annotations, chosen, own_object
+from steward.runtime.controller.predicates import annotations, own_object, selected_fields
 from steward.runtime.controller.triggers import For, Watches
 from steward.runtime.plan.executor import WRITES, PlanResult
-from steward.runtime.plan.steps import Plan, about
+from steward.runtime.plan.finalizers import add_finalizer
+from steward.runtime.plan.steps import Plan, step_target
 from steward.runtime.reconcile import DONE, Result
 
-OF_SHARD = "shard"
-CONFIG_USERS = "config users"
-PASSWORD_KEY = "password"
+SHARD_INDEX = "shard"
+CONFIG_MAP_INDEX = "postgres config map"
 
 
-class Change(NamedTuple):
-    """What pods and volumes go through on the way to what is wanted."""
+class ShardChange(NamedTuple):
+    """The changes in progress towards the desired state: rollout, volumes and removed workloads."""
 
-    rolling: Rolling
-    volumes: Volumes
-    retiring: Retiring = Retiring()
+    rollout: PodRollout
+    volumes: VolumePlan
+    removal: WorkloadRemoval = WorkloadRemoval()
 
-    def own_conditions(self, generation: int) -> list[Condition]:
+    def event_conditions(self, generation: int) -> list[Condition]:
+        """The conditions whose transitions are reported as events."""
         return [
             self.volumes.condition(generation),
-            *self.rolling.conditions(generation),
-            *self._held(generation),
+            *self.rollout.conditions(generation),
+            *self._held_removal(generation),
         ]
 
-    def _held(self, generation: int) -> list[Condition]:
-        """A pool that must wait before it goes; one that shrinks has the word before it."""
-        held = self.retiring.held
-        if held is None or self.rolling.held is not None:
+    def _held_removal(self, generation: int) -> list[Condition]:
+        """For a pool that must not be removed yet; a pool that must not scale down yet takes precedence."""
+        held = self.removal.held
+        if held is None or self.rollout.held_scale is not None:
             return []
-        return [Condition(SCALE_DOWN_PENDING, TRUE, held.reason, held.told, generation)]
+        return [Condition(SCALE_DOWN_PENDING, TRUE, held.reason, held.message, generation)]
 
     def conditions(self, generation: int) -> list[Condition]:
-        return [*self.own_conditions(generation), *self.retiring.conditions]
+        return [*self.event_conditions(generation), *self.removal.conditions]
 
-    def pieces(self) -> list[Piece]:
-        held = self.retiring.held
-        waiting = [] if held is None else [Piece("fewer pools", 1, 1, False, hint=held.told)]
-        return [*self.volumes.pieces(), *self.rolling.pieces(), *waiting]
+    def components(self) -> list[ComponentStatus]:
+        held = self.removal.held
+        waiting = [] if held is None else [ComponentStatus("fewer pools", 1, 1, False, hint=held.message)]
+        return [*self.volumes.components(), *self.rollout.components(), *waiting]
 
 
 class ShardReconciler:
-    def __init__(self, context: ControllerContext) -> None:
+    """Executes two plans: the children, then the status and at most one eviction. The result of the first decides about
+    the eviction: after a change of a StatefulSet its controller must name the new revision before pods are replaced.
+    The status follows the first plan, so that it never reports pods as ready that the plan has just changed. Volume
+    expansions are executed while the first plan is made."""
+
+    def __init__(self, context: MultigresContext) -> None:
         rules = context.rules
         self.context = context
-        self.removal = ShardRemoval(context)
+        self.deletion = ShardDeletion(context)
         self.shards = context.store(rules.shard)
-        self.shards.add_index(CONFIG_USERS, _config_used)
+        self.shards.add_index(CONFIG_MAP_INDEX, _referenced_config)
         self.deployments = context.store(rules.deployment)
         self.sets = context.store(rules.stateful_set)
         self.config_maps = context.store(rules.config_map)
         self.claims = context.store(rules.claim)
-        self.claims.add_index(OF_SHARD, lambda claim: [str(key) for key in _shard_of(claim)])
+        self.claims.add_index(SHARD_INDEX, lambda claim: [str(key) for key in _shard_of(claim)])
         self.pods = context.store(rules.pod)
-        self.pods.add_index(OF_SHARD, lambda pod: [str(key) for key in _shard_of(pod)])
-        self.rolling = RollingChanges(context)
-        self.volumes = VolumeKeeper(context)
-        # Secrets are left out: those of a shard are its certificates, which are kept elsewhere.
-        self.kept = rules.of_objects()
-        for rule in self.kept:
+        self.pods.add_index(SHARD_INDEX, lambda pod: [str(key) for key in _shard_of(pod)])
+        self.rollouts = RolloutPlanner(context)
+        self.volumes = VolumePlanner(context)
+        # Without Secrets: those of a shard are its certificates, which the certificates controller manages.
+        self.child_rules = rules.shard_object_rules()
+        for rule in self.child_rules:
             context.store(rule)
 
     def controller(self) -> Controller:
         rules = self.context.rules
+        steering = annotations(GRACE, *DELETION_ANNOTATIONS)
         return Controller(
             "shard",
             self,
             (
-                For(rules.shard, when=own_object(GRACE, *STEERING)),
-                *owned(self.kept),
-                Watches(rules.pod, to=_shard_of, patience=PODS),
-                Watches(rules.claim, to=_shard_of, patience=PODS),
-                Watches(rules.cluster, to=self._shards_of, when=annotations(GRACE, *STEERING)),
+                For(rules.shard, when=own_object(GRACE, *DELETION_ANNOTATIONS)),
+                *owned_triggers(self.child_rules),
+                Watches(rules.pod, to=_shard_of, debounce=PODS),
+                Watches(rules.claim, to=_shard_of, debounce=PODS),
+                Watches(rules.cluster, to=self._shards_of, when=steering),
                 Watches(rules.config_map, to=self._users_of),
-                Watches(rules.shard, to=lambda shard: [key_of(shard)], when=chosen(_certificates)),
+                Watches(rules.shard, to=lambda shard: [key_of(shard)], when=selected_fields(_certificates)),
             ),
-            channel=self.context.remarks.channel(KIND),
+            channel=self.context.contributions.channel(KIND),
         )
 
-    def _users_of(self, config_map: Hashed) -> list[Key]:
-        meta = config_map.metadata
-        users = self.shards.by_index(CONFIG_USERS, str(Key(meta.namespace, meta.name)))
-        return [Key(user.metadata.namespace, user.metadata.name) for user in users]
+    def _users_of(self, config_map: HashedData) -> list[Key]:
+        users = self.shards.by_index(CONFIG_MAP_INDEX, str(key_of(config_map)))
+        return [key_of(shard) for shard in users]
 
     def _shards_of(self, cluster: ClusterView) -> list[Key]:
         meta = cluster.metadata
-        beside = self.shards.list(meta.namespace)
-        return [
-            Key(meta.namespace, s.metadata.name)
-            for s in beside
-            if s.metadata.labels.get(CLUSTER) == meta.name
-        ]
+        shards = self.shards.list(meta.namespace)
+        return [key_of(shard) for shard in shards if shard.metadata.labels.get(CLUSTER_LABEL) == meta.name]
 
     async def reconcile(self, key: Key) -> Result:
-        shard = self.shards.get(key)
+        shard, ref = self.shards.get(key), Ref(KIND, key)
         if shard is None or shard.metadata.deletion_timestamp is not None:
-            self.rolling.forget(key)
-            return DONE if shard is None else await self._leave(shard)
-        build = shard_build(shard, self._config_digest(shard))
-        desired = self.context.drafts.of(Ref(KIND, key), build, lambda: shard_objects(build))
-        strangers = await self.context.strangers(desired)
-        if strangers:
-            still = Change(Rolling(desired, UP_TO_DATE), Volumes(desired))
-            told = self.context.report(Ref(KIND, key), shard, self._status(shard, still, stall_of(strangers)))
-            return (await self.context.executor.execute(told, Ref(KIND, key))).result
-        return await self._carry_out(shard, await self._change(shard, desired))
+            self.rollouts.forget(key)
+            return DONE if shard is None else await self._delete(ref, shard)
+        desired = self._desired(ref, shard)
+        foreign = await self.context.foreign_objects.find(desired)
+        if foreign:
+            return await self._report_foreign(ref, shard, desired, foreign)
+        change = await self._plan_change(shard, desired)
+        applied = await self.context.executor.execute(self._plan(ref, shard, change), ref)
+        eviction = () if _has_changed_set(applied) else change.rollout.steps(key.namespace)
+        report = (*self._report(ref, shard, change), *eviction)
+        reported = await self.context.executor.execute(report, ref)
+        self.rollouts.record_forbidden(key, reported.forbidden)
+        return PlanResult([*applied.steps, *reported.steps]).result
 
-    async def _change(self, shard: ShardView, desired: list[Manifest]) -> Change:
-        key = str(Key(shard.metadata.namespace, shard.metadata.name))
-        pods = [pod for pod in self.pods.by_index(OF_SHARD, key) if _is_server(pod)]
-        rolling = self.rolling.look(shard, desired, pods)
-        around = Around(shard.metadata, self.claims.by_index(OF_SHARD, key), pods)
-        surplus = self.context.surplus(shard.metadata, desired, self.kept)
-        retiring = self.removal.retire(shard, surplus, self.pods.by_index(OF_SHARD, key), rolling.succession)
-        if rolling.must_know or retiring.held is not None:
-            self.rolling.ask(shard, pods)
-        return Change(rolling, await self.volumes.settle(rolling.desired, around), retiring)
+    async def _delete(self, ref: Ref, shard: ShardView) -> Result:
+        plan = await self.deletion.plan_deletion(shard, self._pods(ref))
+        return await self.deletion.graceful_deletion.execute(plan, ref)
 
-    async def _carry_out(self, shard: ShardView, change: Change) -> Result:
-        meta = shard.metadata
-        ref = Ref(KIND, Key(meta.namespace, meta.name))
-        kept = change.volumes.around((*self._put(change.volumes.desired), *change.retiring.steps))
-        outcome = await self.context.executor.execute((*held(ref, meta), *kept), ref)
-        # Which pods are outdated is known anew once the set's controller has seen the change.
-        rolling = () if _changed_a_set(outcome) else change.rolling.steps(meta.namespace)
-        # What was just applied is already in the caches: no status calls it ready before it is.
-        told = self.context.report(ref, shard, self._status(shard, change, None))
-        events = news(ref, shard.status.conditions, change.own_conditions(meta.generation))
-        reported = await self.context.executor.execute((*told, *events, *rolling), ref)
-        self.rolling.remember(ref.key, reported.forbidden)
-        return PlanResult([*outcome.carried, *reported.carried]).result
+    def _desired(self, ref: Ref, shard: ShardView) -> list[Manifest]:
+        inputs = shard_inputs(shard, self._config_digest(shard))
+        return self.context.manifests.get_or_build(ref, inputs, lambda: shard_objects(inputs))
 
-    def _put(self, desired: list[Manifest]) -> Plan:
-        return (*self.removal.revived(map(ref_of, desired)), *self.context.put(desired))
+    async def _report_foreign(
+        self, ref: Ref, shard: ShardView, desired: list[Manifest], foreign: frozenset[Ref]
+    ) -> Result:
+        unchanged = ShardChange(PodRollout(desired, UP_TO_DATE), VolumePlan(desired))
+        status = self._status(shard, unchanged, foreign_stall(foreign))
+        report = self.context.reporter.report(ref, shard, status)
+        return (await self.context.executor.execute(report, ref)).result
 
-    async def _leave(self, shard: ShardView) -> Result:
-        ref = Ref(KIND, Key(shard.metadata.namespace, shard.metadata.name))
-        plan = await self.removal.leave(shard, self.pods.by_index(OF_SHARD, str(ref.key)))
-        return await self.removal.farewell.execute(plan, ref)
+    async def _plan_change(self, shard: ShardView, desired: list[Manifest]) -> ShardChange:
+        meta, pods = shard.metadata, self._pods(Ref(KIND, key_of(shard)))
+        servers = [pod for pod in pods if _is_server(pod)]
+        rollout = self.rollouts.plan_rollout(shard, desired, servers)
+        unwanted = self.context.children.unwanted_children(meta, desired, self.child_rules)
+        removal = self.deletion.plan_removal(shard, unwanted, pods, rollout.handover)
+        if rollout.needs_primary or removal.held is not None:
+            self.rollouts.request_primary_check(shard, servers)
+        inputs = VolumeInputs(meta, self._claims(Ref(KIND, key_of(shard))), servers)
+        return ShardChange(rollout, await self.volumes.plan_volumes(rollout.desired, inputs), removal)
+
+    def _plan(self, ref: Ref, shard: ShardView, change: ShardChange) -> Plan:
+        desired = change.volumes.desired
+        revived = self.deletion.revive_steps(map(ref_of, desired))
+        applies = self.context.children.apply_steps(desired)
+        children = change.volumes.wrap((*revived, *applies, *change.removal.steps))
+        return (*add_finalizer(ref, shard.metadata, FINALIZER), *children)
+
+    def _report(self, ref: Ref, shard: ShardView, change: ShardChange) -> Plan:
+        report = self.context.reporter.report(ref, shard, self._status(shard, change, None))
+        current = change.event_conditions(shard.metadata.generation)
+        return (*report, *condition_events(ref, shard.status.conditions, current))
+
+    def _pods(self, ref: Ref) -> list[PodView]:
+        return self.pods.by_index(SHARD_INDEX, str(ref.key))
+
+    def _claims(self, ref: Ref) -> list[ClaimView]:
+        return self.claims.by_index(SHARD_INDEX, str(ref.key))
 
     def _config_digest(self, shard: ShardView) -> str:
         reference = shard.spec.postgres_config_ref
         if reference is UNSET:
             return ""
-        seen = self.config_maps.get(Key(shard.metadata.namespace, reference.name))
-        return "" if seen is None else seen.data_hash
+        live = self.config_maps.get(Key(shard.metadata.namespace, reference.name))
+        return "" if live is None else live.data_hash
 
-    def _status(self, shard: ShardView, change: Change, stall: Stall | None) -> Manifest:
-        desired = change.volumes.desired
-        pods = self.pods.by_index(OF_SHARD, str(Key(shard.metadata.namespace, shard.metadata.name)))
-        claims = self.claims.by_index(OF_SHARD, str(Key(shard.metadata.namespace, shard.metadata.name)))
-        look = self.context.look(pods, claims)
-        orchestrators = self._pieces(desired, DEPLOYMENT.kind, "orchestrators")
-        pools = self._pieces(desired, STATEFUL_SET.kind, "pool")
-        certificates = certificates_piece(shard.status.conditions)
-        going = self.context.going(desired)
-        pieces = [*going, *_with_look([*pools, *orchestrators], look), *change.pieces(), *certificates]
-        report = Report(shard.metadata, shard.status.conditions, self.context.now())
+    def _status(self, shard: ShardView, change: ShardChange, stall: Stall | None) -> Manifest:
+        desired, ref = change.volumes.desired, Ref(KIND, key_of(shard))
+        problems = self.context.pod_problems.find(self._pods(ref), self._claims(ref))
+        orchestrators = self._workloads(desired, DEPLOYMENT.kind, "orchestrators")
+        pools = self._workloads(desired, STATEFUL_SET.kind, "pool")
+        components = [
+            *self.context.children.terminating(desired),
+            *_with_problems([*pools, *orchestrators], problems),
+            *change.components(),
+            *certificates_component(shard.status.conditions),
+        ]
+        context = StatusContext(shard.metadata, shard.status.conditions, self.context.now())
+        conditions = change.conditions(shard.metadata.generation)
         return {
-            **common_status(report, assess(pieces, stall), change.conditions(shard.metadata.generation)),
-            "cells": pool.pools_by_cell(given(shard.spec.pools, {})),
-            "orchReady": all(piece.is_ready for piece in orchestrators),
-            "poolsReady": all(piece.is_ready for piece in pools),
-            "replicas": sum(piece.desired for piece in pools),
-            "readyReplicas": sum(piece.ready for piece in pools),
+            **common_status(context, assess_health(components, stall), conditions),
+            "cells": pool.pool_cells(or_default(shard.spec.pools, {})),
+            "orchReady": all(component.is_ready for component in orchestrators),
+            "poolsReady": all(component.is_ready for component in pools),
+            "replicas": sum(component.desired for component in pools),
+            "readyReplicas": sum(component.ready for component in pools),
             "retainedClaims": list(change.volumes.retained),
         }
 
-    def _pieces(self, desired: list[Manifest], kind: str, what: str) -> list[Piece]:
+    def _workloads(self, desired: list[Manifest], kind: str, role: str) -> list[ComponentStatus]:
         store = self.deployments if kind == DEPLOYMENT.kind else self.sets
-        pieces = []
+        components = []
         for manifest in desired:
             if manifest["kind"] == kind:
-                meta = manifest["metadata"]
-                seen = store.get(Key(meta["namespace"], meta["name"]))
-                pieces.append(workload_piece(f"{what} {meta['name']}", manifest["spec"]["replicas"], seen))
-        return pieces
+                name, replicas = manifest["metadata"]["name"], manifest["spec"]["replicas"]
+                live = store.get(ref_of(manifest).key)
+                components.append(workload_component(f"{role} {name}", replicas, live))
+        return components
 
 
-def shard_build(shard: ShardView, config_digest: str = "") -> ShardBuild:
-    meta = shard.metadata
-    secret, key = _password(shard)
-    return ShardBuild(
-        owner=Owner("Shard", meta.namespace, meta.name, meta.uid),
-        path=shard_path(shard),
-        spec=shard.spec,
-        password_secret=secret,
-        password_key=key,
-        certificates=certificate_secret(shard),
-        config_digest=config_digest,
-        certificate_renewals=_renewals(shard),
-    )
+def _certificates(shard: ShardView) -> tuple[int, list[ComponentStatus]]:
+    """What the certificates controller reports that matters to the pods or to their health."""
+    renewals = or_default(shard.status.backup_certificate_renewals, 0)
+    return renewals, certificates_component(shard.status.conditions)
 
 
-def shard_objects(build: ShardBuild) -> list[Manifest]:
-    """Everything below a Shard but its Secrets."""
-    cells = pool.pools_by_cell(given(build.spec.pools, {}))
+def _with_problems(components: list[ComponentStatus], problems: PodProblems) -> list[ComponentStatus]:
+    """Adds the problems of the shard's pods to the first component that is not ready."""
+    unready = next((component for component in components if not component.is_ready), None)
     return [
-        *shard_parts.config_maps(build),
-        *backup.backup_claims(build, cells),
-        *orchestrator.orchestrator_objects(build),
-        *pool.pool_objects(build),
-        shard_parts.disruption_budget(build),
-    ]
-
-
-def shard_path(shard: ShardView) -> ShardPath:
-    labels = shard.metadata.labels
-    return ShardPath(
-        labels.get(CLUSTER, ""),
-        given(shard.spec.database_name, labels.get(DATABASE, "")),
-        given(shard.spec.table_group_name, labels.get(TABLE_GROUP, "")),
-        shard.spec.shard_name,
-    )
-
-
-def _certificates(shard: ShardView) -> tuple[int, list[Piece]]:
-    """What the keeper of the certificates reports, and concerns the pods or the verdict over them."""
-    return _renewals(shard), certificates_piece(shard.status.conditions)
-
-
-def _renewals(shard: ShardView) -> int:
-    return given(shard.status.backup_certificate_renewals, 0)
-
-
-def _with_look(pieces: list[Piece], look: Look) -> list[Piece]:
-    """Lays what the shard's pods tell onto the first piece that is not ready."""
-    unready = next((piece for piece in pieces if not piece.is_ready), None)
-    return [
-        piece._replace(trouble=look.trouble, hint=look.hint) if piece is unready else piece
-        for piece in pieces
+        component._replace(problem=problems.problem, hint=problems.hint)
+        if component is unready
+        else component
+        for component in components
     ]
 
 
 def _is_server(pod: PodView) -> bool:
-    return pod.metadata.labels.get(COMPONENT) == pool.COMPONENT
+    return pod.metadata.labels.get(COMPONENT_LABEL) == pool.COMPONENT
 
 
-def _changed_a_set(outcome: PlanResult) -> bool:
-    written = (about(carried.step) for carried in outcome.carried if carried.effect in WRITES)
+def _has_changed_set(applied: PlanResult) -> bool:
+    written = (step_target(result.step) for result in applied.steps if result.effect in WRITES)
     return any(ref is not None and ref.kind == STATEFUL_SET for ref in written)
 
 
-def _shard_of(seen: HasMetadata) -> list[Key]:
+def _shard_of(live: HasMetadata) -> list[Key]:
     """The Shard that a pod or claim belongs to. Its name follows from the labels, so that no lookup is needed."""
-    labels = seen.metadata.labels
-    parts = [labels.get(label, "") for label in (CLUSTER, DATABASE, TABLE_GROUP, SHARD)]
+    labels = live.metadata.labels
+    parts = [
+        labels.get(label, "") for label in (CLUSTER_LABEL, DATABASE_LABEL, TABLE_GROUP_LABEL, SHARD_LABEL)
+    ]
     if not all(parts):
         return []
-    return [Key(seen.metadata.namespace, names.shard(ShardPath(*parts)))]
+    return [Key(live.metadata.namespace, names.shard(ShardPath(*parts)))]
 
 
-def _config_used(shard: ShardView) -> list[str]:
+def _referenced_config(shard: ShardView) -> list[str]:
     reference = shard.spec.postgres_config_ref
     return [] if reference is UNSET else [str(Key(shard.metadata.namespace, reference.name))]
-
-
-def _password(shard: ShardView) -> tuple[str, str]:
-    """The Secret and the key in it: the cluster's own, unless its owner brought one."""
-    reference = shard.spec.postgres_password_secret_ref
-    if reference is UNSET:
-        return names.password_secret(shard.metadata.labels.get(CLUSTER, "")), PASSWORD_KEY
-    return reference.name, given(reference.key, PASSWORD_KEY)
-
-
-def certificate_secret(shard: ShardView) -> str:
-    """The Secret with ca.crt, tls.crt and tls.key: the user's own, else ours."""
-    backup_ = given(shard.spec.backup, defaults.BACKUP)
-    if backup_.pgbackrest_tls is UNSET:
-        return f"{shard.metadata.name}-pgbackrest-tls"
-    return backup_.pgbackrest_tls.secret_name

@@ -1,5 +1,5 @@
-"""Brings the records in a topology server up to date. Every write is guarded by the revision that was seen, and says
-that it is done only when all of them went through."""
+"""Writes the records of a cluster into its topology server. Every write is conditional on the revision that was read;
+`register_records` returns only when all of them have succeeded."""
 
 from collections.abc import Collection, Iterable
 
@@ -7,54 +7,53 @@ from steward.etcd.client import EtcdClient
 from steward.etcd.errors import EtcdError
 from steward.multigres.topology.protobuf import MalformedRecord
 from steward.multigres.topology.store_records import (
-    Change,
     PoolerRecord,
-    Stored,
-    Write,
-    changes,
-    dead_poolers,
+    RecordChange,
+    StoredRecord,
+    WriteRecord,
     decode_pooler,
-    left_of_databases,
+    leftover_database_keys,
     pooler_prefix,
+    record_changes,
+    stale_poolers,
 )
 
 ATTEMPTS = 3
 RECORDS = ("/Cell", "/Database")
 
 
-async def register(
+async def register_records(
     etcd: EtcdClient,
     root: str,
     desired: dict[str, bytes],
-    ours: Collection[str] | None,
-    still_used: Collection[str] = (),
+    own: Collection[str] | None,
+    retained: Collection[str] = (),
 ) -> None:
-    """Writes what is missing or differs, and removes what nobody wants: of `ours`, or of all records when None.
+    """Writes missing and outdated records and removes undesired ones: among `own`, or among all records if None.
 
-    What is `still_used` stays although nobody wants it any more: its pods are on their way out and read it to the end.
+    Records in `retained` stay although they are no longer desired: pods that are shutting down still read them.
     """
     for _ in range(ATTEMPTS):
         found = {
-            key: Stored(*value)
-            for kept in ("cells", "databases")
-            for key, value in (await etcd.list(f"{root}/{kept}/")).items()
+            key: StoredRecord(*value)
+            for folder in ("cells", "databases")
+            for key, value in (await etcd.list(f"{root}/{folder}/")).items()
         }
         stored = {key: value for key, value in found.items() if key.endswith(RECORDS)}
-        removable = set(found if ours is None else ours) - set(still_used)
-        staying = {*desired, *still_used}
-        # First: without its record nobody would know any more that they belong to a database of ours.
-        leftovers = left_of_databases(root, found, staying, ours)
-        if await _carry_out(etcd, [*leftovers, *changes(desired, stored, removable)]):
+        removable = set(found if own is None else own) - set(retained)
+        # Leftovers go first: without the database's record nothing shows that they belong to this cluster.
+        leftovers = leftover_database_keys(root, found, {*desired, *retained}, own)
+        if await _write_changes(etcd, [*leftovers, *record_changes(desired, stored, removable)]):
             return
     raise EtcdError(f"the records below {root} keep changing while they are written")
 
 
-async def _carry_out(etcd: EtcdClient, wanted: Iterable[Change]) -> bool:
-    """Whether everything went through; false when somebody was faster, and what stands there must be read again."""
+async def _write_changes(etcd: EtcdClient, changes: Iterable[RecordChange]) -> bool:
+    """Whether all writes succeeded; False if another client was faster and the records must be read again."""
     done = True
-    for change in wanted:
-        if isinstance(change, Write):
-            done &= await etcd.put(change.key, change.value, change.revision)
+    for change in changes:
+        if isinstance(change, WriteRecord):
+            done &= await etcd.write(change.key, change.value, change.revision)
         else:
             done &= await etcd.delete(change.key, change.revision)
     return done
@@ -63,20 +62,20 @@ async def _carry_out(etcd: EtcdClient, wanted: Iterable[Change]) -> bool:
 async def living_poolers(
     etcd: EtcdClient, root: str, databases: Collection[str], pods: Collection[str]
 ) -> list[PoolerRecord]:
-    """The poolers of our databases. Records of poolers whose pods are gone are taken away."""
+    """The poolers of the given databases. Removes the records of poolers whose pods are gone."""
     stored = await etcd.list(pooler_prefix(root))
     own = {
         key: pooler
         for key, value in stored.items()
-        if (pooler := _pooler(value.value)) is not None and pooler.database in databases
+        if (pooler := _decode(value.value)) is not None and pooler.database in databases
     }
-    dead = set(dead_poolers(own, pods))
-    for key in sorted(dead):
+    stale = set(stale_poolers(own, pods))
+    for key in sorted(stale):
         await etcd.delete(key, stored[key].revision)
-    return [pooler for key, pooler in own.items() if key not in dead]
+    return [pooler for key, pooler in own.items() if key not in stale]
 
 
-def _pooler(value: bytes) -> PoolerRecord | None:
+def _decode(value: bytes) -> PoolerRecord | None:
     try:
         return decode_pooler(value)
     except MalformedRecord:

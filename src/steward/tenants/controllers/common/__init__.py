@@ -1,4 +1,4 @@
-"""What the tenants controllers share: context, document caches, child watches, the cascade guard.
+"""Shared by the three controllers: context, rollout state, document cache, child watches, cascade guard, finalizers.
 
 Imports the pure packages of `tenants` and `runtime`.
 """

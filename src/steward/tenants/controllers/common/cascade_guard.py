@@ -1,84 +1,69 @@
-"""A template or a registry that goes with its Tenants: no read of a table, but as deadly, and guarded alike.
+"""Plans the deletion of a registry or a template together with its Tenants, within the limits of the deletion guard.
 
-What may go is deleted, and the finalizer falls when nothing of it is left. Tenants that are being deleted already, by
-somebody else or with their namespace, are nobody's decision any more. An approval names the whole set, and a crash may
-leave a part of it: so it is written down as used before the first Tenant goes. No Tenant joins what is on its way out,
-and what is left of an approved set is approved.
+The Tenants are deleted first; the finalizer of the registry or template is removed when none of them is left. Tenants
+that are terminating already, deleted by a user or with their namespace, do not count. An approval names the whole set,
+and a crash may leave a part of it, so its use is written to the status before the first Tenant is deleted. No Tenant
+joins a registry or template that is terminating, so whatever is left of an approved set is approved.
 """
 
 from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
-import msgspec
-
 from steward.kube.objects.conditions import Conditions
 from steward.kube.objects.kinds import Key, Ref
 from steward.runtime.plan.steps import Delete, Emit, EventType, Hold, Plan
 from steward.tenants import reasons
-from steward.tenants.api.registry import DeletionGuard
 from steward.tenants.cache_rules import TENANT_KIND
-from steward.tenants.fleet.fleet import is_staying, known
+from steward.tenants.fleet.fleet import guarded_tenants, is_terminating
 from steward.tenants.guard import approval
-from steward.tenants.guard.judge import Policy, Situation, judge_departure, policy_of
-from steward.tenants.status.conditions import DELETION_HELD, has_turned, held
+from steward.tenants.guard.cascade import CascadeDeletion, cascade_hold
+from steward.tenants.status.conditions import DELETION_HELD, has_changed, held_condition
 from steward.tenants.views import Tenant
 
 
-class Departure(NamedTuple):
+class CascadeRequest(NamedTuple):
+    """A registry or template that is terminating, with the Tenants that are deleted with it."""
+
     ref: Ref
-    """The registry or template that goes."""
-    leaving: Sequence[Tenant]
+    tenants: Sequence[Tenant]
     fleet: Sequence[Tenant]
     """All Tenants of the registry: the limits are shares of these."""
-    registry: dict[str, Any]
-    """The registry's spec; empty when there is none any more."""
+    registry_spec: dict[str, Any]
+    """Empty when the registry no longer exists."""
     approval: str
-    before: Conditions
+    previous_conditions: Conditions
+
+    def deletion(self) -> CascadeDeletion:
+        return CascadeDeletion(
+            guarded_tenants(self.tenants), guarded_tenants(self.fleet), self.registry_spec, self.approval
+        )
 
 
-class Leaving(NamedTuple):
+class CascadeDecision(NamedTuple):
     plan: Plan
-    hold: approval.Hold | None
+    hold: approval.DeletionHold | None
     is_released: bool = False
-    """It was held, and somebody has named its Tenants: to be written down before the plan is carried out."""
+    """The deletion was held and is approved now: to be written to the status before the plan is executed."""
 
 
-def hold_of(departure: Departure) -> approval.Hold | None:
-    """Why it may not go now, if it may not."""
-    situation = Situation(
-        known=known(departure.fleet),
-        policy=departure_policy(departure.registry),
-        approval=departure.approval,
-    )
-    return judge_departure(known(departure.leaving), situation)
-
-
-def departing(departure: Departure) -> Leaving:
-    unapproved = hold_of(departure._replace(approval=""))
-    is_released = was_released(departure.before)
-    hold = None if is_released else hold_of(departure)
+def decide_cascade(request: CascadeRequest) -> CascadeDecision:
+    unapproved = cascade_hold(request.deletion()._replace(approval=""))
+    is_released = was_released(request.previous_conditions)
+    hold = None if is_released else cascade_hold(request.deletion())
     if hold is None:
-        return Leaving(tuple(_deletions(departure)), None, is_released or unapproved is not None)
-    news = (Emit(departure.ref, reasons.DELETION_HELD, hold.message, EventType.WARNING),)
-    told = news if has_turned(departure.before, held(hold)) else ()
-    return Leaving((Hold(hold.size, hold.reason.value, hold.message), *told), hold)
+        return CascadeDecision(tuple(_deletions(request)), None, is_released or unapproved is not None)
+    event = Emit(request.ref, reasons.DELETION_HELD, hold.message, EventType.WARNING)
+    events = (event,) if has_changed(request.previous_conditions, held_condition(hold)) else ()
+    return CascadeDecision((Hold(hold.size, hold.reason.value, hold.message), *events), hold)
 
 
-def was_released(before: Conditions) -> bool:
-    return any(each.type == DELETION_HELD and each.reason == reasons.DELETION_RELEASED for each in before)
+def was_released(previous: Conditions) -> bool:
+    return any(each.type == DELETION_HELD and each.reason == reasons.DELETION_RELEASED for each in previous)
 
 
-def _deletions(departure: Departure) -> Iterable[Delete]:
-    why = f"{departure.ref} is being deleted"
-    for tenant in departure.leaving:
-        if is_staying(tenant):
+def _deletions(request: CascadeRequest) -> Iterable[Delete]:
+    reason = f"{request.ref} is being deleted"
+    for tenant in request.tenants:
+        if not is_terminating(tenant):
             meta = tenant.metadata
-            yield Delete(Ref(TENANT_KIND, Key(meta.namespace, meta.name)), meta.uid, why)
-
-
-def departure_policy(registry: dict[str, Any]) -> Policy:
-    """The limits that the registry sets. One whose guard cannot be read has those of the default: never none."""
-    try:
-        return policy_of(msgspec.convert(registry.get("deletionGuard") or {}, DeletionGuard), 0.0)
-    except (msgspec.ValidationError, ValueError):
-        return policy_of(DeletionGuard(), 0.0)
+            yield Delete(Ref(TENANT_KIND, Key(meta.namespace, meta.name)), meta.uid, reason)

@@ -1,43 +1,43 @@
-"""The objects of Tenants as the caches see them: one watch for each kind that a living Tenant uses.
+"""Watches the objects of Tenants: one watch for each kind that an existing Tenant uses.
 
-Built-in kinds are watched from the start, others from the moment a Tenant first names them. Only what carries a
-Tenant's label is kept (with `--shard`, only what is this part's), and of that only metadata, the few fields that
-readiness reads, and what we own. Any change of those wakes the Tenant at once: an edit by hand is put back within a
-moment, not at the next pass.
+Built-in kinds are watched from the start, others from the moment a Tenant first uses them. Only objects with a Tenant's
+label are cached (with `--shard`, only those of this part), and of these only metadata, the fields that readiness reads,
+and the fields that the operator owns. Any change of those wakes the Tenant at once, so a manual edit is reverted within
+a moment and not at the next resync.
 """
 
 from collections.abc import Iterable
 from typing import Any, Final
 
 from steward.kube.cache.rules import EVERY_NAMESPACE, CacheRule
-from steward.kube.cache.store import Change, Store
+from steward.kube.cache.store import ObjectChange, Store
 from steward.kube.objects import kinds
 from steward.kube.objects.kinds import Key, Kind
 from steward.kube.objects.meta import HasMetadata, Metadata
-from steward.kube.objects.readiness_views import observed_view
+from steward.kube.objects.readiness_views import readiness_view
 from steward.runtime.controller.predicates import any_of, child, generation
 from steward.runtime.controller.triggers import Channel
-from steward.runtime.controller.workqueue import Lane
 from steward.runtime.manager.manager import Manager
 from steward.runtime.manager.settings import Settings
+from steward.runtime.reconcile import Lane
 from steward.tenants.api.lists import KINDS
 from steward.tenants.cache_rules import bucket_selector
 from steward.tenants.labels import FIELD_MANAGER, TENANT, TENANT_NAMESPACE
 
-_READY_BY_BEING_THERE: Final = (kinds.SECRET, kinds.CONFIG_MAP, kinds.SERVICE_ACCOUNT)
+_READY_WHEN_CREATED: Final = (kinds.SECRET, kinds.CONFIG_MAP, kinds.SERVICE_ACCOUNT)
 
-# What has no generation may have changed in a part that nobody keeps: any new version of it is worth a look.
-_is_worth_a_look = any_of(child, generation)
+# An object without a generation may have changed in a part that is not cached: any new version of it counts.
+_is_relevant = any_of(child, generation)
 
 
 def child_rule(kind: Kind, settings: Settings) -> CacheRule[Any]:
-    view: type[Any] = Metadata if kind in _READY_BY_BEING_THERE else observed_view(kind)
+    view: type[Any] = Metadata if kind in _READY_WHEN_CREATED else readiness_view(kind)
     return CacheRule(kind, view, _selectors(settings), owned_by=FIELD_MANAGER)
 
 
 def _selectors(settings: Settings) -> dict[str, str]:
-    """Tenants of some namespaces may have objects in any other, unless that is locked down."""
-    part = bucket_selector(settings.shard)
+    """Tenants of the watched namespaces may have objects in any other namespace, unless `no_cross_namespace` is set."""
+    part = bucket_selector(settings.partition)
     of_this_part = f",{part}" if part else ""
     if not settings.namespaces:
         return {EVERY_NAMESPACE: TENANT + of_this_part}
@@ -46,13 +46,13 @@ def _selectors(settings: Settings) -> dict[str, str]:
     return {EVERY_NAMESPACE: f"{TENANT_NAMESPACE} in ({','.join(settings.namespaces)}){of_this_part}"}
 
 
-def tenant_of(seen: HasMetadata) -> Key | None:
-    labels = seen.metadata.labels
+def tenant_of(live: HasMetadata) -> Key | None:
+    labels = live.metadata.labels
     name, namespace = labels.get(TENANT), labels.get(TENANT_NAMESPACE)
     return Key(namespace, name) if name and namespace else None
 
 
-class Children:
+class ChildWatches:
     """The stores of all kinds that Tenants use; a change in any of them wakes its Tenant."""
 
     def __init__(self, manager: Manager, settings: Settings) -> None:
@@ -60,44 +60,44 @@ class Children:
         self._manager = manager
         self._settings = settings
         self._stores: dict[Kind, Store[Any]] = {}
-        self._followed: set[Kind] = set()
+        self._every_change: set[Kind] = set()
         self.watch(KINDS)
 
     def watch(self, wanted: Iterable[Kind]) -> None:
         for kind in wanted:
-            if kind not in self._stores and self._may_have(kind):
+            if kind not in self._stores and self._may_watch(kind):
                 store = self._manager.store(child_rule(kind, self._settings))
                 self._stores[kind] = store
-                store.subscribe(self._heard)
+                store.subscribe(self._handle)
 
-    def _may_have(self, kind: Kind) -> bool:
-        """Where templates are kept in their namespaces they have no Namespaces, and the right to watch those is one on
-        the whole cluster."""
+    def _may_watch(self, kind: Kind) -> bool:
+        """With `no_cross_namespace` templates make no Namespaces, and watching them needs a permission on the
+        cluster."""
         return kind != kinds.NAMESPACE or not self._settings.no_cross_namespace
 
-    def follow(self, wanted: Iterable[Kind]) -> None:
-        """From now on any change of these counts: a rule of the user's may read what no cache keeps."""
-        self._followed.update(wanted)
+    def watch_every_change(self, wanted: Iterable[Kind]) -> None:
+        """From now on any change of these kinds counts: `readyWhen` may read fields that are not cached."""
+        self._every_change.update(wanted)
 
     def store(self, kind: Kind) -> Store[Any]:
         return self._stores[kind]
 
-    def knows(self, kind: Kind) -> bool:
-        """Whether all objects of the kind that carry a Tenant's label are in the cache."""
+    def is_synced(self, kind: Kind) -> bool:
+        """Whether all objects of the kind that have a Tenant's label are in the cache."""
         store = self._stores.get(kind)
         return store is not None and store.synced
 
     def get(self, kind: Kind, key: Key) -> HasMetadata | None:
-        """What the cache holds; None may mean that it is not there, or that it is not (yet) ours."""
+        """The cached object; None may mean that it does not exist, or that it is not (yet) managed."""
         store = self._stores.get(kind)
-        found: HasMetadata | None = None if store is None else store.get(key)
-        return found
+        cached: HasMetadata | None = None if store is None else store.get(key)
+        return cached
 
-    def _heard(self, change: Change[Any]) -> None:
-        if change.kind not in self._followed and not _is_worth_a_look(change):
+    def _handle(self, change: ObjectChange[Any]) -> None:
+        if change.kind not in self._every_change and not _is_relevant(change):
             return
         lane = Lane.SLOW if change.initial else Lane.FAST
         sides = (change.old, change.new)
-        for key in dict.fromkeys(tenant_of(seen) for seen in sides if seen is not None):
+        for key in dict.fromkeys(tenant_of(live) for live in sides if live is not None):
             if key is not None:
-                self.channel.tell(key, lane)
+                self.channel.enqueue(key, lane)

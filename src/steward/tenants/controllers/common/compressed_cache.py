@@ -1,7 +1,8 @@
-"""Many documents that are nearly alike, kept small: each is compressed against the first of its family.
+"""A cache of many similar documents, each compressed against the first of its family.
 
-A fleet is one template many times: of a document of some kilobytes hardly more remains than what tells it from the
-others. All of it stays within a bound. What was kept longest ago goes first, and is read from the server again.
+The Tenants of a fleet come from one template, so of a document of some kilobytes little more remains than its
+differences. The cache is bounded in bytes: the document that was set longest ago is dropped first, and read from the
+API server again when it is needed. `LruCache` does not fit, since it counts entries and not bytes.
 """
 
 import zlib
@@ -10,59 +11,59 @@ from typing import Final, NamedTuple
 
 from steward.kube.objects.kinds import Key
 
-MOST_BYTES: Final = 32 * 1024 * 1024
-MOST_FAMILIES: Final = 64
+MAX_BYTES: Final = 32 * 1024 * 1024
+MAX_FAMILIES: Final = 64
 _LEVEL, _WINDOW, _MEMORY = 3, 14, 6
-LIKENESS_BYTES: Final = 1 << _WINDOW
-"""The compression looks no further back."""
+DICTIONARY_BYTES: Final = 1 << _WINDOW
+"""The compression window: a longer dictionary would not be used."""
 
 
-class Packed(NamedTuple):
+class _Entry(NamedTuple):
     version: str
     data: bytes
-    likeness: bytes
-    """What it was compressed against; shared by its family."""
-    weight: int
-    """In bytes. The first of a family bears what they share."""
+    dictionary: bytes
+    """What the document was compressed against; shared by its family."""
+    size: int
+    """In bytes. The dictionary counts for the first of its family."""
 
 
-class Archive:
-    def __init__(self, most_bytes: int = MOST_BYTES) -> None:
-        self._most = most_bytes
-        self._kept: OrderedDict[Key, Packed] = OrderedDict()
-        self._families: OrderedDict[str, bytes] = OrderedDict()
+class CompressedCache:
+    def __init__(self, max_bytes: int = MAX_BYTES) -> None:
+        self._max_bytes = max_bytes
+        self._entries: OrderedDict[Key, _Entry] = OrderedDict()
+        self._dictionaries: OrderedDict[str, bytes] = OrderedDict()
         self.size = 0
 
-    def keep(self, key: Key, version: str, body: bytes, family: str) -> None:
-        """In place of whatever was kept under the key."""
+    def set(self, key: Key, version: str, body: bytes, family: str) -> None:
+        """Replaces the document of the key."""
         self.forget(key)
-        is_first = family not in self._families
-        likeness = self._begin(family, body) if is_first else self._families[family]
-        data = _compressed(body, likeness)
-        weight = len(data) + (len(likeness) if is_first else 0)
-        self._kept[key] = Packed(version, data, likeness, weight)
-        self.size += weight
-        while self.size > self._most:
-            self.forget(next(iter(self._kept)))
+        is_first = family not in self._dictionaries
+        dictionary = self._start_family(family, body) if is_first else self._dictionaries[family]
+        data = _compress(body, dictionary)
+        size = len(data) + (len(dictionary) if is_first else 0)
+        self._entries[key] = _Entry(version, data, dictionary, size)
+        self.size += size
+        while self.size > self._max_bytes:
+            self.forget(next(iter(self._entries)))
 
     def get(self, key: Key, version: str) -> bytes | None:
-        """The document in this very version."""
-        packed = self._kept.get(key)
-        if packed is None or packed.version != version:
+        """The document in exactly this version."""
+        entry = self._entries.get(key)
+        if entry is None or entry.version != version:
             return None
-        return zlib.decompressobj(_WINDOW, packed.likeness).decompress(packed.data)
+        return zlib.decompressobj(_WINDOW, entry.dictionary).decompress(entry.data)
 
     def forget(self, key: Key) -> None:
-        packed = self._kept.pop(key, None)
-        self.size -= 0 if packed is None else packed.weight
+        entry = self._entries.pop(key, None)
+        self.size -= 0 if entry is None else entry.size
 
-    def _begin(self, family: str, body: bytes) -> bytes:
-        likeness = self._families[family] = body[-LIKENESS_BYTES:]
-        if len(self._families) > MOST_FAMILIES:
-            self._families.popitem(last=False)
-        return likeness
+    def _start_family(self, family: str, body: bytes) -> bytes:
+        dictionary = self._dictionaries[family] = body[-DICTIONARY_BYTES:]
+        if len(self._dictionaries) > MAX_FAMILIES:
+            self._dictionaries.popitem(last=False)
+        return dictionary
 
 
-def _compressed(body: bytes, likeness: bytes) -> bytes:
-    packing = zlib.compressobj(_LEVEL, zlib.DEFLATED, _WINDOW, _MEMORY, zdict=likeness)
-    return packing.compress(body) + packing.flush()
+def _compress(body: bytes, dictionary: bytes) -> bytes:
+    compressor = zlib.compressobj(_LEVEL, zlib.DEFLATED, _WINDOW, _MEMORY, zdict=dictionary)
+    return compressor.compress(body) + compressor.flush()

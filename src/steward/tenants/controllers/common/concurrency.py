@@ -1,4 +1,4 @@
-"""Does things side by side, and is done when all of them are: an error stops none of the others half-way."""
+"""Runs awaitables concurrently and waits for all of them: an error leaves none of the others half done."""
 
 import asyncio
 from collections.abc import Awaitable, Iterable
@@ -7,10 +7,10 @@ from typing import TypeVar
 T = TypeVar("T")
 
 
-async def together(work: Iterable[Awaitable[T]]) -> list[T]:
-    """The results in order; the first error, once everything has come to its end."""
-    found = await asyncio.gather(*work, return_exceptions=True)
-    for each in found:
-        if isinstance(each, BaseException):
-            raise each
-    return [each for each in found if not isinstance(each, BaseException)]
+async def gather_all(work: Iterable[Awaitable[T]]) -> list[T]:
+    """The results in order; raises the first error once all have ended."""
+    results = await asyncio.gather(*work, return_exceptions=True)
+    for result in results:
+        if isinstance(result, BaseException):
+            raise result
+    return [result for result in results if not isinstance(result, BaseException)]

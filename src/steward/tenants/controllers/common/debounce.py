@@ -1,30 +1,35 @@
-"""Not more often than once in a moment, unless something was asked for.
+"""Limits reconciles of a key to one in an interval, unless the inputs have changed.
 
-A thousand Tenants that become ready one after the other are a thousand reasons to count them again, and one status.
+A thousand Tenants that become ready one after the other are a thousand triggers of their registry, and one status.
 """
 
-from typing import Final
+from typing import Final, NamedTuple
 
+from steward.kube.bounded_cache import TtlCache
 from steward.kube.clock import Clock
 from steward.kube.objects.kinds import Key
 
-MOMENT: Final = 1.0
+INTERVAL_SECONDS: Final = 1.0
 
 
-class Moments:
-    def __init__(self, clock: Clock, moment: float = MOMENT) -> None:
+class _LastReconcile(NamedTuple):
+    inputs: object
+    at: float
+
+
+class ReconcileDebounce:
+    def __init__(self, clock: Clock, seconds: float = INTERVAL_SECONDS) -> None:
         self._clock = clock
-        self._moment = moment
-        self._last: dict[Key, tuple[object, float]] = {}
+        self._seconds = seconds
+        self._last: TtlCache[Key, _LastReconcile] = TtlCache(clock, seconds)
 
-    def wait(self, key: Key, inputs: object) -> float:
-        """How long to wait; 0 means now, and that this is the last time."""
-        now = self._clock.monotonic()
-        known = self._last.get(key)
-        if known is not None and known[0] == inputs and now - known[1] < self._moment:
-            return self._moment - (now - known[1])
-        self._last[key] = (inputs, now)
+    def seconds_to_wait(self, key: Key, inputs: object) -> float:
+        """0 means that the key is reconciled now, and that the interval starts again."""
+        last, now = self._last.get(key), self._clock.monotonic()
+        if last is not None and last.inputs == inputs:
+            return max(0.0, self._seconds - (now - last.at))
+        self._last.set(key, _LastReconcile(inputs, now))
         return 0.0
 
     def forget(self, key: Key) -> None:
-        self._last.pop(key, None)
+        self._last.forget(key)

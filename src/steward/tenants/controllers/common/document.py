@@ -1,4 +1,4 @@
-"""A Tenant as it is on the server, whole: the caches keep only what is asked of the whole fleet."""
+"""A complete Tenant: the informer cache holds only the fields that are read for the whole fleet."""
 
 from typing import Any, NamedTuple
 
@@ -13,14 +13,14 @@ from steward.tenants.api.scalars import UNSET
 from steward.tenants.api.tenant import AppliedObject, TenantSpec, TenantStatus
 from steward.tenants.cache_rules import TENANT_KIND
 from steward.tenants.labels import TENANT_FINALIZER
-from steward.tenants.objects.orphans import Applied, Owner, recorded
-from steward.tenants.rendering.secret_payload import Payload
+from steward.tenants.objects.orphans import AppliedRef, TenantOwner, recorded_objects
+from steward.tenants.rendering.secret_payload import SecretPayload
 
 _spec = msgspec.json.Decoder(TenantSpec)
 _status = msgspec.json.Decoder(TenantStatus)
 
 
-class Document(Struct, frozen=True):
+class TenantDocument(Struct, frozen=True):
     metadata: ObjectMeta
     spec: TenantSpec
     status: TenantStatus = msgspec.field(default_factory=TenantStatus)
@@ -30,78 +30,81 @@ class Document(Struct, frozen=True):
         return Ref(TENANT_KIND, Key(self.metadata.namespace, self.metadata.name))
 
     @property
-    def owner(self) -> Owner:
-        return Owner(self.metadata.name, self.metadata.namespace, self.metadata.uid)
+    def owner(self) -> TenantOwner:
+        return TenantOwner(self.metadata.name, self.metadata.namespace, self.metadata.uid)
 
     @property
-    def is_leaving(self) -> bool:
+    def is_terminating(self) -> bool:
         return self.metadata.deletion_timestamp is not None
 
     @property
-    def is_held(self) -> bool:
+    def has_finalizer(self) -> bool:
         return TENANT_FINALIZER in self.metadata.finalizers
 
     @property
-    def account(self) -> str:
-        found = self.spec.service_account_name
-        return "" if found is UNSET else found
+    def service_account(self) -> str:
+        name = self.spec.service_account_name
+        return "" if name is UNSET else name
 
     @property
     def records(self) -> list[AppliedObject]:
         return [] if self.status.applied is UNSET else self.status.applied
 
-    def saying(self, status: dict[str, Any]) -> "Document":
+    def with_status(self, status: dict[str, Any]) -> "TenantDocument":
         """With this status, which was just written."""
         return structs.replace(self, status=msgspec.convert(status, TenantStatus))
 
     @property
-    def recorded(self) -> tuple[Applied, ...]:
-        """All that was ever written down, by us and by the operator before us."""
+    def recorded_objects(self) -> tuple[AppliedRef, ...]:
+        """All objects that the status records, those of the Go operator included."""
         keys = self.status.applied_resources
-        return recorded(self.records, () if keys is UNSET else keys)
+        return recorded_objects(self.records, () if keys is UNSET else keys)
 
 
-class _Unread(Struct, frozen=True):
+class _RawDocument(Struct, frozen=True):
     metadata: ObjectMeta
     spec: msgspec.Raw = msgspec.Raw(b"{}")
     status: msgspec.Raw = msgspec.Raw(b"{}")
 
 
-class Unreadable(NamedTuple):
-    """A Tenant whose spec is none, and why."""
+class UnreadableTenant(NamedTuple):
+    """A Tenant whose spec or status cannot be decoded, and why."""
 
     metadata: ObjectMeta
-    why: str
+    message: str
 
 
-async def read_document(client: Client, key: Key) -> Document | Unreadable | None:
+async def read_document(client: Client, key: Key) -> TenantDocument | UnreadableTenant | None:
     try:
-        unread = await client.get(TENANT_KIND, key, _Unread)
+        raw = await client.get(TENANT_KIND, key, _RawDocument)
     except NotFound:
         return None
-    return opened(unread.metadata, unread.spec, unread.status)
+    return decode_document(raw.metadata, raw.spec, raw.status)
 
 
-def opened(metadata: ObjectMeta, spec: msgspec.Raw, status: msgspec.Raw) -> Document | Unreadable:
+def decode_document(
+    metadata: ObjectMeta, spec: msgspec.Raw, status: msgspec.Raw
+) -> TenantDocument | UnreadableTenant:
     try:
-        return Document(metadata, _spec.decode(spec), _status.decode(status))
+        return TenantDocument(metadata, _spec.decode(spec), _status.decode(status))
     except msgspec.ValidationError as error:
-        return Unreadable(metadata, str(error))
+        return UnreadableTenant(metadata, str(error))
 
 
-class _Values(Struct):
+class _ValuesSecret(Struct):
     data: dict[str, str] = {}
 
 
-async def read_payload(client: Client, document: Document) -> Payload | None:
-    """The payload that this version of the Tenant speaks of; None while another one, or none, is there."""
+async def read_payload(client: Client, document: TenantDocument) -> SecretPayload | None:
+    """The payload that this version of the Tenant names by its digest; None while the Secret has another or is
+    missing."""
     values = document.spec.values
     if values is UNSET:
-        return Payload()
+        return SecretPayload()
     key = Key(document.metadata.namespace, values.secret_name)
     try:
-        found = await client.get(SECRET, key, _Values)
+        secret = await client.get(SECRET, key, _ValuesSecret)
     except NotFound:
         return None
-    payload = Payload.from_data(found.data)
+    payload = SecretPayload.from_data(secret.data)
     return payload if payload.digest == values.digest else None

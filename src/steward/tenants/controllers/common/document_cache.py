@@ -1,7 +1,7 @@
-"""Tenants and their payload, whole and packed, as the watches show them: a look at a Tenant asks the server nothing.
+"""Caches complete Tenants and their payloads, compressed, as the watches receive them, so a reconcile needs no request.
 
-What is on the shelf is used only in the very version that the cache shows, a payload only if it is the one that the
-Tenant names by its digest. Whatever is not there, or not any more, is read from the server.
+A cached Tenant is used only in the version that the informer cache has, a payload only if it has the digest that the
+Tenant names. Everything else is read from the API server.
 """
 
 from typing import Any, Final
@@ -9,94 +9,95 @@ from typing import Any, Final
 import msgspec
 from msgspec import Struct
 
-from steward.kube.cache.store import Change, Store
+from steward.kube.cache.store import ObjectChange, Store
 from steward.kube.cache.view_decoder import Body
 from steward.kube.client.client import Client
 from steward.kube.objects.kinds import Key
 from steward.kube.objects.meta import HasMetadata, key_of
 from steward.tenants.api.scalars import UNSET
-from steward.tenants.controllers.common.compressed_cache import Archive
+from steward.tenants.controllers.common.compressed_cache import CompressedCache
 from steward.tenants.controllers.common.document import (
-    Document,
-    Unreadable,
-    opened,
+    TenantDocument,
+    UnreadableTenant,
+    decode_document,
     read_document,
     read_payload,
 )
 from steward.tenants.labels import TENANT
 from steward.tenants.names import values_secret
-from steward.tenants.rendering.secret_payload import Payload
+from steward.tenants.rendering.secret_payload import SecretPayload
 from steward.tenants.views import Tenant
 
 PAYLOADS: Final = "payloads"
 
 
-class _Parts(Struct):
-    """What a Tenant holds beside its metadata, unread."""
+class _RawTenant(Struct):
+    """What a Tenant holds beside its metadata, undecoded."""
 
     spec: msgspec.Raw = msgspec.Raw(b"{}")
     status: msgspec.Raw = msgspec.Raw(b"{}")
 
 
-class _Data(Struct):
+class _SecretData(Struct):
     data: dict[str, str] = {}
 
 
-_parts = msgspec.json.Decoder(_Parts)
-_data = msgspec.json.Decoder(_Data)
+_raw_tenants = msgspec.json.Decoder(_RawTenant)
+_secret_data = msgspec.json.Decoder(_SecretData)
 
 
-class Shelf:
+class DocumentCache:
     def __init__(self, client: Client, tenants: Store[Tenant]) -> None:
         self._client = client
         self._tenants = tenants
-        self._documents = Archive()
-        self._payloads = Archive()
-        tenants.show_bodies(self._take_tenant)
-        tenants.subscribe(lambda change: _forget_gone(self._documents, change))
+        self._documents = CompressedCache()
+        self._payloads = CompressedCache()
+        tenants.add_body_listener(self._add_tenant)
+        tenants.subscribe(lambda change: _forget_deleted(self._documents, change))
 
     def watch_payloads(self, secrets: Store[Any]) -> None:
-        secrets.show_bodies(self._take_secret)
-        secrets.subscribe(lambda change: _forget_gone(self._payloads, change))
+        secrets.add_body_listener(self._add_secret)
+        secrets.subscribe(lambda change: _forget_deleted(self._payloads, change))
 
-    def hand_over(self, tenant: Key, payload: Payload) -> None:
-        """A payload that is about to be written: its Tenant need not wait for the Secret to come back by a watch."""
+    def add_payload(self, tenant: Key, payload: SecretPayload) -> None:
+        """Adds a payload that is about to be written, so its Tenant does not wait until the watch receives the
+        Secret."""
         if payload.entries:
-            self._keep_payload(Key(tenant.namespace, values_secret(tenant.name)), payload)
+            self._set_payload(Key(tenant.namespace, values_secret(tenant.name)), payload)
 
-    async def document(self, key: Key) -> Document | Unreadable | None:
-        seen = self._tenants.get(key)
-        if seen is None:
+    async def get_document(self, key: Key) -> TenantDocument | UnreadableTenant | None:
+        tenant = self._tenants.get(key)
+        if tenant is None:
             return None
-        kept = self._documents.get(key, seen.metadata.resource_version)
-        if kept is None:
+        cached = self._documents.get(key, tenant.metadata.resource_version)
+        if cached is None:
             return await read_document(self._client, key)
-        parts = _parts.decode(kept)
-        return opened(seen.metadata, parts.spec, parts.status)
+        raw = _raw_tenants.decode(cached)
+        return decode_document(tenant.metadata, raw.spec, raw.status)
 
-    async def payload(self, document: Document) -> Payload | None:
+    async def get_payload(self, document: TenantDocument) -> SecretPayload | None:
         values = document.spec.values
         if values is UNSET:
-            return Payload()
-        kept = self._payloads.get(Key(document.metadata.namespace, values.secret_name), values.digest)
-        if kept is None:
+            return SecretPayload()
+        cached = self._payloads.get(Key(document.metadata.namespace, values.secret_name), values.digest)
+        if cached is None:
             return await read_payload(self._client, document)
-        return Payload(msgspec.json.decode(kept, type=dict[str, bytes]))
+        return SecretPayload(msgspec.json.decode(cached, type=dict[str, bytes]))
 
-    def _take_tenant(self, tenant: Tenant, body: Body) -> None:
+    def _add_tenant(self, tenant: Tenant, body: Body) -> None:
         family = f"{tenant.metadata.namespace}/{tenant.spec.template_ref}/{tenant.spec.template_generation}"
-        parts = msgspec.json.encode(_parts.decode(body))
-        self._documents.keep(key_of(tenant), tenant.metadata.resource_version, parts, family)
+        raw = msgspec.json.encode(_raw_tenants.decode(body))
+        self._documents.set(key_of(tenant), tenant.metadata.resource_version, raw, family)
 
-    def _take_secret(self, secret: HasMetadata, body: Body) -> None:
+    def _add_secret(self, secret: HasMetadata, body: Body) -> None:
         meta = secret.metadata
         if meta.name == values_secret(meta.labels.get(TENANT, "")):
-            self._keep_payload(key_of(secret), Payload.from_data(_data.decode(body).data))
+            self._set_payload(key_of(secret), SecretPayload.from_data(_secret_data.decode(body).data))
 
-    def _keep_payload(self, key: Key, payload: Payload) -> None:
-        self._payloads.keep(key, payload.digest, msgspec.json.encode(dict(payload.entries)), PAYLOADS)
+    def _set_payload(self, key: Key, payload: SecretPayload) -> None:
+        self._payloads.set(key, payload.digest, msgspec.json.encode(dict(payload.entries)), PAYLOADS)
 
 
-def _forget_gone(archive: Archive, change: Change[Any]) -> None:
+def _forget_deleted(cache: CompressedCache, change: ObjectChange[Any]) -> None:
     if change.new is None:
-        archive.forget(change.key)
+        cache.forget(change.key)

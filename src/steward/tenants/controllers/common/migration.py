@@ -1,9 +1,10 @@
-"""What the operator before us left on its Tenants, and we take away.
+"""Removes from Tenants what the Go operator wrote and Steward does not use.
 
-The owner reference to the registry outwits the deletion guard: the garbage collector would take the Tenants with a
-registry that is deleted in the foreground, or whose finalizer was stripped. It goes at first sight, whether or not the
-Tenant's row or template is there. Row values and bodies that are still templates go right before the Tenant is rendered
-for the first time: a list that the template has no more would otherwise stay, and be applied as it stands.
+The owner reference to the registry bypasses the deletion guard: the garbage collector would delete the Tenants of a
+registry that is deleted in the foreground, or whose finalizer was removed by hand. It is removed at the first
+reconcile, whether or not the Tenant's row or template exists. Row values and bodies that are still templates are
+removed right before the Tenant is rendered for the first time: a list that the template no longer has would otherwise
+stay, and be applied unrendered.
 """
 
 from collections.abc import Iterable
@@ -21,27 +22,29 @@ from steward.tenants.cache_rules import REGISTRY, TENANT_KIND
 from steward.tenants.views import Tenant
 
 
-def without_former_owner(tenants: Iterable[Tenant]) -> Plan:
-    return tuple(step for tenant in tenants if tenant.metadata.owner_references for step in _disowned(tenant))
+def remove_owner_steps(tenants: Iterable[Tenant]) -> Plan:
+    return tuple(
+        step for tenant in tenants if tenant.metadata.owner_references for step in _remove_owner(tenant)
+    )
 
 
-def _disowned(tenant: Tenant) -> Plan:
+def _remove_owner(tenant: Tenant) -> Plan:
     owners = tenant.metadata.owner_references
     others = [owner for owner in owners if owner.kind != REGISTRY.kind]
     if len(others) == len(owners):
         return ()
-    return _patched(tenant, {"ownerReferences": msgspec.to_builtins(others)})
+    return _patch(tenant, {"ownerReferences": msgspec.to_builtins(others)})
 
 
-def without_former_content(tenant: Tenant) -> Plan:
+def remove_content_steps(tenant: Tenant) -> Plan:
     values = dict.fromkeys(name for name in labels.FORMER_ROW_VALUES if name in tenant.metadata.annotations)
     metadata = {"annotations": values} if values else {}
     bodies = {} if tenant.spec.template_generation else dict.fromkeys(each.field for each in LISTS)
-    return _patched(tenant, metadata, bodies) if values or bodies else ()
+    return _patch(tenant, metadata, bodies) if values or bodies else ()
 
 
-def _patched(tenant: Tenant, metadata: dict[str, Any], spec: dict[str, Any] | None = None) -> Plan:
-    """On that version only: a list is replaced whole."""
+def _patch(tenant: Tenant, metadata: dict[str, Any], spec: dict[str, Any] | None = None) -> Plan:
+    """Only on the version that was read: a merge patch replaces a list as a whole."""
     changes: dict[str, Any] = {"metadata": metadata | {"resourceVersion": tenant.metadata.resource_version}}
     if spec:
         changes["spec"] = spec

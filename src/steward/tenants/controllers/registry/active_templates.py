@@ -1,80 +1,89 @@
-"""The templates of a registry, as they are in force: parsed once for each version."""
+"""The active revisions of a registry's templates, parsed once for each version."""
 
 from collections.abc import Iterable
 from hashlib import sha256
+from typing import NamedTuple
 
 import msgspec
 
+from steward.kube.bounded_cache import LruCache
 from steward.kube.cache.store import Store
 from steward.kube.objects.kinds import Key
 from steward.tenants.api.template import TenantTemplateSpec
-from steward.tenants.controllers.common.context import ControllerContext
-from steward.tenants.controllers.template.active_revision import in_force
+from steward.tenants.controllers.common.context import TenantsContext
+from steward.tenants.controllers.template.active_revision import active_revision
 from steward.tenants.errors import RenderError
 from steward.tenants.rendering.render import prepare_template
-from steward.tenants.rendering.tenant_manifest import TemplateInUse
+from steward.tenants.rendering.tenant_manifest import ActiveTemplate
 from steward.tenants.views import Revision, Template
 
-OF_REGISTRY = "templates of a registry"
+BY_REGISTRY = "templates of a registry"
+
+TEMPLATES_CACHED = 1000
 
 
-class TemplatesInUse:
-    def __init__(self, context: ControllerContext) -> None:
+class _ParsedTemplate(NamedTuple):
+    version: str
+    template: ActiveTemplate | None
+    """None if there is no active revision, or it cannot be parsed."""
+
+
+class ActiveTemplates:
+    def __init__(self, context: TenantsContext) -> None:
         self._templates = context.store(context.rules.template)
         self._revisions: Store[Revision] = context.store(context.rules.revision)
-        self._templates.add_index(OF_REGISTRY, registry_key)
-        self._parsed: dict[Key, TemplateInUse | None] = {}
-        self._versions: dict[Key, str] = {}
+        self._templates.add_index(BY_REGISTRY, registry_index_values)
+        self._parsed: LruCache[Key, _ParsedTemplate] = LruCache(TEMPLATES_CACHED)
 
-    def referencing(self, registry: Key) -> list[Template]:
-        """All of them, those included that are being deleted."""
-        return self._templates.by_index(OF_REGISTRY, str(registry))
+    def templates_of(self, registry: Key) -> list[Template]:
+        """All templates of the registry, terminating ones included."""
+        return self._templates.by_index(BY_REGISTRY, str(registry))
 
-    def elsewhere(self, registry: Key, names: Iterable[str]) -> frozenset[str]:
-        """Those of these names that are there and use another registry."""
+    def using_other_registry(self, registry: Key, names: Iterable[str]) -> frozenset[str]:
+        """The names of templates that exist and use another registry."""
         found = (self._templates.get(Key(registry.namespace, name)) for name in names)
         return frozenset(
-            each.metadata.name for each in found if each is not None and registry_key(each) != [str(registry)]
+            each.metadata.name
+            for each in found
+            if each is not None and registry_index_values(each) != [str(registry)]
         )
 
     def missing(self, namespace: str, names: Iterable[str]) -> frozenset[str]:
-        """Those of these names that are not there: not yet, or not any more."""
+        """The names of templates that do not exist (yet)."""
         return frozenset(name for name in names if self._templates.get(Key(namespace, name)) is None)
 
-    def inputs(self, registry: Key) -> object:
-        """Changes whenever another read of the table may give other Tenants."""
-        return tuple(sorted(map(self._input, self.referencing(registry))))
+    def version(self, registry: Key) -> object:
+        """Changes whenever the same rows may make other Tenants."""
+        return tuple(sorted(map(self._template_version, self.templates_of(registry))))
 
-    def _input(self, template: Template) -> tuple[str, int, bool]:
+    def _template_version(self, template: Template) -> tuple[str, int, bool]:
         meta = template.metadata
-        current = in_force(self._revisions, meta)
+        current = active_revision(self._revisions, meta)
         return meta.uid, current.revision if current else 0, meta.deletion_timestamp is not None
 
-    def usable(self, registry: Key, profile: str) -> list[TemplateInUse]:
-        """Those that rows are rendered with: in force, and not on their way out."""
+    def active(self, registry: Key, profile: str) -> list[ActiveTemplate]:
+        """The templates that rows are rendered with: those with an active revision that are not terminating."""
         found = [
-            self._in_use(template, profile)
-            for template in self.referencing(registry)
+            self._parse(template, profile)
+            for template in self.templates_of(registry)
             if template.metadata.deletion_timestamp is None
         ]
         return [each for each in found if each is not None]
 
-    def _in_use(self, template: Template, profile: str) -> TemplateInUse | None:
+    def _parse(self, template: Template, profile: str) -> ActiveTemplate | None:
         key = Key(template.metadata.namespace, template.metadata.name)
-        current = in_force(self._revisions, template.metadata)
+        current = active_revision(self._revisions, template.metadata)
         version = "" if current is None else f"{current.metadata.uid}/{profile}"
-        if self._versions.get(key) != version:
-            self._versions[key] = version
-            self._parsed[key] = None if current is None else _parsed(key.name, current, profile)
-        return self._parsed[key]
-
-    def forget(self, key: Key) -> None:
-        self._parsed.pop(key, None)
-        self._versions.pop(key, None)
+        parsed = self._parsed.get(key)
+        if parsed is None or parsed.version != version:
+            active = None if current is None else _parse_revision(key.name, current, profile)
+            parsed = _ParsedTemplate(version, active)
+            self._parsed.set(key, parsed)
+        return parsed.template
 
 
-def _parsed(name: str, revision: Revision, profile: str) -> TemplateInUse | None:
-    """None where it cannot be used after all, as when its registry has since forbidden a function of it."""
+def _parse_revision(name: str, revision: Revision, profile: str) -> ActiveTemplate | None:
+    """None if it cannot be used, for example because the registry has since forbidden a function that it calls."""
     try:
         spec = msgspec.convert(revision.data, TenantTemplateSpec)
         prepared = prepare_template(spec, profile)
@@ -83,8 +92,8 @@ def _parsed(name: str, revision: Revision, profile: str) -> TemplateInUse | None
     version = sha256(
         f"{revision.revision}/{profile}/".encode() + msgspec.json.encode(revision.data)
     ).hexdigest()
-    return TemplateInUse(name, revision.revision, version, spec, prepared, profile == "hermetic")
+    return ActiveTemplate(name, revision.revision, version, spec, prepared, profile == "hermetic")
 
 
-def registry_key(template: Template) -> list[str]:
+def registry_index_values(template: Template) -> list[str]:
     return [str(Key(template.metadata.namespace, str(template.spec.get("registryId", ""))))]

@@ -1,72 +1,71 @@
-"""TenantRegistry: reads the table, asks the guard, makes its rows into Tenants, and says how many there are.
+"""The TenantRegistry controller: reads the table, asks the guard, writes Tenants, and reports their counts.
 
-A read runs beside the reconciles and wakes its registry when it has ended. All else, above all the status of Tenants,
-is looked at without asking the database anything.
+A read runs in the background and wakes its registry when it has finished. All other reconciles, above all those that
+count ready Tenants, do not query the database.
 """
 
+import asyncio
 import logging
-from collections.abc import Iterable
+from collections.abc import Awaitable, Callable, Coroutine, Iterable
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 from steward.kube.errors import KubeError
 from steward.kube.objects.kinds import Key, Ref
-from steward.kube.objects.meta import Metadata, ObjectMeta
-from steward.runtime.controller.controller import Controller, ControllerLoop
+from steward.kube.objects.meta import Metadata, key_of
+from steward.runtime.controller.controller import Controller
 from steward.runtime.controller.predicates import child, own_object
-from steward.runtime.controller.triggers import For, Watches
-from steward.runtime.controller.workqueue import Lane
+from steward.runtime.controller.triggers import Channel, For, Watches
 from steward.runtime.manager.connect_to import Redirect
+from steward.runtime.plan.finalizers import add_finalizer, remove_finalizer
 from steward.runtime.plan.steps import Emit, EventType, Plan, Status
 from steward.runtime.reconcile import DONE, RequeueAfter, Result
 from steward.tenants import labels, reasons
 from steward.tenants.api.registry import TenantRegistrySpec
 from steward.tenants.cache_rules import REGISTRY
-from steward.tenants.controllers.common.cascade_guard import Departure, departing
-from steward.tenants.controllers.common.context import ControllerContext
-from steward.tenants.controllers.common.debounce import Moments
-from steward.tenants.controllers.common.finalizers import held_by, let_go
-from steward.tenants.controllers.common.migration import without_former_owner
-from steward.tenants.controllers.registry.active_templates import TemplatesInUse
-from steward.tenants.controllers.registry.meanwhile import telling_meanwhile
-from steward.tenants.controllers.registry.source_credentials import CredentialWatches, secrets_of
-from steward.tenants.controllers.registry.state import RegistryMemory, recalled
-from steward.tenants.controllers.registry.sync import Syncs
-from steward.tenants.controllers.registry.table_reads import Inputs, Readings
-from steward.tenants.controllers.registry.tenant_writer import FleetWriter
-from steward.tenants.fleet.fleet import registry_of, registry_value
-from steward.tenants.sources.factory import open_source
-from steward.tenants.sources.rows import Rows, columns_of
-from steward.tenants.sources.source import Surroundings
-from steward.tenants.status.conditions import conditions_of
-from steward.tenants.status.registry import RegistryState, registry_status, warnings
-from steward.tenants.validation.registry import typed
+from steward.tenants.controllers.common.cascade_guard import CascadeRequest, decide_cascade
+from steward.tenants.controllers.common.context import TenantsContext
+from steward.tenants.controllers.common.debounce import ReconcileDebounce
+from steward.tenants.controllers.common.migration import remove_owner_steps
+from steward.tenants.controllers.registry.active_templates import ActiveTemplates
+from steward.tenants.controllers.registry.source_credentials import CredentialWatches, referenced_secrets
+from steward.tenants.controllers.registry.state import RegistryState, restore_state
+from steward.tenants.controllers.registry.sync import RegistrySyncer
+from steward.tenants.controllers.registry.table_reads import SyncInputs, TableReads
+from steward.tenants.controllers.registry.tenant_writer import TenantWriter
+from steward.tenants.fleet.fleet import registry_index_value, registry_index_values
+from steward.tenants.sources.factory import open_reader
+from steward.tenants.sources.reader import SourceEnvironment
+from steward.tenants.sources.rows import Rows, registry_columns
+from steward.tenants.status.conditions import read_conditions
+from steward.tenants.status.registry import RegistryObservation, registry_status, warning_events
+from steward.tenants.validation.registry import parse_registry
 from steward.tenants.views import Registry, Revision, Template, Tenant
 
 log = logging.getLogger(__name__)
 
-LABEL: Final = "label of a registry"
-TELL_SECONDS: Final = 2.0
-"""How often counts are told while Tenants are being written: for a table of thousands that takes minutes."""
+BY_LABEL: Final = "label of a registry"
+PROGRESS_SECONDS: Final = 2.0
+"""How often the status is written while Tenants are being written: for thousands of rows that takes minutes."""
 
 
 class RegistryReconciler:
-    def __init__(self, context: ControllerContext) -> None:
+    def __init__(self, context: TenantsContext) -> None:
         settings = context.settings
         self.context = context
         self.registries = context.store(context.rules.registry)
-        self.registries.add_index(LABEL, _label_of)
+        self.registries.add_index(BY_LABEL, _label_index_values)
         self.fleets = context.fleets
         self.tenants = self.fleets.tenants
-        self.templates = TemplatesInUse(context)
-        self.readings = Readings(context.clock, self._wake)
-        self.credentials = CredentialWatches(context.client, self._wake)
-        self.syncs = Syncs(context, self.templates, self._is_current)
+        self.templates = ActiveTemplates(context)
+        self._channel = Channel()
+        self.table_reads = TableReads(context.clock, self._channel.enqueue)
+        self.credentials = CredentialWatches(context.client, self._channel.enqueue)
+        self.syncer = RegistrySyncer(context, self.templates, self._is_current)
         root = Path(settings.sqlite_root) if settings.sqlite_root else None
-        self.surroundings = Surroundings(root, Redirect(settings.connect_to))
-        self._moments = Moments(context.clock)
-        self._memories: dict[Key, RegistryMemory] = {}
-        self._loop: ControllerLoop | None = None
+        self.environment = SourceEnvironment(root, Redirect(settings.connect_to))
+        self._debounce = ReconcileDebounce(context.clock)
+        self._states: dict[Key, RegistryState] = {}
 
     def controller(self) -> Controller:
         rules = self.context.rules
@@ -81,14 +80,8 @@ class RegistryReconciler:
                 Watches(rules.secret, to=self._registry_of_values, when=child),
             ),
             workers=self.context.settings.registry_concurrency,
+            channel=self._channel,
         )
-
-    def listen_to(self, loop: ControllerLoop) -> None:
-        self._loop = loop
-
-    def _wake(self, key: Key) -> None:
-        if self._loop is not None:
-            self._loop.queue.add(key, Lane.FAST)
 
     def _registry_of_revision(self, revision: Revision) -> Iterable[Key]:
         owners = {owner.name for owner in revision.metadata.owner_references}
@@ -97,14 +90,16 @@ class RegistryReconciler:
         return [key for template in found if template is not None for key in _registry_of_template(template)]
 
     def _registry_of_tenant(self, tenant: Tenant) -> Iterable[Key]:
-        """Found by its label, which may be the hash of a name that no label can hold."""
+        """By the registry label, which is a hash if the name is too long for a label."""
         found = [
-            registry for value in registry_of(tenant) for registry in self.registries.by_index(LABEL, value)
+            registry
+            for value in registry_index_values(tenant)
+            for registry in self.registries.by_index(BY_LABEL, value)
         ]
-        return [Key(registry.metadata.namespace, registry.metadata.name) for registry in found]
+        return [key_of(registry) for registry in found]
 
     def _registry_of_values(self, secret: Metadata) -> Iterable[Key]:
-        tenant = self.fleets.tenant_with(secret)
+        tenant = self.fleets.tenant_of_values(secret)
         return () if tenant is None else self._registry_of_tenant(tenant)
 
     async def reconcile(self, key: Key) -> Result:
@@ -112,197 +107,212 @@ class RegistryReconciler:
         if registry is None:
             return await self._forget(key)
         if registry.metadata.deletion_timestamp is not None:
-            return await self._farewell(registry)
-        memory = self._memory(registry)
-        wait = self._moments.wait(key, (registry.metadata.uid, registry.metadata.generation))
-        if wait and not self._is_urgent(registry, memory):
+            return await self._reconcile_deletion(registry)
+        state = self._state_of(registry)
+        wait = self._debounce.seconds_to_wait(key, (registry.metadata.uid, registry.metadata.generation))
+        if wait and not self._is_urgent(registry, state):
             return RequeueAfter(wait)
-        return await self._look(registry, memory)
+        return await self._reconcile(registry, state)
 
-    async def _look(self, registry: Registry, memory: RegistryMemory) -> Result:
-        meta = registry.metadata
-        key = Key(meta.namespace, meta.name)
-        await self._disown(key)
-        spec, problems = typed(registry)
+    async def _reconcile(self, registry: Registry, state: RegistryState) -> Result:
+        """Migrate, sync, start a read, report."""
+        key = key_of(registry)
+        await self._remove_former_owners(key)
+        spec, problems = parse_registry(registry)
         if spec is None:
-            await self._report(registry, self._state(registry, memory)._replace(problems=problems))
+            await self._report(registry, self._observe(registry, state)._replace(problems=problems))
             return DONE
-        await self._carry_out(held_by(Ref(REGISTRY, key), meta, labels.REGISTRY_FINALIZER), key)
-        work = self._go_on(registry, spec, memory)
-        await telling_meanwhile(work, lambda: self._tell_counts(key, memory), TELL_SECONDS)
-        await self._begin_if_due(registry, spec, memory)
-        await self._report(registry, self._state(registry, memory))
-        if memory.write_failure is not None:
-            raise memory.write_failure
-        return self._next_look(memory)
+        plan = add_finalizer(Ref(REGISTRY, key), registry.metadata, labels.REGISTRY_FINALIZER)
+        await self._execute(plan, key)
+        sync = self._sync(registry, spec, state)
+        await run_with_progress(sync, lambda: self._report_progress(key, state), PROGRESS_SECONDS)
+        await self._read_if_due(registry, spec, state)
+        await self._report(registry, self._observe(registry, state))
+        if state.write_failure is not None:
+            raise state.write_failure
+        return self._next_reconcile(state)
 
-    async def _disown(self, key: Key) -> None:
-        """Each by itself: a Tenant that cannot be written keeps no other from its rows. It is tried at every look."""
-        for step in without_former_owner(self.fleets.of(key)):
+    async def _remove_former_owners(self, key: Key) -> None:
+        """One step at a time, at every reconcile: a Tenant that cannot be written does not affect the others."""
+        for step in remove_owner_steps(self.fleets.tenants_of(key)):
             try:
-                await self._carry_out((step,), key)
+                await self._execute((step,), key)
             except KubeError as error:
-                log.warning("the former owner reference of a Tenant could not be taken away: %s", error)
+                log.warning(
+                    "the owner reference that the Go operator set on a Tenant could not be removed: %s", error
+                )
 
-    async def _go_on(self, registry: Registry, spec: TenantRegistrySpec, memory: RegistryMemory) -> None:
-        """With rows that were read for this very spec, and never with those of another."""
-        now = self._inputs(registry)
-        finished = self.readings.take(Key(registry.metadata.namespace, registry.metadata.name))
-        if memory.inputs is not None and not memory.inputs.describes_the_table_of(now):
-            memory.pending = memory.write_failure = memory.under_way = None
-        if finished is not None and finished.inputs.describes_the_table_of(now):
-            await self.syncs.take_in(registry, spec, memory, finished)
-        elif memory.pending is not None:
-            await self.syncs.converge(registry, spec, memory, memory.pending)
+    async def _sync(self, registry: Registry, spec: TenantRegistrySpec, state: RegistryState) -> None:
+        """Only with rows that were read for this spec, never with those of another."""
+        inputs = self._inputs(registry)
+        finished = self.table_reads.take_finished(key_of(registry))
+        if state.inputs is not None and not state.inputs.reads_same_table(inputs):
+            state.pending_rows = state.write_failure = state.in_progress = None
+        if finished is not None and finished.inputs.reads_same_table(inputs):
+            await self.syncer.handle_read(registry, spec, state, finished)
+        elif state.pending_rows is not None:
+            await self.syncer.write_tenants(registry, spec, state, state.pending_rows)
 
-    async def _tell_counts(self, key: Key, memory: RegistryMemory) -> None:
+    async def _report_progress(self, key: Key, state: RegistryState) -> None:
         registry = self.registries.get(key)
         if registry is None or registry.metadata.deletion_timestamp is not None:
             return
         try:
-            await self._report(registry, self._state(registry, memory))
+            await self._report(registry, self._observe(registry, state))
         except KubeError as error:
-            log.warning("the counts of a registry could not be told: %s", error)
+            log.warning("the counts of a registry could not be written: %s", error)
 
-    def _is_current(self, key: Key, memory: RegistryMemory) -> bool:
-        """Whether what the last read was begun with still holds."""
-        registry, used = self.registries.get(key), memory.inputs
-        if registry is None or used is None:
+    def _is_current(self, key: Key, state: RegistryState) -> bool:
+        """Whether the inputs of the last read are unchanged."""
+        registry, inputs = self.registries.get(key), state.inputs
+        if registry is None or inputs is None:
             return False
-        return used.gives_the_tenants_of(self._inputs(registry))
+        return inputs.makes_same_tenants(self._inputs(registry))
 
-    def _memory(self, registry: Registry) -> RegistryMemory:
-        key = Key(registry.metadata.namespace, registry.metadata.name)
-        found = self._memories.get(key)
-        if found is None or found.uid != registry.metadata.uid:
-            found = self._memories[key] = recalled(registry, FleetWriter(self.context))
-        return found
+    def _state_of(self, registry: Registry) -> RegistryState:
+        key = key_of(registry)
+        state = self._states.get(key)
+        if state is None or state.uid != registry.metadata.uid:
+            state = self._states[key] = restore_state(registry, TenantWriter(self.context))
+        return state
 
     async def _forget(self, key: Key) -> Result:
-        self._memories.pop(key, None)
-        self._moments.forget(key)
-        self.readings.forget(key)
-        await self.credentials.use(key, frozenset())
+        self._states.pop(key, None)
+        self._debounce.forget(key)
+        self.table_reads.forget(key)
+        await self.credentials.watch_secrets(key, frozenset())
         return DONE
 
-    def _is_urgent(self, registry: Registry, memory: RegistryMemory) -> bool:
-        key = Key(registry.metadata.namespace, registry.metadata.name)
-        return self.readings.has_ended(key) or self._is_due(registry, memory)
+    def _is_urgent(self, registry: Registry, state: RegistryState) -> bool:
+        key = key_of(registry)
+        return self.table_reads.is_finished(key) or self._is_due(registry, state)
 
-    def _is_due(self, registry: Registry, memory: RegistryMemory) -> bool:
-        key = Key(registry.metadata.namespace, registry.metadata.name)
-        if self.readings.is_under_way(key):
+    def _is_due(self, registry: Registry, state: RegistryState) -> bool:
+        key = key_of(registry)
+        if self.table_reads.is_pending(key):
             return False
-        if memory.next_sync <= self.context.clock.now() or memory.inputs != self._inputs(registry):
+        if state.next_sync <= self.context.clock.now() or state.inputs != self._inputs(registry):
             return True
-        return memory.secrets is not None and memory.secrets != self.credentials.versions_for(key)
+        used = state.secret_versions
+        return used is not None and used != self.credentials.versions_for(key)
 
-    def _inputs(self, registry: Registry) -> Inputs:
-        """A change of these is not left waiting for the next interval."""
+    def _inputs(self, registry: Registry) -> SyncInputs:
         meta = registry.metadata
-        return Inputs(
-            term=None if self._loop is None else self._loop.queue,
+        return SyncInputs(
+            term=self.context.manager.leadership_term,
             uid=meta.uid,
             generation=meta.generation,
             approval=meta.annotations.get(labels.APPROVE_DELETION, ""),
-            templates=self.templates.inputs(Key(meta.namespace, meta.name)),
+            templates=self.templates.version(key_of(registry)),
         )
 
-    async def _begin_if_due(
-        self, registry: Registry, spec: TenantRegistrySpec, memory: RegistryMemory
-    ) -> None:
-        key = Key(registry.metadata.namespace, registry.metadata.name)
-        await self.credentials.use(key, secrets_of(spec.source, key.namespace))
-        if self._is_due(registry, memory) or self._has_drifted(key, memory):
-            self.readings.begin(key, self._inputs(registry), lambda: self._read(spec, key, memory))
+    async def _read_if_due(self, registry: Registry, spec: TenantRegistrySpec, state: RegistryState) -> None:
+        key = key_of(registry)
+        await self.credentials.watch_secrets(key, referenced_secrets(spec.source, key.namespace))
+        if self._is_due(registry, state) or self._has_drifted(key, state):
+            self.table_reads.start(key, self._inputs(registry), lambda: self._read(spec, key, state))
 
-    def _has_drifted(self, key: Key, memory: RegistryMemory) -> bool:
-        return not self.readings.is_under_way(key) and memory.writer.has_drifted(self.fleets.version(key))
+    def _has_drifted(self, key: Key, state: RegistryState) -> bool:
+        return not self.table_reads.is_pending(key) and state.writer.has_drifted(self.fleets.version(key))
 
-    async def _read(self, spec: TenantRegistrySpec, key: Key, memory: RegistryMemory) -> Rows:
+    async def _read(self, spec: TenantRegistrySpec, key: Key, state: RegistryState) -> Rows:
         try:
             credentials = await self.credentials.read(spec.source, key.namespace)
         finally:
-            memory.secrets = self.credentials.versions_for(key)
-        source = open_source(spec.source, credentials, self.surroundings)
-        return await source.read(columns_of(spec))
+            state.secret_versions = self.credentials.versions_for(key)
+        source = open_reader(spec.source, credentials, self.environment)
+        return await source.read(registry_columns(spec))
 
-    def _referencing(self, meta: ObjectMeta) -> list[Template]:
-        return self.templates.referencing(Key(meta.namespace, meta.name))
-
-    def _state(self, registry: Registry, memory: RegistryMemory) -> RegistryState:
+    def _observe(self, registry: Registry, state: RegistryState) -> RegistryObservation:
         meta = registry.metadata
-        staying = [each for each in self._referencing(meta) if each.metadata.deletion_timestamp is None]
-        sizes = self.fleets.sizes(Key(meta.namespace, meta.name))
+        templates = self.templates.templates_of(key_of(registry))
+        sizes = self.fleets.sizes(key_of(registry))
         missing = self.templates.missing(meta.namespace, sizes.by_template)
-        return RegistryState(
+        return RegistryObservation(
             meta,
-            templates=len(staying),
-            active_rows=memory.active_rows,
+            templates=sum(each.metadata.deletion_timestamp is None for each in templates),
+            active_rows=state.active_rows,
             counts=sizes.counts,
-            waiting={name: count for name, count in sizes.by_template.items() if name in missing},
-            rejected=memory.rejected,
-            rejected_rows=len(memory.rejected),
-            hold=memory.guard.hold,
-            source_problem=memory.source_problem,
-            write_problem=str(memory.write_failure or ""),
-            last_sync=memory.last_sync,
+            tenants_without_template={
+                name: count for name, count in sizes.by_template.items() if name in missing
+            },
+            rejected=state.rejected,
+            rejected_rows=len(state.rejected),
+            hold=state.guard.hold,
+            source_problem=state.source_problem,
+            write_problem=str(state.write_failure or ""),
+            last_sync=state.last_sync,
         )
 
-    async def _report(self, registry: Registry, state: RegistryState) -> None:
-        key = Key(registry.metadata.namespace, registry.metadata.name)
+    async def _report(self, registry: Registry, observation: RegistryObservation) -> None:
+        key = key_of(registry)
         ref = Ref(REGISTRY, key)
-        status = registry_status(state, registry.status, self.context.now())
-        news = (
-            Emit(ref, reason, told, EventType.WARNING)
-            for reason, told in warnings(state, conditions_of(registry.status))
+        status = registry_status(observation, registry.status, self.context.now())
+        events = (
+            Emit(ref, reason, message, EventType.WARNING)
+            for reason, message in warning_events(observation, read_conditions(registry.status))
         )
-        await self._carry_out((*news, *self._deleted(registry), Status(ref, status)), key)
+        await self._execute((*events, *self._deletion_events(registry), Status(ref, status)), key)
 
-    def _deleted(self, registry: Registry) -> Plan:
-        """Says which Tenants are gone by now that we deleted."""
+    def _deletion_events(self, registry: Registry) -> Plan:
+        """For Tenants that the operator deleted and that no longer exist."""
         meta = registry.metadata
-        memory = self._memories.get(Key(meta.namespace, meta.name))
-        if memory is None or not memory.deleting:
+        state = self._states.get(key_of(registry))
+        if state is None or not state.deleting:
             return ()
-        gone = [name for name in sorted(memory.deleting) if not self.tenants.get(Key(meta.namespace, name))]
-        memory.deleting.difference_update(gone)
-        ref = Ref(REGISTRY, Key(meta.namespace, meta.name))
+        gone = [name for name in sorted(state.deleting) if not self.tenants.get(Key(meta.namespace, name))]
+        state.deleting.difference_update(gone)
+        ref = Ref(REGISTRY, key_of(registry))
         return tuple(Emit(ref, reasons.TENANT_DELETED, f"Tenant {name} is deleted") for name in gone)
 
-    def _next_look(self, memory: RegistryMemory) -> Result:
-        times = [memory.next_sync]
-        if memory.look_again_at is not None and memory.pending is not None:
-            times.append(memory.look_again_at)
+    def _next_reconcile(self, state: RegistryState) -> Result:
+        times = [state.next_sync]
+        if state.recheck_at is not None and state.pending_rows is not None:
+            times.append(state.recheck_at)
         return RequeueAfter(max(0.01, min(times) - self.context.clock.now()))
 
-    async def _carry_out(self, plan: Plan, key: Key) -> None:
+    async def _execute(self, plan: Plan, key: Key) -> None:
         if plan:
             await self.context.executor.execute(plan, Ref(REGISTRY, key))
 
-    async def _farewell(self, registry: Registry) -> Result:
-        meta = registry.metadata
-        key = Key(meta.namespace, meta.name)
-        self.readings.forget(key)
+    async def _reconcile_deletion(self, registry: Registry) -> Result:
+        """The deletion guard decides; the finalizer is removed when no Tenant is left."""
+        meta, key = registry.metadata, key_of(registry)
+        self.table_reads.forget(key)
         if labels.REGISTRY_FINALIZER not in meta.finalizers:
             return DONE
-        fleet = self.fleets.of(key)
+        fleet = self.fleets.tenants_of(key)
         if not fleet:
-            await self._carry_out(let_go(Ref(REGISTRY, key), meta, labels.REGISTRY_FINALIZER), key)
+            await self._execute(remove_finalizer(Ref(REGISTRY, key), meta, labels.REGISTRY_FINALIZER), key)
             return DONE
         approval = meta.annotations.get(labels.APPROVE_DELETION, "")
-        before = conditions_of(registry.status)
-        leaving = departing(Departure(Ref(REGISTRY, key), fleet, fleet, registry.spec, approval, before))
-        memory = self._memory(registry)
-        memory.guard = memory.guard._replace(hold=leaving.hold)
-        state = self._state(registry, memory)._replace(is_released=leaving.is_released)
-        await self._report(registry, state)
-        await self._carry_out(leaving.plan, key)
+        previous = read_conditions(registry.status)
+        request = CascadeRequest(Ref(REGISTRY, key), fleet, fleet, registry.spec, approval, previous)
+        cascade = decide_cascade(request)
+        state = self._state_of(registry)
+        state.guard = state.guard._replace(hold=cascade.hold)
+        observation = self._observe(registry, state)._replace(is_released=cascade.is_released)
+        await self._report(registry, observation)
+        await self._execute(cascade.plan, key)
         return DONE
 
 
-def _label_of(registry: Registry) -> list[str]:
-    return [registry_value(registry.metadata.namespace, registry.metadata.name)]
+async def run_with_progress(
+    work: Coroutine[Any, Any, None], report: Callable[[], Awaitable[None]], seconds: float
+) -> None:
+    """Awaits the work, and calls `report` every so many seconds until it ends. If this is cancelled, so is the work."""
+    task = asyncio.create_task(work)
+    try:
+        while not (await asyncio.wait({task}, timeout=seconds))[0]:
+            await report()
+    finally:
+        task.cancel()
+        await asyncio.wait({task})
+    task.result()
+
+
+def _label_index_values(registry: Registry) -> list[str]:
+    return [registry_index_value(registry.metadata.namespace, registry.metadata.name)]
 
 
 def _registry_of_template(template: Template) -> list[Key]:

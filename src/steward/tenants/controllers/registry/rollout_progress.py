@@ -1,17 +1,17 @@
-"""How far the Tenants of a registry are, for whoever counts them before writing more: never more than `maxSkew`.
+"""Reads the progress of a registry's Tenants from the API server, so that no more than `maxSkew` roll out at a time.
 
-A Tenant that was written counts until the API server itself, asked after the write, says that it is rolled out. To list
-the fleet at every turn keeps that promise too, but a Tenant holds its objects: a rollout over thousands would read the
-whole fleet, tens of megabytes, once a second. So the cache, which has our own writes as soon as they are answered, only
-tells who may have finished, and each of those is asked for once, by name. That is one read for each Tenant and version.
+A Tenant that was written counts until a read after the write shows that it is rolled out. Listing the fleet for every
+batch would do as well, but a Tenant holds its objects: a rollout over thousands would read the whole fleet, tens of
+megabytes, once a second. So the cache, which has the operator's own writes as soon as they are answered, only shows
+which Tenants may be done, and each of those is read once, by name. That is one read for each Tenant and version.
 
-All are listed where we know of nobody: at the first turn of a term, since the leader before us, or this process before
-it was killed, may have written what no cache shows yet. And once more before a rollout is given up, which stands until
-somebody edits the template. Names are noted before they are written, so that a write whose answer is lost counts as
-well.
+All are listed when none are known: at the first batch of a leadership term, since the leader before, or this process
+before it was killed, may have written Tenants that no cache holds yet. And once more before a rollout is given up,
+which lasts until the template is edited. Names are recorded before they are written, so a write whose answer is lost
+counts as well.
 
-A list of metadata alone, to compare versions with the cache, was rejected: it still grows with the fleet at every turn.
-So was the word of the cache alone: it is late by as much as its watch is, and that may be silent for a minute.
+A list of metadata alone, to compare versions with the cache, was rejected: it still grows with the fleet at every
+batch. So was the cache alone: it is as late as its watch, which may be silent for a minute.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -23,61 +23,65 @@ from steward.kube.objects.meta import ObjectMeta
 from steward.kube.objects.options import ListQuery
 from steward.tenants import labels
 from steward.tenants.cache_rules import TENANT_KIND
-from steward.tenants.controllers.common.concurrency import together
-from steward.tenants.controllers.common.context import ControllerContext
+from steward.tenants.controllers.common.concurrency import gather_all
+from steward.tenants.controllers.common.context import TenantsContext
 from steward.tenants.fleet.fleet import is_ready
 from steward.tenants.names import label_value
-from steward.tenants.rendering.tenant_manifest import WantedTenant
+from steward.tenants.rendering.tenant_manifest import DesiredTenant
 from steward.tenants.views import Tenant
 
-ONE_BY_ONE: Final = 50
-"""When more than these have finished since the last turn, a list of all is cheaper than to ask for each."""
+MAX_SINGLE_READS: Final = 50
+"""If more than these may be done since the last batch, one list is cheaper than a read of each."""
 
 Names = frozenset[str]
-States = Mapping[str, Tenant]
+TenantsByName = Mapping[str, Tenant]
 
 
-def is_updated(wanted: WantedTenant, states: States) -> bool:
-    """Whether the Tenant has the version of its template that is in force."""
-    tenant = states.get(wanted.name)
-    return tenant is not None and tenant.spec.template_generation == wanted.template.generation
+def is_updated(desired: DesiredTenant, tenants: TenantsByName) -> bool:
+    """Whether the Tenant has the active generation of its template."""
+    tenant = tenants.get(desired.name)
+    return tenant is not None and tenant.spec.template_generation == desired.template.generation
 
 
-def is_under_way(wanted: WantedTenant, states: States) -> bool:
-    return is_updated(wanted, states) and not is_ready(states[wanted.name])
+def is_in_progress(desired: DesiredTenant, tenants: TenantsByName) -> bool:
+    return is_updated(desired, tenants) and not is_ready(tenants[desired.name])
 
 
-def under_way(wanted: Iterable[WantedTenant], states: States) -> Names:
-    return frozenset(each.name for each in wanted if is_under_way(each, states))
+def in_progress(desired: Iterable[DesiredTenant], tenants: TenantsByName) -> Names:
+    return frozenset(each.name for each in desired if is_in_progress(each, tenants))
 
 
-class FleetStates:
-    def __init__(self, context: ControllerContext) -> None:
+class LiveTenants:
+    def __init__(self, context: TenantsContext) -> None:
         self._context = context
 
-    async def of(self, wanted: Sequence[WantedTenant], registry: ObjectMeta, counted: Names | None) -> States:
-        """By name, the Tenants of a registry. Those that counted at the last turn are who may have finished since."""
+    async def read(
+        self, desired: Sequence[DesiredTenant], registry: ObjectMeta, counted: Names | None
+    ) -> TenantsByName:
+        """The Tenants of a registry by name. Of those that counted at the last batch, each that may be done is read."""
         if counted is None:
-            return await self.listed(registry)
-        fleet = self._context.fleets.of(Key(registry.namespace, registry.name))
+            return await self.list_all(registry)
+        fleet = self._context.fleets.tenants_of(Key(registry.namespace, registry.name))
         cached = {tenant.metadata.name: tenant for tenant in fleet}
-        doubtful = [each.name for each in wanted if each.name in counted and not is_under_way(each, cached)]
-        if len(doubtful) > ONE_BY_ONE:
-            return await self.listed(registry)
-        return await self._with_word_of_the_server(cached, doubtful, registry.namespace)
+        may_be_done = [
+            each.name for each in desired if each.name in counted and not is_in_progress(each, cached)
+        ]
+        if len(may_be_done) > MAX_SINGLE_READS:
+            return await self.list_all(registry)
+        return await self._read_each(cached, may_be_done, registry.namespace)
 
-    async def _with_word_of_the_server(self, cached: States, names: list[str], namespace: str) -> States:
-        told = await together(self._told(Key(namespace, name)) for name in names)
-        known = {**cached, **dict(zip(names, told, strict=True))}
+    async def _read_each(self, cached: TenantsByName, names: list[str], namespace: str) -> TenantsByName:
+        live = await gather_all(self._read_one(Key(namespace, name)) for name in names)
+        known = {**cached, **dict(zip(names, live, strict=True))}
         return {name: tenant for name, tenant in known.items() if tenant is not None}
 
-    async def _told(self, key: Key) -> Tenant | None:
+    async def _read_one(self, key: Key) -> Tenant | None:
         try:
             return await self._context.client.get(TENANT_KIND, key, Tenant)
         except NotFound:
             return None
 
-    async def listed(self, registry: ObjectMeta) -> States:
+    async def list_all(self, registry: ObjectMeta) -> TenantsByName:
         selector = f"{labels.REGISTRY}={label_value(registry.name)}"
         query = ListQuery(namespace=registry.namespace, label_selector=selector)
         found = await self._context.client.list(TENANT_KIND, query, Tenant)

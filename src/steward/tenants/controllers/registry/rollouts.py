@@ -1,7 +1,7 @@
-"""Which Tenants may be written now: all of them, or as many as each template's rollout allows.
+"""Chooses the Tenants that may be written now: all of them, or as many as the rollout of each template allows.
 
-How far each Tenant is comes from the API server, not from a cache that may lag behind our own last writes: see
-`under_way`.
+The progress of each Tenant is read from the API server, not from a cache that may be older than the last writes: see
+`rollout_progress`.
 """
 
 from collections import defaultdict
@@ -16,135 +16,160 @@ from steward.tenants import reasons
 from steward.tenants.api.scalars import UNSET
 from steward.tenants.api.template import Rollout, RolloutStatus
 from steward.tenants.cache_rules import TEMPLATE
-from steward.tenants.controllers.common.context import ControllerContext
+from steward.tenants.controllers.common.context import TenantsContext
 from steward.tenants.controllers.registry.rollout_progress import (
-    FleetStates,
+    LiveTenants,
     Names,
-    States,
+    TenantsByName,
+    in_progress,
     is_updated,
-    under_way,
 )
 from steward.tenants.fleet.fleet import is_ready
-from steward.tenants.fleet.rollout import Progress, Step, Target, next_step
-from steward.tenants.rendering.tenant_manifest import TemplateInUse, WantedTenant
+from steward.tenants.fleet.rollout import RolloutStep, RolloutTarget, TenantRollout, next_rollout_step
+from steward.tenants.rendering.tenant_manifest import ActiveTemplate, DesiredTenant
 
-NOBODY: Names = frozenset()
+NO_NAMES: Names = frozenset()
 
 
-class Past(NamedTuple):
-    """What is known from the turns before."""
+class RolloutHistory(NamedTuple):
+    """What is known from the previous batches."""
 
     statuses: Mapping[str, RolloutStatus | None]
-    """By template, how far its rollout was."""
-    under_way: Names | None = None
-    """None where nobody knows: then all are asked for."""
-    refused: Names = NOBODY
-    """Those that could not be written: nobody has to wait for them."""
+    """By template: the status of its rollout."""
+    in_progress: Names | None = None
+    """Names of the Tenants in progress; None if not known: then all are listed."""
+    rejected: Names = NO_NAMES
+    """Names of the Tenants that could not be written: no other has to wait for them."""
 
 
-class Turn(NamedTuple):
-    """What may be written, and when to look again."""
+class RolloutBatch(NamedTuple):
+    """The Tenants that may be written, and when to check again."""
 
-    write: tuple[WantedTenant, ...]
-    waits: bool = False
-    """Whether a rollout goes on: Tenants are left for later, or are still coming up."""
-    look_again_at: float | None = None
-    news: Plan = ()
-    under_way: Names | None = None
-    """Those whose rollout is counted, those that are to be written included; None where none is."""
+    write: tuple[DesiredTenant, ...]
+    is_unfinished: bool = False
+    """Whether a rollout is in progress: Tenants are left for later, or are not ready yet."""
+    recheck_at: float | None = None
+    events: Plan = ()
+    in_progress: Names | None = None
+    """Names of the Tenants that count against maxSkew, those of this batch included; None without maxSkew."""
 
 
 class Rollouts:
-    def __init__(self, context: ControllerContext) -> None:
+    def __init__(self, context: TenantsContext) -> None:
         self._context = context
-        self._states = FleetStates(context)
+        self._live = LiveTenants(context)
 
-    async def turn(self, wanted: Sequence[WantedTenant], registry: ObjectMeta, past: Past) -> Turn:
-        fleets: dict[str, list[WantedTenant]] = defaultdict(list)
-        for each in wanted:
+    async def next_batch(
+        self, desired: Sequence[DesiredTenant], registry: ObjectMeta, history: RolloutHistory
+    ) -> RolloutBatch:
+        fleets: dict[str, list[DesiredTenant]] = defaultdict(list)
+        for each in desired:
             fleets[each.template.name].append(each)
         if not any(_rollout(found[0].template).max_skew for found in fleets.values()):
-            return _taken_together([self._told(found, {}, registry, past) for found in fleets.values()])
-        states = await self._states.of(wanted, registry, past.under_way)
-        if past.under_way is not None and any(self._fails(found, states, past) for found in fleets.values()):
-            # A failure stands until somebody edits the template: it is not declared by a cache that may be late.
-            states = await self._states.listed(registry)
-        return _taken_together([self._told(found, states, registry, past) for found in fleets.values()])
+            return _merge_batches([self._batch_of(found, {}, registry, history) for found in fleets.values()])
+        tenants = await self._live.read(desired, registry, history.in_progress)
+        if history.in_progress is not None and any(
+            self._gives_up(found, tenants, history) for found in fleets.values()
+        ):
+            # A failed rollout stays failed until the template is edited: a stale cache must not cause it.
+            tenants = await self._live.list_all(registry)
+        return _merge_batches(
+            [self._batch_of(found, tenants, registry, history) for found in fleets.values()]
+        )
 
-    def _fails(self, wanted: list[WantedTenant], states: States, past: Past) -> bool:
-        """Whether this turn would be the one that gives the rollout up."""
-        status, known = self._step(wanted, states, past).status, past.statuses.get(wanted[0].template.name)
-        return status is not None and status.phase == "Failed" and not _says_the_same(status, known)
+    def _gives_up(
+        self, desired: list[DesiredTenant], tenants: TenantsByName, history: RolloutHistory
+    ) -> bool:
+        """Whether this batch would be the one that gives up the rollout."""
+        status, known = (
+            self._step(desired, tenants, history).status,
+            history.statuses.get(desired[0].template.name),
+        )
+        return status is not None and status.phase == "Failed" and not _is_same_phase(status, known)
 
-    def _step(self, wanted: list[WantedTenant], states: States, past: Past) -> Step:
-        template = wanted[0].template
-        target = Target(template.generation, _rollout(template))
-        progress = [_progress(each, states, past.refused) for each in wanted]
-        return next_step(progress, target, past.statuses.get(template.name), self._context.clock.now())
+    def _step(
+        self, desired: list[DesiredTenant], tenants: TenantsByName, history: RolloutHistory
+    ) -> RolloutStep:
+        template = desired[0].template
+        target = RolloutTarget(template.generation, _rollout(template))
+        progress = [_progress(each, tenants, history.rejected) for each in desired]
+        return next_rollout_step(
+            progress, target, history.statuses.get(template.name), self._context.clock.now()
+        )
 
-    def _told(self, wanted: list[WantedTenant], states: States, registry: ObjectMeta, past: Past) -> Turn:
-        name = wanted[0].template.name
+    def _batch_of(
+        self,
+        desired: list[DesiredTenant],
+        tenants: TenantsByName,
+        registry: ObjectMeta,
+        history: RolloutHistory,
+    ) -> RolloutBatch:
+        name = desired[0].template.name
         key = Key(registry.namespace, name)
-        step = self._step(wanted, states, past)
-        self._context.tell_rollout(key, step.status)
+        step = self._step(desired, tenants, history)
+        self._context.rollouts.report(key, step.status)
         if step.status is None:
-            return Turn(tuple(wanted))
-        turn = _throttled(wanted, states, step)
-        held_back = len(wanted) - len(turn.write)
-        known = past.statuses.get(name)
-        return turn._replace(news=rollout_news(Ref(TEMPLATE, key), step.status, known, held_back))
+            return RolloutBatch(tuple(desired))
+        batch = _throttled_batch(desired, tenants, step)
+        waiting = len(desired) - len(batch.write)
+        known = history.statuses.get(name)
+        return batch._replace(events=rollout_events(Ref(TEMPLATE, key), step.status, known, waiting))
 
 
-def _throttled(wanted: list[WantedTenant], states: States, step: Step) -> Turn:
-    """Those whose turn it is, and those that have the version already: a changed row of theirs does not wait."""
+def _throttled_batch(desired: list[DesiredTenant], tenants: TenantsByName, step: RolloutStep) -> RolloutBatch:
+    """The chosen Tenants, and those that have this version already: changed rows of these do not wait."""
     chosen = frozenset(step.write)
-    write = tuple(each for each in wanted if each.name in chosen or is_updated(each, states))
-    goes_on = step.status is not None and step.status.phase == "InProgress"
-    return Turn(write, goes_on, step.look_again_at, under_way=under_way(wanted, states) | chosen)
-
-
-def _taken_together(turns: Sequence[Turn]) -> Turn:
-    times = [turn.look_again_at for turn in turns if turn.look_again_at is not None]
-    counted = [turn.under_way for turn in turns if turn.under_way is not None]
-    return Turn(
-        write=tuple(each for turn in turns for each in turn.write),
-        waits=any(turn.waits for turn in turns),
-        look_again_at=min(times, default=None),
-        news=tuple(step for turn in turns for step in turn.news),
-        under_way=NOBODY.union(*counted) if counted else None,
+    write = tuple(each for each in desired if each.name in chosen or is_updated(each, tenants))
+    is_unfinished = step.status is not None and step.status.phase == "InProgress"
+    return RolloutBatch(
+        write, is_unfinished, step.recheck_at, in_progress=in_progress(desired, tenants) | chosen
     )
 
 
-def rollout_news(
-    template: Ref, now: RolloutStatus | None, before: RolloutStatus | None, held_back: int
+def _merge_batches(batches: Sequence[RolloutBatch]) -> RolloutBatch:
+    times = [batch.recheck_at for batch in batches if batch.recheck_at is not None]
+    counted = [batch.in_progress for batch in batches if batch.in_progress is not None]
+    return RolloutBatch(
+        write=tuple(each for batch in batches for each in batch.write),
+        is_unfinished=any(batch.is_unfinished for batch in batches),
+        recheck_at=min(times, default=None),
+        events=tuple(step for batch in batches for step in batch.events),
+        in_progress=NO_NAMES.union(*counted) if counted else None,
+    )
+
+
+def rollout_events(
+    template: Ref, now: RolloutStatus | None, previous: RolloutStatus | None, waiting: int
 ) -> Plan:
-    """That a rollout was stopped, and that Tenants wait for their turn: each once for a version of the template."""
+    """That a rollout failed, and that Tenants wait for others: each once for a generation of the template."""
     if now is None:
         return ()
-    known = before if before is not None and before.target_generation == now.target_generation else None
+    known = previous if previous is not None and previous.target_generation == now.target_generation else None
     if now.phase == "Failed" and (known is None or known.phase != "Failed"):
         return (Emit(template, reasons.ROLLOUT_FAILED, str(now.message), EventType.WARNING),)
-    if now.phase == "InProgress" and held_back and known is None:
-        told = f"{held_back} Tenants wait until others have rolled out, as maxSkew says: {now.message}"
-        return (Emit(template, reasons.ROLLOUT_THROTTLED, told),)
+    if now.phase == "InProgress" and waiting and known is None:
+        message = f"{waiting} Tenants wait until others have rolled out, as maxSkew says: {now.message}"
+        return (Emit(template, reasons.ROLLOUT_THROTTLED, message),)
     return ()
 
 
-def _says_the_same(now: RolloutStatus, before: RolloutStatus | None) -> bool:
-    if before is None:
+def _is_same_phase(now: RolloutStatus, previous: RolloutStatus | None) -> bool:
+    if previous is None:
         return False
-    return (now.phase, now.target_generation) == (before.phase, before.target_generation)
+    return (now.phase, now.target_generation) == (previous.phase, previous.target_generation)
 
 
-def _progress(wanted: WantedTenant, states: States, refused: Names) -> Progress:
-    is_refused = wanted.name in refused
-    tenant = states.get(wanted.name)
+def _progress(desired: DesiredTenant, tenants: TenantsByName, rejected: Names) -> TenantRollout:
+    is_rejected = desired.name in rejected
+    tenant = tenants.get(desired.name)
     if tenant is None:
-        return Progress(wanted.name, 0, is_refused=is_refused)
-    made = tenant.metadata.creation_timestamp
-    made_at = from_timestamp(made) if made else 0.0
-    return Progress(wanted.name, tenant.spec.template_generation, is_ready(tenant), made_at, is_refused)
+        return TenantRollout(desired.name, 0, is_rejected=is_rejected)
+    created = tenant.metadata.creation_timestamp
+    created_at = from_timestamp(created) if created else 0.0
+    return TenantRollout(
+        desired.name, tenant.spec.template_generation, is_ready(tenant), created_at, is_rejected
+    )
 
 
-def _rollout(template: TemplateInUse) -> Rollout:
+def _rollout(template: ActiveTemplate) -> Rollout:
     return Rollout() if template.spec.rollout is UNSET else template.spec.rollout

@@ -1,4 +1,7 @@
-"""What is known of a registry between two looks at it. Lost without harm: the status says the rest again."""
+"""State of the registry controller between two reconciles of a registry.
+
+Losing it is harmless: the status has what must survive a restart, and the next read of the table gives the rest.
+"""
 
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
@@ -7,82 +10,91 @@ import msgspec
 
 from steward.kube.errors import KubeError
 from steward.tenants.api.registry import HeldDeletion, RejectedRow
-from steward.tenants.controllers.registry.table_reads import Inputs
-from steward.tenants.controllers.registry.tenant_writer import FleetWriter
-from steward.tenants.guard.approval import Hold, HoldReason
-from steward.tenants.guard.judge import Memory
-from steward.tenants.sources.rows import Rejected, Rows
-from steward.tenants.status.conditions import conditions_of
+from steward.tenants.controllers.registry.table_reads import SyncInputs
+from steward.tenants.controllers.registry.tenant_writer import TenantWriter
+from steward.tenants.guard.approval import DeletionHold, HoldReason
+from steward.tenants.guard.decision import GuardState
+from steward.tenants.sources.rows import RowRejection, Rows
+from steward.tenants.status.conditions import read_conditions
 from steward.tenants.status.registry import SOURCE_REACHABLE
 from steward.tenants.views import Registry
 
-NOTHING_REMEMBERED = Memory()
+EMPTY_GUARD_STATE = GuardState()
 
 
-class Rest(NamedTuple):
-    """What a sync was made from that found and left everything as it should be: from the same, another one would do
-    nothing."""
+class SyncVersion(NamedTuple):
+    """What a sync depends on. If the last one with the same version had nothing to do, the next has nothing to do."""
 
     rows: bytes
-    """Their digest."""
-    inputs: Inputs
+    """Digest of the rows."""
+    inputs: SyncInputs
     fleet: int
-    """The version of the fleet."""
+    """Version of the fleet: see `FleetIndex.version`."""
 
 
 @dataclass
-class RegistryMemory:
+class RegistryState:
     uid: str
-    """Of the registry: one that is made again begins anew."""
-    writer: FleetWriter
-    guard: Memory = NOTHING_REMEMBERED
-    inputs: Inputs | None = None
-    """What the last read was begun with; None before the first."""
-    secrets: tuple[str, ...] | None = None
-    """The versions of the Secrets that the last read used."""
+    """Of the registry: one that is created again starts with a new state."""
+    writer: TenantWriter
+    """Writes the Tenants, and knows what it wrote."""
+    guard: GuardState = EMPTY_GUARD_STATE
+    """What the deletion guard knows from earlier reads."""
+    inputs: SyncInputs | None = None
+    """Inputs of the last read; None before the first."""
+    secret_versions: tuple[str, ...] | None = None
+    """Versions of the Secrets that the last read used; None before the first."""
     next_sync: float = 0.0
+    """When the next read is due."""
     failures: int = 0
-    """How many reads have failed in a row."""
+    """Consecutive failed reads, for the backoff."""
     source_problem: str = ""
+    """Why the last read failed; empty if it did not."""
     write_failure: KubeError | None = None
+    """Why a Tenant could not be written by the last sync; retried with backoff."""
     active_rows: int | None = None
-    rejected: tuple[Rejected, ...] = ()
+    """Active rows of the last read; None before the first."""
+    rejected: tuple[RowRejection, ...] = ()
+    """Rows that make no Tenant, each with its reason."""
     last_sync: str = ""
-    pending: Rows | None = None
-    """Rows that are not all written yet: a rollout goes on, or a write failed. Kept no longer than that."""
-    under_way: frozenset[str] | None = None
-    """The Tenants of throttled templates that were under way, or about to be, at the last turn of this term."""
-    look_again_at: float | None = None
-    rest: Rest | None = None
+    """Time of the last successful read."""
+    pending_rows: Rows | None = None
+    """Rows that are not all written: a rollout is in progress, or a write failed. Dropped once they are."""
+    in_progress: frozenset[str] | None = None
+    """Tenants with maxSkew that were in progress, or about to be, after the last batch of this leadership term."""
+    recheck_at: float | None = None
+    """When the rollout in progress has to be checked again."""
+    last_no_op: SyncVersion | None = None
+    """Version of the last sync, if it had nothing to do."""
     deleting: set[str] = field(default_factory=set)
-    """Tenants that we deleted and that are not gone yet."""
+    """Tenants that were deleted and still exist."""
 
 
-def recalled(registry: Registry, writer: FleetWriter) -> RegistryMemory:
-    """As the status has it, so that what held before a restart holds until the table has been read again."""
+def restore_state(registry: Registry, writer: TenantWriter) -> RegistryState:
+    """From the status, so that what it reports is kept after a restart until the table has been read again."""
     status = registry.status
-    memory = RegistryMemory(registry.metadata.uid, writer, Memory(hold=_hold(status)))
+    state = RegistryState(registry.metadata.uid, writer, GuardState(hold=_hold(status)))
     rows = status.get("activeRows")
-    memory.active_rows = rows if isinstance(rows, int) else None
-    memory.last_sync = str(status.get("lastSyncTime") or "")
-    memory.rejected = _rejected(status)
-    for condition in conditions_of(status):
-        if condition.type == SOURCE_REACHABLE and condition.status == "False" and memory.last_sync:
-            memory.source_problem = condition.message.partition(". The last known rows")[0]
-    return memory
+    state.active_rows = rows if isinstance(rows, int) else None
+    state.last_sync = str(status.get("lastSyncTime") or "")
+    state.rejected = _rejected(status)
+    for condition in read_conditions(status):
+        if condition.type == SOURCE_REACHABLE and condition.status == "False" and state.last_sync:
+            state.source_problem = condition.message.partition(". The last known rows")[0]
+    return state
 
 
-def _hold(status: dict[str, Any]) -> Hold | None:
+def _hold(status: dict[str, Any]) -> DeletionHold | None:
     try:
         found = msgspec.convert(status["heldDeletion"], HeldDeletion)
-        return Hold(HoldReason(found.reason), found.count, found.digest, tuple(found.sample))
+        return DeletionHold(HoldReason(found.reason), found.count, found.digest, tuple(found.sample))
     except (KeyError, ValueError):
         return None
 
 
-def _rejected(status: dict[str, Any]) -> tuple[Rejected, ...]:
+def _rejected(status: dict[str, Any]) -> tuple[RowRejection, ...]:
     try:
         found = msgspec.convert(status.get("rejected") or [], list[RejectedRow])
     except msgspec.ValidationError:
         return ()
-    return tuple(Rejected(row.uid, row.reason) for row in found)
+    return tuple(RowRejection(row.uid, row.reason) for row in found)

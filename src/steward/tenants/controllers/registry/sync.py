@@ -1,6 +1,6 @@
-"""One sync: what was read is put before the guard, then made into Tenants.
+"""One sync of a registry: the guard decides on deletions, then rows become Tenants.
 
-Rows are dropped as soon as all of them are written; only a rollout that goes on, or a failed write, keeps them longer.
+Rows are dropped as soon as all of them are written; only a rollout in progress or a failed write keeps them longer.
 """
 
 import random
@@ -8,46 +8,55 @@ from collections.abc import Callable
 from typing import Final
 
 from steward.kube.errors import KubeError
+from steward.kube.objects.durations import parse_interval
 from steward.kube.objects.kinds import Key, Ref
-from steward.kube.objects.meta import ObjectMeta
+from steward.kube.objects.meta import ObjectMeta, key_of
 from steward.runtime.plan.steps import Emit, EventType, Plan
 from steward.tenants import labels, reasons
 from steward.tenants.api.registry import DeletionGuard, TenantRegistrySpec
 from steward.tenants.api.scalars import UNSET
 from steward.tenants.api.template import RolloutStatus
 from steward.tenants.cache_rules import REGISTRY
-from steward.tenants.controllers.common.context import ControllerContext
-from steward.tenants.controllers.registry.active_templates import TemplatesInUse
-from steward.tenants.controllers.registry.guard_plan import Sentence, plan_of
-from steward.tenants.controllers.registry.rollouts import Past, Rollouts
-from steward.tenants.controllers.registry.state import RegistryMemory, Rest
-from steward.tenants.controllers.registry.table_reads import Finished
-from steward.tenants.controllers.template.reconciler import rollout_of
-from steward.tenants.fleet.fleet import known
-from steward.tenants.guard.judge import CleanRead, Policy, Situation, Verdict, judge, policy_of, read_of
-from steward.tenants.intervals import sync_seconds
+from steward.tenants.controllers.common.context import TenantsContext
+from steward.tenants.controllers.registry.active_templates import ActiveTemplates
+from steward.tenants.controllers.registry.guard_plan import RegistryDecision, guard_plan
+from steward.tenants.controllers.registry.rollouts import RolloutHistory, Rollouts
+from steward.tenants.controllers.registry.state import RegistryState, SyncVersion
+from steward.tenants.controllers.registry.table_reads import FinishedRead
+from steward.tenants.controllers.template.reconciler import recorded_rollout
+from steward.tenants.fleet.fleet import guarded_tenants
+from steward.tenants.guard.decision import (
+    CleanRead,
+    GuardDecision,
+    GuardInput,
+    GuardPolicy,
+    clean_read,
+    decide_deletions,
+    guard_policy,
+)
 from steward.tenants.names import TenantKey, name_tenants
-from steward.tenants.rendering.tenant_manifest import WantedTenant
-from steward.tenants.sources.factory import identity_of
-from steward.tenants.sources.rows import Rejected, Rows, columns_of, digest_of
-from steward.tenants.status.conditions import conditions_of
+from steward.tenants.rendering.tenant_manifest import DesiredTenant
+from steward.tenants.sources.factory import source_identity
+from steward.tenants.sources.rows import RowRejection, Rows, registry_columns, rows_digest
+from steward.tenants.status.conditions import read_conditions
 from steward.tenants.views import Registry
 
 JITTER: Final = 0.1
-SHOWN_EVENTS: Final = 20
-MOST_FAILURES: Final = 16
+MAX_REJECTION_EVENTS: Final = 20
+MAX_COUNTED_FAILURES: Final = 16
+SHORTEST_SYNC_SECONDS: Final = 1.0
 
-IsCurrent = Callable[[Key, RegistryMemory], bool]
-"""Whether the registry, its templates and its table are those that the last read was begun with."""
+IsCurrent = Callable[[Key, RegistryState], bool]
+"""Whether the registry, its templates and its table are those at the start of the last read."""
 
 
-def _always(registry: Key, memory: RegistryMemory) -> bool:
+def _always(registry: Key, state: RegistryState) -> bool:
     return True
 
 
-class Syncs:
+class RegistrySyncer:
     def __init__(
-        self, context: ControllerContext, templates: TemplatesInUse, is_current: IsCurrent = _always
+        self, context: TenantsContext, templates: ActiveTemplates, is_current: IsCurrent = _always
     ) -> None:
         self._context = context
         self._templates = templates
@@ -55,162 +64,178 @@ class Syncs:
         self._rollouts = Rollouts(context)
         self._fleets = context.fleets
 
-    async def take_in(
-        self, registry: Registry, spec: TenantRegistrySpec, memory: RegistryMemory, finished: Finished
+    async def handle_read(
+        self, registry: Registry, spec: TenantRegistrySpec, state: RegistryState, finished: FinishedRead
     ) -> None:
-        memory.inputs = finished.inputs
-        interval = sync_seconds(spec.source.sync_interval)
+        state.inputs = finished.inputs
+        interval = sync_interval_seconds(spec)
         if finished.rows is None:
-            self._failed(memory, str(finished.error), interval)
+            self._record_failure(state, str(finished.error), interval)
             return
-        # Until all of it is done another read is due: whatever fails in between is tried again with fresh rows.
-        memory.next_sync = 0.0
-        memory.failures, memory.source_problem = 0, ""
-        memory.last_sync = self._context.now()
-        memory.active_rows = len(finished.rows.active)
-        look_again_at = await self._sync(registry, spec, memory, finished)
+        # Until the sync is complete another read is due: an error in between is retried with new rows.
+        state.next_sync = 0.0
+        state.failures, state.source_problem = 0, ""
+        state.last_sync = self._context.now()
+        state.active_rows = len(finished.rows.active)
+        recheck_at = await self._sync(registry, spec, state, finished)
         next_sync = self._context.clock.now() + interval * (1.0 + JITTER * random.uniform(-1.0, 1.0))
-        memory.next_sync = min(next_sync, look_again_at or next_sync)
+        state.next_sync = min(next_sync, recheck_at or next_sync)
 
     async def _sync(
-        self, registry: Registry, spec: TenantRegistrySpec, memory: RegistryMemory, finished: Finished
+        self, registry: Registry, spec: TenantRegistrySpec, state: RegistryState, finished: FinishedRead
     ) -> float | None:
-        """Judges and writes, unless both were done from the very same before and had nothing to do."""
+        """Guards and writes, unless the last sync had the same version and nothing to do. Returns when to read
+        again."""
         assert finished.rows is not None
-        key = Key(registry.metadata.namespace, registry.metadata.name)
-        now = Rest(digest_of(finished.rows), finished.inputs, self._fleets.version(key))
-        if memory.rest == now:
+        key = key_of(registry)
+        version = SyncVersion(rows_digest(finished.rows), finished.inputs, self._fleets.version(key))
+        if state.last_no_op == version:
             return None
-        memory.rest = None
-        read = _clean(finished.rows, finished.began_at, spec)
-        verdict = await self._judge(registry, spec, memory, read)
-        is_settled = await self.converge(registry, spec, memory, finished.rows)
-        # Whatever came between, our own writes included, has moved the fleet's version on: then the next sync looks.
-        if verdict.is_calm and is_settled:
-            memory.rest = now
-        return verdict.look_again_at
+        state.last_no_op = None
+        read = _guard_read(finished.rows, finished.started_at, spec)
+        decision = await self._guard_deletions(registry, spec, state, read)
+        is_complete = await self.write_tenants(registry, spec, state, finished.rows)
+        # Any change in between, the operator's own writes included, has increased the version of the fleet.
+        if decision.is_idle and is_complete:
+            state.last_no_op = version
+        return decision.recheck_at
 
-    def _failed(self, memory: RegistryMemory, problem: str, interval: float) -> None:
-        """Soon again at first: a database that was only restarted is not waited for longer than it takes."""
-        memory.source_problem = problem
-        pause = min(interval, 2.0**memory.failures) * (1.0 + JITTER * random.random())
-        memory.next_sync = self._context.clock.now() + pause
-        memory.failures = min(memory.failures + 1, MOST_FAILURES)
+    def _record_failure(self, state: RegistryState, problem: str, interval: float) -> None:
+        """Retries soon at first: a database that was only restarted is back within seconds."""
+        state.source_problem = problem
+        pause = min(interval, 2.0**state.failures) * (1.0 + JITTER * random.random())
+        state.next_sync = self._context.clock.now() + pause
+        state.failures = min(state.failures + 1, MAX_COUNTED_FAILURES)
 
-    async def _judge(
-        self, registry: Registry, spec: TenantRegistrySpec, memory: RegistryMemory, read: CleanRead
-    ) -> Verdict:
-        meta = registry.metadata
-        key = Key(meta.namespace, meta.name)
-        fleet = self._fleets.of(key)
-        situation = Situation(
-            known=known(fleet),
-            policy=policy(spec),
-            elsewhere=self._templates.elsewhere(key, {tenant.spec.template_ref for tenant in fleet}),
+    async def _guard_deletions(
+        self, registry: Registry, spec: TenantRegistrySpec, state: RegistryState, read: CleanRead
+    ) -> GuardDecision:
+        meta, key = registry.metadata, key_of(registry)
+        fleet = self._fleets.tenants_of(key)
+        guard_input = GuardInput(
+            tenants=guarded_tenants(fleet),
+            policy=registry_guard_policy(spec),
+            other_registry_templates=self._templates.using_other_registry(
+                key, {tenant.spec.template_ref for tenant in fleet}
+            ),
             approval=meta.annotations.get(labels.APPROVE_DELETION, ""),
-            memory=memory.guard,
+            state=state.guard,
         )
-        verdict = judge(read, situation)
+        decision = decide_deletions(read, guard_input)
         by_name = {tenant.metadata.name: tenant for tenant in fleet}
-        sentence = Sentence(Ref(REGISTRY, key), verdict, by_name, conditions_of(registry.status))
-        memory.writer.forget(Key(meta.namespace, name) for name in verdict.delete)
-        await self.execute(sentence)
-        memory.guard = verdict.memory
-        memory.deleting.update(verdict.delete)
-        return verdict
+        registry_decision = RegistryDecision(
+            Ref(REGISTRY, key), decision, by_name, read_conditions(registry.status)
+        )
+        state.writer.forget(Key(meta.namespace, name) for name in decision.delete)
+        await self.execute_decision(registry_decision)
+        state.guard = decision.state
+        state.deleting.update(decision.delete)
+        return decision
 
-    async def execute(self, sentence: Sentence) -> None:
-        """Carries it out. A Tenant that could not be deleted is told of, and tried again."""
+    async def execute_decision(self, registry_decision: RegistryDecision) -> None:
+        """Executes the plan of the decision. A failed deletion is reported by an event, and retried."""
         try:
-            await self._carry_out(plan_of(sentence), sentence.registry.key)
+            await self._execute(guard_plan(registry_decision), registry_decision.registry.key)
         except KubeError as error:
-            if sentence.verdict.delete:
-                told = f"Tenants could not be deleted: {error}"
-                failed = Emit(sentence.registry, reasons.TENANT_DELETION_FAILED, told, EventType.WARNING)
-                await self._carry_out((failed,), sentence.registry.key)
+            if registry_decision.decision.delete:
+                message = f"Tenants could not be deleted: {error}"
+                failed = Emit(
+                    registry_decision.registry, reasons.TENANT_DELETION_FAILED, message, EventType.WARNING
+                )
+                await self._execute((failed,), registry_decision.registry.key)
             raise
 
-    async def converge(
-        self, registry: Registry, spec: TenantRegistrySpec, memory: RegistryMemory, rows: Rows
+    async def write_tenants(
+        self, registry: Registry, spec: TenantRegistrySpec, state: RegistryState, rows: Rows
     ) -> bool:
-        """Whether all is written, and nothing of it would turn out otherwise the next time."""
+        """Whether all Tenants are written, and the same rows would render the same Tenants again."""
         meta = registry.metadata
-        memory.pending = rows
-        wanted = self._wanted(meta, spec, rows)
-        with self._context.writing({Key(meta.namespace, each.template.name) for each in wanted}):
-            is_written = await self._write(registry, memory, rows, wanted)
-        return is_written and all(each.template.is_repeatable for each in wanted)
+        state.pending_rows = rows
+        desired = self._desired_tenants(meta, spec, rows)
+        with self._context.rollouts.writing({Key(meta.namespace, each.template.name) for each in desired}):
+            is_written = await self._write(registry, state, rows, desired)
+        return is_written and all(each.template.is_repeatable for each in desired)
 
     async def _write(
-        self, registry: Registry, memory: RegistryMemory, rows: Rows, wanted: list[WantedTenant]
+        self, registry: Registry, state: RegistryState, rows: Rows, desired: list[DesiredTenant]
     ) -> bool:
-        meta = registry.metadata
-        key = Key(meta.namespace, meta.name)
-        memory.writer.keep_only(Key(meta.namespace, each.name) for each in wanted)
-        refused = frozenset(memory.writer.refused)
-        turn = await self._rollouts.turn(wanted, meta, Past(self._before(key), memory.under_way, refused))
-        # Before anything is written: an answer may be lost on its way back.
-        memory.under_way = turn.under_way
-        written = await memory.writer.write(turn.write, meta, lambda: self._is_current(key, memory))
-        rejected = (*rows.rejected, *dict.fromkeys(memory.writer.refused.values()))
-        news = rejections(registry, memory.rejected, rejected)
-        memory.rejected = rejected
-        # The slots of those that are newly refused are for others, and no event of a Tenant would tell that.
-        is_passed_on = not refused.issuperset(memory.writer.refused)
-        memory.look_again_at = self._context.clock.now() if is_passed_on else turn.look_again_at
-        memory.write_failure = next(iter(written.failures), None)
-        goes_on = turn.waits or bool(written.failures) or written.is_cut_short
-        memory.pending = rows if goes_on else None
-        await self._carry_out((*turn.news, *news), key)
-        return not goes_on and not memory.writer.refused
+        meta, key = registry.metadata, key_of(registry)
+        state.writer.keep_only(Key(meta.namespace, each.name) for each in desired)
+        rejected_before = frozenset(state.writer.rejected_rows)
+        batch = await self._rollouts.next_batch(
+            desired, meta, RolloutHistory(self._previous_rollouts(key), state.in_progress, rejected_before)
+        )
+        # Recorded before the writes: the answer to a write may be lost.
+        state.in_progress = batch.in_progress
+        result = await state.writer.write(batch.write, meta, lambda: self._is_current(key, state))
+        rejected = (*rows.rejected, *dict.fromkeys(state.writer.rejected_rows.values()))
+        events = rejection_events(registry, state.rejected, rejected)
+        state.rejected = rejected
+        # Newly rejected Tenants free their slots of the rollout, and no watch event would trigger the next batch.
+        has_free_slots = not rejected_before.issuperset(state.writer.rejected_rows)
+        state.recheck_at = self._context.clock.now() if has_free_slots else batch.recheck_at
+        state.write_failure = next(iter(result.failures), None)
+        is_unfinished = batch.is_unfinished or bool(result.failures) or result.is_aborted
+        state.pending_rows = rows if is_unfinished else None
+        await self._execute((*batch.events, *events), key)
+        return not is_unfinished and not state.writer.rejected_rows
 
-    def _before(self, registry: Key) -> dict[str, RolloutStatus | None]:
-        """How far each rollout was; after a restart as the template's status has it."""
-        known_ = self._context.rollouts
+    def _previous_rollouts(self, registry: Key) -> dict[str, RolloutStatus | None]:
+        """The last status of each rollout; after a restart from the status of its template."""
+        statuses = self._context.rollouts.statuses
         return {
-            template.metadata.name: known_.get(
-                Key(registry.namespace, template.metadata.name), rollout_of(template)
+            template.metadata.name: statuses.get(
+                Key(registry.namespace, template.metadata.name), recorded_rollout(template)
             )
-            for template in self._templates.referencing(registry)
+            for template in self._templates.templates_of(registry)
         }
 
-    def _wanted(self, meta: ObjectMeta, spec: TenantRegistrySpec, rows: Rows) -> list[WantedTenant]:
-        """Every active row with every template in force, but for those whose Tenant is still on its way out."""
-        usable = self._templates.usable(Key(meta.namespace, meta.name), spec.template_profile)
+    def _desired_tenants(self, meta: ObjectMeta, spec: TenantRegistrySpec, rows: Rows) -> list[DesiredTenant]:
+        """Each active row with each active template, except those whose Tenant is still terminating."""
+        templates = self._templates.active(Key(meta.namespace, meta.name), spec.template_profile)
         existing = {
             TenantKey(tenant.spec.uid, tenant.spec.template_ref): tenant
             for tenant in self._fleets.tenants.list(meta.namespace)
         }
-        keys = [TenantKey(row.uid, template.name) for template in usable for row in rows.active]
+        keys = [TenantKey(row.uid, template.name) for template in templates for row in rows.active]
         names = name_tenants(keys, {key: tenant.metadata.name for key, tenant in existing.items()})
-        going = {key for key, tenant in existing.items() if tenant.metadata.deletion_timestamp is not None}
+        terminating = {
+            key for key, tenant in existing.items() if tenant.metadata.deletion_timestamp is not None
+        }
         return [
-            WantedTenant(names[key], row, template)
-            for template in usable
+            DesiredTenant(names[key], row, template)
+            for template in templates
             for row in rows.active
-            if (key := TenantKey(row.uid, template.name)) not in going
+            if (key := TenantKey(row.uid, template.name)) not in terminating
         ]
 
-    async def _carry_out(self, plan: Plan, key: Key) -> None:
+    async def _execute(self, plan: Plan, key: Key) -> None:
         if plan:
             await self._context.executor.execute(plan, Ref(REGISTRY, key))
 
 
-def rejections(registry: Registry, before: tuple[Rejected, ...], now: tuple[Rejected, ...]) -> Plan:
-    """Says of each row that is newly rejected what is wrong with it."""
-    told = {(row.shown, row.reason) for row in before}
-    ref = Ref(REGISTRY, Key(registry.metadata.namespace, registry.metadata.name))
+def rejection_events(
+    registry: Registry, previous: tuple[RowRejection, ...], now: tuple[RowRejection, ...]
+) -> Plan:
+    """One event for each newly rejected row."""
+    known = {(row.shown, row.reason) for row in previous}
+    ref = Ref(REGISTRY, key_of(registry))
     return tuple(
         Emit(ref, reasons.ROW_REJECTED, f"row {row.shown!r}: {row.reason}", EventType.WARNING)
-        for row in now[:SHOWN_EVENTS]
-        if (row.shown, row.reason) not in told
+        for row in now[:MAX_REJECTION_EVENTS]
+        if (row.shown, row.reason) not in known
     )
 
 
-def policy(spec: TenantRegistrySpec) -> Policy:
+def sync_interval_seconds(spec: TenantRegistrySpec) -> float:
+    """At least a second: an interval of `0s` would read the table without a pause."""
+    return max(SHORTEST_SYNC_SECONDS, parse_interval(spec.source.sync_interval))
+
+
+def registry_guard_policy(spec: TenantRegistrySpec) -> GuardPolicy:
     guard = DeletionGuard() if spec.deletion_guard is UNSET else spec.deletion_guard
-    return policy_of(guard, sync_seconds(spec.source.sync_interval))
+    return guard_policy(guard, sync_interval_seconds(spec))
 
 
-def _clean(rows: Rows, at: float, spec: TenantRegistrySpec) -> CleanRead:
-    return read_of(rows, at, identity_of(spec.source, columns_of(spec)))
+def _guard_read(rows: Rows, at: float, spec: TenantRegistrySpec) -> CleanRead:
+    return clean_read(rows, at, source_identity(spec.source, registry_columns(spec)))

@@ -1,4 +1,4 @@
-"""Reads of tables, beside the reconciles: a slow or silent database keeps no worker, and no status, from its work."""
+"""Reads tables in the background: a slow or silent database blocks no worker and no status."""
 
 import asyncio
 import logging
@@ -13,53 +13,53 @@ from steward.tenants.sources.rows import Rows
 log = logging.getLogger(__name__)
 
 
-class Inputs(NamedTuple):
-    """What a sync depends on beside the table."""
+class SyncInputs(NamedTuple):
+    """What a sync depends on beside the table: a change of it does not wait for the next interval."""
 
-    term: object
-    """The time in which this process leads: what was read in an earlier one is old news."""
+    term: int
+    """Counts the times that this process has become the leader: rows that were read in an earlier term may be stale."""
     uid: str
     generation: int
     approval: str
     templates: object
 
-    def describes_the_table_of(self, other: "Inputs") -> bool:
-        """Whether rows that were read with the one mean the same for the other."""
+    def reads_same_table(self, other: "SyncInputs") -> bool:
+        """Whether rows that were read with these inputs are those of the other inputs, too."""
         return self[:3] == other[:3]
 
-    def gives_the_tenants_of(self, other: "Inputs") -> bool:
-        """Whether the same rows become the same Tenants with the one as with the other."""
+    def makes_same_tenants(self, other: "SyncInputs") -> bool:
+        """Whether the same rows make the same Tenants with both inputs."""
         return self._replace(approval="") == other._replace(approval="")
 
 
-class Finished(NamedTuple):
-    """How a read ended. `inputs` is what it was begun with: when that has changed, another one is due."""
+class FinishedRead(NamedTuple):
+    """The result of a read. `inputs` are those at its start: when they have changed, another read is due."""
 
-    began_at: float
-    inputs: Inputs
+    started_at: float
+    inputs: SyncInputs
     rows: Rows | None
     error: SourceError | None
 
 
-class Readings:
-    """By registry, at most one read at a time."""
+class TableReads:
+    """At most one read at a time for each registry."""
 
     def __init__(self, clock: Clock, wake: Callable[[Key], None]) -> None:
         self._clock = clock
         self._wake = wake
         self._tasks: dict[Key, asyncio.Task[None]] = {}
-        self._finished: dict[Key, Finished] = {}
+        self._finished: dict[Key, FinishedRead] = {}
 
-    def is_under_way(self, key: Key) -> bool:
+    def is_pending(self, key: Key) -> bool:
         return key in self._tasks or key in self._finished
 
-    def has_ended(self, key: Key) -> bool:
+    def is_finished(self, key: Key) -> bool:
         return key in self._finished
 
-    def begin(self, key: Key, inputs: Inputs, read: Callable[[], Awaitable[Rows]]) -> None:
+    def start(self, key: Key, inputs: SyncInputs, read: Callable[[], Awaitable[Rows]]) -> None:
         self._tasks[key] = asyncio.create_task(self._run(key, inputs, read), name=f"read {key}")
 
-    def take(self, key: Key) -> Finished | None:
+    def take_finished(self, key: Key) -> FinishedRead | None:
         return self._finished.pop(key, None)
 
     def forget(self, key: Key) -> None:
@@ -67,19 +67,21 @@ class Readings:
         if task := self._tasks.pop(key, None):
             task.cancel()
 
-    async def _run(self, key: Key, inputs: Inputs, read: Callable[[], Awaitable[Rows]]) -> None:
-        began_at = self._clock.now()
+    async def _run(self, key: Key, inputs: SyncInputs, read: Callable[[], Awaitable[Rows]]) -> None:
+        started_at = self._clock.now()
         rows, error = None, None
         try:
             rows = await read()
         except SourceError as found:
             error = found
         except Exception as found:
-            # A driver's own fault is a failed read like any other: nothing may be deleted because of it.
+            # An error of the driver is a failed read like any other: it must not delete anything.
             log.exception("the rows of registry %s could not be read", key)
-            error = BrokenRead(f"the read failed ({type(found).__name__}); the log of the operator says more")
+            error = BrokenRead(
+                f"the read failed ({type(found).__name__}); the operator's log has the details"
+            )
         finally:
             if self._tasks.get(key) is asyncio.current_task():
                 del self._tasks[key]
-        self._finished[key] = Finished(began_at, inputs, rows, error)
+        self._finished[key] = FinishedRead(started_at, inputs, rows, error)
         self._wake(key)

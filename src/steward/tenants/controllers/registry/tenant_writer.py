@@ -1,8 +1,8 @@
-"""From rows to Tenants: renders what has changed, and writes it.
+"""Renders rows to Tenants and writes those that have changed.
 
-Each Tenant is rendered whole before anything of it is written, and stands for itself: one that cannot be rendered or
-written takes nothing from the others. What was written is remembered by a fingerprint of its row and template, so that
-a table at rest costs neither rendering nor writing.
+Each Tenant is rendered completely before anything of it is written, and independently: one that cannot be rendered or
+written does not affect the others. A fingerprint of row and template is kept for each written Tenant, so an unchanged
+table costs neither rendering nor writing.
 """
 
 import asyncio
@@ -17,157 +17,166 @@ from steward.kube.objects.meta import Metadata, ObjectMeta
 from steward.runtime.plan.steps import Apply, Delete, Emit, EventType, Plan
 from steward.tenants import reasons
 from steward.tenants.cache_rules import REGISTRY, TENANT_KIND
-from steward.tenants.controllers.common.context import ControllerContext
-from steward.tenants.controllers.common.migration import without_former_content
-from steward.tenants.errors import RenderError, TooLarge, ValuesTaken
+from steward.tenants.controllers.common.context import TenantsContext
+from steward.tenants.controllers.common.migration import remove_content_steps
+from steward.tenants.errors import RenderError, TooLarge, ValuesSecretConflict
 from steward.tenants.names import values_secret
-from steward.tenants.rendering.render import Rendered, render
+from steward.tenants.rendering.render import RenderedTenant, render
 from steward.tenants.rendering.tenant_manifest import (
-    WantedTenant,
-    failed_manifest,
-    holds_values_of,
-    identity_of,
+    DesiredTenant,
+    is_values_secret,
+    render_failure_manifest,
+    tenant_identity,
     tenant_manifest,
     values_manifest,
 )
-from steward.tenants.rendering.variables import masked, variables_of
-from steward.tenants.sources.rows import Rejected
+from steward.tenants.rendering.variables import mask_values, row_variables
+from steward.tenants.sources.rows import RowRejection
 
 log = logging.getLogger(__name__)
 
-TOGETHER: Final = 16
-"""Tenants that are written side by side: as many as keep a server busy, beside the objects of those that are there."""
-NO_SECRETS_LEFT: Final = "the Tenant has no Secrets any more"
-_SERVER_WORDS: Final = 300
+MAX_CONCURRENT_WRITES: Final = 16
+"""Tenants that are written concurrently: enough to use the API server, while it also serves the Tenant controller."""
+NO_SECRETS: Final = "the Tenant has no Secrets any more"
+_MESSAGE_LENGTH: Final = 300
 
 
-class Settled(NamedTuple):
-    """What a Tenant was made from, and what we own of it since."""
+class WrittenTenant(NamedTuple):
+    """The fingerprint of a written Tenant, and the fields that the operator owns since."""
 
     fingerprint: bytes
     owned: object
     values: object
-    """What we own of the Secret beside it."""
+    """The fields that the operator owns of the values Secret."""
 
 
 @dataclass
-class Written:
-    """What came of writing a fleet."""
+class WriteResult:
+    """The result of writing the Tenants of a registry."""
 
     failures: list[KubeError] = field(default_factory=list)
-    is_cut_short: bool = False
-    """Something that it was made from has changed: the rest would be written for nothing."""
+    is_aborted: bool = False
+    """The registry or a template has changed: the remaining Tenants would be outdated."""
 
 
 def _always() -> bool:
     return True
 
 
-class FleetWriter:
-    """Writes the Tenants of one registry, and remembers what it wrote."""
+class TenantWriter:
+    """Writes the Tenants of one registry, and keeps the fingerprints of those it wrote."""
 
-    def __init__(self, context: ControllerContext) -> None:
+    def __init__(self, context: TenantsContext) -> None:
         self._context = context
         self._tenants = context.store(context.rules.every_tenant)
         self._secrets = context.store(context.rules.secret)
-        self._settled: dict[Key, Settled] = {}
-        self.refused: dict[str, Rejected] = {}
-        """By the name of their Tenant, the rows that could not be written for a fault of their own, until they are."""
-        self._looked_at = -1
+        self._written: dict[Key, WrittenTenant] = {}
+        self.rejected_rows: dict[str, RowRejection] = {}
+        """By the name of its Tenant: each row that the API server rejects or that is too large, until it is written."""
+        self._checked_version = -1
 
     def has_drifted(self, version: int) -> bool:
-        """Whether a Tenant that we wrote, or its values, is gone or is not what we wrote. Found out once for each
-        version of the fleet."""
-        if self._looked_at == version:
+        """Whether a written Tenant, or its values, was deleted or changed. Checked once for each version of the
+        fleet."""
+        if self._checked_version == version:
             return False
-        has_drifted = any(not self._is_as_written(key, settled) for key, settled in self._settled.items())
-        self._looked_at = -1 if has_drifted else version
+        has_drifted = any(not self._is_as_written(key, known) for key, known in self._written.items())
+        self._checked_version = -1 if has_drifted else version
         return has_drifted
 
-    def _is_as_written(self, key: Key, settled: Settled) -> bool:
-        return bool(self._tenants.owned(key) == settled.owned and self._owned_values(key) == settled.values)
+    def _is_as_written(self, key: Key, known: WrittenTenant) -> bool:
+        return bool(
+            self._tenants.owned_fields(key) == known.owned and self._owned_values(key) == known.values
+        )
 
     def _owned_values(self, key: Key) -> object:
-        return self._secrets.owned(Key(key.namespace, values_secret(key.name)))
+        return self._secrets.owned_fields(Key(key.namespace, values_secret(key.name)))
 
     def forget(self, keys: Iterable[Key]) -> None:
         for key in keys:
-            self._settled.pop(key, None)
+            self._written.pop(key, None)
 
     def keep_only(self, keys: Iterable[Key]) -> None:
-        """What is not wanted any more is not looked after any more."""
-        wanted = set(keys)
-        self.forget([key for key in self._settled if key not in wanted])
-        names = {key.name for key in wanted}
-        self.refused = {name: row for name, row in self.refused.items() if name in names}
+        """Forgets the Tenants that are no longer desired."""
+        kept = set(keys)
+        self.forget([key for key in self._written if key not in kept])
+        names = {key.name for key in kept}
+        self.rejected_rows = {name: row for name, row in self.rejected_rows.items() if name in names}
 
     async def write(
-        self, wanted: Sequence[WantedTenant], registry: ObjectMeta, is_current: Callable[[], bool] = _always
-    ) -> Written:
-        """New rows first: after a start every Tenant is compared once, and nobody new has to wait for that. An edit of
-        the template or the registry, or its end, does not wait for a fleet of the version before it."""
-        written = Written()
-        pending = [each for each in wanted if not self._is_settled(each, registry)]
+        self, desired: Sequence[DesiredTenant], registry: ObjectMeta, is_current: Callable[[], bool] = _always
+    ) -> WriteResult:
+        """New rows first: after a start every Tenant is compared once, and new ones do not wait for that. Stops when
+        the template or the registry is edited or deleted, so the edit does not wait for a fleet of the previous
+        version."""
+        result = WriteResult()
+        pending = [each for each in desired if not self._is_up_to_date(each, registry)]
         pending.sort(key=lambda each: self._tenants.get(Key(registry.namespace, each.name)) is not None)
-        left = _while_current(pending, is_current, written)
-        await asyncio.gather(*(self._write_each(left, registry, written) for _ in range(TOGETHER)))
-        return written
+        remaining = _while_current(pending, is_current, result)
+        await asyncio.gather(
+            *(self._write_all(remaining, registry, result) for _ in range(MAX_CONCURRENT_WRITES))
+        )
+        return result
 
-    async def _write_each(
-        self, pending: Iterator[WantedTenant], registry: ObjectMeta, written: Written
+    async def _write_all(
+        self, pending: Iterator[DesiredTenant], registry: ObjectMeta, result: WriteResult
     ) -> None:
         for each in pending:
-            await self._write(each, registry, written)
-            # What is as it should be awaits nothing: a fleet of that must not keep everybody else waiting.
+            await self._write(each, registry, result)
+            # An unchanged Tenant awaits nothing: many of them must not block the event loop.
             await asyncio.sleep(0)
 
-    def _is_settled(self, wanted: WantedTenant, registry: ObjectMeta) -> bool:
-        key = Key(registry.namespace, wanted.name)
-        settled = self._settled.get(key)
-        if settled is None or not wanted.template.is_repeatable:
+    def _is_up_to_date(self, desired: DesiredTenant, registry: ObjectMeta) -> bool:
+        key = Key(registry.namespace, desired.name)
+        known = self._written.get(key)
+        if known is None or not desired.template.is_repeatable:
             return False
-        return settled.fingerprint == wanted.fingerprint(registry) and self._is_as_written(key, settled)
+        return known.fingerprint == desired.fingerprint(registry) and self._is_as_written(key, known)
 
-    async def _write(self, wanted: WantedTenant, registry: ObjectMeta, written: Written) -> None:
+    async def _write(self, desired: DesiredTenant, registry: ObjectMeta, result: WriteResult) -> None:
         try:
-            await self._settle(wanted, registry)
-        except (TooLarge, ValuesTaken) as error:
-            self.refused[wanted.name] = Rejected(wanted.row.uid, str(error))
+            await self._render_and_write(desired, registry)
+        except (TooLarge, ValuesSecretConflict) as error:
+            self.rejected_rows[desired.name] = RowRejection(desired.row.uid, str(error))
         except (Invalid, BadRequest, RequestTooLarge) as error:
-            told = f"the API server refuses its Tenant: {str(error)[:_SERVER_WORDS]}"
-            self.refused[wanted.name] = Rejected(wanted.row.uid, told)
+            message = f"the API server rejects its Tenant: {str(error)[:_MESSAGE_LENGTH]}"
+            self.rejected_rows[desired.name] = RowRejection(desired.row.uid, message)
         except KubeError as error:
-            written.failures.append(error)
+            result.failures.append(error)
         else:
-            self.refused.pop(wanted.name, None)
+            self.rejected_rows.pop(desired.name, None)
 
-    async def _settle(self, wanted: WantedTenant, registry: ObjectMeta) -> None:
-        key = Key(registry.namespace, wanted.name)
-        # One that cannot be written is tried at the next sync, and is no drift that calls for another read at once.
+    async def _render_and_write(self, desired: DesiredTenant, registry: ObjectMeta) -> None:
+        key = Key(registry.namespace, desired.name)
+        # A Tenant that cannot be written is retried at the next sync; it must not count as drift, which reads at once.
         self.forget([key])
-        variables = variables_of(wanted.row, registry.name, wanted.template.name)
+        variables = row_variables(desired.row, registry.name, desired.template.name)
         if log.isEnabledFor(logging.DEBUG):
-            log.debug("rendering Tenant %s", key, extra={"inputs": masked(variables)})
+            log.debug("rendering Tenant %s", key, extra={"inputs": mask_values(variables)})
         try:
-            rendered = render(wanted.template.prepared, variables, identity_of(wanted, registry))
+            rendered = render(desired.template.prepared, variables, tenant_identity(desired, registry))
         except TooLarge:
             raise
         except RenderError as error:
-            failed = Apply(failed_manifest(wanted, registry, error))
-            await self._carry_out((*self._former(key), failed, *_told(registry, error)), key)
+            failed = Apply(render_failure_manifest(desired, registry, error))
+            await self._execute(
+                (*self._migration_steps(key), failed, *_render_failure_event(registry, error)), key
+            )
         else:
-            self._context.shelf.hand_over(key, rendered.payload)
-            applied = Apply(tenant_manifest(wanted, registry, rendered))
-            await self._carry_out((*self._former(key), applied), key)
+            self._context.documents.add_payload(key, rendered.payload)
+            applied = Apply(tenant_manifest(desired, registry, rendered))
+            await self._execute((*self._migration_steps(key), applied), key)
             await self._write_values(key, rendered)
-        fingerprint = wanted.fingerprint(registry)
-        self._settled[key] = Settled(fingerprint, self._tenants.owned(key), self._owned_values(key))
+        fingerprint = desired.fingerprint(registry)
+        self._written[key] = WrittenTenant(
+            fingerprint, self._tenants.owned_fields(key), self._owned_values(key)
+        )
 
-    def _former(self, key: Key) -> Plan:
+    def _migration_steps(self, key: Key) -> Plan:
         tenant = self._tenants.get(key)
-        return () if tenant is None else without_former_content(tenant)
+        return () if tenant is None else remove_content_steps(tenant)
 
-    async def _write_values(self, key: Key, rendered: Rendered) -> None:
+    async def _write_values(self, key: Key, rendered: RenderedTenant) -> None:
         tenant = self._tenants.get(key)
         if tenant is None:
             return
@@ -175,42 +184,42 @@ class FleetWriter:
         known = self._secrets.get(ref.key)
         if rendered.payload.entries:
             await self._apply_values(tenant.metadata, known, values_manifest(tenant.metadata, rendered))
-        elif known is not None and holds_values_of(known.metadata, tenant.metadata):
-            await self._carry_out((Delete(ref, known.metadata.uid, NO_SECRETS_LEFT),), key)
+        elif known is not None and is_values_secret(known.metadata, tenant.metadata):
+            await self._execute((Delete(ref, known.metadata.uid, NO_SECRETS),), key)
 
     async def _apply_values(self, tenant: ObjectMeta, known: Metadata | None, manifest: Manifest) -> None:
-        """Never over a Secret of somebody else: it would be changed, and go with the Tenant."""
+        """Never writes to a foreign Secret: it would be changed, and deleted with the Tenant."""
         key = Key(tenant.namespace, tenant.name)
         if known is None:
-            known = await self._made_or_met(manifest, key)
+            known = await self._create_or_read(manifest, key)
         if known is None:
             return
-        if not holds_values_of(known.metadata, tenant):
-            raise ValuesTaken(known.metadata.name)
-        await self._carry_out((Apply(manifest),), key)
+        if not is_values_secret(known.metadata, tenant):
+            raise ValuesSecretConflict(known.metadata.name)
+        await self._execute((Apply(manifest),), key)
 
-    async def _made_or_met(self, manifest: Manifest, key: Key) -> Metadata | None:
-        """Makes it, or returns what stands there."""
+    async def _create_or_read(self, manifest: Manifest, key: Key) -> Metadata | None:
+        """Creates the Secret, or returns the one that exists."""
         try:
-            await self._carry_out((Apply(manifest, only_if_absent=True),), key)
+            await self._execute((Apply(manifest, only_if_absent=True),), key)
         except AlreadyExists:
             return await self._context.client.get(*ref_of(manifest), Metadata)
         return None
 
-    async def _carry_out(self, plan: Plan, key: Key) -> None:
+    async def _execute(self, plan: Plan, key: Key) -> None:
         await self._context.executor.execute(plan, Ref(TENANT_KIND, key))
 
 
-def _told(registry: ObjectMeta, error: RenderError) -> Plan:
+def _render_failure_event(registry: ObjectMeta, error: RenderError) -> Plan:
     ref = Ref(REGISTRY, Key(registry.namespace, registry.name))
     return (Emit(ref, reasons.TEMPLATE_RENDER_FAILED, str(error), EventType.WARNING),)
 
 
 def _while_current(
-    pending: Iterable[WantedTenant], is_current: Callable[[], bool], written: Written
-) -> Iterator[WantedTenant]:
+    pending: Iterable[DesiredTenant], is_current: Callable[[], bool], result: WriteResult
+) -> Iterator[DesiredTenant]:
     for each in pending:
         if not is_current():
-            written.is_cut_short = True
+            result.is_aborted = True
             return
         yield each

@@ -1,8 +1,8 @@
-"""The content of a template that is in force: the last that was valid.
+"""The active revision of a template: its last valid content.
 
-It is kept in a ControllerRevision that the template owns, numbered by the template's generation, and written by the
-template controller alone. Registries render from it and never from the template itself: an edit that turns out invalid
-changes nothing for anybody, before and after a restart.
+It is stored in a ControllerRevision that the template owns, numbered by the template's generation, and written by the
+template controller only. Registries render from it and never from the template itself: an invalid edit changes no
+Tenant, before and after a restart.
 """
 
 from hashlib import sha256
@@ -17,21 +17,21 @@ from steward.tenants.cache_rules import TEMPLATE
 from steward.tenants.names import label_value
 from steward.tenants.views import Revision
 
-_ROOM = 200
-REPLACED = "a later version of the template is in force"
+_MAX_PREFIX = 200
+SUPERSEDED = "a later revision of the template is active"
 
 
-def in_force(revisions: Store[Revision], template: ObjectMeta) -> Revision | None:
+def active_revision(revisions: Store[Revision], template: ObjectMeta) -> Revision | None:
     owned = revisions.by_owner(template.uid)
-    return max(owned, key=lambda found: found.revision, default=None)
+    return max(owned, key=lambda revision: revision.revision, default=None)
 
 
-def put_in_force(revisions: Store[Revision], template: ObjectMeta, spec: dict[str, Any]) -> Plan:
-    """Writes this version down, then takes the ones before it away."""
+def activation_steps(revisions: Store[Revision], template: ObjectMeta, spec: dict[str, Any]) -> Plan:
+    """Writes the revision of this generation, then deletes the earlier ones."""
     earlier = [
-        Delete(Ref(CONTROLLER_REVISION, key_of(found)), found.metadata.uid, REPLACED)
-        for found in revisions.by_owner(template.uid)
-        if found.revision < template.generation
+        Delete(Ref(CONTROLLER_REVISION, key_of(revision)), revision.metadata.uid, SUPERSEDED)
+        for revision in revisions.by_owner(template.uid)
+        if revision.revision < template.generation
     ]
     return (Apply(_manifest(template, spec)), *earlier)
 
@@ -59,6 +59,6 @@ def _manifest(template: ObjectMeta, spec: dict[str, Any]) -> Manifest:
 
 
 def revision_name(template: ObjectMeta) -> str:
-    # The uid is part of it: a template that is made again counts its generations from 1 again.
-    made = sha256(f"{template.name}\0{template.uid}".encode()).hexdigest()[:10]
-    return f"{template.name[:_ROOM].rstrip('-.')}-{made}-{template.generation}"
+    # The uid is part of the hash: the generations of a template that is created again start at 1 again.
+    digest = sha256(f"{template.name}\0{template.uid}".encode()).hexdigest()[:10]
+    return f"{template.name[:_MAX_PREFIX].rstrip('-.')}-{digest}-{template.generation}"

@@ -1,49 +1,61 @@
-"""Brings all objects of a Tenant up, level by level: what is independent goes out together, what depends waits.
+"""Applies all objects of a Tenant, level by level: independent objects concurrently, dependents after them.
 
-Nothing waits here for readiness. A level whose dependencies are not ready is left for a later look, and a change of
-what it waits for is what brings that look about.
+Nothing here waits for readiness. A level whose dependencies are not ready is left to a later reconcile, which a change
+of the dependency triggers.
 """
 
 import asyncio
 from collections.abc import Coroutine, Mapping, Sequence
 from typing import Final
 
-from steward.tenants.controllers.common.concurrency import together
-from steward.tenants.controllers.tenant.apply import Hand, Job, is_settled
-from steward.tenants.objects.dependencies import edges_of, levels
-from steward.tenants.objects.desired import Wanted
-from steward.tenants.status.progress import Progress, State, gate
+from steward.tenants.controllers.common.concurrency import gather_all
+from steward.tenants.controllers.tenant.apply import ObjectApplier
+from steward.tenants.controllers.tenant.apply_context import ApplyContext, was_applied
+from steward.tenants.objects.dependencies import apply_levels, dependency_edges
+from steward.tenants.objects.desired import DesiredObject
+from steward.tenants.status.progress import ResourceProgress, ResourceState, check_dependencies
 
-AT_ONCE: Final = 16
-"""Objects of one Tenant that are applied side by side; the carrier bounds those of the process."""
-
-
-async def bring_up(hand: Hand, wanted: Sequence[Wanted], job: Job) -> list[Progress]:
-    """How far each object is, in the order in which they were given."""
-    turns = asyncio.Semaphore(AT_ONCE)
-    by_id = {each.id: each for each in reversed(wanted)}
-    done: dict[str, Progress] = {}
-    for level in levels(edges_of(each.resource for each in wanted)):
-        found = await together(_in_turn(turns, _bring(hand, by_id[id], job, done)) for id in level)
-        done.update(zip(level, found, strict=True))
-    return [done[each.id] for each in wanted]
+MAX_CONCURRENT: Final = 16
+"""Objects of one Tenant that are applied concurrently; the executor bounds those of the process."""
 
 
-def _is_kept_up(hand: Hand, hindrance: Progress, wanted: Wanted, job: Job) -> bool:
-    """What is there in this version is looked after although a dependency restarts: edits are still put back."""
-    if hindrance.state is not State.BLOCKED or not is_settled(wanted, job):
-        return False
-    return hand.eyes.cached(wanted.ref) is not None
+async def apply_in_order(
+    applier: ObjectApplier, objects: Sequence[DesiredObject], context: ApplyContext
+) -> list[ResourceProgress]:
+    """The progress of each object, in the order in which they are given."""
+    slots = asyncio.Semaphore(MAX_CONCURRENT)
+    by_id = {each.id: each for each in reversed(objects)}
+    done: dict[str, ResourceProgress] = {}
+    for level in apply_levels(dependency_edges(each.resource for each in objects)):
+        work = (_limited(slots, _apply_unless_blocked(applier, by_id[id], context, done)) for id in level)
+        done.update(zip(level, await gather_all(work), strict=True))
+    return [done[each.id] for each in objects]
 
 
-async def _in_turn(turns: asyncio.Semaphore, work: Coroutine[None, None, Progress]) -> Progress:
-    async with turns:
+async def _limited(
+    slots: asyncio.Semaphore, work: Coroutine[None, None, ResourceProgress]
+) -> ResourceProgress:
+    async with slots:
         return await work
 
 
-async def _bring(hand: Hand, wanted: Wanted, job: Job, done: Mapping[str, Progress]) -> Progress:
-    states: dict[str, State] = {id: progress.state for id, progress in done.items()}
-    found = gate(wanted.resource, states)
-    if found.progress is not None and not _is_kept_up(hand, found.progress, wanted, job):
+async def _apply_unless_blocked(
+    applier: ObjectApplier,
+    desired: DesiredObject,
+    context: ApplyContext,
+    done: Mapping[str, ResourceProgress],
+) -> ResourceProgress:
+    states: dict[str, ResourceState] = {id: progress.state for id, progress in done.items()}
+    found = check_dependencies(desired.resource, states)
+    if found.progress is not None and not _is_maintained(applier, found.progress, desired, context):
         return found.progress
-    return (await hand.bring(wanted, job))._replace(despite=found.despite)
+    return (await applier.apply(desired, context))._replace(failed_dependencies=found.failed_dependencies)
+
+
+def _is_maintained(
+    applier: ObjectApplier, blocked: ResourceProgress, desired: DesiredObject, context: ApplyContext
+) -> bool:
+    """An object that exists in this generation is still applied while a dependency restarts: edits are reverted."""
+    if blocked.state is not ResourceState.BLOCKED or not was_applied(desired, context):
+        return False
+    return applier.reader.read_cached(desired.ref) is not None

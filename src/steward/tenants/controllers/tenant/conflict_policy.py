@@ -1,64 +1,66 @@
-"""What may be taken from others, an object or a field of it, and where we no longer fight for it."""
+"""Decides which objects and fields of others the operator may take over, and when it stops doing so."""
 
 from steward.kube.clock import Clock
 from steward.kube.errors import FieldConflict
 from steward.kube.objects.kinds import Ref
-from steward.tenants.controllers.tenant.observe import Seen
-from steward.tenants.objects.desired import Wanted
+from steward.tenants.controllers.tenant.field_contests import WHOLE_OBJECT, FieldContests
+from steward.tenants.controllers.tenant.observe import ObservedObject
+from steward.tenants.objects.desired import DesiredObject
 from steward.tenants.objects.ownership import (
-    WHOLE,
-    Contests,
-    Taken,
-    contest,
-    contested_object,
-    holder,
-    object_conflict,
-    strangers,
+    TakenField,
+    contested_fields_message,
+    contested_object_message,
+    describe_owner,
+    foreign_managers,
+    object_conflict_message,
 )
 
-Held = tuple[tuple[str, str], ...]
-"""Managers, and the field that each of them holds."""
+FieldOwners = tuple[tuple[str, str], ...]
+"""Managers, each with the field that it owns."""
 
 
-class ConflictFound(Exception):
-    """The object, or a field of it, belongs to somebody else."""
+class OwnershipConflict(Exception):
+    """The object, or a field of it, is not managed by this operator and may not be taken over."""
 
 
-class Claims:
+class ConflictPolicy:
     def __init__(self, clock: Clock) -> None:
         self._clock = clock
-        self._contests = Contests()
+        self._contests = FieldContests()
 
-    def claim(self, wanted: Wanted, seen: Seen) -> None:
-        """Raises unless the object may be taken from its owner. Two who both take by force would never come to rest."""
-        if wanted.resource.conflict_policy != "Force":
-            raise ConflictFound(object_conflict(wanted.ref, seen.meta))
-        if self._contests.is_lost(Taken(wanted.ref, holder(seen.meta), WHOLE), self._clock.monotonic()):
-            raise ConflictFound(contested_object(wanted.ref, seen.meta))
+    def require_object(self, desired: DesiredObject, live: ObservedObject) -> None:
+        """Raises unless the object may be taken from its owner. Two owners that both use Force would never settle."""
+        if desired.resource.conflict_policy != "Force":
+            raise OwnershipConflict(object_conflict_message(desired.ref, live.meta))
+        taken = TakenField(desired.ref, describe_owner(live.meta), WHOLE_OBJECT)
+        if self._contests.is_contested(taken, self._clock.monotonic()):
+            raise OwnershipConflict(contested_object_message(desired.ref, live.meta))
 
-    def took(self, wanted: Wanted, seen: Seen) -> None:
-        """Takes in that the object was its owner's."""
-        self._contests.note(wanted.ref, [(holder(seen.meta), WHOLE)], self._clock.monotonic())
+    def note_object_taken(self, desired: DesiredObject, live: ObservedObject) -> None:
+        self._contests.record(
+            desired.ref, [(describe_owner(live.meta), WHOLE_OBJECT)], self._clock.monotonic()
+        )
 
-    def claim_fields(self, wanted: Wanted, error: FieldConflict) -> Held:
-        """Fields that we ask for the first time: raises unless nobody else, or only the policy, stands against it."""
-        held = strangers(error)
-        if held and wanted.resource.conflict_policy != "Force":
+    def require_fields(self, desired: DesiredObject, error: FieldConflict) -> FieldOwners:
+        """For fields that are applied for the first time: raises if others own them and the policy is not Force."""
+        owners = foreign_managers(error)
+        if owners and desired.resource.conflict_policy != "Force":
             raise error
-        self.fight(wanted.ref, held)
-        return held
+        self.note_fields_taken(desired.ref, owners)
+        return owners
 
-    def fight(self, ref: Ref, held: Held) -> None:
-        """Raises where somebody takes the same field again and again."""
-        contested = self._contests.note(ref, held, self._clock.monotonic())
+    def note_fields_taken(self, ref: Ref, owners: FieldOwners) -> None:
+        """Raises where a manager takes the same field again and again."""
+        contested = self._contests.record(ref, owners, self._clock.monotonic())
         if contested:
-            raise ConflictFound(contest(ref, contested))
+            raise OwnershipConflict(contested_fields_message(ref, contested))
 
-    def contend(self, ref: Ref, held: Held) -> Held:
-        """The same for fields that are about to be put back: what is tried and not written is not counted."""
-        if self._contests.foresee(ref, held, self._clock.monotonic()):
-            self.fight(ref, held)
-        return held
+    def require_restorable(self, ref: Ref, owners: FieldOwners) -> FieldOwners:
+        """Raises as `note_fields_taken` does, but counts nothing: the fields are about to be written, and that can
+        fail."""
+        if self._contests.would_be_contested(ref, owners, self._clock.monotonic()):
+            self.note_fields_taken(ref, owners)
+        return owners
 
-    def put_back(self, ref: Ref, held: Held) -> None:
-        self._contests.note(ref, held, self._clock.monotonic())
+    def note_fields_restored(self, ref: Ref, owners: FieldOwners) -> None:
+        self._contests.record(ref, owners, self._clock.monotonic())

@@ -1,88 +1,148 @@
-"""Takes a Tenant's objects down, in the reverse of the order in which they depend on each other.
+"""Deletes a Tenant: its objects in the reverse order of their dependencies, then its finalizer.
 
-What nothing depends on goes first, and a level is only begun when the one before it is gone. The finalizer stays until
-the last is: what cannot be deleted shows in the status by name, and nothing is left behind in another namespace. The
-way out is the annotation `kubernetes-tenants.org/force-delete`: all is tried once, and the Tenant goes.
+Objects that no other depends on are deleted first, and a level is only started when the one before it is deleted. The
+finalizer stays until the last object is: the status names objects that cannot be deleted, and nothing is left behind in
+another namespace. The annotation `kubernetes-tenants.org/force-delete` is the way out: every deletion is tried once,
+and the finalizer is removed.
 """
 
-from typing import Final, NamedTuple
+from typing import Final, NamedTuple, NoReturn
 
+from steward.kube.errors import KubeError
+from steward.kube.objects.conditions import READY, find_condition
 from steward.kube.objects.kinds import Key
+from steward.runtime.plan.executor import PlanExecutor
+from steward.runtime.plan.finalizers import remove_finalizer
+from steward.runtime.plan.steps import Emit, EventType, Status
+from steward.runtime.reconcile import DONE, RequeueAfter, Result
+from steward.tenants import reasons
 from steward.tenants.api.scalars import UNSET
-from steward.tenants.controllers.common.document import Document
-from steward.tenants.controllers.tenant.prune import Cleaner, Leaving, Left
-from steward.tenants.labels import FORCE_DELETE
-from steward.tenants.objects.dependencies import deletion_levels, edges_of
-from steward.tenants.objects.desired import Scope, resources_of, wanted_objects
-from steward.tenants.objects.orphans import Applied, applied_of
+from steward.tenants.controllers.common.document import TenantDocument
+from steward.tenants.controllers.tenant.prune import PruneContext, Pruner, PruneResult
+from steward.tenants.controllers.tenant.report import TenantReporter
+from steward.tenants.labels import FORCE_DELETE, TENANT_DELETED, TENANT_FINALIZER
+from steward.tenants.objects.dependencies import deletion_levels, dependency_edges
+from steward.tenants.objects.desired import ObjectScope, desired_objects, resources_of
+from steward.tenants.objects.orphans import AppliedRef, applied_ref
+from steward.tenants.status.tenant import TenantProblem, deletion_status, problem_status
 
 WAIT_SECONDS: Final = 1.0
 
 
-class Departure(NamedTuple):
-    """How far the deletion of a Tenant's objects is."""
+class DeletionFailed(KubeError):
+    """Some objects could not be deleted; the queue retries with backoff."""
 
-    waits_for: tuple[Applied, ...] = ()
+
+class DeletionProgress(NamedTuple):
+    """The objects of a Tenant that are not deleted yet, and why some cannot be."""
+
+    remaining: tuple[AppliedRef, ...] = ()
     problems: tuple[str, ...] = ()
 
     @property
-    def is_over(self) -> bool:
-        return not self.waits_for
+    def is_complete(self) -> bool:
+        return not self.remaining
 
     @property
     def message(self) -> str:
         if self.problems:
-            told = "; ".join(self.problems[:3])
-            return f'{told}. Cure it, or set the annotation {FORCE_DELETE}: "true" to leave it behind'
-        names = ", ".join(f"{found.kind} {Key(found.namespace, found.name)}" for found in self.waits_for[:3])
-        return f"waits until {names} is gone"
+            shown = "; ".join(self.problems[:3])
+            return (
+                f'{shown}. Fix this, or set the annotation {FORCE_DELETE}: "true" to leave the object behind'
+            )
+        names = ", ".join(f"{each.kind} {Key(each.namespace, each.name)}" for each in self.remaining[:3])
+        return f"waits until {names} is deleted"
 
 
-def is_forced(document: Document) -> bool:
+class TenantDeletion:
+    def __init__(self, reporter: TenantReporter, pruner: Pruner) -> None:
+        self._reporter = reporter
+        self._executor = reporter.executor
+        self._pruner = pruner
+
+    async def reconcile(self, document: TenantDocument, executor: PlanExecutor) -> Result:
+        """`executor` has the Tenant's permissions and deletes its objects; events and status are the operator's own."""
+        if not document.has_finalizer:
+            return DONE
+        if not self._is_reported(document):
+            deleting = Emit(document.ref, reasons.TENANT_DELETING, "its objects are being deleted")
+            await self._executor.execute((deleting,), document.ref)
+        context = PruneContext(document.ref, document.owner, executor, TENANT_DELETED)
+        progress = await delete_objects(self._pruner, document, context)
+        if not progress.is_complete:
+            return await self._report_progress(document, progress)
+        message = "its objects are deleted, or retained as their deletionPolicy says"
+        deleted = Emit(document.ref, reasons.TENANT_DELETED, message)
+        plan = (deleted, *remove_finalizer(document.ref, document.metadata, TENANT_FINALIZER))
+        await self._executor.execute(plan, document.ref)
+        return DONE
+
+    def _is_reported(self, document: TenantDocument) -> bool:
+        """Whether the status reports the deletion already: then the event was emitted before."""
+        ready = find_condition(self._reporter.previous_status(document).conditions, READY)
+        return ready is not None and ready.reason in (reasons.TENANT_DELETING, reasons.TENANT_DELETION_FAILED)
+
+    async def _report_progress(self, document: TenantDocument, progress: DeletionProgress) -> Result:
+        """The start of the deletion and failures are reported at once, the objects that remain only after a while."""
+        if progress.problems:
+            await self._fail(document, progress.message)
+        status = deletion_status(self._reporter.previous_status(document), progress.message)
+        is_reported = self._is_reported(document)
+        if not is_reported or not self._reporter.throttle_seconds(document.ref, status):
+            await self._executor.execute((Status(document.ref, status),), document.ref)
+        return RequeueAfter(WAIT_SECONDS)
+
+    async def _fail(self, document: TenantDocument, message: str) -> NoReturn:
+        failed = Emit(document.ref, reasons.TENANT_DELETION_FAILED, message, EventType.WARNING)
+        problem = TenantProblem(reasons.TENANT_DELETION_FAILED, message)
+        status = Status(document.ref, problem_status(self._reporter.previous_status(document), problem))
+        await self._executor.execute((failed, status), document.ref)
+        raise DeletionFailed(message)
+
+
+async def delete_objects(pruner: Pruner, document: TenantDocument, context: PruneContext) -> DeletionProgress:
+    """Deletes level by level, and stops at the first that is not deleted yet unless the deletion is forced."""
+    for level in levels_to_delete(document):
+        results = await pruner.prune(level, context)
+        remaining = [each for each in results if is_remaining(each, document)]
+        if remaining and not is_forced(document):
+            problems = tuple(each.problem for each in remaining if each.problem)
+            return DeletionProgress(tuple(each.applied for each in remaining), problems)
+    return DeletionProgress()
+
+
+def is_forced(document: TenantDocument) -> bool:
     return document.metadata.annotations.get(FORCE_DELETE, "").lower() == "true"
 
 
-def departure_levels(document: Document) -> list[list[Applied]]:
-    """Everything that was written down or is in the spec, in the order in which it goes."""
-    by_id: dict[str, list[Applied]] = {}
-    for found in (*document.recorded, *_in_spec(document)):
-        same = by_id.setdefault(found.id, [])
-        if not any(found.is_same_object(other) for other in same):
-            same.append(found)
-    levels = deletion_levels(edges_of(resources_of(document.spec)))
-    known = {id for level in levels for id in level}
-    # What the template forgot is needed by nothing that it still knows.
-    strays = [found for id, each in by_id.items() if id not in known for found in each]
-    return [strays, *([found for id in level for found in by_id.get(id, ())] for level in levels)]
+def levels_to_delete(document: TenantDocument) -> list[list[AppliedRef]]:
+    """All objects that are recorded or in the spec, in the order in which they are deleted."""
+    by_id: dict[str, list[AppliedRef]] = {}
+    for applied in (*document.recorded_objects, *_objects_in_spec(document)):
+        same = by_id.setdefault(applied.id, [])
+        if not any(applied.is_same_object(other) for other in same):
+            same.append(applied)
+    levels = deletion_levels(dependency_edges(resources_of(document.spec)))
+    in_levels = {id for level in levels for id in level}
+    # No resource of the template depends on an object that is no longer in it.
+    removed = [applied for id, objects in by_id.items() if id not in in_levels for applied in objects]
+    return [removed, *([applied for id in level for applied in by_id.get(id, ())] for level in levels)]
 
 
-def _in_spec(document: Document) -> list[Applied]:
-    """An operator before us may have lost its records. A body that nobody rendered names no objects."""
+def _objects_in_spec(document: TenantDocument) -> list[AppliedRef]:
+    """The Go operator may have lost its records. A spec that is not rendered yet names no objects."""
     if document.spec.template_generation is UNSET:
         return []
-    scope = Scope(document.owner, (), None)
-    return [each.applied for each in wanted_objects(resources_of(document.spec), scope)]
+    scope = ObjectScope(document.owner, (), None)
+    return [each.applied_ref for each in desired_objects(resources_of(document.spec), scope)]
 
 
-async def depart(cleaner: Cleaner, document: Document, leaving: Leaving) -> Departure:
-    is_stopped = not is_forced(document)
-    for level in departure_levels(document):
-        left = [each for each in await cleaner.clean(level, leaving) if is_left(each, document)]
-        if left and is_stopped:
-            return _departure(left)
-    return Departure()
-
-
-def is_left(found: Left, document: Document) -> bool:
-    """What we may not look at was never applied by us, since we look first: a ClusterRole that was refused must not
-    keep its Tenant for ever. Unless its uid was once written down, or the operator before us has recorded it."""
-    if not found.is_hidden:
-        return not found.is_gone
-    ours = [record.uid for record in document.records if found.applied.is_same_object(applied_of(record))]
-    former = any(found.applied.is_same_object(each) for each in document.recorded)
-    return any(ours) if ours else former
-
-
-def _departure(left: list[Left]) -> Departure:
-    problems = tuple(each.problem for each in left if each.problem)
-    return Departure(tuple(each.applied for each in left), problems)
+def is_remaining(result: PruneResult, document: TenantDocument) -> bool:
+    """An object that the operator may not read was never applied by it, since it reads first: a ClusterRole that was
+    denied must not block its Tenant for ever. Unless its uid is recorded, or the Go operator has recorded it."""
+    if not result.is_hidden:
+        return not result.is_gone
+    uids = [record.uid for record in document.records if result.applied.is_same_object(applied_ref(record))]
+    if uids:
+        return any(uids)
+    return any(result.applied.is_same_object(each) for each in document.recorded_objects)

@@ -1,4 +1,4 @@
-"""Which events a look at a Tenant is worth: those that were not true at the last one. Pure."""
+"""The events of a Tenant: those whose condition was not true at the previous reconcile. Pure."""
 
 from collections.abc import Sequence
 
@@ -6,40 +6,46 @@ from steward.kube.objects.conditions import READY, Conditions, is_true
 from steward.kube.objects.kinds import Ref
 from steward.runtime.plan.steps import Emit, EventType, Plan
 from steward.tenants import reasons
-from steward.tenants.controllers.tenant.state import Told
-from steward.tenants.status.progress import Progress, State
-from steward.tenants.status.tenant import CONFLICTED, DEGRADED, Trouble
+from steward.tenants.controllers.tenant.state import WarningEvent
+from steward.tenants.status.progress import ResourceProgress, ResourceState
+from steward.tenants.status.tenant import CONFLICTED, DEGRADED, TenantProblem
 
 
-def troubles_of(progress: Sequence[Progress]) -> frozenset[Told]:
-    troubles = [Told(each.event, f"{each.id}: {each.why}") for each in progress if each.event]
-    return frozenset([*troubles, *(_despite(each) for each in progress if each.despite)])
+def progress_warnings(progress: Sequence[ResourceProgress]) -> frozenset[WarningEvent]:
+    warnings = [
+        WarningEvent(each.event_reason, f"{each.id}: {each.message}")
+        for each in progress
+        if each.event_reason
+    ]
+    return frozenset([*warnings, *(_despite_warning(each) for each in progress if each.failed_dependencies)])
 
 
-def _despite(progress: Progress) -> Told:
-    failed = ", ".join(progress.despite)
-    return Told(
-        reasons.DEPENDENCY_FAILED_BUT_PROCEEDING, f"{progress.id} is applied although {failed} failed"
-    )
+def _despite_warning(progress: ResourceProgress) -> WarningEvent:
+    failed = ", ".join(progress.failed_dependencies)
+    message = f"{progress.id} is applied although {failed} failed"
+    return WarningEvent(reasons.DEPENDENCY_FAILED_BUT_PROCEEDING, message)
 
 
-def trouble_told(trouble: Trouble) -> frozenset[Told]:
-    return frozenset({Told(trouble.reason, trouble.message)})
+def problem_warnings(problem: TenantProblem) -> frozenset[WarningEvent]:
+    return frozenset({WarningEvent(problem.reason, problem.message)})
 
 
-def events_of(tenant: Ref, now: frozenset[Told], before: frozenset[Told]) -> Plan:
-    return tuple(Emit(tenant, each.reason, each.message, EventType.WARNING) for each in sorted(now - before))
+def warning_events(tenant: Ref, warnings: frozenset[WarningEvent], previous: frozenset[WarningEvent]) -> Plan:
+    new = sorted(warnings - previous)
+    return tuple(Emit(tenant, each.reason, each.message, EventType.WARNING) for each in new)
 
 
-def told_before(now: frozenset[Told], conditions: Conditions) -> frozenset[Told]:
-    """After a start: what the status already shows was told by an earlier life of ours."""
+def warnings_before_start(
+    warnings: frozenset[WarningEvent], conditions: Conditions
+) -> frozenset[WarningEvent]:
+    """After a start: if the status shows a failure already, an earlier process has emitted its events."""
     if is_true(conditions, DEGRADED) or is_true(conditions, CONFLICTED):
-        return now
+        return warnings
     return frozenset()
 
 
-def became_ready(tenant: Ref, before: Conditions, progress: Sequence[Progress]) -> Plan:
-    ready = all(each.state is State.READY for each in progress)
-    if not ready or is_true(before, READY):
+def ready_events(tenant: Ref, previous: Conditions, progress: Sequence[ResourceProgress]) -> Plan:
+    is_ready = all(each.state is ResourceState.READY for each in progress)
+    if not is_ready or is_true(previous, READY):
         return ()
     return (Emit(tenant, reasons.TENANT_READY, f"all {len(progress)} resources are ready"),)

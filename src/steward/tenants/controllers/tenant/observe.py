@@ -1,7 +1,7 @@
-"""Looks at the objects of a Tenant: in the caches where they are watched, on the server where they are not.
+"""Reads the objects of a Tenant: from the caches where their kind is watched, from the API server otherwise.
 
-A cache holds only what carries a Tenant's label, so an object that it does not show may still be there and belong to
-somebody else: what is not seen is made by a call that touches nothing that stands there, or looked for on the server.
+A cache holds only objects with a Tenant's label, so an object that it does not hold may still exist and be foreign.
+Such an object is created by a call that fails if it exists, or read from the API server.
 """
 
 from typing import Any, NamedTuple
@@ -12,90 +12,94 @@ from steward.kube.errors import NotFound
 from steward.kube.objects.conditions import READY, is_true
 from steward.kube.objects.kinds import INGRESS, Kind, Manifest, Ref
 from steward.kube.objects.meta import HasMetadata, Metadata, ObjectMeta
-from steward.kube.objects.readiness import READY_NOW, NotYet, Readiness, readiness
-from steward.kube.objects.readiness_views import CustomObserved, Observed, observed_view
+from steward.kube.objects.readiness import READY_NOW, NotReady, Readiness, readiness
+from steward.kube.objects.readiness_views import CustomReadinessView, ReadinessView, readiness_view
 from steward.tenants.api.resource import TResource
 from steward.tenants.api.scalars import UNSET
-from steward.tenants.controllers.common.child_watches import Children
+from steward.tenants.controllers.common.child_watches import ChildWatches
 
 
-class Seen(NamedTuple):
-    """A living object."""
+class ObservedObject(NamedTuple):
+    """An object that exists, with its readiness."""
 
     meta: ObjectMeta
     readiness: Readiness
 
 
-class Eyes:
-    def __init__(self, client: Client, children: Children) -> None:
+class ObjectReader:
+    def __init__(self, client: Client, watches: ChildWatches) -> None:
         self._client = client
-        self._children = children
+        self._watches = watches
 
-    async def find(self, ref: Ref) -> Seen | None:
-        known = self._children.get(*ref)
-        if known is None:
-            known = await self._read(ref)
-        return None if known is None else Seen(known.metadata, _readiness(ref, known))
+    async def read(self, ref: Ref) -> ObservedObject | None:
+        """From the cache, or from the API server if the cache does not hold it."""
+        live = self._watches.get(*ref)
+        if live is None:
+            live = await self._read_view(ref)
+        return None if live is None else ObservedObject(live.metadata, _readiness(ref, live))
 
-    def may_stand(self, ref: Ref) -> bool:
-        """Whether an object of this name is ours already, as far as the caches know; True before they know anything."""
-        return not self._children.knows(ref.kind) or self._children.get(*ref) is not None
+    def read_cached(self, ref: Ref) -> ObservedObject | None:
+        """Without a request: the cache holds the answer to the operator's own last write."""
+        cached = self._watches.get(*ref)
+        return None if cached is None else ObservedObject(cached.metadata, _readiness(ref, cached))
 
-    def hears_of(self, kind: Kind) -> bool:
-        """Whether a change of such an object wakes its Tenant."""
-        return self._children.knows(kind)
-
-    def cached(self, ref: Ref) -> Seen | None:
-        """Without asking the server: for what it told us a moment ago."""
-        known = self._children.get(*ref)
-        return None if known is None else Seen(known.metadata, _readiness(ref, known))
-
-    async def whole(self, ref: Ref) -> Manifest | None:
+    async def read_manifest(self, ref: Ref) -> Manifest | None:
+        """The complete object from the API server."""
         try:
             return await self._client.get(ref.kind, ref.key)
         except NotFound:
             return None
 
-    async def _read(self, ref: Ref) -> HasMetadata | None:
+    def may_exist(self, ref: Ref) -> bool:
+        """Whether the cache holds a managed object of this name; True while the cache is not synced."""
+        return not self._watches.is_synced(ref.kind) or self._watches.get(*ref) is not None
+
+    def is_watched(self, kind: Kind) -> bool:
+        """Whether a change of such an object wakes its Tenant."""
+        return self._watches.is_synced(kind)
+
+    async def _read_view(self, ref: Ref) -> HasMetadata | None:
         try:
-            found: HasMetadata = await self._client.get(ref.kind, ref.key, observed_view(ref.kind))
+            live: HasMetadata = await self._client.get(ref.kind, ref.key, readiness_view(ref.kind))
         except NotFound:
             return None
-        return found
+        return live
 
-    async def readiness_by(self, resource: TResource, ref: Ref, seen: Seen) -> Readiness:
-        """By the resource's own rule where it has one."""
-        if resource.ready_when is UNSET or not resource.has_own_rule:
-            return seen.readiness
-        if seen.meta.deletion_timestamp is not None:
-            return seen.readiness
-        live = await self.whole(ref)
-        return NotYet("is gone") if live is None else by_own_rule(resource.ready_when, live)
+    async def resource_readiness(self, resource: TResource, ref: Ref, live: ObservedObject) -> Readiness:
+        """By the resource's `readyWhen` where it has one."""
+        if resource.ready_when is UNSET or not resource.has_readiness_rule:
+            return live.readiness
+        if live.meta.deletion_timestamp is not None:
+            return live.readiness
+        manifest = await self.read_manifest(ref)
+        return (
+            NotReady("is deleted") if manifest is None else evaluate_ready_when(resource.ready_when, manifest)
+        )
 
 
-def by_own_rule(template: str, live: dict[str, Any]) -> Readiness:
-    """`readyWhen` over the living object. What fails to render, because a field is not there yet, is not ready yet."""
+def evaluate_ready_when(template: str, live: dict[str, Any]) -> Readiness:
+    """Renders `readyWhen` with the live object. An error, such as a field that is not set yet, means not ready yet."""
     try:
         rendered = parse(template, "readyWhen", functions="tenants", missingkey="defaulted").render(live)
     except TemplateError as error:
-        return NotYet(f"readyWhen cannot be told: {error}")
+        return NotReady(f"readyWhen cannot be rendered: {error}")
     if rendered.strip() == "true":
         return READY_NOW
-    return NotYet(f"readyWhen renders {rendered.strip()[:60]!r}, not 'true'")
+    return NotReady(f"readyWhen renders {rendered.strip()[:60]!r}, not 'true'")
 
 
-def _readiness(ref: Ref, known: Any) -> Readiness:
-    if ref.kind == INGRESS and isinstance(known, Observed) and known.metadata.deletion_timestamp is None:
-        return ingress_readiness(known)
-    if isinstance(known, Observed | CustomObserved):
-        return readiness(ref.kind, known)
-    if isinstance(known, Metadata) and known.metadata.deletion_timestamp is not None:
-        return NotYet("is being deleted")
+def _readiness(ref: Ref, live: Any) -> Readiness:
+    if ref.kind == INGRESS and isinstance(live, ReadinessView) and live.metadata.deletion_timestamp is None:
+        return ingress_readiness(live)
+    if isinstance(live, ReadinessView | CustomReadinessView):
+        return readiness(ref.kind, live)
+    if isinstance(live, Metadata) and live.metadata.deletion_timestamp is not None:
+        return NotReady("is being deleted")
     return READY_NOW
 
 
-def ingress_readiness(ingress: Observed) -> Readiness:
-    """Stricter than for others who wait: a tenant is ready when it can be reached."""
+def ingress_readiness(ingress: ReadinessView) -> Readiness:
+    """Stricter than the readiness of other kinds: a Tenant is ready when it can be reached."""
     if ingress.status.load_balancer.ingress or is_true(ingress.status.conditions, READY):
         return READY_NOW
-    return NotYet("has no load balancer address; set waitForReady: false if its controller reports none")
+    return NotReady("has no load balancer address; set waitForReady: false if its controller reports none")

@@ -1,7 +1,7 @@
-"""Lets objects go: deleted, or kept and marked, as was written on each of them when it was made.
+"""Deletes or orphans objects that are no longer desired, as the deletion policy recorded on each of them says.
 
-Whatever fails is told by its name and stays recorded, so that it is tried again: nothing is forgotten because it was
-hard to delete. What is not ours, by its own labels and owners, is never touched.
+An object that cannot be deleted is reported by name and stays recorded, so the next reconcile tries again. Foreign
+objects, by their labels and owner references, are never touched.
 """
 
 from collections.abc import Iterable
@@ -15,95 +15,109 @@ from steward.kube.objects.patches import MergePatch
 from steward.runtime.plan.executor import PlanExecutor
 from steward.runtime.plan.steps import Delete, Emit, Patch, Plan, Step
 from steward.tenants import reasons
-from steward.tenants.controllers.common.concurrency import together
-from steward.tenants.controllers.tenant.observe import Eyes, Seen
+from steward.tenants.controllers.common.concurrency import gather_all
+from steward.tenants.controllers.tenant.observe import ObjectReader, ObservedObject
 from steward.tenants.labels import REMOVED_FROM_TEMPLATE
-from steward.tenants.objects.api_errors import told
-from steward.tenants.objects.orphans import Applied, Fate, Owner, fate_of, is_ours, orphan_patch
+from steward.tenants.objects.api_errors import describe_api_error
+from steward.tenants.objects.orphans import (
+    AppliedRef,
+    OrphanAction,
+    TenantOwner,
+    is_owned,
+    orphan_action,
+    orphan_patch,
+)
 
 
-class Leaving(NamedTuple):
-    """Why objects go, and on whose behalf."""
+class PruneContext(NamedTuple):
+    """Why objects are pruned, and on behalf of which Tenant."""
 
     tenant: Ref
-    owner: Owner
+    owner: TenantOwner
     executor: PlanExecutor
     reason: str
 
 
-class Left(NamedTuple):
+class PruneResult(NamedTuple):
     """What became of one object."""
 
-    applied: Applied
+    applied: AppliedRef
     is_gone: bool
-    """Gone, kept with its marks, or never ours."""
+    """Deleted, orphaned, or foreign."""
     problem: str = ""
     is_hidden: bool = False
-    """We may not even look at it."""
+    """The operator has no permission to read it."""
 
 
-class Cleaner:
-    def __init__(self, client: Client, eyes: Eyes, clock: Clock) -> None:
+class Pruner:
+    def __init__(self, client: Client, reader: ObjectReader, clock: Clock) -> None:
         self._client = client
-        self._eyes = eyes
+        self._reader = reader
         self._clock = clock
 
-    async def clean(self, objects: Iterable[Applied], leaving: Leaving) -> list[Left]:
-        """All at once: they do not depend on each other."""
-        return await together(self._let_go(found, leaving) for found in objects)
+    async def prune(self, objects: Iterable[AppliedRef], context: PruneContext) -> list[PruneResult]:
+        """Concurrently: the objects do not depend on each other."""
+        return await gather_all(self._prune(applied, context) for applied in objects)
 
-    async def _let_go(self, applied: Applied, leaving: Leaving) -> Left:
-        kinds = await self._kinds(applied)
+    async def _prune(self, applied: AppliedRef, context: PruneContext) -> PruneResult:
+        kinds = await self._possible_kinds(applied)
         if len(kinds) > 1:
-            groups = " or ".join(sorted(kind.api_version for kind in kinds))
-            problem = f"{applied.key}: is it of {groups}? Delete it by hand, and this with force-delete"
-            return Left(applied, is_gone=False, problem=problem)
-        return await self._let_go_of(applied, kinds[0], leaving) if kinds else Left(applied, is_gone=True)
+            versions = " or ".join(sorted(kind.api_version for kind in kinds))
+            problem = (
+                f"{applied.key}: its apiVersion is not recorded and may be {versions}. "
+                "Delete the object by hand, and the Tenant with force-delete"
+            )
+            return PruneResult(applied, is_gone=False, problem=problem)
+        if not kinds:
+            return PruneResult(applied, is_gone=True)
+        return await self._prune_kind(applied, kinds[0], context)
 
-    async def _let_go_of(self, applied: Applied, kind: Kind, leaving: Leaving) -> Left:
+    async def _prune_kind(self, applied: AppliedRef, kind: Kind, context: PruneContext) -> PruneResult:
         ref = Ref(kind, Key(applied.namespace, applied.name))
         try:
             is_namespaced = (await self._client.discovery.resource(kind)).namespaced
             ref = ref if is_namespaced else Ref(kind, Key("", applied.name))
-            return await self._ended(applied, ref, leaving)
+            return await self._delete_or_orphan(applied, ref, context)
         except NoSuchKind:
-            return Left(applied, is_gone=True)  # with its kind went every object of it
+            return PruneResult(applied, is_gone=True)  # the objects are deleted with their kind
         except Conflict:
-            return Left(applied, is_gone=False)  # it changed while we looked: look again
+            return PruneResult(applied, is_gone=False)  # it changed since it was read: try again
         except (ApiError, TransportError) as error:
-            return Left(applied, is_gone=False, problem=told(ref, error))
+            return PruneResult(applied, is_gone=False, problem=describe_api_error(ref, error))
 
-    async def _ended(self, applied: Applied, ref: Ref, leaving: Leaving) -> Left:
+    async def _delete_or_orphan(self, applied: AppliedRef, ref: Ref, context: PruneContext) -> PruneResult:
         try:
-            seen = await self._eyes.find(ref)
+            live = await self._reader.read(ref)
         except Forbidden as error:
-            return Left(applied, is_gone=False, problem=told(ref, error), is_hidden=True)
-        if seen is None or not is_ours(seen.meta, leaving.owner):
-            return Left(applied, is_gone=True)
-        fate = fate_of(seen.meta, leaving.owner)
-        if fate is Fate.LEAVE:
-            return Left(applied, is_gone=False)  # on its way out already
-        plan = (self._step(fate, ref, seen, leaving), *_events(fate, ref, leaving))
-        await leaving.executor.execute(plan, leaving.tenant)
-        return Left(applied, is_gone=fate is Fate.RETAIN or await self._eyes.find(ref) is None)
+            return PruneResult(applied, is_gone=False, problem=describe_api_error(ref, error), is_hidden=True)
+        if live is None or not is_owned(live.meta, context.owner):
+            return PruneResult(applied, is_gone=True)
+        fate = orphan_action(live.meta, context.owner)
+        if fate is OrphanAction.IGNORE:
+            return PruneResult(applied, is_gone=False)  # it is terminating already
+        plan = (self._step(fate, ref, live, context), *_events(fate, ref, context))
+        await context.executor.execute(plan, context.tenant)
+        is_gone = fate is OrphanAction.RETAIN or await self._reader.read(ref) is None
+        return PruneResult(applied, is_gone=is_gone)
 
-    def _step(self, fate: Fate, ref: Ref, seen: Seen, leaving: Leaving) -> Step:
-        if fate is Fate.DELETE:
-            return Delete(ref, seen.meta.uid, leaving.reason)
-        marks = orphan_patch(seen.meta, leaving.owner, leaving.reason, self._clock.now())
+    def _step(self, fate: OrphanAction, ref: Ref, live: ObservedObject, context: PruneContext) -> Step:
+        if fate is OrphanAction.DELETE:
+            return Delete(ref, live.meta.uid, context.reason)
+        marks = orphan_patch(live.meta, context.owner, context.reason, self._clock.now())
         return Patch(ref, MergePatch(marks))
 
-    async def _kinds(self, applied: Applied) -> tuple[Kind, ...]:
-        """Of which kind it can be: an apiVersion that was never written down is asked of the server."""
+    async def _possible_kinds(self, applied: AppliedRef) -> tuple[Kind, ...]:
+        """The Go operator recorded no apiVersion: discovery lists the kinds of that name."""
         if applied.api_version:
             return (Kind(applied.api_version, applied.kind),)
-        return await self._client.discovery.named(applied.kind)
+        return await self._client.discovery.kinds_named(applied.kind)
 
 
-def _events(fate: Fate, ref: Ref, leaving: Leaving) -> Plan:
-    """That a Tenant's objects go with it is told once, by the Tenant; what is not expected is told for each."""
-    is_orphan = leaving.reason == REMOVED_FROM_TEMPLATE
-    if fate is Fate.RETAIN:
+def _events(fate: OrphanAction, ref: Ref, context: PruneContext) -> Plan:
+    """When the Tenant is deleted one event of its own covers its deleted objects; all other cases are one event
+    each."""
+    is_orphan = context.reason == REMOVED_FROM_TEMPLATE
+    if fate is OrphanAction.RETAIN:
         reason = reasons.ORPHAN_RETAINED if is_orphan else reasons.RESOURCE_RETAINED
-        return (Emit(leaving.tenant, reason, f"{ref} is kept and marked as orphaned: {leaving.reason}"),)
-    return (Emit(leaving.tenant, reasons.ORPHAN_DELETED, f"{ref} was deleted: {leaving.reason}"),) * is_orphan
+        return (Emit(context.tenant, reason, f"{ref} is retained and marked as orphaned: {context.reason}"),)
+    return (Emit(context.tenant, reasons.ORPHAN_DELETED, f"{ref} was deleted: {context.reason}"),) * is_orphan

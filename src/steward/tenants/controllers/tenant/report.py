@@ -1,7 +1,7 @@
-"""Writes a Tenant's status and events: what is about to be made, how far it is, and why it goes no further.
+"""Writes the status and events of a Tenant: before its objects are created, as they become ready, and on failures.
 
-While objects come up a status is written when they have stopped to (see `runtime.pace`); whatever ends the waiting,
-good or bad, is written at once.
+While objects become ready, status writes are throttled (see `runtime.status.throttle`); every result, ready or failed,
+is written at once.
 """
 
 from collections.abc import Iterable
@@ -10,136 +10,156 @@ from typing import Final, NamedTuple
 from steward.kube.objects.kinds import Manifest, Ref
 from steward.runtime.plan.steps import Plan, Status
 from steward.runtime.reconcile import DONE, RequeueAfter, Result
-from steward.runtime.status.throttle import News, Pace, content_of
+from steward.runtime.status.throttle import StatusThrottle, StatusUpdate, content_hash
 from steward.tenants import reasons
 from steward.tenants.api.tenant import AppliedObject
-from steward.tenants.controllers.common.context import ControllerContext
-from steward.tenants.controllers.common.document import Document
+from steward.tenants.controllers.common.context import TenantsContext
+from steward.tenants.controllers.common.document import TenantDocument
 from steward.tenants.controllers.tenant.events import (
-    became_ready,
-    events_of,
-    told_before,
-    trouble_told,
-    troubles_of,
+    problem_warnings,
+    progress_warnings,
+    ready_events,
+    warning_events,
+    warnings_before_start,
 )
-from steward.tenants.controllers.tenant.prune import Left
-from steward.tenants.controllers.tenant.state import TenantMemory, Told
-from steward.tenants.objects.desired import Wanted
-from steward.tenants.objects.orphans import Applied
-from steward.tenants.status.progress import Progress, State
-from steward.tenants.status.tenant import Before, Trouble, announced, is_urgent, status_of, tally, troubled
+from steward.tenants.controllers.tenant.prune import PruneResult
+from steward.tenants.controllers.tenant.state import TenantState, WarningEvent
+from steward.tenants.objects.desired import DesiredObject
+from steward.tenants.objects.orphans import AppliedRef
+from steward.tenants.status.progress import ResourceProgress, ResourceState
+from steward.tenants.status.tenant import (
+    PreviousStatus,
+    TenantProblem,
+    count_resources,
+    initial_status,
+    is_urgent,
+    problem_status,
+    tenant_status,
+)
 
-LEFT_SECONDS: Final = 5.0
+REMAINING_RETRY_SECONDS: Final = 5.0
 
 
-class Work(NamedTuple):
-    """One look at a Tenant."""
+class TenantSnapshot(NamedTuple):
+    """A Tenant in one reconcile: as it was read, its state, and its desired objects."""
 
-    document: Document
-    memory: TenantMemory
-    wanted: tuple[Wanted, ...]
+    document: TenantDocument
+    state: TenantState
+    desired: tuple[DesiredObject, ...]
 
 
-class Reporter:
-    def __init__(self, context: ControllerContext) -> None:
+class TenantReporter:
+    def __init__(self, context: TenantsContext) -> None:
         self.executor = context.executor
         self._now = context.now
-        self._pace = Pace(context.clock)
+        self._throttle = StatusThrottle(context.clock)
 
-    def before(self, document: Document) -> Before:
-        return Before(document.status, document.metadata.generation, self._now())
+    def previous_status(self, document: TenantDocument) -> PreviousStatus:
+        return PreviousStatus(document.status, document.metadata.generation, self._now())
 
-    async def announce(self, work: Work, orphans: Iterable[Applied]) -> Work:
-        """Writes down what is about to be made, if any of it is new. What was written is what the Tenant says now."""
-        document = work.document
-        known = set(document.recorded)
-        if all(each.applied in known for each in work.wanted):
-            return work
-        records = [*_records(work), *_records_of(orphans, document)]
-        status = announced(self.before(document), len(work.wanted), records)
+    async def record_desired(self, snapshot: TenantSnapshot, orphans: Iterable[AppliedRef]) -> TenantSnapshot:
+        """Records new objects in the status before they are created. The snapshot then has the status as written."""
+        document = snapshot.document
+        recorded = set(document.recorded_objects)
+        if all(each.applied_ref in recorded for each in snapshot.desired):
+            return snapshot
+        records = [*_desired_records(snapshot), *_remaining_records(orphans, document)]
+        status = initial_status(self.previous_status(document), len(snapshot.desired), records)
         await self.executor.execute((Status(document.ref, status),), document.ref)
-        self._pace.told(document.ref, _news(status))
-        return work._replace(document=document.saying(status))
+        self._throttle.record(document.ref, _update(status))
+        return snapshot._replace(document=document.with_status(status))
 
-    async def stall(self, document: Document, memory: TenantMemory, trouble: Trouble) -> None:
-        before = self.before(document)
-        events = _events(document, memory, before, trouble_told(trouble))
-        status = Status(document.ref, troubled(before, trouble))
+    async def report_problem(
+        self, document: TenantDocument, state: TenantState, problem: TenantProblem
+    ) -> None:
+        previous = self.previous_status(document)
+        events = _new_warnings(document, state, previous, problem_warnings(problem))
+        status = Status(document.ref, problem_status(previous, problem))
         await self.executor.execute((*events, status), document.ref)
 
-    async def report(self, work: Work, progress: list[Progress], left: list[Left]) -> Result:
-        document, memory = work.document, work.memory
-        before = self.before(document)
-        progress = [*progress, *map(_lingering, (each for each in left if each.problem))]
-        remaining = _records_of((each.applied for each in left), document)
-        status = status_of(before, progress, [*_records(work), *remaining])
-        events = _events(document, memory, before, troubles_of(progress))
-        steps: Plan = (*events, *became_ready(document.ref, before.conditions, progress))
-        wait = self._wait(document.ref, before, status, progress)
+    async def report(
+        self, snapshot: TenantSnapshot, progress: list[ResourceProgress], remaining: list[PruneResult]
+    ) -> Result:
+        document, state = snapshot.document, snapshot.state
+        previous = self.previous_status(document)
+        progress = [*progress, *map(_failed_deletion, (each for each in remaining if each.problem))]
+        records = _remaining_records((each.applied for each in remaining), document)
+        status = tenant_status(previous, progress, [*_desired_records(snapshot), *records])
+        events = _new_warnings(document, state, previous, progress_warnings(progress))
+        steps: Plan = (*events, *ready_events(document.ref, previous.conditions, progress))
+        wait = self._seconds_until_write(document.ref, previous, status, progress)
         if not wait:
             steps = (*steps, Status(document.ref, status))
         await self.executor.execute(steps, document.ref)
         if not wait:
-            memory.records.clear()  # the status holds them now, and is read at the next look
-        again = [each.look_again_after for each in progress if each.look_again_after is not None]
-        again += [LEFT_SECONDS] * bool(remaining) + [wait] * bool(wait)
-        return RequeueAfter(min(again)) if again else DONE
+            state.records.clear()  # the status holds them now, and the next reconcile reads it
+        retries = [each.recheck_after for each in progress if each.recheck_after is not None]
+        retries += [REMAINING_RETRY_SECONDS] * bool(records) + [wait] * bool(wait)
+        return RequeueAfter(min(retries)) if retries else DONE
 
-    def _wait(self, ref: Ref, before: Before, status: Manifest, progress: list[Progress]) -> float:
-        if not tally(progress).under_way:
+    def _seconds_until_write(
+        self, ref: Ref, previous: PreviousStatus, status: Manifest, progress: list[ResourceProgress]
+    ) -> float:
+        if not count_resources(progress).unfinished:
             self.forget(ref)
             return 0.0
-        if is_urgent(before, status):
-            self._pace.told(ref, _news(status))
+        if is_urgent(previous, status):
+            self._throttle.record(ref, _update(status))
             return 0.0
-        return self.seconds_to_wait(ref, status)
+        return self.throttle_seconds(ref, status)
 
-    def seconds_to_wait(self, ref: Ref, status: Manifest) -> float:
-        """How long a status that only tells of progress has to wait for its turn; when it has come, it is taken."""
-        news = _news(status)
-        wait = self._pace.seconds_to_wait(ref, news)
+    def throttle_seconds(self, ref: Ref, status: Manifest) -> float:
+        """How long a status that only reports progress has to wait; 0 means that it is written now, and counts."""
+        update = _update(status)
+        wait = self._throttle.seconds_to_wait(ref, update)
         if not wait:
-            self._pace.told(ref, news)
+            self._throttle.record(ref, update)
         return wait
 
     def forget(self, ref: Ref) -> None:
-        """It is ready, in trouble, or gone: nothing of it waits to be told."""
-        self._pace.forget(ref)
+        """The Tenant is ready, failed or deleted: no throttled status is left to write."""
+        self._throttle.forget(ref)
 
 
-def _news(status: Manifest) -> News:
-    return News(content_of(status))
+def _update(status: Manifest) -> StatusUpdate:
+    return StatusUpdate(content_hash(status))
 
 
-def _lingering(left: Left) -> Progress:
-    return Progress(left.applied.key, State.LINGERING, left.problem, event=reasons.APPLY_FAILED)
+def _failed_deletion(result: PruneResult) -> ResourceProgress:
+    return ResourceProgress(
+        result.applied.key, ResourceState.UNDELETED, result.problem, event_reason=reasons.APPLY_FAILED
+    )
 
 
-def _events(document: Document, memory: TenantMemory, before: Before, now: frozenset[Told]) -> Plan:
-    was = told_before(now, before.conditions) if memory.told is None else memory.told
-    memory.told = now
-    return events_of(document.ref, now, was)
+def _new_warnings(
+    document: TenantDocument, state: TenantState, previous: PreviousStatus, warnings: frozenset[WarningEvent]
+) -> Plan:
+    emitted = state.warnings
+    if emitted is None:
+        emitted = warnings_before_start(warnings, previous.conditions)
+    state.warnings = warnings
+    return warning_events(document.ref, warnings, emitted)
 
 
-def _records(work: Work) -> list[AppliedObject]:
-    found = []
-    for each in work.wanted:
-        known = work.memory.records.get(each.ref)
-        found.append(known if known is not None and known.id == each.id else each.record())
-    return found
+def _desired_records(snapshot: TenantSnapshot) -> list[AppliedObject]:
+    records = []
+    for each in snapshot.desired:
+        known = snapshot.state.records.get(each.ref)
+        records.append(known if known is not None and known.id == each.id else each.applied_object())
+    return records
 
 
-def _records_of(objects: Iterable[Applied], document: Document) -> list[AppliedObject]:
-    """The records of objects that are to go and are not gone: kept until they are."""
+def _remaining_records(objects: Iterable[AppliedRef], document: TenantDocument) -> list[AppliedObject]:
+    """The records of objects that are being pruned: kept until they are deleted."""
     known = {(each.kind, each.namespace, each.name, each.id): each for each in document.records}
     return [
-        known.get(found[1:5])
+        known.get(each[1:5])
         or AppliedObject(
-            api_version=found.api_version,
-            kind=found.kind,
-            namespace=found.namespace,
-            name=found.name,
-            id=found.id,
+            api_version=each.api_version,
+            kind=each.kind,
+            namespace=each.namespace,
+            name=each.name,
+            id=each.id,
         )
-        for found in objects
+        for each in objects
     ]

@@ -1,63 +1,67 @@
-"""What the Tenant controller remembers between two looks at a Tenant. Losing it costs a write or an event, never truth.
+"""State of the Tenant controller between two reconciles of a Tenant.
 
-Everything that must survive a restart is in the Tenant's status; what is here only spares the server: how far objects
-were brought before the status says so, and what events have been told.
+Everything that must survive a restart is in the Tenant's status. Losing this state costs a write or an event, never
+correctness.
 """
 
 from collections.abc import Sequence
+from dataclasses import dataclass, field
 from typing import NamedTuple
-
-from msgspec import Struct
 
 from steward.kube.objects.kinds import Key, Kind, Ref
 from steward.tenants.api.scalars import UNSET, Unset
 from steward.tenants.api.tenant import AppliedObject
 
 
-class Told(NamedTuple):
-    """An event that was sent and still holds."""
+class WarningEvent(NamedTuple):
+    """A warning event that was emitted and still holds."""
 
     reason: str
     message: str
 
 
-class TenantMemory(Struct):
+@dataclass
+class TenantState:
     uid: str
-    """Of the Tenant: a namesake that comes later shares nothing."""
-    records: dict[Ref, AppliedObject] = {}
-    told: frozenset[Told] | None = None
-    """None after a start: what the status already says was told by an earlier life."""
-    conflicted: set[str] = set()
-    """The resources that are in conflict, by id."""
-    failing_since: dict[str, float] = {}
-    """By id, since when a resource has failed, on the clock that only goes forward."""
-    is_recalled: bool | None = None
-    """Whether objects were recorded when we first saw it: an earlier life of ours knew more than the status tells."""
+    """Of the Tenant: a later Tenant of the same name starts with a new state."""
+    records: dict[Ref, AppliedObject] = field(default_factory=dict)
+    """What was applied to each object, until the status that holds it is written."""
+    warnings: frozenset[WarningEvent] | None = None
+    """The warnings of the last reconcile. None after a start: an earlier process may have emitted them."""
+    conflicted: set[str] = field(default_factory=set)
+    """Ids of the resources that are in conflict."""
+    failing_since: dict[str, float] = field(default_factory=dict)
+    """By resource id: when it began to fail, on the monotonic clock."""
+    had_records: bool | None = None
+    """Whether the status had records when this process first read it: then an earlier process may have found conflicts
+    that the status does not list."""
 
-    def take_in(self, records: Sequence[AppliedObject]) -> None:
-        """What the status says of objects of which we know nothing better."""
-        if self.is_recalled is None:
-            self.is_recalled = bool(records)
+    def add_records(self, records: Sequence[AppliedObject]) -> None:
+        """Takes the records of the status for objects that this process has not applied since."""
+        if self.had_records is None:
+            self.had_records = bool(records)
         for record in records:
             ref = Ref(Kind(record.api_version, record.kind), Key(record.namespace, record.name))
             self.records.setdefault(ref, record)
 
 
-class Memories:
-    def __init__(self) -> None:
-        self._known: dict[Key, TenantMemory] = {}
+class TenantStates:
+    """By Tenant, its state."""
 
-    def of(self, key: Key, uid: str) -> TenantMemory:
-        known = self._known.get(key)
-        if known is None or known.uid != uid:
-            known = self._known[key] = TenantMemory(uid)
-        return known
+    def __init__(self) -> None:
+        self._states: dict[Key, TenantState] = {}
+
+    def get(self, key: Key, uid: str) -> TenantState:
+        state = self._states.get(key)
+        if state is None or state.uid != uid:
+            state = self._states[key] = TenantState(uid)
+        return state
 
     def forget(self, key: Key) -> None:
-        self._known.pop(key, None)
+        self._states.pop(key, None)
 
 
-class Brought(NamedTuple):
+class ApplyRecord(NamedTuple):
     """What an apply did: to which object, whether it changed anything, and when."""
 
     uid: str
@@ -66,9 +70,11 @@ class Brought(NamedTuple):
     now: str
 
 
-def brought_up(record: AppliedObject, before: AppliedObject | None, done: Brought) -> AppliedObject:
-    """The record of an object after an apply. Its time moves only when the object was changed."""
-    since: str | Unset = UNSET if before is None or before.uid not in ("", done.uid) else before.changed_at
+def updated_record(record: AppliedObject, previous: AppliedObject | None, done: ApplyRecord) -> AppliedObject:
+    """The record of an object after an apply. `changed_at` moves only when the object was changed."""
+    since: str | Unset = (
+        UNSET if previous is None or previous.uid not in ("", done.uid) else previous.changed_at
+    )
     changed_at = done.now if done.changed or since is UNSET else since
     return AppliedObject(
         api_version=record.api_version,

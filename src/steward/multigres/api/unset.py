@@ -1,0 +1,12 @@
+"""Fields that were left out: msgspec's UNSET, as opposed to zero or an empty list."""
+
+from typing import TypeVar
+
+from msgspec import UnsetType
+
+T = TypeVar("T")
+
+
+def or_default(value: T | UnsetType, default: T) -> T:
+    """The value, or `default` where the field was left out."""
+    return default if isinstance(value, UnsetType) else value

@@ -1,0 +1,102 @@
+"""Status updates: adds the contributions of other controllers, throttles progress, emits events on transitions."""
+
+from collections.abc import Callable
+from typing import Protocol
+
+from steward.kube.clock import Clock
+from steward.kube.objects.conditions import READY, TRUE
+from steward.kube.objects.kinds import Manifest, Ref
+from steward.kube.objects.timestamps import to_timestamp
+from steward.multigres.api.scalars import Unset
+from steward.multigres.api.status import Conditions
+from steward.multigres.api.unset import or_default
+from steward.multigres.cache_rules import CELL, CLUSTER, SHARD, TABLE_GROUP, TOPO_SERVER
+from steward.multigres.controllers.common.status_contributions import StatusContributions
+from steward.multigres.status.conditions import (
+    had_problem,
+    has_degraded,
+    is_urgent,
+    names_cause,
+    transitions,
+    unready_since,
+    was_available,
+)
+from steward.runtime.plan.steps import Emit, EventType, Plan, Requeue, Status
+from steward.runtime.status.throttle import MAX_INTERVAL_SECONDS, StatusThrottle, StatusUpdate, content_hash
+
+PROGRESS_SECONDS = 5.0
+UPDATE_SECONDS = 30.0
+"""How often the progress of an object that serves already is reported: a user changed it and watches."""
+REPORTED_KINDS = frozenset({CLUSTER, TOPO_SERVER, CELL, TABLE_GROUP, SHARD})
+"""Kinds whose status this operator writes."""
+
+
+class ReportedStatus(Protocol):
+    @property
+    def conditions(self) -> Conditions | Unset: ...
+
+    @property
+    def observed_generation(self) -> int | Unset: ...
+
+
+class ReportedObject(Protocol):
+    """A custom resource with the status that its controller wrote last."""
+
+    @property
+    def status(self) -> ReportedStatus: ...
+
+
+class StatusReporter:
+    """`on_ready` drops the caches that are only worth their memory while an object is reconciled again and again."""
+
+    def __init__(
+        self, clock: Clock, contributions: StatusContributions, on_ready: Callable[[Ref], None]
+    ) -> None:
+        self._clock = clock
+        self._contributions = contributions
+        self._on_ready = on_ready
+        self._throttle = StatusThrottle(clock)
+
+    def forget(self, ref: Ref) -> None:
+        self._throttle.forget(ref)
+
+    def report(self, ref: Ref, live: ReportedObject, status: Manifest) -> Plan:
+        """Writes urgent changes and a ready status at once, progress when it is due. Requeues an unready object."""
+        previous = live.status
+        status = self._contributions.merge_into(ref, previous, status, to_timestamp(self._clock.now()))
+        steps = (Status(ref, status), *_transition_events(ref, previous.conditions, status))
+        if any(c["type"] == READY and c["status"] == TRUE for c in status["conditions"]):
+            self.forget(ref)
+            self._on_ready(ref)
+            return steps
+        update = self._update(previous, status)
+        if not _is_urgent(ref, previous, status):
+            wait = self._throttle.seconds_to_wait(ref, update)
+            if wait:
+                return (Requeue(min(wait, PROGRESS_SECONDS)),)
+        self._throttle.record(ref, update)
+        return (*steps, Requeue(PROGRESS_SECONDS))
+
+    def _update(self, previous: ReportedStatus, status: Manifest) -> StatusUpdate:
+        age = max(0.0, self._clock.now() - unready_since(status))
+        longest = UPDATE_SECONDS if was_available(previous.conditions) else MAX_INTERVAL_SECONDS
+        return StatusUpdate(content_hash(status), names_cause(status), age, longest)
+
+
+def _is_urgent(ref: Ref, previous: ReportedStatus, status: Manifest) -> bool:
+    """While a new cluster starts, its own status is enough: the first status of its children is delayed."""
+    if ref.kind != CLUSTER and not or_default(previous.observed_generation, 0):
+        return has_degraded(previous.conditions, status)
+    return is_urgent(previous.conditions, previous.observed_generation, status)
+
+
+def _transition_events(ref: Ref, previous: Conditions | Unset, status: Manifest) -> Plan:
+    """Planned after the status: if the status write fails, the event is not emitted and comes again.
+
+    Only the cluster reports that it became ready; its children emit events about problems and their end.
+    """
+    return tuple(
+        Emit(ref, change.reason, change.message, EventType.WARNING if change.is_problem else EventType.NORMAL)
+        for change in transitions(previous, status["conditions"])
+        if change.is_problem or ref.kind == CLUSTER or had_problem(previous)
+    )

@@ -1,0 +1,140 @@
+"""Fields of pod and container specs that all components share: security contexts, scheduling, probes, telemetry.
+
+Every pod passes Pod Security `restricted`. The user's affinity replaces the default spread over zones and nodes; the
+user's labels and annotations are added but never replace those of the operator.
+"""
+
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+from msgspec import UNSET, to_builtins
+
+from steward.multigres.api.compute import MultiOrch, Pool, Resources, Stateless
+from steward.multigres.api.images import Images
+from steward.multigres.api.observability import Observability
+from steward.multigres.api.unset import or_default
+from steward.multigres.objects.metadata import HOSTNAME_LABEL, NODE_ZONE_LABEL, Manifest, selector
+
+NONROOT_UID = 65532
+SAMPLING_DIRECTORY = "/etc/otel"
+SAMPLING_KEY = "sampling-config.yaml"
+TELEMETRY_OFF = "disabled"
+
+
+class Port(NamedTuple):
+    name: str
+    number: int
+
+    def container_port(self) -> Manifest:
+        return {"name": self.name, "containerPort": self.number, "protocol": "TCP"}
+
+    def service_port(self) -> Manifest:
+        return {"name": self.name, "port": self.number, "protocol": "TCP", "targetPort": self.name}
+
+
+def http_probes(ready: str, live: str, port: str) -> Manifest:
+    """Start-up may take 150 s: the kubelet must not kill a server that is still restoring a backup."""
+    return {
+        "startupProbe": {**_http_get(ready, port), "periodSeconds": 5, "failureThreshold": 30},
+        "livenessProbe": {**_http_get(live, port), "periodSeconds": 10},
+        "readinessProbe": {**_http_get(ready, port), "periodSeconds": 5},
+    }
+
+
+def _http_get(path: str, port: str) -> Manifest:
+    return {"httpGet": {"path": path, "port": port, "scheme": "HTTP"}}
+
+
+def container_security_context() -> Manifest:
+    return {
+        "allowPrivilegeEscalation": False,
+        "capabilities": {"drop": ["ALL"]},
+        "readOnlyRootFilesystem": True,
+        "runAsNonRoot": True,
+    }
+
+
+def pod_security_context(user: int = NONROOT_UID) -> Manifest:
+    return {
+        "runAsNonRoot": True,
+        "runAsUser": user,
+        "runAsGroup": user,
+        "fsGroup": user,
+        "fsGroupChangePolicy": "OnRootMismatch",
+        "seccompProfile": {"type": "RuntimeDefault"},
+    }
+
+
+def resource_requirements(resources: Resources | Any) -> Manifest:
+    return {} if resources is UNSET else to_builtins(resources)
+
+
+def scheduling_fields(labels: Mapping[str, str], compute: Stateless | MultiOrch | Pool) -> Manifest:
+    """Tolerations, and the user's affinity or a preferred spread over zones and nodes."""
+    fields: Manifest = {}
+    if compute.tolerations is not UNSET:
+        fields["tolerations"] = compute.tolerations
+    if compute.affinity is not UNSET:
+        return {**fields, "affinity": compute.affinity}
+    same_pods = {"labelSelector": {"matchLabels": selector(labels)}}
+    preferred = [{"weight": 100, "podAffinityTerm": {**same_pods, "topologyKey": HOSTNAME_LABEL}}]
+    zones = {"maxSkew": 1, "topologyKey": NODE_ZONE_LABEL, "whenUnsatisfiable": "ScheduleAnyway", **same_pods}
+    return {
+        **fields,
+        "affinity": {"podAntiAffinity": {"preferredDuringSchedulingIgnoredDuringExecution": preferred}},
+        "topologySpreadConstraints": [zones],
+    }
+
+
+def pod_metadata(labels: Mapping[str, str], compute: Stateless | MultiOrch) -> Manifest:
+    meta: Manifest = {"labels": {**or_default(compute.pod_labels, {}), **labels}}
+    if annotations := or_default(compute.pod_annotations, {}):
+        meta["annotations"] = dict(annotations)
+    return meta
+
+
+def pull_secret_fields(images: Images) -> Manifest:
+    secrets = or_default(images.image_pull_secrets, [])
+    return {"imagePullSecrets": secrets} if secrets else {}
+
+
+def pull_policy(images: Images) -> str:
+    return or_default(images.image_pull_policy, "IfNotPresent")
+
+
+def downward_api_env(name: str, path: str) -> Manifest:
+    return {"name": name, "valueFrom": {"fieldRef": {"apiVersion": "v1", "fieldPath": path}}}
+
+
+def telemetry_env(settings: Observability | Any, component: str) -> list[Manifest]:
+    """OTEL_* variables of one container; none without an endpoint."""
+    if settings is UNSET or or_default(settings.otlp_endpoint, "") in ("", TELEMETRY_OFF):
+        return []
+    values = {
+        "OTEL_EXPORTER_OTLP_ENDPOINT": settings.otlp_endpoint,
+        "OTEL_EXPORTER_OTLP_PROTOCOL": settings.otlp_protocol,
+        "OTEL_TRACES_EXPORTER": settings.traces_exporter,
+        "OTEL_METRICS_EXPORTER": settings.metrics_exporter,
+        "OTEL_LOGS_EXPORTER": settings.logs_exporter,
+        "OTEL_METRIC_EXPORT_INTERVAL": settings.metric_export_interval,
+        "OTEL_EXPORTER_OTLP_METRICS_TEMPORALITY_PREFERENCE": settings.metrics_temporality,
+        "OTEL_TRACES_SAMPLER": settings.traces_sampler,
+        "OTEL_SERVICE_NAME": component,
+    }
+    if settings.sampling_config_ref is not UNSET:
+        values["OTEL_TRACES_SAMPLER_CONFIG"] = f"{SAMPLING_DIRECTORY}/{SAMPLING_KEY}"
+    return [{"name": name, "value": value} for name, value in values.items() if value is not UNSET]
+
+
+def sampling_volumes(settings: Observability | Any) -> list[Manifest]:
+    if settings is UNSET or settings.sampling_config_ref is UNSET:
+        return []
+    reference = settings.sampling_config_ref
+    items = [{"key": or_default(reference.key, SAMPLING_KEY), "path": SAMPLING_KEY}]
+    return [{"name": "sampling", "configMap": {"name": reference.name, "defaultMode": 420, "items": items}}]
+
+
+def sampling_mounts(settings: Observability | Any) -> list[Manifest]:
+    if settings is UNSET or settings.sampling_config_ref is UNSET:
+        return []
+    return [{"name": "sampling", "mountPath": SAMPLING_DIRECTORY, "readOnly": True}]

@@ -1,0 +1,107 @@
+"""Everything that the builders of a shard's objects need: spec, labels, and the names of Secrets that pods mount.
+
+Derived from the Shard alone, without reading other objects.
+"""
+
+from collections.abc import Mapping
+from typing import NamedTuple
+
+from msgspec import UNSET
+
+from steward.multigres import names
+from steward.multigres.api.shard import ShardSpec
+from steward.multigres.api.unset import or_default
+from steward.multigres.names import ShardPath
+from steward.multigres.objects.metadata import (
+    CLUSTER_LABEL,
+    DATABASE_LABEL,
+    NODE_REGION_LABEL,
+    NODE_ZONE_LABEL,
+    SHARD_LABEL,
+    TABLE_GROUP_LABEL,
+    Owner,
+    cell_location_labels,
+    component_labels,
+)
+from steward.multigres.objects.secrets import PASSWORD_KEY
+from steward.multigres.resolution import defaults
+from steward.multigres.views import ShardView
+
+
+class ShardInputs(NamedTuple):
+    """Inputs of all builders of one shard. `certificates` names the Secret with ca.crt, tls.crt and tls.key."""
+
+    owner: Owner
+    path: ShardPath
+    spec: ShardSpec
+    password_secret: str
+    password_key: str
+    certificates: str
+    config_digest: str = ""
+    certificate_renewals: int = 0
+
+    def location_labels(self) -> dict[str, str]:
+        return {
+            DATABASE_LABEL: self.path.database,
+            TABLE_GROUP_LABEL: self.path.table_group,
+            SHARD_LABEL: self.path.shard,
+        }
+
+    def component_labels(self, component: str, more: Mapping[str, str] | None = None) -> dict[str, str]:
+        return component_labels(self.path.cluster, component, {**self.location_labels(), **(more or {})})
+
+    def cell_labels(self, component: str, cell: str, more: Mapping[str, str] | None = None) -> dict[str, str]:
+        nodes = self.node_selector(cell)
+        location = cell_location_labels(
+            cell, nodes.get(NODE_ZONE_LABEL, ""), nodes.get(NODE_REGION_LABEL, "")
+        )
+        return self.component_labels(component, {**location, **(more or {})})
+
+    def node_selector(self, cell: str) -> dict[str, str]:
+        """Labels of the nodes on which pods of a cell run."""
+        return or_default(self.spec.cell_topology_labels, {}).get(cell, {})
+
+    def object_name(self, suffix: str) -> str:
+        return f"{self.owner.name}-{suffix}"
+
+
+def shard_inputs(shard: ShardView, config_digest: str = "") -> ShardInputs:
+    """`config_digest` is the hash of the ConfigMap with Postgres settings: pods are replaced when it changes."""
+    meta = shard.metadata
+    secret, key = _password_key(shard)
+    return ShardInputs(
+        owner=Owner("Shard", meta.namespace, meta.name, meta.uid),
+        path=shard_path(shard),
+        spec=shard.spec,
+        password_secret=secret,
+        password_key=key,
+        certificates=certificate_secret(shard),
+        config_digest=config_digest,
+        certificate_renewals=or_default(shard.status.backup_certificate_renewals, 0),
+    )
+
+
+def shard_path(shard: ShardView) -> ShardPath:
+    labels = shard.metadata.labels
+    return ShardPath(
+        labels.get(CLUSTER_LABEL, ""),
+        or_default(shard.spec.database_name, labels.get(DATABASE_LABEL, "")),
+        or_default(shard.spec.table_group_name, labels.get(TABLE_GROUP_LABEL, "")),
+        shard.spec.shard_name,
+    )
+
+
+def certificate_secret(shard: ShardView) -> str:
+    """The Secret with ca.crt, tls.crt and tls.key: the one that the user names, or the operator's own."""
+    backup = or_default(shard.spec.backup, defaults.BACKUP)
+    if backup.pgbackrest_tls is UNSET:
+        return f"{shard.metadata.name}-pgbackrest-tls"
+    return backup.pgbackrest_tls.secret_name
+
+
+def _password_key(shard: ShardView) -> tuple[str, str]:
+    """Name and key of the Secret with the superuser's password: the user's, or the operator's own."""
+    reference = shard.spec.postgres_password_secret_ref
+    if reference is UNSET:
+        return names.password_secret(shard.metadata.labels.get(CLUSTER_LABEL, "")), PASSWORD_KEY
+    return reference.name, or_default(reference.key, PASSWORD_KEY)

@@ -1,0 +1,66 @@
+"""Objects that all pools of a shard share: pg_hba rules, exporter queries, disruption budget."""
+
+from steward.multigres import names
+from steward.multigres.objects.metadata import CELL_LABEL, POOL_LABEL, Manifest, metadata, selector
+from steward.multigres.objects.pool import COMPONENT as POOL_COMPONENT
+from steward.multigres.objects.shard_inputs import ShardInputs
+
+# Only containers of the same pod reach the socket. Network clients need a password, replicas included; without the
+# replication lines replicas cannot connect and no primary stays elected.
+PG_HBA = """\
+local   all          all                 trust
+local   replication  all                 trust
+host    all          all  0.0.0.0/0      scram-sha-256
+host    all          all  ::/0           scram-sha-256
+host    replication  all  0.0.0.0/0      scram-sha-256
+host    replication  all  ::/0           scram-sha-256
+"""
+
+EXPORTER_QUERIES = """\
+pg_replication_lag:
+  query: >-
+    SELECT CASE WHEN pg_is_in_recovery() THEN
+    COALESCE(EXTRACT(EPOCH FROM now() - pg_last_xact_replay_timestamp()), 0) ELSE 0 END AS seconds
+  metrics:
+    - seconds: {usage: GAUGE, description: Seconds since the last replayed transaction on a replica.}
+pg_archiving:
+  query: SELECT archived_count, failed_count FROM pg_stat_archiver
+  metrics:
+    - archived_count: {usage: COUNTER, description: WAL files archived.}
+    - failed_count: {usage: COUNTER, description: Failed attempts to archive a WAL file.}
+"""
+
+
+def config_maps(shard: ShardInputs) -> list[Manifest]:
+    return [
+        _config_map(shard, "pg-hba", "pg-hba-config", {"pg_hba_template.conf": PG_HBA}),
+        _config_map(
+            shard, "exporter-queries", "postgres-exporter-queries", {"queries.yaml": EXPORTER_QUERIES}
+        ),
+    ]
+
+
+def _config_map(shard: ShardInputs, suffix: str, component: str, data: dict[str, str]) -> Manifest:
+    return {
+        "apiVersion": "v1",
+        "kind": "ConfigMap",
+        "metadata": metadata(shard.owner, shard.object_name(suffix), shard.component_labels(component)),
+        "data": data,
+    }
+
+
+def disruption_budget(shard: ShardInputs) -> Manifest:
+    """At most one server of the whole shard at a time, across pools and cells. Pods that are not ready may always be
+    evicted: they serve no clients, and replacing them may be the repair."""
+    labels = shard.component_labels(POOL_COMPONENT)
+    chosen = {key: value for key, value in selector(labels).items() if key not in (CELL_LABEL, POOL_LABEL)}
+    return {
+        "apiVersion": "policy/v1",
+        "kind": "PodDisruptionBudget",
+        "metadata": metadata(shard.owner, names.disruption_budget(shard.path), labels),
+        "spec": {
+            "maxUnavailable": 1,
+            "unhealthyPodEvictionPolicy": "AlwaysAllow",
+            "selector": {"matchLabels": chosen},
+        },
+    }

@@ -1,0 +1,42 @@
+"""Conditions for missing StorageClasses and Secrets, and for placements that were skipped. Pure."""
+
+from collections.abc import Sequence
+
+from steward.kube.objects.conditions import FALSE, TRUE, Condition
+from steward.multigres import reasons
+from steward.multigres.resolution.external_refs import MissingReference
+from steward.multigres.resolution.resolved import ResolvedCluster
+from steward.multigres.status.conditions import PLACEMENTS_SKIPPED, ComponentStatus
+
+REFERENCES_FOUND = "ReferencesFound"
+
+
+def missing_component(missing: Sequence[MissingReference]) -> list[ComponentStatus]:
+    """A missing reference does not make the cluster unready, because running pods do not need it; it is a problem all
+    the same."""
+    return (
+        [ComponentStatus("references", 1, 1, True, "; ".join(each.message for each in missing))]
+        if missing
+        else []
+    )
+
+
+def reference_conditions(
+    resolved: ResolvedCluster, missing: Sequence[MissingReference], generation: int
+) -> list[Condition]:
+    references = references_condition(missing, generation)
+    if not resolved.skipped:
+        return [references]
+    message = "; ".join(
+        f"{skipped.field}: a template names cell {skipped.cell!r}, which this cluster does not have; skipped"
+        for skipped in resolved.skipped
+    )
+    return [references, Condition(PLACEMENTS_SKIPPED, TRUE, reasons.CELL_UNKNOWN, message, generation)]
+
+
+def references_condition(missing: Sequence[MissingReference], generation: int) -> Condition:
+    if not missing:
+        message = "every referenced StorageClass and Secret exists"
+        return Condition(REFERENCES_FOUND, TRUE, reasons.REFERENCES_FOUND, message, generation)
+    message = "; ".join(each.message for each in missing)
+    return Condition(REFERENCES_FOUND, FALSE, missing[0].reason, message, generation)

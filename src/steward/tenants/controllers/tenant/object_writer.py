@@ -1,0 +1,125 @@
+"""Writes one object by its patch strategy, and handles conflicts with other managers.
+
+Every apply is first sent without force, so the API server reports which fields other managers own. A field that the
+operator applied before is taken back; a field that another manager owned before the operator ever applied it stays with
+that manager, and is a conflict unless conflictPolicy is Force.
+"""
+
+import logging
+
+from steward.kube.clock import Clock
+from steward.kube.errors import FieldConflict, Invalid
+from steward.kube.objects.kinds import Manifest
+from steward.kube.objects.patches import MergePatch
+from steward.runtime.plan.executor import WRITES, StepEffect
+from steward.runtime.plan.steps import Apply, Create, Patch
+from steward.tenants.api.scalars import UNSET
+from steward.tenants.controllers.tenant.apply_context import ApplyContext, was_applied
+from steward.tenants.controllers.tenant.conflict_policy import ConflictPolicy, FieldOwners
+from steward.tenants.controllers.tenant.ignore_fields import IgnoredFieldSeeder
+from steward.tenants.controllers.tenant.merge_replace import ObjectPatcher, PatchAccess
+from steward.tenants.controllers.tenant.observe import ObjectReader, ObservedObject
+from steward.tenants.objects.desired import DesiredObject, tracking_labels
+from steward.tenants.objects.ignore_fields import ignored_paths, without_fields
+from steward.tenants.objects.orphans import adoption_patch
+from steward.tenants.objects.ownership import (
+    field_managers,
+    fields_taken_message,
+    foreign_managers,
+    is_orphan,
+    may_touch,
+)
+from steward.tenants.objects.patches import changed_paths
+
+log = logging.getLogger(__name__)
+
+
+class ObjectWriter:
+    def __init__(self, reader: ObjectReader, clock: Clock) -> None:
+        self._reader = reader
+        self._policy = ConflictPolicy(clock)
+        self._patcher = ObjectPatcher(reader)
+
+    async def create(self, desired: DesiredObject, context: ApplyContext) -> StepEffect:
+        """Raises AlreadyExists instead of changing an object that exists."""
+        if desired.resource.patch_strategy != "apply":
+            return await context.write(Create(desired.manifest))
+        return await context.write(Apply(desired.manifest, force=False, only_if_absent=True))
+
+    async def prepare_takeover(
+        self, desired: DesiredObject, context: ApplyContext, live: ObservedObject | None
+    ) -> None:
+        """Raises for a foreign object unless conflictPolicy is Force; removes the orphan labels of an orphan."""
+        if live is None:
+            return
+        if not may_touch(live.meta, context.owner):
+            self._policy.require_object(desired, live)
+        adoption = adoption_patch(live.meta)
+        if adoption is not None and is_orphan(live.meta):
+            adoption["metadata"].setdefault("labels", {}).update(tracking_labels(context.owner))
+            await context.write(Patch(desired.ref, MergePatch(adoption)))
+
+    async def report_takeover(
+        self, desired: DesiredObject, context: ApplyContext, live: ObservedObject | None
+    ) -> None:
+        """Once it is written: the object was foreign before."""
+        if live is None or may_touch(live.meta, context.owner):
+            return
+        self._policy.note_object_taken(desired, live)
+        await context.warn_of_force(f"{desired.ref} was taken over, by conflictPolicy: Force")
+
+    async def write(
+        self, desired: DesiredObject, context: ApplyContext, live: ObservedObject | None
+    ) -> StepEffect:
+        if desired.resource.patch_strategy != "apply":
+            return await self._patch(desired, context, live)
+        expressions = desired.resource.ignore_fields
+        places = () if expressions is UNSET else ignored_paths(desired.manifest, expressions)
+        if not places or desired.is_created_once:
+            return await self._apply(desired.manifest, desired, context, live)
+        seeder = IgnoredFieldSeeder(self._reader, context.write)
+        seeded = await seeder.seed(desired.manifest, places)
+        applied = await self._apply(without_fields(desired.manifest, places), desired, context, live)
+        await seeder.release(desired.manifest, places)
+        return seeded if seeded in WRITES else applied
+
+    async def _patch(
+        self, desired: DesiredObject, context: ApplyContext, live: ObservedObject | None
+    ) -> StepEffect:
+        def require_restorable(before: Manifest, after: Manifest) -> FieldOwners:
+            paths = changed_paths(before, after)
+            owners = field_managers(before, paths) if was_applied(desired, context) else ()
+            return self._policy.require_restorable(desired.ref, owners)
+
+        def note_restored(owners: FieldOwners) -> None:
+            self._policy.note_fields_restored(desired.ref, owners)
+
+        access = PatchAccess(context.client, context.write, require_restorable, note_restored)
+        return await self._patcher.patch(desired, live, access)
+
+    async def _apply(
+        self, manifest: Manifest, desired: DesiredObject, context: ApplyContext, live: ObservedObject | None
+    ) -> StepEffect:
+        forced: FieldOwners = ()
+        try:
+            return await context.write(Apply(manifest, force=False))
+        except FieldConflict as error:
+            forced = self._fields_to_take(desired, context, error)
+        except Invalid:
+            if not was_applied(desired, context):
+                raise
+        # Only a forced apply is repaired when fields that other managers left make the API server reject it.
+        effect = await context.write(Apply(manifest, force=True))
+        log.debug("took back fields of %s", desired.ref)
+        if forced and live is not None and may_touch(live.meta, context.owner):
+            await context.warn_of_force(fields_taken_message(desired.ref, forced))
+        return effect
+
+    def _fields_to_take(
+        self, desired: DesiredObject, context: ApplyContext, error: FieldConflict
+    ) -> FieldOwners:
+        """Raises unless the fields may be taken; returns those that only conflictPolicy: Force allows to take."""
+        if not was_applied(desired, context):
+            return self._policy.require_fields(desired, error)
+        self._policy.note_fields_taken(desired.ref, foreign_managers(error))
+        return ()

@@ -1,0 +1,29 @@
+"""Runs `steward` against the control plane of the installation tests."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+from steward.local.control_plane import ControlPlane
+from tests.support.kubectl import Kubectl
+
+
+class Steward:
+    """Runs `steward` with the kubeconfig of the control plane."""
+
+    def __init__(self, plane: ControlPlane) -> None:
+        self._kubeconfig = ["--kubeconfig", str(plane.kubeconfig)]
+
+    def run(self, verb: str, *args: str) -> subprocess.CompletedProcess[str]:
+        command = [str(Path(sys.executable).parent / "steward"), verb, *args, *self._kubeconfig]
+        return subprocess.run(command, capture_output=True, text=True, check=False, timeout=300)
+
+    def __call__(self, verb: str, *args: str) -> str:
+        done = self.run(verb, *args)
+        assert done.returncode == 0, done.stderr
+        return done.stdout
+
+
+def wait_until_uninstalled(kubectl: Kubectl) -> None:
+    if "steward-system" in kubectl("get", "namespaces", "-o", "name"):
+        kubectl("wait", "--for=delete", "namespace/steward-system", "--timeout=120s")

@@ -1,0 +1,130 @@
+"""Runs an operator that crashes at every write of a scenario, again and again until the scenario is done.
+
+One operator process crashes before its first write is sent, the next after its first write was committed and before it
+receives the response, and so on. Only statuses and events are not crash points: each process begins with its own. The
+operator processes are simulated one after the other within the test; other tests kill real processes.
+"""
+
+import asyncio
+import gc
+import itertools
+import logging
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+
+import pytest
+
+from steward.install.operators import MULTIGRES
+from steward.local.control_plane import ControlPlane
+from steward.multigres.operator import NAME, set_up
+from steward.runtime.manager.run import Operator
+from steward.runtime.manager.settings import Settings, settings_from
+from steward.testkit import AuditedCalls, CrashPoint, CrashTiming, Match
+from steward.testkit.audit import AuditedCall
+from steward.testkit.crash_in_process import run_until_crash
+from tests.support.identities import operator_kubeconfig
+
+MAX_PROCESSES = 150
+TIMEOUT_SECONDS = 240.0
+POLL_SECONDS = 0.5
+# Statuses and events report the work; they are not crash points.
+CHANGES = r"^(?!.*/(events|status)(/|\?|$))"
+OPERATORS = (Operator(NAME, set_up),)
+
+CRASH_MARKS = [
+    pytest.mark.timeout(1800),
+    # A crashed operator may leave a socket or a coroutine behind, as a killed process does; they are collected later.
+    pytest.mark.filterwarnings(
+        r"ignore:Exception ignored in. <(function _(Selector|SSLProtocol)Transport.__del__|socket.socket|coroutine)"
+        ":pytest.PytestUnraisableExceptionWarning"
+    ),
+]
+"""Marks for tests that crash the operator many times."""
+
+IsDone = Callable[[], bool]
+
+
+async def _settings(control_plane: ControlPlane, namespace: str, settings: Mapping[str, str]) -> Settings:
+    kubeconfig = await asyncio.to_thread(operator_kubeconfig, MULTIGRES, control_plane)
+    return settings_from(
+        {},
+        {
+            "kubeconfig": str(kubeconfig),
+            "namespaces": namespace,
+            "leader_elect": "false",
+            "metrics_bind_address": "0",
+            "health_probe_bind_address": "0",
+            "webhooks": "off",
+            **settings,
+        },
+    )
+
+
+async def crash_at_every_write(
+    control_plane: ControlPlane, namespace: str, is_done: IsDone, /, changes: str = CHANGES, **settings: str
+) -> int:
+    """Returns the number of crashes. `changes` matches the paths whose writes are crash points."""
+    operator_settings = await _settings(control_plane, namespace, settings)
+    match = Match(write=True, namespace=namespace, path=changes)
+    timings = itertools.cycle(CrashTiming)
+    with no_logged_errors():
+        for process in range(MAX_PROCESSES):
+            at = CrashPoint(1, next(timings), match)
+            if await run_until_crash(OPERATORS, operator_settings, at, until=poll_until(is_done)):
+                return process
+    pytest.fail(f"the scenario was not done after {MAX_PROCESSES} crashes")
+
+
+async def run_until(control_plane: ControlPlane, namespace: str, is_done: IsDone, **settings: str) -> None:
+    """Runs one operator without a crash until the scenario is done."""
+    operator_settings = await _settings(control_plane, namespace, settings)
+    with no_logged_errors():
+        await run_until_crash(OPERATORS, operator_settings, None, until=poll_until(is_done))
+
+
+async def poll_until(is_done: IsDone) -> None:
+    async with asyncio.timeout(TIMEOUT_SECONDS):
+        while True:
+            # Sleep first: most operators crash before the first poll.
+            await asyncio.sleep(POLL_SECONDS)
+            if await asyncio.to_thread(is_done):
+                return
+
+
+class _ErrorRecorder(logging.Handler):
+    def __init__(self) -> None:
+        super().__init__(logging.WARNING)
+        self.found: list[str] = []
+
+    def emit(self, record: logging.LogRecord) -> None:
+        if record.exc_info:
+            self.found.append(logging.Formatter().format(record))
+
+
+@contextmanager
+def no_logged_errors() -> Iterator[None]:
+    """Fails if the operator logs a traceback."""
+    errors = _ErrorRecorder()
+    logging.getLogger("steward").addHandler(errors)
+    try:
+        yield
+    finally:
+        logging.getLogger("steward").removeHandler(errors)
+        gc.collect()  # warnings about leaked resources are raised here and not in another test
+    assert not errors.found, "\n".join(errors.found)
+
+
+def count_writes(calls: AuditedCalls, namespace: str, *resources: str) -> dict[str, list[str]]:
+    """Objects that the operator deleted or evicted (`-`), and that any client created (`+`), by resource."""
+    done = [each for each in calls.writes() if each.call.namespace == namespace and each.code < 300]
+    found: dict[str, list[str]] = {}
+    for resource in resources:
+        calls_of = [each for each in done if each.call.resource == resource]
+        found[f"+ {resource}"] = [c.call.name for c in calls_of if not c.call.subresource and c.code == 201]
+        found[f"- {resource}"] = [c.call.name for c in calls_of if _is_removal(c)]
+    return found
+
+
+def _is_removal(each: AuditedCall) -> bool:
+    is_ours = "multigres-operator" in each.call.user_agent
+    return is_ours and (each.call.verb == "delete" or each.call.subresource == "eviction")

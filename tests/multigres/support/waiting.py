@@ -1,0 +1,31 @@
+"""Waits for conditions, and runs coroutines in synchronous tests."""
+
+import asyncio
+import time
+from collections.abc import Awaitable, Callable
+from typing import Any, TypeVar
+
+import pytest
+
+LIMIT_SECONDS = 240.0
+
+
+def eventually(look: Callable[[], Any], what: str, limit: float = LIMIT_SECONDS) -> Any:
+    """Waits for a condition; the limit is for a broken operator, not for a slow machine."""
+    deadline = time.monotonic() + limit
+    while time.monotonic() < deadline:
+        if found := look():
+            return found
+        time.sleep(0.1)
+    pytest.fail(f"waited {limit:.0f} s in vain for {what}")
+
+
+T = TypeVar("T")
+
+
+def run_async(work: Awaitable[T]) -> T:
+    loop = asyncio.new_event_loop()
+    try:
+        return loop.run_until_complete(work)
+    finally:
+        loop.close()

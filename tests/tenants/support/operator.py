@@ -1,0 +1,47 @@
+"""Runs the tenants operator as a process of its own."""
+
+import subprocess
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from steward.install.operators import TENANTS
+from steward.local.control_plane import ControlPlane
+from tests.support.identities import operator_kubeconfig
+from tests.support.kubectl import Kubectl
+from tests.support.operator_process import OperatorProcess, run_operator_process
+from tests.tenants.support.customers import until
+from tests.tenants.support.manifests import resource, template
+
+
+@contextmanager
+def running_operator(
+    control_plane: ControlPlane, namespace: str, log: Path, /, **settings: str
+) -> Iterator[subprocess.Popen[bytes]]:
+    """An operator for one namespace, so that tests can run concurrently. It must exit without an error."""
+    operator = OperatorProcess("tenants", operator_kubeconfig(TENANTS, control_plane), namespace, log)
+    with run_operator_process(operator, **{"sqlite_root": str(log.parent), **settings}) as process:
+        yield process
+
+
+@contextmanager
+def operator_with_webhooks(
+    control_plane: ControlPlane, kubectl: Kubectl, namespace: str, log: Path
+) -> Iterator[subprocess.Popen[bytes]]:
+    """The same with webhooks, once the API server calls them on this machine."""
+    webhook_settings = {
+        "webhook_url": "https://127.0.0.1:0",
+        "webhook_bind_address": "127.0.0.1:0",
+        "webhook_cert_path": str(log.parent / "webhook-certificate"),
+        "namespace": namespace,
+    }
+    with running_operator(control_plane, namespace, log, **webhook_settings) as process:
+        _until_webhooks_are_called(kubectl, namespace)
+        yield process
+
+
+def _until_webhooks_are_called(kubectl: Kubectl, namespace: str) -> None:
+    """The API server takes a moment to use new webhooks: until a template that cannot be parsed is denied."""
+    broken = template(configMaps=[resource(nameTemplate="{{ .uid")])
+    create = ("create", "-n", namespace, "--dry-run=server", "-f", "-")
+    until(lambda: "unclosed action" in kubectl.run(*create, document=broken)[1])
