@@ -105,7 +105,7 @@ def test_advice_comes_as_a_warning(webhooks: object, kubectl: Kubectl, namespace
         "delete", "mgc", "mini", "-n", namespace, "--cascade=foreground", "--wait=false"
     )
     assert (
-        "Warning: propagationPolicy Foreground: the server deletes all parts of the cluster at once"
+        "Warning: propagationPolicy Foreground: the API server deletes all components of the cluster at once"
         in reported
     )
 

@@ -95,7 +95,6 @@ def test_every_setting_has_a_flag_a_variable_and_a_meaning() -> None:
 
 
 def test_the_table_in_the_docs_is_up_to_date() -> None:
-    page = ROOT / "docs" / "run.md"
-    assert table() in page.read_text(), (
-        "docs/run.md is out of date: put in what `steward run --print-settings` prints"
-    )
+    """The page groups the rows that `steward run --print-settings` prints."""
+    page = (ROOT / "docs" / "run.md").read_text().splitlines()
+    assert sorted(line for line in page if line.startswith("| `--")) == sorted(table().splitlines()[2:])

@@ -6,7 +6,6 @@ watch on all Secrets.
 """
 
 import base64
-import math
 from typing import NamedTuple
 
 from steward.kube.bounded_cache import TtlCache
@@ -16,6 +15,7 @@ from steward.multigres.controllers.common.context import MultigresContext
 
 CACHED_SECONDS = 60.0
 MISSING_SECONDS = 4.0
+MANAGED_SECONDS = 3600.0
 
 
 class _SecretValue(NamedTuple):
@@ -59,7 +59,7 @@ class UserSecrets:
 
 
 def _ttl(secret: _SecretValue) -> float:
-    """A managed Secret needs no expiry: the watch shows when its version changes."""
+    """The watch shows when a managed Secret changes: it expires only so that deleted ones do not stay in memory."""
     if secret.version:
-        return math.inf
+        return MANAGED_SECONDS
     return CACHED_SECONDS if secret.exists else MISSING_SECONDS
