@@ -45,13 +45,13 @@ async def measure(report: Report) -> None:
         await run_concurrently(
             32, context.bare.apply, (_secret(foreign, number) for number in range(objects))
         )
-        progress("starts beside them")
-        beside_them = [await measure_cache(context, SELECTOR) for _ in range(rounds)]
-        operator_beside = [await measure_operator(context) for _ in range(rounds)]
+        progress("starts with the Secrets")
+        with_secrets = [await measure_cache(context, SELECTOR) for _ in range(rounds)]
+        operator_with_secrets = [await measure_operator(context) for _ in range(rounds)]
         unfiltered = await measure_cache(context, "")
     report.add(
-        *cache_figures(empty, beside_them, unfiltered),
-        *operator_figures(operator_empty, operator_beside),
+        *cache_figures(empty, with_secrets, unfiltered),
+        *operator_figures(operator_empty, operator_with_secrets),
     )
 
 
@@ -96,21 +96,21 @@ async def measure_operator(context: BenchContext) -> Usage:
 
 
 def cache_figures(
-    empty: Sequence[ChildAnswer], beside_them: Sequence[ChildAnswer], unfiltered: ChildAnswer
+    empty: Sequence[ChildAnswer], with_secrets: Sequence[ChildAnswer], unfiltered: ChildAnswer
 ) -> list[Figure]:
-    before, after = _median(empty, "rss_mb"), _median(beside_them, "rss_mb")
-    peak_before, peak_after = _median(empty, "peak_mb"), _median(beside_them, "peak_mb")
+    before, after = _median(empty, "rss_mb"), _median(with_secrets, "rss_mb")
+    peak_before, peak_after = _median(empty, "peak_mb"), _median(with_secrets, "peak_mb")
     return [
-        Figure("foreign Secrets in the cache", _median(beside_them, "objects"), "", target=at_most(0)),
+        Figure("foreign Secrets in the cache", _median(with_secrets, "objects"), "", target=at_most(0)),
         with_floor("cache with the selector, memory (floor: empty cluster)", after, "MB", before, FLAT),
         with_floor("… at its peak", peak_after, "MB", peak_before, FLAT),
         with_floor("cache without a selector, memory", unfiltered["rss_mb"], "MB", before),
     ]
 
 
-def operator_figures(empty: Sequence[Usage], beside_them: Sequence[Usage]) -> list[Figure]:
-    rss = [median(found.rss_mb for found in usages) for usages in (beside_them, empty)]
-    peak = [median(found.peak_mb for found in usages) for usages in (beside_them, empty)]
+def operator_figures(empty: Sequence[Usage], with_secrets: Sequence[Usage]) -> list[Figure]:
+    rss = [median(found.rss_mb for found in usages) for usages in (with_secrets, empty)]
+    peak = [median(found.peak_mb for found in usages) for usages in (with_secrets, empty)]
     return [
         with_floor("steward run multigres, memory (floor: empty cluster)", rss[0], "MB", rss[1], FLAT),
         with_floor("… at its peak", peak[0], "MB", peak[1], FLAT),

@@ -128,14 +128,14 @@ async def measure_echo(report: Report, context: BenchContext) -> None:
             store.subscribe(partial(_record_change, ours))
             await running.sync()
             await bare.until("begun")
-            lane_inheritance = [
+            echoes = [
                 await _measure_one_echo(context, bare, ours, number)
                 for number in range(report.options.objects)
             ]
     finally:
         watching.cancel()
         await asyncio.gather(watching, return_exceptions=True)
-    report.add(*_echo_figures(lane_inheritance))
+    report.add(*_echo_figures(echoes))
 
 
 async def _watch(context: BenchContext, seen: ObservedVersions) -> None:
@@ -164,11 +164,11 @@ async def _measure_one_echo(
     return Echo(*(1000 * (moment - sent) for moment in (acknowledged, seen, by_store)))
 
 
-def _echo_figures(lane_inheritance: Sequence[Echo]) -> list[Figure]:
-    acknowledged = [echo.acknowledged for echo in lane_inheritance]
-    after = [echo.seen - echo.acknowledged for echo in lane_inheritance]
-    seen = [echo.seen for echo in lane_inheritance]
-    by_store = [echo.seen_by_store for echo in lane_inheritance]
+def _echo_figures(echoes: Sequence[Echo]) -> list[Figure]:
+    acknowledged = [echo.acknowledged for echo in echoes]
+    after = [echo.seen - echo.acknowledged for echo in echoes]
+    seen = [echo.seen for echo in echoes]
+    by_store = [echo.seen_by_store for echo in echoes]
     return [
         Figure("write acknowledged, median", median(acknowledged), "ms"),
         Figure("… 99th percentile", percentile(acknowledged, 0.99), "ms"),

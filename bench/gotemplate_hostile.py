@@ -103,5 +103,5 @@ def _report(costs: Sequence[Cost]) -> str:
         lines.append(f"{cost.milliseconds:>8.1f}{cost.megabytes:>8.1f}  {shown}")
     slowest = max(cost.milliseconds for cost in costs)
     largest = max(cost.megabytes for cost in costs)
-    lines.append(f"worst: {slowest:.0f} ms and {largest:.0f} MB (asked: 100 and 50 at most)")
+    lines.append(f"worst: {slowest:.0f} ms and {largest:.0f} MB (target: at most 100 and 50)")
     return "\n".join(lines)

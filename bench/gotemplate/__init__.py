@@ -97,12 +97,12 @@ def _table(rows: Sequence[Row]) -> str:
     head += f"   {'render: Go':>10}{'ours':>9}{'ratio':>7}"
     lines = [_line(row) for row in rows]
     parses, renders = [row.parse_ratio for row in rows], [row.render_ratio for row in rows]
-    worst = f"median and worst ratio: parse {median(parses):.2f} and {max(parses):.2f} (asked: 5 at most), "
+    worst = f"median and worst ratio: parse {median(parses):.2f} and {max(parses):.2f} (target: at most 5), "
     return "\n".join(
         [
             head,
             *lines,
-            worst + f"render {median(renders):.2f} and {max(renders):.2f} (asked: 1 and 2 at most)",
+            worst + f"render {median(renders):.2f} and {max(renders):.2f} (target: at most 1 and 2)",
         ]
     )
 

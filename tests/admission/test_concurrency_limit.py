@@ -18,7 +18,7 @@ async def let_tasks_run():
 
 
 async def test_reviews_run_up_to_the_limit_wait_up_to_the_limit_and_the_rest_are_rejected():
-    limit, inside, leave = ReviewLimit(inside=2, waiting=1), [], asyncio.Event()
+    limit, inside, leave = ReviewLimit(concurrent=2, waiting=1), [], asyncio.Event()
     tasks = [asyncio.create_task(hold(limit, inside, leave)) for _ in range(3)]
     await let_tasks_run()
     assert len(inside) == 2
@@ -30,8 +30,8 @@ async def test_reviews_run_up_to_the_limit_wait_up_to_the_limit_and_the_rest_are
     assert len(inside) == 3
 
 
-async def test_a_cancelled_waiting_review_frees_its_place():
-    limit, inside, leave = ReviewLimit(inside=1, waiting=1), [], asyncio.Event()
+async def test_a_cancelled_waiting_review_frees_its_slot():
+    limit, inside, leave = ReviewLimit(concurrent=1, waiting=1), [], asyncio.Event()
     first, second = (asyncio.create_task(hold(limit, inside, leave)) for _ in range(2))
     await let_tasks_run()
     second.cancel()

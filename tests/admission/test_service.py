@@ -43,7 +43,7 @@ class FakeHost:
 
 
 async def answer(review):
-    raise AssertionError("nobody asks")
+    raise AssertionError("no review is expected")
 
 
 def registration(operator, path):

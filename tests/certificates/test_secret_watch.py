@@ -4,7 +4,7 @@ from steward.certificates.secret_watch import ObservedVersion, is_newer
 
 
 @pytest.mark.parametrize(
-    ("seen", "left", "told"),
+    ("observed", "checked", "expected"),
     [
         (ObservedVersion("7"), "7", False),
         (ObservedVersion("7"), "9", False),
@@ -15,5 +15,5 @@ from steward.certificates.secret_watch import ObservedVersion, is_newer
         (ObservedVersion("8", is_gone=True), None, False),
     ],
 )
-def test_only_versions_after_the_last_check_count_as_changes(seen, left, told):
-    assert is_newer(seen, left) is told
+def test_only_versions_after_the_last_check_count_as_changes(observed, checked, expected):
+    assert is_newer(observed, checked) is expected

@@ -6,7 +6,9 @@ from pathlib import Path
 
 import pytest
 from cryptography import x509
-from cryptography.x509.oid import NameOID
+from cryptography.hazmat.primitives import hashes, serialization
+from cryptography.hazmat.primitives.asymmetric import ec
+from cryptography.x509.oid import ExtendedKeyUsageOID, NameOID
 
 from steward.local import certificates
 from steward.local.certificates import CALLERS, Certificates
@@ -41,6 +43,14 @@ def test_each_caller_has_its_own_certificate_signed_by_the_ca(
     (user,) = certificate.subject.get_attributes_for_oid(NameOID.COMMON_NAME)
     groups = certificate.subject.get_attributes_for_oid(NameOID.ORGANIZATION_NAME)
     assert (user.value, tuple(group.value for group in groups)) == (caller.user, caller.groups)
+
+
+def test_every_leaf_serves_and_calls_since_the_gateway_of_etcd_calls_with_the_server_certificate(
+    made: Certificates,
+) -> None:
+    for pair in (made.server, *(made.client(caller.name) for caller in CALLERS)):
+        usages = load(pair.certificate).extensions.get_extension_for_class(x509.ExtendedKeyUsage).value
+        assert set(usages) == {ExtendedKeyUsageOID.CLIENT_AUTH, ExtendedKeyUsageOID.SERVER_AUTH}
 
 
 def test_openssl_accepts_every_pair(made: Certificates) -> None:
@@ -94,3 +104,26 @@ def test_the_webhook_certificate_is_signed_by_the_cluster_ca_and_kept_until_that
     (tmp_path / "certificates" / "ca.crt").unlink()
     certificates.ensure_webhooks(certificates.ensure(tmp_path / "certificates"), directory)
     assert (directory / "tls.crt").read_bytes() != first
+
+
+def test_a_ca_of_an_earlier_version_is_kept_and_signs_the_webhook_certificate(
+    made: Certificates, tmp_path: Path
+) -> None:
+    """Earlier versions wrote a CA without key identifier and key usage, and its key as SEC1."""
+    write_earlier_ca(made.ca)
+    before = made.ca.certificate.read_bytes()
+    certificates.ensure_webhooks(certificates.ensure(made.directory), tmp_path / "webhooks")
+    assert made.ca.certificate.read_bytes() == before
+    load(tmp_path / "webhooks" / "tls.crt").verify_directly_issued_by(load(made.ca.certificate))
+
+
+def write_earlier_ca(pair: certificates.Pair) -> None:
+    key = ec.generate_private_key(ec.SECP256R1())
+    name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "steward-local-ca")])
+    now = datetime.datetime.now(datetime.UTC)
+    builder = x509.CertificateBuilder(name, name, key.public_key(), x509.random_serial_number())
+    builder = builder.not_valid_before(now).not_valid_after(now + datetime.timedelta(days=3650))
+    builder = builder.add_extension(x509.BasicConstraints(ca=True, path_length=0), critical=True)
+    pair.certificate.write_bytes(builder.sign(key, hashes.SHA256()).public_bytes(serialization.Encoding.PEM))
+    sec1, plain = serialization.PrivateFormat.TraditionalOpenSSL, serialization.NoEncryption()
+    pair.key.write_bytes(key.private_bytes(serialization.Encoding.PEM, sec1, plain))

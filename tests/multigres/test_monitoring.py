@@ -187,11 +187,11 @@ def test_the_sidecars_config_map_holds_both_dashboards_word_for_word() -> None:
 
 
 def all_named() -> set[str]:
-    told = [path.read_text() for path in (ROOT / "docs" / "monitoring" / "runbooks").glob("*.md")]
-    asked = [rule["expr"] for rule in rules()]
-    shown = [query for name in DASHBOARDS for query in queries(dashboard(name))]
+    runbooks = [path.read_text() for path in (ROOT / "docs" / "monitoring" / "runbooks").glob("*.md")]
+    alerts = [rule["expr"] for rule in rules()]
+    panels = [query for name in DASHBOARDS for query in queries(dashboard(name))]
     table = (ROOT / "docs" / "monitoring" / "README.md").read_text()
-    return set().union(*(metrics_in(text) for text in (*told, *asked, *shown, table)))
+    return set().union(*(metrics_in(text) for text in (*runbooks, *alerts, *panels, table)))
 
 
 def test_every_metric_that_is_named_anywhere_is_served_by_the_running_operator(

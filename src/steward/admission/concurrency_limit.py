@@ -11,25 +11,26 @@ from steward.admission.errors import BusyError
 
 
 class ReviewLimit:
-    def __init__(self, inside: int, waiting: int) -> None:
-        self._places = asyncio.Semaphore(inside)
-        self._inside = inside
-        self._most_waiting = waiting
+    def __init__(self, concurrent: int, waiting: int) -> None:
+        self._slots = asyncio.Semaphore(concurrent)
+        self._max_concurrent = concurrent
+        self._max_waiting = waiting
         self._waiting = 0
 
     @asynccontextmanager
     async def acquire(self) -> AsyncIterator[None]:
         """Wait for a slot and hold it; raise BusyError at once when too many wait already."""
-        if self._places.locked() and self._waiting >= self._most_waiting:
+        if self._slots.locked() and self._waiting >= self._max_waiting:
             raise BusyError(
-                f"the webhook is busy: {self._inside} reviews are in progress and {self._waiting} wait; try again"
+                f"the webhook is busy: {self._max_concurrent} reviews are in progress and {self._waiting} wait; "
+                "try again"
             )
         self._waiting += 1
         try:
-            await self._places.acquire()
+            await self._slots.acquire()
         finally:
             self._waiting -= 1
         try:
             yield
         finally:
-            self._places.release()
+            self._slots.release()

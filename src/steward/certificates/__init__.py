@@ -1,4 +1,4 @@
 """Certificate authorities and leaf certificates kept in Secrets, and their renewal.
 
-Imports `kube`. Used by `runtime`, `admission`, `multigres` and `local`.
+Imports `kube`. Used by `runtime`, `admission`, `multigres`, `local` and `testkit`.
 """

@@ -83,7 +83,7 @@ def check_crds(desired: Iterable[Manifest], live: Mapping[str, Manifest | None])
     old = [name for name, manifest in names.items() if not _has_schemas(live[name] or {}, manifest)]
     if old:
         return broken("definitions", f"{', '.join(old)} of another version of Steward", cure)
-    return fine("definitions", f"all {len(names)} are there and current")
+    return fine("definitions", f"all {len(names)} are installed and current")
 
 
 def _has_schemas(live: Manifest, desired: Manifest) -> bool:

@@ -19,7 +19,7 @@ def operator_roles(operator: ShippedOperator, values: Values) -> list[Manifest]:
             "apiVersion": RBAC,
             "kind": "Role",
             "metadata": metadata(operator, values),
-            "rules": [_rule(right) for right in NAMESPACE_RULES],
+            "rules": [_policy_rule(rule) for rule in NAMESPACE_RULES],
         },
         _binding("Role", metadata(operator, values), operator, values),
     ]
@@ -50,7 +50,7 @@ def databases_for_tenants() -> Manifest:
             "name": f"{TENANTS.name}-multigres",
             "labels": {**labels(TENANTS), AGGREGATION_LABEL: "true"},
         },
-        "rules": [_rule(granted)],
+        "rules": [_policy_rule(granted)],
     }
 
 
@@ -64,22 +64,22 @@ def metrics_reader() -> Manifest:
     }
 
 
-def _cluster_role(operator: ShippedOperator, rights: tuple[RbacRule, ...]) -> Manifest:
+def _cluster_role(operator: ShippedOperator, rules: tuple[RbacRule, ...]) -> Manifest:
     return {
         "apiVersion": RBAC,
         "kind": "ClusterRole",
         "metadata": {"name": operator.name, "labels": labels(operator)},
-        "rules": [_rule(right) for right in rights],
+        "rules": [_policy_rule(rule) for rule in rules],
     }
 
 
-def _rule(right: RbacRule) -> dict[str, Any]:
-    rule: dict[str, Any] = {
-        "apiGroups": [right.group],
-        "resources": list(right.resources),
-        "verbs": list(right.verbs),
+def _policy_rule(rule: RbacRule) -> dict[str, Any]:
+    policy_rule: dict[str, Any] = {
+        "apiGroups": [rule.group],
+        "resources": list(rule.resources),
+        "verbs": list(rule.verbs),
     }
-    return {**rule, "resourceNames": list(right.names)} if right.names else rule
+    return {**policy_rule, "resourceNames": list(rule.names)} if rule.names else policy_rule
 
 
 def _binding(role: str, meta: Manifest, operator: ShippedOperator, values: Values) -> Manifest:

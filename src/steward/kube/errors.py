@@ -28,7 +28,7 @@
     │       └── ServerTimeout    504
     ├── NoSuchKind               the server does not serve this kind
     ├── DeploymentNotFound       no Deployment, or more than one, has the labels that were searched for
-    └── LeaseLost                a write was stopped because this process is no longer the leader
+    └── LeaseLost                a write was not sent because this process is no longer the leader
 
 A message never holds a header, a token or a request body.
 """
@@ -38,7 +38,7 @@ from typing import Any
 
 
 class KubeError(Exception):
-    """Catches every error of communication with Kubernetes."""
+    """Base class of the errors above."""
 
 
 class ConfigError(KubeError):

@@ -1,7 +1,7 @@
-"""The keys of one local cluster: a CA, one server certificate, one client certificate a caller, the account keys.
+"""The certificates of one local cluster: a CA, a server certificate, a client certificate for each caller.
 
-Made once for a directory and used again by every later start, so that a kubeconfig or token that a user copied goes on
-working. What is damaged or about to expire is made anew.
+They and the keys of service accounts are made once for a directory and used by every later start, so that copied
+kubeconfigs and tokens stay valid. If a certificate is damaged or about to expire, all are made again.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ _SERVER_ADDRESSES = ("127.0.0.1", SERVICE_IP)
 
 @dataclass(frozen=True)
 class Caller:
-    """Who a client certificate speaks for: RBAC reads the user from its CN and the groups from its O."""
+    """The user and groups of a client certificate: RBAC reads the user from its CN and the groups from its O."""
 
     name: str
     user: str
@@ -92,16 +92,16 @@ def ensure(directory: Path) -> Certificates:
 
 
 def ensure_webhooks(certificates: Certificates, directory: Path) -> None:
-    """What cert-manager would mount: a pair for servers on this machine, by the cluster's CA, and that CA beside it."""
+    """Write the files that cert-manager would mount: a pair for servers on this machine, and the CA that signed it."""
     pair = Pair(directory / "tls.crt", directory / "tls.key")
     authority = certificates.ca.certificate.read_bytes()
-    beside = directory / "ca.crt"
-    if beside.is_file() and beside.read_bytes() == authority and _usable(pair):
+    ca_file = directory / "ca.crt"
+    if ca_file.is_file() and ca_file.read_bytes() == authority and _usable(pair):
         return
     directory.mkdir(parents=True, exist_ok=True, mode=0o700)
     ca = KeyPair(authority, certificates.ca.key.read_bytes())
     _write(pair, sign_leaf(ca, _server_profile("webhooks"), _validity()))
-    beside.write_bytes(authority)
+    ca_file.write_bytes(authority)
 
 
 def _all_usable(certificates: Certificates) -> bool:

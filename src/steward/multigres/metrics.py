@@ -54,7 +54,11 @@ class ClusterMetrics(Collector):
 
     def _cluster_gauges(self, clusters: Iterable[ClusterView]) -> Iterator[GaugeMetricFamily]:
         info = _gauge(
-            "cluster_info", "Always 1; the phase says how the cluster is.", "name", "namespace", "phase"
+            "cluster_info",
+            "Always 1; the label phase is the phase of the cluster.",
+            "name",
+            "namespace",
+            "phase",
         )
         cells = _gauge("cluster_cells_total", "Cells of a cluster.", "cluster", "namespace")
         shards = _gauge("cluster_shards_total", "Shards of a cluster.", "cluster", "namespace")

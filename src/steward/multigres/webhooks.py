@@ -50,7 +50,7 @@ SPECS: dict[Kind, type[Any]] = {
 }
 TemplateContents = dict[Kind, dict[str, Any]]
 CellWarnings = Callable[[Iterable[ResolvedCell]], Awaitable[list[str]]]
-"""CellWarnings about cells that depend on the state of the Kubernetes cluster."""
+"""Returns warnings about cells that depend on the state of the Kubernetes cluster."""
 
 
 class MultigresWebhooks:

@@ -211,7 +211,7 @@ async def test_an_empty_map_is_not_owned_so_that_others_may_fill_and_empty_it(
             assert await applying.requests_of(less) == [], filling
 
 
-async def test_a_map_that_we_apply_empty_and_the_server_fills_is_asked_about_once_after_a_restart(
+async def test_a_map_that_we_apply_empty_and_the_server_fills_costs_one_dry_run_after_a_restart(
     settings: ConnectionSettings, applying: Bench, client: Client
 ) -> None:
     fleet = [manifest_of("StatefulSet", applying.namespace) for _ in range(3)]
@@ -377,9 +377,7 @@ async def test_a_field_that_another_manager_holds_is_a_conflict_without_force(
     assert conflict.value.managers == (("somebody-else", ".data.mode"),)
 
 
-async def test_a_fresh_process_shares_what_another_learned_only_through_the_server(
-    settings: ConnectionSettings, applying: Bench
-) -> None:
+async def test_a_new_process_needs_one_dry_run(settings: ConnectionSettings, applying: Bench) -> None:
     manifest = manifest_of("Widget", applying.namespace)
     await applying.apply(manifest)
     fresh = Applier(applying.client)

@@ -26,7 +26,7 @@ async def applying(settings: ConnectionSettings, client: Client, namespace: str)
         yield applying
 
 
-async def test_what_is_made_in_one_call_is_ours_by_apply_and_needs_no_other(applying: Bench) -> None:
+async def test_an_object_that_was_created_in_one_call_needs_no_second_apply(applying: Bench) -> None:
     for name in sorted(MANIFESTS):
         manifest = manifest_of(name, applying.namespace)
         applying.requests.clear()

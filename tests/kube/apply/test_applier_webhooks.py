@@ -134,7 +134,7 @@ async def mutated(applying: Bench, client: Client, manifest: Manifest, mark: str
 
 
 @pytest.mark.parametrize(("mutate", "mark"), [(defaults, "zone-of-z1"), (rewriting, "mirror/")])
-async def test_what_a_webhook_writes_is_not_fought(
+async def test_fields_that_a_webhook_writes_are_not_reverted(
     applying: Bench, client: Client, tmp_path: Path, mutate: Mutation, mark: str
 ) -> None:
     manifest = widget(applying.namespace)

@@ -71,7 +71,7 @@ def test_a_scalar_that_differs_beside_it_decides() -> None:
     assert verdict(manifest(a=[1], b=1), owned(fields, a=[2], b=2)) is ComparisonResult.DIFFERENT
 
 
-def test_what_the_server_made_of_an_atomic_value_is_the_same_from_then_on() -> None:
+def test_the_stored_form_of_an_atomic_value_counts_as_the_same() -> None:
     knowledge = ServerKnowledge()
     learned(knowledge, manifest(a=[{"x": 1}]), {"f:a": {}}, a=[{"x": 1, "y": 0}])
 
@@ -81,14 +81,14 @@ def test_what_the_server_made_of_an_atomic_value_is_the_same_from_then_on() -> N
     )
 
 
-def test_an_atomic_value_of_which_the_answer_is_known_differs_without_a_question() -> None:
+def test_an_atomic_value_with_a_known_stored_form_differs_without_a_dry_run() -> None:
     knowledge = ServerKnowledge()
     learned(knowledge, manifest(a=[1]), {"f:a": {}}, a=[1])
 
     assert verdict(manifest(a=[1]), owned({"f:a": {}}, a=[2]), knowledge) is ComparisonResult.DIFFERENT
 
 
-def test_a_map_owned_whole_is_asked_about_once() -> None:
+def test_a_map_owned_as_one_value_costs_one_dry_run() -> None:
     knowledge = ServerKnowledge()
     ours = owned({"f:a": {}}, a={"x": 1})
     assert verdict(manifest(a={"x": 1}), ours, knowledge) is ComparisonResult.UNSURE
@@ -98,7 +98,7 @@ def test_a_map_owned_whole_is_asked_about_once() -> None:
     assert verdict(manifest(a={"x": 1}), ours, knowledge) is ComparisonResult.SAME
 
 
-def test_a_map_known_to_have_fields_of_its_own_differs_when_it_is_owned_whole() -> None:
+def test_a_map_known_not_to_be_atomic_differs_when_it_is_owned_as_one_value() -> None:
     knowledge = ServerKnowledge()
     learned(knowledge, manifest(a={"x": 1}), {"f:a": {"f:x": {}}}, a={"x": 1})
 
@@ -114,7 +114,7 @@ def test_an_empty_list_that_was_owned_once_differs_when_it_is_not() -> None:
     assert verdict(manifest(a=[]), owned({}, a=[1]), knowledge) is ComparisonResult.DIFFERENT
 
 
-def test_what_a_webhook_rewrites_is_sent_once_for_the_object() -> None:
+def test_a_manifest_that_a_webhook_rewrites_is_sent_once_for_each_object() -> None:
     knowledge = ServerKnowledge()
     ours = owned({"f:a": {}}, a="rewritten")
     assert verdict(manifest(a="sent"), ours, knowledge) is ComparisonResult.DIFFERENT
@@ -136,7 +136,7 @@ def test_the_content_of_a_map_that_we_applied_empty_may_be_of_another_manager() 
     assert verdict(manifest(a={}, b=1), owned(fields, b=1)) is ComparisonResult.SAME
 
 
-def test_what_the_server_puts_into_an_empty_map_is_the_same_for_a_fleet() -> None:
+def test_defaults_in_an_empty_map_are_known_for_all_objects_of_a_kind() -> None:
     knowledge = ServerKnowledge()
     learned(knowledge, manifest(a={}, b=1), {"f:a": {}, "f:b": {}}, a={"x": 1}, b=1)
 

@@ -178,7 +178,7 @@ async def test_a_map_of_a_custom_resource_may_lose_its_last_key(applying: Bench,
     await assert_only_we_apply(applying, client, manifest)
 
 
-async def test_without_force_nothing_is_cleared_away(applying: Bench, client: Client) -> None:
+async def test_without_force_nothing_is_repaired(applying: Bench, client: Client) -> None:
     manifest = manifest_of("Deployment", applying.namespace)
     manifest["spec"]["strategy"] = {"type": "RollingUpdate"}
     await applying.apply(manifest)

@@ -98,7 +98,7 @@ def test_a_map_without_its_last_key_is_emptied_first(desired: Any, expected: str
         ({"a": "x"}, {"a": {"b": 1}}, ("FieldValueTypeInvalid", "a", 'must be of type string: "object"')),
     ],
 )
-def test_a_refusal_with_another_reason_is_left_alone(
+def test_a_rejection_with_another_reason_is_not_repaired(
     desired: Any, live: Any, cause: tuple[str, str, str]
 ) -> None:
     assert patch(desired, live, *cause) == []

@@ -30,7 +30,7 @@ def test_one_refuted_question_is_enough() -> None:
     assert knowledge.schema_answer(CONFIG_MAP, [QUESTION, OTHER]) is False
 
 
-def test_what_an_atomic_value_became_is_known_for_the_kind() -> None:
+def test_the_stored_form_of_an_atomic_value_is_known_for_the_kind() -> None:
     knowledge = ServerKnowledge()
     knowledge.remember_values(CONFIG_MAP, [("a",), ("b",)], [[1], "scalar"], [[1, 2], "other"])
 
@@ -40,7 +40,7 @@ def test_what_an_atomic_value_became_is_known_for_the_kind() -> None:
     assert knowledge.stored_as(SECRET, ("a",), [1]) is None
 
 
-def test_a_manifest_is_known_to_change_nothing_only_while_its_object_is_as_it_was() -> None:
+def test_a_noop_is_known_only_while_the_object_is_unchanged() -> None:
     knowledge = ServerKnowledge()
     knowledge.remember_noop(noop_digest({"a": 1}, owned()))
 
@@ -49,7 +49,7 @@ def test_a_manifest_is_known_to_change_nothing_only_while_its_object_is_as_it_wa
     assert not knowledge.is_noop(noop_digest({"a": 1}, owned(b"2")))
 
 
-def test_a_pair_differs_by_manifest_fields_owners_and_values() -> None:
+def test_a_noop_digest_depends_on_manifest_fields_owners_and_values() -> None:
     fields = intern_field_set(CONFIG_MAP, b'{"f:data":{}}')
     pairs = {
         noop_digest({"a": 1}, owned()),
@@ -62,7 +62,7 @@ def test_a_pair_differs_by_manifest_fields_owners_and_values() -> None:
     assert len(pairs) == 5
 
 
-def test_what_the_server_left_as_it_was_is_known_and_not_kept() -> None:
+def test_a_value_that_the_server_stored_unchanged_is_known_and_not_kept() -> None:
     knowledge = ServerKnowledge()
     knowledge.remember_values(CONFIG_MAP, [("a",)], [[{"image": "app:1"}]], [[{"image": "app:1"}]])
     asked = [{"image": "app:1"}]

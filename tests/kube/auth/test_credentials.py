@@ -50,7 +50,7 @@ async def test_an_empty_token_file_is_an_error_that_names_it(tmp_path: Path) -> 
         await credentials_for(AuthSettings(token_file=str(path)), FakeClock()).current()
 
 
-async def test_a_plugin_runs_again_for_what_was_refused_and_only_for_that(tmp_path: Path) -> None:
+async def test_a_plugin_runs_again_only_when_its_current_credential_was_rejected(tmp_path: Path) -> None:
     script = tmp_path / "plugin"
     credential = {"apiVersion": "client.authentication.k8s.io/v1", "kind": "ExecCredential"}
     text = json.dumps({**credential, "status": {"token": "TOKEN"}}).replace("TOKEN", "'$n'")

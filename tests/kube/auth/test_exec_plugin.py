@@ -81,7 +81,7 @@ async def test_a_credential_is_kept_until_it_expires(tmp_path: Path) -> None:
     assert runs(tmp_path) == 2
 
 
-async def test_a_credential_without_expiry_lasts_until_it_is_refused(tmp_path: Path) -> None:
+async def test_a_credential_without_expiry_is_valid_until_it_is_rejected(tmp_path: Path) -> None:
     clock = FakeClock()
     plugin = ExecPlugin(counting(tmp_path, token="a"), clock)
     first = await plugin.credential()
@@ -166,7 +166,7 @@ def test_a_plugin_may_ask_only_where_there_is_a_terminal(
     assert is_interactive(ExecSettings(command="p", interactive_mode=mode), has_terminal) is interactive
 
 
-def test_a_plugin_that_must_ask_and_cannot_is_refused() -> None:
+def test_an_interactive_plugin_without_a_terminal_is_rejected() -> None:
     with pytest.raises(ConfigError, match="must ask on a terminal"):
         is_interactive(ExecSettings(command="p", interactive_mode="Always"), has_terminal=False)
 
@@ -186,7 +186,7 @@ def test_exec_info_contains_the_cluster_only_when_it_is_provided() -> None:
         ({"interactive_mode": "Sometimes"}, "must be one of Never, IfAvailable, Always"),
     ],
 )
-def test_old_versions_and_unknown_modes_are_refused(change: dict[str, Any], message: str) -> None:
+def test_old_versions_and_unknown_modes_are_rejected(change: dict[str, Any], message: str) -> None:
     with pytest.raises(ConfigError, match=message):
         ExecPlugin(replace(ExecSettings(command="p"), **change), FakeClock())
 

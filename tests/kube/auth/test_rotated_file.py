@@ -7,7 +7,7 @@ from steward.kube.errors import ConfigError
 from steward.testkit.clock import FakeClock
 
 
-def test_a_change_is_seen_once_the_check_is_due(tmp_path: Path) -> None:
+def test_a_change_is_noticed_at_the_next_check(tmp_path: Path) -> None:
     clock, path = FakeClock(), tmp_path / "token"
     path.write_text("one")
     file = RotatedFile(str(path), clock)

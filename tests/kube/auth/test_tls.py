@@ -64,7 +64,7 @@ async def test_certificate_files_that_rotate_are_taken_up_without_a_restart(
     await rotating.close()
 
 
-async def test_a_server_signed_by_another_authority_is_refused(
+async def test_a_server_certificate_of_another_authority_is_rejected(
     client: Client, settings: ConnectionSettings
 ) -> None:
     stranger, _ = await signed(client, "not-an-authority")
@@ -105,7 +105,7 @@ async def test_a_plain_server_behind_https_is_a_tls_error(settings: ConnectionSe
     await listener.wait_closed()
 
 
-def test_one_context_serves_until_what_it_is_made_of_changes(
+def test_the_context_is_kept_until_a_certificate_or_the_authority_changes(
     settings: ConnectionSettings, tmp_path: Path
 ) -> None:
     clock, authority = FakeClock(), tmp_path / "ca.crt"

@@ -73,7 +73,7 @@ async def test_equal_rules_share_one_store(caches: Caches) -> None:
     assert caches.stores_of(WIDGET) == ()
 
 
-async def test_objects_outside_the_selector_are_never_held(
+async def test_objects_outside_the_selector_are_never_cached(
     caches: Caches, client: Client, namespace: str
 ) -> None:
     await client.create(config_map(namespace, "ours", app="ours"))
@@ -115,7 +115,7 @@ class TestSafeZone:
         await has(store, Key(other_namespace, "selected"))
         assert store.get(Key(other_namespace, "foreign")) is None
 
-    async def test_an_object_that_leaves_one_selector_stays_while_the_other_sees_it(
+    async def test_an_object_that_leaves_one_selector_stays_while_another_selects_it(
         self, store: Store[Metadata], client: Client, namespace: str, other_namespace: str
     ) -> None:
         key, marker = Key(namespace, "both"), Key(other_namespace, "marker")
@@ -248,7 +248,9 @@ async def gone(client: Client, ref: Ref) -> None:
             await asyncio.sleep(0.05)
 
 
-async def test_a_store_asked_for_late_fills_at_once(caches: Caches, client: Client, namespace: str) -> None:
+async def test_a_store_created_after_the_start_fills_at_once(
+    caches: Caches, client: Client, namespace: str
+) -> None:
     await client.create(config_map(namespace, "a"))
     await started(caches)
 

@@ -214,7 +214,7 @@ async def test_a_410_inside_the_stream_means_relist(watching: Watching, proxy: F
 @pytest.mark.parametrize(
     "line", ["{", "no json", '{"type": "ADDED"}', '{"type": "WHAT", "object": {}}', "[]"]
 )
-async def test_a_bad_line_means_relist_and_kills_nothing(
+async def test_an_unreadable_event_causes_a_new_list(
     watching: Watching, proxy: FaultProxy, line: str
 ) -> None:
     watched = await watching.synced()
@@ -254,7 +254,7 @@ class LaterClock(SystemClock):
         return super().monotonic() + self.later
 
 
-async def test_a_lost_event_is_made_good_by_the_next_list(watching: Watching, proxy: FaultProxy) -> None:
+async def test_the_next_list_corrects_a_lost_event(watching: Watching, proxy: FaultProxy) -> None:
     # Streams outlive the test: a deletion between two streams would be found by the list, without an event to lose.
     clock = LaterClock()
     watched = await watching.synced(ReflectorOptions(relist=600.0, clock=clock))
@@ -348,7 +348,7 @@ async def test_a_rejected_watch_is_retried_and_its_problem_reported(
     assert watched.store.problem == ""
 
 
-async def test_a_dropped_connection_is_made_again(watching: Watching, proxy: FaultProxy) -> None:
+async def test_a_dropped_connection_is_opened_again(watching: Watching, proxy: FaultProxy) -> None:
     watched = await watching.synced()
     for name in ("a", "b", "c"):
         proxy.cut()

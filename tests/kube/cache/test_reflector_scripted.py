@@ -101,7 +101,7 @@ async def test_a_list_that_was_cut_begins_again() -> None:
     assert [query.initial_events for query in client.queries] == [True, True]
 
 
-async def test_a_server_restored_from_a_backup_is_read_from_nothing() -> None:
+async def test_after_a_restore_from_a_backup_everything_is_listed_again() -> None:
     before = [event("ADDED", 90), event("ADDED", 91, "lost"), end_of_list(100)]
     restored = [event("ADDED", 40), end_of_list(50)]
     client = Scripted(before, Gone(410, "Expired", "too old"), restored, restored)
@@ -176,7 +176,7 @@ class Failing(Scripted):
             yield lines
 
 
-async def test_an_end_that_comes_while_a_failed_stream_is_wound_up_is_an_end() -> None:
+async def test_a_cancellation_while_a_failed_stream_is_closed_is_not_lost() -> None:
     clock, store = LingeringClock(), Store(CacheRule(CONFIG_MAP, Metadata))
     client = Failing(Unavailable(503, "ServiceUnavailable", "later"), [event("ADDED", 1)])
     reflector = Reflector(cast(Client, client), store, 0, ReflectorOptions(clock=clock))

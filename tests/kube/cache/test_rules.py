@@ -43,7 +43,7 @@ def test_a_selector_matches_as_the_server_matches(selector: str, matches: bool) 
 
 
 @pytest.mark.parametrize("selector", ["app=web=db", "app in web", "app=(a)", "=web", "app,,tier", "app > 1"])
-def test_what_is_no_selector_is_refused_with_its_cure(selector: str) -> None:
+def test_an_invalid_selector_is_rejected_with_the_cure(selector: str) -> None:
     with pytest.raises(ValueError, match="write key=value"):
         parse_selector(selector)
 
@@ -59,7 +59,7 @@ def test_a_rule_has_one_source_for_each_namespace() -> None:
     assert not own.selects(ObjectMeta(namespace="x", labels={"a": "b"}))
 
 
-def test_rules_are_equal_by_what_they_say() -> None:
+def test_rules_are_equal_by_their_fields() -> None:
     rules = {CacheRule(CONFIG_MAP, Metadata, {"*": "a=b"}), CacheRule(CONFIG_MAP, Metadata, {"*": "a=b"})}
 
     assert len(rules) == 1

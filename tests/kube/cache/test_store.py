@@ -96,7 +96,7 @@ def test_an_object_is_never_replaced_by_an_older_version(store: Store[Metadata],
     assert changes() == [("", "2")]
 
 
-def test_a_list_removes_what_it_does_not_show(store: Store[Metadata]) -> None:
+def test_a_list_removes_objects_that_it_lacks(store: Store[Metadata]) -> None:
     store.put_watched(0, body(1))
     store.put_watched(0, body(2, "b", "u2"))
     changes = RecordedChanges(store)
@@ -107,7 +107,7 @@ def test_a_list_removes_what_it_does_not_show(store: Store[Metadata]) -> None:
     assert changes()[-1] == ("1", "")
 
 
-def test_a_list_does_not_remove_what_we_wrote_after_it_was_taken(store: Store[Metadata]) -> None:
+def test_a_list_does_not_remove_an_object_that_we_wrote_after_it(store: Store[Metadata]) -> None:
     store.observe_write(body(9))
 
     store.finish_list(0, set(), "5")
@@ -124,7 +124,7 @@ class TestReadYourWrites:
         store.observe_write(body(6))
         assert version_in(store) == "6"
 
-    def test_an_answer_outside_the_rule_stays_out(self) -> None:
+    def test_the_answer_to_a_write_outside_the_rule_is_not_cached(self) -> None:
         store = Store(CacheRule(CONFIG_MAP, Metadata, {"*": "a=b"}))
 
         assert store.observe_write(body(1)) is not None
@@ -147,7 +147,7 @@ class TestReadYourWrites:
 
         assert "does not fit the cache" in caplog.text
 
-    def test_a_late_event_does_not_resurrect_what_we_deleted(self, store: Store[Metadata]) -> None:
+    def test_a_late_event_does_not_restore_an_object_that_we_deleted(self, store: Store[Metadata]) -> None:
         store.put_watched(0, body(1))
         store.observe_delete(KEY, "u1")
         assert store.get(KEY) is None

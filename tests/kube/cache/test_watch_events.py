@@ -29,13 +29,13 @@ def test_an_event_is_its_type_and_the_bytes_of_its_object() -> None:
         b'{"type":"ADDED","obj',
     ],
 )
-def test_what_is_no_event_is_a_bad_line(line: bytes) -> None:
+def test_a_line_that_is_no_event_is_unreadable(line: bytes) -> None:
     with pytest.raises(UnreadableEvent):
         read_event(line)
 
 
 @pytest.mark.parametrize("body", [b"[]", b'{"metadata": 1}', b'{"metadata": {"name": 1}}'])
-def test_an_object_without_readable_metadata_is_a_bad_line(body: bytes) -> None:
+def test_an_object_without_readable_metadata_is_unreadable(body: bytes) -> None:
     with pytest.raises(UnreadableEvent):
         read_metadata(body)
 

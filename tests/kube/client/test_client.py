@@ -103,7 +103,7 @@ async def test_an_object_that_exists_is_not_created_again(client: Client, namesp
         await client.create(config_map(namespace))
 
 
-async def test_what_is_not_there_is_not_found(client: Client, namespace: str) -> None:
+async def test_a_missing_object_is_not_found(client: Client, namespace: str) -> None:
     with pytest.raises(errors.NotFound, match='configmaps "no" not found'):
         await client.get(CONFIG_MAP, Key(namespace, "no"))
     with pytest.raises(errors.NotFound, match='namespaces "no-such" not found'):
@@ -152,7 +152,7 @@ async def test_an_unforced_apply_names_the_managers_that_hold_its_fields(
     assert decoded(body)["data"] == {"x": "2", "y": "1", "z": "2"}
 
 
-async def test_strict_validation_refuses_unknown_fields(client: Client, namespace: str) -> None:
+async def test_strict_validation_rejects_unknown_fields(client: Client, namespace: str) -> None:
     with pytest.raises(errors.BadRequest, match="unknown field"):
         await client.create({**config_map(namespace), "dta": {}}, field_validation="Strict")
 
@@ -167,7 +167,7 @@ async def test_invalid_names_its_causes_by_field(client: Client, namespace: str)
     assert "must be greater than or equal to 0" in caught.value.causes["spec.replicas"][0]
 
 
-async def test_the_three_patches_do_what_their_names_say(client: Client, namespace: str) -> None:
+async def test_the_three_patch_types(client: Client, namespace: str) -> None:
     ref = Ref(DEPLOYMENT, Key(namespace, "web"))
     await client.create(deployment(namespace))
     sidecar = {"spec": {"template": {"spec": {"containers": [{"name": "side", "image": "side"}]}}}}
@@ -179,7 +179,7 @@ async def test_the_three_patches_do_what_their_names_say(client: Client, namespa
     assert decoded(await client.patch(ref, remove, manager="mine"))["spec"]["replicas"] == 0
 
 
-async def test_a_patch_that_expects_another_version_is_refused(client: Client, namespace: str) -> None:
+async def test_a_patch_that_expects_another_version_is_rejected(client: Client, namespace: str) -> None:
     await client.create(config_map(namespace))
     ref = Ref(CONFIG_MAP, Key(namespace, "a"))
     with pytest.raises(errors.Conflict, match="the object has been modified"):
@@ -300,7 +300,7 @@ async def test_has_any_reads_one_object(client: Client, namespace: str) -> None:
     assert not await client.has_any(CONFIG_MAP, ListQuery(namespace=namespace, label_selector="app=y"))
 
 
-async def test_listed_objects_say_what_they_are(client: Client, namespace: str) -> None:
+async def test_listed_objects_have_api_version_and_kind(client: Client, namespace: str) -> None:
     await client.create(config_map(namespace))
     for item in (await client.list(CONFIG_MAP, ListQuery(namespace=namespace))).items:
         assert (item["apiVersion"], item["kind"]) == ("v1", "ConfigMap")
@@ -498,7 +498,7 @@ async def test_cluster_scoped_kinds_need_no_namespace_and_others_do(client: Clie
         await client.get(CONFIG_MAP, Key("", "a"))
 
 
-async def test_a_deadline_may_be_given_to_all_calls_of_a_client() -> None:
+async def test_a_timeout_can_be_set_for_all_calls_of_a_client() -> None:
     options = TransportOptions(clock=InstantClock())
     busy = status(429, "TooManyRequests", {"Retry-After": "5"})
     async with serving(in_turn(busy)) as server:

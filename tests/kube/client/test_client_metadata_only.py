@@ -5,7 +5,7 @@ from steward.kube.objects.kinds import SECRET
 from steward.kube.objects.meta import Metadata
 
 
-async def test_no_content_crosses_the_wire(client: Client, namespace: str) -> None:
+async def test_only_metadata_is_sent(client: Client, namespace: str) -> None:
     for name in ("a", "b"):
         secret = {"apiVersion": "v1", "kind": "Secret", "stringData": {"password": "secret"}}
         await client.create({**secret, "metadata": {"name": name, "namespace": namespace}})

@@ -40,6 +40,6 @@ def test_raw_items_are_left_as_they_came() -> None:
 
 @pytest.mark.parametrize("body", [b"<html>please log in</html>", b'{"data":{"a":1}}', b"", b"\xff"])
 def test_an_answer_that_cannot_be_read_is_an_api_error(body: bytes) -> None:
-    with pytest.raises(ApiError, match="the answer is not what was asked for") as caught:
+    with pytest.raises(ApiError, match="the response cannot be decoded") as caught:
         decode.one(body, View)
     assert caught.value.reason == "UnreadableAnswer"

@@ -21,7 +21,7 @@ def config_map(name: str, levels: int) -> bytes:
     return b'{"metadata":{"name":"%b",%b},"data":%b,"kind":"x"}' % (name.encode(), managed, deep)
 
 
-def test_what_is_too_deep_is_left_as_a_text_and_metadata_can_be_read() -> None:
+def test_a_value_that_is_too_deep_is_replaced_and_metadata_can_be_read() -> None:
     event = read_event(b'{"type":"ADDED","object":%b}' % config_map("deep", 9000))
     assert read_metadata(event.object).name == "deep"
     assert msgspec.json.decode(event.object) == {
@@ -31,7 +31,7 @@ def test_what_is_too_deep_is_left_as_a_text_and_metadata_can_be_read() -> None:
     }
 
 
-def test_a_list_tells_of_all_others() -> None:
+def test_a_list_with_an_object_that_is_too_deep_contains_all_others() -> None:
     items = b",".join((config_map("deep", 9000), config_map("plain", 4), config_map("deeper", 9998)))
     body = b'{"metadata":{"resourceVersion":"7"},"items":[%b]}' % items
     page = decode.page(body, CONFIG_MAP, msgspec.Raw)
@@ -41,6 +41,6 @@ def test_a_list_tells_of_all_others() -> None:
         decode.page(body, CONFIG_MAP, Metadata)
 
 
-def test_what_can_be_walked_stays_as_it_is() -> None:
+def test_values_of_allowed_depth_are_not_changed() -> None:
     line = b'{"type":"ADDED","object":%b}' % config_map("plain", MAX_DEPTH - 4)
     assert cut_deep_values(line, EVENT_MEMBER_DEPTH) == line

@@ -215,7 +215,7 @@ async def test_a_broken_aggregated_group_fails_its_own_kinds_and_no_others() -> 
         assert (await discovery.resource(WIDGET)).plural == "widgets"
 
 
-async def test_a_server_without_aggregated_discovery_is_asked_group_by_group() -> None:
+async def test_without_aggregated_discovery_each_group_version_is_read() -> None:
     resources = [
         {"name": "widgets", "kind": "Widget", "namespaced": True, "verbs": ["get"]},
         {"name": "widgets/status", "kind": "Widget", "namespaced": True, "verbs": ["get"]},
@@ -238,7 +238,7 @@ async def test_a_server_without_aggregated_discovery_is_asked_group_by_group() -
     assert server.calls == ["GET /apis", "GET /apis/shop.test/v1", "GET /api/v1", "GET /apis/other.test/v1"]
 
 
-async def test_a_question_that_failed_may_be_asked_again_at_once() -> None:
+async def test_a_failed_discovery_may_be_repeated_at_once() -> None:
     answers = {"/apis": status(403, "Forbidden", message="no")}
     async with serving(by_path(answers)) as server, transport_to(server) as transport:
         discovery = Discovery(transport, InstantClock())

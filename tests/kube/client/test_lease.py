@@ -38,7 +38,7 @@ def lease(holder: str, **spec: Any) -> dict[str, Any]:
     }
 
 
-def test_an_unchanged_record_keeps_the_moment_it_was_first_seen() -> None:
+def test_an_unchanged_record_keeps_the_time_of_its_first_observation() -> None:
     first = observe_lease(None, lease("other", renewTime="1"), 100.0)
     again = observe_lease(first, lease("other", renewTime="1"), 110.0)
     renewed = observe_lease(again, lease("other", renewTime="2"), 112.0)
@@ -58,7 +58,7 @@ def test_an_unchanged_record_keeps_the_moment_it_was_first_seen() -> None:
         ("other", None, 15.0, True),
     ],
 )
-def test_a_lease_is_free_when_it_is_ours_given_up_or_run_out(
+def test_a_lease_is_free_when_it_is_ours_released_or_expired(
     holder: str, lasts: int | None, age: float, free: bool
 ) -> None:
     seen = ObservedLease(lease(holder, leaseDurationSeconds=lasts), 100.0)
@@ -92,7 +92,7 @@ def test_every_lease_that_is_written_belongs_to_its_owner() -> None:
     [{"duration": 10.0}, {"renew_deadline": 2.0}, {"retry_period": 9.0}, {"retry_period": 0.0}],
     ids=str,
 )
-def test_times_that_cannot_work_are_refused(times: dict[str, float]) -> None:
+def test_durations_that_contradict_each_other_are_rejected(times: dict[str, float]) -> None:
     with pytest.raises(ValueError, match="lease: duration must be longer"):
         replace(SETTINGS, **times)
 
@@ -247,7 +247,7 @@ async def test_a_clean_stop_gives_the_lease_up_and_the_next_need_not_wait(
     assert b.holder.holds()
 
 
-async def test_one_that_never_led_gives_nothing_up(client: Client, key: Key, enter: Enter) -> None:
+async def test_a_process_that_never_led_releases_nothing(client: Client, key: Key, enter: Enter) -> None:
     a = enter("a")
     await a.settle()
     b = enter("b")
@@ -284,7 +284,7 @@ async def test_a_foreign_edit_of_the_object_costs_no_leadership(
     assert found["spec"]["renewTime"] == "2027-01-15T08:00:04.000000Z"
 
 
-async def test_a_deleted_lease_is_made_again(client: Client, key: Key, enter: Enter) -> None:
+async def test_a_deleted_lease_is_created_again(client: Client, key: Key, enter: Enter) -> None:
     a = enter("a")
     await a.settle()
     await client.delete(Ref(LEASE, key))
@@ -353,7 +353,7 @@ async def test_the_deadline_counts_from_the_beginning_of_the_renewal(
         await a.stop()
 
 
-async def test_the_election_does_not_ask_who_leads(settings: ConnectionSettings, key: Key) -> None:
+async def test_lease_requests_skip_before_write(settings: ConnectionSettings, key: Key) -> None:
     def refuse(request: Request) -> None:
         raise errors.LeaseLost("not the leader")
 

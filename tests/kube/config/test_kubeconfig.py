@@ -30,7 +30,7 @@ def write(folder: Path, name: str, text: str) -> Path:
     return path
 
 
-def test_the_first_file_wins_each_entry_whole_and_the_current_context(tmp_path: Path) -> None:
+def test_the_first_file_takes_precedence_for_entries_and_current_context(tmp_path: Path) -> None:
     paths = [write(tmp_path, name, text) for name, text in (("1", FIRST), ("2", SECOND), ("3", THIRD))]
     config = read_kubeconfigs(paths)
     assert config.current_context == "two"

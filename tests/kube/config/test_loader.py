@@ -215,7 +215,7 @@ def test_a_plugin_gets_the_content_of_an_authority_file(tmp_path: Path) -> None:
     ("cluster", "user", "message"),
     [
         ({"server": ""}, {}, "cluster 'c' of /conf has no server"),
-        ({"certificate-authority": "/gone/ca.crt"}, {}, "names /gone/ca.crt, which is not there"),
+        ({"certificate-authority": "/gone/ca.crt"}, {}, "names /gone/ca.crt, which does not exist"),
         ({"certificate-authority-data": "%%"}, {}, "not base64"),
         (
             {"certificate-authority-data": DATA, "insecure-skip-tls-verify": True},

@@ -44,7 +44,7 @@ PROXY = "http://proxy.corp:3128"
         ("", "https://[::1]:6443", True),
     ],
 )
-def test_no_proxy_means_what_it_means_to_go(no_proxy: str, server: str, direct: bool) -> None:
+def test_no_proxy_is_interpreted_as_in_go(no_proxy: str, server: str, direct: bool) -> None:
     environ = {"HTTPS_PROXY": PROXY, "NO_PROXY": no_proxy}
     assert choose_proxy(server, "", environ) == ("" if direct else PROXY)
 
@@ -66,18 +66,18 @@ def test_the_environment_names_the_proxy(environ: dict[str, str], server: str, p
     assert choose_proxy(server, "", environ) == proxy
 
 
-def test_proxy_url_wins_over_the_environment_and_knows_no_exceptions() -> None:
+def test_proxy_url_takes_precedence_over_the_environment_without_exceptions() -> None:
     environ = {"HTTPS_PROXY": "http://other:1", "NO_PROXY": "*"}
     assert choose_proxy("https://127.0.0.1:6443", PROXY, environ) == PROXY
 
 
 @pytest.mark.parametrize("url", ["socks5://p:1", "socks5h://p:1"])
-def test_a_socks_proxy_is_refused_with_the_cure(url: str) -> None:
+def test_a_socks_proxy_is_rejected_with_the_cure(url: str) -> None:
     with pytest.raises(ConfigError, match="SOCKS proxy, which is not supported; use an http or https proxy"):
         choose_proxy("https://a.b", url, {})
 
 
-def test_a_refused_proxy_does_not_show_its_password() -> None:
+def test_the_message_about_a_rejected_proxy_does_not_contain_its_password() -> None:
     with pytest.raises(ConfigError) as caught:
         choose_proxy("https://a.b", "ftp://user:s3cret@p:1", {})
     assert "s3cret" not in str(caught.value)

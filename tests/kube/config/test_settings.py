@@ -65,7 +65,7 @@ def plugin(folder: Path, *prints: dict[str, Any]) -> ExecSettings:
     return ExecSettings(command=str(script), interactive_mode="Never")
 
 
-async def test_a_token_file_that_rotates_changes_who_we_are(
+async def test_a_rotated_token_file_changes_the_user(
     transport: Transport, settings: ConnectionSettings, namespace: str, tmp_path: Path
 ) -> None:
     clock, path = FakeClock(), tmp_path / "token"
@@ -91,7 +91,7 @@ async def test_a_plugins_token_is_accepted(
     )
 
 
-async def test_a_plugin_runs_again_when_the_server_refuses_its_token(
+async def test_a_plugin_runs_again_when_the_server_rejects_its_token(
     transport: Transport, settings: ConnectionSettings, namespace: str, tmp_path: Path
 ) -> None:
     token = await token_of(transport, namespace)

@@ -6,7 +6,7 @@ from steward.kube.crd.files import write_or_check
 from steward.multigres.api.kinds import CUSTOM_KINDS
 
 
-def test_what_was_written_is_what_the_types_say(tmp_path: Path) -> None:
+def test_a_written_file_is_up_to_date(tmp_path: Path) -> None:
     assert write_or_check(CUSTOM_KINDS, "types", [str(tmp_path)]) == 0
     assert write_or_check(CUSTOM_KINDS, "types", [str(tmp_path), "--check"]) == 0
     assert len(list(tmp_path.glob("*.yaml"))) == len(CUSTOM_KINDS)

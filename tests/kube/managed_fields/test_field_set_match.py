@@ -87,14 +87,14 @@ def test_a_status_beside_the_spec_is_a_question() -> None:
     assert doubts(FIELDS, {**OWNED, "status": {"phase": "x"}}) == [Untracked(("status",))]
 
 
-def test_a_map_that_is_owned_whole_is_a_question_unless_it_is_empty() -> None:
+def test_a_map_owned_as_one_value_is_a_question_unless_it_is_empty() -> None:
     fields = {"f:whole": {}}
 
     assert doubts(fields, {"whole": {"a": 1}}) == [AtomicMap(("whole",))]
     assert doubts(fields, {"whole": {}}) == []
 
 
-def test_the_fields_of_an_answer_refute_what_cannot_hold() -> None:
+def test_a_derived_field_set_refutes_questions() -> None:
     tree = parse_fields_v1(CUSTOM, b'{"f:spec":{"f:map":{"f:a":{}},"f:empty":{},"f:full":{}}}')
     applied = {"spec": {"map": {"a": 1}, "empty": [], "full": [1]}}
 

@@ -23,7 +23,7 @@ def test_scalars_maps_and_atomic_values_are_collected_in_the_order_of_the_fields
 
 
 @pytest.mark.parametrize("obj", [{}, {"spec": None}, {"spec": 3}, {"spec": {}}, {"spec": {"list": 3}}])
-def test_what_is_missing_leaves_the_same_number_of_values(obj: Any) -> None:
+def test_missing_fields_do_not_change_the_number_of_values(obj: Any) -> None:
     fields = {
         "f:spec": {
             "f:a": {"f:x": {}},

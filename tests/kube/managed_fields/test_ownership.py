@@ -89,7 +89,7 @@ def test_scalars_and_atomic_values_have_a_part_each() -> None:
     assert not owned.has_same_scalars(digest_values(["x", 1]))
 
 
-def test_a_map_that_may_hold_what_is_not_ours_has_a_part_of_its_own() -> None:
+def test_shared_maps_have_their_own_part_of_the_digest() -> None:
     empty, filled = (
         digest_values(["x", {}, [1]], shared_maps={1}),
         digest_values(["x", {"a": 1}, [1]], shared_maps={1}),

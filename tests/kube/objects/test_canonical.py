@@ -94,7 +94,9 @@ def test_equivalent_values_have_the_same_canonical_form(kind: Kind, path: Path, 
         (CUSTOM, ("spec", "cells"), [{"weight": 1}], [{}]),
     ],
 )
-def test_what_differs_on_the_server_differs_here(kind: Kind, path: Path, one: Any, other: Any) -> None:
+def test_values_that_differ_on_the_server_differ_in_canonical_form(
+    kind: Kind, path: Path, one: Any, other: Any
+) -> None:
     spell = canonical_for(kind, path)
 
     assert spell(one) != spell(other)
@@ -109,5 +111,5 @@ def test_what_differs_on_the_server_differs_here(kind: Kind, path: Path, one: An
         (CUSTOM, ("spec", "parts", 'k:{"name":"x"}'), True),
     ],
 )
-def test_a_map_is_known_to_be_atomic_by_its_name_or_place(kind: Kind, path: Path, atomic: bool) -> None:
+def test_a_map_is_known_to_be_atomic_by_its_name_or_path(kind: Kind, path: Path, atomic: bool) -> None:
     assert is_atomic_map(kind, path) is atomic

@@ -16,7 +16,7 @@ READY = Condition("Ready", TRUE, "Fine", "all is well", 1, EARLIER)
 DEGRADED = Condition("Degraded", FALSE, "Fine", "", 1, EARLIER)
 
 
-def test_the_time_stays_while_the_status_stays() -> None:
+def test_the_transition_time_is_kept_while_the_status_is_unchanged() -> None:
     changed = Condition("Ready", TRUE, "Better", "all is better", 2)
 
     (ready,) = set_condition((READY,), changed, NOW)
@@ -31,14 +31,14 @@ def test_the_time_moves_with_the_status() -> None:
     assert ready.last_transition_time == NOW
 
 
-def test_a_new_condition_comes_last_and_the_order_stays() -> None:
+def test_a_new_condition_is_appended_and_the_order_is_stable() -> None:
     conditions = set_condition((READY, DEGRADED), Condition("Stalled", TRUE, "Stuck"), NOW)
     conditions = set_condition(conditions, Condition("Ready", FALSE, "Broken"), NOW)
 
     assert [condition.type for condition in conditions] == ["Ready", "Degraded", "Stalled"]
 
 
-def test_reporting_the_same_world_twice_changes_nothing() -> None:
+def test_reporting_the_same_state_twice_changes_nothing() -> None:
     world = [Condition("Ready", FALSE, "Broken", "why", 3), Condition("Stalled", TRUE, "Stuck", "why", 3)]
     once = set_conditions((), world, EARLIER)
 

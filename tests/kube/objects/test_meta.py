@@ -55,7 +55,7 @@ def test_the_controller_is_the_owner_with_the_controller_flag() -> None:
         ("abc", "9", True, False),
     ],
 )
-def test_versions_compare_as_numbers_and_otherwise_the_last_answer_wins(
+def test_versions_compare_as_numbers_and_any_other_version_counts_as_newer(
     version: str, than: str, newer: bool, after: bool
 ) -> None:
     assert is_newer(version, than) is newer

@@ -1,7 +1,7 @@
 from steward.kube.objects.options import ApplyOptions, DeleteOptions, ListQuery, WatchQuery, write_params
 
 
-def test_what_is_not_asked_for_is_not_sent() -> None:
+def test_empty_options_are_not_sent() -> None:
     assert ListQuery(limit=0).params() == {}
     assert write_params({}) == {}
     assert DeleteOptions().body() == {"apiVersion": "v1", "kind": "DeleteOptions"}

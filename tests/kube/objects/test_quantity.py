@@ -69,5 +69,5 @@ def test_whole_amounts_scale(amount: int, suffix: str) -> None:
 
 
 @given(st.text(max_size=12))
-def test_any_text_is_read_or_refused(text: str) -> None:
+def test_any_text_is_parsed_or_rejected(text: str) -> None:
     canonical_quantity(text)

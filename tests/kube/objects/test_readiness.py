@@ -90,7 +90,7 @@ READY_ONES: list[tuple[Kind, Any, Any]] = [
 
 NOT_YET: list[tuple[Kind, Any, Any, str]] = [
     (kinds.DEPLOYMENT, {"replicas": 2}, deployed(2, updatedReplicas=1), "1 of 2 replicas are updated"),
-    (kinds.DEPLOYMENT, {"replicas": 2}, deployed(2, replicas=3), "1 old replicas are still there"),
+    (kinds.DEPLOYMENT, {"replicas": 2}, deployed(2, replicas=3), "1 old replicas still exist"),
     (kinds.DEPLOYMENT, {"replicas": 2}, deployed(2, availableReplicas=1), "1 of 2 replicas are available"),
     (kinds.DEPLOYMENT, {}, {}, "0 of 1 replicas are updated"),
     (kinds.REPLICA_SET, {"replicas": 1}, {}, "0 of 1 replicas are available"),
@@ -214,7 +214,7 @@ def test_a_generation_that_was_not_observed_is_not_ready(kind: Kind) -> None:
 
 
 @pytest.mark.parametrize("kind", [kinds.CONFIG_MAP, kinds.DEPLOYMENT, CUSTOM])
-def test_what_is_being_deleted_is_not_ready(kind: Kind) -> None:
+def test_a_terminating_object_is_not_ready(kind: Kind) -> None:
     assert judged(kind, {"replicas": 0}, {}, deletionTimestamp="2026-01-01T00:00:00Z") == NotReady(
         "is being deleted"
     )

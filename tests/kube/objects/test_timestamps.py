@@ -14,6 +14,6 @@ def test_any_spelling_of_a_time_is_read(text: str) -> None:
     assert from_timestamp(text) == 1_800_000_000
 
 
-def test_what_is_no_time_is_refused() -> None:
+def test_text_that_is_no_timestamp_is_rejected() -> None:
     with pytest.raises(ValueError, match="yesterday"):
         from_timestamp("yesterday")

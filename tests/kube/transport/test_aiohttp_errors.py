@@ -39,7 +39,7 @@ def alert() -> ssl.SSLError:
     ],
     ids=repr,
 )
-def test_aiohttp_exceptions_become_errors_of_ours(
+def test_aiohttp_exceptions_become_kube_errors(
     error: Exception, sent: bool, expected: type[TransportError]
 ) -> None:
     assert type(to_transport_error(error, WRITE, "h:1", sent)) is expected

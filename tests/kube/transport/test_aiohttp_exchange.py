@@ -125,7 +125,7 @@ async def test_connection_close_leads_to_a_new_connection() -> None:
     assert [asked.connection for asked in server.received] == [1, 2]
 
 
-async def test_signs_of_life_before_the_answer_are_passed_over() -> None:
+async def test_interim_responses_are_skipped() -> None:
     early = b"HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\n"
     async with (
         listening(lambda asked: asked.send(early, response(b'{"a":1}'))) as server,
@@ -148,7 +148,7 @@ async def test_an_answer_in_many_pieces_is_put_together() -> None:
     assert server.connections == 1
 
 
-async def test_what_is_no_http_is_a_lost_connection() -> None:
+async def test_a_response_that_is_not_http_is_a_lost_connection() -> None:
     async with (
         listening(lambda asked: asked.send(b"220 mail.example.com ESMTP\r\n\r\n")) as server,
         transport_to(server.url) as transport,
@@ -197,7 +197,7 @@ async def test_a_question_that_took_too_long_takes_its_connection_with_it() -> N
     assert server.received[2].connection == 2
 
 
-async def test_an_answer_that_stops_in_the_middle_is_given_up_in_time() -> None:
+async def test_a_response_that_stops_in_the_middle_times_out() -> None:
     release = asyncio.Event()
 
     async def half(asked: ReceivedRequest) -> None:
@@ -211,7 +211,7 @@ async def test_an_answer_that_stops_in_the_middle_is_given_up_in_time() -> None:
         release.set()
 
 
-async def test_a_refusal_that_comes_before_the_body_was_sent_is_read() -> None:
+async def test_an_error_response_before_the_body_was_sent_is_read() -> None:
     refusal = b"HTTP/1.1 413 Too Large\r\nContent-Length: 0\r\nConnection: close\r\n\r\n"
 
     async def refuse(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
@@ -241,7 +241,7 @@ async def test_a_plain_http_proxy_gets_the_absolute_url_and_credentials() -> Non
         assert "Proxy-Authorization: Basic bWU6c2VjcmV0" in lines
 
 
-async def test_a_stream_whose_head_is_there_is_under_no_limit(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_stream_has_no_timeout_after_its_head(monkeypatch: pytest.MonkeyPatch) -> None:
     loop, limits = asyncio.get_running_loop(), list[asyncio.TimerHandle]()
     later = loop.call_later
 

@@ -81,7 +81,7 @@ async def test_a_stream_is_read_line_by_line() -> None:
     ("answer", "error"),
     [(status(403), errors.Forbidden), (status(404), errors.NotFound), (status(422), errors.Invalid)],
 )
-async def test_a_refusal_is_raised(answer: web.Response, error: type[Exception]) -> None:
+async def test_an_error_response_is_raised(answer: web.Response, error: type[Exception]) -> None:
     async with serving(in_turn(answer)) as server:
         with pytest.raises(error):
             await asked(server, READ)
@@ -103,14 +103,14 @@ async def test_an_ambiguous_create_is_not_retried() -> None:
     assert len(server.seen) == 1
 
 
-async def test_credentials_that_do_not_change_are_refused_once() -> None:
+async def test_unchanged_credentials_are_not_sent_again_after_a_401() -> None:
     async with serving(in_turn(status(401))) as server:
         with pytest.raises(errors.Unauthorized):
             await asked(server, READ)
     assert len(server.seen) == 1
 
 
-async def test_a_server_that_is_not_there_is_a_sentence() -> None:
+async def test_the_error_names_an_unreachable_server() -> None:
     once = Request(method="GET", path="/a", retry=RetryPolicy(attempts=1))
     async with serving(in_turn(ok())) as server:
         pass
@@ -118,7 +118,7 @@ async def test_a_server_that_is_not_there_is_a_sentence() -> None:
         await asked(server, once)
 
 
-async def test_a_server_that_accepts_no_connection_is_given_up_soon(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_server_that_accepts_no_connection_is_not_retried(monkeypatch: pytest.MonkeyPatch) -> None:
     """Without a second attempt: the user of a command gets the error within seconds."""
     gone, attempts = threading.Event(), []
 
@@ -135,7 +135,7 @@ async def test_a_server_that_accepts_no_connection_is_given_up_soon(monkeypatch:
     assert len(attempts) == 1
 
 
-async def test_a_stream_that_is_refused_is_raised() -> None:
+async def test_the_error_response_to_a_stream_is_raised() -> None:
     async with serving(in_turn(status(403))) as server:
         transport = OneShotTransport(server.settings)
         with pytest.raises(errors.Forbidden):
@@ -167,7 +167,7 @@ async def test_a_stream_can_be_closed_while_it_is_silent() -> None:
         await transport.close()
 
 
-async def test_a_write_is_asked_about_before_the_socket() -> None:
+async def test_before_write_is_called_before_a_write_is_sent() -> None:
     def refuse(request: Request) -> None:
         raise errors.LeaseLost(request.path)
 

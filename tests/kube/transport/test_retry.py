@@ -31,18 +31,20 @@ NEVER = [
 
 
 @pytest.mark.parametrize("failure", ALWAYS, ids=repr)
-def test_what_had_no_effect_is_repeated_whatever_it_was(failure: errors.KubeError) -> None:
+def test_a_request_that_had_no_effect_is_always_retried(failure: errors.KubeError) -> None:
     assert may_retry(failure, idempotent=False)
 
 
 @pytest.mark.parametrize("failure", ONLY_IF_REPEATABLE, ids=repr)
-def test_what_may_have_had_an_effect_is_repeated_only_if_twice_is_once(failure: errors.KubeError) -> None:
+def test_a_request_that_may_have_had_an_effect_is_retried_only_if_idempotent(
+    failure: errors.KubeError,
+) -> None:
     assert may_retry(failure, idempotent=True)
     assert not may_retry(failure, idempotent=False)
 
 
 @pytest.mark.parametrize("failure", NEVER, ids=repr)
-def test_a_final_answer_is_not_asked_again(failure: errors.KubeError) -> None:
+def test_a_final_error_is_not_retried(failure: errors.KubeError) -> None:
     assert not may_retry(failure, idempotent=True)
 
 

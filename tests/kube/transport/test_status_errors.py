@@ -107,7 +107,7 @@ def test_forbidden_names_user_verb_and_resource(message: str, named: tuple[str, 
     assert (error.user, error.verb, error.resource) == named
 
 
-def test_a_refusal_of_admission_names_what_was_asked() -> None:
+def test_a_denial_by_admission_names_the_request() -> None:
     message = 'deployments.apps "web" is forbidden: exceeded quota'
     error = api_error(403, {}, body(403, "Forbidden", message, kind="deployments", group="apps"), ASKED)
     assert isinstance(error, errors.Forbidden)

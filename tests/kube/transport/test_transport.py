@@ -27,7 +27,7 @@ def instant(**more: object) -> TransportOptions:
     return TransportOptions(clock=InstantClock(), random=lambda: 0.5, **more)  # type: ignore[arg-type]
 
 
-async def test_a_request_carries_credentials_content_type_and_who_asks() -> None:
+async def test_a_request_has_credentials_content_type_and_user_agent() -> None:
     async with (
         serving(in_turn(ok())) as server,
         transport_to(server, instant(user_agent="mine/1")) as transport,
@@ -92,7 +92,9 @@ async def test_a_429_is_retried_after_retry_after_for_any_request(request_: Requ
 
 @pytest.mark.parametrize("code", [500, 502, 503, 504])
 @pytest.mark.parametrize(("request_", "calls"), [(READ, 3), (APPLY, 3), (CREATE, 1)])
-async def test_a_5xx_is_asked_again_only_if_twice_is_once(code: int, request_: Request, calls: int) -> None:
+async def test_a_5xx_is_retried_only_if_the_request_is_idempotent(
+    code: int, request_: Request, calls: int
+) -> None:
     async with (
         serving(in_turn(status(code), status(code), ok())) as server,
         transport_to(server, instant()) as transport,
@@ -131,7 +133,7 @@ async def test_a_cut_connection_is_repeated_if_twice_is_once(request_: Request) 
 
 
 @pytest.mark.parametrize("request_", [CREATE, DELETE], ids=lambda request: request.method)
-async def test_a_write_whose_answer_was_lost_is_ambiguous_and_never_repeated(request_: Request) -> None:
+async def test_a_write_whose_response_was_lost_is_ambiguous_and_never_retried(request_: Request) -> None:
     async with serving(in_turn(ok(), CUT, ok())) as server, transport_to(server, instant()) as transport:
         await transport.request(READ)
         with pytest.raises(errors.Timeout, match="the server may have carried it out") as caught:
@@ -140,7 +142,7 @@ async def test_a_write_whose_answer_was_lost_is_ambiguous_and_never_repeated(req
     assert len(server.seen) == 2
 
 
-async def test_a_server_that_is_not_there_is_tried_again_whatever_was_asked() -> None:
+async def test_any_request_to_an_unreachable_server_is_retried() -> None:
     async with serving(in_turn(ok())) as server:
         settings = server.settings
     codes: list[str] = []
@@ -171,7 +173,7 @@ async def test_a_server_that_does_not_answer_is_a_timeout(request_: Request, amb
     assert caught.value.ambiguous is ambiguous
 
 
-async def test_every_answer_is_reported_with_method_host_and_code() -> None:
+async def test_every_response_is_reported_with_method_host_and_code() -> None:
     reports: list[tuple[str, str, str]] = []
     hooks = Hooks(on_request=lambda method, host, code, seconds: reports.append((method, host, code)))
     answers = in_turn(status(503), ok())
@@ -181,7 +183,7 @@ async def test_every_answer_is_reported_with_method_host_and_code() -> None:
     assert reports == [("GET", host, "503"), ("GET", host, "200")]
 
 
-async def test_before_write_is_asked_for_each_attempt_of_a_write_and_for_nothing_else() -> None:
+async def test_before_write_is_called_for_each_attempt_of_a_write_only() -> None:
     asked: list[str] = []
     hooks = Hooks(before_write=lambda request: asked.append(request.method))
     answers = in_turn(ok(), ok(), status(503), ok())
@@ -196,7 +198,7 @@ def refuse(request: Request) -> None:
     raise errors.LeaseLost("no longer the leader")
 
 
-async def test_a_write_that_before_write_refuses_never_reaches_the_server() -> None:
+async def test_a_write_that_before_write_rejects_never_reaches_the_server() -> None:
     async with (
         serving(in_turn(ok())) as server,
         transport_to(server, instant(hooks=Hooks(before_write=refuse))) as transport,
@@ -233,7 +235,7 @@ async def test_a_write_that_waited_for_its_turn_is_checked_after_the_wait() -> N
     assert len(server.seen) == 1
 
 
-async def test_before_write_is_not_asked_before_the_connection_is_there() -> None:
+async def test_before_write_is_called_after_the_connection_is_open() -> None:
     events: list[str] = []
 
     async def proxy(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
@@ -256,7 +258,7 @@ async def test_before_write_is_not_asked_before_the_connection_is_there() -> Non
     assert events == ["CONNECT"]
 
 
-async def test_a_refused_token_file_is_read_again_and_the_call_repeated(tmp_path: Path) -> None:
+async def test_after_a_401_the_token_file_is_read_again_and_the_call_retried(tmp_path: Path) -> None:
     token = tmp_path / "token"
     token.write_text("old")
 
@@ -284,7 +286,7 @@ async def test_a_rejected_static_token_is_raised_at_once() -> None:
     assert len(server.seen) == 1
 
 
-async def test_a_plugin_whose_tokens_are_all_refused_is_not_run_for_ever(tmp_path: Path) -> None:
+async def test_a_plugin_whose_tokens_are_all_rejected_runs_once_more(tmp_path: Path) -> None:
     script = tmp_path / "plugin"
     kind = (
         '{"apiVersion":"client.authentication.k8s.io/v1","kind":"ExecCredential","status":{"token":"\'$$\'"}}'
@@ -373,7 +375,7 @@ async def test_a_stream_gives_lines_of_any_length_as_they_come() -> None:
     assert received == [b"one", b"two", big, b"last"]
 
 
-async def test_a_stream_that_is_cut_gives_what_was_whole_and_then_fails() -> None:
+async def test_a_cut_stream_returns_its_complete_lines_and_then_fails() -> None:
     async def answer(request: web.BaseRequest) -> web.StreamResponse:
         response = web.StreamResponse()
         await response.prepare(request)
@@ -388,7 +390,7 @@ async def test_a_stream_that_is_cut_gives_what_was_whole_and_then_fails() -> Non
             await anext(lines)
 
 
-async def test_a_refused_stream_raises_its_error() -> None:
+async def test_the_error_response_to_a_stream_is_raised() -> None:
     async with serving(in_turn(status(410, "Expired"))) as server, transport_to(server) as transport:
         with pytest.raises(errors.Gone):
             async with transport.stream(READ):

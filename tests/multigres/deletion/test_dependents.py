@@ -30,13 +30,17 @@ from steward.multigres.views import (
     TopoServerView,
 )
 
-GOING = "2027-01-15T08:00:00Z"
+DELETED_AT = "2027-01-15T08:00:00Z"
 
 
-def meta(name: str, going: bool = False, **labels: str) -> ObjectMeta:
+def meta(name: str, terminating: bool = False, **labels: str) -> ObjectMeta:
     known = {CLUSTER_LABEL: "mini", **{f"multigres.com/{key}": value for key, value in labels.items()}}
     return ObjectMeta(
-        name=name, namespace="ns", uid=name, labels=known, deletion_timestamp=GOING if going else None
+        name=name,
+        namespace="ns",
+        uid=name,
+        labels=known,
+        deletion_timestamp=DELETED_AT if terminating else None,
     )
 
 
@@ -46,19 +50,19 @@ Z1 = names.cell("mini", "z1")
 LOCAL = TopoServerView(meta(names.local_topo(Z1), cell="z1"), TopoServerSpec())
 
 
-def cell(name: str = Z1, going: bool = False, local: bool = False, ref: Any = REF) -> CellView:
+def cell(name: str = Z1, terminating: bool = False, local: bool = False, ref: Any = REF) -> CellView:
     own = CellTopoServer(etcd=Etcd()) if local else CellTopoServer()
-    return CellView(meta(name, going), CellSpec(name="z1", topo_server=own, topo_server_ref=ref))
+    return CellView(meta(name, terminating), CellSpec(name="z1", topo_server=own, topo_server_ref=ref))
 
 
 def shard(
-    name: str = "s", cells: tuple[str, ...] = ("z1",), ref: Any = REF, going: bool = False
+    name: str = "s", cells: tuple[str, ...] = ("z1",), ref: Any = REF, terminating: bool = False
 ) -> ShardView:
     pools = {"default": Pool(cells=list(cells))}
     spec = ShardSpec(
         shard_name="0-inf", pools=pools, multiorch=MultiOrch(cells=list(cells)), topo_server_ref=ref
     )
-    return ShardView(meta(name, going), spec)
+    return ShardView(meta(name, terminating), spec)
 
 
 def group(name: str = "g", ref: Any = REF) -> TableGroupView:
@@ -70,11 +74,11 @@ OTHER = TopoServerRef(name="another")
 
 
 @pytest.mark.parametrize(
-    ("server", "beside", "found"),
+    ("server", "objects", "found"),
     [
         (GLOBAL, NamespaceObjects([], [], []), []),
         (GLOBAL, NamespaceObjects([cell()], [], []), [Dependent("Cell", Z1)]),
-        (GLOBAL, NamespaceObjects([cell(going=True)], [], []), [Dependent("Cell", Z1)]),
+        (GLOBAL, NamespaceObjects([cell(terminating=True)], [], []), [Dependent("Cell", Z1)]),
         (
             GLOBAL,
             NamespaceObjects([cell()], [group()], [shard()]),
@@ -82,17 +86,21 @@ OTHER = TopoServerRef(name="another")
         ),
         (GLOBAL, NamespaceObjects([cell(ref=OTHER)], [group(ref=OTHER)], [shard(ref=OTHER)]), []),
         (LOCAL, NamespaceObjects([cell(local=True)], [], []), [Dependent("Cell", Z1)]),
-        (LOCAL, NamespaceObjects([cell(local=True, going=True)], [], []), []),
-        (LOCAL, NamespaceObjects([cell(local=True, going=True)], [], [shard()]), [Dependent("Shard", "s")]),
-        (LOCAL, NamespaceObjects([cell(local=True, going=True)], [], [shard(cells=("z2",))]), []),
+        (LOCAL, NamespaceObjects([cell(local=True, terminating=True)], [], []), []),
+        (
+            LOCAL,
+            NamespaceObjects([cell(local=True, terminating=True)], [], [shard()]),
+            [Dependent("Shard", "s")],
+        ),
+        (LOCAL, NamespaceObjects([cell(local=True, terminating=True)], [], [shard(cells=("z2",))]), []),
         (LOCAL, NamespaceObjects([cell(local=False)], [], [shard()]), []),
         (LOCAL, NamespaceObjects([], [group()], []), []),
     ],
 )
 def test_the_dependents_of_a_topology_server(
-    server: TopoServerView, beside: NamespaceObjects, found: list[Dependent]
+    server: TopoServerView, objects: NamespaceObjects, found: list[Dependent]
 ) -> None:
-    assert dependents_of(server, beside) == found
+    assert dependents_of(server, objects) == found
 
 
 def test_an_object_triggers_every_server_that_it_uses() -> None:

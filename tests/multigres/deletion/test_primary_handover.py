@@ -37,7 +37,7 @@ def test_the_primary_stays_until_another_has_taken_over() -> None:
     assert waiting.reason == reasons.PRIMARY_WOULD_GO
     assert waiting.message == (
         "removing old waits until another pod has taken over: old-1 is the primary. "
-        "Switch it to another one, or it ends by itself in 1m0s at most"
+        "Switch it to another one, or it shuts down by itself in 1m0s at most"
     )
     [step] = waiting.steps
     assert step.patch.changes == {"metadata": {"annotations": {REMOVAL_REQUESTED: to_timestamp(NOW)}}}  # type: ignore[union-attr]

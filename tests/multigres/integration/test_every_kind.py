@@ -47,24 +47,24 @@ async def test_every_kind_is_watched_repaired_and_deleted(
     token = await asyncio.to_thread(operator_token, MULTIGRES, kubectl)
     config = proxy.write_kubeconfig(tmp_path / "kubeconfig", token)
     _reject_once(proxy, REVISIONS)
-    story = _Story(kubectl, namespace)
-    await asyncio.to_thread(story.begin)
+    scenario = _Scenario(kubectl, namespace)
+    await asyncio.to_thread(scenario.begin)
 
     async with run_operator_process_async(OperatorProcess("multigres", config, namespace, tmp_path / "log")):
-        await _wait_until(story.is_healthy, "the cluster to be healthy")
-        for resource in story.marked:
+        await _wait_until(scenario.is_healthy, "the cluster to be healthy")
+        for resource in scenario.marked:
             _reject_once(proxy, resource)
-        await asyncio.to_thread(story.take_labels)
-        await _wait_until(story.has_all_labels, "every label to be back")
-        await asyncio.to_thread(story.leave_more)
-        await _wait_until(story.has_no_more, "undesired objects to be deleted")
-        await asyncio.to_thread(story.leave_pod_behind)
-        await _wait_until(story.has_found_pod, "a new set to have found its pod")
+        await asyncio.to_thread(scenario.take_labels)
+        await _wait_until(scenario.has_all_labels, "every label to be back")
+        await asyncio.to_thread(scenario.leave_more)
+        await _wait_until(scenario.has_no_more, "undesired objects to be deleted")
+        await asyncio.to_thread(scenario.leave_pod_behind)
+        await _wait_until(scenario.has_found_pod, "a new set to have found its pod")
 
-    assert _resources_read(proxy) >= {*story.marked, REVISIONS}
+    assert _resources_read(proxy) >= {*scenario.marked, REVISIONS}
 
 
-class _Story:
+class _Scenario:
     """A cluster, and one object of each kind that grows out of it."""
 
     def __init__(self, kubectl: Kubectl, namespace: str) -> None:

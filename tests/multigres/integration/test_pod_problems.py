@@ -150,7 +150,7 @@ def manual_class(kubectl: Kubectl) -> Iterator[str]:
 
 
 def volume(claim: Manifest) -> Manifest:
-    """Made for this claim, which spares both the controller's next round."""
+    """Bound to this claim in advance: the binder need not find the two."""
     storage_class = claim["spec"]["storageClassName"]
     reference = {key: claim["metadata"][key] for key in ("namespace", "name")}
     return {
@@ -198,10 +198,12 @@ def test_the_scheduler_is_quoted_until_a_node_takes_the_pods(
     home: str, grown: None, late_node: str, kubectl: Kubectl
 ) -> None:
     text = "cannot be scheduled: 0/"
-    eventually(lambda: text in message_of(kubectl, home, "homeless"), "the scheduler's words")
+    eventually(lambda: text in message_of(kubectl, home, "homeless"), "the message of the scheduler")
     kubectl("uncordon", late_node)
     wait_ready(kubectl, home, "homeless")
-    eventually(lambda: text not in message_of(kubectl, home, "homeless"), "its words to be forgotten")
+    eventually(
+        lambda: text not in message_of(kubectl, home, "homeless"), "the message of the scheduler to disappear"
+    )
 
 
 def test_missing_backup_certificates_are_reported_by_the_cluster_until_they_exist(

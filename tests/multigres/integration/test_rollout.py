@@ -113,7 +113,7 @@ def bad_image(kubectl: Kubectl, long_namespace: str) -> Iterator[None]:
         "spec": {"policyName": name},
     }
     kubectl("create", "-f", "-", document={"apiVersion": "v1", "kind": "List", "items": [policy, binding]})
-    eventually(lambda: _is_marked(kubectl, long_namespace), "the policy to be in force")
+    eventually(lambda: _is_marked(kubectl, long_namespace), "the policy to be active")
     yield
     kubectl("delete", f"mutatingadmissionpolicy/{name}", f"mutatingadmissionpolicybinding/{name}")
 
@@ -187,18 +187,18 @@ def test_a_removed_pool_gives_its_primary_time_to_be_switched(
     kubectl: Kubectl, long_namespace: str, forwards: Path
 ) -> None:
     pools = {name: {**TWO_POOLS[name], "replicasPerCell": 1} for name in TWO_POOLS}
-    parting = ready_cluster(kubectl, long_namespace, forwards, "parting", pools)
-    primary = parting.primary()
-    leaving, staying = sorted(pools, key=lambda name: f"-pool-{name}-" not in primary)
-    parting.set_shutdown_period("300s")  # longer than any timeout of this test: the test deletes it
-    parting.apply_image(GOOD, {staying: pools[staying]})
-    condition = parting.wait_shard_condition("ScaleDownPending", "PrimaryWouldGo")
+    cluster = ready_cluster(kubectl, long_namespace, forwards, "handover", pools)
+    primary = cluster.primary()
+    removed, kept = sorted(pools, key=lambda name: f"-pool-{name}-" not in primary)
+    cluster.set_shutdown_period("300s")  # longer than any timeout of this test: the test deletes it
+    cluster.apply_image(GOOD, {kept: pools[kept]})
+    condition = cluster.wait_shard_condition("ScaleDownPending", "PrimaryWouldGo")
     assert f"{primary} is the primary" in condition["message"]
-    assert primary in parting.servers()
-    parting.set_shutdown_period("1s")
+    assert primary in cluster.servers()
+    cluster.set_shutdown_period("1s")
     eventually(
-        lambda: all(f"-pool-{staying}-" in name for name in parting.servers()), f"pool {leaving} to go"
+        lambda: all(f"-pool-{kept}-" in name for name in cluster.servers()), f"pool {removed} to be removed"
     )
-    parting.wait_updated(GOOD, 1)
-    assert f"-pool-{staying}-" in parting.wait_primary()
-    assert parting.shard_condition("ScaleDownPending") is None
+    cluster.wait_updated(GOOD, 1)
+    assert f"-pool-{kept}-" in cluster.wait_primary()
+    assert cluster.shard_condition("ScaleDownPending") is None

@@ -75,9 +75,9 @@ def secret(name: str, namespace: str) -> Manifest:
 def grown(webhooks: object, kubectl: Kubectl, home: str) -> list[tuple[list[str], Manifest]]:
     """Everything applied, some client-side and some server-side: how, and what."""
     as_the_design_prints(kubectl)
-    beside = [*(secret(name, home) for name in WRITTEN_ELSEWHERE), *templates(home)]
-    beside += [each for sample in SAMPLES for each in documents(sample, home) if each["kind"] != CLUSTER]
-    kubectl("apply", "--server-side", "-f", "-", document=listed(beside))
+    referenced = [*(secret(name, home) for name in WRITTEN_ELSEWHERE), *templates(home)]
+    referenced += [each for sample in SAMPLES for each in documents(sample, home) if each["kind"] != CLUSTER]
+    kubectl("apply", "--server-side", "-f", "-", document=listed(referenced))
     mine = [each for sample in SAMPLES for each in documents(sample, home) if each["kind"] == CLUSTER]
     mine += [of_the_design(name, home) for name in OF_THE_DESIGN]
     # Only the example: kubectl reads a list more strictly, and the documented status lacks required fields.

@@ -95,7 +95,7 @@ def test_the_scheduler_is_quoted_for_a_pod_without_a_node(home: str, kubectl: Ku
         condition = kubectl.json("get", "mgc", "homeless", "-n", home)
         return str(condition.get("status", {}).get("message", ""))
 
-    eventually(lambda: "cannot be scheduled: 0/" in message(), "the scheduler's words")
+    eventually(lambda: "cannot be scheduled: 0/" in message(), "the message of the scheduler")
     label = "topology.kubernetes.io/zone=nowhere"
     eventually(lambda: f"no node carries {label}" in message(), "the message of the scheduler")
 
@@ -115,10 +115,10 @@ def test_a_rejected_child_is_reported_with_the_message_of_the_api_server(home: s
 
 def test_a_terminating_topology_server_is_reported_with_its_dependents(home: str, kubectl: Kubectl) -> None:
     kubectl("create", "-f", "-", document=small_cluster(home, "doomed"))
-    look = ("get", "cells,toposervers", "-n", home, "-l", "multigres.com/cluster=doomed")
+    query = ("get", "cells,toposervers", "-n", home, "-l", "multigres.com/cluster=doomed")
 
     def held() -> bool:
-        finalizers = [each["metadata"].get("finalizers") for each in kubectl.json(*look)["items"]]
+        finalizers = [each["metadata"].get("finalizers") for each in kubectl.json(*query)["items"]]
         return len(finalizers) == 2 and all(finalizers)
 
     eventually(held, "the cell and its server to be held")
@@ -175,8 +175,8 @@ def test_random_specs_end_in_a_status_and_leave_other_clusters_alone(home: str, 
         assert any(name.startswith(f"{kind}.") for name in taken), f"the server refused every {kind}"
     eventually(lambda: taken <= with_status(kubectl, home), "a status of each", PATIENCE_SECONDS)
     kubectl("create", "-f", "-", document=small_cluster(home, "sound"))
-    look = ("get", "deployment", "-n", home, "--field-selector", "metadata.name=sound-multiadmin")
-    eventually(lambda: kubectl.json(*look)["items"], "a sound cluster beside them to be carried out")
+    query = ("get", "deployment", "-n", home, "--field-selector", "metadata.name=sound-multiadmin")
+    eventually(lambda: kubectl.json(*query)["items"], "a valid cluster in the same namespace to be created")
 
 
 def created(kubectl: Kubectl, items: list[Manifest]) -> set[str]:

@@ -177,4 +177,4 @@ def test_an_invalid_annotation_is_reported_and_the_default_is_used(servers: Topo
     servers.delete("cell", "my-gateway")
     servers.wait_gone("cell", "my-gateway")
     servers.wait_event("AnnotationIgnored", "'soon' is no duration, such as 30s or 1m30s; 1s is used instead")
-    servers.wait_event("AnnotationIgnored", "'yesterday' is no time; the shutdown starts anew")
+    servers.wait_event("AnnotationIgnored", "'yesterday' is not a timestamp; the shutdown starts again")

@@ -35,7 +35,7 @@ def pod(
     revision: str = OLD,
     *,
     ready: bool = True,
-    leaving: bool = False,
+    terminating: bool = False,
     since: float = NOW,
     stuck: str = "",
 ) -> PodView:
@@ -46,7 +46,7 @@ def pod(
             name=name,
             uid=f"uid of {name}",
             labels={REVISION: revision},
-            deletion_timestamp=to_timestamp(NOW) if leaving else None,
+            deletion_timestamp=to_timestamp(NOW) if terminating else None,
         ),
         PodStatus(conditions=(condition,), container_statuses=(ContainerStatus("postgres", state=waiting),)),
     )
@@ -108,7 +108,7 @@ def test_the_only_server_that_may_lead_needs_no_known_primary() -> None:
 @pytest.mark.parametrize(
     ("others", "message"),
     [
-        ((pod("a-1", NEW, leaving=True),), "waits until pod a-1 is replaced"),
+        ((pod("a-1", NEW, terminating=True),), "waits until pod a-1 is replaced"),
         ((pod("a-1", NEW, ready=False),), "waits until pod a-1 is ready"),
     ],
 )
@@ -217,7 +217,10 @@ def test_no_pod_is_removed_while_the_primary_is_unknown() -> None:
 
 
 def test_the_next_pod_is_removed_when_the_last_one_is_gone() -> None:
-    assert shrinking("a-0", THREE[0], THREE[1], pod("a-2", NEW, leaving=True)) == (3, reasons.SCALING_DOWN)
+    assert shrinking("a-0", THREE[0], THREE[1], pod("a-2", NEW, terminating=True)) == (
+        3,
+        reasons.SCALING_DOWN,
+    )
 
 
 def test_a_shard_scaled_to_zero_waits_for_no_handover() -> None:

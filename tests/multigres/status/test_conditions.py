@@ -30,7 +30,7 @@ READY = ComponentStatus("pool a", 1, 1, True)
 WAITING = ComponentStatus("pool b", 3, 1, True)
 FAILING = ComponentStatus("pool c", 1, 0, True, problem="pod c-0: container postgres is in CrashLoopBackOff")
 UNBOUND = ComponentStatus("pool d", 1, 0, True, hint="pod d-0 cannot be scheduled: no zone z9")
-STALL = Stall(reasons.INVALID_SPEC, "spec.cells: mend it")
+STALL = Stall(reasons.INVALID_SPEC, "spec.cells: correct it")
 
 
 def status(health: ObjectHealth, previous: Any = msgspec.UNSET) -> dict[str, Any]:
@@ -49,7 +49,7 @@ def conditions_of(health: ObjectHealth) -> api.Conditions:
         ([WAITING], None, "Progressing", "waiting for pool b: 1 of 3 ready (since 2026-01-01T00:00:00Z)"),
         ([FAILING], None, "Degraded", "pool c: pod c-0: container postgres is in CrashLoopBackOff"),
         ([UNBOUND], None, "Initializing", "waiting for pool d (pod d-0 cannot be scheduled: no zone z9)"),
-        ([READY], STALL, "Degraded", "spec.cells: mend it"),
+        ([READY], STALL, "Degraded", "spec.cells: correct it"),
     ],
 )
 def test_phase_and_message_follow_from_the_components(
@@ -93,7 +93,7 @@ def test_a_child_that_has_not_observed_its_generation_is_not_ready() -> None:
     ("previous", "current", "expected"),
     [
         (None, assess_health([WAITING]), []),
-        (None, assess_health([], STALL), [Transition(reasons.INVALID_SPEC, "spec.cells: mend it", True)]),
+        (None, assess_health([], STALL), [Transition(reasons.INVALID_SPEC, "spec.cells: correct it", True)]),
         (
             assess_health([WAITING]),
             assess_health([READY]),

@@ -52,8 +52,8 @@ class DeletedCluster(TopoServerObjects):
             owners = each["metadata"].get("ownerReferences", [])
             if [one["uid"] for one in owners] == [owner]:
                 name = f"{each['kind']}/{each['metadata']['name']}"
-                nobody = '{"metadata":{"ownerReferences":null}}'
-                self.kubectl("patch", name, "-n", self.namespace, "--type=merge", "-p", nobody)
+                no_owners = '{"metadata":{"ownerReferences":null}}'
+                self.kubectl("patch", name, "-n", self.namespace, "--type=merge", "-p", no_owners)
 
     def wait_orphaned(self, cell: Manifest) -> None:
         """The cluster is gone, and its cell is unchanged, without an owner."""

@@ -195,7 +195,7 @@ async def test_a_requeue_without_a_delay_uses_the_backoff() -> None:
         assert running.results() == {"requeue": 3}
 
 
-async def test_all_objects_are_looked_at_again_once_in_a_long_while() -> None:
+async def test_a_resync_enqueues_all_objects() -> None:
     async with running_loop() as running:
         await running.clock.pass_time(1001)
         assert running.reconciler.reconciled == ["a", "a"]

@@ -100,7 +100,7 @@ def test_a_rollout_that_makes_no_progress_stops() -> None:
     assert phase(later) == "Failed"
     assert later.write == ()
     assert later.status is not None
-    assert "Edit the template to go on" in str(later.status.message)
+    assert "Edit the template to continue" in str(later.status.message)
 
 
 def test_progress_moves_the_deadline() -> None:

@@ -77,7 +77,7 @@ def test_a_bad_version_stops_at_its_first_tenant_and_a_good_one_reaches_all(
 def _check_failure_and_next_edit(world: World) -> None:
     failed = _until_phase(world, "Failed", 2)
     assert (failed["updatedNodes"], failed["readyUpdatedNodes"]) == (1, 0)
-    assert "Edit the template to go on" in failed["message"]
+    assert "Edit the template to continue" in failed["message"]
     assert until(lambda: world.events("RolloutFailed"))
     generations = {name: generation for name, (generation, _) in _generations(world).items()}
     assert generations == {"acme-web-app": 2, "hooli-web-app": 1, "umbrella-web-app": 1}

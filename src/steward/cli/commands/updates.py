@@ -97,7 +97,7 @@ def history(cluster: str, output: str, **options: Any) -> None:
         ]
         for each in revision_history(state.revisions)
     ]
-    for line in format_table(["TEMPLATE", "GENERATION", "NUMBER", "IN FORCE", "REVISION"], rows):
+    for line in format_table(["TEMPLATE", "GENERATION", "NUMBER", "ACTIVE", "REVISION"], rows):
         click.echo(line)
 
 

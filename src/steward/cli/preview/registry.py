@@ -62,15 +62,15 @@ class PreviewExecutor(PlanExecutor):
     results: list[DryRunResult]
     is_quiet = False
 
-    async def execute(self, plan: Plan, cause: Ref) -> PlanResult:
+    async def execute(self, plan: Plan, for_object: Ref) -> PlanResult:
         if not self.is_quiet:
-            self.results.extend(await self.dry_run.execute(plan, cause))
+            self.results.extend(await self.dry_run.execute(plan, for_object))
         return PlanResult()
 
 
 class PreviewManager(Manager):
     def executor(self, field_manager: str, hooks: StepHooks | None = None) -> PreviewExecutor:
-        executor = PreviewExecutor(self._dependencies, field_manager, hooks)
+        executor = PreviewExecutor(self._executor_dependencies, field_manager, hooks)
         executor.dry_run, executor.results = DryRunExecutor(self.client, field_manager), []
         return executor
 

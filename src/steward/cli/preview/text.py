@@ -100,7 +100,7 @@ def _mask_secret_data(before: Manifest, after: Manifest) -> tuple[Manifest, Mani
 def render_entries(
     entries: list[PreviewEntry], most: Mapping[DryRunOutcome, int] = _MAX_LISTED
 ) -> Iterator[tuple[str, DryRunOutcome | None]]:
-    """Lines, each with the verdict that decides its colour."""
+    """Lines, each with the outcome that decides its colour."""
     shown: Counter[tuple[DryRunOutcome, str]] = Counter()
     for each in entries:
         kind = "" if each.ref is None else each.ref.kind.kind
@@ -118,10 +118,10 @@ def _entry_lines(each: PreviewEntry) -> Iterator[tuple[str, DryRunOutcome | None
     reason = f": {each.message}" if each.message else ""
     yield f"{MARKS[each.outcome]}{name}{reason}", each.outcome
     for line in each.diff[2:]:
-        yield f"    {line}", _diff_line_verdict(line)
+        yield f"    {line}", _diff_line_outcome(line)
 
 
-def _diff_line_verdict(line: str) -> DryRunOutcome | None:
+def _diff_line_outcome(line: str) -> DryRunOutcome | None:
     return {"+": DryRunOutcome.CREATE, "-": DryRunOutcome.DELETE}.get(line[:1])
 
 

@@ -1,4 +1,4 @@
 """Progress on a terminal: a live line, a live tree.
 
-Imports `cli.inspect`.
+Imports `cli.inspect` and `local.progress`.
 """

@@ -1,4 +1,4 @@
-"""Server-side apply that sends nothing when nothing would change, and repairs what the server refuses.
+"""Server-side apply that sends nothing when nothing would change, and repairs applies that the server rejects.
 
-Imports `kube.client`, `kube.cache` and `kube.managed_fields`.
+Imports `kube.cache`, `kube.client`, `kube.managed_fields`, `kube.objects` and `kube.bounded_cache`.
 """

@@ -122,9 +122,9 @@ class Applier:
     async def _is_noop(
         self, manifest: Manifest, options: ApplyOptions, comparison: Comparison, live: LiveOwnership
     ) -> bool:
-        verdict = comparison.compare(live.owned)
-        if verdict is not ComparisonResult.UNSURE:
-            return verdict is ComparisonResult.SAME
+        result = comparison.compare(live.owned)
+        if result is not ComparisonResult.UNSURE:
+            return result is ComparisonResult.SAME
         try:
             body = await self._client.apply(manifest, replace(options, dry_run=True))
         except Invalid:
@@ -142,8 +142,8 @@ class Applier:
         for _ in range(_REPAIRS):
             try:
                 return await self._client.apply(manifest, options)
-            except Invalid as refusal:
-                if options.dry_run or not await self._repairer.repair(manifest, options, refusal):
+            except Invalid as rejection:
+                if options.dry_run or not await self._repairer.repair(manifest, options, rejection):
                     raise
         return await self._client.apply(manifest, options)
 
@@ -199,7 +199,7 @@ def is_authoritative(store: Store[Any], ref: Ref, manifest: Manifest, options: A
         return True
     labels = manifest["metadata"].get("labels") or {}
     meta = ObjectMeta(name=ref.key.name, namespace=ref.key.namespace, labels=labels)
-    return not rule.field_selector and any(source.selects(meta) for source in store.scopes)
+    return not rule.field_selector and any(scope.selects(meta) for scope in store.scopes)
 
 
 def _outcome(answered: ManagedMeta, live: LiveOwnership, manager: str) -> ApplyOutcome:

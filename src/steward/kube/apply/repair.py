@@ -35,11 +35,11 @@ class ApplyRepairer:
     def __init__(self, client: Client) -> None:
         self._client = client
 
-    async def repair(self, manifest: Manifest, options: ApplyOptions, refusal: Invalid) -> bool:
+    async def repair(self, manifest: Manifest, options: ApplyOptions, rejection: Invalid) -> bool:
         """Whether a patch was sent, so that another attempt to apply makes sense."""
         if not options.force or options.subresource:
             return False
-        ref, causes = ref_of(manifest), _causes(refusal)
+        ref, causes = ref_of(manifest), _causes(rejection)
         for _ in range(_ATTEMPTS):
             live = await self._read(ref)
             operations = repair_operations(manifest, live, causes)
@@ -87,8 +87,8 @@ class ApplyRepairer:
         return await self._client.patch(ref, patch, manager=options.manager + _SUFFIX)
 
 
-def _causes(refusal: Invalid) -> list[RejectionCause]:
-    causes: list[dict[str, Any]] = refusal.details.get("causes") or []
+def _causes(rejection: Invalid) -> list[RejectionCause]:
+    causes: list[dict[str, Any]] = rejection.details.get("causes") or []
     return [
         RejectionCause(cause.get("reason", ""), cause.get("field", ""), cause.get("message", ""))
         for cause in causes

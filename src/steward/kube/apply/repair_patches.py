@@ -58,7 +58,7 @@ def _restore_merge_keys(manifest: Manifest, live: Manifest, steps: list[str]) ->
         if not isinstance(location.live, list) or not isinstance(location.desired, list):
             continue
         ours = {desired[field]: desired for desired in location.desired if field in desired}
-        items = [{**item, **ours.get(item.get(field), {})} for item in location.live]
+        items = [{**live_item, **ours.get(live_item.get(field), {})} for live_item in location.live]
         if items != location.live:
             yield {"op": "replace", "path": location.pointer, "value": items}
 

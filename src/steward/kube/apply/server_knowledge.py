@@ -93,9 +93,8 @@ class ServerKnowledge:
             may_grow = is_container(sent_value) or (sent_value is None and is_container(stored_value))
             if may_grow and path[0] != _NEVER_DEFAULTED:
                 digest = _digest(sent_value)
-                is_unchanged = digest == _digest(
-                    stored_value
-                )  # Python's == takes 1, 1.0 and True for the same
+                # Digests, because 1, 1.0 and True are equal in Python.
+                is_unchanged = digest == _digest(stored_value)
                 self._stored_as.set((kind, path, digest), _UNCHANGED if is_unchanged else (stored_value,))
                 learned.append(path)
         return learned

@@ -1,4 +1,4 @@
-"""Authenticates to an API server: tokens, client certificates, exec plugins, impersonation.
+"""Authenticates to an API server: tokens, passwords, client certificates, exec plugins.
 
-Imports `kube.objects`.
+Imports `kube.config`.
 """

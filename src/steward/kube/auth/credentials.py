@@ -22,7 +22,7 @@ class RequestCredentials(Struct, frozen=True):
     certificate: ClientCertificate | None = None
 
     def __repr__(self) -> str:
-        return "Presented(...)"
+        return "RequestCredentials(...)"
 
 
 class CredentialSource(Protocol):

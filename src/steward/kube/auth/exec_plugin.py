@@ -101,7 +101,7 @@ def is_interactive(settings: ExecSettings, has_terminal: bool) -> bool:
     if settings.interactive_mode == "Always" and not has_terminal:
         raise ConfigError(
             f"the credential plugin {settings.command} must ask on a terminal (interactiveMode: Always), "
-            "and there is none; use credentials that need no person"
+            "and there is none; use credentials that need no user input"
         )
     return settings.interactive_mode != "Never" and has_terminal
 

@@ -1,4 +1,4 @@
 """Informer caches: list and watch by rule into indexed stores of typed views.
 
-Imports `kube.client` and `kube.managed_fields`.
+Imports `kube.client`, `kube.transport`, `kube.managed_fields` and `kube.objects`.
 """

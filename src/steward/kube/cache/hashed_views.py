@@ -1,6 +1,6 @@
 """A view of ConfigMaps and Secrets that keeps a hash instead of the data, to detect changes.
 
-CacheRule(CONFIG_MAP, Hashed, reduce=with_hash)
+CacheRule(CONFIG_MAP, HashedData, reduce=reduce_to_hash)
 """
 
 from hashlib import sha256

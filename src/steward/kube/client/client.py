@@ -329,10 +329,10 @@ async def connect(settings: ConnectionSettings, options: "TransportOptions | Non
     return client_with_transport(Transport(settings, options), settings, options.clock)
 
 
-def client_with_transport(messenger: ApiTransport, settings: ConnectionSettings, clock: Clock) -> Client:
+def client_with_transport(transport: ApiTransport, settings: ConnectionSettings, clock: Clock) -> Client:
     impersonation = settings.impersonation
     call_options = CallOptions(headers=impersonation.headers()) if impersonation else CallOptions()
-    return Client(messenger, Discovery(messenger, clock), call_options)
+    return Client(transport, Discovery(transport, clock), call_options)
 
 
 def _effect(dry_run: bool) -> Effect:

@@ -46,24 +46,24 @@ def one(body: bytes, view: type[T]) -> T:
 def page(body: bytes, kind: Kind, view: type[T]) -> Page[T]:
     decoder = _page_decoder(cast(Hashable, view))
     try:
-        answer: _ListBody[T] = _decode(decoder, body)
+        decoded: _ListBody[T] = _decode(decoder, body)
     except TooDeep:
         if view is not msgspec.Raw:
             raise
-        answer = _decode(decoder, cut_deep_values(body, LIST_MEMBER_DEPTH))
-    items = answer.items or []
+        decoded = _decode(decoder, cut_deep_values(body, LIST_MEMBER_DEPTH))
+    items = decoded.items or []
     if view is dict:
         _set_kinds(cast(list[dict[str, Any]], items), kind)
-    return Page(items, answer.metadata.resource_version, answer.metadata.more)
+    return Page(items, decoded.metadata.resource_version, decoded.metadata.more)
 
 
 def _decode(decoder: msgspec.json.Decoder[Any], body: bytes) -> Any:
     try:
         return decoder.decode(body)
     except (msgspec.DecodeError, UnicodeDecodeError) as error:
-        raise ApiError(200, "UnreadableAnswer", f"the answer is not what was asked for: {error}") from error
+        raise ApiError(200, "UnreadableAnswer", f"the response cannot be decoded: {error}") from error
     except RecursionError:
-        raise TooDeep(200, "UnreadableAnswer", "the answer holds what is nested too deeply") from None
+        raise TooDeep(200, "UnreadableAnswer", "the response is nested too deeply") from None
 
 
 def _set_kinds(items: list[dict[str, Any]], kind: Kind) -> None:

@@ -129,9 +129,7 @@ class Discovery:
             for root in ("/api", "/apis"):
                 if self._is_aggregated and self._may_refresh(root):
                     await self._read_aggregate(root)
-        by_group = {
-            resources.group: resources for resources in reversed(self._resources) if resources.kind == kind
-        }
+        by_group = {known.group: known for known in reversed(self._resources) if known.kind == kind}
         return tuple(by_group.values())
 
     def invalidate(self, kind: Kind) -> None:

@@ -8,7 +8,7 @@ renewal, on our monotonic clock, which is well before another replica may acquir
 
 import asyncio
 import logging
-import random as chance
+import random as stdlib_random
 from collections.abc import Callable
 from datetime import UTC, datetime
 from typing import Any, NamedTuple
@@ -126,7 +126,7 @@ class LeaseHolder:
         client: Client,
         settings: LeaseSettings,
         clock: Clock | None = None,
-        random: Random = chance.random,
+        random: Random = stdlib_random.random,
     ) -> None:
         # Half of the deadline per call, without retries inside: one hanging connection must not cost the lease.
         self._client = client.for_election().with_timeout(settings.renew_deadline / 2, NO_RETRY)

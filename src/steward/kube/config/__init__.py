@@ -1,4 +1,4 @@
 """Finds out how to connect to an API server: kubeconfig files, in-cluster files, proxies.
 
-Imports `kube.auth` and `kube.objects`.
+Imports only `kube.errors`.
 """

@@ -151,7 +151,7 @@ def _pem(data: str, path: str, origin: str) -> Pem:
     if data:
         return Pem(data=_from_base64(data, origin))
     if path and not Path(path).is_file():
-        raise ConfigError(f"{origin} names {path}, which is not there")
+        raise ConfigError(f"{origin} names {path}, which does not exist")
     return Pem(file=path)
 
 

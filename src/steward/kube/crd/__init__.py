@@ -1,4 +1,4 @@
 """Generates CustomResourceDefinitions with structural schemas from msgspec Structs.
 
-Imports `kube.objects`.
+Imports nothing of Steward.
 """

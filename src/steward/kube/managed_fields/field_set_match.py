@@ -95,8 +95,8 @@ def _map_matches(node: MapNode, value: dict[str, Any], questions: list[SchemaQue
     if found == len(value):
         return True
     return all(
-        _may_be_untracked((*node.path, name), held, questions)
-        for name, held in value.items()
+        _may_be_untracked((*node.path, name), member, questions)
+        for name, member in value.items()
         if name not in node.children
     )
 
@@ -106,7 +106,7 @@ def _may_be_untracked(path: Path, value: Any, questions: list[SchemaQuestion]) -
         questions.append(Untracked(path))
         return True
     if type(value) is dict and value:
-        return all(_may_be_untracked((*path, name), held, questions) for name, held in value.items())
+        return all(_may_be_untracked((*path, name), member, questions) for name, member in value.items())
     return False
 
 
@@ -124,4 +124,4 @@ def _contains(node: SetNode, item: Any) -> bool:
 def _positions_match(node: IndexedListNode, items: list[Any], questions: list[SchemaQuestion]) -> bool:
     if len(items) != len(node.children):
         return False
-    return all(_matches(child, items[place], questions) for place, child in node.children.items())
+    return all(_matches(child, items[position], questions) for position, child in node.children.items())

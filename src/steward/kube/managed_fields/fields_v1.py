@@ -62,13 +62,13 @@ class MapNode:
             return
         get = value.get
         for name, child, canonical in self._steps:
-            held = get(name)
-            if held is None:
+            member = get(name)
+            if member is None:
                 child.collect_missing(out)
             elif canonical is not None:
-                out.append(canonical(held))
+                out.append(canonical(member))
             else:
-                child.collect(held, out)
+                child.collect(member, out)
 
     def collect_missing(self, out: list[Any]) -> None:
         for child in self.children.values():
@@ -125,24 +125,24 @@ class KeyedListNode:
 
     def _identity_with_defaults(self, given: tuple[Any, ...]) -> tuple[Any, ...] | None:
         # FieldsV1 has the schema's default for a key that the manifest leaves out (a port's protocol is TCP).
-        usual = tuple(
-            _KEY_DEFAULTS.get(key) if mine is ABSENT else mine
-            for key, mine in zip(self.keys, given, strict=True)
+        with_defaults = tuple(
+            _KEY_DEFAULTS.get(key) if value is ABSENT else value
+            for key, value in zip(self.keys, given, strict=True)
         )
-        if usual in self.children:
-            return usual
-        fits = [
+        if with_defaults in self.children:
+            return with_defaults
+        matching = [
             identity
             for identity in self.children
-            if all(mine is ABSENT or mine == theirs for mine, theirs in zip(given, identity, strict=True))
+            if all(value is ABSENT or value == owned for value, owned in zip(given, identity, strict=True))
         ]
-        return fits[0] if len(fits) == 1 else None
+        return matching[0] if len(matching) == 1 else None
 
     def _item_order(self, found: dict[tuple[Any, ...], Any]) -> str | None:
         if len(self.children) < 2:
             return None
-        place = {identity: number for number, identity in enumerate(self.children)}
-        return ",".join(str(place[identity]) for identity in found)
+        position = {identity: number for number, identity in enumerate(self.children)}
+        return ",".join(str(position[identity]) for identity in found)
 
     def collect_missing(self, out: list[Any]) -> None:
         out.append(None)
@@ -165,8 +165,8 @@ class SetNode:
         self.values = values
 
     def collect(self, value: Any, out: list[Any]) -> None:
-        held = value if type(value) is list else ()
-        ours = sorted(str(item) for item in held if type(item) not in (dict, list) and item in self.values)
+        items = value if type(value) is list else ()
+        ours = sorted(str(item) for item in items if type(item) not in (dict, list) and item in self.values)
         out.append("\0".join(ours))
 
     def collect_missing(self, out: list[Any]) -> None:
@@ -186,10 +186,10 @@ class IndexedListNode:
         self.children = children
 
     def collect(self, value: Any, out: list[Any]) -> None:
-        held = value if type(value) is list else []
-        for place, child in self.children.items():
-            if place < len(held):
-                child.collect(held[place], out)
+        items = value if type(value) is list else []
+        for position, child in self.children.items():
+            if position < len(items):
+                child.collect(items[position], out)
             else:
                 child.collect_missing(out)
 
@@ -220,7 +220,7 @@ def _node(kind: Kind, path: Path, entry: dict[str, Any]) -> Node:
         )
     match next(iter(members))[:2]:
         case "f:":
-            return _branch(kind, path, members)
+            return _map_node(kind, path, members)
         case "k:":
             return _keyed_list(kind, path, members)
         case "v:":
@@ -233,7 +233,7 @@ def _node(kind: Kind, path: Path, entry: dict[str, Any]) -> Node:
             raise ValueError(f"managedFields of {kind}: unknown path element {other!r} at {'.'.join(path)}")
 
 
-def _branch(kind: Kind, path: Path, members: dict[str, Any]) -> MapNode:
+def _map_node(kind: Kind, path: Path, members: dict[str, Any]) -> MapNode:
     return MapNode(path, {name[2:]: _node(kind, (*path, name[2:]), below) for name, below in members.items()})
 
 

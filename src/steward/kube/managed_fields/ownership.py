@@ -64,7 +64,7 @@ def _paths(kind: Kind, raw: bytes) -> list[Path]:
 @lru_cache(maxsize=2048)
 def _shared_maps(kind: Kind, raw: bytes) -> frozenset[int]:
     paths = _paths(kind, raw)
-    return frozenset(place for place, path in enumerate(paths) if not is_atomic_map(kind, path))
+    return frozenset(position for position, path in enumerate(paths) if not is_atomic_map(kind, path))
 
 
 _interned: WeakValueDictionary[tuple[Kind, bytes], FieldSet] = WeakValueDictionary()
@@ -179,7 +179,7 @@ def with_numbered_owners(obj: Manifest, owners: tuple[str, ...]) -> Manifest:
     metadata = obj.get("metadata")
     if not owners or not isinstance(metadata, dict):
         return obj
-    number = {uid: f"#{place}" for place, uid in enumerate(owners)}
+    number = {uid: f"#{position}" for position, uid in enumerate(owners)}
     references = [_numbered(reference, number) for reference in metadata.get("ownerReferences") or ()]
     return {**obj, "metadata": {**metadata, "ownerReferences": references}}
 
@@ -202,14 +202,18 @@ def digest_values(values: list[Any], shared_maps: Collection[int] = ()) -> bytes
     if not any(type(value) in _CONTAINERS for value in values):
         return _digest(values) + _NO_CONTAINERS
     maps = {
-        place: value for place, value in enumerate(values) if type(value) is dict and place in shared_maps
+        position: value
+        for position, value in enumerate(values)
+        if type(value) is dict and position in shared_maps
     }
-    deep = [value for place, value in enumerate(values) if type(value) in _CONTAINERS and place not in maps]
-    scalars = [
-        (None if place in maps else True) if type(value) in _CONTAINERS else value
-        for place, value in enumerate(values)
+    deep = [
+        value for position, value in enumerate(values) if type(value) in _CONTAINERS and position not in maps
     ]
-    filled = [(place, value) for place, value in maps.items() if value]
+    scalars = [
+        (None if position in maps else True) if type(value) in _CONTAINERS else value
+        for position, value in enumerate(values)
+    ]
+    filled = [(position, value) for position, value in maps.items() if value]
     return _digest(scalars) + _digest(deep) + (_digest(filled) if filled else b"")
 
 

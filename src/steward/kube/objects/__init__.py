@@ -1,4 +1,4 @@
 """API object types and their pure rules: kinds, metadata, conditions, quantities, patches, readiness.
 
-Pure. Imports only `kube.errors`.
+Pure. Imports nothing of Steward.
 """

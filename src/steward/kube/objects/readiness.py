@@ -75,7 +75,7 @@ def _too_few(what: str, actual: int, desired: int) -> NotReady:
     return NotReady(f"{actual} of {desired} replicas are {what}")
 
 
-_UNOBSERVED: Final = NotReady("the latest change has not been looked at yet")
+_UNOBSERVED: Final = NotReady("the latest change has not been observed yet")
 
 
 def _deployment(obj: ReadinessView) -> Readiness:
@@ -88,7 +88,7 @@ def _deployment(obj: ReadinessView) -> Readiness:
     if status.updated_replicas < desired:
         return _too_few("updated", status.updated_replicas, desired)
     if status.replicas > status.updated_replicas:
-        return NotReady(f"{status.replicas - status.updated_replicas} old replicas are still there")
+        return NotReady(f"{status.replicas - status.updated_replicas} old replicas still exist")
     if status.available_replicas < desired:
         return _too_few("available", status.available_replicas, desired)
     return READY_NOW

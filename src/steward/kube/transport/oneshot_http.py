@@ -64,9 +64,8 @@ class OneShotConnection(http.client.HTTPConnection):
 
     def open_stream(self) -> http.client.HTTPResponse:
         """Reads the head of a response whose body may never end."""
-        stream_socket = (
-            self.sock
-        )  # owned by the response from then on, when the server closes the connection after it
+        # Kept before the response takes it over, which it does when the server closes the connection at the end.
+        stream_socket = self.sock
         response = self.getresponse()
         stream_socket.settimeout(None)
         self._stream_socket = stream_socket

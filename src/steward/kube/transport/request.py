@@ -66,13 +66,13 @@ class CallOptions(Struct, frozen=True, kw_only=True):
     retry: RetryPolicy | None = None
 
     def apply_to(self, request: Request) -> Request:
-        if self == _USUAL:
+        if self == _DEFAULT_OPTIONS:
             return request
         effect = Effect.ELECTION if self.election else request.effect
         return replace(request, headers=self.headers, effect=effect, timeout=self.timeout, retry=self.retry)
 
 
-_USUAL = CallOptions()
+_DEFAULT_OPTIONS = CallOptions()
 
 
 class Response(Struct, frozen=True):

@@ -1,4 +1,4 @@
 """Gives a fresh control plane its nodes and storage classes.
 
-Imports `local.settings` and `local.kwok`.
+Imports `local.settings`, `local.kwok`, `local.certificates` and `local.health`.
 """

@@ -1,4 +1,4 @@
 """The sample of `steward up`: its manifests and its table of customers.
 
-Imports `local.errors`.
+Imports `kube` and `local.errors`.
 """

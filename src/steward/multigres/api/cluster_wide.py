@@ -1,4 +1,4 @@
-"""Fields that a cluster hands down to its children, declared once.
+"""Fields of a cluster that its children inherit, declared once.
 
 The builders in `multigres.objects` copy every field that is declared here from a parent to its children: a new field
 needs no further copying code. `property_order` only keeps the order of the properties in the CRDs; fields that it

@@ -151,8 +151,8 @@ def _server_names(shard: ShardView) -> list[str]:
     path, namespace = shard_path(shard), shard.metadata.namespace
     services = [
         names.pool_headless(path, pool, cell)
-        for pool, shape in sorted(or_default(shard.spec.pools, {}).items())
-        for cell in sorted(or_default(shape.cells, []))
+        for pool, spec in sorted(or_default(shard.spec.pools, {}).items())
+        for cell in sorted(or_default(spec.cells, []))
     ]
     domains = [f"*.{service}.{namespace}.svc" for service in services]
     return [name for domain in domains for name in (domain, f"{domain}.cluster.local")]

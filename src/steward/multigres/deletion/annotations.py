@@ -1,4 +1,4 @@
-"""Reads the annotations that steer a deletion, and plans finalizers. Pure.
+"""Reads the annotations and finalizers that control a deletion. Pure.
 
 Annotations are set on the object itself or on its MultigresCluster; the object's own take precedence, one by one. An
 invalid value never blocks a deletion and never shortens it by accident: the default is used instead, and the problem is
@@ -100,11 +100,13 @@ def shutdown_start(annotations: Mapping[str, str], now: float, requested_at: flo
     try:
         at = from_timestamp(text)
     except (ValueError, OverflowError):
-        return ShutdownStart(None, f"{STARTED}: {text!r} is no time; the shutdown starts anew")
+        return ShutdownStart(None, f"{STARTED}: {text!r} is not a timestamp; the shutdown starts again")
     if at > now + SKEW_SECONDS:
-        return ShutdownStart(None, f"{STARTED}: {text} is yet to come; the shutdown starts anew")
+        return ShutdownStart(None, f"{STARTED}: {text} is in the future; the shutdown starts again")
     if at < requested_at - LONG_BEFORE_SECONDS:
-        return ShutdownStart(None, f"{STARTED}: {text} is long before the deletion; the shutdown starts anew")
+        return ShutdownStart(
+            None, f"{STARTED}: {text} is long before the deletion; the shutdown starts again"
+        )
     return ShutdownStart(at)
 
 

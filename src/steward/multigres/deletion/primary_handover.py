@@ -105,7 +105,7 @@ def _switch_message(handover: PrimaryHandover, max_seconds: float) -> str:
     if not handover.is_successor_ready:
         return f"{handover.primary} is the primary, and no server that stays is ready"
     return (
-        f"{handover.primary} is the primary. Switch it to another one, or it ends by itself in "
+        f"{handover.primary} is the primary. Switch it to another one, or it shuts down by itself in "
         f"{format_duration(max_seconds)} at most"
     )
 

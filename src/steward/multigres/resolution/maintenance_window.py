@@ -40,7 +40,7 @@ def _cron_problem(window: UpdateWindow, zone: ZoneInfo) -> str:
 def _duration_problem(window: UpdateWindow) -> str:
     if 0 < duration_seconds(window) <= LONGEST_SECONDS:
         return ""
-    return f"duration {or_default(window.duration, ONE_HOUR)} is no time that a window is open; write 1s to 8784h"
+    return f"duration {or_default(window.duration, ONE_HOUR)} is not a valid length of a window; write 1s to 8784h"
 
 
 def duration_seconds(window: UpdateWindow) -> float:

@@ -1,4 +1,4 @@
 """Decides which pod is replaced next and what happens to volumes.
 
-Pure. Imports `multigres.objects` and `multigres.status`.
+Pure. Imports `multigres.status`, `multigres.views`, `certificates.options` and `runtime.plan.steps`.
 """

@@ -1,9 +1,9 @@
 """Decides how long unused volume claims are retained, and lists the retained ones. Pure.
 
 Kubernetes deletes the claims of a set that is scaled down as soon as their pods are gone. With a grace period the set
-itself retains them, and the operator deletes them when the period is over. The claim carries the time since which it
-has been unused, so a restart or a new leader does not start the period again; if its pod comes back, the annotation is
-removed.
+itself retains them, and the operator deletes them when the period is over. An annotation on the claim holds the time
+since which it has been unused, so a restart or a new leader does not start the period again; if its pod comes back, the
+annotation is removed.
 """
 
 from collections.abc import Iterable, Mapping, Sequence

@@ -174,7 +174,7 @@ def _if_failing(pods: ShardPods, outdated: Sequence[Member]) -> RolloutDecision 
         return None
     cure = "correct the spec, and it continues by itself"
     message = f"stopped with {len(outdated)} pods to go: {failed[0].problem}; {cure}"
-    return RolloutDecision(True, reasons.ROLLOUT_STOPPED, message, problem=f"the rolling change {message}")
+    return RolloutDecision(True, reasons.ROLLOUT_STOPPED, message, problem=f"the rolling update {message}")
 
 
 def _if_unready(pods: ShardPods, outdated: Sequence[Member]) -> RolloutDecision | None:

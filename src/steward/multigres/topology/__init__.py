@@ -1,4 +1,4 @@
 """Records of the topology server: desired ones, stored ones, their protobuf encoding.
 
-Pure. Imports `multigres.api`.
+Pure. Imports `multigres.resolution` and `multigres.api`.
 """

@@ -1,4 +1,4 @@
 """Controllers: work queue, triggers, predicates, the worker loop.
 
-Imports `kube`, `runtime.plan` and `runtime.observability`.
+Imports `kube`, `runtime.plan`, `runtime.observability` and `runtime.reconcile`.
 """

@@ -74,7 +74,7 @@ class Controller:
 
 @dataclass(frozen=True)
 class ControllerDependencies:
-    """What the controllers of a process share."""
+    """Caches, metrics, clock and lane inheritance, which the controllers of a process share."""
 
     caches: Caches
     metrics: Metrics

@@ -45,11 +45,11 @@ class Backoff(NamedTuple):
     cap: float = 300.0
     jitter: float = 0.2
 
-    def delay(self, failures: int, chance: float) -> float:
-        """The delay after this many consecutive failures (at least one); `chance` is in [0, 1)."""
+    def delay(self, failures: int, random: float) -> float:
+        """The delay after this many consecutive failures (at least one); `random` is in [0, 1)."""
         # With this exponent any first delay has reached any cap, and floats do not overflow yet.
         doubled = self.first * 2.0 ** min(failures - 1, 64)
-        return min(doubled, self.cap) * (1.0 - self.jitter * chance)
+        return min(doubled, self.cap) * (1.0 - self.jitter * random)
 
 
 class QueueObserver(Protocol):
@@ -89,7 +89,7 @@ class WorkQueue:
         self._max_slow = max_slow
         self._active_slow = 0
         self._backoff = Backoff()
-        # Bound once: these two are called several times a key.
+        # Bound once: it is called several times for each key.
         self._now: Callable[[], float] = clock.monotonic
         self._lanes: tuple[deque[Key], deque[Key]] = (deque(), deque())
         self._fast_in_a_row = 0

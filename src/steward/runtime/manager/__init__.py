@@ -1,4 +1,4 @@
 """One operator process: settings, leader election, clients, start and stop.
 
-Imports all of `runtime`.
+Imports `kube` and the other packages of `runtime`.
 """

@@ -48,10 +48,10 @@ async def open_connection(
         ConfigSource(kubeconfig=settings.kubeconfig, context=settings.context, environ=environ)
     )
     write_fence, metrics, clock = WriteFence(), Metrics(), SystemClock()
-    open_one = _Opener(found, settings, identity, metrics)
+    new_client = _ClientFactory(found, settings, identity, metrics)
     return Connection(
-        client=await open_one(write_fence),
-        replica_client=await open_one(None),
+        client=await new_client(write_fence),
+        replica_client=await new_client(None),
         write_fence=write_fence,
         metrics=metrics,
         identity=identity,
@@ -61,7 +61,7 @@ async def open_connection(
 
 
 @dataclass(frozen=True)
-class _Opener:
+class _ClientFactory:
     found: ConnectionSettings
     settings: Settings
     identity: Identity

@@ -42,7 +42,7 @@ class Election:
             return "no election, this process leads"
         if self._holder.holds():
             return f"{self._key} is held by this process ({self._holder.identity})"
-        return f"{self._key} is held by {self._holder.holder or 'nobody'}, standing by"
+        return f"{self._key} is held by {self._holder.holder or 'no replica'}, standing by"
 
     async def wait_until_leading(self) -> None:
         if self._holder is not None:

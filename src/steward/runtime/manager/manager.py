@@ -70,17 +70,17 @@ class Manager:
         self.metrics = connection.metrics
         self.caches = Caches(connection.client)
         self.probes = Probes()
-        who = connection.identity
-        self.events = EventRecorder(
-            connection.client, Reporter(who.name, who.instance), connection.metrics, connection.clock
-        )
+        reporter = Reporter(connection.identity.name, connection.identity.instance)
+        self.events = EventRecorder(connection.client, reporter, connection.metrics, connection.clock)
         applier = Applier(connection.client)
-        self._dependencies = ExecutorDependencies(connection.client, applier, self.caches, self.events)
-        self._around = ControllerDependencies(
+        self._executor_dependencies = ExecutorDependencies(
+            connection.client, applier, self.caches, self.events
+        )
+        self._controller_dependencies = ControllerDependencies(
             self.caches,
             connection.metrics,
             connection.clock,
-            lane_inheritance=self._dependencies.lane_inheritance,
+            lane_inheritance=self._executor_dependencies.lane_inheritance,
         )
         self._election = Election(connection, settings)
         self._loops: list[ControllerLoop] = []
@@ -97,10 +97,10 @@ class Manager:
         return self.caches.store(rule)
 
     def executor(self, field_manager: str, hooks: StepHooks | None = None) -> PlanExecutor:
-        return PlanExecutor(self._dependencies, field_manager, hooks)
+        return PlanExecutor(self._executor_dependencies, field_manager, hooks)
 
     def add(self, controller: Controller) -> ControllerLoop:
-        loop = ControllerLoop(self._with_workers(controller), self._around)
+        loop = ControllerLoop(self._with_workers(controller), self._controller_dependencies)
         self._loops.append(loop)
         return loop
 

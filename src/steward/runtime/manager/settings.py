@@ -326,7 +326,7 @@ def table() -> str:
     """The table of the docs, in Markdown."""
     rows = ["| Flag | Variable | Default | Takes | Meaning |", "|---|---|---|---|---|"]
     rows += [
-        f"| `{setting.flag}` | {_variables(setting)} | {_bound_labels(setting.default)} | {setting.spec.accepts} "
+        f"| `{setting.flag}` | {_variables(setting)} | {_format_default(setting.default)} | {setting.spec.accepts} "
         f"| {setting.spec.help} |"
         for setting in all_settings()
     ]
@@ -337,7 +337,7 @@ def _variables(setting: Setting) -> str:
     return " or ".join(f"`{name}`" for name in setting.variables)
 
 
-def _bound_labels(default: Any) -> str:
+def _format_default(default: Any) -> str:
     if isinstance(default, bool):
         return f"`{str(default).lower()}`"
     if isinstance(default, Partition):

@@ -84,7 +84,7 @@ class HistogramFamily(Collector):
     ) -> None:
         self._description = description
         self._bounds = tuple(bounds)
-        self._bound_labels = [_bound_labels(bound) for bound in (*bounds, inf)]
+        self._bound_labels = [_bound_label(bound) for bound in (*bounds, inf)]
         self._histograms: dict[LabelValues, FastHistogram] = {}
         registry.register(self)
 
@@ -103,6 +103,6 @@ class HistogramFamily(Collector):
             yield family
 
 
-def _bound_labels(bound: float) -> str:
+def _bound_label(bound: float) -> str:
     text: str = floatToGoString(bound)  # type: ignore[no-untyped-call]
     return text

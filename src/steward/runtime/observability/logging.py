@@ -63,14 +63,14 @@ class JsonFormatter(logging.Formatter):
 
 
 class TextFormatter(logging.Formatter):
-    """For people: the time, the level, what it is about, what happened, and the rest as name=value."""
+    """For terminals: time, level, controller and object, message, and all other fields as name=value."""
 
     def format(self, record: logging.LogRecord) -> str:
         clock = time.strftime("%H:%M:%S", time.localtime(record.created))
-        work = current_reconcile.get()
-        about = f"{work.controller} {work.key}: " if work is not None else ""
+        reconcile = current_reconcile.get()
+        prefix = f"{reconcile.controller} {reconcile.key}: " if reconcile is not None else ""
         fields = "".join(f" {name}={value}" for name, value in _fields(record).items())
-        line = f"{clock} {record.levelname:<7} {about}{_message(record)}{fields}"
+        line = f"{clock} {record.levelname:<7} {prefix}{_message(record)}{fields}"
         if record.exc_info:
             line += "\n" + redact_text(self.formatException(record.exc_info))
         return line
@@ -90,10 +90,14 @@ def _message(record: logging.LogRecord) -> str:
 
 def _context() -> dict[str, Any]:
     context: dict[str, Any] = {}
-    work = current_reconcile.get()
-    if work is not None:
-        named = {"kind": work.kind, "namespace": work.key.namespace, "name": work.key.name}
-        context = {"controller": work.controller, "object": named, "reconcile_id": work.reconcile_id}
+    reconcile = current_reconcile.get()
+    if reconcile is not None:
+        key = reconcile.key
+        context = {
+            "controller": reconcile.controller,
+            "object": {"kind": reconcile.kind, "namespace": key.namespace, "name": key.name},
+            "reconcile_id": reconcile.reconcile_id,
+        }
     ids = tracing.current_ids()
     if ids is not None:
         context["trace_id"], context["span_id"] = ids

@@ -1,4 +1,4 @@
 """Plans and their execution: the steps, the executor, the dry run, the event recorder.
 
-Imports `kube` and `runtime.observability`.
+Imports `kube`, `runtime.observability` and `runtime.reconcile`.
 """

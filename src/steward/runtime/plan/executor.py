@@ -1,6 +1,6 @@
 """Executes plans: all writes to Kubernetes objects that controllers decide on go through here.
 
-What else writes: certificate keepers write their Secrets (`certificates/secret_store.py`, optimistic locking, on every
+Other writers: certificate keepers write their Secrets (`certificates/secret_store.py`, optimistic locking, on every
 replica); the webhook service writes CA bundles and, outside a cluster, webhook configurations
 (`admission/ca_bundle.py`, `admission/self_registration.py`); the event recorder writes Events; the topology controller
 writes records to etcd; leader election writes the Lease.

@@ -1,4 +1,4 @@
 """Status reporting that both operators share: throttling, condition transitions, stalls.
 
-Imports `kube` and `runtime.plan`.
+Imports `kube`, `runtime.plan` and `runtime.reconcile`.
 """

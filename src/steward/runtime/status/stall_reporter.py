@@ -29,10 +29,18 @@ class StallReportingReconciler:
         try:
             return await self._reconciler.reconcile(key)
         except LASTING_ERRORS as error:
-            if NAMESPACE_TERMINATING in str(error):
+            message = stall_message(error)
+            if not message:
                 return RequeueAfter(TERMINATING_SECONDS)
-            await self._report(key, error_message(error))
+            await self._report(key, message)
             raise
+
+
+def stall_message(error: Exception | None) -> str:
+    """The message of the Stalled condition; empty for errors that end by themselves."""
+    if not isinstance(error, LASTING_ERRORS) or NAMESPACE_TERMINATING in str(error):
+        return ""
+    return error_message(error)
 
 
 def error_message(error: Exception) -> str:

@@ -158,9 +158,9 @@ def _message(phase: RolloutPhase, count: _RolloutCounts, target: RolloutTarget) 
     if phase == "Failed":
         return (
             f"{done}; none became ready within {target.rollout.progress_deadline_seconds} seconds, "
-            f"{count.updating} are under way, and the others keep what they have. Edit the template to go on"
+            f"{count.updating} are updating, and the others keep their version. Edit the template to continue"
         )
-    return f"{done}, {count.updating} are under way"
+    return f"{done}, {count.updating} are updating"
 
 
 def _deadline(status: RolloutStatus, tenants: list[TenantRollout], target: RolloutTarget) -> float | None:

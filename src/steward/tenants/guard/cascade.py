@@ -31,12 +31,12 @@ class CascadeDeletion(NamedTuple):
 
 def cascade_hold(deletion: CascadeDeletion) -> DeletionHold | None:
     """Why the deletion has to wait; None if it is within the limits or approved."""
-    situation = GuardInput(
+    given = GuardInput(
         tenants=deletion.fleet,
         policy=cascade_policy(deletion.registry_spec),
         approval=deletion.approval,
     )
-    return owner_deletion_hold(deletion.tenants, situation)
+    return owner_deletion_hold(deletion.tenants, given)
 
 
 def cascade_policy(registry_spec: dict[str, Any]) -> GuardPolicy:

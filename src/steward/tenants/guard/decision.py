@@ -150,7 +150,8 @@ class GuardDecision(NamedTuple):
     approval_is_obsolete: bool = False
     """The approval was used, or nothing is held any more: remove it, but only after all marks are written."""
     deleted_last_hour: int = 0
-    """The number of deletions within the last hour, once it exceeds the share that may be deleted at once; else 0."""
+    """The deletions within the last hour, in the decision in which they first exceed the share that may be deleted at
+    once; else 0."""
 
     @property
     def hold(self) -> DeletionHold | None:

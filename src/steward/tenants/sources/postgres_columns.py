@@ -40,8 +40,8 @@ def types_query(table: str) -> str:
 
 
 def rows_query(columns: Columns, table: str, kinds: Mapping[bytes, ColumnType]) -> str:
-    asked = ", ".join(_select_expression(column, column_type(column, kinds)) for column in columns.names)
-    return f"SELECT {asked} FROM {POSTGRES.table(table)}"
+    selected = ", ".join(_select_expression(column, column_type(column, kinds)) for column in columns.names)
+    return f"SELECT {selected} FROM {POSTGRES.table(table)}"
 
 
 def column_type(column: str, kinds: Mapping[bytes, ColumnType]) -> ColumnType:

@@ -1,4 +1,4 @@
 """Derives the status of registries, templates and Tenants.
 
-Pure. Imports `tenants.objects` and `tenants.fleet`.
+Pure. Imports `tenants.validation`, `tenants.fleet`, `tenants.guard` and the transitions of `runtime.status`.
 """

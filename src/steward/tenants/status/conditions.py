@@ -7,12 +7,15 @@ import msgspec
 
 from steward.kube.objects.conditions import (
     FALSE,
+    RECONCILING,
     STALLED,
     TRUE,
     Condition,
     Conditions,
     condition_manifests,
+    find_condition,
     set_conditions,
+    without_condition,
 )
 from steward.runtime.status.transitions import has_new_message
 from steward.tenants import reasons
@@ -77,10 +80,21 @@ def has_changed(previous: Conditions, state: ConditionState) -> bool:
 
 
 def stalled_status(previous: dict[str, Any], generation: int, message: str, now: str) -> dict[str, Any]:
-    """The previous status with a Stalled condition; the next successful reconcile removes it."""
-    stalled = Condition(STALLED, TRUE, reasons.APPLY_FAILED, message, generation)
-    conditions = set_conditions(read_conditions(previous), (stalled,), now)
-    return {**previous, "conditions": condition_manifests(conditions)}
+    """The previous status with a Stalled condition; the next status that is derived without a stall removes it."""
+    kept = without_condition(read_conditions(previous), RECONCILING)
+    conditions = set_conditions(kept, (_condition(stalled_condition(message), generation),), now)
+    return {**previous, "observedGeneration": generation, "conditions": condition_manifests(conditions)}
+
+
+def stalled_condition(message: str) -> ConditionState:
+    """The API server rejects a request of the operator, and does so at every attempt."""
+    return ConditionState(STALLED, True, reasons.APPLY_FAILED, message)
+
+
+def previous_stall(previous: Conditions) -> str:
+    """The message of such a condition; empty without one."""
+    found = find_condition(previous, STALLED)
+    return found.message if found is not None and found.reason == reasons.APPLY_FAILED else ""
 
 
 def released_condition() -> ConditionState:

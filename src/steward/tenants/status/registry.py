@@ -24,6 +24,7 @@ from steward.tenants.status.conditions import (
     merge_conditions,
     read_conditions,
     released_condition,
+    stalled_condition,
 )
 from steward.tenants.validation.template import Problem
 
@@ -53,6 +54,10 @@ class RegistryObservation(NamedTuple):
     source_problem: str = ""
     """Why the last read failed; empty if it succeeded."""
     write_problem: str = ""
+    stall: str = ""
+    """Why the API server rejects requests of the operator, if retrying does not end it. Reported here as well as by the
+    stall reporter: a status without it, written just before the next attempt fails, would add and remove the condition
+    at every attempt."""
     last_sync: str = ""
 
     @property
@@ -112,6 +117,8 @@ def registry_conditions(state: RegistryObservation) -> list[ConditionState]:
         conditions.append(
             ConditionState(STALLED, True, reasons.INVALID_SPEC, describe_problems(state.problems))
         )
+    elif state.stall:
+        conditions.append(stalled_condition(state.stall))
     elif progress := _progress(state):
         conditions.append(ConditionState(RECONCILING, True, *progress))
     return conditions

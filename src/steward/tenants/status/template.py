@@ -17,6 +17,7 @@ from steward.tenants.status.conditions import (
     merge_conditions,
     read_conditions,
     released_condition,
+    stalled_condition,
 )
 from steward.tenants.validation.template import Problem
 
@@ -36,6 +37,8 @@ class TemplateObservation(NamedTuple):
     hold: DeletionHold | None = None
     is_released: bool = False
     """Its deletion was held, and has been approved."""
+    stall: str = ""
+    """As in `RegistryObservation`."""
 
 
 def template_status(state: TemplateObservation, previous: dict[str, Any], now: str) -> dict[str, Any]:
@@ -59,7 +62,7 @@ def template_conditions(state: TemplateObservation) -> list[ConditionState]:
         conditions.append(held_condition(state.hold))
     elif state.is_released:
         conditions.append(released_condition())
-    if state.counts.ready < state.counts.total:
+    if state.counts.ready < state.counts.total and not state.stall:
         conditions.append(
             ConditionState(
                 RECONCILING, True, reasons.NOT_ALL_TENANTS_READY, applied_condition(state.counts).message
@@ -94,6 +97,8 @@ def applied_condition(counts: TenantCounts) -> ConditionState:
 
 
 def _stalled_condition(state: TemplateObservation) -> ConditionState | None:
+    if state.stall:
+        return stalled_condition(state.stall)
     if state.problems:
         return ConditionState(STALLED, True, reasons.VALIDATION_FAILED, describe_problems(state.problems[:1]))
     if state.rollout is not None and state.rollout.phase == "Failed":

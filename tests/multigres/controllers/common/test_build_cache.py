@@ -47,7 +47,7 @@ class Server:
         """Whether the apply reaches the executor."""
         before = len([step for plan in self.executed for step in plan])
         outcome = await self.executor.execute((Apply(manifest),), cause)
-        assert [carried.step for carried in outcome.steps] == [Apply(manifest)]
+        assert [result.step for result in outcome.steps] == [Apply(manifest)]
         return len([step for plan in self.executed for step in plan]) > before
 
 

@@ -218,7 +218,7 @@ def test_a_missing_record_is_added_to_the_problems_of_gateways() -> None:
     assert add_missing_record(PodProblems()) == PodProblems(hint=NO_RECORD)
     assert add_missing_record(PodProblems(hint="still starting")) == PodProblems(hint="still starting")
     assert add_missing_record(PodProblems(problem="CrashLoopBackOff")).problem == (
-        f"CrashLoopBackOff; {NO_RECORD}, and gateways end without it"
+        f"CrashLoopBackOff; {NO_RECORD}, and gateways exit without it"
     )
 
 

@@ -79,3 +79,10 @@ def test_the_rest_of_an_approved_set_needs_no_second_approval_after_a_crash() ->
     found = decide(fleet, approval_of(*NAMES), RELEASED)
     assert deleted(found) == list(NAMES[1:])
     assert found.is_released
+
+
+def test_a_rejected_deletion_stays_reported_until_it_succeeds() -> None:
+    stalled = (Condition("Stalled", "True", "ApplyFailed", "tenants is forbidden"),)
+    assert decide(tenants("acme-web"), previous=stalled).stall == "tenants is forbidden"
+    assert decide(tenants("acme-web", terminating=True), previous=stalled).stall == ""
+    assert decide(tenants(*NAMES), previous=stalled).stall == ""

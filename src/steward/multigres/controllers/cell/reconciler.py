@@ -160,7 +160,7 @@ class CellReconciler:
 def add_missing_record(problems: PodProblems) -> PodProblems:
     """A gateway exits, again and again, until the topology server holds the record of its cell."""
     if problems.problem:
-        return problems._replace(problem=f"{problems.problem}; {NO_RECORD}, and gateways end without it")
+        return problems._replace(problem=f"{problems.problem}; {NO_RECORD}, and gateways exit without it")
     return problems._replace(hint=problems.hint or NO_RECORD)
 
 

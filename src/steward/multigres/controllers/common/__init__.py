@@ -1,4 +1,4 @@
-"""What several multigres controllers share: context, children, reporting, graceful deletion.
+"""Shared by the multigres controllers: context, children, reporting, graceful deletion.
 
-Imports the pure packages of `multigres` and `runtime`.
+Imports the pure packages of `multigres`, `multigres.metrics`, `runtime`, `kube` and `etcd`.
 """

@@ -44,7 +44,8 @@ class RecordScope(NamedTuple):
 
 
 class DeregistrationResult(NamedTuple):
-    """Done or given up, which `steps` report; or to be retried, for the reason in `waits_for`."""
+    """Both empty if the records are removed. `steps` reports records that are left behind; `waits_for` names the error
+    because of which the removal is retried."""
 
     steps: Plan = ()
     waits_for: str = ""
@@ -87,7 +88,7 @@ class Deregistration:
         limit = period if target.managed_server else terms.grace.max_seconds
         if terms.now - requested_at < limit:
             return DeregistrationResult(
-                waits_for=f"waiting for the topology server to remove its records: {error}"
+                waits_for=f"waiting to remove its records from the topology server: {error}"
             )
         reference = target.reference
         message = f"Records stay below {reference.root_path} of {reference.address}: {error}"

@@ -123,7 +123,9 @@ def _stall(decision: UpdateDecision) -> Stall | None:
         return Stall(reasons.INVALID_SPEC, message)
     if decision.lost:
         lost = ", ".join(key.describe() for key in decision.lost)
-        message = f"the content of {lost} that was in force is gone, and the template has changed since"
-        cure = "annotate the cluster with multigres.com/apply-template-update=true to take it as it is now"
+        message = f"the active revision of {lost} was deleted, and the template has changed since"
+        cure = (
+            "annotate the cluster with multigres.com/apply-template-update=true to apply its current content"
+        )
         return Stall(reasons.CONTENT_LOST, f"{message}; {cure}")
     return None

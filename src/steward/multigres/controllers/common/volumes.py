@@ -102,7 +102,7 @@ class VolumePlan(NamedTuple):
             return Condition(VOLUMES_READY, FALSE, reasons.VOLUMES_CANNOT_GROW, self.problem, generation)
         if self.waiting:
             return Condition(VOLUMES_READY, FALSE, reasons.VOLUMES_CHANGING, self.waiting, generation)
-        message = "every volume is as large as asked for"
+        message = "every volume has the size of the spec"
         return Condition(VOLUMES_READY, TRUE, reasons.VOLUMES_AS_ASKED, message, generation)
 
 

@@ -70,7 +70,7 @@ class PodRollout(NamedTuple):
         decision, components = self.decision, []
         if decision.is_rolling:
             components.append(
-                ComponentStatus("the rolling change", 1, 1, False, decision.problem, decision.message)
+                ComponentStatus("the rolling update", 1, 1, False, decision.problem, decision.message)
             )
         if self.held_scale is not None:
             components.append(ComponentStatus("fewer pods", 1, 1, False, hint=self.held_scale.message))

@@ -17,7 +17,7 @@ from steward.tenants.cache_rules import TENANT_KIND
 from steward.tenants.fleet.fleet import guarded_tenants, is_terminating
 from steward.tenants.guard import approval
 from steward.tenants.guard.cascade import CascadeDeletion, cascade_hold
-from steward.tenants.status.conditions import DELETION_HELD, has_changed, held_condition
+from steward.tenants.status.conditions import DELETION_HELD, has_changed, held_condition, previous_stall
 from steward.tenants.views import Tenant
 
 
@@ -44,6 +44,8 @@ class CascadeDecision(NamedTuple):
     hold: approval.DeletionHold | None
     is_released: bool = False
     """The deletion was held and is approved now: to be written to the status before the plan is executed."""
+    stall: str = ""
+    """Why an earlier attempt at these deletions was rejected: to be kept in the status until they succeed."""
 
 
 def decide_cascade(request: CascadeRequest) -> CascadeDecision:
@@ -51,7 +53,9 @@ def decide_cascade(request: CascadeRequest) -> CascadeDecision:
     is_released = was_released(request.previous_conditions)
     hold = None if is_released else cascade_hold(request.deletion())
     if hold is None:
-        return CascadeDecision(tuple(_deletions(request)), None, is_released or unapproved is not None)
+        deletions = tuple(_deletions(request))
+        stall = previous_stall(request.previous_conditions) if deletions else ""
+        return CascadeDecision(deletions, None, is_released or unapproved is not None, stall)
     event = Emit(request.ref, reasons.DELETION_HELD, hold.message, EventType.WARNING)
     events = (event,) if has_changed(request.previous_conditions, held_condition(hold)) else ()
     return CascadeDecision((Hold(hold.size, hold.reason.value, hold.message), *events), hold)

@@ -63,8 +63,8 @@ class ChildWatches:
         self._every_change: set[Kind] = set()
         self.watch(KINDS)
 
-    def watch(self, wanted: Iterable[Kind]) -> None:
-        for kind in wanted:
+    def watch(self, used: Iterable[Kind]) -> None:
+        for kind in used:
             if kind not in self._stores and self._may_watch(kind):
                 store = self._manager.store(child_rule(kind, self._settings))
                 self._stores[kind] = store
@@ -75,9 +75,9 @@ class ChildWatches:
         cluster."""
         return kind != kinds.NAMESPACE or not self._settings.no_cross_namespace
 
-    def watch_every_change(self, wanted: Iterable[Kind]) -> None:
+    def watch_every_change(self, used: Iterable[Kind]) -> None:
         """From now on any change of these kinds counts: `readyWhen` may read fields that are not cached."""
-        self._every_change.update(wanted)
+        self._every_change.update(used)
 
     def store(self, kind: Kind) -> Store[Any]:
         return self._stores[kind]

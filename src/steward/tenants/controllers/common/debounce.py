@@ -26,8 +26,8 @@ class ReconcileDebounce:
     def seconds_to_wait(self, key: Key, inputs: object) -> float:
         """0 means that the key is reconciled now, and that the interval starts again."""
         last, now = self._last.get(key), self._clock.monotonic()
-        if last is not None and last.inputs == inputs:
-            return max(0.0, self._seconds - (now - last.at))
+        if last is not None and last.inputs == inputs and (wait := self._seconds - (now - last.at)) > 0:
+            return wait
         self._last.set(key, _LastReconcile(inputs, now))
         return 0.0
 

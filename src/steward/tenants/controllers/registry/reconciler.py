@@ -20,6 +20,7 @@ from steward.runtime.manager.connect_to import Redirect
 from steward.runtime.plan.finalizers import add_finalizer, remove_finalizer
 from steward.runtime.plan.steps import Emit, EventType, Plan, Status
 from steward.runtime.reconcile import DONE, RequeueAfter, Result
+from steward.runtime.status.stall_reporter import stall_message
 from steward.tenants import labels, reasons
 from steward.tenants.api.registry import TenantRegistrySpec
 from steward.tenants.cache_rules import REGISTRY
@@ -37,7 +38,7 @@ from steward.tenants.fleet.fleet import registry_index_value, registry_index_val
 from steward.tenants.sources.factory import open_reader
 from steward.tenants.sources.reader import SourceEnvironment
 from steward.tenants.sources.rows import Rows, registry_columns
-from steward.tenants.status.conditions import read_conditions
+from steward.tenants.status.conditions import previous_stall, read_conditions
 from steward.tenants.status.registry import RegistryObservation, registry_status, warning_events
 from steward.tenants.validation.registry import parse_registry
 from steward.tenants.views import Registry, Revision, Template, Tenant
@@ -241,6 +242,7 @@ class RegistryReconciler:
             hold=state.guard.hold,
             source_problem=state.source_problem,
             write_problem=str(state.write_failure or ""),
+            stall=current_stall(registry, state),
             last_sync=state.last_sync,
         )
 
@@ -291,7 +293,8 @@ class RegistryReconciler:
         cascade = decide_cascade(request)
         state = self._state_of(registry)
         state.guard = state.guard._replace(hold=cascade.hold)
-        observation = self._observe(registry, state)._replace(is_released=cascade.is_released)
+        observation = self._observe(registry, state)
+        observation = observation._replace(is_released=cascade.is_released, stall=cascade.stall)
         await self._report(registry, observation)
         await self._execute(cascade.plan, key)
         return DONE
@@ -309,6 +312,13 @@ async def run_with_progress(
         task.cancel()
         await asyncio.wait({task})
     task.result()
+
+
+def current_stall(registry: Registry, state: RegistryState) -> str:
+    """That of the last sync; until a sync has completed, that of the previous status."""
+    if state.next_sync == 0.0:
+        return previous_stall(read_conditions(registry.status))
+    return stall_message(state.write_failure)
 
 
 def _label_index_values(registry: Registry) -> list[str]:

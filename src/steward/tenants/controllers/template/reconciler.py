@@ -129,7 +129,9 @@ class TenantTemplateReconciler:
             return (Requeue(WRITE_POLL_SECONDS),)
         if not tenants:
             return remove_finalizer(ref, meta, labels.TEMPLATE_FINALIZER)
-        observation = self._observe(template)._replace(hold=cascade.hold, is_released=cascade.is_released)
+        observation = self._observe(template)._replace(
+            hold=cascade.hold, is_released=cascade.is_released, stall=cascade.stall
+        )
         return (Status(ref, template_status(observation, template.status, self.context.now())), *cascade.plan)
 
     def _cascade_request(self, template: Template, tenants: list[Tenant]) -> CascadeRequest:

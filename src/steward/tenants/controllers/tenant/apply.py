@@ -67,9 +67,9 @@ class ObjectApplier:
         self._writer = ObjectWriter(reader, clock)
 
     async def apply(self, desired: DesiredObject, context: ApplyContext) -> ResourceProgress:
-        prevented = self._prevented(desired, context)
-        if prevented is not None:
-            return prevented
+        blocked = self._precheck(desired, context)
+        if blocked is not None:
+            return blocked
         try:
             progress = await self._create_or_update(desired, context)
         except OwnershipConflict as conflict:
@@ -96,12 +96,12 @@ class ObjectApplier:
         elapsed = self._clock.monotonic() - since.setdefault(progress.id, self._clock.monotonic())
         return progress._replace(recheck_after=retry_backoff(progress.recheck_after, elapsed))
 
-    def _prevented(self, desired: DesiredObject, context: ApplyContext) -> ResourceProgress | None:
-        """Why the object may not be written at all; None if it may."""
-        refused = permission_problem(desired.ref, context.owner.namespace, self._permissions)
-        if refused:
+    def _precheck(self, desired: DesiredObject, context: ApplyContext) -> ResourceProgress | None:
+        """The progress of an object that may not be written at all; None if it may."""
+        problem = permission_problem(desired.ref, context.owner.namespace, self._permissions)
+        if problem:
             return ResourceProgress(
-                desired.id, ResourceState.DENIED, refused, event_reason=reasons.PERMISSION_DENIED
+                desired.id, ResourceState.DENIED, problem, event_reason=reasons.PERMISSION_DENIED
             )
         if desired.ref.kind in context.unserved:
             message = f"{desired.ref}: {context.unserved[desired.ref.kind]}"

@@ -41,7 +41,7 @@ class ObjectWriter:
         self._patcher = ObjectPatcher(reader)
 
     async def create(self, desired: DesiredObject, context: ApplyContext) -> StepEffect:
-        """Raises AlreadyExists instead of changing an object that exists."""
+        """Never changes an object that exists: an apply raises AlreadyExists, a create returns UNCHANGED."""
         if desired.resource.patch_strategy != "apply":
             return await context.write(Create(desired.manifest))
         return await context.write(Apply(desired.manifest, force=False, only_if_absent=True))

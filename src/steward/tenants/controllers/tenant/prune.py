@@ -92,16 +92,16 @@ class Pruner:
             return PruneResult(applied, is_gone=False, problem=describe_api_error(ref, error), is_hidden=True)
         if live is None or not is_owned(live.meta, context.owner):
             return PruneResult(applied, is_gone=True)
-        fate = orphan_action(live.meta, context.owner)
-        if fate is OrphanAction.IGNORE:
+        action = orphan_action(live.meta, context.owner)
+        if action is OrphanAction.IGNORE:
             return PruneResult(applied, is_gone=False)  # it is terminating already
-        plan = (self._step(fate, ref, live, context), *_events(fate, ref, context))
+        plan = (self._step(action, ref, live, context), *_events(action, ref, context))
         await context.executor.execute(plan, context.tenant)
-        is_gone = fate is OrphanAction.RETAIN or await self._reader.read(ref) is None
+        is_gone = action is OrphanAction.RETAIN or await self._reader.read(ref) is None
         return PruneResult(applied, is_gone=is_gone)
 
-    def _step(self, fate: OrphanAction, ref: Ref, live: ObservedObject, context: PruneContext) -> Step:
-        if fate is OrphanAction.DELETE:
+    def _step(self, action: OrphanAction, ref: Ref, live: ObservedObject, context: PruneContext) -> Step:
+        if action is OrphanAction.DELETE:
             return Delete(ref, live.meta.uid, context.reason)
         marks = orphan_patch(live.meta, context.owner, context.reason, self._clock.now())
         return Patch(ref, MergePatch(marks))
@@ -113,11 +113,11 @@ class Pruner:
         return await self._client.discovery.kinds_named(applied.kind)
 
 
-def _events(fate: OrphanAction, ref: Ref, context: PruneContext) -> Plan:
+def _events(action: OrphanAction, ref: Ref, context: PruneContext) -> Plan:
     """When the Tenant is deleted one event of its own covers its deleted objects; all other cases are one event
     each."""
     is_orphan = context.reason == REMOVED_FROM_TEMPLATE
-    if fate is OrphanAction.RETAIN:
+    if action is OrphanAction.RETAIN:
         reason = reasons.ORPHAN_RETAINED if is_orphan else reasons.RESOURCE_RETAINED
         return (Emit(context.tenant, reason, f"{ref} is retained and marked as orphaned: {context.reason}"),)
     return (Emit(context.tenant, reasons.ORPHAN_DELETED, f"{ref} was deleted: {context.reason}"),) * is_orphan

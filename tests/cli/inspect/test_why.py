@@ -1,0 +1,102 @@
+"""`why` chooses its advice by the text of messages: each pattern must match a message of the operators' own code."""
+
+from collections.abc import Callable
+
+import msgspec
+import pytest
+
+from steward.cli.inspect.object_tree import build_trees
+from steward.cli.inspect.why import why_message
+from steward.multigres.api.cluster import MultigresClusterSpec
+from steward.multigres.controllers.cell.reconciler import NO_RECORD
+from steward.multigres.resolution.resolve import resolve
+from steward.multigres.resolution.resolved import ClusterIdentity, Templates
+from steward.multigres.status.pod_problems import ProvisioningTimes, first_hint, first_problem
+from steward.multigres.template_updates.candidate import describe_problems
+from steward.multigres.views import ClaimView, PodView
+from steward.tenants.guard.approval import DeletionHold, HoldReason
+from tests.cli.support.tree_objects import CLUSTER, READY, THEN, condition, degraded, tree_object
+
+NOW = 1_800_000_000.0
+META = {"name": "pool-0", "namespace": "shop", "creationTimestamp": THEN}
+
+
+def pod(**status: object) -> PodView:
+    return msgspec.convert({"metadata": META, "status": status}, PodView)
+
+
+def crash_message() -> str:
+    ended = {"terminated": {"reason": "Error", "exitCode": 1}}
+    container = {"name": "postgres", "restartCount": 9, "state": {"running": {}}, "lastState": ended}
+    return first_problem([pod(containerStatuses=[container])])
+
+
+def image_message() -> str:
+    container = {"name": "postgres", "state": {"waiting": {"reason": "ImagePullBackOff"}}}
+    return first_problem([pod(containerStatuses=[container])])
+
+
+def unscheduled_message() -> str:
+    unscheduled = condition("PodScheduled", "False", "0/6 nodes are available: 6 Insufficient memory.")
+    return first_hint([pod(conditions=[unscheduled])], [], ProvisioningTimes(NOW))
+
+
+def unbound_message() -> str:
+    claim = msgspec.convert({"metadata": META, "status": {"phase": "Pending"}}, ClaimView)
+    return first_hint([], [claim], ProvisioningTimes(NOW))
+
+
+def missing_template_message() -> str:
+    spec = msgspec.convert({"templateDefaults": {"coreTemplate": "gone"}}, MultigresClusterSpec)
+    return describe_problems(resolve(ClusterIdentity("shop", "db"), spec, Templates({}, {}, {})).problems[:1])
+
+
+MULTIGRES_MESSAGES = {
+    crash_message: "read its log: kubectl logs -n shop pool-0 --previous",
+    image_message: "correct spec.images, or add the pull secret it needs",
+    unscheduled_message: "add nodes that fit, or change the zone, the requests or the affinity",
+    unbound_message: "see the events of the claim: kubectl describe pvc -n shop",
+    missing_template_message: "create it, or name another",
+    lambda: NO_RECORD: "look at the topology server: steward why toposerver/… -n shop",
+}
+
+
+@pytest.mark.parametrize(("message", "cure"), MULTIGRES_MESSAGES.items())
+def test_messages_of_the_multigres_operator_have_a_cure(message: Callable[[], str], cure: str) -> None:
+    [node] = build_trees([tree_object(CLUSTER, conditions=degraded(message()))])
+
+    assert why_message(node, NOW).endswith(f" To do: {cure}.")
+
+
+def test_a_held_deletion_has_a_cure() -> None:
+    held = DeletionHold.for_tenants(HoldReason.TOO_MANY, ["acme-web", "zeta-web"])
+    conditions = [*READY, condition("DeletionHeld", "True", held.message)]
+
+    [node] = build_trees([tree_object("TenantRegistry/crm", conditions=conditions)])
+
+    assert why_message(node, NOW).endswith("restore the rows, or approve the deletion as the message says.")
+
+
+@pytest.mark.parametrize("count", [1, 2])
+def test_rejected_rows_have_a_cure(count: int) -> None:
+    rejected = [{"uid": "acme", "reason": "the host is empty"}]
+    registry = tree_object("TenantRegistry/crm", conditions=READY, rejected=rejected, rejectedRows=count)
+
+    [node] = build_trees([registry])
+
+    assert why_message(node, NOW).endswith("correct the table; `steward rows` lists all of them.")
+
+
+def test_an_object_without_conditions_has_a_cure() -> None:
+    [node] = build_trees([tree_object(CLUSTER)])
+
+    assert why_message(node, NOW).endswith("steward doctor.")
+
+
+def test_a_workload_without_its_replicas_has_a_cure() -> None:
+    workload = tree_object("StatefulSet/pool", CLUSTER, replicas=1, readyReplicas=0)
+    workload["spec"] = {"replicas": 1}
+
+    [node] = build_trees([tree_object(CLUSTER, conditions=READY), workload])
+
+    assert why_message(node, NOW).endswith("look at its pods: kubectl describe pods -n shop.")
