@@ -50,12 +50,16 @@ class _Expiring(NamedTuple, Generic[V]):
 
 
 class TtlCache(Generic[K, V]):
-    """Entries expire. Expired entries are dropped whenever one is set, so that it holds at most those of one period."""
+    """Entries expire. Expired entries are dropped once a period, so that it holds at most those of two periods.
+
+    Dropping them at every `set` was rejected: it would walk all entries each time.
+    """
 
     def __init__(self, clock: Clock, seconds: float) -> None:
         self._clock = clock
         self._seconds = seconds
         self._entries: dict[K, _Expiring[V]] = {}
+        self._next_sweep = clock.monotonic() + seconds
 
     def __len__(self) -> int:
         return len(self._entries)
@@ -69,7 +73,9 @@ class TtlCache(Generic[K, V]):
     def set(self, key: K, value: V, seconds: float | None = None) -> None:
         """`seconds` overrides the cache's own period, for values that should be computed again sooner."""
         now = self._clock.monotonic()
-        self._entries = {known: entry for known, entry in self._entries.items() if now < entry.expires_at}
+        if now >= self._next_sweep:
+            self._next_sweep = now + self._seconds
+            self._entries = {known: entry for known, entry in self._entries.items() if now < entry.expires_at}
         self._entries[key] = _Expiring(value, now + (self._seconds if seconds is None else seconds))
 
     def forget(self, key: K) -> None:
