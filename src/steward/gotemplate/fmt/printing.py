@@ -59,7 +59,7 @@ def show(value: Value, budget: Budget | None = None) -> str:
 
 
 def _show_nested(value: Value, budget: Budget | None, depth: int) -> str:
-    """A plain list or map, without the machinery for flags that nobody gave."""
+    """A plain list or map, without the handling of flags that are not set."""
     if depth > MAX_DEPTH:
         raise OverBudget(f"prints values nested deeper than {MAX_DEPTH}")
     if budget is not None:
