@@ -120,7 +120,7 @@ class Discovery:
         if kind not in self._resources or kind in self._invalidated:
             async with self._lock:
                 if kind not in self._resources or kind in self._invalidated:
-                    await self._look_up(kind)
+                    await self._find_resource(kind)
         return self._resources[kind]
 
     async def kinds_named(self, kind: str) -> tuple[Kind, ...]:
@@ -136,7 +136,7 @@ class Discovery:
         """The server serves nothing at this kind's path: discover it again before the next use."""
         self._invalidated.add(kind)
 
-    async def _look_up(self, kind: Kind) -> None:
+    async def _find_resource(self, kind: Kind) -> None:
         if self._is_aggregated and self._may_refresh("/apis" if kind.group else "/api"):
             await self._read_aggregate("/apis" if kind.group else "/api")
         if not self._is_aggregated or kind.api_version in self._stale:

@@ -1,6 +1,6 @@
 """The source of a registry's rows: a table of a MySQL, MariaDB or PostgreSQL server, or of an SQLite file."""
 
-from typing import Annotated, ClassVar
+from typing import Annotated, ClassVar, get_args
 
 from msgspec import Meta
 
@@ -136,9 +136,7 @@ SourceBlock = MySqlSource | PostgresSource | SqliteSource
 
 
 def _only(source: SourceType) -> Cel:
-    others = " && ".join(
-        f"!has(self.{other})" for other in ("mysql", "postgres", "sqlite") if other != source
-    )
+    others = " && ".join(f"!has(self.{other})" for other in get_args(SourceType) if other != source)
     return Cel(
         f"self.type != '{source}' || (has(self.{source}) && {others})",
         f"type {source} needs the block {source}, and no other",

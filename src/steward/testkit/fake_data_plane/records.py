@@ -5,7 +5,6 @@ from enum import IntEnum
 
 from steward.multigres.topology.protobuf import (
     WHOLE_FIELD,
-    DecodedMessage,
     EncodedField,
     encode,
     merge_owned_fields,
@@ -96,10 +95,6 @@ def service_record(program: DataPlaneProgram) -> bytes:
     """The record of a gateway or an orchestrator."""
     identity = _identity(program.component, program.cell, program.service_id)
     return encode([identity, *text_field(2, program.flags["hostname"]), *_ports(3, program.flags)])
-
-
-def is_shut_down(record: bytes) -> bool:
-    return DecodedMessage.decode(record).message(12).number(1) == Lifecycle.SHUTDOWN
 
 
 def _identity(component: str, cell: str, name: str) -> EncodedField:
