@@ -153,6 +153,8 @@ def test_while_the_primary_is_unknown_no_pod_is_replaced(
 ) -> None:
     unknown = ready_cluster(kubectl, long_namespace, forwards, "unknown", TWO_POOLS)
     before = unknown.uids()
+    # The status starts without a cell: only a cell that was there and went says that the fault is observed.
+    unknown.wait_primary_cell("z1", "z2")
     unknown.inject_faults("no-primary")
     unknown.wait_primary_cell("")
     unknown.apply_image(BETTER, TWO_POOLS)
