@@ -1,6 +1,9 @@
 """The Stalled condition of registries and templates."""
 
+from collections.abc import Callable
 from typing import Any
+
+import pytest
 
 from steward.kube.objects.meta import ObjectMeta
 from steward.tenants.fleet.fleet import TenantCounts
@@ -31,21 +34,19 @@ def test_a_stall_keeps_the_rest_of_the_status() -> None:
     assert stalled["observedGeneration"] == 2
 
 
-def test_a_stalled_registry_is_not_reconciling_and_its_status_is_the_same_at_every_attempt() -> None:
-    first = registry_status(REGISTRY, {}, NOW)
+@pytest.mark.parametrize(
+    ("build_status", "observation"),
+    [(registry_status, REGISTRY), (template_status, TEMPLATE)],
+    ids=["registry", "template"],
+)
+def test_a_stalled_object_is_not_reconciling_and_its_status_is_the_same_at_every_attempt(
+    build_status: Callable[..., dict[str, Any]], observation: RegistryObservation | TemplateObservation
+) -> None:
+    first = build_status(observation, {}, NOW)
     assert "Reconciling" in types_of(first)
     stalled = stalled_status(first, 3, FORBIDDEN, NOW)
     assert "Reconciling" not in types_of(stalled)
-    again = registry_status(REGISTRY._replace(stall=FORBIDDEN), stalled, LATER)
-    assert again == stalled == stalled_status(again, 3, FORBIDDEN, LATER)
-
-
-def test_a_stalled_template_is_not_reconciling_and_its_status_is_the_same_at_every_attempt() -> None:
-    first = template_status(TEMPLATE, {}, NOW)
-    assert "Reconciling" in types_of(first)
-    stalled = stalled_status(first, 3, FORBIDDEN, NOW)
-    assert "Reconciling" not in types_of(stalled)
-    again = template_status(TEMPLATE._replace(stall=FORBIDDEN), stalled, LATER)
+    again = build_status(observation._replace(stall=FORBIDDEN), stalled, LATER)
     assert again == stalled == stalled_status(again, 3, FORBIDDEN, LATER)
 
 
