@@ -7,7 +7,7 @@ from steward.admission.errors import BusyError
 
 
 async def hold(limit, inside, leave):
-    async with limit.acquire():
+    async with limit.acquire("10.0.0.1"):
         inside.append(1)
         await leave.wait()
 
@@ -23,7 +23,7 @@ async def test_reviews_run_up_to_the_limit_wait_up_to_the_limit_and_the_rest_are
     await let_tasks_run()
     assert len(inside) == 2
     with pytest.raises(BusyError, match="2 reviews are in progress and 1 wait"):
-        async with limit.acquire():
+        async with limit.acquire("10.0.0.1"):
             pass
     leave.set()
     await asyncio.gather(*tasks)

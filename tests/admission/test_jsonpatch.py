@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from steward.admission.jsonpatch import diff
+from steward.admission.jsonpatch import MAX_OPERATIONS, diff, object_patch
 
 
 def apply(document, operations):
@@ -96,3 +96,22 @@ def test_equal_documents_have_no_difference(document):
 )
 def test_the_patch_is_minimal(before, after, operations):
     assert diff(before, after) == operations
+
+
+@pytest.mark.parametrize("count", [1, MAX_OPERATIONS, 10 * MAX_OPERATIONS])
+def test_a_patch_of_an_object_has_a_bounded_number_of_operations(count):
+    before = {"kind": "Basket", "spec": {"items": [{"name": str(n)} for n in range(count)]}, "old": 1}
+    after = {
+        "kind": "Basket",
+        "spec": {"items": [{"name": str(n), "size": 1} for n in range(count)]},
+        "new": [2],
+    }
+    operations = object_patch(before, after)
+    assert apply(before, operations) == after
+    assert len(operations) <= MAX_OPERATIONS
+
+
+def test_a_patch_with_many_operations_replaces_the_fields_that_differ():
+    before = {"metadata": {"name": "a"}, "spec": {str(n): 0 for n in range(2 * MAX_OPERATIONS)}}
+    after = {"metadata": {"name": "a"}, "spec": {str(n): 1 for n in range(2 * MAX_OPERATIONS)}}
+    assert object_patch(before, after) == [{"op": "replace", "path": "/spec", "value": after["spec"]}]

@@ -136,3 +136,30 @@ def test_invalid_fields_are_listed_as_causes():
             {"field": "spec.milk", "message": "is needed", "reason": "FieldValueRequired"},
         ],
     }
+
+
+@pytest.mark.parametrize(
+    "metadata", [5, [], "x", {"name": 5}, {"labels": []}, {"labels": {"a": 5}}, {"annotations": {"a": {}}}]
+)
+def test_metadata_that_no_api_server_sends_is_malformed(metadata):
+    with pytest.raises(MalformedReviewError, match="metadata of the reviewed object is malformed"):
+        decode_review(
+            review_body({"metadata": {}}).replace(
+                b'"object":{"metadata":{}}', b'"object":{"metadata":%b}' % msgspec.json.encode(metadata)
+            )
+        )
+
+
+@pytest.mark.parametrize("metadata", [{"labels": None, "annotations": None}, {"name": None}])
+def test_metadata_with_null_is_accepted(metadata):
+    assert (
+        decode_review(review_body({"metadata": metadata}, name="b", namespace="shop")).object["metadata"]
+        == metadata
+    )
+
+
+def test_a_message_names_no_more_of_an_object_than_a_name_can_have():
+    review = decode_review(
+        review_body({"metadata": {"name": "b"}}, name="n" * 1_000_000, namespace="s" * 1_000)
+    )
+    assert str(review) == f"Basket {'s' * 253}/{'n' * 253}"

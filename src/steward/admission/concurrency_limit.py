@@ -3,34 +3,29 @@
 Without the second limit, a stalled handler would let reviews accumulate until the process runs out of memory.
 """
 
-import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
 from steward.admission.errors import BusyError
+from steward.serving.fair_limit import FairLimit, LimitExceeded
 
 
 class ReviewLimit:
     def __init__(self, concurrent: int, waiting: int) -> None:
-        self._slots = asyncio.Semaphore(concurrent)
+        self._limit = FairLimit(concurrent, waiting)
         self._max_concurrent = concurrent
-        self._max_waiting = waiting
-        self._waiting = 0
 
     @asynccontextmanager
-    async def acquire(self) -> AsyncIterator[None]:
-        """Wait for a slot and hold it; raise BusyError at once when too many wait already."""
-        if self._slots.locked() and self._waiting >= self._max_waiting:
-            raise BusyError(
-                f"the webhook is busy: {self._max_concurrent} reviews are in progress and {self._waiting} wait; "
-                "try again"
-            )
-        self._waiting += 1
+    async def acquire(self, address: str) -> AsyncIterator[None]:
+        """Wait for a slot, in turn with other addresses, and hold it; raise BusyError when too many wait."""
         try:
-            await self._slots.acquire()
-        finally:
-            self._waiting -= 1
+            await self._limit.take(address)
+        except LimitExceeded as error:
+            raise BusyError(
+                f"the webhook is busy: {self._max_concurrent} reviews are in progress and {error.waiting} wait; "
+                "try again"
+            ) from None
         try:
             yield
         finally:
-            self._slots.release()
+            self._limit.release()

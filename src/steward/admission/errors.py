@@ -3,7 +3,7 @@
 AdmissionError
   ReviewError                 a review without a response: HTTP status `code`, so that failurePolicy decides
     MalformedReviewError 400, NotAWebhookError 404, WrongMethodError 405, ReviewTooLargeError 413,
-    BusyError 429 (Retry-After), HandlerFailedError 500, DeadlineError 500, ReviewTooDeepError 500
+    EncodedBodyError 415, BusyError 429 (Retry-After), HandlerFailedError 500, DeadlineError 500, ReviewTooDeepError 500
   ListenError (OSError)       cannot listen on an address, or it is invalid
 """
 
@@ -33,6 +33,10 @@ class WrongMethodError(ReviewError):
 
 class ReviewTooLargeError(ReviewError):
     code = 413
+
+
+class EncodedBodyError(ReviewError):
+    code = 415
 
 
 class BusyError(ReviewError):

@@ -5,13 +5,36 @@ small where objects differ in few places: lists are compared by position between
 detects inserted and removed runs.
 """
 
-from typing import Any, Literal, NotRequired, TypedDict
+from typing import Any, Final, Literal, NotRequired, TypedDict
+
+MAX_OPERATIONS: Final = 100
 
 
 class PatchOperation(TypedDict):
     op: Literal["add", "remove", "replace"]
     path: str
     value: NotRequired[Any]
+
+
+def object_patch(before: dict[str, Any], after: dict[str, Any]) -> list[PatchOperation]:
+    """`diff`, or one operation for each changed field of the object if that has fewer.
+
+    The API server searches the whole document for each operation: the time for a patch grows with the product of both.
+    """
+    operations = diff(before, after)
+    return operations if len(operations) <= MAX_OPERATIONS else _replace_fields(before, after)
+
+
+def _replace_fields(before: dict[str, Any], after: dict[str, Any]) -> list[PatchOperation]:
+    removed: list[PatchOperation] = [
+        {"op": "remove", "path": _child_path("", key)} for key in before if key not in after
+    ]
+    changed: list[PatchOperation] = [
+        {"op": "replace" if key in before else "add", "path": _child_path("", key), "value": value}
+        for key, value in after.items()
+        if key not in before or not _json_equal(before[key], value)
+    ]
+    return [*removed, *changed]
 
 
 def diff(before: Any, after: Any, path: str = "") -> list[PatchOperation]:

@@ -13,10 +13,12 @@ from typing import Any
 import msgspec
 
 from steward.admission.errors import MalformedReviewError, ReviewTooDeepError
-from steward.admission.jsonpatch import diff
+from steward.admission.jsonpatch import object_patch
 from steward.kube.objects.kinds import Manifest
 
 API_VERSION = "admission.k8s.io/v1"
+MAX_NAME = 253
+"""The longest name in Kubernetes. A client that is no API server may send a longer one, which no message repeats."""
 
 
 class Operation(StrEnum):
@@ -79,8 +81,9 @@ class Review(msgspec.Struct, frozen=True, rename="camel", dict=True):
 
     def __str__(self) -> str:
         """The object, for messages and logs: `Cell shop/zone-a`."""
-        name = self.name or f"{self.object.get('metadata', {}).get('generateName', '')}*"
-        return f"{self.kind.kind} {self.namespace}/{name}" if self.namespace else f"{self.kind.kind} {name}"
+        name = self.name or f"{(self.object.get('metadata') or {}).get('generateName') or ''}*"
+        kind, namespace, name = (part[:MAX_NAME] for part in (self.kind.kind, self.namespace, name))
+        return f"{kind} {namespace}/{name}" if namespace else f"{kind} {name}"
 
 
 class StatusCause(msgspec.Struct, frozen=True):
@@ -119,6 +122,18 @@ def deny_invalid(message: str, *causes: StatusCause) -> Denied:
     return Denied(message, 422, "Invalid", causes)
 
 
+class _MetadataShape(msgspec.Struct, rename="camel"):
+    name: str | None = None
+    namespace: str | None = None
+    generate_name: str | None = None
+    labels: dict[str, str | None] | None = None
+    annotations: dict[str, str | None] | None = None
+
+
+class _ObjectShape(msgspec.Struct):
+    metadata: _MetadataShape | None = None
+
+
 class _Envelope(msgspec.Struct, rename="camel"):
     api_version: str = ""
     kind: str = ""
@@ -143,7 +158,19 @@ def decode_review(body: bytes) -> Review:
         )
     if envelope.request is None:
         raise MalformedReviewError("the AdmissionReview has no request")
+    _check_metadata(envelope.request)
     return envelope.request
+
+
+def _check_metadata(review: Review) -> None:
+    """Handlers rely on valid metadata, which an API server checks before it calls a webhook. Other clients do not."""
+    try:
+        for raw in (review.raw_object, review.raw_old_object):
+            msgspec.json.decode(raw, type=_ObjectShape | None)
+    except msgspec.DecodeError:
+        raise MalformedReviewError("the metadata of the reviewed object is malformed") from None
+    except RecursionError:
+        raise ReviewTooDeepError("the object") from None
 
 
 def encode_response(review: Review, response: AdmissionResponse) -> bytes:
@@ -162,7 +189,7 @@ def _patch(review: Review, response: Allowed) -> dict[str, Any]:
     content: dict[str, Any] = {"auditAnnotations": dict(response.audit)} if response.audit else {}
     if response.object is None:
         return content
-    operations = diff(msgspec.json.decode(review.raw_object), response.object)
+    operations = object_patch(msgspec.json.decode(review.raw_object), response.object)
     if operations:
         # msgspec encodes bytes as base64, which is the wire format of the patch.
         content |= {"patchType": "JSONPatch", "patch": msgspec.json.encode(operations)}

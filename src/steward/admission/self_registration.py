@@ -1,7 +1,9 @@
 """An operator outside the cluster registers its webhooks itself, and removes the registration when it stops.
 
 It registers only once the server serves: a configuration without a server rejects every write. An operator of some
-namespaces registers for those alone, under a name of its own, so that two such operators do not conflict.
+namespaces registers for those alone, under a name of its own, so that two such operators do not conflict. Without the
+rights to register, which the shipped roles do not grant, it runs without webhooks: objects are validated again when
+they are reconciled.
 """
 
 import base64
@@ -18,13 +20,23 @@ from steward.admission.host import WebhookHost
 from steward.admission.server import WebhookServer
 from steward.certificates.errors import CertificateError
 from steward.certificates.options import Trust
-from steward.kube.errors import KubeError, NotFound
+from steward.kube.errors import ApiError, Forbidden, Invalid, KubeError, NotFound
 from steward.kube.objects.kinds import Manifest, ref_of
 from steward.kube.objects.options import ApplyOptions
 
 SELF_SUBJECT_REVIEW = {"apiVersion": "authentication.k8s.io/v1", "kind": "SelfSubjectReview", "metadata": {}}
 POLICY, BINDING = "ValidatingAdmissionPolicy", "ValidatingAdmissionPolicyBinding"
 NAMESPACE_NAME = "kubernetes.io/metadata.name"
+NOT_REGISTERED = (
+    "the webhooks are not registered at %s, and objects are validated only when they are reconciled: %s (%s)"
+)
+MISSING_RIGHTS = (
+    "grant the user get, create, patch and delete on webhook configurations and admission policies, or leave "
+    "--webhook-url out"
+)
+ANOTHER_INSTALLATION = (
+    "an installation in the cluster has registered its own; choose --namespaces, or leave --webhook-url out"
+)
 POLL_SECONDS = 0.1
 START_TIMEOUT_SECONDS = 60.0
 
@@ -51,15 +63,16 @@ class SelfRegistration:
         self._registrations = registrations
         self._client = host.connection.replica_client
         self._applied: list[Manifest] = []
+        self._has_warned = False
 
     async def hook(self, trust: Trust) -> None:
         """Called by the keeper, first with the bundle alone, then with the leaves."""
         if trust.leaves:
-            await self._register(trust.bundle)
+            await self._register_if_allowed(trust.bundle)
 
     async def register_mounted(self, directory: Path) -> None:
         """For a certificate mounted by another issuer, with its `ca.crt`."""
-        await self._register((directory / "ca.crt").read_bytes())
+        await self._register_if_allowed((directory / "ca.crt").read_bytes())
 
     async def stop(self) -> None:
         """Deletes the configurations, because the server stops. Policies need no server and stay."""
@@ -70,6 +83,21 @@ class SelfRegistration:
                 pass
             except KubeError as error:
                 log.warning("cannot delete %s: %s", ref_of(manifest), error)
+
+    async def _register_if_allowed(self, bundle: bytes) -> None:
+        try:
+            await self._register(bundle)
+        except Forbidden as error:
+            self._warn(MISSING_RIGHTS, error)
+        except Invalid as error:
+            # A webhook has a service or a URL; the configurations of an installation name its Service.
+            self._warn(ANOTHER_INSTALLATION, error)
+
+    def _warn(self, cure: str, error: ApiError) -> None:
+        """Once: the keeper calls again with every new certificate."""
+        level = logging.DEBUG if self._has_warned else logging.WARNING
+        log.log(level, NOT_REGISTERED, self._host.settings.webhook_url, cure, error)
+        self._has_warned = True
 
     async def _register(self, bundle: bytes) -> None:
         await self._wait_until_served()

@@ -12,7 +12,6 @@ even where the policy is Ignore.
 import asyncio
 import logging
 import time
-from asyncio.trsock import TransportSocket
 from collections.abc import Awaitable, Callable
 from contextlib import AbstractContextManager, nullcontext, suppress
 from dataclasses import dataclass, field
@@ -21,31 +20,30 @@ from typing import NamedTuple
 
 from aiohttp import web
 
+from steward.admission.body import ReviewBodies
 from steward.admission.concurrency_limit import ReviewLimit
+from steward.admission.deadline import BODY_SECONDS, deadline_seconds
 from steward.admission.errors import (
     DeadlineError,
     HandlerFailedError,
     ListenError,
+    MalformedReviewError,
     NotAWebhookError,
     ReviewError,
     ReviewTooDeepError,
-    ReviewTooLargeError,
     WrongMethodError,
 )
 from steward.admission.review import AdmissionResponse, Denied, Review, decode_review, encode_response
 from steward.certificates.errors import UnusableCertificateError
 from steward.certificates.serving_certificate import ServingCertificate
 from steward.kube.clock import Clock, SystemClock
-from steward.kube.objects.durations import parse_duration
+from steward.serving.bounded_server import BoundedServer
+from steward.serving.connections import Connection
+from steward.serving.limits import ServerLimits
 
 Handler = Callable[[Review], Awaitable[AdmissionResponse]]
 
 START_CHECK_SECONDS = 1.0
-DEFAULT_DEADLINE_SECONDS = 9.0
-"""For a webhook that leaves timeoutSeconds at 10."""
-MAX_MARGIN_SECONDS = 1.0
-CLOSE_CHECKS = 50
-CLOSE_CHECK_SECONDS = 0.005
 
 log = logging.getLogger(__name__)
 
@@ -65,11 +63,12 @@ class ReviewResult(StrEnum):
 
 @dataclass(frozen=True)
 class Webhook:
-    """A path and its handler."""
+    """A path and its handler. Reviews of `kind` are counted by kind, those of others without one."""
 
     path: str
     handler: Handler
     purpose: WebhookPurpose = WebhookPurpose.VALIDATE
+    kind: str = ""
 
 
 @dataclass(frozen=True)
@@ -97,15 +96,28 @@ class ServerHooks:
 @dataclass(frozen=True)
 class ServerSettings:
     """`host` None listens on every address, port 0 on a free one. The API server limits an object to 3 MiB; a review
-    of an update holds two objects."""
+    of an update holds two objects. `memory_limit` is for the bodies of all reviews and what is decoded from them."""
 
     host: str | None = None
     port: int = 9443
     concurrent_reviews: int = 20
     waiting_reviews: int = 200
-    body_limit: int = 8 * 1024 * 1024
+    body_limit: int = 8 << 20
+    memory_limit: int = 48 << 20
+    limits: ServerLimits = field(default_factory=ServerLimits)
     stop_seconds: float = 10.0
     hooks: ServerHooks = field(default_factory=ServerHooks)
+
+
+@dataclass
+class ReviewCall:
+    """A request in progress; `review` is known once its body is complete."""
+
+    request: web.BaseRequest
+    connection: Connection
+    webhook: Webhook | None
+    review: Review | None = None
+    started: float = field(default_factory=time.perf_counter)
 
 
 class EncodedResponse(NamedTuple):
@@ -126,15 +138,26 @@ class WebhookServer:
         self._clock = clock or SystemClock()
         self._webhooks: dict[str, Webhook] = {}
         self._review_limit = ReviewLimit(settings.concurrent_reviews, settings.waiting_reviews)
-        self._runner: web.ServerRunner | None = None
+        self._bodies = ReviewBodies(settings.body_limit, settings.memory_limit)
+        self._server: BoundedServer | None = None
         self._following: asyncio.Task[None] | None = None
         self._problem = "the webhook server has not started"
 
     @property
     def port(self) -> int:
         """The port in use, once the server serves."""
-        assert self._runner is not None, "the server does not serve yet"
-        return int(self._runner.addresses[0][1])
+        assert self._server is not None, "the server does not serve yet"
+        return self._server.port
+
+    @property
+    def connections(self) -> int:
+        """How many are open."""
+        return 0 if self._server is None else self._server.connections
+
+    @property
+    def held_bytes(self) -> int:
+        """What the reviews in progress take of the budget."""
+        return self._bodies.held
 
     def problem(self) -> str:
         """Empty while the server serves, else one sentence for the readiness probe."""
@@ -157,30 +180,24 @@ class WebhookServer:
         if self._following is not None:
             self._following.cancel()
             await asyncio.gather(self._following, return_exceptions=True)
-        if self._runner is not None:
-            connections = open_connections(self._runner)
-            await self._runner.cleanup()
-            await close_connections(connections)
+        if self._server is not None:
+            await self._server.stop(self._settings.stop_seconds)
 
     async def _listen(self) -> None:
         settings = self._settings
-        server = web.Server(self._serve, access_log=None)
-        self._runner = web.ServerRunner(server, shutdown_timeout=settings.stop_seconds)
-        await self._runner.setup()
-        context = self._certificate.context
+        server = BoundedServer(self._serve, settings.limits, self._certificate.context)
         try:
-            await web.TCPSite(self._runner, settings.host, settings.port, ssl_context=context).start()
+            await server.listen(settings.host, settings.port)
         except OSError as error:
-            await self._runner.cleanup()
-            self._runner = None
             raise ListenError(
                 f"the webhook server cannot listen on {settings.host or '*'}:{settings.port} ({error.strerror}): "
                 "free the port or choose another"
             ) from error
+        self._server = server
         self._problem = ""
 
     async def _follow(self) -> None:
-        while self._runner is None:
+        while self._server is None:
             await self._clock.sleep(START_CHECK_SECONDS)
             if self._has_certificate():
                 await self._listen_or_report()
@@ -203,50 +220,45 @@ class WebhookServer:
             self._problem = str(error)
         return self._certificate.is_loaded
 
-    async def _serve(self, request: web.BaseRequest) -> web.StreamResponse:
-        started = time.perf_counter()
-        webhook = self._webhooks.get(request.path)
-        review: Review | None = None
+    async def _serve(self, request: web.BaseRequest, connection: Connection) -> web.StreamResponse:
+        call = ReviewCall(request, connection, self._webhooks.get(request.path))
         try:
-            if webhook is None:
-                raise NotAWebhookError(
-                    f"no webhook at {request.path}; there are: {', '.join(self._webhooks)}"
-                )
-            review = decode_review(await self._read(request))
-            result, body = await self._respond_in_time(webhook, review, request.query.get("timeout"))
-            self._record_review(webhook, review, result, started)
+            result, body = await self._answer(call)
+            self._record_review(call, result)
             return web.Response(body=body, content_type="application/json")
         except ReviewError as error:
-            self._record_review(webhook, review, ReviewResult.ERROR, started)
+            self._record_review(call, ReviewResult.ERROR)
             return _error_response(error)
 
-    async def _read(self, request: web.BaseRequest) -> bytes:
-        if request.method != "POST":
-            raise WrongMethodError(f"{request.path} takes AdmissionReviews by POST, not {request.method}")
-        limit = self._settings.body_limit
-        body = bytearray()
-        async for chunk in request.content.iter_any():
-            body += chunk
-            if len(body) > limit:
-                raise ReviewTooLargeError(
-                    f"the review is larger than {limit / 1024 / 1024:g} MiB: the object is too large"
-                )
-        return bytes(body)
-
-    async def _respond_in_time(
-        self, webhook: Webhook, review: Review, timeout: str | None
-    ) -> EncodedResponse:
-        seconds = deadline_seconds(timeout)
+    async def _answer(self, call: ReviewCall) -> EncodedResponse:
+        webhook = self._called_webhook(call)
+        seconds = deadline_seconds(call.request.query.get("timeout"))
+        end = asyncio.get_running_loop().time() + seconds
         try:
-            async with asyncio.timeout(seconds), self._review_limit.acquire():
-                return await self._respond(webhook, review)
+            async with (
+                asyncio.timeout(min(seconds, BODY_SECONDS)) as deadline,
+                self._bodies.receive(call.request, call.connection.address, deadline) as body,
+            ):
+                deadline.reschedule(end)
+                return await self._review(call, webhook, body)
         except TimeoutError:
-            log.warning(
-                "no response within the deadline", extra={"webhook": webhook.path, "object": str(review)}
-            )
-            raise DeadlineError(
-                f"{review}: the webhook {webhook.path} did not respond within {seconds:g} s; try again"
-            ) from None
+            raise _late(call, webhook, seconds) from None
+
+    def _called_webhook(self, call: ReviewCall) -> Webhook:
+        path, method = call.request.path, call.request.method
+        if call.webhook is None:
+            raise NotAWebhookError(f"no webhook at {path}; there are: {', '.join(self._webhooks)}")
+        if method != "POST":
+            raise WrongMethodError(f"{path} takes AdmissionReviews by POST, not {method}")
+        return call.webhook
+
+    async def _review(self, call: ReviewCall, webhook: Webhook, body: bytes) -> EncodedResponse:
+        call.connection.process()
+        call.review = decode_review(body)
+        if webhook.kind and call.review.kind.kind != webhook.kind:
+            raise MalformedReviewError(f"{webhook.path} takes reviews of {webhook.kind}, not of other kinds")
+        async with self._review_limit.acquire(call.connection.address):
+            return await self._respond(webhook, call.review)
 
     async def _respond(self, webhook: Webhook, review: Review) -> EncodedResponse:
         try:
@@ -263,13 +275,14 @@ class WebhookServer:
                 f"{review}: the webhook {webhook.path} failed ({type(error).__name__}); see the log of the operator"
             ) from error
 
-    def _record_review(
-        self, webhook: Webhook | None, review: Review | None, result: ReviewResult, started: float
-    ) -> None:
-        if webhook is None:
+    def _record_review(self, call: ReviewCall, result: ReviewResult) -> None:
+        if call.webhook is None:
             return
-        resource, kind = (review.resource.resource, review.kind.kind) if review else ("", "")
-        seconds = time.perf_counter() - started
+        review, webhook = call.review, call.webhook
+        # Any client can write any kind, and every label of a metric stays in memory.
+        is_known = review is not None and review.kind.kind == webhook.kind
+        resource, kind = (review.resource.resource, webhook.kind) if review and is_known else ("", "")
+        seconds = time.perf_counter() - call.started
         record = ReviewRecord(webhook.purpose, resource, result, seconds, kind, webhook.path)
         with suppress(Exception):
             self._settings.hooks.on_review(record)
@@ -280,45 +293,15 @@ def _error_response(error: ReviewError) -> web.Response:
     return web.Response(status=error.code, text=str(error), headers=headers)
 
 
-def deadline_seconds(timeout: str | None) -> float:
-    """A little less than the API server waits, from the query of its call (`?timeout=10s`).
-
-    The API server ignores a later response and shows its user a timeout instead of the problem.
-    """
-    try:
-        seconds = parse_duration(timeout or "")
-    except ValueError:
-        return DEFAULT_DEADLINE_SECONDS
-    return seconds - min(MAX_MARGIN_SECONDS, seconds / 10) if seconds else DEFAULT_DEADLINE_SECONDS
-
-
-class OpenConnection(NamedTuple):
-    transport: asyncio.Transport
-    socket: TransportSocket
-
-    @property
-    def is_open(self) -> bool:
-        return self.socket.fileno() >= 0
-
-
-def open_connections(runner: web.ServerRunner) -> list[OpenConnection]:
-    """The connections of a server; call it before the cleanup, which drops them."""
-    protocols = runner.server.connections if runner.server else []
-    transports = [protocol.transport for protocol in protocols if protocol.transport]
-    return [OpenConnection(transport, transport.get_extra_info("socket")) for transport in transports]
-
-
-async def close_connections(connections: list[OpenConnection]) -> None:
-    """Waits briefly for both sides to close, then aborts the rest.
-
-    asyncio waits half a minute for the peer's TLS close_notify. An API server with an idle connection may take that
-    long, and a stopping process has less time.
-    """
-    for _ in range(CLOSE_CHECKS):
-        if not any(connection.is_open for connection in connections):
-            return
-        await asyncio.sleep(CLOSE_CHECK_SECONDS)
-    for connection in connections:
-        if connection.is_open:
-            connection.transport.abort()
-    await asyncio.sleep(0)
+def _late(call: ReviewCall, webhook: Webhook, seconds: float) -> DeadlineError:
+    if call.review is None:
+        # Not logged: any client can send an incomplete review.
+        return DeadlineError(
+            f"the webhook {webhook.path} did not receive the whole review in time; try again"
+        )
+    log.warning(
+        "no response within the deadline", extra={"webhook": webhook.path, "object": str(call.review)}
+    )
+    return DeadlineError(
+        f"{call.review}: the webhook {webhook.path} did not respond within {seconds:g} s; try again"
+    )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterator
 
 import aiohttp
@@ -17,11 +18,16 @@ from steward.runtime.observability.http_server import Address, HttpServer, Servi
 from steward.runtime.observability.metrics import Metrics
 from steward.runtime.observability.metrics_server import (
     ALLOWED_SECONDS,
+    DENIED_CAPACITY,
+    DENIED_SECONDS,
+    REVIEWS_A_SECOND,
+    WAITING_REVIEWS,
     AccessDecision,
     MetricsAuthorizer,
     authorized_server,
     plain_server,
 )
+from steward.serving.fair_limit import LimitExceeded
 from steward.testkit.clock import FakeClock
 
 LOOPBACK = Address("127.0.0.1", 0)
@@ -104,6 +110,54 @@ async def test_decisions_are_cached_briefly(
     assert reviews.reviews == 2
 
 
+@pytest.mark.parametrize("token", ["\udcff\udcfe", "tökén", "two words", "=", "a=b", "x" * 9, "\x7f"])
+async def test_only_what_may_be_a_token_costs_a_review(
+    reviews: FakeReviews, clock: FakeClock, token: str
+) -> None:
+    authorizer = MetricsAuthorizer(reviews, clock)  # type: ignore[arg-type]
+    assert await authorizer.authorize(token, "10.0.0.66") is AccessDecision.UNAUTHENTICATED
+    assert reviews.reviews == (1 if token == "x" * 9 else 0)
+
+
+async def test_a_denied_token_is_remembered_briefly(reviews: FakeReviews, clock: FakeClock) -> None:
+    authorizer = MetricsAuthorizer(reviews, clock)  # type: ignore[arg-type]
+    for _ in range(5):
+        await authorizer.authorize("forged", "10.0.0.66")
+    assert reviews.reviews == 1
+    clock.advance(DENIED_SECONDS + 1)
+    await authorizer.authorize("forged", "10.0.0.66")
+    assert reviews.reviews == 2
+
+
+async def test_invented_tokens_cannot_exceed_the_reviews_of_a_second(
+    reviews: FakeReviews, clock: FakeClock
+) -> None:
+    authorizer = MetricsAuthorizer(reviews, clock)  # type: ignore[arg-type]
+    loop = asyncio.get_running_loop()
+    started = loop.time()
+    attempts = [
+        asyncio.create_task(authorizer.authorize(f"forged-{number}", "10.0.0.66")) for number in range(200)
+    ]
+    # It comes last, and waits for one turn of the other address.
+    scraper = asyncio.create_task(authorizer.authorize("token-of-anna", "10.0.0.1"))
+    assert await asyncio.wait_for(scraper, 30) is AccessDecision.ALLOWED
+    assert reviews.reviews <= REVIEWS_A_SECOND * (2 + loop.time() - started)
+    for task in attempts:
+        task.cancel()
+    results = await asyncio.gather(*attempts, return_exceptions=True)
+    rejected = sum(isinstance(result, LimitExceeded) for result in results)
+    assert rejected == 200 - REVIEWS_A_SECOND - WAITING_REVIEWS + 1
+
+
+async def test_invented_tokens_do_not_displace_a_known_one(reviews: FakeReviews, clock: FakeClock) -> None:
+    authorizer = MetricsAuthorizer(reviews, clock)  # type: ignore[arg-type]
+    await authorizer.authorize("token-of-anna", "10.0.0.1")
+    for number in range(2 * DENIED_CAPACITY):
+        authorizer._remember(str(number).encode(), AccessDecision.UNAUTHENTICATED)
+    assert await authorizer.authorize("token-of-anna", "10.0.0.1") is AccessDecision.ALLOWED
+    assert (reviews.reviews, len(authorizer._denied)) == (1, DENIED_CAPACITY)
+
+
 async def test_without_an_api_server_metrics_cannot_be_read(
     authorized_metrics: HttpServer, reviews: FakeReviews
 ) -> None:
@@ -173,6 +227,6 @@ async def test_a_real_api_server_authorizes_tokens(client: Client, namespace: st
     allowed = await token_of(client, namespace, "reader")
     unbound = await token_of(client, namespace, "stranger")
     authorizer = MetricsAuthorizer(client, FakeClock())
-    assert await authorizer.authorize("forged") is AccessDecision.UNAUTHENTICATED
-    assert await authorizer.authorize(unbound) is AccessDecision.FORBIDDEN
-    assert await authorizer.authorize(allowed) is AccessDecision.ALLOWED
+    assert await authorizer.authorize("forged", "10.0.0.1") is AccessDecision.UNAUTHENTICATED
+    assert await authorizer.authorize(unbound, "10.0.0.1") is AccessDecision.FORBIDDEN
+    assert await authorizer.authorize(allowed, "10.0.0.1") is AccessDecision.ALLOWED

@@ -12,20 +12,28 @@ import logging
 import os
 import ssl
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from pathlib import Path
 from typing import NamedTuple
 
 from aiohttp import web
-from aiohttp.typedefs import Handler
 
 from steward.certificates.errors import CertificateError
 from steward.certificates.self_signed import write_self_signed
 from steward.kube.clock import Clock
+from steward.serving.bounded_server import BoundedServer
+from steward.serving.connections import Connection
+from steward.serving.limits import ServerLimits
 
 log = logging.getLogger(__name__)
 
+Page = Callable[[web.BaseRequest], Awaitable[web.StreamResponse]]
+
 RELOAD_SECONDS = 10.0
+STOP_SECONDS = 10.0
+METHODS = ("GET", "HEAD")
+# Scrapers and kubelets are few, and their requests have no body.
+LIMITS = ServerLimits(connections=64, header_bytes=32 << 10, header_fields=32, request_seconds=30.0)
 
 
 class ServingError(OSError):
@@ -122,33 +130,22 @@ def self_signed_tls(clock: Clock) -> ReloadingTls:
 class HttpServer:
     """Serves pages on one address between `start` and `stop`."""
 
-    def __init__(
-        self, address: Address, pages: Mapping[str, Handler], tls: ReloadingTls | None = None
-    ) -> None:
+    def __init__(self, address: Address, pages: Mapping[str, Page], tls: ReloadingTls | None = None) -> None:
         self._address = address
         self._tls = tls
         self._pages = pages
-        self._runner: web.AppRunner | None = None
+        self._server = BoundedServer(self._respond, LIMITS, tls.context if tls else None)
         self._reloader: asyncio.Task[None] | None = None
 
     @property
     def port(self) -> int:
         """The actual port, also where port 0 was requested."""
-        assert self._runner is not None
-        port: int = self._runner.addresses[0][1]
-        return port
+        return self._server.port
 
     async def start(self) -> None:
-        application = web.Application()
-        application.add_routes([web.get(path, page) for path, page in self._pages.items()])
-        self._runner = web.AppRunner(application, access_log=None)
-        await self._runner.setup()
-        context = self._tls.context if self._tls else None
-        site = web.TCPSite(self._runner, self._address.host or None, self._address.port, ssl_context=context)
         try:
-            await site.start()
+            await self._server.listen(self._address.host or None, self._address.port)
         except OSError as error:
-            await self._runner.cleanup()
             raise ServingError(f"cannot listen on {self._address}: {error.strerror or error}") from error
         if self._tls:
             self._reloader = asyncio.create_task(
@@ -158,5 +155,14 @@ class HttpServer:
     async def stop(self) -> None:
         if self._reloader is not None:
             self._reloader.cancel()
-        if self._runner is not None:
-            await self._runner.cleanup()
+        await self._server.stop(STOP_SECONDS)
+
+    async def _respond(self, request: web.BaseRequest, connection: Connection) -> web.StreamResponse:
+        page = self._pages.get(request.path)
+        if page is None:
+            return web.Response(status=404, text="not found\n")
+        if request.method not in METHODS:
+            return web.Response(status=405, text="GET only\n", headers={"Allow": ", ".join(METHODS)})
+        if request.content.is_eof():
+            connection.process()
+        return await page(request)

@@ -2,13 +2,18 @@
 
 Over HTTPS the API server authorizes each client: TokenReview, then SubjectAccessReview for `get /metrics`, as a
 ClusterRole with `nonResourceURLs` grants it. Decisions are cached briefly, keyed by a digest of the token and never by
-the token itself, so that not every scrape costs two calls. Plain HTTP is for development and served on loopback only.
+the token itself, so that not every scrape costs two calls. Any pod can send invented tokens, and each costs a call: the
+calls are limited in number a second, and clients take turns by address, so that a scraper is served meanwhile.
+
+Plain HTTP is for development and served on loopback only.
 """
 
 from __future__ import annotations
 
+import asyncio
 import hashlib
 import logging
+import re
 from enum import Enum
 from typing import NamedTuple
 
@@ -22,13 +27,20 @@ from steward.kube.clock import Clock
 from steward.kube.errors import KubeError
 from steward.kube.objects.auth_reviews import Access, Subject
 from steward.runtime.observability.http_server import Address, HttpServer, ReloadingTls, ServingError
+from steward.serving.fair_limit import FairLimit, LimitExceeded
 
 log = logging.getLogger(__name__)
 
 PATH = "/metrics"
 ALLOWED_SECONDS = 60.0
 DENIED_SECONDS = 10.0
-CACHE_CAPACITY = 1000
+ALLOWED_CAPACITY = 100
+DENIED_CAPACITY = 1000
+REVIEWS_A_SECOND = 10
+WAITING_REVIEWS = 32
+
+# A token as RFC 6750 defines it. Anything else is no token of an API server.
+_TOKEN = re.compile(r"[A-Za-z0-9._~+/-]+=*", re.ASCII)
 
 
 class AccessDecision(Enum):
@@ -43,22 +55,46 @@ class _CachedDecision(NamedTuple):
 
 
 class MetricsAuthorizer:
-    """Asks the API server whether a token may read metrics, and caches the decision briefly."""
+    """Asks the API server whether a token may read metrics, and caches the decision briefly.
+
+    Denied tokens have a cache of their own: any client can fill it.
+    """
 
     def __init__(self, client: Client, clock: Clock) -> None:
         self._client = client
         self._clock = clock
-        self._decisions: LruCache[bytes, _CachedDecision] = LruCache(CACHE_CAPACITY)
+        self._allowed: LruCache[bytes, _CachedDecision] = LruCache(ALLOWED_CAPACITY)
+        self._denied: LruCache[bytes, _CachedDecision] = LruCache(DENIED_CAPACITY)
+        self._limit = FairLimit(REVIEWS_A_SECOND, WAITING_REVIEWS)
 
-    async def authorize(self, token: str) -> AccessDecision:
+    async def authorize(self, token: str, address: str) -> AccessDecision:
+        """Raises LimitExceeded when too many unknown tokens wait for a review."""
+        if not _TOKEN.fullmatch(token):
+            return AccessDecision.UNAUTHENTICATED
         digest = hashlib.sha256(token.encode()).digest()
-        cached = self._decisions.get(digest)
-        if cached is not None and cached.expires_at > self._clock.monotonic():
-            return cached.decision
-        decision = await self._review(token)
-        seconds = ALLOWED_SECONDS if decision is AccessDecision.ALLOWED else DENIED_SECONDS
-        self._decisions.set(digest, _CachedDecision(decision, self._clock.monotonic() + seconds))
-        return decision
+        known = self._known(digest)
+        if known is not None:
+            return known
+        await self._limit.take(address)
+        # The slot is free again after a second, not after the review: this limits reviews a second.
+        asyncio.get_running_loop().call_later(1.0, self._limit.release)
+        known = self._known(digest)
+        if known is None:
+            known = await self._review(token)
+            self._remember(digest, known)
+        return known
+
+    def _known(self, digest: bytes) -> AccessDecision | None:
+        cached = self._allowed.get(digest) or self._denied.get(digest)
+        if cached is None or cached.expires_at <= self._clock.monotonic():
+            return None
+        return cached.decision
+
+    def _remember(self, digest: bytes, decision: AccessDecision) -> None:
+        is_allowed = decision is AccessDecision.ALLOWED
+        cache, seconds = (self._allowed, ALLOWED_SECONDS) if is_allowed else (self._denied, DENIED_SECONDS)
+        self._allowed.forget(digest)
+        cache.set(digest, _CachedDecision(decision, self._clock.monotonic() + seconds))
 
     async def _review(self, token: str) -> AccessDecision:
         user = await self._client.review_token(token)
@@ -84,7 +120,10 @@ class MetricsPage:
             return web.Response(status=401, text="a bearer token is needed\n")
         assert self._authorizer is not None
         try:
-            decision = await self._authorizer.authorize(token.strip())
+            decision = await self._authorizer.authorize(token.strip(), request.remote or "")
+        except LimitExceeded:
+            text = "too many unknown tokens wait for a review by the API server; try again\n"
+            return web.Response(status=429, text=text, headers={"Retry-After": "1"})
         except KubeError as error:
             log.warning("cannot authorize a request for metrics: %s", error)
             return web.Response(

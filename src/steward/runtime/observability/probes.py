@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, NamedTuple
 if TYPE_CHECKING:
     # Code that only declares checks, such as `steward preview`, does not need to load a web server.
     from aiohttp import web
-    from aiohttp.typedefs import Handler
+
+    from steward.runtime.observability.http_server import Page
 
 
 class Check(NamedTuple):
@@ -42,7 +43,7 @@ class Probes:
     def is_ready(self) -> bool:
         return not any(check.problem() for check in (*self._health, *self._readiness))
 
-    def pages(self) -> dict[str, Handler]:
+    def pages(self) -> dict[str, Page]:
         return {"/healthz": self._healthz, "/readyz": self._readyz}
 
     async def _healthz(self, request: web.BaseRequest) -> web.StreamResponse:
