@@ -9,8 +9,8 @@ import pytest
 import pytest_asyncio
 from aiohttp import web
 
-from steward.etcd.client import Endpoints, EtcdClient, prefix_end
-from steward.etcd.errors import RequestRejected, Unreachable
+from steward.etcd.client import PAGE_KEYS, Endpoints, EtcdClient, prefix_end
+from steward.etcd.errors import MalformedAnswer, RequestRejected, Unreachable
 from steward.local import certificates
 from tests.etcd.support.etcd_process import free_port, running_etcd, wait_until_reachable
 
@@ -61,6 +61,13 @@ async def test_a_list_has_only_keys_with_the_prefix(etcd: EtcdClient) -> None:
     assert sorted(await etcd.list("/cells/")) == ["/cells/a", "/cells/b"]
 
 
+async def test_a_list_of_several_pages_is_complete(etcd: EtcdClient) -> None:
+    keys = [f"/cells/{number:04}" for number in range(PAGE_KEYS + 1)]
+    for key in keys:
+        await etcd.write(key, b"x", 0)
+    assert list(await etcd.list("/cells/")) == keys
+
+
 async def test_a_deleted_key_is_gone(etcd: EtcdClient) -> None:
     await etcd.write("/a", b"x", 0)
     seen = await etcd.get("/a")
@@ -86,7 +93,7 @@ async def test_a_timeout_is_an_error_that_names_its_length() -> None:
 
 async def test_a_server_that_is_not_etcd_is_rejected(some_web_server: str) -> None:
     async with EtcdClient(Endpoints([some_web_server])) as client:
-        with pytest.raises(RequestRejected, match="the response is not from etcd"):
+        with pytest.raises(MalformedAnswer, match="is not the JSON that etcd's gateway sends"):
             await client.get("/a")
 
 
@@ -114,7 +121,7 @@ async def test_an_unreachable_endpoint_does_not_hide_a_reachable_one(tmp_path: P
 
 
 async def test_an_error_response_differs_from_no_response(etcd: EtcdClient) -> None:
-    with pytest.raises(RequestRejected, match="etcdserver: key is not provided"):
+    with pytest.raises(RequestRejected, match="status 400: it rejects the request as invalid"):
         await etcd.get("")
 
 
