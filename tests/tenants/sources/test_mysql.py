@@ -133,13 +133,40 @@ async def test_session_defaults_of_the_server_change_no_row(
     assert [row.host_or_url for row in rows.active] == ["https://ä", "https://b"]
 
 
-async def test_a_value_of_a_megabyte_arrives(database: Database) -> None:
+async def test_a_value_of_a_million_bytes_arrives(database: Database) -> None:
     await database.run(
         "CREATE TABLE big (id INT, url LONGTEXT, active INT)",
-        "INSERT INTO big VALUES (1, REPEAT('x', 1048576), 1)",
+        "INSERT INTO big VALUES (1, REPEAT('x', 1000000), 1)",
     )
     rows = await database.source(table="big").read(Columns("id", "url", "active"))
-    assert len(rows.active[0].host_or_url) == 1 << 20
+    assert len(rows.active[0].host_or_url) == 1_000_000
+
+
+async def test_a_row_that_is_too_large_is_rejected_and_the_others_arrive(database: Database) -> None:
+    """Of any size: the last ones come in several packets of the protocol."""
+    await database.run(
+        "SET GLOBAL max_allowed_packet = 1073741824",
+        "CREATE TABLE big (id VARCHAR(99), url LONGTEXT, active INT, more LONGTEXT)",
+        "INSERT INTO big VALUES ('a', 'https://a', 1, ''), ('b', REPEAT('x', 1048576), 1, '')",
+        "INSERT INTO big VALUES ('c', REPEAT('x', 10000000), 1, REPEAT('y', 10000000)), ('d', 'https://d', 1, '')",
+        "INSERT INTO big VALUES (NULL, REPEAT('x', 9000000), 1, REPEAT('y', 9000000)), ('e', 'https://e', 0, '')",
+    )
+    rows = await database.source(table="big").read(Columns("id", "url", "active", (("more", "more"),)))
+    assert [row.uid for row in rows.active] == ["a", "d"]
+    assert rows.inactive == {"e"}
+    assert [row.uid for row in rows.rejected] == ["b", "c", ""]
+    assert "more than 1048576 bytes together: shorten them" in rows.rejected[1].reason
+    assert "its uid is NULL" in rows.rejected[2].reason
+
+
+async def test_zero_dates_and_unusual_bits_arrive_as_text(database: Database) -> None:
+    await database.run(
+        "SET SESSION sql_mode = ''",
+        "CREATE TABLE odd (id BIT(64), url DATETIME, active INT)",
+        "INSERT INTO odd VALUES (b'11', '0000-00-00 00:00:00', 1)",
+    )
+    (row,) = (await database.source(table="odd").read(Columns("id", "url", "active"))).active
+    assert (row.uid, row.host_or_url) == ("3", "0000-00-00 00:00:00")
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ import pytest
 from steward.tenants.api.source import PostgresSource, Tls
 from steward.tenants.errors import AccessDenied, BrokenRead, SourceUnreachable, TlsFailed, WrongTable
 from steward.tenants.sources.postgres import PostgresReader
-from steward.tenants.sources.reader import SourceCredentials
+from steward.tenants.sources.reader import SourceCredentials, SourceEnvironment
 from steward.tenants.sources.rows import Columns, Row
 from tests.support.database_servers import DatabaseServer
 from tests.tenants.sources.support.cutting_proxy import cutting_proxy
@@ -124,13 +124,39 @@ async def test_truncated_column_names_keep_their_type(schema: Schema) -> None:
     assert rows.active[0].activate == "true"
 
 
-async def test_a_table_that_is_too_large_ends_the_read(
-    schema: Schema, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("steward.tenants.sources.rows.MAX_BYTES", 100_000)
+async def test_a_table_that_is_too_large_ends_the_read(schema: Schema) -> None:
     await schema.many(2000)
+    source = schema.source()
+    source._environment = SourceEnvironment(table_bytes=100_000)
     with pytest.raises(BrokenRead, match="read a view"):
-        await schema.source().read(COLUMNS)
+        await source.read(COLUMNS)
+
+
+async def test_a_row_that_is_too_large_is_rejected_and_the_others_arrive(schema: Schema) -> None:
+    await schema.run(
+        "INSERT INTO customers VALUES ('a', 'https://a', true, ''), ('b', repeat('x', 1048576), true, '')",
+        "INSERT INTO customers VALUES (E'c\\td', repeat('x', 70000000), true, ''), ('e', 'https://e', false, '')",
+        "INSERT INTO customers VALUES (NULL, repeat('x', 2000000), true, '')",
+        "INSERT INTO customers VALUES (repeat('f', 5000), repeat('x', 2000000), true, '')",
+    )
+    rows = await schema.source().read(COLUMNS)
+    assert [row.uid for row in rows.active] == ["a"]
+    assert rows.inactive == {"e"}
+    assert [row.uid for row in rows.rejected] == ["b", "c\td", "", "f" * 254]
+    assert "more than 1048576 bytes together: shorten them" in rows.rejected[1].reason
+    assert "its uid is NULL" in rows.rejected[2].reason
+    assert "its uid is longer" in rows.rejected[3].reason
+
+
+async def test_notices_of_a_view_do_not_end_the_read(schema: Schema) -> None:
+    """The server does not send them."""
+    await schema.run(
+        """CREATE FUNCTION noisy(text) RETURNS text LANGUAGE plpgsql AS
+        $$BEGIN RAISE WARNING '%', repeat('n', 100000); RETURN $1; END$$""",
+        'CREATE VIEW loud AS SELECT noisy(id) AS id, url, active, "plan id" FROM customers',
+    )
+    await schema.many(100)
+    assert (await schema.source(table=f"{schema.name}.loud").read(COLUMNS)).total == 100
 
 
 async def test_a_view_can_be_read(schema: Schema) -> None:

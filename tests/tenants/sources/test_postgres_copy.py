@@ -1,18 +1,9 @@
-"""Parsing of COPY output, column types, and validation of messages of a PostgreSQL server."""
-
-import asyncio
-import struct
-from contextlib import suppress
+"""Parsing of COPY output, and how columns are selected."""
 
 import pytest
 
-from steward.tenants.api.source import PostgresSource, Tls
-from steward.tenants.errors import SourceUnreachable
-from steward.tenants.sources.postgres import PostgresReader
 from steward.tenants.sources.postgres_columns import ColumnType, rows_query, types_query
-from steward.tenants.sources.postgres_copy import CopyLines, copied_rows, copy_fields
-from steward.tenants.sources.postgres_frames import MAX_MESSAGE_BYTES, MessageFrames
-from steward.tenants.sources.reader import SourceCredentials
+from steward.tenants.sources.postgres_copy import CopyLines, LongLine, copied_rows, copy_fields
 from steward.tenants.sources.rows import Columns
 
 COLUMNS = Columns("id", "url", "active")
@@ -42,8 +33,27 @@ def test_lines_may_come_in_any_pieces() -> None:
     assert not lines.is_complete
 
 
+@pytest.mark.parametrize("size", [1, 7, 4000, 100_000])
+def test_of_a_line_that_is_too_long_only_the_beginning_is_kept(size: int) -> None:
+    whole = b"a\tb\n" + b"c\t" + b"x" * 20_000 + b"\nd\te\n"
+    lines = CopyLines(max_bytes=10_000)
+    pieces = [whole[start : start + size] for start in range(0, len(whole), size)]
+    found = [line for piece in pieces for line in lines.split(piece)]
+    assert found == [b"a\tb", LongLine(whole[4:][:4096]), b"d\te"]
+    assert lines.is_complete
+
+
+def test_a_line_that_never_ends_takes_no_memory() -> None:
+    lines = CopyLines(max_bytes=10_000)
+    for _ in range(1000):
+        assert list(lines.split(b"x" * 5_000)) == []
+    assert not lines.is_complete
+    assert len(lines._line) <= 10_000
+
+
 @pytest.mark.parametrize(
-    ("status", "count"), [("COPY 12", 12), ("COPY 0", 0), ("SELECT 1", -1), ("COPY", -1)]
+    ("status", "count"),
+    [("COPY 12", 12), ("COPY 0", 0), ("SELECT 1", -1), ("COPY", -1), ("COPY " + "9" * 5000, -1)],
 )
 def test_the_status_contains_the_number_of_rows(status: str, count: int) -> None:
     assert copied_rows(status) == count
@@ -59,58 +69,3 @@ def test_arrays_are_selected_as_json() -> None:
         rows_query(COLUMNS, "customers", kinds)
         == 'SELECT "id", pg_catalog.to_json("url"), "active" FROM "customers"'
     )
-
-
-def message(length: int, body: bytes = b"", letter: bytes = b"D") -> bytes:
-    return letter + struct.pack(">i", length) + body
-
-
-LIES = [
-    *(message(length) for length in (-1, 0, 3, MAX_MESSAGE_BYTES + 1, -(2**31))),
-    message(4, letter=b"\0"),
-]
-
-
-@pytest.mark.parametrize("lie", LIES)
-def test_an_invalid_message_is_found_in_any_pieces(lie: bytes) -> None:
-    stream = message(8, b"abcd") + message(4) + lie
-    for size in (1, 3, 7, len(stream)):
-        frames = MessageFrames()
-        pieces = [stream[start : start + size] for start in range(0, len(stream), size)]
-        assert not all(frames.are_valid_with(piece) for piece in pieces)
-
-
-def test_valid_messages_pass_in_any_pieces() -> None:
-    stream = message(8, b"\xff\xff\xff\xff") + message(4) + message(1004, bytes(1000))
-    for size in (1, 3, 7, 500, len(stream)):
-        frames = MessageFrames()
-        pieces = [stream[start : start + size] for start in range(0, len(stream), size)]
-        assert all(frames.are_valid_with(piece) for piece in pieces)
-
-
-@pytest.mark.parametrize("lie", LIES)
-async def test_the_connection_to_a_server_with_invalid_messages_is_closed(lie: bytes) -> None:
-    hung_up = asyncio.Event()
-
-    async def send(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        await reader.read(100)
-        writer.write(lie)
-        with suppress(OSError):
-            await reader.read(100)
-        writer.close()
-        with suppress(OSError):
-            await writer.wait_closed()
-        hung_up.set()
-
-    async with await asyncio.start_server(send, "127.0.0.1", 0) as server:
-        source = PostgresSource(
-            host="127.0.0.1",
-            port=server.sockets[0].getsockname()[1],
-            username="reader",
-            database="saas",
-            table="customers",
-            tls=Tls(mode="disable"),
-        )
-        with pytest.raises(SourceUnreachable):
-            await PostgresReader(source, SourceCredentials("s3cret")).read(COLUMNS)
-        await hung_up.wait()

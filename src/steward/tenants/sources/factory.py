@@ -33,7 +33,7 @@ def _open_mysql(
 ) -> TableReader:
     from steward.tenants.sources.mysql import MySqlReader
 
-    return MySqlReader(block, credentials, environment.redirect)
+    return MySqlReader(block, credentials, environment)
 
 
 def _open_postgres(
@@ -41,7 +41,7 @@ def _open_postgres(
 ) -> TableReader:
     from steward.tenants.sources.postgres import PostgresReader
 
-    return PostgresReader(block, credentials, environment.redirect)
+    return PostgresReader(block, credentials, environment)
 
 
 def _open_sqlite(
@@ -49,7 +49,7 @@ def _open_sqlite(
 ) -> TableReader:
     from steward.tenants.sources.sqlite import SqliteReader
 
-    return SqliteReader(block, environment.sqlite_root)
+    return SqliteReader(block, environment)
 
 
 _OPENERS: Final[Mapping[SourceType, Callable[[Any, SourceCredentials, SourceEnvironment], TableReader]]] = {

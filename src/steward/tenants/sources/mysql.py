@@ -3,7 +3,8 @@
 The reader sends one SELECT, in a read-only transaction on one snapshot, with a time limit that the server enforces
 and a longer one of its own. Session defaults of the server's administrator (a limit of rows, another character set)
 are overridden: omitted rows would look as if they were deleted. The reader never sends a file (`local_infile` is off,
-and a request for one is an error), and never sends the password in clear text over a connection without TLS.
+and a request for one is an error), and never sends the password in clear text over a connection without TLS. The
+driver connects and logs in; the results are read by `mysql_result`, which says why.
 """
 
 import asyncio
@@ -13,10 +14,6 @@ import struct
 from collections.abc import Iterator, Sequence
 from typing import Any, Final
 
-import asyncmy
-from asyncmy.constants import FIELD_TYPE
-from asyncmy.converters import convert_datetime
-from asyncmy.cursors import SSCursor
 from asyncmy.errors import Error as MySqlError
 
 from steward.kube.objects.durations import parse_interval
@@ -29,9 +26,18 @@ from steward.tenants.errors import (
     TlsFailed,
     WrongTable,
 )
+from steward.tenants.sources.error_text import clean_text
 from steward.tenants.sources.identifiers import MYSQL
+from steward.tenants.sources.limits import RECEIVED_BYTES
 from steward.tenants.sources.mysql_logins import NO_COMMON_LOGIN, rejected_logins
-from steward.tenants.sources.reader import PAUSE_EVERY, Redirect, SourceCredentials, no_redirect
+from steward.tenants.sources.mysql_packets import ValueFormat, first_value, row_values
+from steward.tenants.sources.mysql_result import ResultReader, SkippedRow, connect
+from steward.tenants.sources.reader import (
+    DEFAULT_ENVIRONMENT,
+    PAUSE_EVERY,
+    SourceCredentials,
+    SourceEnvironment,
+)
 from steward.tenants.sources.rows import Columns, Rows, RowSorter
 from steward.tenants.sources.tls import TlsAttempt, read_with_tls
 
@@ -49,17 +55,17 @@ _WHOLE_AND_UTF8: Final = (
     "SESSION character_set_client = utf8mb4, SESSION character_set_results = utf8mb4"
 )
 
-# All other types stay as the server prints them.
-_CONVERSIONS: Final = dict.fromkeys((FIELD_TYPE.DATETIME, FIELD_TYPE.TIMESTAMP), convert_datetime)
-
 
 class MySqlReader:
     def __init__(
-        self, source: MySqlSource, credentials: SourceCredentials, redirect: Redirect = no_redirect
+        self,
+        source: MySqlSource,
+        credentials: SourceCredentials,
+        environment: SourceEnvironment = DEFAULT_ENVIRONMENT,
     ) -> None:
         self._source = source
         self._credentials = credentials
-        self._redirect = redirect
+        self._environment = environment
 
     async def read(self, columns: Columns) -> Rows:
         query = MYSQL.select(columns.names, self._source.table)
@@ -78,17 +84,17 @@ class MySqlReader:
             raise self._explain(error) from None
         except (OSError, *_GARBLED) as error:
             raise BrokenRead(
-                f"{self._name}: the response was interrupted or invalid ({_error_text(error)})"
+                f"{self._name}: the response was interrupted or invalid ({self._text(error)})"
             ) from None
         finally:
-            connection.close()
+            _hang_up(connection)
 
     async def _connect(self, attempt: TlsAttempt) -> Any:
-        host, port = self._redirect(self._source.host, self._source.port)
+        host, port = self._environment.redirect(self._source.host, self._source.port)
         limit = parse_interval(self._source.connect_timeout)
         try:
             async with asyncio.timeout(limit):
-                return await asyncmy.connect(
+                return await connect(
                     host=host,
                     port=port,
                     user=self._source.username,
@@ -99,7 +105,6 @@ class MySqlReader:
                     connect_timeout=limit,
                     local_infile=False,
                     use_unicode=False,
-                    conv=_CONVERSIONS,
                     ssl=attempt,
                     auth_plugin_map=rejected_logins(attempt),
                 )
@@ -111,20 +116,19 @@ class MySqlReader:
             raise self._not_connected(error, attempt) from None
 
     async def _rows(self, connection: Any, query: str, columns: Columns) -> Rows:
-        sorter = RowSorter(columns)
+        result = ResultReader(connection, RECEIVED_BYTES)
+        sorter = RowSorter(columns, self._environment.table_bytes)
         for statement in self._session_statements(connection.server_version):
-            await _run(connection, statement)
-        cursor = SSCursor(connection)
-        await cursor.execute(query)
-        bits = self._bits(cursor.description, columns)
+            await result.run(statement)
+        formats = await result.select(query, len(columns.names))
         read = 0
-        while (row := await cursor.fetchone()) is not None:
-            sorter.add(_with_bit_numbers(row, bits))
+        while (row := await result.next_row()) is not None:
+            _add_row(sorter, row, formats)
             read += 1
             if read % PAUSE_EVERY == 0:
                 await asyncio.sleep(0)
         # One more round trip: a server that still answers has sent its complete result.
-        await _run(connection, "COMMIT")
+        await result.run("COMMIT")
         return sorter.rows()
 
     def _session_statements(self, version: str) -> Sequence[str]:
@@ -137,12 +141,6 @@ class MySqlReader:
             "START TRANSACTION WITH CONSISTENT SNAPSHOT, READ ONLY",
         )
 
-    def _bits(self, description: Sequence[Sequence[Any]] | None, columns: Columns) -> tuple[int, ...]:
-        """The columns of type BIT: the driver returns them as bytes."""
-        if description is None or len(description) != len(columns.names):
-            raise BrokenRead(f"{self._name}: the response has other columns than were requested")
-        return tuple(place for place, field in enumerate(description) if field[1] == FIELD_TYPE.BIT)
-
     @property
     def _name(self) -> str:
         source = self._source
@@ -151,10 +149,8 @@ class MySqlReader:
     def _not_connected(self, error: Exception, attempt: TlsAttempt) -> SourceError:
         causes = list(_causes(error))
         if any(isinstance(cause, ssl.SSLError) for cause in causes):
-            return TlsFailed(
-                f"{self._name}: TLS failed ({_error_text(error)}); correct tls.mode or tls.caRef"
-            )
-        code, message = _code(error), f"{self._name}: {_error_text(error)}"
+            return TlsFailed(f"{self._name}: TLS failed ({self._text(error)}); correct tls.mode or tls.caRef")
+        code, message = _code(error), f"{self._name}: {self._text(error)}"
         if code in _DENIED | _WRONG_TABLE:
             return self._explain(error)
         if code == NO_COMMON_LOGIN:
@@ -173,7 +169,7 @@ class MySqlReader:
         return SourceUnreachable(f"{message}; check host, port and network")
 
     def _explain(self, error: Exception) -> SourceError:
-        code, message = _code(error), f"{self._name}: {_error_text(error)}"
+        code, message = _code(error), f"{self._name}: {self._text(error)}"
         if code in _DENIED:
             return AccessDenied(f"{message}; {self._credentials.denied_cure}")
         if code in _WRONG_TABLE:
@@ -182,26 +178,27 @@ class MySqlReader:
             return self._too_slow()
         return BrokenRead(f"{message}; the next sync tries again")
 
+    def _text(self, error: Exception) -> str:
+        return clean_text(_error_text(error), self._credentials.password)
+
     def _too_slow(self) -> BrokenRead:
         return BrokenRead(
             f"{self._name}: the query took longer than {self._source.query_timeout}; raise queryTimeout or read a view"
         )
 
 
-async def _run(connection: Any, statement: str) -> None:
-    cursor = connection.cursor()
-    await cursor.execute(statement)
-    await cursor.close()
+def _add_row(sorter: RowSorter, row: bytes | SkippedRow, formats: Sequence[ValueFormat]) -> None:
+    if isinstance(row, SkippedRow):
+        sorter.add_too_large(first_value(row.beginning, formats[0]))
+    else:
+        sorter.add(row_values(row, formats))
 
 
-def _with_bit_numbers(row: Sequence[Any], bits: tuple[int, ...]) -> Sequence[Any]:
-    if not bits:
-        return row
-    values = list(row)
-    for place in bits:
-        if values[place] is not None:
-            values[place] = int.from_bytes(values[place], "big")
-    return values
+def _hang_up(connection: Any) -> None:
+    """At once: a close would wait for a hostile server, and receive what it still sends."""
+    if connection._transport is not None:
+        connection._transport.abort()
+    connection.close()
 
 
 def _code(error: Exception) -> int:

@@ -23,6 +23,8 @@ from steward.tenants.errors import (
     TlsFailed,
     WrongTable,
 )
+from steward.tenants.sources.error_text import clean_text
+from steward.tenants.sources.limits import RECEIVED_BYTES
 from steward.tenants.sources.postgres_columns import (
     ColumnType,
     ValueFormat,
@@ -31,15 +33,17 @@ from steward.tenants.sources.postgres_columns import (
     types_query,
     value_format,
 )
-from steward.tenants.sources.postgres_copy import CopyLines, copied_rows, copy_fields
-from steward.tenants.sources.postgres_frames import connect
-from steward.tenants.sources.reader import Redirect, SourceCredentials, no_redirect
+from steward.tenants.sources.postgres_copy import CopyLines, LongLine, copied_rows, copy_fields
+from steward.tenants.sources.postgres_frames import InvalidMessage, connect
+from steward.tenants.sources.reader import DEFAULT_ENVIRONMENT, SourceCredentials, SourceEnvironment
 from steward.tenants.sources.rows import Columns, Rows, RowSorter
 from steward.tenants.sources.tls import TlsAttempt, read_with_tls
 
 GRACE_SECONDS: Final = 5.0
 """How much longer than the server the reader waits itself."""
 MAX_COLUMNS: Final = 2000
+MAX_TYPE_BYTES: Final = 1024
+"""The bytes of a column's name and type."""
 _DENIED: Final = (
     asyncpg.InvalidAuthorizationSpecificationError,
     asyncpg.InsufficientPrivilegeError,
@@ -53,7 +57,7 @@ _WRONG_TABLE: Final = (
 _FAILURES: Final = (asyncpg.PostgresError, asyncpg.InterfaceError, asyncpg.InternalClientError, OSError)
 _SESSION: Final = (
     "SET LOCAL statement_timeout = {}; SET LOCAL TIME ZONE 'UTC'; "
-    "SET LOCAL datestyle = 'ISO'; SET LOCAL bytea_output = 'hex'"
+    "SET LOCAL datestyle = 'ISO'; SET LOCAL bytea_output = 'hex'; SET LOCAL client_min_messages = error"
 )
 _GARBLED: Final = (
     ArithmeticError, AssertionError, AttributeError, LookupError, RuntimeError, TypeError, ValueError,
@@ -61,15 +65,19 @@ _GARBLED: Final = (
 
 
 Fields = Sequence[bytes | None]
+Line = bytes | LongLine
 
 
 class PostgresReader:
     def __init__(
-        self, source: PostgresSource, credentials: SourceCredentials, redirect: Redirect = no_redirect
+        self,
+        source: PostgresSource,
+        credentials: SourceCredentials,
+        environment: SourceEnvironment = DEFAULT_ENVIRONMENT,
     ) -> None:
         self._source = source
         self._credentials = credentials
-        self._redirect = redirect
+        self._environment = environment
 
     async def read(self, columns: Columns) -> Rows:
         rows_query(columns, self._source.table, {})  # reports invalid names before connecting
@@ -90,7 +98,7 @@ class PostgresReader:
             connection.terminate()
 
     async def _connect(self, attempt: TlsAttempt) -> Any:
-        host, port = self._redirect(self._source.host, self._source.port)
+        host, port = self._environment.redirect(self._source.host, self._source.port)
         limit = parse_interval(self._source.connect_timeout)
         try:
             return await connect(
@@ -121,20 +129,23 @@ class PostgresReader:
         kinds: dict[bytes, ColumnType] = {}
         await self._copy_rows(connection, types_query(self._source.table), partial(_add_column_type, kinds))
         formats = [value_format(column_type(name, kinds)) for name in columns.names]
-        sorter = RowSorter(columns)
+        sorter = RowSorter(columns, self._environment.table_bytes)
         query = rows_query(columns, self._source.table, kinds)
-        await self._copy_rows(connection, query, lambda fields: sorter.add(_format_row(fields, formats)))
+        await self._copy_rows(connection, query, lambda line: _add_row(sorter, line, formats))
         await transaction.commit()
         return sorter.rows()
 
-    async def _copy_rows(self, connection: Any, query: str, take: Callable[[Fields], None]) -> None:
+    async def _copy_rows(self, connection: Any, query: str, take: Callable[[Line], None]) -> None:
         """Calls `take` with every row of a query; BrokenRead unless the number of rows is what the server reports."""
-        lines, read = CopyLines(), 0
+        lines, read, received = CopyLines(), 0, 0
 
         async def arrived(piece: bytes) -> None:
-            nonlocal read
+            nonlocal read, received
+            received += len(piece)
+            if received > RECEIVED_BYTES:
+                raise _too_large()
             for line in lines.split(piece):
-                take(copy_fields(line))
+                take(line)
                 read += 1
             await asyncio.sleep(0)
 
@@ -151,18 +162,23 @@ class PostgresReader:
 
     def _not_connected(self, error: Exception) -> SourceError:
         if isinstance(error, ssl.SSLError) or "SSL" in str(error):
-            return TlsFailed(f"{self._name}: TLS failed ({error}); correct tls.mode or tls.caRef")
+            return TlsFailed(f"{self._name}: TLS failed ({self._text(error)}); correct tls.mode or tls.caRef")
         if isinstance(error, (*_DENIED, *_WRONG_TABLE)):
             return self._explain(error)
-        return SourceUnreachable(f"{self._name}: {error}; check host, port and network")
+        return SourceUnreachable(f"{self._name}: {self._text(error)}; check host, port and network")
 
     def _explain(self, error: Exception) -> SourceError:
-        message = f"{self._name}: {error or type(error).__name__}"
+        message = f"{self._name}: {self._text(error)}"
         if isinstance(error, _DENIED):
             return AccessDenied(f"{message}; {self._credentials.denied_cure}")
         if isinstance(error, _WRONG_TABLE):
             return WrongTable(f"{message}; correct database, table or valueMappings, or restore it")
         return BrokenRead(f"{message}; the next sync tries again")
+
+    def _text(self, error: Exception) -> str:
+        """What this reader found wrong with a message explains more than the lost connection that follows."""
+        found = error.__cause__ if isinstance(error.__cause__, InvalidMessage) else error
+        return clean_text(str(found) or type(found).__name__, self._credentials.password)
 
     def _too_slow(self) -> BrokenRead:
         return BrokenRead(
@@ -170,12 +186,34 @@ class PostgresReader:
         )
 
 
-def _add_column_type(kinds: dict[bytes, ColumnType], fields: Fields) -> None:
-    """ValueError for more columns than any table has."""
-    name, category, type_name = (field or b"" for field in fields)
+def _too_large() -> BrokenRead:
+    return BrokenRead(
+        "the table is too large, the server sent more than a read may have: read a view of fewer columns"
+    )
+
+
+def _add_column_type(kinds: dict[bytes, ColumnType], line: Line) -> None:
+    """ValueError for more columns than any table has, or longer names."""
+    if isinstance(line, LongLine) or len(line) > MAX_TYPE_BYTES or len(kinds) >= MAX_COLUMNS:
+        raise ValueError("the table has too many columns, or their names are too long")
+    name, category, type_name = (field or b"" for field in copy_fields(line))
     kinds[name] = ColumnType(category, type_name)
-    if len(kinds) > MAX_COLUMNS:
-        raise ValueError("the table has too many columns")
+
+
+def _add_row(sorter: RowSorter, line: Line, formats: Sequence[ValueFormat]) -> None:
+    if isinstance(line, LongLine):
+        sorter.add_too_large(_first_value(line.beginning, formats[0]))
+    else:
+        sorter.add(_format_row(copy_fields(line), formats))
+
+
+def _first_value(beginning: bytes, format_value: ValueFormat) -> bytes | str | None:
+    """The first value of a row of which only the beginning was kept. A longer one is cut, and left as it is."""
+    first, *others = beginning.split(b"\t", 1)
+    if not others:
+        return first
+    (value,) = copy_fields(first)
+    return None if value is None else format_value(value)
 
 
 def _format_row(fields: Fields, formats: Sequence[ValueFormat]) -> list[bytes | str | None]:

@@ -6,8 +6,9 @@ if it ended as the protocol of the database requires. A caller never gets a part
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import NamedTuple, Protocol
+from typing import Final, NamedTuple, Protocol
 
+from steward.tenants.sources.limits import TABLE_BYTES
 from steward.tenants.sources.rows import Columns, Rows
 
 Redirect = Callable[[str, int], tuple[str, int]]
@@ -47,3 +48,8 @@ class SourceEnvironment(NamedTuple):
 
     sqlite_root: Path | None = None
     redirect: Redirect = no_redirect
+    table_bytes: int = TABLE_BYTES
+    """The memory that the rows of a table may take."""
+
+
+DEFAULT_ENVIRONMENT: Final = SourceEnvironment()

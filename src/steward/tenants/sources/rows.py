@@ -1,10 +1,12 @@
 """Decides which rows can become Tenants, and rejects the others with a reason. Pure.
 
 A rejected row is present: its Tenant is neither changed nor deleted. Rows with the same uid are all rejected, because
-it is unknown which of them is meant. A table that is far larger than any fleet is not read to its end: a registry
-that names the wrong table must not use up the memory of the process.
+it is unknown which of them is meant. No row can keep the others from becoming Tenants: one that is too large or
+unreadable is rejected alone. A table that is far larger than any fleet is not read to its end: a registry that names
+the wrong table must not use up the memory of the process.
 """
 
+import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from hashlib import blake2b
 from typing import Any, Final, NamedTuple
@@ -14,14 +16,20 @@ import msgspec
 from steward.tenants.api.registry import TenantRegistrySpec
 from steward.tenants.api.scalars import UID_LENGTH, UNSET
 from steward.tenants.errors import BrokenRead
+from steward.tenants.sources.limits import ROW_BYTES, TABLE_BYTES
 from steward.tenants.sources.values import UnreadableValue, is_active, to_text
 
 SHOWN_UID: Final = 60
-MAX_BYTES: Final = 256 * 1024 * 1024
-"""The approximate memory that a table may take: 400,000 active rows, or five times as many inactive ones."""
-_ACTIVE_BYTES: Final = 600
-_OTHER_BYTES: Final = 120
+KEPT_UID: Final = UID_LENGTH + 1
+"""Characters of a rejected uid that are kept. One that is cut is still too long, and equals no valid one."""
 NO_UID: Final = ""
+_ROW_BYTES: Final = 300
+"""The memory of an active row without its texts: a tuple, and its place in a dict."""
+_OTHER_BYTES: Final = 120
+_LONG_UID: Final = f"its uid is longer than {UID_LENGTH} bytes: shorten it"
+_TOO_LARGE: Final = (
+    f"its values have more than {ROW_BYTES} bytes together: shorten them, or read a view without them"
+)
 
 
 class Columns(NamedTuple):
@@ -84,21 +92,22 @@ def uid_problem(value: Any) -> str:
     """The problem of a uid; empty if it is valid."""
     if value is None:
         return "its uid is NULL: give the row a uid"
+    if isinstance(value, str | bytes) and len(value) > UID_LENGTH:
+        return _LONG_UID
     text = to_text(value)
     if not text.strip():
         return "its uid is empty: give the row a uid"
     if "\0" in text:
         return "its uid holds a NUL character: take it out"
-    if len(text.encode(errors="surrogatepass")) > UID_LENGTH:
-        return f"its uid is longer than {UID_LENGTH} bytes: shorten it"
-    return ""
+    return _LONG_UID if len(text.encode()) > UID_LENGTH else ""
 
 
 class RowSorter:
     """Classifies rows as they arrive, so that a table is in memory only once."""
 
-    def __init__(self, columns: Columns) -> None:
+    def __init__(self, columns: Columns, max_bytes: int = TABLE_BYTES) -> None:
         self._columns = columns
+        self._max_bytes = max_bytes
         self._count = 0
         self._bytes = 0
         self._active: dict[str, Row] = {}
@@ -108,8 +117,14 @@ class RowSorter:
 
     def add(self, values: Sequence[Any]) -> None:
         """Adds a row, with its values in the order of the columns; BrokenRead if the table is too large."""
+        self._add(self._read(values))
+
+    def add_too_large(self, uid: Any) -> None:
+        """Adds a row of which only the uid was kept, because it is too large."""
+        self._add(_reject(uid, _TOO_LARGE))
+
+    def _add(self, row: Row | RowRejection) -> None:
         self._count += 1
-        row = self._read(values)
         self._count_bytes(row)
         if isinstance(row, RowRejection):
             self._rejected.append(row)
@@ -123,32 +138,24 @@ class RowSorter:
             self._inactive.add(row.uid)
 
     def _count_bytes(self, row: Row | RowRejection) -> None:
-        self._bytes += _OTHER_BYTES + len(row.uid)
-        if isinstance(row, Row) and is_active(row.activate):
-            self._bytes += _ACTIVE_BYTES + len(row.host_or_url) + sum(map(len, row.extra.values()))
-        if self._bytes > MAX_BYTES:
-            size = f"its first {self._count} rows take {MAX_BYTES >> 20} MiB"
+        self._bytes += row_bytes(row)
+        if self._bytes > self._max_bytes:
+            size = f"its first {self._count} rows take {self._max_bytes >> 20} MiB"
             raise BrokenRead(
                 f"the table is too large for tenants, {size}: read a view of fewer rows or columns"
             )
 
     def _read(self, values: Sequence[Any]) -> Row | RowRejection:
+        if sum(map(_value_bytes, values)) > ROW_BYTES:
+            return _reject(values[0], _TOO_LARGE)
         try:
             texts = list(map(to_text, values))
         except UnreadableValue:
-            return self._reject_unreadable(values)
-        if problem := uid_problem(values[0]):
-            return RowRejection(texts[0], problem)
+            return _reject(values[0], "; ".join(self._unreadable_columns(values)))
+        if uid_problem(values[0]):
+            return _reject(values[0], "")
         extra = {variable: text for (variable, _), text in zip(self._columns.extra, texts[3:], strict=True)}
         return Row(texts[0], texts[1], texts[2], extra)
-
-    def _reject_unreadable(self, values: Sequence[Any]) -> RowRejection:
-        """Rejects a row with an unreadable value, by its uid if that can be read."""
-        try:
-            problem = uid_problem(values[0])
-        except UnreadableValue as error:
-            return RowRejection(NO_UID, f"its uid {error}: correct it")
-        return RowRejection(to_text(values[0]), problem or "; ".join(self._unreadable_columns(values)))
 
     def _unreadable_columns(self, values: Sequence[Any]) -> Iterator[str]:
         for column, value in zip(self._columns.names, values, strict=True):
@@ -174,6 +181,42 @@ class RowSorter:
             frozenset(self._inactive - unreadable),
             (*self._rejected, *duplicates),
         )
+
+
+def _reject(uid: Any, problem: str) -> RowRejection:
+    """Rejects a row, by its uid if that can be read. A problem of the uid comes first."""
+    try:
+        problem = uid_problem(uid) or problem
+        return RowRejection(_kept_uid(uid), problem)
+    except UnreadableValue as error:
+        return RowRejection(NO_UID, f"its uid {error}: correct it")
+
+
+def _kept_uid(uid: Any) -> str:
+    if isinstance(uid, bytes):
+        return uid[: 4 * KEPT_UID].decode(errors="replace")[:KEPT_UID]
+    return to_text(uid)[:KEPT_UID]
+
+
+def _value_bytes(value: Any) -> int:
+    """Of texts and bytes: values of other types are small."""
+    return len(value) if isinstance(value, str | bytes) else 0
+
+
+def row_bytes(row: Row | RowRejection) -> int:
+    """The memory that is kept of a row."""
+    if isinstance(row, RowRejection):
+        return _OTHER_BYTES + _text_bytes(row.uid) + _text_bytes(row.reason)
+    if not is_active(row.activate):
+        return _OTHER_BYTES + _text_bytes(row.uid)
+    texts = (row.uid, row.host_or_url, row.activate, *row.extra.values())
+    return _ROW_BYTES + sys.getsizeof(row.extra) + sum(map(_text_bytes, texts))
+
+
+def _text_bytes(text: str) -> int:
+    """A character that is not ASCII takes up to four bytes, and once more its bytes in UTF-8 when it is encoded."""
+    size = sys.getsizeof(text)
+    return size if text.isascii() else size + len(text.encode())
 
 
 def sort_rows(columns: Columns, values: Iterable[Sequence[Any]]) -> Rows:

@@ -1,12 +1,15 @@
 """Reads rows of an SQLite file below the directory of `--sqlite-root`, and of no other file.
 
-Reads run in a thread: SQLite has no asynchronous API.
+Reads run in threads of their own: SQLite has no asynchronous API, and the default threads of the process resolve names
+for all other sources. The author of a file is not trusted: views run until a deadline, and SQLite checks the cells of
+pages and keeps no value above a limit.
 """
 
 import asyncio
 import sqlite3
 import time
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Final
@@ -14,28 +17,42 @@ from typing import Final
 from steward.kube.objects.durations import parse_interval
 from steward.tenants.api.source import SqliteSource
 from steward.tenants.errors import BadSource, BrokenRead, SourceError, WrongTable
+from steward.tenants.sources.error_text import clean_text
 from steward.tenants.sources.identifiers import SQLITE
+from steward.tenants.sources.reader import DEFAULT_ENVIRONMENT, SourceEnvironment
 from steward.tenants.sources.rows import Columns, Rows, RowSorter
 
 _STEPS_BETWEEN_TIMEOUT_CHECKS: Final = 10_000
-_STATEMENTS: Final = ("PRAGMA query_only = ON", "PRAGMA trusted_schema = OFF", "BEGIN")
+_STATEMENTS: Final = (
+    "PRAGMA query_only = ON",
+    "PRAGMA trusted_schema = OFF",
+    "PRAGMA cell_size_check = ON",
+    "PRAGMA mmap_size = 0",
+    "BEGIN",
+)
+_MAX_VALUE_BYTES: Final = 16 << 20
+"""A larger value, also one that a view computes, ends the read. Smaller ones are rejected with their row."""
+_THREADS: Final = ThreadPoolExecutor(max_workers=4, thread_name_prefix="sqlite")
 
 
 class SqliteReader:
     def __init__(
-        self, source: SqliteSource, root: Path | None, monotonic: Callable[[], float] = time.monotonic
+        self,
+        source: SqliteSource,
+        environment: SourceEnvironment = DEFAULT_ENVIRONMENT,
+        monotonic: Callable[[], float] = time.monotonic,
     ) -> None:
         self._source = source
-        self._root = root
+        self._environment = environment
         self._monotonic = monotonic
 
     async def read(self, columns: Columns) -> Rows:
         query = SQLITE.select(columns.names, self._source.table)
-        return await asyncio.to_thread(self._read, query, columns)
+        return await asyncio.get_running_loop().run_in_executor(_THREADS, self._read, query, columns)
 
     def _read(self, query: str, columns: Columns) -> Rows:
-        path = file_below(self._root, self._source.file)
-        sorter = RowSorter(columns)
+        path = file_below(self._environment.sqlite_root, self._source.file)
+        sorter = RowSorter(columns, self._environment.table_bytes)
         with self._explained(), closing(self._connect(path)) as connection:
             for statement in _STATEMENTS:
                 connection.execute(statement)
@@ -50,6 +67,7 @@ class SqliteReader:
         )
         # As bytes, so that a text that is not UTF-8 causes the rejection of its row and not a failed read.
         connection.text_factory = bytes
+        connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, _MAX_VALUE_BYTES)
         deadline = self._monotonic() + limit
         connection.set_progress_handler(
             lambda: int(self._monotonic() > deadline), _STEPS_BETWEEN_TIMEOUT_CHECKS
@@ -61,7 +79,10 @@ class SqliteReader:
         try:
             yield
         except sqlite3.Error as error:
-            raise self._explain(str(error)) from None
+            raise self._explain(clean_text(str(error))) from None
+        except (MemoryError, UnicodeDecodeError) as error:
+            # The second is raised for the name of a table or column in a damaged file.
+            raise self._explain(f"{type(error).__name__} while it was read") from None
 
     def _explain(self, text: str) -> SourceError:
         name = f"sqlite file {self._source.file!r}"

@@ -23,11 +23,11 @@ def is_active(text: str) -> bool:
 
 
 def to_text(value: Any) -> str:
-    """UnreadableValue for bytes that are not UTF-8."""
+    """UnreadableValue for what is not UTF-8."""
     if value is None:
         return ""
     if isinstance(value, str):
-        return value
+        return _text(value)
     format_value = _FORMATS.get(type(value))
     if format_value is not None:
         return format_value(value)
@@ -39,6 +39,16 @@ def _other_to_text(value: Any) -> str:
         if isinstance(value, kind):
             return format_value(value)
     return str(value)
+
+
+def _text(value: str) -> str:
+    """A text with a half of a surrogate pair cannot be encoded."""
+    if not value.isascii():
+        try:
+            value.encode()
+        except UnicodeEncodeError as error:
+            raise UnreadableValue(f"is not UTF-8 (character {error.start})") from None
+    return value
 
 
 def _bytes(value: bytes) -> str:

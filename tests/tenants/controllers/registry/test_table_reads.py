@@ -112,3 +112,37 @@ async def test_the_read_of_a_deleted_registry_is_cancelled() -> None:
 )
 def test_rows_are_only_used_for_the_spec_that_they_were_read_for(other: SyncInputs, same: bool) -> None:
     assert other.reads_same_table(INPUTS) is same
+
+
+class RecordingClock(SystemClock):
+    """Its sleeps end at once."""
+
+    def __init__(self) -> None:
+        self.slept: list[float] = []
+
+    async def sleep(self, seconds: float) -> None:
+        self.slept.append(seconds)
+
+
+async def test_a_registry_is_woken_once_when_its_next_read_is_due() -> None:
+    woken, clock = WokenKeys(), RecordingClock()
+    reads = TableReads(clock, woken)
+    reads.wake_after(PROD, 30.0)
+    reads.wake_after(PROD, 60.0)
+    await woken.event.wait()
+    assert (woken.keys, clock.slept) == ([PROD], [30.0])
+    woken.event.clear()
+    reads.wake_after(PROD, -5.0)
+    await woken.event.wait()
+    assert clock.slept == [30.0, 0.0]
+
+
+async def test_a_forgotten_registry_is_not_woken() -> None:
+    woken = WokenKeys()
+    reads = TableReads(SystemClock(), woken)
+    reads.wake_after(PROD, 3600.0)
+    (timer,) = reads._timers.values()
+    reads.forget(PROD)
+    await asyncio.wait({timer})
+    assert timer.cancelled()
+    assert woken.keys == []

@@ -36,6 +36,7 @@ from steward.tenants.controllers.registry.table_reads import SyncInputs, TableRe
 from steward.tenants.controllers.registry.tenant_writer import TenantWriter
 from steward.tenants.fleet.fleet import registry_index_value, registry_index_values
 from steward.tenants.sources.factory import open_reader
+from steward.tenants.sources.limits import table_bytes
 from steward.tenants.sources.reader import SourceEnvironment
 from steward.tenants.sources.rows import Rows, registry_columns
 from steward.tenants.status.conditions import previous_stall, read_conditions
@@ -64,7 +65,7 @@ class RegistryReconciler:
         self.credentials = CredentialWatches(context.client, self._channel.enqueue)
         self.syncer = RegistrySyncer(context, self.templates, self._is_current)
         root = Path(settings.sqlite_root) if settings.sqlite_root else None
-        self.environment = SourceEnvironment(root, Redirect(settings.connect_to))
+        self.environment = SourceEnvironment(root, Redirect(settings.connect_to), table_bytes())
         self._debounce = ReconcileDebounce(context.clock)
         self._states: dict[Key, RegistryState] = {}
 
@@ -130,6 +131,8 @@ class RegistryReconciler:
         await self._read_if_due(registry, spec, state)
         await self._report(registry, self._observe(registry, state))
         if state.write_failure is not None:
+            # The backoff for a Tenant that cannot be written must not delay the read that may find its row changed.
+            self.table_reads.wake_after(key, state.next_sync - self.context.clock.monotonic())
             raise state.write_failure
         return self._next_reconcile(state)
 
@@ -192,7 +195,7 @@ class RegistryReconciler:
         key = key_of(registry)
         if self.table_reads.is_pending(key):
             return False
-        if state.next_sync <= self.context.clock.now() or state.inputs != self._inputs(registry):
+        if state.next_sync <= self.context.clock.monotonic() or state.inputs != self._inputs(registry):
             return True
         used = state.secret_versions
         return used is not None and used != self.credentials.versions_for(key)
@@ -268,10 +271,10 @@ class RegistryReconciler:
         return tuple(Emit(ref, reasons.TENANT_DELETED, f"Tenant {name} is deleted") for name in gone)
 
     def _next_reconcile(self, state: RegistryState) -> Result:
-        times = [state.next_sync]
+        pauses = [state.next_sync - self.context.clock.monotonic()]
         if state.recheck_at is not None and state.pending_rows is not None:
-            times.append(state.recheck_at)
-        return RequeueAfter(max(0.01, min(times) - self.context.clock.now()))
+            pauses.append(state.recheck_at - self.context.clock.now())
+        return RequeueAfter(max(0.01, min(pauses)))
 
     async def _execute(self, plan: Plan, key: Key) -> None:
         if plan:

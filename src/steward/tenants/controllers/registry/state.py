@@ -45,7 +45,8 @@ class RegistryState:
     secret_versions: tuple[str, ...] | None = None
     """Versions of the Secrets that the last read used; None before the first."""
     next_sync: float = 0.0
-    """When the next read is due; 0 until a sync has completed, or a read has failed."""
+    """When the next read is due, in monotonic time: a wall clock that is set back must not delay it. 0 until a sync has
+    completed, or a read has failed."""
     failures: int = 0
     """Consecutive failed reads, for the backoff."""
     source_problem: str = ""

@@ -78,8 +78,10 @@ class RegistrySyncer:
         state.last_sync = self._context.now()
         state.active_rows = len(finished.rows.active)
         recheck_at = await self._sync(registry, spec, state, finished)
-        next_sync = self._context.clock.now() + interval * (1.0 + JITTER * random.uniform(-1.0, 1.0))
-        state.next_sync = min(next_sync, recheck_at or next_sync)
+        pause = interval * (1.0 + JITTER * random.uniform(-1.0, 1.0))
+        if recheck_at is not None:
+            pause = min(pause, max(0.0, recheck_at - self._context.deletion_time()))
+        state.next_sync = self._context.clock.monotonic() + pause
 
     async def _sync(
         self, registry: Registry, spec: TenantRegistrySpec, state: RegistryState, finished: FinishedRead
@@ -92,7 +94,8 @@ class RegistrySyncer:
         if state.last_no_op == version:
             return None
         state.last_no_op = None
-        read = _guard_read(finished.rows, finished.started_at, spec)
+        read_at = min(finished.started_at, self._context.deletion_time())
+        read = _guard_read(finished.rows, read_at, spec)
         decision = await self._guard_deletions(registry, spec, state, read)
         is_complete = await self.write_tenants(registry, spec, state, finished.rows)
         # Any change in between, the operator's own writes included, has increased the version of the fleet.
@@ -104,7 +107,7 @@ class RegistrySyncer:
         """Retries soon at first: a database that was only restarted is back within seconds."""
         state.source_problem = problem
         pause = min(interval, 2.0**state.failures) * (1.0 + JITTER * random.random())
-        state.next_sync = self._context.clock.now() + pause
+        state.next_sync = self._context.clock.monotonic() + pause
         state.failures = min(state.failures + 1, MAX_COUNTED_FAILURES)
 
     async def _guard_deletions(

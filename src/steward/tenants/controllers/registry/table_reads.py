@@ -49,6 +49,7 @@ class TableReads:
         self._wake = wake
         self._tasks: dict[Key, asyncio.Task[None]] = {}
         self._finished: dict[Key, FinishedRead] = {}
+        self._timers: dict[Key, asyncio.Task[None]] = {}
 
     def is_pending(self, key: Key) -> bool:
         return key in self._tasks or key in self._finished
@@ -64,8 +65,21 @@ class TableReads:
 
     def forget(self, key: Key) -> None:
         self._finished.pop(key, None)
-        if task := self._tasks.pop(key, None):
-            task.cancel()
+        for tasks in (self._tasks, self._timers):
+            if task := tasks.pop(key, None):
+                task.cancel()
+
+    def wake_after(self, key: Key, seconds: float) -> None:
+        """Wakes the registry when its next read is due, also while the work queue delays it after a failure."""
+        if key not in self._timers:
+            self._timers[key] = asyncio.create_task(
+                self._wake_after(key, seconds), name=f"next read of {key}"
+            )
+
+    async def _wake_after(self, key: Key, seconds: float) -> None:
+        await self._clock.sleep(max(0.0, seconds))
+        del self._timers[key]
+        self._wake(key)
 
     async def _run(self, key: Key, inputs: SyncInputs, read: Callable[[], Awaitable[Rows]]) -> None:
         started_at = self._clock.now()

@@ -7,6 +7,7 @@ table costs neither rendering nor writing.
 
 import asyncio
 import logging
+import traceback
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Final, NamedTuple
@@ -143,6 +144,9 @@ class TenantWriter:
             self.rejected_rows[desired.name] = RowRejection(desired.row.uid, message)
         except KubeError as error:
             result.failures.append(error)
+        except Exception as error:
+            # A mistake of this operator that one row exposes must not keep the other rows from becoming Tenants.
+            self.rejected_rows[desired.name] = RowRejection(desired.row.uid, describe_mistake(desired, error))
         else:
             self.rejected_rows.pop(desired.name, None)
 
@@ -208,6 +212,13 @@ class TenantWriter:
 
     async def _execute(self, plan: Plan, key: Key) -> None:
         await self._context.executor.execute(plan, Ref(TENANT_KIND, key))
+
+
+def describe_mistake(desired: DesiredTenant, error: Exception) -> str:
+    """Logs where an unexpected error occurred, and describes it. Without its message, which may quote the row."""
+    frames = "".join(traceback.format_tb(error.__traceback__))
+    log.error("Tenant %s cannot be written: %s\n%s", desired.name, type(error).__name__, frames)
+    return f"its Tenant cannot be written ({type(error).__name__}): the operator's log has the details"
 
 
 def _render_failure_event(registry: ObjectMeta, error: RenderError) -> Plan:
