@@ -11,6 +11,7 @@ from steward.tenants.names import (
     bucket,
     hashed_name,
     is_name,
+    is_path_segment,
     label_value,
     name_tenants,
     tenant_name,
@@ -61,6 +62,16 @@ def test_an_existing_tenant_keeps_its_name() -> None:
     assert name_tenants([first], {second: "a-b-c"}) == {first: hashed_name(first)}
 
 
+def test_two_keys_with_the_same_short_hash_get_two_names() -> None:
+    """Found by trying half a million uids."""
+    first, second = (TenantKey("x" * 60 + number, "web") for number in ("9923", "480868"))
+    assert hashed_name(first) == hashed_name(second)
+    names = name_tenants([first, second], {})
+    assert len(set(names.values())) == 2
+    assert all(map(is_name, names.values()))
+    assert name_tenants([first, second], {second: hashed_name(second)})[second] == hashed_name(second)
+
+
 KEYS = st.builds(TenantKey, st.text("ab-", min_size=1, max_size=4), st.sampled_from(["a", "b", "a-b", "b-a"]))
 
 
@@ -87,3 +98,11 @@ def test_buckets_are_numbers_below_256_and_all_are_used() -> None:
 
 def test_the_values_secret_is_named_after_the_tenant() -> None:
     assert values_secret("acme-web") == "acme-web-values"
+
+
+@pytest.mark.parametrize(
+    ("name", "is_possible"),
+    [("acme", True), ("a..b", True), (".", False), ("..", False), ("a/b", False), ("%00", False), ("", True)],
+)
+def test_no_object_has_a_name_that_is_no_segment_of_a_path(name: str, is_possible: bool) -> None:
+    assert is_path_segment(name) is is_possible

@@ -8,6 +8,8 @@ import yaml
 
 from steward.tenants.api.registry import TenantRegistrySpec
 from steward.tenants.api.template import TenantTemplateSpec
+from steward.tenants.objects.permissions import Permissions
+from steward.tenants.validation.access import access_advice, refused_fields
 from steward.tenants.validation.registry import advise_registry, validate_registry
 from steward.tenants.validation.template import advise_template, validate_template
 from tests.support.paths import ROOT
@@ -28,5 +30,7 @@ def test_a_sample_is_valid_and_needs_no_advice(document: dict[str, Any]) -> None
     elif document["kind"] == "TenantTemplate":
         template = msgspec.convert(document["spec"], TenantTemplateSpec, strict=True)
         assert [*validate_template(template), *advise_template(template, ("plan", "image"))] == []
+        flags = Permissions()
+        assert [*refused_fields(template, flags), *access_advice(template, "default", flags)] == []
     else:
         assert document["kind"] == "Secret"

@@ -38,12 +38,12 @@ class Server:
         return msgspec.defstruct("Listing", [("items", list[Any])])(items)
 
 
-def review(manifest: Manifest, operation: str = "CREATE") -> Review:
+def review(manifest: Manifest, operation: str = "CREATE", old: Manifest | None = None) -> Review:
     kind = {"group": GROUP, "version": VERSION, "kind": manifest["kind"]}
     side = "oldObject" if operation == "DELETE" else "object"
     request = {
         "uid": "1", "operation": operation, "kind": kind, "namespace": "shop",
-        "name": manifest["metadata"]["name"], side: manifest,
+        "name": manifest["metadata"]["name"], "oldObject": old, side: manifest,
     }  # fmt: skip
     body = {"apiVersion": "admission.k8s.io/v1", "kind": "AdmissionReview", "request": request}
     return decode_review(msgspec.json.encode(body))
@@ -168,3 +168,33 @@ async def test_a_deletion_over_the_limit_gets_a_warning_with_the_approval(
 async def test_a_deletion_within_the_limit_gets_no_warning() -> None:
     response = await webhooks(Server(registry(), tenants=1)).validate_template(review(template(), "DELETE"))
     assert response == Allowed()
+
+
+TOKEN = {"apiVersion": "v1", "kind": "Secret", "type": "kubernetes.io/service-account-token"}
+
+
+async def test_what_every_operator_refuses_is_denied_at_once() -> None:
+    secrets = [resource("token", spec=TOKEN, targetNamespace="kube-system")]
+    response = await webhooks().validate_template(review(template(secrets=secrets)))
+    assert isinstance(response, Denied)
+    fields = [cause.field for cause in response.causes]
+    assert fields == ["spec.secrets[token].spec.type", "spec.secrets[token].targetNamespace"]
+
+
+async def test_a_stored_template_with_refused_objects_stays_editable() -> None:
+    stored = template(secrets=[resource("token", spec=TOKEN)])
+    edited = template(secrets=[resource("token", spec=TOKEN)], serviceAccountName="deployer")
+    response = await webhooks().validate_template(review(edited, "UPDATE", stored))
+    assert isinstance(response, Allowed)
+    more = template(secrets=[resource("token", spec=TOKEN), resource("second", spec=TOKEN)])
+    response = await webhooks().validate_template(review(more, "UPDATE", stored))
+    assert isinstance(response, Denied)
+    assert [cause.field for cause in response.causes] == ["spec.secrets[second].spec.type"]
+
+
+async def test_what_needs_a_label_or_an_account_is_a_warning() -> None:
+    config = [resource(targetNamespace="other")]
+    response = await webhooks().validate_template(review(template(configMaps=config)))
+    assert isinstance(response, Allowed)
+    (warning,) = response.warnings
+    assert "kubernetes-tenants.org/allow-templates-from=shop" in warning

@@ -1,4 +1,5 @@
-"""The objects that the operator caches: its own three kinds, and of Secrets only those that belong to a Tenant.
+"""The objects that the operator caches: its own three kinds, of Secrets only those that belong to a Tenant, and of
+Namespaces only those that are open to templates of others.
 
 With `--shard=N/M` the Tenant controller watches only its own buckets, so that memory is divided like the work.
 Registries and templates are reconciled by part 0, which therefore watches every Tenant.
@@ -12,7 +13,7 @@ from steward.kube.objects.kinds import Kind
 from steward.kube.objects.meta import Metadata
 from steward.runtime.partition import Partition
 from steward.tenants.api.group import API_VERSION
-from steward.tenants.labels import BUCKET, FIELD_MANAGER, TENANT
+from steward.tenants.labels import ALLOW_TEMPLATES_FROM, BUCKET, FIELD_MANAGER, TENANT
 from steward.tenants.labels import TEMPLATE as TEMPLATE_LABEL
 from steward.tenants.names import BUCKETS
 from steward.tenants.views import Registry, Revision, Template, Tenant
@@ -41,6 +42,8 @@ class TenantsCacheRules:
         """The active revisions of templates."""
         self.secret = CacheRule(kinds.SECRET, Metadata, self._selected(TENANT), owned_by=FIELD_MANAGER)
         """Secrets that a Tenant applies, and values Secrets: all have the label with the name of the Tenant."""
+        self.open_namespace = CacheRule(kinds.NAMESPACE, Metadata, {EVERY_NAMESPACE: ALLOW_TEMPLATES_FROM})
+        """Namespaces whose owners let templates of other namespaces in."""
 
     def _selected(self, selector: str) -> Mapping[str, str]:
         return dict.fromkeys(self.namespaces, selector)

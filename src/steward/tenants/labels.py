@@ -1,6 +1,6 @@
 """All labels, annotations and finalizers.
 
-They are those of the Go operator, and part of the manifests, dashboards and scripts of users: none of them may
+Most are those of the Go operator, and part of the manifests, dashboards and scripts of users: none of them may
 change.
 """
 
@@ -38,11 +38,18 @@ TENANT: Final = f"{PREFIX}/tenant"
 TENANT_NAMESPACE: Final = f"{PREFIX}/tenant-namespace"
 ORPHANED: Final = f"{PREFIX}/orphaned"
 
+# On a Namespace: a label that its owner sets.
+ALLOW_TEMPLATES_FROM: Final = f"{PREFIX}/allow-templates-from"
+"""Namespaces whose templates may write to this one, joined by `_`: a label value has no commas, and a name of a
+namespace no underscores."""
+
 # On what a Tenant applies: annotations.
 DELETION_POLICY: Final = f"{PREFIX}/deletion-policy"
 CREATED_ONCE: Final = f"{PREFIX}/created-once"
 ORPHANED_AT: Final = f"{PREFIX}/orphaned-at"
 ORPHANED_REASON: Final = f"{PREFIX}/orphaned-reason"
+ORPHANED_FROM: Final = f"{PREFIX}/orphaned-from"
+"""The namespace of the Tenant that orphaned it."""
 RECREATE: Final = f"{PREFIX}/recreate"
 
 REMOVED_FROM_TEMPLATE: Final = "RemovedFromTemplate"

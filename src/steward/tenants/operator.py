@@ -43,7 +43,7 @@ def _webhooks(context: TenantsContext) -> Registration:
     return Registration(
         operator=NAME,
         metrics_prefix="tenant_operator",
-        webhooks=tuple(TenantWebhooks(context.client).webhooks()),
+        webhooks=tuple(TenantWebhooks(context.client, context.permissions).webhooks()),
         configurations=webhook_configurations.webhook_configurations,
         certificates=CERTIFICATES,
     )

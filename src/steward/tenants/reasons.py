@@ -35,6 +35,7 @@ NOT_ALL_TENANTS_READY = "NotAllTenantsReady"
 NO_TENANTS = "NoTenants"
 ROLLOUT_FAILED = "RolloutFailed"
 ROLLOUT_THROTTLED = "RolloutThrottled"
+OPERATOR_RIGHTS = "OperatorRights"
 
 # Tenants.
 RECONCILED = "Reconciled"
@@ -96,6 +97,7 @@ MEANINGS = {
     NO_TENANTS: "The template has no Tenants.",
     ROLLOUT_FAILED: "A rollout made no progress within its deadline and was stopped; edit the template to continue.",
     ROLLOUT_THROTTLED: "Some Tenants wait until others have rolled out, because of maxSkew.",
+    OPERATOR_RIGHTS: "The template has the operator's rights: no serviceAccountName, and --template-scope=cluster.",
     RECONCILED: "All objects of the Tenant are ready.",
     RECONCILING: "Objects are being applied, or are not ready yet.",
     RECONCILE_COMPLETE: "All objects are applied.",
@@ -109,7 +111,7 @@ MEANINGS = {
     RESOURCE_CONFLICT: "An object, or a field of it, belongs to another owner; the message names the owner.",
     NO_CONFLICT: "No object belongs to another owner.",
     HEALTHY: "Nothing has failed.",
-    PERMISSION_DENIED: "An object may not be applied; the message names verb, resource and account.",
+    PERMISSION_DENIED: "An object may not be applied; the message names the rule, or verb, resource and account.",
     TEMPLATE_RENDER_ERROR: "The row could not be rendered; nothing is applied, and existing objects are kept.",
     DEPENDENCY_CYCLE: "Resources depend on each other; the message shows the cycle.",
     NO_SERVICE_ACCOUNT: "The template names no serviceAccountName, and a flag of the operator requires one.",

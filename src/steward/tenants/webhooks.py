@@ -5,6 +5,7 @@ warns of that at once, with the annotation that approves it.
 """
 
 from collections.abc import Callable
+from dataclasses import replace
 
 import msgspec
 
@@ -30,7 +31,9 @@ from steward.tenants.cache_rules import REGISTRY, TENANT_KIND
 from steward.tenants.fleet.fleet import guarded_tenants
 from steward.tenants.guard.cascade import CascadeDeletion, cascade_hold
 from steward.tenants.names import label_value
+from steward.tenants.objects.permissions import Permissions
 from steward.tenants.status.conditions import describe_problem, describe_problems
+from steward.tenants.validation.access import access_advice, refused_fields
 from steward.tenants.validation.defaulting import default_registry, default_template
 from steward.tenants.validation.registry import advise_registry, validate_registry
 from steward.tenants.validation.template import MAX_PROBLEMS, Problem, advise_template, validate_template
@@ -38,18 +41,22 @@ from steward.tenants.views import Registry, Tenant
 
 MAX_WARNINGS = 10
 PATH = "operator-kubernetes-tenants-org-v1"
+NO_FLAGS = Permissions()
 
 
 class TenantWebhooks:
-    def __init__(self, client: Client) -> None:
+    def __init__(self, client: Client, permissions: Permissions = NO_FLAGS) -> None:
         self._client = client
+        self._permissions = permissions
 
     def webhooks(self) -> list[Webhook]:
+        registry, template = "TenantRegistry", "TenantTemplate"
+        default = WebhookPurpose.DEFAULT
         return [
-            Webhook(f"/mutate-{PATH}-tenantregistry", self.default_registry, WebhookPurpose.DEFAULT),
-            Webhook(f"/validate-{PATH}-tenantregistry", self.validate_registry),
-            Webhook(f"/mutate-{PATH}-tenanttemplate", self.default_template, WebhookPurpose.DEFAULT),
-            Webhook(f"/validate-{PATH}-tenanttemplate", self.validate_template),
+            Webhook(f"/mutate-{PATH}-tenantregistry", self.default_registry, default, registry),
+            Webhook(f"/validate-{PATH}-tenantregistry", self.validate_registry, kind=registry),
+            Webhook(f"/mutate-{PATH}-tenanttemplate", self.default_template, default, template),
+            Webhook(f"/validate-{PATH}-tenanttemplate", self.validate_template, kind=template),
         ]
 
     async def default_registry(self, review: Review) -> AdmissionResponse:
@@ -77,10 +84,27 @@ class TenantWebhooks:
             spec = msgspec.convert(review.object.get("spec") or {}, TenantTemplateSpec)
         except msgspec.ValidationError as error:
             return deny_invalid(f"{review}: {error}")
+        if refused := self._newly_refused(review, spec):
+            return deny_problems(review, refused)
         registry = await self._registry(review.namespace, spec.registry_id)
-        if registry is None:
-            return _validate_without_registry(review, spec)
-        return _validate_with_registry(review, spec, registry)
+        response = (
+            _validate_without_registry(review, spec)
+            if registry is None
+            else _validate_with_registry(review, spec, registry)
+        )
+        return _with_advice(response, access_advice(spec, review.namespace, self._permissions))
+
+    def _newly_refused(self, review: Review, spec: TenantTemplateSpec) -> list[Problem]:
+        """What no operator writes, unless the stored template has it already: that one must stay editable."""
+        found = refused_fields(spec, self._permissions)
+        if not found or review.operation is not Operation.UPDATE:
+            return found
+        try:
+            stored = msgspec.convert(review.old_object.get("spec") or {}, TenantTemplateSpec)
+        except msgspec.ValidationError:
+            return found
+        known = refused_fields(stored, self._permissions)
+        return [problem for problem in found if problem not in known]
 
     async def _registry(self, namespace: str, name: str) -> Registry | None:
         """Read from the API server, not from a cache: a registry and its template are often applied together."""
@@ -150,6 +174,12 @@ def _mapped_variables(registry: Registry) -> tuple[str, ...] | None:
     except msgspec.ValidationError:
         return None
     return () if spec.extra_value_mappings is UNSET else tuple(spec.extra_value_mappings)
+
+
+def _with_advice(response: AdmissionResponse, advice: list[Problem]) -> AdmissionResponse:
+    if not isinstance(response, Allowed):
+        return response
+    return replace(response, warnings=(*response.warnings, *_warnings(advice)))
 
 
 def deny_problems(review: Review, problems: list[Problem]) -> Denied:

@@ -18,6 +18,8 @@ _INLINE = re.compile(rf"`({_PROGRAMS} [^`]+)`")
 
 INSTALLATION_TEST = "tests/install/test_installation.py"
 AS_INSTALLED_TEST = "tests/install/test_as_installed.py"
+IMPERSONATION_TEST = "tests/tenants/integration/test_tenant_permissions.py"
+NAMESPACES_TEST = "tests/attacks/test_template_author_namespaces.py"
 TOPOLOGY_TEST = "tests/multigres/integration/test_topology.py"
 
 # Prefix of a command: the test that runs it, on another control plane than that of the sample.
@@ -32,6 +34,9 @@ RUN_ELSEWHERE: dict[str, str] = {
     "kubectl rollout restart -n steward-system": INSTALLATION_TEST,
     "kubectl logs -n steward-system": AS_INSTALLED_TEST,
     "kubectl get secret multigres-webhook-certs": AS_INSTALLED_TEST,
+    "kubectl create role tenant-operator-impersonation": IMPERSONATION_TEST,
+    "kubectl create rolebinding tenant-operator-impersonation": IMPERSONATION_TEST,
+    "kubectl label namespace shared": NAMESPACES_TEST,
     "python -m steward.testkit.fake_data_plane": TOPOLOGY_TEST,
     "steward run multigres --connect-to": TOPOLOGY_TEST,
     "kubectl annotate toposerver mini-global-topo": TOPOLOGY_TEST,

@@ -29,6 +29,7 @@ from tests.tenants.support.fleet import (
     resource,
     service,
 )
+from tests.tenants.support.impersonation import allow_impersonation
 from tests.tenants.support.manifests import Manifest, template
 from tests.tenants.support.operator import running_operator
 
@@ -95,6 +96,14 @@ def version(found: Manifest) -> int:
     return int(found["metadata"]["resourceVersion"])
 
 
+def _create_account(world: World, name: str, resources: str) -> None:
+    """A service account with all rights on these resources."""
+    world.kubectl("create", "serviceaccount", name)
+    world.kubectl("create", "role", name, "--verb=*", f"--resource={resources}")
+    account = f"--serviceaccount={world.namespace}:{name}"
+    world.kubectl("create", "rolebinding", name, f"--role={name}", account)
+
+
 @pytest.fixture(scope="module")
 def scenarios(
     control_plane: ControlPlane, kubectl: Kubectl, tmp_path_factory: pytest.TempPathFactory
@@ -105,6 +114,8 @@ def scenarios(
     (port,) = free_ports(1)
     settings = {"metrics_bind_address": f"127.0.0.1:{port}", "metrics_secure": "false"}
     found = Scenarios(World(kubectl, namespace), Customers(directory), f"127.0.0.1:{port}")
+    _create_account(found.world, "typed", "deployments.apps,controllerrevisions.apps,configmaps")
+    allow_impersonation(kubectl, namespace, "typed")
     with running_operator(control_plane, namespace, directory / "operator.log", **settings):
         for begin in SCENARIOS:
             begin(found)
@@ -192,6 +203,8 @@ def _add_typed(scenarios: Scenarios) -> None:
         "typed",
         [("acme", "https://acme.example.com:8443/path", "1", "2", "0.25", "yes", "many", LONG)],
         *("count", "share", "flag", "word", "long"),
+        # Only an account may write ControllerRevisions, whose data has no schema.
+        serviceAccountName="typed",
         deployments=[resource("app", app, nameTemplate="{{ .uid }}-typed")],
         manifests=[resource("free", free, nameTemplate="{{ .uid }}-free")],
         configMaps=[

@@ -1,8 +1,8 @@
 """The operator is killed at every write for a Tenant, and the next process reaches the same result.
 
-The scenario: objects are created here and in another namespace, the template changes and drops one, the Tenant is
-deleted. The process that completes an interrupted scenario is the one that is killed in the next: starting a process
-takes longer than a scenario.
+The scenario: objects are created here and in another namespace, the template changes, drops one and ignores a field of
+another, the Tenant is deleted. The process that completes an interrupted scenario is the one that is killed in the
+next: starting a process takes longer than a scenario.
 """
 
 import asyncio
@@ -22,7 +22,7 @@ from steward.kube.objects.kinds import CONFIG_MAP, NAMESPACE, Key, Manifest, Ref
 from steward.kube.objects.options import ApplyOptions, DeleteOptions, ListQuery
 from steward.local.control_plane import ControlPlane
 from steward.tenants.cache_rules import TENANT_KIND
-from steward.tenants.labels import TENANT, TENANT_NAMESPACE
+from steward.tenants.labels import ALLOW_TEMPLATES_FROM, TENANT, TENANT_NAMESPACE
 from steward.testkit import CrashPoint, CrashTiming, FaultProxy, Match, kill_at_write
 from steward.testkit.crash_process import kill, start_process
 from tests.support.kubectl import Kubectl
@@ -60,12 +60,13 @@ class TenantScenario:
 
     async def _create(self) -> None:
         kept, dropped = self._object("kept", v="1"), self._object("dropped")
-        await self._write([kept, dropped, self._dependent("there")])
-        await self._until_objects({"kept": {"v": "1"}, "dropped": {}, "there": {}})
+        await self._write([kept, dropped, self._object("tuned", size="1"), self._dependent("there")])
+        await self._until_objects({"kept": {"v": "1"}, "dropped": {}, "tuned": {"size": "1"}, "there": {}})
 
     async def _change(self) -> None:
-        await self._write([self._object("kept", v="2"), self._dependent("there")])
-        await self._until_objects({"kept": {"v": "2"}, "there": {}})
+        tuned = self._object("tuned", size="9") | {"ignoreFields": ["$.data.size"]}
+        await self._write([self._object("kept", v="2"), tuned, self._dependent("there")])
+        await self._until_objects({"kept": {"v": "2"}, "tuned": {"size": "1"}, "there": {}})
 
     async def _delete(self) -> None:
         with suppress(NotFound):
@@ -132,10 +133,12 @@ async def client(control_plane: ControlPlane) -> AsyncIterator[Client]:
 
 
 @pytest.fixture
-async def other(client: Client) -> AsyncIterator[str]:
-    """A second namespace: owner references do not work across namespaces."""
+async def other(client: Client, namespace: str) -> AsyncIterator[str]:
+    """A second namespace, open to templates of the first: owner references do not work across namespaces."""
     name = f"other-{secrets.token_hex(4)}"
-    await client.create(namespace_manifest(name))
+    manifest = namespace_manifest(name)
+    manifest["metadata"]["labels"] = {ALLOW_TEMPLATES_FROM: namespace}
+    await client.create(manifest)
     yield name
     await client.delete(Ref(NAMESPACE, Key("", name)))
 
@@ -186,5 +189,5 @@ async def test_a_kill_at_any_write_leads_to_the_same_result(
             if not is_killed:
                 break
             killed = scenario
-    # A finalizer, three objects, a change, three deletes and the statuses between them.
+    # A finalizer, four objects, a change, an ignored field, four deletes and the statuses between them.
     assert 10 < nth < MAX_WRITES

@@ -12,7 +12,15 @@ from steward.tenants.labels import TENANT_FINALIZER
 from steward.testkit.audit import AuditLog
 from steward.testkit.proxy.faults import Match
 from tests.support.kubectl import Kubectl
-from tests.tenants.support.fleet import LIMIT_SECONDS, TENANT, Fleet, config_map, resource, service
+from tests.tenants.support.fleet import (
+    LIMIT_SECONDS,
+    TENANT,
+    Fleet,
+    config_map,
+    namespace_manifest,
+    resource,
+    service,
+)
 from tests.tenants.support.operator import running_operator
 
 pytestmark = pytest.mark.timeout(1200)
@@ -67,6 +75,32 @@ async def test_a_tenant_costs_one_write_per_object_two_statuses_and_none_after_a
     assert not (await audit.calls_since(mark)).writes_of(OPERATOR).matching(in_namespace(namespace))
     with running_operator(control_plane, namespace, tmp_path / "third.log"):
         kubectl("delete", TENANT, "acme", "-n", namespace)
+
+
+async def test_a_tenant_with_a_namespace_of_its_own_costs_one_write_per_object_and_no_read(
+    control_plane: ControlPlane, kubectl: Kubectl, namespace: str, tmp_path: Path
+) -> None:
+    """Without dependIds: the Namespace is applied first, and its labels open it to the other objects."""
+    audit = AuditLog(control_plane.audit_log, control_plane.kubeconfig)
+    fleet, own = Fleet(kubectl, namespace), f"{namespace}-acme"
+    account = {"apiVersion": "v1", "kind": "ServiceAccount", "metadata": {"name": "app", "namespace": own}}
+    with running_operator(control_plane, namespace, tmp_path / "operator.log"):
+        mark = await audit.mark()
+        fleet.tenant(
+            configMaps=[resource("config", config_map("config", own))],
+            serviceAccounts=[resource("account", account)],
+            namespaces=[resource("space", namespace_manifest(own))],
+        )
+        status = fleet.until_ready()
+        calls = await audit.calls_since(mark)
+        kubectl("delete", TENANT, "acme", "-n", namespace)
+    assert status["readyResources"] == 3
+    written = [
+        each.call for each in calls.writes_of(OPERATOR) if own in (each.call.namespace, each.call.name)
+    ]
+    assert sorted(call.resource for call in written) == ["configmaps", "namespaces", "serviceaccounts"]
+    read = [each.call for each in calls.matching(Match(verb="get", user_agent=OPERATOR))]
+    assert [call for call in read if own in (call.namespace, call.name)] == []
 
 
 def test_debug_logs_have_the_changed_fields_and_never_their_values(

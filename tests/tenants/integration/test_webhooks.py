@@ -8,6 +8,8 @@ from tests.tenants.support.customers import Customers, World, config_template, s
 from tests.tenants.support.manifests import resource
 from tests.tenants.support.operator import operator_with_webhooks
 
+TOKEN = {"apiVersion": "v1", "kind": "Secret", "type": "kubernetes.io/service-account-token"}
+
 
 def test_problems_are_denied_and_held_deletions_get_a_warning(
     control_plane: ControlPlane, kubectl: Kubectl, namespace: str, customers: Customers, tmp_path: Path
@@ -19,6 +21,16 @@ def test_problems_are_denied_and_held_deletions_get_a_warning(
         message = kubectl.expect_rejection("create", "-n", namespace, "-f", "-", document=broken)
         assert "spec.configMaps[config].nameTemplate: " in message
         assert 'function "uper" not defined' in message
+
+        secrets = [resource("token", spec=TOKEN)]
+        refused = config_template(secrets=secrets)
+        message = kubectl.expect_rejection("create", "-n", namespace, "-f", "-", document=refused)
+        assert "spec.secrets[token].spec.type: templates may not hold a Secret of type" in message
+
+        elsewhere = config_template(configMaps=[resource(targetNamespace="elsewhere")])
+        create = ("create", "--dry-run=server", "-n", namespace, "-f", "-")
+        warned = kubectl.expect_warning(*create, document=elsewhere)
+        assert f"kubernetes-tenants.org/allow-templates-from={namespace}" in warned
 
         warned = kubectl.expect_warning("apply", "-n", namespace, "-f", "-", document=config_template())
         assert "there is no TenantRegistry 'prod'" in warned

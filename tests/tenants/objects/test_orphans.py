@@ -106,6 +106,7 @@ def test_a_retained_object_gets_the_orphan_label_and_annotations() -> None:
             "labels": {f"{K}/tenant": None, f"{K}/tenant-namespace": None, f"{K}/orphaned": "true"},
             "annotations": {
                 f"{K}/orphaned-at": "1970-01-01T00:00:00Z",
+                f"{K}/orphaned-from": OWNER.namespace,
                 f"{K}/orphaned-reason": "RemovedFromTemplate",
             },
             "ownerReferences": [{"apiVersion": "v1", "kind": "Other", "name": "o", "uid": "uid-2"}],
@@ -121,12 +122,12 @@ def test_owner_references_are_not_patched_where_none_is_the_tenants() -> None:
 def test_an_adopted_object_loses_its_orphan_label_and_annotations() -> None:
     meta = ObjectMeta(
         labels={f"{K}/orphaned": "true", "app": "x"},
-        annotations={f"{K}/orphaned-at": "t", f"{K}/orphaned-reason": "r"},
+        annotations={f"{K}/orphaned-at": "t", f"{K}/orphaned-from": "n", f"{K}/orphaned-reason": "r"},
     )
     assert adoption_patch(meta) == {
         "metadata": {
             "labels": {f"{K}/orphaned": None},
-            "annotations": {f"{K}/orphaned-at": None, f"{K}/orphaned-reason": None},
+            "annotations": dict.fromkeys(f"{K}/orphaned-{mark}" for mark in ("at", "from", "reason")),
         }
     }
     assert adoption_patch(ObjectMeta(labels=TRACKED)) is None

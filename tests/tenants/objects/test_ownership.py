@@ -42,17 +42,30 @@ def test_labels_owner_references_and_the_orphan_label_decide_who_may_change_an_o
 
 
 def test_a_conflict_names_the_owner_and_the_cure() -> None:
-    tenant = object_conflict_message(REF, meta({TENANT: "other", TENANT_NAMESPACE: "else"}))
+    tenant = object_conflict_message(REF, meta({TENANT: "other", TENANT_NAMESPACE: "saas"}), "saas")
     assert tenant.startswith("Resource config exists with different owner: ConfigMap saas/config belongs to")
-    assert "Tenant else/other" in tenant
+    assert "Tenant saas/other" in tenant
     assert tenant.endswith("Check the namespace, review nameTemplate, or set conflictPolicy: Force")
-    owned = object_conflict_message(REF, meta({}, OwnerReference(kind="Helm", name="x", controller=True)))
+    owned = object_conflict_message(
+        REF, meta({}, OwnerReference(kind="Helm", name="x", controller=True)), "saas"
+    )
     assert "belongs to Helm x" in owned
 
 
+def test_a_conflict_does_not_name_tenants_of_other_namespaces() -> None:
+    theirs = meta({TENANT: "other", TENANT_NAMESPACE: "else"})
+    for message in (
+        object_conflict_message(REF, theirs, "saas"),
+        contested_object_message(REF, theirs, "saas"),
+    ):
+        assert "a Tenant of another namespace" in message
+        assert "else" not in message
+        assert "other " not in message.replace("another", "")
+
+
 def test_a_contested_object_names_the_other_owner() -> None:
-    message = contested_object_message(REF, meta({TENANT: "other", TENANT_NAMESPACE: "else"}))
-    assert "Tenant else/other takes ConfigMap saas/config again and again" in message
+    message = contested_object_message(REF, meta({TENANT: "other", TENANT_NAMESPACE: "saas"}), "saas")
+    assert "Tenant saas/other takes ConfigMap saas/config again and again" in message
     assert message.endswith("leave conflictPolicy: Force to one of them")
 
 

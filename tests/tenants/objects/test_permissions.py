@@ -5,13 +5,14 @@ from steward.kube.objects.kinds import CLUSTER_ROLE, CONFIG_MAP, NAMESPACE, ROLE
 from steward.tenants.objects.api_errors import describe_api_error, immutable_fields
 from steward.tenants.objects.permissions import (
     Permissions,
+    credential_problem,
     denial_message,
     missing_account_message,
     permission_problem,
     service_account_identity,
 )
 
-OPEN = Permissions(own_namespace="steward-system")
+OPEN = Permissions(operator_namespace="steward-system")
 
 
 @pytest.mark.parametrize(
@@ -23,8 +24,18 @@ OPEN = Permissions(own_namespace="steward-system")
         (NAMESPACE, Key("", "acme"), OPEN._replace(no_cross_namespace=True), "--no-cross-namespace"),
         (NAMESPACE, Key("", "saas"), OPEN._replace(no_cross_namespace=True), "--no-cross-namespace"),
         (CONFIG_MAP, Key("saas", "a"), OPEN._replace(no_cross_namespace=True), ""),
-        (CONFIG_MAP, Key("saas", "a"), OPEN._replace(own_namespace="saas"), ""),
-        (NAMESPACE, Key("", "saas"), OPEN._replace(own_namespace="saas"), "own namespace"),
+        (CONFIG_MAP, Key("saas", "a"), OPEN._replace(operator_namespace="saas"), "own namespace"),
+        (NAMESPACE, Key("", "saas"), OPEN._replace(operator_namespace="saas"), "own namespace"),
+        (CONFIG_MAP, Key("kube-system", "a"), OPEN, "belongs to Kubernetes"),
+        (
+            CONFIG_MAP,
+            Key("kube-system", "a"),
+            OPEN._replace(template_scope="cluster"),
+            "belongs to Kubernetes",
+        ),
+        (NAMESPACE, Key("", "kube-new"), OPEN, "belongs to Kubernetes"),
+        (CONFIG_MAP, Key("kubernetes", "kube-system"), OPEN, ""),
+        (CONFIG_MAP, Key("saas", "a"), Permissions(), ""),
         (CONFIG_MAP, Key("steward-system", "a"), OPEN, "own namespace"),
         (NAMESPACE, Key("", "steward-system"), OPEN, "own namespace"),
         (CLUSTER_ROLE, Key("", "root"), OPEN, "--allow-kinds"),
@@ -43,6 +54,23 @@ def test_kinds_and_namespaces_of_templates_are_restricted(
     assert bool(found) == bool(message)
 
 
+@pytest.mark.parametrize(
+    ("api_version", "kind", "type_", "is_refused"),
+    [
+        ("v1", "Secret", "kubernetes.io/service-account-token", True),
+        ("v1", "Secret", "bootstrap.kubernetes.io/token", True),
+        ("v1", "Secret", "Opaque", False),
+        ("v1", "Secret", None, False),
+        ("example.org/v1", "Secret", "kubernetes.io/service-account-token", False),
+    ],
+)
+def test_secrets_that_are_credentials_of_accounts_are_refused(
+    api_version: str, kind: str, type_: str | None, is_refused: bool
+) -> None:
+    manifest = {"apiVersion": api_version, "kind": kind, "type": type_}
+    assert bool(credential_problem(manifest)) == is_refused
+
+
 def test_an_account_is_required_only_with_the_flag() -> None:
     strict = Permissions(require_service_account=True)
     assert "--require-service-account" in missing_account_message("", strict)
@@ -59,6 +87,16 @@ def test_a_denial_names_verb_resource_and_account() -> None:
     error.user, error.verb, error.resource = "system:serviceaccount:saas:deployer", "patch", "secrets"
     message = denial_message(Ref(CONFIG_MAP, Key("saas", "a")), error)
     assert "system:serviceaccount:saas:deployer may not patch secrets" in message
+
+
+def test_a_denied_impersonation_names_the_account_and_the_cure() -> None:
+    error = Forbidden(403, "Forbidden", "no", {"name": "deployer", "kind": "serviceaccounts"})
+    error.user, error.verb = "system:serviceaccount:steward-system:tenant-operator", "impersonate"
+    error.resource, error.namespace = "serviceaccounts", "saas"
+    message = denial_message(Ref(CONFIG_MAP, Key("other", "a")), error)
+    assert "tenant-operator may not act as service account saas/deployer" in message
+    assert "tenants.impersonate" in message
+    assert "RoleBinding in saas" in message
 
 
 @pytest.mark.parametrize(

@@ -310,3 +310,12 @@ def test_parts_without_a_template_are_shared_between_rows() -> None:
         for uid in "ab"
     )
     assert first["spec"]["fixed"] is second["spec"]["fixed"]
+
+
+@pytest.mark.parametrize("value", ["../kube-system", "a/b", "%00", "..", "."])
+@pytest.mark.parametrize("field", ["nameTemplate", "targetNamespace"])
+def test_a_name_that_no_object_can_have_is_an_error(field: str, value: str) -> None:
+    """The API server could not even look for such an object, and the Tenant could never be deleted."""
+    found = error({"x": value}, **{field: "{{ .x }}"})
+    assert found.field == field
+    assert f"gives {value!r}, which no" in str(found)

@@ -6,6 +6,7 @@ from typing import Any
 from steward.kube.cache.rules import CacheRule
 from steward.kube.cache.store import Store
 from steward.kube.clock import SystemClock
+from steward.kube.transport.server_time import ServerTime
 from steward.runtime.manager.settings import Settings
 from steward.tenants.controllers.common.context import TenantsContext
 
@@ -16,7 +17,9 @@ def offline_context(executor: Any) -> TenantsContext:
     def store(rule: CacheRule[Any]) -> Store[Any]:
         return stores.setdefault(rule.kind, Store(rule))
 
-    connection = SimpleNamespace(clock=SystemClock())
+    connection = SimpleNamespace(
+        clock=SystemClock(), server_time=ServerTime(SystemClock()), operator_namespace=""
+    )
     manager: Any = SimpleNamespace(
         client=None, connection=connection, executor=lambda _: executor, store=store, leadership_term=1
     )

@@ -1,5 +1,6 @@
 """A registry with its template and Tenants, without a server: applied objects are in the caches at once."""
 
+from collections.abc import Sequence
 from typing import Any
 
 import msgspec
@@ -125,8 +126,12 @@ class OfflineRegistry:
 
     async def sync(self, *uids: str, approval: str = "") -> list[str]:
         """Syncs with these rows; returns what is written or deleted."""
+        return await self.sync_rows([(uid, f"{uid}.example.com", "1") for uid in uids], approval)
+
+    async def sync_rows(self, values: Sequence[Sequence[Any]], approval: str = "") -> list[str]:
+        """The same with uid, hostOrUrl and activate of each row."""
         found, spec = self._registry()
-        rows = sort_rows(registry_columns(spec), [(uid, f"{uid}.example.com", "1") for uid in uids])
+        rows = sort_rows(registry_columns(spec), values)
         self._now += 10.0
         self.server.applied.clear()
         inputs = SyncInputs(0, "r", 1, approval, ())

@@ -16,10 +16,11 @@ from tests.tenants.support.manifests import resource, template
 
 @contextmanager
 def running_operator(
-    control_plane: ControlPlane, namespace: str, log: Path, /, **settings: str
+    control_plane: ControlPlane, namespace: str, log: Path, /, launcher: tuple[str, ...] = (), **settings: str
 ) -> Iterator[subprocess.Popen[bytes]]:
     """An operator for one namespace, so that tests can run concurrently. It must exit without an error."""
-    operator = OperatorProcess("tenants", operator_kubeconfig(TENANTS, control_plane), namespace, log)
+    kubeconfig = operator_kubeconfig(TENANTS, control_plane)
+    operator = OperatorProcess("tenants", kubeconfig, namespace, log, launcher=launcher)
     with run_operator_process(operator, **{"sqlite_root": str(log.parent), **settings}) as process:
         yield process
 

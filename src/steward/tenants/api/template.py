@@ -46,8 +46,8 @@ class TenantTemplateSpec(Part):
     registry_id: ObjectName
     """The TenantRegistry of the same namespace whose rows become Tenants. Cannot change."""
     service_account_name: AccountName | Unset = UNSET
-    """A ServiceAccount of the namespace of the template whose permissions apply the objects. Those of the operator by
-    default."""
+    """A ServiceAccount of the namespace of the template whose permissions apply the objects. By default the operator's,
+    within the template's own namespaces."""
     rollout: Rollout | Unset = UNSET
     """How a change of the template reaches the Tenants."""
     service_accounts: Resources = UNSET
@@ -128,7 +128,7 @@ class TenantTemplateStatus(Part):
     rollout: RolloutStatus | Unset = UNSET
     """The rollout of the latest change."""
     conditions: Conditions | Unset = UNSET
-    """Valid, Applied, Reconciling, Stalled."""
+    """Valid, Applied, Reconciling, Stalled, Unrestricted."""
 
 
 class TenantTemplate(Part):

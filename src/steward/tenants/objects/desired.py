@@ -14,8 +14,10 @@ from steward.tenants.api.lists import list_resources
 from steward.tenants.api.resource import TResource
 from steward.tenants.api.scalars import UNSET
 from steward.tenants.api.tenant import AppliedObject, TenantSpec
+from steward.tenants.errors import RenderError
 from steward.tenants.labels import BUCKET, RECREATE, TENANT, TENANT_NAMESPACE
 from steward.tenants.objects.orphans import AppliedRef, TenantOwner
+from steward.tenants.rendering.object_shape import check_names, check_object
 from steward.tenants.rendering.render import policy_annotations
 from steward.tenants.rendering.secret_payload import SecretPayload, with_payload
 
@@ -62,6 +64,17 @@ class DesiredObject(NamedTuple):
 def resources_of(spec: TenantSpec) -> list[TResource]:
     """All resources, in the order of the sixteen lists."""
     return [each.resource for each in list_resources(spec)]
+
+
+def shape_problem(resources: Iterable[TResource]) -> str:
+    """Why the objects cannot be read: a Tenant that a user wrote may hold anything. Empty if they can."""
+    for resource in resources:
+        try:
+            check_object(resource.spec)
+            check_names(resource.spec)
+        except RenderError as error:
+            return f"resource {resource.id!r}, {error.field}: {error.text}"
+    return ""
 
 
 def kinds_of(resources: Iterable[TResource]) -> frozenset[Kind]:

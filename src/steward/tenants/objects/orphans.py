@@ -19,6 +19,7 @@ from steward.tenants.labels import (
     DELETION_POLICY,
     ORPHANED,
     ORPHANED_AT,
+    ORPHANED_FROM,
     ORPHANED_REASON,
     TENANT,
     TENANT_NAMESPACE,
@@ -121,7 +122,11 @@ def orphan_patch(meta: ObjectMeta, owner: TenantOwner, reason: str, now: float) 
     metadata: dict[str, Any] = {
         "resourceVersion": meta.resource_version,
         "labels": {TENANT: None, TENANT_NAMESPACE: None, ORPHANED: "true"},
-        "annotations": {ORPHANED_AT: to_timestamp(now), ORPHANED_REASON: reason},
+        "annotations": {
+            ORPHANED_AT: to_timestamp(now),
+            ORPHANED_FROM: owner.namespace,
+            ORPHANED_REASON: reason,
+        },
     }
     if len(others) != len(meta.owner_references):
         metadata["ownerReferences"] = [_reference(reference) for reference in others]
@@ -142,7 +147,7 @@ def _reference(reference: Any) -> dict[str, Any]:
 def adoption_patch(meta: ObjectMeta) -> dict[str, Any] | None:
     """A merge patch that removes the orphan label and annotations; None where there are none."""
     labels = _removals(meta.labels, (ORPHANED,))
-    annotations = _removals(meta.annotations, (ORPHANED_AT, ORPHANED_REASON))
+    annotations = _removals(meta.annotations, (ORPHANED_AT, ORPHANED_FROM, ORPHANED_REASON))
     if not labels and not annotations:
         return None
     changed = {"labels": labels, "annotations": annotations}

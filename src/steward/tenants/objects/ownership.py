@@ -45,13 +45,20 @@ def describe_owner(meta: ObjectMeta) -> str:
     return f"{controller.kind} {controller.name}" if controller is not None else "another owner"
 
 
-def object_conflict_message(ref: Ref, meta: ObjectMeta) -> str:
-    owner = describe_owner(meta)
+def _owner_for(meta: ObjectMeta, home: str) -> str:
+    """The owner as users of the namespace `home` may know it: not the names of Tenants of other namespaces."""
+    namespace = meta.labels.get(TENANT_NAMESPACE)
+    is_elsewhere = TENANT in meta.labels and namespace is not None and namespace != home
+    return "a Tenant of another namespace" if is_elsewhere else describe_owner(meta)
+
+
+def object_conflict_message(ref: Ref, meta: ObjectMeta, home: str) -> str:
+    owner = _owner_for(meta, home)
     return f"Resource {ref.key.name} exists with different owner: {ref} belongs to {owner}. {OBJECT_CURE}"
 
 
-def contested_object_message(ref: Ref, meta: ObjectMeta) -> str:
-    owner = describe_owner(meta)
+def contested_object_message(ref: Ref, meta: ObjectMeta, home: str) -> str:
+    owner = _owner_for(meta, home)
     return (
         f"Resource {ref.key.name} exists with different owner: {owner} takes {ref} again and again. "
         "Check the namespace, review nameTemplate, or leave conflictPolicy: Force to one of them"

@@ -1,15 +1,18 @@
-"""What templates may not do, whatever permissions the operator has. Pure.
+"""What no template may write, whatever permissions the operator or its service account has. Pure.
 
-The author of a template is not the owner of the cluster. Kinds that grant permissions or change the API server (cluster
-roles, bindings, webhooks, CRDs) are rejected unless a flag allows them, and the namespace of the operator is never a
-target. The message for a denial by the API server names verb, resource and account.
+The author of a template is not the owner of the cluster. These limits hold for every Tenant: kinds that grant
+permissions or change the API server, unless a flag allows them; Secrets that are credentials of accounts; the
+namespaces of Kubernetes and of the operator. `access` has the limits of templates without a service account.
 """
 
 from typing import Final, NamedTuple
 
 from steward.kube.config.settings import Impersonation
 from steward.kube.errors import Forbidden
-from steward.kube.objects.kinds import NAMESPACE, Kind, Ref
+from steward.kube.objects.kinds import NAMESPACE, SECRET, Kind, Manifest, Ref
+
+OWN_SCOPE: Final = "own"
+CLUSTER_SCOPE: Final = "cluster"
 
 RESTRICTED_KINDS: Final[frozenset[tuple[str, str]]] = frozenset(
     {
@@ -29,15 +32,21 @@ RESTRICTED_KINDS: Final[frozenset[tuple[str, str]]] = frozenset(
         ("apiregistration.k8s.io", "APIService"),
     }
 )
+CREDENTIAL_TYPES: Final = frozenset({"kubernetes.io/service-account-token", "bootstrap.kubernetes.io/token"})
+"""Types of Secrets that authenticate at the API server."""
+SYSTEM_PREFIX: Final = "kube-"
+"""Kubernetes reserves namespaces with this prefix for itself."""
 
 
 class Permissions(NamedTuple):
     """The limits that the owner of the cluster has set by flags."""
 
-    own_namespace: str = ""
+    operator_namespace: str = ""
+    """Where the operator is installed; empty if it runs outside the cluster."""
     no_cross_namespace: bool = False
     require_service_account: bool = False
     allow_kinds: tuple[str, ...] = ()
+    template_scope: str = OWN_SCOPE
 
 
 def is_restricted(kind: Kind, permissions: Permissions) -> bool:
@@ -45,21 +54,39 @@ def is_restricted(kind: Kind, permissions: Permissions) -> bool:
 
 
 def permission_problem(ref: Ref, tenant_namespace: str, permissions: Permissions) -> str:
-    """Why an object may not be applied; empty if it may."""
+    """Why no template may write an object of this kind and name; empty if one may."""
     kind, key = ref
     if is_restricted(kind, permissions):
         return (
             f"{ref}: templates may not hold a {kind.kind}, which grants rights; allow it with --allow-kinds"
         )
     # A Namespace is not inside itself: its labels affect all workloads in it, and its deletion deletes them.
-    is_own_namespace = kind != NAMESPACE and key.namespace == tenant_namespace
     target = key.name if kind == NAMESPACE else key.namespace
-    if permissions.own_namespace and target == permissions.own_namespace and not is_own_namespace:
-        return f"{ref}: the operator's own namespace {target} can be no target; choose another"
-    if permissions.no_cross_namespace and not is_own_namespace:
+    if reserved := reserved_namespace_problem(target, permissions):
+        return f"{ref}: {reserved}"
+    if permissions.no_cross_namespace and (kind == NAMESPACE or target != tenant_namespace):
         where = f"in namespace {key.namespace}" if key.namespace else "in no namespace"
         return f"{ref}: is {where}, and --no-cross-namespace keeps templates in {tenant_namespace}"
     return ""
+
+
+def reserved_namespace_problem(namespace: str, permissions: Permissions) -> str:
+    if namespace.startswith(SYSTEM_PREFIX):
+        return f"namespace {namespace} belongs to Kubernetes and can be no target; choose another"
+    if namespace and namespace == permissions.operator_namespace:
+        return f"the operator's own namespace {namespace} can be no target; choose another"
+    return ""
+
+
+def credential_problem(manifest: Manifest) -> str:
+    """Why a Secret may not be written; empty if it may. The API server would put the token of an account into it."""
+    is_secret = (manifest.get("apiVersion"), manifest.get("kind")) == SECRET
+    if not is_secret or str(manifest.get("type")) not in CREDENTIAL_TYPES:
+        return ""
+    return (
+        f"templates may not hold a Secret of type {manifest['type']}, which is a credential of an account; "
+        "let pods run as the account instead"
+    )
 
 
 def missing_account_message(service_account: str, permissions: Permissions) -> str:
@@ -78,4 +105,14 @@ def denial_message(ref: Ref, error: Forbidden) -> str:
     """Names account, verb and resource; a denial by an admission webhook is quoted as it is."""
     if not error.user:
         return f"{ref}: {error.message}"
+    if error.verb == "impersonate":
+        return f"{ref}: {_impersonation_message(error)}"
     return f"{ref}: {error.user} may not {error.verb} {error.resource}; grant it by a Role and a RoleBinding"
+
+
+def _impersonation_message(error: Forbidden) -> str:
+    account = f"{error.namespace}/{error.details.get('name', '')}"
+    return (
+        f"{error.user} may not act as service account {account}; name it in tenants.impersonate of the installation, "
+        f"or grant impersonate on it by a Role and a RoleBinding in {error.namespace}"
+    )

@@ -24,6 +24,19 @@ def check_object(body: Mapping[str, Any]) -> None:
             _check_texts(body, field)
 
 
+def check_names(body: Mapping[str, Any]) -> None:
+    """For a rendered object; before that, names may be in other fields."""
+    metadata = body.get("metadata") or {}
+    for field in ("name", "namespace"):
+        if not isinstance(metadata.get(field, ""), str):
+            raise RenderError(f"spec.metadata.{field}", "is no text: put it in quotes")
+    if not metadata.get("name"):
+        raise RenderError("spec.metadata.name", "is missing: a rendered object has a name")
+    owners = metadata.get("ownerReferences") or []
+    if not isinstance(owners, list):
+        raise RenderError("spec.metadata.ownerReferences", "is no list: write one entry for each owner")
+
+
 def is_too_deep(body: Any) -> bool:
     """Level by level: recursion could exceed the stack."""
     level = [body]

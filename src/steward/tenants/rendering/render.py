@@ -18,7 +18,7 @@ from steward.tenants.api.scalars import UNSET
 from steward.tenants.api.template import TenantTemplateSpec
 from steward.tenants.errors import RenderError, TooLarge
 from steward.tenants.labels import CREATED_ONCE, DELETION_POLICY, TENANT, TENANT_NAMESPACE
-from steward.tenants.names import NAME_LENGTH, values_secret
+from steward.tenants.names import NAME_LENGTH, is_path_segment, values_secret
 from steward.tenants.rendering.object_shape import check_object
 from steward.tenants.rendering.object_template import (
     RenderContext,
@@ -177,6 +177,10 @@ def _name(resource: PreparedResource, metadata: Mapping[str, Any], context: Rend
     name = metadata.get("name") if resource.name is None else resource.name.render(context)
     if not isinstance(name, str) or not name.strip():
         raise RenderError(field, "gives no name: set nameTemplate, as in {{ .uid }}-api")
+    if not is_path_segment(name):
+        raise RenderError(
+            field, f"gives {name[:20]!r}, which no object can be called: use letters and digits"
+        )
     length = len(name.encode())
     if length > NAME_LENGTH and _is_template(resource):
         message = f"gives a name of {length} bytes, {name[:20]}…: use trunc63 to keep it within {NAME_LENGTH}"
@@ -202,6 +206,8 @@ def _namespace(
         raise RenderError(
             "targetNamespace", "renders to nothing: leave it out for the Tenant's own namespace"
         )
+    if not is_path_segment(found):
+        raise RenderError("targetNamespace", f"gives {found[:20]!r}, which no Namespace can be called")
     return {"namespace": found}
 
 

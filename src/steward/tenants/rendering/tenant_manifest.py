@@ -23,6 +23,8 @@ from steward.tenants.names import TenantKey, bucket, label_value, values_secret
 from steward.tenants.rendering.render import PreparedResource, RenderedTenant, TenantIdentity
 from steward.tenants.sources.rows import Row
 
+MESSAGE_LENGTH: Final = 4000
+"""Of a render failure: errors of templates quote values of the row, which may be long."""
 _DIGEST_BYTES: Final = 16
 _FIELDS: Final = tuple((field.name, field.encode_name) for field in structs.fields(TResource))
 
@@ -70,7 +72,7 @@ def render_failure_manifest(desired: DesiredTenant, registry: ObjectMeta, error:
         "resource": error.resource,
         "field": error.field,
         "line": error.line,
-        "message": error.text,
+        "message": error.text[:MESSAGE_LENGTH],
     }
     if error.column is not None:
         failure["column"] = error.column

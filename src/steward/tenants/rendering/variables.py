@@ -6,7 +6,8 @@ A variable of `extraValueMappings` overrides a built-in one of the same name, as
 
 from typing import Final
 
-from steward.gotemplate import parse
+from steward.gotemplate import TemplateError, parse
+from steward.tenants.errors import TooLarge
 from steward.tenants.sources.rows import Row
 
 _HOST: Final = "{{ toHost . }}"
@@ -17,6 +18,7 @@ Variables = dict[str, str]
 
 
 def row_variables(row: Row, registry: str, template: str) -> Variables:
+    """TooLarge if finding the host takes too long."""
     return {
         "uid": row.uid,
         "hostOrUrl": row.host_or_url,
@@ -36,4 +38,10 @@ def mask_values(variables: Variables) -> Variables:
 
 
 def host_of(host_or_url: str) -> str:
-    return parse(_HOST, "host", functions="tenants").render(host_or_url) if host_or_url else ""
+    if not host_or_url:
+        return ""
+    try:
+        return parse(_HOST, "host", functions="tenants").render(host_or_url)
+    except TemplateError:
+        message = f"its hostOrUrl has {len(host_or_url)} characters, too many to find the host: shorten it"
+        raise TooLarge("hostOrUrl", message) from None

@@ -135,9 +135,14 @@ def _ready_condition(state: RegistryObservation) -> ConditionState:
         )
     if state.write_problem:
         return ConditionState(READY, False, reasons.WRITE_FAILED, state.write_problem)
-    return ConditionState(
-        READY, True, reasons.DATABASE_CONNECTED, f"the table has {state.active_rows} active rows"
-    )
+    return ConditionState(READY, True, reasons.DATABASE_CONNECTED, _table_message(state))
+
+
+def _table_message(state: RegistryObservation) -> str:
+    message = f"the table has {state.active_rows} active rows"
+    if not state.rejected_rows:
+        return message
+    return f"{message}; rejected rows: {state.rejected_rows}, see status.rejected"
 
 
 def _reachable_condition(state: RegistryObservation) -> ConditionState:

@@ -23,6 +23,7 @@ from steward.tenants.validation.template import Problem
 
 VALID = "Valid"
 APPLIED = "Applied"
+UNRESTRICTED = "Unrestricted"
 
 
 class TemplateObservation(NamedTuple):
@@ -39,6 +40,8 @@ class TemplateObservation(NamedTuple):
     """Its deletion was held, and has been approved."""
     stall: str = ""
     """As in `RegistryObservation`."""
+    is_unrestricted: bool = False
+    """Its Tenants write with the rights of the operator, to every namespace."""
 
 
 def template_status(state: TemplateObservation, previous: dict[str, Any], now: str) -> dict[str, Any]:
@@ -70,7 +73,18 @@ def template_conditions(state: TemplateObservation) -> list[ConditionState]:
         )
     if stalled := _stalled_condition(state):
         conditions.append(stalled)
+    if state.is_unrestricted:
+        conditions.append(_unrestricted_condition())
     return conditions
+
+
+def _unrestricted_condition() -> ConditionState:
+    """A condition of its own, only while it is true: the template works, and Ready and Valid must not say otherwise."""
+    message = (
+        "without serviceAccountName its Tenants write to every namespace with the operator's rights, because of "
+        "--template-scope=cluster; set serviceAccountName, or remove the flag"
+    )
+    return ConditionState(UNRESTRICTED, True, reasons.OPERATOR_RIGHTS, message)
 
 
 def valid_condition(state: TemplateObservation) -> ConditionState:

@@ -24,10 +24,10 @@ from steward.tenants.labels import ORPHANED, TENANT, TENANT_NAMESPACE
 from steward.tenants.metrics import TenantMetrics
 from steward.tenants.objects.desired import DesiredObject, ObjectScope, desired_objects
 from steward.tenants.objects.orphans import TenantOwner
-from steward.tenants.objects.permissions import Permissions
 from steward.tenants.rendering.secret_payload import SecretPayload
 from steward.tenants.status.progress import ResourceProgress, ResourceState
 from tests.tenants.support.fleet import config_map, resource
+from tests.tenants.support.offline_access import offline_access
 
 OWNER = TenantOwner("acme", "shop", "t")
 MANAGED = {TENANT: "acme", TENANT_NAMESPACE: "shop"}
@@ -45,12 +45,13 @@ class Server:
         self.value = "theirs"
         self.events: list[str] = []
         self.taken = 0
-        self.applier = ObjectApplier(self, SystemClock(), Permissions(), TenantMetrics(CollectorRegistry()))  # type: ignore[arg-type]
+        self.applier = ObjectApplier(self, SystemClock(), TenantMetrics(CollectorRegistry()))  # type: ignore[arg-type]
         self.state = TenantState("t")
 
     async def apply(self, strategy: str = "apply", policy: str = "Force") -> ResourceProgress:
         tenant = Ref(TENANT_KIND, Key("shop", "acme"))
-        context = ApplyContext(tenant, OWNER, 1, self, self, self.state, {}, {})  # type: ignore[arg-type]
+        access = offline_access(OWNER, "web")
+        context = ApplyContext(tenant, OWNER, 1, self, self, self.state, {}, {}, access)  # type: ignore[arg-type]
         return await self.applier.apply(desired_object(strategy, policy), context)
 
     async def execute(self, plan: Plan, about: Ref) -> PlanResult:
@@ -93,7 +94,7 @@ class Server:
     def _live(self) -> Manifest:
         fields = {"manager": "them", "fieldsV1": {"f:data": {"f:v": {}}}}
         metadata = {"name": "one", "uid": "u", "resourceVersion": "1", "managedFields": [fields]}
-        return {"metadata": metadata, "data": {"v": self.value}}
+        return {"apiVersion": "v1", "kind": "ConfigMap", "metadata": metadata, "data": {"v": self.value}}
 
 
 def desired_object(strategy: str, policy: str) -> DesiredObject:

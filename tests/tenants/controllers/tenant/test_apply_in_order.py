@@ -15,7 +15,8 @@ from steward.tenants.controllers.tenant.state import ApplyRecord, TenantState, u
 from steward.tenants.objects.desired import DesiredObject, ObjectScope, desired_objects
 from steward.tenants.objects.orphans import TenantOwner
 from steward.tenants.status.progress import ResourceProgress, ResourceState
-from tests.tenants.support.fleet import config_map, resource
+from tests.tenants.support.fleet import config_map, namespace_manifest, resource
+from tests.tenants.support.offline_access import offline_access
 
 OWNER = TenantOwner("acme", "saas", "u")
 GENERATION = 4
@@ -57,7 +58,9 @@ def context(*settled: DesiredObject) -> ApplyContext:
         done = ApplyRecord("o", changed=True, generation=GENERATION, now="2026-01-01T00:00:00Z")
         state.records[each.ref] = updated_record(each.applied_object(), None, done)
     tenant = desired(CHAIN)[0].ref
-    return ApplyContext(tenant, OWNER, GENERATION, cast(PlanExecutor, None), cast(Any, None), state, {}, {})
+    executor, client = cast(PlanExecutor, None), cast(Any, None)
+    access = offline_access(OWNER, "web")
+    return ApplyContext(tenant, OWNER, GENERATION, executor, client, state, {}, {}, access)
 
 
 async def applied_states(applier: FakeApplier, *settled: DesiredObject) -> list[ResourceState]:
@@ -73,6 +76,20 @@ async def test_objects_are_applied_in_the_order_of_dependencies_and_reported_in_
     applier = FakeApplier({})
     assert await applied_states(applier) == [ResourceState.READY] * 3
     assert applier.applied == ["a", "b", "c"]
+
+
+async def test_namespaces_and_accounts_of_a_level_are_applied_first() -> None:
+    account = {"apiVersion": "v1", "kind": "ServiceAccount", "metadata": {"name": "app"}}
+    parts = [
+        resource("config", config_map("a")),
+        resource("account", account),
+        resource("space", namespace_manifest("acme")),
+        resource("after", config_map("b"), dependIds=["config"]),
+    ]
+    applier = FakeApplier({})
+    found = await apply_in_order(cast(ObjectApplier, applier), desired(parts), context())
+    assert applier.applied == ["space", "account", "config", "after"]
+    assert [each.id for each in found] == ["config", "account", "space", "after"]
 
 
 async def test_concurrent_applies_of_a_tenant_are_limited() -> None:

@@ -17,6 +17,7 @@ from tests.tenants.support.fleet import (
     resource,
     service,
 )
+from tests.tenants.support.impersonation import allow_impersonation
 
 pytestmark = pytest.mark.timeout(1200)
 COUNT = 10
@@ -175,11 +176,24 @@ def granted(kubectl: Kubectl, fleet: Fleet) -> Iterator[str]:
     kubectl("delete", "clusterrole", name)
 
 
+@pytest.fixture
+def owner(kubectl: Kubectl, fleet: Fleet) -> Iterator[str]:
+    """A service account with all rights: kinds outside namespaces need one."""
+    where = ("-n", fleet.namespace)
+    kubectl("create", "serviceaccount", "owner", *where)
+    allow_impersonation(kubectl, fleet.namespace, "owner")
+    binding, account = f"{fleet.namespace}-owner", f"--serviceaccount={fleet.namespace}:owner"
+    kubectl("create", "clusterrolebinding", binding, "--clusterrole=cluster-admin", account)
+    yield "owner"
+    kubectl("delete", "clusterrolebinding", binding)
+
+
 def test_objects_in_other_namespaces_and_cluster_scoped_objects_are_deleted(
-    fleet: Fleet, granted: str
+    fleet: Fleet, granted: str, owner: str
 ) -> None:
     other = f"{fleet.namespace}-other"
     fleet.tenant(
+        serviceAccountName=owner,
         namespaces=[resource("space", namespace_manifest(other))],
         configMaps=[
             resource("there", config_map("there", other), dependIds=["space"]),

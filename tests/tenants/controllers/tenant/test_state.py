@@ -1,6 +1,11 @@
 from steward.kube.objects.kinds import Key
 from steward.tenants.api.tenant import AppliedObject
-from steward.tenants.controllers.tenant.state import ApplyRecord, TenantStates, updated_record
+from steward.tenants.controllers.tenant.state import (
+    ApplyRecord,
+    NamespaceDependents,
+    TenantStates,
+    updated_record,
+)
 
 RECORD = AppliedObject(api_version="v1", kind="ConfigMap", namespace="saas", name="config", id="config")
 EARLIER, NOW = "2026-01-01T00:00:00Z", "2026-01-01T01:00:00Z"
@@ -49,3 +54,19 @@ def test_a_state_knows_whether_the_status_had_records_at_first() -> None:
     new.add_records([RECORD])
     restarted.add_records([RECORD])
     assert (new.had_records, restarted.had_records) == (False, True)
+
+
+def test_tenants_depend_on_the_namespaces_of_their_last_reconcile() -> None:
+    dependents, acme, bolt = NamespaceDependents(), Key("saas", "acme"), Key("saas", "bolt")
+    dependents.set(acme, frozenset({"a", "b"}))
+    dependents.set(bolt, frozenset({"b"}))
+    assert (dependents.tenants_in("a"), set(dependents.tenants_in("b"))) == ((acme,), {acme, bolt})
+    dependents.set(acme, frozenset({"c"}))
+    assert (dependents.tenants_in("a"), dependents.tenants_in("b"), dependents.tenants_in("c")) == (
+        (),
+        (bolt,),
+        (acme,),
+    )
+    dependents.set(acme, frozenset())
+    dependents.set(bolt, frozenset())
+    assert vars(NamespaceDependents()) == vars(dependents)

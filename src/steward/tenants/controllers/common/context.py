@@ -10,6 +10,7 @@ from steward.tenants.controllers.common.document_cache import DocumentCache
 from steward.tenants.controllers.common.rollout_state import RolloutState
 from steward.tenants.fleet.index import FleetIndex
 from steward.tenants.labels import FIELD_MANAGER
+from steward.tenants.objects.permissions import Permissions
 
 
 class TenantsContext(ControllerContext):
@@ -19,6 +20,13 @@ class TenantsContext(ControllerContext):
         self.executor = manager.executor(FIELD_MANAGER)
         self.documents = DocumentCache(self.client, self.store(self.rules.tenant))
         self.rollouts = RolloutState()
+        self.permissions = Permissions(
+            manager.connection.operator_namespace,
+            settings.no_cross_namespace,
+            settings.require_service_account,
+            settings.allow_kinds,
+            settings.template_scope,
+        )
 
     @cached_property
     def fleets(self) -> FleetIndex:

@@ -27,6 +27,7 @@ from steward.tenants.controllers.common.context import TenantsContext
 from steward.tenants.controllers.common.debounce import ReconcileDebounce
 from steward.tenants.controllers.template.active_revision import activation_steps, active_revision
 from steward.tenants.fleet.fleet import count_tenants, template_index_values
+from steward.tenants.objects.permissions import CLUSTER_SCOPE
 from steward.tenants.status.conditions import has_changed, read_conditions
 from steward.tenants.status.template import TemplateObservation, template_status, valid_condition
 from steward.tenants.validation.template import Problem, validate_template
@@ -147,8 +148,13 @@ class TenantTemplateReconciler:
         )
 
     def _observe(self, template: Template) -> TemplateObservation:
-        counts = count_tenants(self._tenants(template))
-        return TemplateObservation(template.metadata, counts=counts, rollout=self._rollout(template))
+        is_open = self.context.settings.template_scope == CLUSTER_SCOPE
+        return TemplateObservation(
+            template.metadata,
+            counts=count_tenants(self._tenants(template)),
+            rollout=self._rollout(template),
+            is_unrestricted=is_open and not template.spec.get("serviceAccountName"),
+        )
 
     def _rollout(self, template: Template) -> RolloutStatus | None:
         """As the registry controller reported it; after a restart, until then, from the status."""

@@ -33,12 +33,13 @@ from steward.tenants.controllers.tenant.observe import ObjectReader, ObservedObj
 from steward.tenants.controllers.tenant.state import ApplyRecord, updated_record
 from steward.tenants.labels import CREATED_ONCE
 from steward.tenants.metrics import ERROR, SUCCESS, TenantMetrics
+from steward.tenants.objects.access import Refusal
 from steward.tenants.objects.api_errors import describe_api_error, immutable_fields
 from steward.tenants.objects.desired import DesiredObject
 from steward.tenants.objects.orphans import TenantOwner
 from steward.tenants.objects.ownership import duplicate_conflict_message, field_conflict_message, may_touch
 from steward.tenants.objects.patches import changed_paths
-from steward.tenants.objects.permissions import Permissions, denial_message, permission_problem
+from steward.tenants.objects.permissions import denial_message
 from steward.tenants.status.progress import (
     ObservedReadiness,
     ResourceProgress,
@@ -57,12 +58,9 @@ _NOT_APPLIED: Final = (reasons.APPLY_FAILED, reasons.PERMISSION_DENIED, reasons.
 class ObjectApplier:
     """Applies the objects of all Tenants."""
 
-    def __init__(
-        self, reader: ObjectReader, clock: Clock, permissions: Permissions, metrics: TenantMetrics
-    ) -> None:
+    def __init__(self, reader: ObjectReader, clock: Clock, metrics: TenantMetrics) -> None:
         self.reader = reader
         self._clock = clock
-        self._permissions = permissions
         self._metrics = metrics
         self._writer = ObjectWriter(reader, clock)
 
@@ -98,11 +96,9 @@ class ObjectApplier:
 
     def _precheck(self, desired: DesiredObject, context: ApplyContext) -> ResourceProgress | None:
         """The progress of an object that may not be written at all; None if it may."""
-        problem = permission_problem(desired.ref, context.owner.namespace, self._permissions)
-        if problem:
-            return ResourceProgress(
-                desired.id, ResourceState.DENIED, problem, event_reason=reasons.PERMISSION_DENIED
-            )
+        refusal = context.access.refusal(desired)
+        if refusal is not None:
+            return _refused(desired, context, refusal)
         if desired.ref.kind in context.unserved:
             message = f"{desired.ref}: {context.unserved[desired.ref.kind]}"
             return ResourceProgress(
@@ -227,6 +223,18 @@ def is_created_once(meta: ObjectMeta, owner: TenantOwner) -> bool:
     """Whether it was created once for this Tenant. One that was created for another Tenant has to be taken over first,
     and only the API server knows whether that is possible."""
     return meta.annotations.get(CREATED_ONCE) == "true" and may_touch(meta, owner)
+
+
+def _refused(desired: DesiredObject, context: ApplyContext, refusal: Refusal) -> ResourceProgress:
+    """Without a retry: a change of what it depends on wakes the Tenant."""
+    if refusal.is_pending:
+        return ResourceProgress(desired.id, ResourceState.WAITING, refusal.message)
+    record = context.state.records.get(desired.ref)
+    is_applied = record is not None and bool(record.uid)
+    kept = ". It was applied before and stays as it is" if is_applied else ""
+    return ResourceProgress(
+        desired.id, ResourceState.DENIED, refusal.message + kept, event_reason=reasons.PERMISSION_DENIED
+    )
 
 
 def _conflicted(desired: DesiredObject, message: str) -> ResourceProgress:

@@ -8,6 +8,7 @@ from steward.runtime.plan.executor import PlanExecutor, StepEffect
 from steward.runtime.plan.steps import Emit, EventType, Step
 from steward.tenants import reasons
 from steward.tenants.controllers.tenant.state import TenantState
+from steward.tenants.objects.access import TenantAccess
 from steward.tenants.objects.desired import DesiredObject
 from steward.tenants.objects.orphans import TenantOwner
 
@@ -25,6 +26,7 @@ class ApplyContext(NamedTuple):
     """By resource id: the id of an earlier resource that makes the same object."""
     unserved: dict[Kind, str]
     """Kinds that the API server does not serve, each with its message."""
+    access: TenantAccess
 
     async def write(self, step: Step) -> StepEffect:
         """Executes one step. There is no plan of several: the answer to each write decides the next."""

@@ -5,9 +5,10 @@ of the dependency triggers.
 """
 
 import asyncio
-from collections.abc import Coroutine, Mapping, Sequence
+from collections.abc import Coroutine, Iterable, Iterator, Mapping, Sequence
 from typing import Final
 
+from steward.kube.objects.kinds import NAMESPACE, SERVICE_ACCOUNT
 from steward.tenants.controllers.common.concurrency import gather_all
 from steward.tenants.controllers.tenant.apply import ObjectApplier
 from steward.tenants.controllers.tenant.apply_context import ApplyContext, was_applied
@@ -17,6 +18,7 @@ from steward.tenants.status.progress import ResourceProgress, ResourceState, che
 
 MAX_CONCURRENT: Final = 16
 """Objects of one Tenant that are applied concurrently; the executor bounds those of the process."""
+_FIRST: Final = (NAMESPACE, SERVICE_ACCOUNT)
 
 
 async def apply_in_order(
@@ -27,9 +29,19 @@ async def apply_in_order(
     by_id = {each.id: each for each in reversed(objects)}
     done: dict[str, ResourceProgress] = {}
     for level in apply_levels(dependency_edges(each.resource for each in objects)):
-        work = (_limited(slots, _apply_unless_blocked(applier, by_id[id], context, done)) for id in level)
-        done.update(zip(level, await gather_all(work), strict=True))
+        for ids in split_level(level, by_id):
+            work = (_limited(slots, _apply_unless_blocked(applier, by_id[id], context, done)) for id in ids)
+            done.update(zip(ids, await gather_all(work), strict=True))
     return [done[each.id] for each in objects]
+
+
+def split_level(level: Iterable[str], by_id: Mapping[str, DesiredObject]) -> Iterator[tuple[str, ...]]:
+    """Namespaces first, then ServiceAccounts: what other objects of the level may be depends on them (`access`), even
+    where the template has no dependIds."""
+    kinds = {id: by_id[id].ref.kind for id in level}
+    for first in _FIRST:
+        yield tuple(id for id, kind in kinds.items() if kind == first)
+    yield tuple(id for id, kind in kinds.items() if kind not in _FIRST)
 
 
 async def _limited(

@@ -28,13 +28,14 @@ class ConflictPolicy:
         self._clock = clock
         self._contests = FieldContests()
 
-    def require_object(self, desired: DesiredObject, live: ObservedObject) -> None:
-        """Raises unless the object may be taken from its owner. Two owners that both use Force would never settle."""
+    def require_object(self, desired: DesiredObject, live: ObservedObject, home: str) -> None:
+        """Raises unless the object may be taken from its owner. Two owners that both use Force would never settle.
+        `home`: the namespace of the Tenant, whose users read the message."""
         if desired.resource.conflict_policy != "Force":
-            raise OwnershipConflict(object_conflict_message(desired.ref, live.meta))
+            raise OwnershipConflict(object_conflict_message(desired.ref, live.meta, home))
         taken = TakenField(desired.ref, describe_owner(live.meta), WHOLE_OBJECT)
         if self._contests.is_contested(taken, self._clock.monotonic()):
-            raise OwnershipConflict(contested_object_message(desired.ref, live.meta))
+            raise OwnershipConflict(contested_object_message(desired.ref, live.meta, home))
 
     def note_object_taken(self, desired: DesiredObject, live: ObservedObject) -> None:
         self._contests.record(

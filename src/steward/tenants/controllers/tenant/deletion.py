@@ -6,6 +6,7 @@ another namespace. The annotation `kubernetes-tenants.org/force-delete` is the w
 and the finalizer is removed.
 """
 
+from collections.abc import Collection
 from typing import Final, NamedTuple, NoReturn
 
 from steward.kube.errors import KubeError
@@ -22,7 +23,7 @@ from steward.tenants.controllers.tenant.prune import PruneContext, Pruner, Prune
 from steward.tenants.controllers.tenant.report import TenantReporter
 from steward.tenants.labels import FORCE_DELETE, TENANT_DELETED, TENANT_FINALIZER
 from steward.tenants.objects.dependencies import deletion_levels, dependency_edges
-from steward.tenants.objects.desired import ObjectScope, desired_objects, resources_of
+from steward.tenants.objects.desired import ObjectScope, desired_objects, resources_of, shape_problem
 from steward.tenants.objects.orphans import AppliedRef, applied_ref
 from steward.tenants.status.tenant import TenantProblem, deletion_status, problem_status
 
@@ -60,15 +61,18 @@ class TenantDeletion:
         self._executor = reporter.executor
         self._pruner = pruner
 
-    async def reconcile(self, document: TenantDocument, executor: PlanExecutor) -> Result:
-        """`executor` has the Tenant's permissions and deletes its objects; events and status are the operator's own."""
+    async def reconcile(
+        self, document: TenantDocument, executor: PlanExecutor, refused: Collection[str] = ()
+    ) -> Result:
+        """`executor` has the Tenant's permissions and deletes its objects; events and status are the operator's own.
+        `refused`: ids of resources that the Tenant may not write."""
         if not document.has_finalizer:
             return DONE
         if not self._is_reported(document):
             deleting = Emit(document.ref, reasons.TENANT_DELETING, "its objects are being deleted")
             await self._executor.execute((deleting,), document.ref)
         context = PruneContext(document.ref, document.owner, executor, TENANT_DELETED)
-        progress = await delete_objects(self._pruner, document, context)
+        progress = await delete_objects(self._pruner, document, context, refused)
         if not progress.is_complete:
             return await self._report_progress(document, progress)
         message = "its objects are deleted, or retained as their deletionPolicy says"
@@ -100,9 +104,11 @@ class TenantDeletion:
         raise DeletionFailed(message)
 
 
-async def delete_objects(pruner: Pruner, document: TenantDocument, context: PruneContext) -> DeletionProgress:
+async def delete_objects(
+    pruner: Pruner, document: TenantDocument, context: PruneContext, refused: Collection[str] = ()
+) -> DeletionProgress:
     """Deletes level by level, and stops at the first that is not deleted yet unless the deletion is forced."""
-    for level in levels_to_delete(document):
+    for level in levels_to_delete(document, refused):
         results = await pruner.prune(level, context)
         remaining = [each for each in results if is_remaining(each, document)]
         if remaining and not is_forced(document):
@@ -115,10 +121,12 @@ def is_forced(document: TenantDocument) -> bool:
     return document.metadata.annotations.get(FORCE_DELETE, "").lower() == "true"
 
 
-def levels_to_delete(document: TenantDocument) -> list[list[AppliedRef]]:
-    """All objects that are recorded or in the spec, in the order in which they are deleted."""
+def levels_to_delete(document: TenantDocument, refused: Collection[str] = ()) -> list[list[AppliedRef]]:
+    """All objects that are recorded or in the spec, in the order in which they are deleted. A refused object that is
+    not recorded was never applied: one of that name belongs to others, whatever its labels say."""
     by_id: dict[str, list[AppliedRef]] = {}
-    for applied in (*document.recorded_objects, *_objects_in_spec(document)):
+    unrecorded = (each for each in _objects_in_spec(document) if each.id not in refused)
+    for applied in (*document.recorded_objects, *unrecorded):
         same = by_id.setdefault(applied.id, [])
         if not any(applied.is_same_object(other) for other in same):
             same.append(applied)
@@ -130,11 +138,12 @@ def levels_to_delete(document: TenantDocument) -> list[list[AppliedRef]]:
 
 
 def _objects_in_spec(document: TenantDocument) -> list[AppliedRef]:
-    """The Go operator may have lost its records. A spec that is not rendered yet names no objects."""
-    if document.spec.template_generation is UNSET:
+    """The Go operator may have lost its records. A spec that is not rendered, or cannot be read, names no objects."""
+    resources = resources_of(document.spec)
+    if document.spec.template_generation is UNSET or shape_problem(resources):
         return []
     scope = ObjectScope(document.owner, (), None)
-    return [each.applied_ref for each in desired_objects(resources_of(document.spec), scope)]
+    return [each.applied_ref for each in desired_objects(resources, scope)]
 
 
 def is_remaining(result: PruneResult, document: TenantDocument) -> bool:

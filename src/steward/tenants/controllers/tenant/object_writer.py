@@ -6,16 +6,22 @@ that manager, and is a conflict unless conflictPolicy is Force.
 """
 
 import logging
+from contextlib import suppress
 
 from steward.kube.clock import Clock
-from steward.kube.errors import FieldConflict, Invalid
+from steward.kube.errors import FieldConflict, Invalid, NotFound
 from steward.kube.objects.kinds import Manifest
+from steward.kube.objects.meta import Metadata
 from steward.kube.objects.patches import MergePatch
 from steward.runtime.plan.executor import WRITES, StepEffect
 from steward.runtime.plan.steps import Apply, Create, Patch
 from steward.tenants.api.scalars import UNSET
 from steward.tenants.controllers.tenant.apply_context import ApplyContext, was_applied
-from steward.tenants.controllers.tenant.conflict_policy import ConflictPolicy, FieldOwners
+from steward.tenants.controllers.tenant.conflict_policy import (
+    ConflictPolicy,
+    FieldOwners,
+    OwnershipConflict,
+)
 from steward.tenants.controllers.tenant.ignore_fields import IgnoredFieldSeeder
 from steward.tenants.controllers.tenant.merge_replace import ObjectPatcher, PatchAccess
 from steward.tenants.controllers.tenant.observe import ObjectReader, ObservedObject
@@ -49,15 +55,37 @@ class ObjectWriter:
     async def prepare_takeover(
         self, desired: DesiredObject, context: ApplyContext, live: ObservedObject | None
     ) -> None:
-        """Raises for a foreign object unless conflictPolicy is Force; removes the orphan labels of an orphan."""
+        """Raises for a foreign object unless conflictPolicy is Force and the Tenant may have it; removes the orphan
+        labels of an orphan."""
         if live is None:
             return
-        if not may_touch(live.meta, context.owner):
-            self._policy.require_object(desired, live)
+        await self._require_takeover(desired, context, live)
         adoption = adoption_patch(live.meta)
         if adoption is not None and is_orphan(live.meta):
             adoption["metadata"].setdefault("labels", {}).update(tracking_labels(context.owner))
             await context.write(Patch(desired.ref, MergePatch(adoption)))
+
+    async def _require_takeover(
+        self, desired: DesiredObject, context: ApplyContext, live: ObservedObject
+    ) -> None:
+        access = context.access
+        if not access.needs_takeover(desired.ref, live.meta):
+            return
+        if problem := access.identity_problem(desired.ref, live.meta):
+            raise OwnershipConflict(problem)
+        if not may_touch(live.meta, context.owner):
+            await self._require_read_access(desired, context)
+            self._policy.require_object(desired, live, context.owner.namespace)
+        manifest = await self._reader.read_manifest(desired.ref)
+        if manifest is not None and (problem := access.content_problem(desired.ref, manifest)):
+            raise OwnershipConflict(problem)
+
+    async def _require_read_access(self, desired: DesiredObject, context: ApplyContext) -> None:
+        """Raises Forbidden if the service account may not read the object. The operator has found it with rights of
+        its own: without this, the conflict would tell the author of a template which objects exist elsewhere."""
+        if context.access.scope.service_account:
+            with suppress(NotFound):
+                await context.client.get(desired.ref.kind, desired.ref.key, Metadata)
 
     async def report_takeover(
         self, desired: DesiredObject, context: ApplyContext, live: ObservedObject | None

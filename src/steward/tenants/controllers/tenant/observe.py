@@ -78,14 +78,24 @@ class ObjectReader:
 
 
 def evaluate_ready_when(template: str, live: dict[str, Any]) -> Readiness:
-    """Renders `readyWhen` with the live object. An error, such as a field that is not set yet, means not ready yet."""
+    """Renders `readyWhen` with the live object. An error, such as a field that is not set yet, means not ready yet.
+
+    The messages have nothing of the rendered text and of errors: both may quote the object, and it may be a Secret.
+    """
     try:
         rendered = parse(template, "readyWhen", functions="tenants", missingkey="defaulted").render(live)
     except TemplateError as error:
-        return NotReady(f"readyWhen cannot be rendered: {error}")
-    if rendered.strip() == "true":
+        return NotReady(f"readyWhen cannot be rendered{_position(error)}: a field may not be set yet")
+    verdict = rendered.strip()
+    if verdict == "true":
         return READY_NOW
-    return NotReady(f"readyWhen renders {rendered.strip()[:60]!r}, not 'true'")
+    is_false = verdict in ("false", "")
+    return NotReady("readyWhen is false" if is_false else "readyWhen renders neither true nor false")
+
+
+def _position(error: TemplateError) -> str:
+    column = "" if error.column is None else f", column {error.column}"
+    return f" at line {error.line}{column}" if error.line else ""
 
 
 def _readiness(ref: Ref, live: Any) -> Readiness:

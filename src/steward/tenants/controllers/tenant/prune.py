@@ -18,6 +18,7 @@ from steward.tenants import reasons
 from steward.tenants.controllers.common.concurrency import gather_all
 from steward.tenants.controllers.tenant.observe import ObjectReader, ObservedObject
 from steward.tenants.labels import REMOVED_FROM_TEMPLATE
+from steward.tenants.names import is_path_segment
 from steward.tenants.objects.api_errors import describe_api_error
 from steward.tenants.objects.orphans import (
     AppliedRef,
@@ -60,6 +61,8 @@ class Pruner:
         return await gather_all(self._prune(applied, context) for applied in objects)
 
     async def _prune(self, applied: AppliedRef, context: PruneContext) -> PruneResult:
+        if not (is_path_segment(applied.name) and is_path_segment(applied.namespace)):
+            return PruneResult(applied, is_gone=True)  # it was never created
         kinds = await self._possible_kinds(applied)
         if len(kinds) > 1:
             versions = " or ".join(sorted(kind.api_version for kind in kinds))

@@ -15,7 +15,6 @@ from steward.kube.objects.kinds import SECRET, Key, Kind, Ref
 from steward.runtime.controller.controller import Controller
 from steward.runtime.controller.predicates import own_object
 from steward.runtime.controller.triggers import For
-from steward.runtime.manager.settings import Settings
 from steward.runtime.plan.executor import PlanExecutor
 from steward.runtime.plan.finalizers import add_finalizer
 from steward.runtime.plan.steps import Status
@@ -28,6 +27,7 @@ from steward.tenants.cache_rules import TENANT_KIND
 from steward.tenants.controllers.common.child_watches import ChildWatches
 from steward.tenants.controllers.common.context import TenantsContext
 from steward.tenants.controllers.common.document import TenantDocument, UnreadableTenant
+from steward.tenants.controllers.tenant.access import AccessResolver, is_refused, without_unapplied
 from steward.tenants.controllers.tenant.apply import ObjectApplier
 from steward.tenants.controllers.tenant.apply_context import ApplyContext
 from steward.tenants.controllers.tenant.apply_in_order import apply_in_order
@@ -39,6 +39,7 @@ from steward.tenants.controllers.tenant.state import TenantState, TenantStates
 from steward.tenants.labels import FORCE_DELETE, REMOVED_FROM_TEMPLATE, TENANT_FINALIZER
 from steward.tenants.metrics import ERROR, PARTIAL_FAILURE, SUCCESS, TenantMetrics, TenantsCollector
 from steward.tenants.names import bucket
+from steward.tenants.objects.access import TenantAccess
 from steward.tenants.objects.dependencies import dependency_edges, find_cycle
 from steward.tenants.objects.desired import (
     DesiredObject,
@@ -48,10 +49,10 @@ from steward.tenants.objects.desired import (
     kinds_of,
     kinds_with_readiness_rule,
     resources_of,
+    shape_problem,
 )
 from steward.tenants.objects.orphans import AppliedRef, TenantOwner, find_orphans
 from steward.tenants.objects.permissions import (
-    Permissions,
     is_restricted,
     missing_account_message,
     service_account_identity,
@@ -77,9 +78,10 @@ class TenantReconciler:
         self.metrics = TenantMetrics(context.manager.metrics.registry)
         self.children = ChildWatches(context.manager, context.settings)
         context.documents.watch_payloads(self.children.store(SECRET))
-        self._permissions = permissions_of(context.settings)
+        self._access = AccessResolver(context, self.children)
+        self._permissions = self._access.permissions
         reader = ObjectReader(context.client, self.children)
-        self._applier = ObjectApplier(reader, context.clock, self._permissions, self.metrics)
+        self._applier = ObjectApplier(reader, context.clock, self.metrics)
         self._pruner = Pruner(context.client, reader, context.clock)
         self._reporter = TenantReporter(context)
         self._deletion = TenantDeletion(self._reporter, self._pruner)
@@ -116,12 +118,26 @@ class TenantReconciler:
             return await self._report_unreadable(key, document)
         state = self._states.get(key, document.metadata.uid)
         if document.is_terminating:
-            executor, _ = self._clients(document)
-            return await self._deletion.reconcile(document, executor), SUCCESS
+            return await self._delete(document), SUCCESS
         return await self._apply(document, state)
+
+    async def _delete(self, document: TenantDocument) -> Result:
+        executor, _ = self._clients(document)
+        return await self._deletion.reconcile(document, executor, await self._refused_ids(document))
+
+    async def _refused_ids(self, document: TenantDocument) -> frozenset[str]:
+        """The resources of a terminating Tenant that it may not write."""
+        resources = resources_of(document.spec)
+        if document.spec.template_generation is UNSET or shape_problem(resources):
+            return frozenset()
+        kinds = await self._discover_kinds(resources)
+        desired = desired_objects(resources, ObjectScope(document.owner, kinds.cluster_scoped, None))
+        access = await self._access.access(document, desired)
+        return frozenset(each.id for each in desired if is_refused(each, access))
 
     def _forget(self, key: Key) -> None:
         self._states.forget(key)
+        self._access.forget(key)
         self.metrics.forget(key)
         self._reporter.forget(Ref(TENANT_KIND, key))
 
@@ -150,6 +166,8 @@ class TenantReconciler:
         if failure is not UNSET:
             where = f"resource {failure.resource!r}, {failure.field}"
             return TenantProblem(reasons.TEMPLATE_RENDER_ERROR, f"{where}: {failure.message}")
+        if malformed := shape_problem(resources_of(document.spec)):
+            return TenantProblem(reasons.UNREADABLE_SPEC, f"the spec cannot be read: {malformed}")
         missing = missing_account_message(document.service_account, self._permissions)
         if missing:
             return TenantProblem(reasons.NO_SERVICE_ACCOUNT, missing)
@@ -162,11 +180,13 @@ class TenantReconciler:
         """Read, record, prune, apply, report."""
         kinds = await self._discover(resources_of(document.spec))
         desired = await self._desired_objects(document, kinds)
+        access = await self._access.access(document, desired)
         orphans = find_orphans(document.recorded_objects, [each.applied_ref for each in desired])
-        snapshot = TenantSnapshot(document, state, desired)
+        snapshot = TenantSnapshot(document, state, without_unapplied(desired, document, access))
         snapshot = await self._reporter.record_desired(snapshot, orphans)
         remaining = await self._prune(document, orphans)
-        progress = await apply_in_order(self._applier, desired, self._apply_context(snapshot, kinds))
+        context = self._apply_context(snapshot, kinds, access)
+        progress = await apply_in_order(self._applier, desired, context)
         result = await self._reporter.report(snapshot, progress, remaining)
         return result, PARTIAL_FAILURE if count_resources(progress).is_degraded else SUCCESS
 
@@ -175,6 +195,9 @@ class TenantReconciler:
         allowed = (kind for kind in kinds_of(resources) if not is_restricted(kind, self._permissions))
         self.children.watch(allowed)
         self.children.watch_every_change(kinds_with_readiness_rule(resources))
+        return await self._discover_kinds(resources)
+
+    async def _discover_kinds(self, resources: list[TResource]) -> DiscoveredKinds:
         cluster_scoped, unserved = set(), dict[Kind, str]()
         for kind in kinds_of(resources):
             try:
@@ -209,7 +232,9 @@ class TenantReconciler:
         user = service_account_identity(document.metadata.namespace, document.service_account)
         return executor.acting_as(user), client.as_user(user)
 
-    def _apply_context(self, snapshot: TenantSnapshot, kinds: DiscoveredKinds) -> ApplyContext:
+    def _apply_context(
+        self, snapshot: TenantSnapshot, kinds: DiscoveredKinds, access: TenantAccess
+    ) -> ApplyContext:
         document = snapshot.document
         executor, client = self._clients(document)
         return ApplyContext(
@@ -221,13 +246,5 @@ class TenantReconciler:
             state=snapshot.state,
             duplicates=duplicate_objects(snapshot.desired),
             unserved=kinds.unserved,
+            access=access,
         )
-
-
-def permissions_of(settings: Settings) -> Permissions:
-    return Permissions(
-        settings.namespace,
-        settings.no_cross_namespace,
-        settings.require_service_account,
-        settings.allow_kinds,
-    )

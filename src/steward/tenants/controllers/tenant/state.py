@@ -61,6 +61,31 @@ class TenantStates:
         self._states.pop(key, None)
 
 
+class NamespaceDependents:
+    """By namespace, the Tenants that write to it and do not create it themselves."""
+
+    def __init__(self) -> None:
+        self._tenants: dict[str, set[Key]] = {}
+        self._namespaces: dict[Key, frozenset[str]] = {}
+
+    def set(self, tenant: Key, namespaces: frozenset[str]) -> None:
+        for gone in self._namespaces.pop(tenant, frozenset()) - namespaces:
+            self._remove(gone, tenant)
+        if namespaces:
+            self._namespaces[tenant] = namespaces
+        for namespace in namespaces:
+            self._tenants.setdefault(namespace, set()).add(tenant)
+
+    def tenants_in(self, namespace: str) -> tuple[Key, ...]:
+        return tuple(self._tenants.get(namespace, ()))
+
+    def _remove(self, namespace: str, tenant: Key) -> None:
+        tenants = self._tenants[namespace]
+        tenants.discard(tenant)
+        if not tenants:
+            del self._tenants[namespace]
+
+
 class ApplyRecord(NamedTuple):
     """What an apply did: to which object, whether it changed anything, and when."""
 
