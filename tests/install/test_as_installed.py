@@ -8,6 +8,7 @@ import asyncio
 import base64
 import socket
 import ssl
+import urllib.request
 from collections.abc import AsyncIterator, Callable, Iterator
 from functools import partial
 from http.client import HTTPSConnection
@@ -16,10 +17,12 @@ from typing import Any
 
 import pytest
 
-from steward.install.operators import MULTIGRES, OPERATORS, ShippedOperator
+from steward.install.operators import MULTIGRES, OPERATORS, TENANTS, ShippedOperator
 from steward.install.values import NAMESPACE
 from steward.local.control_plane import ControlPlane
 from steward.local.ports import free_ports
+from steward.local.service_accounts import kubeconfig
+from steward.multigres.webhook_configurations import POLICY
 from steward.testkit import Answer, FaultProxy, Match, Rule
 from steward.testkit.rbac_coverage import Use
 from tests.cli.support.document_commands import log_commands
@@ -27,8 +30,13 @@ from tests.install.support.document_shell import READ_SECRET, DocumentShell, pag
 from tests.install.support.steward import Steward, wait_until_uninstalled
 from tests.multigres.support.tree import build_tree
 from tests.support.kubectl import Kubectl
-from tests.support.operator_process import OperatorProcess, run_operator_process_async
-from tests.support.rbac_comparison import granted, record_used_permission
+from tests.support.operator_process import (
+    OperatorProcess,
+    run_operator_process,
+    run_operator_process_async,
+)
+from tests.support.rbac_comparison import granted, record_expected_denial, record_used_permission
+from tests.tenants.support.customers import until
 
 TIMEOUT_SECONDS = 240.0
 SCRAPER = "scraper"
@@ -100,6 +108,49 @@ async def test_an_installed_operator_needs_no_right_beyond_the_shipped_ones(
     for _, search in log_commands():
         if "webhook" in search:
             document_shell.run(f"{search} {tmp_path / 'log'}")
+
+
+@pytest.mark.parametrize("operator", OPERATORS, ids=lambda operator: operator.short_name)
+def test_without_the_rights_to_register_webhooks_an_operator_runs_without_them(
+    operator: ShippedOperator,
+    installed: Kubectl,
+    own_plane: ControlPlane,
+    tmp_path: Path,
+    record_property: Callable[[str, object], None],
+) -> None:
+    denied = Use("patch", "admissionregistration.k8s.io", "validatingadmissionpolicies", "", POLICY)
+    record_expected_denial(record_property, denied)
+    config, log = tmp_path / "kubeconfig", tmp_path / "log"
+    config.write_text(kubeconfig(own_plane, operator, _token(installed, operator.name)))
+    [port] = free_ports(1)
+    settings = {
+        "namespace": NAMESPACE,
+        "webhook_url": "https://127.0.0.1:0",
+        "webhook_bind_address": "127.0.0.1:0",
+        "webhook_cert_path": str(tmp_path / "certificate"),
+        "health_probe_bind_address": f"127.0.0.1:{port}",
+    }
+
+    with run_operator_process(OperatorProcess(operator.short_name, config, "", log), **settings):
+        until(lambda: _is_ready(port), log.read_text)
+        until(lambda: "the webhooks are not registered" in log.read_text(), log.read_text)
+
+    [line] = [line for line in log.read_text().splitlines() if "not registered" in line]
+    # The tenants operator has no policies, and a right on the configurations of the installation.
+    cures = {
+        MULTIGRES: "grant the user get, create, patch and delete on webhook configurations",
+        TENANTS: "an installation in the cluster has registered its own",
+    }
+    assert cures[operator] in line
+    assert "trying again" not in log.read_text()
+
+
+def _is_ready(port: int) -> bool:
+    try:
+        with urllib.request.urlopen(f"http://127.0.0.1:{port}/readyz", timeout=5) as answer:
+            return bool(answer.status == 200)
+    except OSError:
+        return False
 
 
 @pytest.mark.parametrize(("show", "search"), log_commands())

@@ -19,6 +19,7 @@ from tests.support.kubectl import Kubectl
 from tests.support.paths import ROOT
 
 OURS = "namespaces,clusterroles,clusterrolebindings,validatingadmissionpolicies,mutatingwebhookconfigurations"
+PART_OF_STEWARD = "app.kubernetes.io/part-of=steward"
 HELM_NAMESPACE = "steward-helm"
 EARLIER = "0.0.9"
 MONITORED = "--set monitoring.serviceMonitor=true,monitoring.alerts=true,monitoring.dashboards=true"
@@ -98,7 +99,7 @@ def test_commands_of_the_pages_install_twice_and_uninstall_completely(
 
     assert release.endswith("--release")
     wait_until_uninstalled(own_kubectl)
-    left = own_kubectl("get", OURS, "-l", "app.kubernetes.io/part-of=steward", "-o", "name")
+    left = own_kubectl("get", OURS, "-l", PART_OF_STEWARD, "-o", "name")
     assert left == ""
     assert not _has_definitions(own_kubectl)
 
@@ -131,6 +132,21 @@ def test_released_clusters_stay_without_our_finalizer(
     alive = own_kubectl.json("get", "multigrescluster", "alive")
     assert "finalizers" not in alive["metadata"]
     assert _has_definitions(own_kubectl)
+
+
+def test_uninstalling_without_the_values_removes_the_roles_in_other_namespaces(
+    steward: Steward, own_kubectl: Kubectl, tmp_path: Path
+) -> None:
+    named = [{"namespace": "default", "serviceAccounts": ["deployer"]}]
+    chosen = {"multigres": {"namespaces": ["default"]}, "tenants": {"impersonate": named}}
+    (tmp_path / "values.yaml").write_text(yaml.safe_dump(chosen))
+    labelled = ("get", "roles,rolebindings", "-n", "default", "-o", "name", "-l", PART_OF_STEWARD)
+    steward("install", "--apply", "--values", str(tmp_path / "values.yaml"))
+    assert len(own_kubectl(*labelled).split()) == 3
+
+    steward("uninstall")
+
+    assert own_kubectl(*labelled) == ""
 
 
 @pytest.fixture
@@ -196,7 +212,7 @@ def test_helm_upgrades_an_earlier_version_and_leaves_only_the_definitions(
 
     own_kubectl("delete", "multigrescluster", "alive")
     document_shell.run(uninstall)
-    left = own_kubectl("get", OURS, "-l", "app.kubernetes.io/part-of=steward", "-o", "name")
+    left = own_kubectl("get", OURS, "-l", PART_OF_STEWARD, "-o", "name")
     assert left == ""
     assert _has_definitions(own_kubectl)
     _delete_definitions(own_kubectl)

@@ -13,7 +13,15 @@ import yaml
 from steward.install.__main__ import files
 from steward.install.manifests import manifests, monitoring_manifests
 from steward.install.operators import OPERATORS
-from steward.install.values import Image, Monitoring, OperatorValues, Values
+from steward.install.values import (
+    Image,
+    ImpersonatedAccounts,
+    Monitoring,
+    NetworkPolicyPeers,
+    OperatorValues,
+    TenantsValues,
+    Values,
+)
 from steward.kube.objects.kinds import Manifest
 from tests.support.paths import ROOT
 from tests.support.programs import built_program
@@ -24,12 +32,22 @@ LARGE = {"requests": {"cpu": "1", "memory": "1Gi"}, "limits": {"memory": "2Gi", 
 
 CHOICES = {
     "defaults": Values(),
-    "multigres alone": Values(tenants=OperatorValues(enabled=False)),
+    "multigres alone": Values(tenants=TenantsValues(enabled=False)),
     "tenants alone": Values(multigres=OperatorValues(enabled=False)),
     "without webhooks": Values(webhooks=False),
-    "without definitions and policies": Values(crds=False, network_policy=False),
+    "without definitions and policies": Values(crds=False, network_policy=False, admission_policies=False),
+    "some namespaces": Values(
+        multigres=OperatorValues(namespaces=["shop", "123"]), tenants=TenantsValues(namespaces=["shop"])
+    ),
+    "templates with more rights": Values(
+        tenants=TenantsValues(
+            impersonate=[ImpersonatedAccounts("shop", ["a", "b"]), ImpersonatedAccounts("123", ["c"])],
+            template_scope="cluster",
+            allow_kinds=["RoleBinding", "Role"],
+        )
+    ),
     "everything changed": Values(
-        image=Image("registry.example/steward", "9.9", "Always"),
+        image=Image("registry.example/steward", "9.9", "Always", f"sha256:{'a' * 64}"),
         image_pull_secrets=[{"name": "pull"}],
         # Helm merges maps: a value can be changed but not removed.
         multigres=OperatorValues(
@@ -39,9 +57,17 @@ CHOICES = {
             resources=LARGE,
             node_selector={"pool": "system"},
             tolerations=[{"key": "system", "operator": "Exists", "effect": "NoSchedule"}],
+            affinity={"podAntiAffinity": {"preferredDuringSchedulingIgnoredDuringExecution": []}},
+            pod_labels={"team": "databases", "app.kubernetes.io/name": "not-replaced"},
+            pod_annotations={"example.org/scrape": "true"},
+            service_account_annotations={"example.org/role": "databases"},
         ),
-        tenants=OperatorValues(replicas=3, args=["--shard=0/2", "--no-cross-namespace"]),
+        tenants=TenantsValues(replicas=3, args=["--shard=0/2", "--no-cross-namespace"]),
         priority_class_name="system-cluster-critical",
+        network_policy_peers=NetworkPolicyPeers(
+            metrics=[{"namespaceSelector": {"matchLabels": {"kubernetes.io/metadata.name": "monitoring"}}}],
+            webhooks=[{"ipBlock": {"cidr": "10.0.0.1/32"}}],
+        ),
         monitoring=Monitoring(service_monitor=True, alerts=True, dashboards=True),
     ),
 }
@@ -76,7 +102,16 @@ def test_the_chart_keeps_its_definitions_on_uninstall() -> None:
         ("multigres.replicas=two", "at '/multigres/replicas'"),
         ("multigres.replicas=-1", "at '/multigres/replicas'"),
         ("image.pullPolicy=Sometimes", "at '/image/pullPolicy'"),
+        ("image.digest=latest", "at '/image/digest'"),
         ("webhooks=maybe", "at '/webhooks'"),
+        ("multigres.namespaces={kube-system}", "at '/multigres/namespaces/0'"),
+        ("multigres.impersonate={}", "additional properties 'impersonate' not allowed"),
+        ("tenants.templateScope=all", "at '/tenants/templateScope'"),
+        ("tenants.allowKinds={Role Binding}", "at '/tenants/allowKinds/0'"),
+        (
+            "tenants.impersonate[0].namespace=kube-system,tenants.impersonate[0].serviceAccounts={a}",
+            "at '/tenants/impersonate/0/namespace'",
+        ),
     ],
 )
 def test_an_invalid_value_is_rejected_by_name(given: str, message: str) -> None:
@@ -84,6 +119,13 @@ def test_an_invalid_value_is_rejected_by_name(given: str, message: str) -> None:
 
     assert done.returncode != 0
     assert message in done.stderr
+
+
+def test_the_operators_are_not_installed_in_a_namespace_of_kubernetes() -> None:
+    done = _run("helm", "template", "steward", "chart", "-n", "kube-system")
+
+    assert done.returncode != 0
+    assert "kube-system belongs to Kubernetes" in done.stderr
 
 
 def test_kustomize_makes_what_install_makes() -> None:

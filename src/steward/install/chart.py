@@ -5,59 +5,25 @@ object and field that `steward install` has.
 """
 
 import json
-import re
-from typing import Any, cast
-
-import yaml
+from typing import cast
 
 from steward.install import manifests
+from steward.install.admission_policy import PolicySettings, operator_policy
+from steward.install.chart_rbac import rbac_template
+from steward.install.helm_tokens import NOTE, HelmTokens, template_file
 from steward.install.monitoring import DASHBOARDS, RULES
 from steward.install.network import network_policy, service_monitor
-from steward.install.operators import OPERATORS, ShippedOperator
+from steward.install.operators import OPERATORS, TENANTS, ShippedOperator
 from steward.install.rbac import databases_for_tenants, metrics_reader
-from steward.install.values import Image, OperatorValues, Values
+from steward.install.values import Image, NetworkPolicyPeers, TenantsValues, Values
 from steward.install.workloads import OWN_NAMESPACE
 from steward.kube.objects.kinds import Manifest
 
-NOTE = "# Made by `make generate` from src/steward/install: edit there.\n"
-
-
-class HelmTokens:
-    """Tokens that stand for Helm expressions. The line of an optional token is omitted when its value is empty."""
-
-    def __init__(self) -> None:
-        self._expressions: list[str] = []
-
-    def value(self, path: str) -> Any:
-        return self.expression(f"{{{{ {path} }}}}")
-
-    def json(self, expression: str) -> Any:
-        return self.expression(f"{{{{ toJson {expression} }}}}")
-
-    def expression(self, text: str) -> Any:
-        self._expressions.append(text)
-        return f"HelmToken{len(self._expressions) - 1}x"
-
-    def optional(self, path: str) -> Any:
-        self._expressions.append(path)
-        return f"HelmOptional{len(self._expressions) - 1}x"
-
-    def substitute(self, text: str) -> str:
-        whole_lines = re.sub(
-            r"^( *)(\w+): HelmOptional(\d+)x\n", self._optional_block, text, flags=re.MULTILINE
-        )
-        return re.sub(r"HelmToken(\d+)x", lambda found: self._expressions[int(found[1])], whole_lines)
-
-    def _optional_block(self, found: re.Match[str]) -> str:
-        indent, key, number = found.groups()
-        lines = (
-            f"{{{{- with {self._expressions[int(number)]} }}}}",
-            f"{key}: {{{{ toJson . }}}}",
-            "{{- end }}",
-        )
-        return "".join(f"{indent}{line}\n" for line in lines)
-
-
+_CHECKS = """\
+{{- if hasPrefix "kube-" .Release.Namespace }}
+{{- fail (printf "%s belongs to Kubernetes: choose a namespace that does not begin with kube-" .Release.Namespace) }}
+{{- end }}
+"""
 _NOTES = """\
 Steward {{ .Chart.AppVersion }} is starting in {{ .Release.Namespace }}. Check its progress and health:
 
@@ -74,8 +40,9 @@ def templates() -> dict[str, str]:
     """Files below `templates/` by name."""
     files = {
         "NOTES.txt": _NOTES,
+        "checks.yaml": NOTE + _CHECKS,
         "crds.yaml": _CRDS,
-        "metrics-reader.yaml": _template_file([metrics_reader()], "", HelmTokens()),
+        "metrics-reader.yaml": template_file([metrics_reader()], "", HelmTokens()),
         "alerts.yaml": _monitoring_template("alerts", RULES),
         "dashboards.yaml": _monitoring_template("dashboards", DASHBOARDS),
     }
@@ -84,7 +51,7 @@ def templates() -> dict[str, str]:
     both = "and .Values.multigres.enabled .Values.tenants.enabled"
     return {
         **files,
-        "databases-for-tenants.yaml": _template_file([databases_for_tenants()], both, HelmTokens()),
+        "databases-for-tenants.yaml": template_file([databases_for_tenants()], both, HelmTokens()),
     }
 
 
@@ -95,61 +62,101 @@ def _operator_templates(operator: ShippedOperator) -> dict[str, str]:
     core = manifests.core(operator, values)
     _set_list_expressions(core, operator, tokens)
     sections = {
-        "rbac": (manifests.rbac(operator, values), is_on),
+        "policy": (
+            operator_policy(operator, _policy_settings(tokens)),
+            f"and {is_on} .Values.admissionPolicies",
+        ),
         "operator": (core, is_on),
         "network-policy": ([network_policy(operator, values)], f"and {is_on} .Values.networkPolicy"),
-        "webhooks": (manifests.webhooks(operator, values), f"and {is_on} .Values.webhooks"),
+        "webhooks": (_webhooks(operator, values, tokens), f"and {is_on} .Values.webhooks"),
         "service-monitor": (
             [service_monitor(operator, values)],
             f"and {is_on} .Values.monitoring.serviceMonitor",
         ),
     }
     return {
-        f"{operator.short_name}-{name}.yaml": _template_file(objects, condition, tokens)
-        for name, (objects, condition) in sections.items()
+        f"{operator.short_name}-rbac.yaml": rbac_template(operator),
+        **{
+            f"{operator.short_name}-{name}.yaml": template_file(objects, condition, tokens)
+            for name, (objects, condition) in sections.items()
+        },
     }
+
+
+def _policy_settings(tokens: HelmTokens) -> PolicySettings:
+    return PolicySettings(
+        tokens.value(".Release.Namespace"),
+        tokens.json(".Values.tenants.allowKinds"),
+        tokens.value(".Values.tenants.templateScope"),
+    )
+
+
+def _webhooks(operator: ShippedOperator, values: Values, tokens: HelmTokens) -> list[Manifest]:
+    selector = f'(dict "matchExpressions" (list (dict "key" "{manifests.NAMESPACE_NAME}" "operator" "In" "values" .)))'
+    chosen = tokens.optional(f".Values.{operator.short_name}.namespaces", selector)
+    return manifests.selected_webhooks(operator, values, chosen)
 
 
 def _token_values(operator: ShippedOperator, tokens: HelmTokens) -> Values:
     name = operator.short_name
-    operator_values = OperatorValues(
+    operator_values = TenantsValues(
         replicas=cast(int, tokens.value(f".Values.{name}.replicas")),
         resources=tokens.json(f".Values.{name}.resources"),
         node_selector=tokens.optional(f".Values.{name}.nodeSelector"),
         tolerations=tokens.optional(f".Values.{name}.tolerations"),
+        affinity=tokens.optional(f".Values.{name}.affinity"),
+        service_account_annotations=tokens.optional(f".Values.{name}.serviceAccountAnnotations"),
     )
     return Values(
         namespace=tokens.value(".Release.Namespace"),
         image=Image(
             tokens.value(".Values.image.repository"),
-            tokens.value(".Values.image.tag"),
+            tokens.expression("{{ .Values.image.tag }}{{ with .Values.image.digest }}@{{ . }}{{ end }}"),
             tokens.value(".Values.image.pullPolicy"),
         ),
         image_pull_secrets=tokens.optional(".Values.imagePullSecrets"),
         priority_class_name=tokens.optional(".Values.priorityClassName"),
+        network_policy_peers=NetworkPolicyPeers(
+            tokens.optional(".Values.networkPolicyPeers.metrics"),
+            tokens.optional(".Values.networkPolicyPeers.webhooks"),
+        ),
         multigres=operator_values,
         tenants=operator_values,
     )
 
 
 def _set_list_expressions(core: list[Manifest], operator: ShippedOperator, tokens: HelmTokens) -> None:
-    """Sets args and env, which combine fixed items with items from the values."""
+    """Sets what combines fixed items with items from the values: args, env, labels and annotations of pods."""
     deployment = next(manifest for manifest in core if manifest["kind"] == "Deployment")
-    (container,) = deployment["spec"]["template"]["spec"]["containers"]
-    container["args"] = tokens.json(
-        f'(concat (list "run" "{operator.short_name}") (ternary (list) (list "--webhooks=off") .Values.webhooks) '
-        f".Values.{operator.short_name}.args)"
-    )
+    template = deployment["spec"]["template"]
+    own = f".Values.{operator.short_name}"
+    for field, value in (("labels", "podLabels"), ("annotations", "podAnnotations")):
+        fixed = json.dumps(json.dumps(template["metadata"][field]))
+        template["metadata"][field] = tokens.json(f"(merge (fromJson {fixed}) {own}.{value})")
+    (container,) = template["spec"]["containers"]
+    container["args"] = tokens.json(_args_expression(operator))
     fixed = json.dumps(json.dumps([OWN_NAMESPACE]))
     container["env"] = tokens.json(f"(concat (fromJsonArray {fixed}) .Values.{operator.short_name}.env)")
 
 
-def _template_file(objects: list[Manifest], condition: str, tokens: HelmTokens) -> str:
-    text = "---\n".join(
-        yaml.safe_dump(manifest, sort_keys=False, width=1000, allow_unicode=True) for manifest in objects
-    )
-    body = tokens.substitute(text)
-    return f"{NOTE}{{{{- if {condition} }}}}\n{body}{{{{- end }}}}\n" if condition else NOTE + body
+def _args_expression(operator: ShippedOperator) -> str:
+    own = f".Values.{operator.short_name}"
+    lists = [
+        f'(list "run" "{operator.short_name}")',
+        '(ternary (list) (list "--webhooks=off") .Values.webhooks)',
+        _list_if(f"{own}.namespaces", f'(printf "--namespaces=%s" (join "," {own}.namespaces))'),
+    ]
+    if operator == TENANTS:
+        lists += [
+            _list_if(f"{own}.namespaces", '"--no-cross-namespace"'),
+            _list_if(f'(eq {own}.templateScope "cluster")', '"--template-scope=cluster"'),
+            _list_if(f"{own}.allowKinds", f'(printf "--allow-kinds=%s" (join "," {own}.allowKinds))'),
+        ]
+    return f"(concat {' '.join(lists)} {own}.args)"
+
+
+def _list_if(condition: str, item: str) -> str:
+    return f"(ternary (list {item}) (list) (not (empty {condition})))"
 
 
 def _monitoring_template(value: str, files: dict[ShippedOperator, str]) -> str:

@@ -24,6 +24,9 @@ def kustomize_files(root: Path) -> dict[str, str]:
             "databases-for-tenants.yaml": [databases_for_tenants()],
             **{f"{operator.short_name}.yaml": manifests.rbac(operator, values) for operator in OPERATORS},
         },
+        "policy": {
+            f"{operator.short_name}.yaml": manifests.policy(operator, values) for operator in OPERATORS
+        },
         "manager": {
             "namespace.yaml": [manifests.namespace(values)],
             **{
@@ -51,7 +54,9 @@ def kustomize_files(root: Path) -> dict[str, str]:
         **monitoring,
         "monitoring/kustomization.yaml": _monitoring_kustomization(),
         "crd/kustomization.yaml": _kustomization(_crd_files()),
-        "default/kustomization.yaml": _kustomization(["../crd", "../rbac", "../manager", "../webhook"]),
+        "default/kustomization.yaml": _kustomization(
+            ["../crd", "../rbac", "../policy", "../manager", "../webhook"]
+        ),
     }
 
 

@@ -3,10 +3,18 @@
 from collections.abc import Callable
 from typing import Any
 
+from steward.install.admission_policy import operator_policy, policy_settings
 from steward.install.monitoring import alerts, dashboards
 from steward.install.network import metrics_service, network_policy, service_monitor, webhook_service
 from steward.install.operators import MULTIGRES, OPERATORS, TENANTS, ShippedOperator
-from steward.install.rbac import custom_kind_roles, databases_for_tenants, metrics_reader, operator_roles
+from steward.install.rbac import (
+    databases_for_tenants,
+    impersonation_roles,
+    metrics_reader,
+    namespace_bindings,
+    namespaced_operator_roles,
+    operator_roles,
+)
 from steward.install.values import OperatorValues, Values
 from steward.install.workloads import operator_workload
 from steward.kube.crd.schema import definition
@@ -16,6 +24,7 @@ from steward.multigres.api.kinds import CUSTOM_KINDS as MULTIGRES_KINDS
 from steward.tenants import webhook_configurations as tenant_rules
 from steward.tenants.api.kinds import CUSTOM_KINDS as TENANT_KINDS
 
+NAMESPACE_NAME = "kubernetes.io/metadata.name"
 CUSTOM_KINDS = {MULTIGRES: MULTIGRES_KINDS, TENANTS: TENANT_KINDS}
 
 
@@ -59,6 +68,7 @@ def crds(operator: ShippedOperator) -> list[Manifest]:
 def operator_manifests(operator: ShippedOperator, values: Values) -> list[Manifest]:
     return [
         *rbac(operator, values),
+        *(policy(operator, values) if values.admission_policies else []),
         *core(operator, values),
         *([network_policy(operator, values)] if values.network_policy else []),
         *(webhooks(operator, values) if values.webhooks else []),
@@ -76,7 +86,18 @@ def monitoring_manifests(operator: ShippedOperator, values: Values) -> list[Mani
 
 
 def rbac(operator: ShippedOperator, values: Values) -> list[Manifest]:
-    return [*operator_roles(operator, values), *(custom_kind_roles(values) if operator == TENANTS else [])]
+    namespaces = operator_values(operator, values).namespaces
+    roles = namespaced_operator_roles if namespaces else operator_roles
+    accounts = values.tenants.impersonate if operator == TENANTS else []
+    return [
+        *roles(operator, values),
+        *(binding for name in namespaces for binding in namespace_bindings(operator, name, values)),
+        *(role for each in accounts for role in impersonation_roles(each, values)),
+    ]
+
+
+def policy(operator: ShippedOperator, values: Values) -> list[Manifest]:
+    return operator_policy(operator, policy_settings(values))
 
 
 def core(operator: ShippedOperator, values: Values) -> list[Manifest]:
@@ -87,12 +108,34 @@ def core(operator: ShippedOperator, values: Values) -> list[Manifest]:
 
 
 def webhooks(operator: ShippedOperator, values: Values) -> list[Manifest]:
+    namespaces = operator_values(operator, values).namespaces
+    return selected_webhooks(operator, values, namespace_selector(namespaces) if namespaces else None)
+
+
+def namespace_selector(names: list[str]) -> dict[str, Any]:
+    return {"matchExpressions": [{"key": NAMESPACE_NAME, "operator": "In", "values": names}]}
+
+
+def selected_webhooks(operator: ShippedOperator, values: Values, selector: Any) -> list[Manifest]:
+    """The webhooks of an operator, for all namespaces or for those that the selector matches."""
     service = webhook_service(operator, values)
     client_config = {
         "service": {"namespace": values.namespace, "name": service["metadata"]["name"], "port": 443}
     }
     user = f"system:serviceaccount:{values.namespace}:{operator.name}"
-    return [service, *WEBHOOKS[operator](client_config, user)]
+    made = WEBHOOKS[operator](client_config, user)
+    return [service, *(_select_namespaces(manifest, selector) if selector else manifest for manifest in made)]
+
+
+def _select_namespaces(manifest: Manifest, selector: Any) -> Manifest:
+    """An operator of some namespaces can answer for these only: it may not read elsewhere."""
+    chosen = {"namespaceSelector": selector}
+    if "webhooks" in manifest:
+        return {**manifest, "webhooks": [{**webhook, **chosen} for webhook in manifest["webhooks"]]}
+    if manifest["kind"] != "ValidatingAdmissionPolicy":
+        return manifest
+    matched = {**manifest["spec"]["matchConstraints"], **chosen}
+    return {**manifest, "spec": {**manifest["spec"], "matchConstraints": matched}}
 
 
 def _multigres_webhooks(client_config: dict[str, Any], user: str) -> list[Manifest]:

@@ -1,5 +1,7 @@
 """Services, network policies and monitors: Prometheus reads metrics, the API server calls webhooks."""
 
+from typing import Any
+
 from steward.install.operators import (
     METRICS_PORT,
     PROBES_PORT,
@@ -44,7 +46,7 @@ def service_name(operator: ShippedOperator, port: str) -> str:
 
 def network_policy(operator: ShippedOperator, values: Values) -> Manifest:
     """Limits ingress. Egress is not limited: databases, topology servers and the API server may be anywhere."""
-    ports = (METRICS_PORT, PROBES_PORT, WEBHOOK_PORT)
+    peers = values.network_policy_peers
     return {
         "apiVersion": "networking.k8s.io/v1",
         "kind": "NetworkPolicy",
@@ -52,9 +54,19 @@ def network_policy(operator: ShippedOperator, values: Values) -> Manifest:
         "spec": {
             "podSelector": {"matchLabels": selector(operator)},
             "policyTypes": ["Ingress"],
-            "ingress": [{"ports": [{"port": port, "protocol": "TCP"} for port in ports]}],
+            "ingress": [
+                # Kubelets connect from the addresses of their nodes, which no selector describes.
+                _ingress(PROBES_PORT, []),
+                _ingress(METRICS_PORT, peers.metrics),
+                _ingress(WEBHOOK_PORT, peers.webhooks),
+            ],
         },
     }
+
+
+def _ingress(port: int, peers: list[dict[str, Any]]) -> Manifest:
+    """Everybody may connect if there are no peers: an API server has no pod, and its addresses are not known here."""
+    return {"ports": [{"port": port, "protocol": "TCP"}], **({"from": peers} if peers else {})}
 
 
 def service_monitor(operator: ShippedOperator, values: Values) -> Manifest:

@@ -5,6 +5,7 @@ rule fails a scenario, an unused rule fails the comparison. Server-side apply of
 needs `create` and `patch`.
 """
 
+from collections.abc import Callable
 from typing import NamedTuple
 
 from steward.install.operators import MULTIGRES, TENANTS, ShippedOperator
@@ -57,9 +58,12 @@ _MULTIGRES_RULES = (
         ("update",),
     ),
     RbacRule("apps", ("deployments", "statefulsets", "controllerrevisions"), MANAGE),
+    # ReplicaSets that were orphaned by their Deployment end with their cluster.
+    RbacRule("apps", ("replicasets",), ("list", "delete")),
     RbacRule("", ("services", "configmaps", "secrets", "persistentvolumeclaims"), MANAGE),
-    # get: after an eviction. patch: sets the labels of a new StatefulSet on pods that it would not select.
-    RbacRule("", ("pods",), (*READ, "patch")),
+    # get: after an eviction. patch: sets the labels of a new StatefulSet on pods that it would not select. delete: pods
+    # that no controller manages any more end with their cluster.
+    RbacRule("", ("pods",), (*READ, "patch", "delete")),
     RbacRule("", ("pods/eviction",), ("create",)),
     RbacRule("policy", ("poddisruptionbudgets",), MANAGE),
     RbacRule("storage.k8s.io", ("storageclasses",), READ),
@@ -98,7 +102,6 @@ _TENANT_RULES = (
     *_TEMPLATE_KIND_RULES,
     # The active revision of a template.
     RbacRule("apps", ("controllerrevisions",), MANAGE),
-    RbacRule("", ("serviceaccounts",), ("impersonate",)),
     *_webhook_rules(tenant_rules.MUTATING, tenant_rules.VALIDATING),
     *_EVENT_RULES,
     *_REVIEW_RULES,
@@ -111,3 +114,50 @@ CLUSTER_RULES: dict[ShippedOperator, tuple[RbacRule, ...]] = {
 
 NAMESPACE_RULES = (RbacRule("coordination.k8s.io", ("leases",), ("get", "create", "update")),)
 """Rules of both operators in their own namespace."""
+
+_CLUSTER_SCOPED = frozenset(
+    {
+        "mutatingwebhookconfigurations",
+        "nodes",
+        "storageclasses",
+        "subjectaccessreviews",
+        "tokenreviews",
+        "validatingwebhookconfigurations",
+    }
+)
+"""Resources outside namespaces that an operator needs also if it works in some namespaces only."""
+
+OWN_NAMESPACE_RULES: dict[ShippedOperator, tuple[RbacRule, ...]] = {
+    MULTIGRES: (
+        RbacRule("", ("secrets",), MANAGE),
+        # The cache has all of these in the operator's own namespace.
+        RbacRule("", ("services",), WATCH),
+        RbacRule("apps", ("statefulsets",), WATCH),
+        RbacRule("apps", ("deployments",), ("list",)),
+        *_EVENT_RULES,
+    ),
+    TENANTS: (
+        RbacRule("", ("secrets",), MANAGE),
+        RbacRule("apps", ("deployments",), ("list",)),
+        *_EVENT_RULES,
+    ),
+}
+"""Rules in the operator's own namespace if the roles of its namespaces are bound elsewhere only: its certificates, and
+the Deployment that owns them."""
+
+
+def outside_namespaces(operator: ShippedOperator) -> tuple[RbacRule, ...]:
+    """The rules of an operator for resources that are in no namespace, for an operator of some namespaces."""
+    return _selected(operator, _CLUSTER_SCOPED.__contains__)
+
+
+def inside_namespaces(operator: ShippedOperator) -> tuple[RbacRule, ...]:
+    """The rules for everything else. Such an operator makes no Namespaces."""
+    return _selected(operator, lambda resource: resource not in _CLUSTER_SCOPED | {"namespaces"})
+
+
+def _selected(operator: ShippedOperator, is_chosen: Callable[[str], bool]) -> tuple[RbacRule, ...]:
+    chosen = (
+        rule._replace(resources=tuple(filter(is_chosen, rule.resources))) for rule in CLUSTER_RULES[operator]
+    )
+    return tuple(rule for rule in chosen if rule.resources)

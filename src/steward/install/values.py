@@ -8,8 +8,31 @@ VERSION = "0.1.0"
 NAMESPACE = "steward-system"
 
 
+_DNS_LABEL = r"^[a-z0-9]([-a-z0-9]*[a-z0-9])?$"
+SYSTEM_PREFIX = "kube-"
+
+
 def _description(text: str) -> Meta:
     return Meta(description=text)
+
+
+NamespaceName = Annotated[
+    str,
+    Meta(
+        pattern=_DNS_LABEL,
+        max_length=63,
+        # Helm's regular expressions have no lookahead.
+        extra_json_schema={"not": {"pattern": f"^{SYSTEM_PREFIX}"}},
+    ),
+]
+AccountName = Annotated[str, Meta(pattern=r"^[a-z0-9]([-.a-z0-9]*[a-z0-9])?$", max_length=253)]
+KindName = Annotated[str, Meta(pattern="^[A-Z][A-Za-z0-9]*$")]
+
+
+def check_namespace(name: str) -> None:
+    """Steward neither runs nor acts in the namespaces of Kubernetes itself."""
+    if name.startswith(SYSTEM_PREFIX):
+        raise ValueError(f"{name} belongs to Kubernetes: name a namespace that does not begin with kube-")
 
 
 class Image(Struct, frozen=True, rename="camel", forbid_unknown_fields=True):
@@ -18,6 +41,13 @@ class Image(Struct, frozen=True, rename="camel", forbid_unknown_fields=True):
     pull_policy: Annotated[
         Literal["Always", "IfNotPresent", "Never"], _description("Always, IfNotPresent or Never.")
     ] = "IfNotPresent"
+    digest: Annotated[
+        str,
+        Meta(
+            pattern="^(sha256:[0-9a-f]{64})?$",
+            description="Digest of the image, sha256:...; with one, nodes pull it and ignore the tag.",
+        ),
+    ] = ""
 
 
 def _resources() -> dict[str, Any]:
@@ -54,6 +84,63 @@ class OperatorValues(Struct, frozen=True, rename="camel", forbid_unknown_fields=
         field(default_factory=list)
     )
 
+    affinity: Annotated[dict[str, Any], _description("Affinity of its pods.")] = field(default_factory=dict)
+    pod_labels: Annotated[
+        dict[str, str], _description("Additional labels of its pods; labels of Steward cannot be replaced.")
+    ] = field(default_factory=dict)
+    pod_annotations: Annotated[dict[str, str], _description("Additional annotations of its pods.")] = field(
+        default_factory=dict
+    )
+    service_account_annotations: Annotated[
+        dict[str, str],
+        _description("Annotations of its service account, such as the role of a cloud provider."),
+    ] = field(default_factory=dict)
+    namespaces: Annotated[
+        list[NamespaceName],
+        _description(
+            "The namespaces that it works in, and has rights in; they must exist. Default: all namespaces. "
+            "The tenants operator keeps templates in their own namespace then."
+        ),
+    ] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        for name in self.namespaces:
+            check_namespace(name)
+
+
+class ImpersonatedAccounts(Struct, frozen=True, rename="camel", forbid_unknown_fields=True):
+    """Service accounts of one namespace."""
+
+    namespace: NamespaceName
+    service_accounts: Annotated[list[AccountName], Meta(min_length=1)]
+
+    def __post_init__(self) -> None:
+        check_namespace(self.namespace)
+
+
+class TenantsValues(OperatorValues, frozen=True, rename="camel", forbid_unknown_fields=True):
+    impersonate: Annotated[
+        list[ImpersonatedAccounts],
+        _description(
+            "The service accounts that templates may name as serviceAccountName, each as "
+            "{namespace: ..., serviceAccounts: [...]}. The operator may act as no other."
+        ),
+    ] = field(default_factory=list)
+    template_scope: Annotated[
+        Literal["own", "cluster"],
+        _description(
+            "own: templates reach their own namespace and those that their Tenants create. cluster: every namespace "
+            "and every kind that the operator may write."
+        ),
+    ] = "own"
+    allow_kinds: Annotated[
+        list[KindName],
+        _description(
+            "Kinds that templates may contain although they grant rights, such as RoleBinding. The operator needs "
+            "the rights to write them as well."
+        ),
+    ] = field(default_factory=list)
+
 
 class Monitoring(Struct, frozen=True, rename="camel", forbid_unknown_fields=True):
     service_monitor: Annotated[bool, _description("ServiceMonitors, for the Prometheus operator.")] = False
@@ -61,6 +148,22 @@ class Monitoring(Struct, frozen=True, rename="camel", forbid_unknown_fields=True
     dashboards: Annotated[bool, _description("ConfigMaps with dashboards, for the sidecar of Grafana.")] = (
         False
     )
+
+
+class NetworkPolicyPeers(Struct, frozen=True, rename="camel", forbid_unknown_fields=True):
+    metrics: Annotated[
+        list[dict[str, Any]],
+        _description(
+            "Who may read metrics, as peers of a NetworkPolicy (podSelector, namespaceSelector, ipBlock). "
+            "Default: every pod, which still needs a token."
+        ),
+    ] = field(default_factory=list)
+    webhooks: Annotated[
+        list[dict[str, Any]],
+        _description(
+            "Who may call webhooks: the addresses from which the API server connects, as ipBlocks. Default: every pod."
+        ),
+    ] = field(default_factory=list)
 
 
 class Values(Struct, frozen=True, rename="camel", forbid_unknown_fields=True):
@@ -72,8 +175,8 @@ class Values(Struct, frozen=True, rename="camel", forbid_unknown_fields=True):
     multigres: Annotated[OperatorValues, _description("The multigres operator.")] = field(
         default_factory=OperatorValues
     )
-    tenants: Annotated[OperatorValues, _description("The tenants operator.")] = field(
-        default_factory=OperatorValues
+    tenants: Annotated[TenantsValues, _description("The tenants operator.")] = field(
+        default_factory=TenantsValues
     )
     crds: Annotated[
         bool,
@@ -83,5 +186,14 @@ class Values(Struct, frozen=True, rename="camel", forbid_unknown_fields=True):
     webhooks: Annotated[bool, _description("Defaulting and validation when objects are applied.")] = True
     network_policy: Annotated[
         bool, _description("NetworkPolicies that let in metrics, probes and webhooks.")
+    ] = True
+    network_policy_peers: Annotated[NetworkPolicyPeers, _description("Who the NetworkPolicies let in.")] = (
+        NetworkPolicyPeers()
+    )
+    admission_policies: Annotated[
+        bool,
+        _description(
+            "ValidatingAdmissionPolicies that deny to the operators' service accounts what they never need."
+        ),
     ] = True
     monitoring: Annotated[Monitoring, _description("Objects for a monitoring stack.")] = Monitoring()

@@ -10,10 +10,11 @@ from steward.install.operators import (
     labels,
     selector,
 )
-from steward.install.values import OperatorValues, Values
+from steward.install.values import OperatorValues, TenantsValues, Values
 from steward.kube.objects.kinds import Manifest
 
 USER = 65532
+ANNOTATIONS = {"kubectl.kubernetes.io/default-container": "operator"}
 OWN_NAMESPACE = {"name": "POD_NAMESPACE", "valueFrom": {"fieldRef": {"fieldPath": "metadata.namespace"}}}
 
 
@@ -21,14 +22,19 @@ def operator_workload(
     operator: ShippedOperator, operator_values: OperatorValues, values: Values
 ) -> list[Manifest]:
     return [
-        service_account(operator, values),
+        service_account(operator, values, operator_values.service_account_annotations),
         deployment(operator, operator_values, values),
         disruption_budget(operator, values),
     ]
 
 
-def service_account(operator: ShippedOperator, values: Values) -> Manifest:
-    return {"apiVersion": "v1", "kind": "ServiceAccount", "metadata": metadata(operator, values)}
+def service_account(
+    operator: ShippedOperator, values: Values, annotations: dict[str, str] | None = None
+) -> Manifest:
+    described = metadata(operator, values)
+    if annotations:
+        described["annotations"] = annotations
+    return {"apiVersion": "v1", "kind": "ServiceAccount", "metadata": described}
 
 
 def disruption_budget(operator: ShippedOperator, values: Values) -> Manifest:
@@ -51,8 +57,8 @@ def deployment(operator: ShippedOperator, operator_values: OperatorValues, value
             "selector": {"matchLabels": selector(operator)},
             "template": {
                 "metadata": {
-                    "labels": labels(operator),
-                    "annotations": {"kubectl.kubernetes.io/default-container": "operator"},
+                    "labels": {**operator_values.pod_labels, **labels(operator)},
+                    "annotations": {**operator_values.pod_annotations, **ANNOTATIONS},
                 },
                 "spec": _pod_spec(operator, operator_values, values),
             },
@@ -71,6 +77,7 @@ def _pod_spec(operator: ShippedOperator, operator_values: OperatorValues, values
         **({"imagePullSecrets": values.image_pull_secrets} if values.image_pull_secrets else {}),
         **({"nodeSelector": operator_values.node_selector} if operator_values.node_selector else {}),
         **({"tolerations": operator_values.tolerations} if operator_values.tolerations else {}),
+        **({"affinity": operator_values.affinity} if operator_values.affinity else {}),
         "securityContext": {
             "runAsNonRoot": True,
             "runAsUser": USER,
@@ -95,9 +102,9 @@ def _container(operator: ShippedOperator, operator_values: OperatorValues, value
     image = values.image
     return {
         "name": "operator",
-        "image": f"{image.repository}:{image.tag}",
+        "image": f"{image.repository}:{image.tag}" + (f"@{image.digest}" if image.digest else ""),
         "imagePullPolicy": image.pull_policy,
-        "args": ["run", operator.short_name, *_webhook_args(values), *operator_values.args],
+        "args": ["run", operator.short_name, *_value_args(operator_values, values), *operator_values.args],
         "env": [OWN_NAMESPACE, *operator_values.env],
         "ports": [
             {"name": "metrics", "containerPort": METRICS_PORT},
@@ -116,8 +123,23 @@ def _container(operator: ShippedOperator, operator_values: OperatorValues, value
     }
 
 
-def _webhook_args(values: Values) -> list[str]:
-    return [] if values.webhooks else ["--webhooks=off"]
+def _value_args(operator_values: OperatorValues, values: Values) -> list[str]:
+    webhooks = [] if values.webhooks else ["--webhooks=off"]
+    namespaces = (
+        [f"--namespaces={','.join(operator_values.namespaces)}"] if operator_values.namespaces else []
+    )
+    return [*webhooks, *namespaces, *_tenant_args(operator_values)]
+
+
+def _tenant_args(operator_values: OperatorValues) -> list[str]:
+    if not isinstance(operator_values, TenantsValues):
+        return []
+    return [
+        # Watching other namespaces would need rights in the whole cluster.
+        *(["--no-cross-namespace"] if operator_values.namespaces else []),
+        *(["--template-scope=cluster"] if operator_values.template_scope == "cluster" else []),
+        *([f"--allow-kinds={','.join(operator_values.allow_kinds)}"] if operator_values.allow_kinds else []),
+    ]
 
 
 def _probe(path: str, period: int) -> dict[str, Any]:
