@@ -15,8 +15,8 @@ SPEC = {"cells": [{"zone": "z1"}]}
 
 
 class NoTemplates:
-    def list(self, namespace: str) -> list[Any]:
-        return []
+    def get(self, key: object) -> None:
+        return None
 
 
 def webhooks() -> MultigresWebhooks:

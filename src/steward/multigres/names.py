@@ -33,11 +33,18 @@ POD = NameLimit(60, LOWERCASE)
 
 def digest(*parts: str) -> str:
     """FNV-1a over each part followed by a 0 byte, so that ("a", "bc") and ("ab", "c") differ."""
-    state = FNV_OFFSET
-    for part in parts:
-        for byte in (*part.encode(), 0):
-            state = ((state ^ byte) * FNV_PRIME) & 0xFFFFFFFF
-    return f"{state:08x}"
+    return f"{_hash_state(parts):08x}"
+
+
+@lru_cache(maxsize=4096)
+def _hash_state(parts: tuple[str, ...]) -> int:
+    """Continues from the state of the parts before the last: the names of one shard share all parts but the last."""
+    if not parts:
+        return FNV_OFFSET
+    state = _hash_state(parts[:-1])
+    for byte in (*parts[-1].encode(), 0):
+        state = ((state ^ byte) * FNV_PRIME) & 0xFFFFFFFF
+    return state
 
 
 @lru_cache(maxsize=2048)

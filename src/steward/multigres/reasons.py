@@ -14,6 +14,7 @@ REGISTERED = "Registered"
 TOPOLOGY_UNREACHABLE = "TopologyUnreachable"
 TOPOLOGY_WAITING = "TopologyServerStarting"
 TOPOLOGY_UNREADABLE = "TopologyRecordUnreadable"
+TOPOLOGY_NOT_ETCD = "TopologyAnswerInvalid"
 TOPOLOGY_SECRET_MISSING = "TopologySecretMissing"
 CERTIFICATES_VALID = "CertificatesValid"
 CERTIFICATES_MISSING = "CertificatesMissing"
@@ -78,6 +79,7 @@ MEANINGS = {
     REGISTERED: "The topology server has the records that the data plane reads.",
     TOPOLOGY_UNREACHABLE: "The topology server does not respond; the operator retries.",
     TOPOLOGY_WAITING: "The topology server has no ready member yet.",
+    TOPOLOGY_NOT_ETCD: "The server at this address does not answer as etcd does; the message says how.",
     TOPOLOGY_UNREADABLE: "A key in the topology server contains no valid record; the message names it.",
     TOPOLOGY_SECRET_MISSING: "A Secret for the topology server's TLS is missing or incomplete; the message names it.",
     CERTIFICATES_VALID: "The backup service has certificates that are valid and will be renewed in time.",

@@ -5,9 +5,10 @@ Templates are read from the cache, and from the API server if the cache lacks on
 with the cluster that references it.
 """
 
+import asyncio
 import time
 from collections.abc import Awaitable, Callable, Iterable, Mapping
-from typing import Any
+from typing import Any, TypeVar
 
 import msgspec
 
@@ -24,31 +25,33 @@ from steward.admission.server import Webhook, WebhookPurpose
 from steward.kube.cache.store import Store
 from steward.kube.client.client import Client, ListQuery
 from steward.kube.objects.kinds import Key, Kind
-from steward.multigres.api.cell_template import CellTemplateSpec
 from steward.multigres.api.cluster import MultigresClusterSpec
-from steward.multigres.api.core_template import CoreTemplateSpec
-from steward.multigres.api.shard_template import ShardTemplateSpec
-from steward.multigres.cache_rules import CELL_TEMPLATE, CLUSTER, CORE_TEMPLATE, SHARD_TEMPLATE
+from steward.multigres.api.group import API_VERSION
+from steward.multigres.cache_rules import CLUSTER
+from steward.multigres.resolution.bounded_lists import SHOWN
+from steward.multigres.resolution.cluster_size import cluster_size, is_large
 from steward.multigres.resolution.defaulting import with_defaults, without_stale_defaults
+from steward.multigres.resolution.examination import ClusterChange, Examination, examine, is_too_large
 from steward.multigres.resolution.resolve import resolve
-from steward.multigres.resolution.resolved import (
-    ClusterIdentity,
-    ResolvedCell,
-    ResolvedCluster,
-    SpecProblem,
-    Templates,
-)
-from steward.multigres.resolution.validation import validate, validate_update
+from steward.multigres.resolution.resolved import ClusterIdentity, ResolvedCell, SpecProblem, Templates
+from steward.multigres.resolution.template_refs import referenced_templates
+from steward.multigres.resolution.validation import validate
 from steward.multigres.resolution.warnings import deletion_warnings, spec_warnings
+from steward.multigres.template_updates.candidate import describe_problems
 from steward.multigres.views import ClusterView, TemplateView
+from steward.multigres.webhook_templates import (
+    SPECS,
+    CachedTemplates,
+    TemplateContents,
+    templates_of,
+    with_content,
+    with_live_contents,
+)
+from steward.runtime.compute_thread import compute
 from steward.runtime.observability import tracing
 
-SPECS: dict[Kind, type[Any]] = {
-    CORE_TEMPLATE: CoreTemplateSpec,
-    CELL_TEMPLATE: CellTemplateSpec,
-    SHARD_TEMPLATE: ShardTemplateSpec,
-}
-TemplateContents = dict[Kind, dict[str, Any]]
+T = TypeVar("T")
+
 CellWarnings = Callable[[Iterable[ResolvedCell]], Awaitable[list[str]]]
 """Returns warnings about cells that depend on the state of the Kubernetes cluster."""
 
@@ -67,29 +70,31 @@ class MultigresWebhooks:
         self._templates = templates
 
     def webhooks(self) -> list[Webhook]:
-        validated = ("coretemplate", "celltemplate", "shardtemplate")
+        cluster, templates = "MultigresCluster", ("CoreTemplate", "CellTemplate", "ShardTemplate")
         return [
             Webhook(
                 "/mutate-multigres-com-v1alpha1-multigrescluster",
                 self.default_cluster,
                 WebhookPurpose.DEFAULT,
+                cluster,
             ),
-            Webhook("/validate-multigres-com-v1alpha1-multigrescluster", self.validate_cluster),
+            Webhook("/validate-multigres-com-v1alpha1-multigrescluster", self.validate_cluster, kind=cluster),
             *(
-                Webhook(f"/validate-multigres-com-v1alpha1-{kind}", self.validate_template)
-                for kind in validated
+                Webhook(f"/validate-multigres-com-v1alpha1-{kind.lower()}", self.validate_template, kind=kind)
+                for kind in templates
             ),
         ]
 
     async def default_cluster(self, review: Review) -> AdmissionResponse:
-        changed = dict(review.object)
-        spec = changed.get("spec") or {}
-        if review.operation is Operation.UPDATE:
-            spec = without_stale_defaults(spec)
-        previous = review.old_object.get("spec")
-        changed["spec"] = with_defaults(
-            spec, _templates_of(self._cached_templates(review.namespace)), previous
-        )
+        """Leaves a spec that will be denied as it is: the API server checks the schema, with its limits, after this."""
+        spec, previous = _decoded_spec(review.object), _decoded_spec(review.old_object)
+        if spec is None:
+            return Allowed()
+        change = ClusterChange(ClusterIdentity(review.namespace, review.name), previous, spec)
+        templates = templates_of(self._cached_templates(review.namespace))
+        if await _run(is_large(spec), lambda: is_too_large(change, templates)):
+            return Allowed()
+        changed = {**review.object, "spec": await _run(is_large(spec), lambda: _defaulted(review, templates))}
         _add_trace(review, changed)
         return Allowed(changed)
 
@@ -102,88 +107,99 @@ class MultigresWebhooks:
             spec = msgspec.convert(review.object.get("spec") or {}, MultigresClusterSpec)
         except msgspec.ValidationError as error:
             return deny_invalid(f"{review}: {error}")
-        contents = self._cached_templates(review.namespace)
-        resolved = _resolved(review, spec, contents)
-        if resolved.problems:
-            contents = await self._live_templates(review.namespace)
-            resolved = _resolved(review, spec, contents)
-        problems = [*validate(spec, resolved), *_update_problems(review, resolved, contents)]
-        problems += self._terminating_problems(review, resolved, contents)
+        change = ClusterChange(
+            ClusterIdentity(review.namespace, review.name), _decoded_spec(review.old_object), spec
+        )
+        found = await self._examine(change)
+        if found.resolved is None:
+            return _deny_problems(str(review), found.problems)
+        problems = [*found.problems, *self._terminating_problems(review.namespace, found)]
         if problems:
             return _deny_problems(str(review), problems)
-        return Allowed(warnings=(*spec_warnings(spec, resolved), *await self._warnings(resolved.cells)))
+        warnings = [*spec_warnings(spec, found.resolved), *await self._warnings(found.resolved.cells)]
+        return Allowed(warnings=tuple(warnings))
 
-    def _terminating_problems(
-        self, review: Review, resolved: ResolvedCluster, contents: TemplateContents
-    ) -> list[SpecProblem]:
+    async def _examine(self, change: ClusterChange) -> Examination:
+        """With the cached templates, and with the live ones if the cache may lack one."""
+        namespace = change.identity.namespace
+        found = await self._examine_with(change, self._cached_templates(namespace))
+        if found.resolved is None or not found.resolved.problems:
+            return found
+        referenced = referenced_templates(change.spec)
+        contents = await with_live_contents(
+            self._client, namespace, self._cached_templates(namespace), referenced
+        )
+        return await self._examine_with(change, contents)
+
+    async def _examine_with(self, change: ClusterChange, contents: TemplateContents) -> Examination:
+        specs = [spec for spec in (change.spec, change.previous) if spec is not None]
+        return await _run(any(map(is_large, specs)), lambda: examine(change, templates_of(contents)))
+
+    def _terminating_problems(self, namespace: str, found: Examination) -> list[SpecProblem]:
         """A terminating template cannot be chosen; a cluster that already uses it may still change other fields."""
-        previous = _previous_templates(review, contents)
+        assert found.resolved is not None
+        previous = {} if found.previous is None else found.previous.templates
         return [
             SpecProblem("spec", f"{kind.kind} {name!r} is being deleted; name another")
             for kind, store in self._templates.items()
-            for name in resolved.templates[kind.kind]
-            if (kind.kind, name) not in previous and _is_terminating(store.get(Key(review.namespace, name)))
+            for name in found.resolved.templates[kind.kind]
+            if name not in previous.get(kind.kind, ()) and _is_terminating(store.get(Key(namespace, name)))
         ]
 
     async def validate_template(self, review: Review) -> AdmissionResponse:
         if review.operation is Operation.DELETE:
             return _validate_deletion(review, await self._live_users(review))
-        users = _users(
+        users = await _users(
             review, self._clusters.list(review.namespace), self._cached_templates(review.namespace)
         )
-        kind = Kind(f"{review.kind.group}/{review.kind.version}", review.kind.kind)
+        kind = Kind(API_VERSION, review.kind.kind)
         try:
             content = msgspec.convert(review.object.get("spec") or {}, SPECS[kind])
         except msgspec.ValidationError as error:
             return deny_invalid(f"{review}: {error}")
-        return self._validate_for_users(review, kind, content, users)
+        return await self._validate_for_users(review, kind, content, users)
 
-    def _validate_for_users(
+    async def _validate_for_users(
         self, review: Review, kind: Kind, content: Any, users: list[ClusterView]
     ) -> AdmissionResponse:
         """Denied only if the change breaks a cluster that is valid now."""
         current = self._cached_templates(review.namespace)
-        changed = {**current, kind: {**current[kind], review.name: content}}
+        changed = with_content(current, kind, {review.name: content})
         for cluster in users:
-            existing, problems = _problems(cluster, current), _problems(cluster, changed)
-            if problems and not existing:
+            problems = await _new_problems(cluster, templates_of(current), templates_of(changed))
+            if problems:
                 # Forbidden, not Invalid: for the latter kubectl prints only the fields, without the cluster.
                 return Denied(
-                    f"{review} would break MultigresCluster {cluster.metadata.name}: {_problem_message(problems)}"
+                    f"{review} would break MultigresCluster {cluster.metadata.name}: {describe_problems(problems)}"
                 )
         return Allowed()
 
     async def _live_users(self, review: Review) -> list[ClusterView]:
         """Read from the API server: a cluster that was just created must not lose its template."""
         listing = await self._client.list(CLUSTER, ListQuery(namespace=review.namespace), ClusterView)
-        return _users(review, listing.items, await self._live_templates(review.namespace))
+        return await _users(review, listing.items, self._cached_templates(review.namespace))
 
     def _cached_templates(self, namespace: str) -> TemplateContents:
-        return {
-            kind: {
-                template.metadata.name: content
-                for template in store.list(namespace)
-                if (content := _content(kind, template.spec))
-            }
-            for kind, store in self._templates.items()
-        }
-
-    async def _live_templates(self, namespace: str) -> TemplateContents:
-        templates: TemplateContents = {}
-        for kind in self._templates:
-            listing = await self._client.list(kind, ListQuery(namespace=namespace), TemplateView)
-            contents = {item.metadata.name: _content(kind, item.spec) for item in listing.items}
-            templates[kind] = {name: content for name, content in contents.items() if content is not None}
-        return templates
+        return {kind: CachedTemplates(kind, store, namespace) for kind, store in self._templates.items()}
 
 
-def _users(review: Review, clusters: Iterable[ClusterView], contents: TemplateContents) -> list[ClusterView]:
+async def _run(is_long: bool, work: Callable[[], T]) -> T:
+    """In a thread if it takes long; a namespace has many clusters, so the others get their turn after each one."""
+    if is_long:
+        return await compute(work)
+    await asyncio.sleep(0)
+    return work()
+
+
+async def _users(
+    review: Review, clusters: Iterable[ClusterView], contents: TemplateContents
+) -> list[ClusterView]:
     """Clusters that use the template now: by name, by default, or because it is called `default`."""
     return [
         cluster
         for cluster in clusters
         if cluster.metadata.deletion_timestamp is None
-        and review.name in _used_templates(cluster, contents, review.kind.kind)
+        and review.name in await _used_templates(cluster, templates_of(contents), review.kind.kind)
     ]
 
 
@@ -197,20 +213,18 @@ def _add_trace(review: Review, changed: dict[str, Any]) -> None:
     changed["metadata"] = {**changed["metadata"], "annotations": annotations}
 
 
-def _content(kind: Kind, spec: dict[str, Any]) -> Any:
-    """None for content that only an older schema allowed: it must not block the review of other objects."""
+def _decoded_spec(manifest: Mapping[str, Any]) -> MultigresClusterSpec | None:
+    """None without a spec, and for a spec that only an older schema allowed."""
     try:
-        return msgspec.convert(spec, SPECS[kind])
+        return msgspec.convert(manifest["spec"], MultigresClusterSpec) if manifest.get("spec") else None
     except msgspec.ValidationError:
         return None
 
 
-def _templates_of(contents: TemplateContents) -> Templates:
-    return Templates(contents[CORE_TEMPLATE], contents[CELL_TEMPLATE], contents[SHARD_TEMPLATE])
-
-
-def _resolved(review: Review, spec: MultigresClusterSpec, contents: TemplateContents) -> ResolvedCluster:
-    return resolve(ClusterIdentity(review.namespace, review.name), spec, _templates_of(contents))
+def _defaulted(review: Review, templates: Templates) -> dict[str, Any]:
+    is_update = review.operation is Operation.UPDATE
+    spec = without_stale_defaults(review.object["spec"]) if is_update else review.object["spec"]
+    return with_defaults(spec, templates, review.old_object.get("spec"))
 
 
 def _changes_only_metadata(review: Review) -> bool:
@@ -225,54 +239,34 @@ def _is_terminating(template: TemplateView | None) -> bool:
     return template is not None and template.metadata.deletion_timestamp is not None
 
 
-def _previous_templates(review: Review, contents: TemplateContents) -> set[tuple[str, str]]:
-    if review.operation is not Operation.UPDATE:
-        return set()
-    try:
-        old = msgspec.convert(review.old_object.get("spec") or {}, MultigresClusterSpec)
-    except msgspec.ValidationError:
-        return set()
-    used = _resolved(review, old, contents).templates
-    return {(kind, name) for kind, names in used.items() for name in names}
-
-
-def _update_problems(
-    review: Review, resolved: ResolvedCluster, contents: TemplateContents
-) -> list[SpecProblem]:
-    if review.operation is not Operation.UPDATE:
-        return []
-    try:
-        old = msgspec.convert(review.old_object.get("spec") or {}, MultigresClusterSpec)
-    except msgspec.ValidationError:
-        return []
-    previous = _resolved(review, old, contents)
-    return [] if previous.problems else validate_update(previous, resolved)
-
-
-def _problems(cluster: ClusterView, contents: TemplateContents) -> list[SpecProblem]:
+async def _new_problems(cluster: ClusterView, current: Templates, changed: Templates) -> list[SpecProblem]:
+    """Problems that the changed templates cause; none if the cluster has problems already."""
     spec = msgspec.convert(cluster.spec, MultigresClusterSpec)
     identity = ClusterIdentity(cluster.metadata.namespace, cluster.metadata.name)
-    return validate(spec, resolve(identity, spec, _templates_of(contents)))
+
+    def compare() -> list[SpecProblem]:
+        before = resolve(identity, spec, current)
+        accepted = cluster_size(before).components
+        if validate(spec, before, accepted):
+            return []
+        return validate(spec, resolve(identity, spec, changed), accepted)
+
+    return await _run(is_large(spec), compare)
 
 
-def _used_templates(cluster: ClusterView, contents: TemplateContents, kind: str) -> tuple[str, ...]:
-    try:
-        spec = msgspec.convert(cluster.spec, MultigresClusterSpec)
-    except msgspec.ValidationError:
+async def _used_templates(cluster: ClusterView, templates: Templates, kind: str) -> tuple[str, ...]:
+    spec = _decoded_spec({"spec": cluster.spec})
+    if spec is None:
         return ()
     identity = ClusterIdentity(cluster.metadata.namespace, cluster.metadata.name)
-    return resolve(identity, spec, _templates_of(contents)).templates[kind]
+    return await _run(is_large(spec), lambda: resolve(identity, spec, templates).templates[kind])
 
 
 def _deny_problems(subject: str, problems: list[SpecProblem]) -> Denied:
     return deny_invalid(
-        f"{subject}: {_problem_message(problems)}",
-        *(StatusCause(problem.field, problem.message) for problem in problems),
+        f"{subject}: {describe_problems(problems)}",
+        *(StatusCause(problem.field, problem.message) for problem in problems[:SHOWN]),
     )
-
-
-def _problem_message(problems: list[SpecProblem]) -> str:
-    return "; ".join(f"{problem.field}: {problem.message}" for problem in problems)
 
 
 def _validate_deletion(review: Review, users: list[ClusterView]) -> AdmissionResponse:

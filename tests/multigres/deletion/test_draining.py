@@ -11,6 +11,7 @@ from steward.multigres.deletion.draining import (
     COUNT_AGAIN_SECONDS,
     DeletionTerms,
     DrainingWorkload,
+    DrainPlan,
     DrainStage,
     plan_drain,
     pods_of_workload,
@@ -164,3 +165,33 @@ def test_a_start_time_of_an_earlier_shutdown_is_ignored() -> None:
     old = draining("gw", 2, 2, annotations=started_annotations(NOW - 86_400))
     [step] = plan_drain([DrainStage([old], 30.0)], terms(requested_at=NOW - 1)).steps
     assert isinstance(step, Patch)
+
+
+def ownerless(name: str, ends_at: str | None = None) -> PodView:
+    meta = ObjectMeta(name=name, namespace="ns", uid=name, resource_version="7", deletion_timestamp=ends_at)
+    return PodView(meta)
+
+
+def test_a_pod_without_a_controller_is_deleted_in_the_version_that_was_read() -> None:
+    plan = plan_drain([DrainStage([], 60.0, [ownerless("pool-0")])], terms())
+    [delete] = plan.steps
+    assert isinstance(delete, Delete)
+    assert (delete.ref.key.name, delete.uid, delete.resource_version) == ("pool-0", "pool-0", "7")
+    assert plan.waits_for == "pool-0"
+
+
+def test_pods_without_a_controller_end_after_the_stage_before_them() -> None:
+    stages = [DrainStage([draining("orch", 1, 1)], 30.0), DrainStage([], 60.0, [ownerless("pool-0")])]
+    assert not [step for step in plan_drain(stages, terms()).steps if isinstance(step, Delete)]
+
+
+def test_a_pod_that_its_workload_may_adopt_is_not_deleted() -> None:
+    stage = DrainStage([draining("pool", 1, 0, STATEFUL_SET)], 60.0, [ownerless("pool-0")])
+    assert not [step for step in plan_drain([stage], terms()).steps if isinstance(step, Delete)]
+
+
+def test_an_ending_pod_is_waited_for_until_its_grace_period_is_over() -> None:
+    stage = DrainStage([], 60.0, [ownerless("pool-0", ends_at="2027-01-15T08:00:10Z")])
+    waiting = plan_drain([stage], terms())
+    assert (waiting.waits_for, waiting.steps) == ("pool-0", (Requeue(10.0),))
+    assert plan_drain([stage], terms(NOW + 11)) == DrainPlan(())

@@ -64,6 +64,29 @@ def test_a_cluster_is_deleted_gateways_first_and_etcd_last(
     )
 
 
+def test_the_status_of_a_cluster_with_an_unready_cell_follows_its_deletion(deleted: DeletedCluster) -> None:
+    crash = {"podAnnotations": {"steward.local/pod": "crash-loop"}}
+    deleted.apply(one_pod_cluster(deleted.namespace, cells=[{"zone": "z1", "spec": {"multiGateway": crash}}]))
+    unready = {"z1": {"ready": False, "gatewayReplicas": 0}}
+    eventually(
+        lambda: (deleted.get("mgc", "mini").get("status") or {}).get("cells") == unready,
+        "the cell to be reported",
+    )
+    [cell] = eventually(lambda: deleted.all("cell"), "the Cell to exist")
+    name = cell["metadata"]["name"]
+    held = [*cell["metadata"]["finalizers"], "example.com/hold"]
+    deleted.set_finalizers("cell", name, held)
+    deleted.delete_cluster()
+    eventually(
+        lambda: f"waiting for Cell {name}" in deleted.get("mgc", "mini")["status"]["message"],
+        "the status to name the Cell",
+    )
+    assert deleted.get("mgc", "mini")["status"]["cells"] == unready
+    left = [each for each in deleted.all("cell")[0]["metadata"]["finalizers"] if each != "example.com/hold"]
+    deleted.set_finalizers("cell", name, left)
+    deleted.wait_deleted(PASSWORD)
+
+
 def test_foreground_deletion_leaves_nothing(deleted: DeletedCluster) -> None:
     gone = {"whenDeleted": "Delete", "whenScaled": "Delete"}
     deleted.apply(

@@ -34,7 +34,7 @@ from steward.multigres.resolution.template_refs import referenced_templates
 from steward.multigres.resolution.validation import validate, validate_update
 from steward.multigres.resolution.warnings import spec_warnings
 from steward.multigres.status.references import references_condition
-from steward.multigres.webhooks import SPECS
+from steward.multigres.webhook_templates import SPECS
 from tests.multigres.support.schema_values import SchemaValues, spec_schema
 from tests.multigres.support.tree import tree_of
 

@@ -1,5 +1,6 @@
 """A cluster that is deleted, and the order in which the operator deletes its parts."""
 
+import json
 from collections.abc import Callable
 from typing import Any
 
@@ -62,6 +63,10 @@ class DeletedCluster(TopoServerObjects):
         assert orphan["metadata"]["uid"] == cell["metadata"]["uid"]
         assert "deletionTimestamp" not in orphan["metadata"]
         assert not orphan["metadata"].get("ownerReferences")
+
+    def set_finalizers(self, kind: str, name: str, finalizers: list[str]) -> None:
+        patch = json.dumps({"metadata": {"finalizers": finalizers}})
+        self.kubectl("patch", kind, name, "-n", self.namespace, "--type=merge", "-p", patch)
 
     def delete_cluster(self, *options: str) -> None:
         self.kubectl("delete", "mgc", "mini", "-n", self.namespace, "--wait=false", *options)

@@ -75,6 +75,14 @@ async def crash_at_every_write(
     pytest.fail(f"the scenario was not done after {MAX_PROCESSES} crashes")
 
 
+async def crash_after_write(control_plane: ControlPlane, namespace: str, nth: int, **settings: str) -> None:
+    """Runs one operator that crashes after its nth write was committed."""
+    operator_settings = await _settings(control_plane, namespace, settings)
+    at = CrashPoint(nth, CrashTiming.AFTER, Match(write=True, namespace=namespace, path=CHANGES))
+    with no_logged_errors():
+        await run_until_crash(OPERATORS, operator_settings, at, until=poll_until(lambda: False))
+
+
 async def run_until(control_plane: ControlPlane, namespace: str, is_done: IsDone, **settings: str) -> None:
     """Runs one operator without a crash until the scenario is done."""
     operator_settings = await _settings(control_plane, namespace, settings)

@@ -2,7 +2,8 @@
 
 from collections.abc import Callable
 
-from steward.etcd.client import Endpoints, EtcdClient, KeyValue
+from steward.etcd.answers import KeyValue
+from steward.etcd.client import Endpoints, EtcdClient
 
 ROOT = "/multigres/global"
 

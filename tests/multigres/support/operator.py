@@ -21,17 +21,23 @@ from tests.support.operator_process import OperatorProcess, run_operator_process
 
 @contextmanager
 def running_operator(
-    control_plane: ControlPlane, namespace: str, log: Path, /, **settings: str
+    control_plane: ControlPlane, namespace: str, log: Path, /, launcher: tuple[str, ...] = (), **settings: str
 ) -> Iterator[subprocess.Popen[bytes]]:
     """An operator for one namespace, so that tests can run in parallel. It must exit without an error."""
-    operator = OperatorProcess("multigres", operator_kubeconfig(MULTIGRES, control_plane), namespace, log)
+    kubeconfig = operator_kubeconfig(MULTIGRES, control_plane)
+    operator = OperatorProcess("multigres", kubeconfig, namespace, log, launcher=launcher)
     with run_operator_process(operator, **settings) as process:
         yield process
 
 
 @contextmanager
 def operator_with_webhooks(
-    control_plane: ControlPlane, kubectl: Kubectl, namespace: str, log: Path, **settings: str
+    control_plane: ControlPlane,
+    kubectl: Kubectl,
+    namespace: str,
+    log: Path,
+    launcher: tuple[str, ...] = (),
+    **settings: str,
 ) -> Iterator[subprocess.Popen[bytes]]:
     """The same with webhooks; yields once the API server calls them."""
     reached = {
@@ -41,7 +47,7 @@ def operator_with_webhooks(
         "namespace": namespace,
     }
     try:
-        with running_operator(control_plane, namespace, log, **reached, **settings) as process:
+        with running_operator(control_plane, namespace, log, launcher, **{**reached, **settings}) as process:
             _wait_for_webhooks(process, kubectl, namespace)
             yield process
     finally:

@@ -8,7 +8,7 @@ from functools import cache
 from random import Random
 from typing import Any
 
-from steward.kube.crd.schema import definition
+from steward.kube.crd.schema import CustomKind, definition
 from steward.multigres.api.kinds import CUSTOM_KINDS
 
 WORDS = (
@@ -62,15 +62,26 @@ WORDS = (
 )
 KEYS = ("cpu", "memory", "main", "default", "x" * 25, "", "ä", "a_b")
 NUMBERS = (-(2**31), -1, 0, 1, 2, 3, 5, 32, 128, 2**31 - 1, 2**53)
+TIMES = ("2026-01-01T00:00:00Z", "1970-01-01T00:00:00Z")
 UNTYPED = ({}, {"a": 1}, {"nodeAffinity": {}}, {"nodeAffinity": "wrong"}, {"a": [None, {}]})
 
 
 @cache
 def spec_schema(kind: str) -> dict[str, Any]:
-    [custom] = [each for each in CUSTOM_KINDS if definition(each)["spec"]["names"]["kind"] == kind]
-    [version] = definition(custom)["spec"]["versions"]
-    schema: dict[str, Any] = version["schema"]["openAPIV3Schema"]["properties"]["spec"]
+    [custom] = [each for each in CUSTOM_KINDS if each.kind == kind]
+    schema: dict[str, Any] = _properties(custom)["spec"]
     return schema
+
+
+def status_schema(custom: CustomKind) -> dict[str, Any]:
+    schema: dict[str, Any] = _properties(custom)["status"]
+    return schema
+
+
+def _properties(custom: CustomKind) -> dict[str, Any]:
+    [version] = definition(custom)["spec"]["versions"]
+    properties: dict[str, Any] = version["schema"]["openAPIV3Schema"]["properties"]
+    return properties
 
 
 class SchemaValues:
@@ -122,6 +133,8 @@ class SchemaValues:
         return items
 
     def _string(self, schema: dict[str, Any]) -> str:
+        if schema.get("format") == "date-time":
+            return self._random.choice(TIMES)
         accepted = [word for word in WORDS if _accepts_word(word, schema)]
         assert accepted, f"no word matches {schema}"
         return self._random.choice(accepted)
@@ -132,7 +145,8 @@ class SchemaValues:
         return self._string(schema)
 
     def _integer(self, schema: dict[str, Any]) -> int:
-        low, high = schema.get("minimum", NUMBERS[0]), schema.get("maximum", NUMBERS[-1])
+        largest = NUMBERS[-2] if schema.get("format") == "int32" else NUMBERS[-1]
+        low, high = schema.get("minimum", NUMBERS[0]), schema.get("maximum", largest)
         return self._random.choice([number for number in (*NUMBERS, low, high) if low <= number <= high])
 
     def _number(self, schema: dict[str, Any]) -> float:

@@ -8,7 +8,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from steward.etcd.client import Endpoints, EtcdClient, KeyValue
+from steward.etcd.answers import KeyValue
+from steward.etcd.client import Endpoints, EtcdClient
 from steward.etcd.errors import Unreachable
 from steward.local.control_plane import ControlPlane
 from steward.multigres import names

@@ -72,3 +72,9 @@ def test_a_shard_without_a_known_primary_has_no_primary_cell() -> None:
     [shard] = primary_cells(cluster, [])
     assert shard.cell == ""
     assert primary_cells(cluster, [decode_pooler(encode_pooler("p", role=1))]) == [shard._replace(cell="z1")]
+
+
+def test_the_cell_of_a_primary_is_one_of_the_cluster() -> None:
+    """A record may hold any text: the server is not trusted."""
+    foreign = decode_pooler(encode_pooler("p", role=1))._replace(cell="foreign")
+    assert [primary.cell for primary in primary_cells(resolved(), [foreign])] == [""]

@@ -212,3 +212,11 @@ def test_encoded_fields_can_be_decoded(fields: list[EncodedField]) -> None:
 def test_any_bytes_are_decoded_or_rejected_with_a_reason(data: bytes) -> None:
     with suppress(MalformedRecord):
         assert isinstance(decode_pooler(data), PoolerRecord)
+
+
+@pytest.mark.parametrize(
+    "data", [encode_pooler("p", host="h" * (8 << 10)), encode([EncodedField(99, VARINT, 1)] * 1001)]
+)
+def test_a_record_that_is_too_large_to_be_one_is_malformed(data: bytes) -> None:
+    with pytest.raises(MalformedRecord):
+        decode_pooler(data)

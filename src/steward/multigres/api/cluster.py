@@ -278,7 +278,8 @@ class MultigresClusterSpec(ApiStruct):
     )
 
 
-class CellSummary(ApiStruct):
+# Both summaries are written whole: a status that is carried over must not lose the zeros of an unready cell.
+class CellSummary(ApiStruct, omit_defaults=False):
     """Summary of a cell."""
 
     ready: bool = False
@@ -287,7 +288,7 @@ class CellSummary(ApiStruct):
     """How many gateways are ready."""
 
 
-class DatabaseSummary(ApiStruct):
+class DatabaseSummary(ApiStruct, omit_defaults=False):
     """Summary of a database."""
 
     ready_shards: int = 0
@@ -345,6 +346,8 @@ class MultigresClusterStatus(ApiStruct):
     """The peer Service of the global topology server."""
     retained_claims: Annotated[list[str], Meta(max_length=200, extra_json_schema=ATOMIC)] | Unset = UNSET
     """Volume claims kept from deleted shards and pools."""
+    components: int | Unset = UNSET
+    """The size of the cluster: cells, shards, orchestrators and Postgres servers together. It has a limit."""
 
 
 class ClusterMeta(ApiStruct):

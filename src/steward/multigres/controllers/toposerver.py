@@ -17,6 +17,7 @@ from steward.multigres.controllers.common.context import MultigresContext
 from steward.multigres.controllers.common.foreign_objects import foreign_stall
 from steward.multigres.controllers.common.graceful_deletion import (
     DRAINING,
+    SOON_SECONDS,
     DeletingObject,
     GracefulDeletion,
     deletion_event,
@@ -42,8 +43,12 @@ from steward.multigres.deletion.dependents import (
     unblocked_conditions,
 )
 from steward.multigres.deletion.draining import DrainStage
+from steward.multigres.deletion.ownerless_claims import SetVolumes, claim_deletions
+from steward.multigres.deletion.ownerless_objects import ownerless_members
+from steward.multigres.objects import etcd
 from steward.multigres.objects.metadata import CLUSTER_LABEL, FINALIZER, TOPO_SERVER_LABEL
 from steward.multigres.objects.tree import topo_server_objects
+from steward.multigres.resolution.inheritance import RETAIN
 from steward.multigres.status.conditions import (
     ComponentStatus,
     Stall,
@@ -68,7 +73,7 @@ from steward.runtime.controller.predicates import annotations, any_of, generatio
 from steward.runtime.controller.triggers import For, Watches
 from steward.runtime.plan.executor import PlanResult
 from steward.runtime.plan.finalizers import add_finalizer, remove_finalizer
-from steward.runtime.plan.steps import EventType, Plan, Status
+from steward.runtime.plan.steps import EventType, Plan, Requeue, Status
 from steward.runtime.reconcile import DONE, Result
 
 UNPROTECTED = "Protection is off"
@@ -159,14 +164,17 @@ class TopoServerReconciler:
             return ()
         terms, deleting = self.graceful_deletion.terms(meta), self._deleting(server)
         dependents = dependents_of(server, self._namespace_objects(meta.namespace))
+        claims = self._claim_deletions(server)
         if is_forced(terms.annotations):
-            return self.graceful_deletion.force_plan(deleting, _skipped_message(dependents))
+            return (*claims, *self.graceful_deletion.force_plan(deleting, _skipped_message(dependents)))
         if dependents and is_protected(terms.annotations, terms.grace) and self._has_members(server):
             return self._blocked_plan(server, deleting, dependents)
         if orphans_children(meta):
             return remove_finalizer(deleting.ref, meta, FINALIZER)
         deleting = deleting._replace(other_conditions=tuple(unblocked_conditions(meta, dependents)))
         plan = self.graceful_deletion.plan(deleting, terms)
+        if plan is None and claims:
+            return (*claims, Requeue(SOON_SECONDS))
         if plan is None:
             return self.graceful_deletion.complete(deleting, terms)
         cause = UNPROTECTED if self._has_members(server) else MEMBERS_GONE
@@ -174,9 +182,19 @@ class TopoServerReconciler:
 
     def _deleting(self, server: TopoServerView) -> DeletingObject:
         meta, seconds = server.metadata, self.context.grace.default_seconds
-        workloads = self.graceful_deletion.draining_workloads(STATEFUL_SET, meta, self._pods(server))
-        stages = [DrainStage(workloads, seconds)]
+        pods = self._pods(server)
+        workloads = self.graceful_deletion.draining_workloads(STATEFUL_SET, meta, pods)
+        stages = [DrainStage(workloads, seconds, ownerless_members(pods, meta.name))]
         return DeletingObject(Ref(KIND, key_of(server)), meta, server.status, seconds, stages)
+
+    def _claim_deletions(self, server: TopoServerView) -> Plan:
+        """Deletes claims that have lost their owner with the set, where the policy says so."""
+        spec, key = server.spec, key_of(server)
+        retains = or_default(spec.pvc_deletion_policy, RETAIN).when_deleted != "Delete"
+        if retains or self.sets.get(key) is not None:
+            return ()
+        volumes = SetVolumes(key.name, etcd.CLAIM, or_default(spec.replicas, 3))
+        return claim_deletions([volumes], self._claims(server), self._pods(server))
 
     def _has_members(self, server: TopoServerView) -> bool:
         """Whether there is anything to protect: foreground deletion deletes the members in spite of dependents, and

@@ -9,15 +9,19 @@ counts as busy.
     each workload  running -> scaled to zero -> drained -> deleted
 
 A stage starts when all workloads of the stage before it are gone.
+
+A stage may have pods that no controller manages any more: those of a StatefulSet that was deleted without them. They
+are deleted once no workload of their name is left.
 """
 
 import math
 from collections.abc import Callable, Iterable, Sequence
 from typing import NamedTuple
 
-from steward.kube.objects.kinds import STATEFUL_SET, Kind, Manifest, Ref
+from steward.kube.objects.kinds import POD, STATEFUL_SET, Kind, Manifest, Ref
 from steward.kube.objects.meta import key_of
 from steward.kube.objects.patches import MergePatch
+from steward.kube.objects.timestamps import from_timestamp
 from steward.multigres.deletion.annotations import (
     GraceSettings,
     ShutdownPeriod,
@@ -31,6 +35,7 @@ from steward.multigres.views import PodView, StatefulSetView, WorkloadView
 from steward.runtime.plan.steps import Delete, Patch, Plan, Requeue
 
 SHUTDOWN_OVER = "its graceful shutdown is over"
+NO_CONTROLLER = "it has no controller any more and is no longer desired"
 MIN_WAIT_SECONDS = 0.2
 COUNT_AGAIN_SECONDS = 2.0
 MAX_LISTED = 5
@@ -61,10 +66,21 @@ class DrainingWorkload(NamedTuple):
 
 
 class DrainStage(NamedTuple):
-    """Workloads that shut down together, and the period of each."""
+    """Workloads that shut down together, the period of each, and pods without a controller."""
 
     workloads: Sequence[DrainingWorkload]
     seconds: float
+    ownerless_pods: Sequence[PodView] = ()
+
+    def remaining_pods(self, now: float) -> list[PodView]:
+        """Pods without a controller that have not ended, or not had their grace period yet: a pod on a lost node must
+        not block a deletion for ever. Without pods of a workload that exists and may adopt them."""
+        stems = [f"{workload.live.metadata.name}-" for workload in self.workloads]
+        return [
+            pod
+            for pod in self.ownerless_pods
+            if not any(pod.metadata.name.startswith(stem) for stem in stems) and _seconds_left(pod, now) > 0
+        ]
 
 
 class DeletionTerms(NamedTuple):
@@ -87,13 +103,35 @@ class DrainPlan(NamedTuple):
 
 
 def plan_drain(stages: Sequence[DrainStage], terms: DeletionTerms) -> DrainPlan:
-    """Plans the first stage that still has workloads; later stages wait."""
-    stage = next((stage for stage in stages if stage.workloads), None)
+    """Plans the first stage that still has workloads or pods; later stages wait."""
+    stage = next((each for each in stages if each.workloads or each.remaining_pods(terms.now)), None)
     if stage is None:
         return DrainPlan(())
     period = shutdown_period(terms.annotations, stage.seconds, terms.grace)
-    steps = tuple(step for workload in stage.workloads for step in _workload_steps(workload, period, terms))
-    return DrainPlan(steps, _names(stage.workloads), period.problem)
+    pods = stage.remaining_pods(terms.now)
+    steps = (
+        *(step for workload in stage.workloads for step in _workload_steps(workload, period, terms)),
+        *(_pod_step(pod, terms.now) for pod in pods),
+    )
+    return DrainPlan(steps, _names([*(each.live for each in stage.workloads), *pods]), period.problem)
+
+
+def _pod_step(pod: PodView, now: float) -> Delete | Requeue:
+    if pod.metadata.deletion_timestamp is None:
+        return delete_ownerless_pod(pod)
+    return Requeue(max(_seconds_left(pod, now), MIN_WAIT_SECONDS))
+
+
+def delete_ownerless_pod(pod: PodView) -> Delete:
+    """Only in the version that was read: a controller may have adopted the pod since."""
+    meta = pod.metadata
+    return Delete(Ref(POD, key_of(pod)), meta.uid, NO_CONTROLLER, resource_version=meta.resource_version)
+
+
+def _seconds_left(pod: PodView, now: float) -> float:
+    """Until the grace period of a terminating pod ends, which is the time in its deletion timestamp."""
+    ends_at = pod.metadata.deletion_timestamp
+    return math.inf if ends_at is None else from_timestamp(ends_at) - now
 
 
 def _workload_steps(workload: DrainingWorkload, period: ShutdownPeriod, terms: DeletionTerms) -> Plan:
@@ -141,8 +179,8 @@ def scale_to_zero(workload: DrainingWorkload, period: float, now: float) -> Patc
     return Patch(workload.ref, MergePatch({"metadata": metadata, "spec": spec}))
 
 
-def _names(workloads: Iterable[DrainingWorkload]) -> str:
-    names = sorted(workload.live.metadata.name for workload in workloads)
+def _names(objects: Iterable[Workload | PodView]) -> str:
+    names = sorted(live.metadata.name for live in objects)
     more = f" and {len(names) - MAX_LISTED} more" if len(names) > MAX_LISTED else ""
     return f"{', '.join(names[:MAX_LISTED])}{more}"
 

@@ -55,11 +55,13 @@ class HandoverWait(NamedTuple):
 
 
 class RemovedPool(NamedTuple):
-    """A workload that is no longer desired."""
+    """A workload that is no longer desired. `annotated` has the annotations: the workload itself, or one of its pods if
+    the workload does not exist any more."""
 
     ref: Ref
     annotations: Mapping[str, str]
     pods: Sequence[str]
+    annotated: Ref | None = None
 
 
 def primary_handover(pools: Sequence[PoolState], primary: str | None) -> PrimaryHandover:
@@ -120,7 +122,7 @@ def _request_steps(pool: RemovedPool, now: float) -> tuple[Patch, ...]:
         return ()
     # An annotation on the set itself: the time since which it waits survives a restart.
     annotations = {REMOVAL_REQUESTED: to_timestamp(now)}
-    return (Patch(pool.ref, MergePatch({"metadata": {"annotations": annotations}})),)
+    return (Patch(pool.annotated or pool.ref, MergePatch({"metadata": {"annotations": annotations}})),)
 
 
 def _requested_at(pool: RemovedPool) -> float | None:

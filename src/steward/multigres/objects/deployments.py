@@ -13,7 +13,7 @@ from steward.multigres.objects.pod_spec import (
     Port,
     container_security_context,
     pod_metadata,
-    pod_security_context,
+    pod_security_fields,
     pull_policy,
     pull_secret_fields,
     resource_requirements,
@@ -71,7 +71,7 @@ def _pod(
     placement: Placement, compute: Stateless | MultiOrch, program: ContainerProgram, images: Images
 ) -> Manifest:
     pod: Manifest = {
-        "securityContext": pod_security_context(),
+        **pod_security_fields(),
         "terminationGracePeriodSeconds": GRACE_SECONDS + ENDPOINT_REMOVAL_SECONDS,
         "containers": [_container(compute, program, images)],
         "volumes": [{"name": "tmp", "emptyDir": {}}, *program.volumes],

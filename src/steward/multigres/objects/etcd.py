@@ -25,7 +25,7 @@ from steward.multigres.objects.pod_spec import (
     container_security_context,
     downward_api_env,
     http_probes,
-    pod_security_context,
+    pod_security_fields,
     resource_requirements,
     scheduling_fields,
 )
@@ -35,6 +35,7 @@ from steward.multigres.resolution import defaults
 from steward.multigres.resolution.inheritance import RETAIN
 
 COMPONENT = "toposerver"
+CLAIM = "data"
 CLIENT, PEER, METRICS = Port("client", 2379), Port("peer", 2380), Port("metrics", 2381)
 DATA_DIRECTORY = "/var/lib/etcd"
 
@@ -52,7 +53,7 @@ def etcd_objects(
 
 
 def stateful_set(owner: Owner, labels: Mapping[str, str], spec: TopoServerSpec) -> Manifest:
-    claim = claim_template("data", or_default(spec.storage, defaults.ETCD.storage), selector(labels))
+    claim = claim_template(CLAIM, or_default(spec.storage, defaults.ETCD.storage), selector(labels))
     return {
         "apiVersion": "apps/v1",
         "kind": "StatefulSet",
@@ -74,7 +75,7 @@ def stateful_set(owner: Owner, labels: Mapping[str, str], spec: TopoServerSpec) 
 
 def _pod(owner: Owner, labels: Mapping[str, str], spec: TopoServerSpec) -> Manifest:
     pod: Manifest = {
-        "securityContext": pod_security_context(),
+        **pod_security_fields(),
         "terminationGracePeriodSeconds": 30,
         "containers": [_container(owner, spec)],
         **scheduling_fields(labels, Stateless()),

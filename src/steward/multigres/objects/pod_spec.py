@@ -19,6 +19,8 @@ NONROOT_UID = 65532
 SAMPLING_DIRECTORY = "/etc/otel"
 SAMPLING_KEY = "sampling-config.yaml"
 TELEMETRY_OFF = "disabled"
+APPARMOR_ANNOTATION = "container.apparmor.security.beta.kubernetes.io/"
+UNCONFINED = "unconfined"
 
 
 class Port(NamedTuple):
@@ -54,8 +56,11 @@ def container_security_context() -> Manifest:
     }
 
 
-def pod_security_context(user: int = NONROOT_UID) -> Manifest:
-    return {
+def pod_security_fields(user: int = NONROOT_UID) -> Manifest:
+    """No component calls the API server, so no pod gets a token for it: an image or a service account that the author
+    of a cluster chooses must not bring the rights of that account along. Object stores that trust a service account
+    use tokens of their own, which this setting does not affect."""
+    context = {
         "runAsNonRoot": True,
         "runAsUser": user,
         "runAsGroup": user,
@@ -63,6 +68,7 @@ def pod_security_context(user: int = NONROOT_UID) -> Manifest:
         "fsGroupChangePolicy": "OnRootMismatch",
         "seccompProfile": {"type": "RuntimeDefault"},
     }
+    return {"securityContext": context, "automountServiceAccountToken": False}
 
 
 def resource_requirements(resources: Resources | Any) -> Manifest:
@@ -88,9 +94,18 @@ def scheduling_fields(labels: Mapping[str, str], compute: Stateless | MultiOrch 
 
 def pod_metadata(labels: Mapping[str, str], compute: Stateless | MultiOrch) -> Manifest:
     meta: Manifest = {"labels": {**or_default(compute.pod_labels, {}), **labels}}
-    if annotations := or_default(compute.pod_annotations, {}):
-        meta["annotations"] = dict(annotations)
+    if annotations := allowed_annotations(or_default(compute.pod_annotations, {})):
+        meta["annotations"] = annotations
     return meta
+
+
+def allowed_annotations(annotations: Mapping[str, str]) -> dict[str, str]:
+    """Without those that take the default AppArmor profile away: Pod Security `baseline` forbids them."""
+    return {
+        name: value
+        for name, value in annotations.items()
+        if not (name.startswith(APPARMOR_ANNOTATION) and value == UNCONFINED)
+    }
 
 
 def pull_secret_fields(images: Images) -> Manifest:

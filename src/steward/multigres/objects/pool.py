@@ -17,7 +17,7 @@ from steward.multigres.api.unset import or_default
 from steward.multigres.objects.backup import BackupAccess, backup_access
 from steward.multigres.objects.metadata import POOL_LABEL, Manifest, metadata, selector
 from steward.multigres.objects.pod_spec import (
-    pod_security_context,
+    pod_security_fields,
     pull_secret_fields,
     sampling_volumes,
     scheduling_fields,
@@ -40,6 +40,7 @@ from steward.multigres.resolution import defaults
 from steward.multigres.resolution.inheritance import RETAIN
 
 COMPONENT = "shard-pool"
+CLAIM = "pgdata"
 POSTGRES_USER = 999
 GRACE_SECONDS = 60
 CONFIG_ANNOTATION = "multigres.com/postgres-config-hash"
@@ -67,7 +68,7 @@ def _cell_objects(shard: ShardInputs, name: str, cell: str) -> list[Manifest]:
 
 def stateful_set(shard: ShardInputs, name: str, cell: str, labels: Mapping[str, str]) -> Manifest:
     pool = or_default(shard.spec.pools, {})[name]
-    claim = claim_template("pgdata", or_default(pool.storage, defaults.POOL.storage), selector(labels))
+    claim = claim_template(CLAIM, or_default(pool.storage, defaults.POOL.storage), selector(labels))
     return {
         "apiVersion": "apps/v1",
         "kind": "StatefulSet",
@@ -108,7 +109,7 @@ def _pod(shard: ShardInputs, name: str, cell: str, labels: Mapping[str, str]) ->
     access = backup_access(shard, cell)
     build = PoolPod(shard, pool, cell, names.pool_headless(shard.path, name, cell), access)
     pod: Manifest = {
-        "securityContext": pod_security_context(POSTGRES_USER),
+        **pod_security_fields(POSTGRES_USER),
         "terminationGracePeriodSeconds": GRACE_SECONDS,
         "initContainers": [pgctld_container(build)],
         "containers": [pooler_container(build), exporter_container(build)],

@@ -5,8 +5,8 @@ and an empty list are different. `resources`, `storage`, a cell's topology serve
 replaced as a whole; other structs merge field by field, pools and labels key by key. Inputs are not modified.
 """
 
-from collections.abc import Iterable, Mapping
-from functools import cache
+from collections.abc import Iterable, Iterator, Mapping
+from functools import cache, cached_property
 from typing import Any, NamedTuple, TypeVar
 
 import msgspec
@@ -20,7 +20,10 @@ P = TypeVar("P", bound=ApiStruct)
 
 ATOMIC_PARTS = (Resources, Storage, LocalTopoServer)
 KEYED_FIELDS = frozenset({"pools", "pod_labels", "pod_annotations"})
+WHOLE = None
 Path = tuple[str, ...]
+Origins = dict[str | None, Any]
+"""The source of each field, or the origins below it; WHOLE is the source of a part that a level set as a whole."""
 
 
 class Layer(NamedTuple):
@@ -30,42 +33,46 @@ class Layer(NamedTuple):
     part: ApiStruct
 
 
-class Merged(NamedTuple):
-    """A merged struct, with the source of every value in it."""
+class _Level(NamedTuple):
+    """The source of a layer, and the origins of the part that it is merged into."""
 
-    part: Any
-    origins: Mapping[Path, str]
+    source: str
+    origins: Origins
+
+    def nested(self, name: str) -> "_Level":
+        known = self.origins.get(name, {})
+        nested = known if isinstance(known, dict) else {WHOLE: known}
+        self.origins[name] = nested
+        return _Level(self.source, nested)
 
 
-def merge_layers(empty: P, layers: Iterable[Layer]) -> tuple[P, dict[Path, str]]:
+def merge_layers(empty: P, layers: Iterable[Layer]) -> tuple[P, Origins]:
     """Merges the layers over `empty`; the last one has the highest precedence."""
-    merged: Merged = Merged(empty, {})
+    merged, origins = empty, Origins()
     for layer in layers:
-        merged = _merge_part(merged, layer.part, layer.source, ())
-    return merged.part, dict(merged.origins)
+        merged = _merge_part(merged, layer.part, _Level(layer.source, origins))
+    return merged, origins
 
 
-def _merge_part(below: Merged, part: ApiStruct, source: str, path: Path) -> Merged:
+def _merge_part(below: Any, part: ApiStruct, level: _Level) -> Any:
     changes: dict[str, Any] = {}
-    origins = below.origins
     for name in part.__struct_fields__:
         value = getattr(part, name)
-        if value is UNSET:
-            continue
-        merged = _merge_value(Merged(getattr(below.part, name), origins), value, source, (*path, name))
-        changes[name], origins = merged
-    return Merged(msgspec.structs.replace(below.part, **changes), origins)
+        if value is not UNSET:
+            changes[name] = _merge_value(getattr(below, name), value, name, level)
+    return msgspec.structs.replace(below, **changes)
 
 
-def _merge_value(below: Merged, value: Any, source: str, path: Path) -> Merged:
-    if path[-1] in KEYED_FIELDS and isinstance(value, dict):
-        return _merge_keyed(below, value, source, path)
+def _merge_value(below: Any, value: Any, name: str, level: _Level) -> Any:
+    if name in KEYED_FIELDS and isinstance(value, dict):
+        return _merge_keyed(below, value, level.nested(name))
     if isinstance(value, ApiStruct) and not isinstance(value, ATOMIC_PARTS):
-        if isinstance(below.part, type(value)):
-            return _merge_part(below, value, source, path)
+        if isinstance(below, type(value)):
+            return _merge_part(below, value, level.nested(name))
         if not _has_required_fields(type(value)):
-            return _merge_part(Merged(type(value)(), below.origins), value, source, path)
-    return Merged(value, {**_without_path(below.origins, path), path: source})
+            return _merge_part(type(value)(), value, level.nested(name))
+    level.origins[name] = level.source
+    return value
 
 
 @cache
@@ -74,15 +81,38 @@ def _has_required_fields(part: type[ApiStruct]) -> bool:
     return any(field.required for field in msgspec.structs.fields(part))
 
 
-def _merge_keyed(below: Merged, value: dict[str, Any], source: str, path: Path) -> Merged:
-    merged = dict(below.part) if isinstance(below.part, dict) else {}
-    origins = below.origins
+def _merge_keyed(below: Any, value: dict[str, Any], level: _Level) -> dict[str, Any]:
+    merged = dict(below) if isinstance(below, dict) else {}
     for key, entry in value.items():
-        merged[key], origins = _merge_value(
-            Merged(merged.get(key, UNSET), origins), entry, source, (*path, key)
-        )
-    return Merged(merged, origins)
+        merged[key] = _merge_value(merged.get(key, UNSET), entry, key, level)
+    return merged
 
 
-def _without_path(origins: Mapping[Path, str], path: Path) -> dict[Path, str]:
-    return {other: source for other, source in origins.items() if other[: len(path)] != path}
+class FlatOrigins(Mapping[Path, str]):
+    """The source of each value by its full path. Derived at the first access: only explanations need it."""
+
+    def __init__(self, parts: Mapping[Path, Origins]) -> None:
+        self._parts = parts
+
+    @cached_property
+    def _sources(self) -> dict[Path, str]:
+        return {
+            path: source for start, origins in self._parts.items() for path, source in _flat(start, origins)
+        }
+
+    def __getitem__(self, path: Path) -> str:
+        return self._sources[path]
+
+    def __iter__(self) -> Iterator[Path]:
+        return iter(self._sources)
+
+    def __len__(self) -> int:
+        return len(self._sources)
+
+
+def _flat(path: Path, origins: Origins) -> Iterator[tuple[Path, str]]:
+    for name, known in origins.items():
+        if isinstance(known, dict):
+            yield from _flat((*path, str(name)), known)
+        else:
+            yield (path if name is WHOLE else (*path, name)), known

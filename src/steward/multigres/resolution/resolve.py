@@ -42,7 +42,7 @@ from steward.multigres.resolution.deprecated_fields import (
     replace_deprecated_pool_fields,
 )
 from steward.multigres.resolution.inheritance import inherited_backup, inherited_policy
-from steward.multigres.resolution.layers import Layer, Path, merge_layers
+from steward.multigres.resolution.layers import FlatOrigins, Layer, Origins, Path, merge_layers
 from steward.multigres.resolution.resolved import (
     ClusterIdentity,
     ResolvedCell,
@@ -78,10 +78,12 @@ class _Resolution:
         self.spec = spec
         self.templates = templates
         self.used: dict[str, set[str]] = {CORE: set(), CELL: set(), SHARD: set()}
-        self.origins: dict[Path, str] = {}
+        self.origins: dict[Path, Origins] = {}
         self.problems: list[SpecProblem] = []
         self.skipped: list[SkippedPlacement] = []
-        self.cell_names = [cell_name(entry) for entry in or_default(spec.cells, [])]
+        # One list for all placements in all cells: a list of its own would make each shard as large as the cells.
+        self.all_cells = sorted(cell_name(entry) for entry in or_default(spec.cells, []))
+        self.cell_names = frozenset(self.all_cells)
 
     def cluster(self) -> ResolvedCluster:
         topo = self.topo()
@@ -100,7 +102,7 @@ class _Resolution:
             cells,
             databases,
             {kind: tuple(sorted(used)) for kind, used in self.used.items()},
-            self.origins,
+            FlatOrigins(self.origins),
             tuple(self.problems),
             tuple(self.skipped),
         )
@@ -110,8 +112,7 @@ class _Resolution:
         return [] if value is UNSET else [Layer("spec", value)]
 
     def merge(self, path: Path, empty: P, layers: Iterable[Layer]) -> P:
-        part, origins = merge_layers(empty, layers)
-        self.origins.update({(*path, *below): source for below, source in origins.items()})
+        part, self.origins[path] = merge_layers(empty, layers)
         return part
 
     def template(self, kind: str, explicit: str | msgspec.UnsetType, field: str) -> tuple[str, Any]:
@@ -347,7 +348,7 @@ class _Resolution:
         `written` are the cells that the cluster's own spec names: those must exist.
         """
         if not requested:
-            return sorted(self.cell_names)
+            return self.all_cells
         for cell in requested:
             if cell in self.cell_names:
                 continue

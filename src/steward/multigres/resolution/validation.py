@@ -17,14 +17,21 @@ from steward.multigres.api.compute import Resources, Storage
 from steward.multigres.api.scalars import Unset, is_cell_name
 from steward.multigres.api.unset import or_default
 from steward.multigres.resolution import defaults
+from steward.multigres.resolution.cluster_size import cluster_size, size_problem
 from steward.multigres.resolution.maintenance_window import window_problem
 from steward.multigres.resolution.name_collisions import name_collisions
 from steward.multigres.resolution.resolve import cell_name
 from steward.multigres.resolution.resolved import ResolvedCluster, SpecProblem
 
 
-def validate(spec: MultigresClusterSpec, resolved: ResolvedCluster) -> list[SpecProblem]:
-    """All problems that keep the operator from applying the cluster."""
+def validate(spec: MultigresClusterSpec, resolved: ResolvedCluster, accepted: int = 0) -> list[SpecProblem]:
+    """All problems that keep the operator from applying the cluster. `accepted` is its size before the change.
+
+    A cluster that is too large has no other problem: looking for them would take the time that the limit saves.
+    """
+    too_large = size_problem(cluster_size(resolved), accepted)
+    if too_large is not None:
+        return [too_large]
     return [
         *resolved.problems,
         *_invalid_cell_names(spec),

@@ -10,6 +10,7 @@ from steward.multigres.api.cluster import MultigresClusterSpec, ShardEntry
 from steward.multigres.api.compute import Pool
 from steward.multigres.api.unset import or_default
 from steward.multigres.resolution import defaults
+from steward.multigres.resolution.bounded_lists import first_texts
 from steward.multigres.resolution.resolved import LocatedShard, ResolvedCluster
 
 UPSTREAM_IMAGES = "ghcr.io/multigres/"
@@ -18,7 +19,7 @@ READ_ONLY = "readOnly"
 
 
 def spec_warnings(spec: MultigresClusterSpec, resolved: ResolvedCluster) -> list[str]:
-    return [
+    warnings = [
         *_etcd_members(resolved),
         *_deleted_volumes(spec),
         *_skipped_placements(resolved),
@@ -29,6 +30,7 @@ def spec_warnings(spec: MultigresClusterSpec, resolved: ResolvedCluster) -> list
         *_unsupported_sharding(resolved),
         *_load_balancer(spec),
     ]
+    return first_texts(warnings, "warnings")
 
 
 def deletion_warnings(options: Mapping[str, Any]) -> tuple[str, ...]:

@@ -1,7 +1,7 @@
 """Resolves and validates a cluster on given contents of its templates. Pure."""
 
 import datetime
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 import msgspec
@@ -13,6 +13,7 @@ from steward.multigres.api.core_template import CoreTemplateSpec
 from steward.multigres.api.shard_template import ShardTemplateSpec
 from steward.multigres.api.unset import or_default
 from steward.multigres.api.updates import UpdatePolicy
+from steward.multigres.resolution.bounded_lists import first_texts
 from steward.multigres.resolution.maintenance_window import is_open, next_opening, window_problem
 from steward.multigres.resolution.resolve import resolve
 from steward.multigres.resolution.resolved import ClusterIdentity, ResolvedCluster, SpecProblem, Templates
@@ -42,6 +43,8 @@ class UpdateInputs(NamedTuple):
     reported_generations: Mapping[str, int] | None
     annotations: Mapping[str, str]
     now: datetime.datetime
+    accepted_components: int = 0
+    """The size up to which the cluster was accepted before."""
 
     @property
     def policy(self) -> UpdatePolicy:
@@ -83,12 +86,12 @@ def resolve_candidate(inputs: UpdateInputs, contents: TemplateContents) -> Candi
             unusable[key.kind, key.name] = f"cannot be read: {error}"
     templates = Templates(typed["CoreTemplate"], typed["CellTemplate"], typed["ShardTemplate"], unusable)
     resolved = resolve(inputs.identity, inputs.spec, templates)
-    return Candidate(resolved, validate(inputs.spec, resolved))
+    return Candidate(resolved, validate(inputs.spec, resolved, inputs.accepted_components))
 
 
 def used_templates(resolved: ResolvedCluster) -> list[TemplateKey]:
     return [TemplateKey(kind, name) for kind, names in resolved.templates.items() for name in names]
 
 
-def describe_problems(problems: list[SpecProblem]) -> str:
-    return "; ".join(f"{problem.field}: {problem.message}" for problem in problems)
+def describe_problems(problems: Sequence[SpecProblem]) -> str:
+    return "; ".join(first_texts([f"{problem.field}: {problem.message}" for problem in problems], "problems"))

@@ -109,17 +109,13 @@ def poolers_by_shard(
     cluster: ResolvedCluster, poolers: Iterable[PoolerRecord]
 ) -> dict[str, list[PoolerRecord]]:
     """Poolers by name of their Shard."""
-    records = list(poolers)
-    by_shard = {}
-    for located in cluster.shards():
-        path = resolved_shard_path(cluster, located)
-        by_shard[names.shard(path)] = [
-            record
-            for record in records
-            if (record.database, record.table_group, record.shard)
-            == (path.database, path.table_group, path.shard)
-        ]
-    return by_shard
+    by_path: dict[tuple[str, str, str], list[PoolerRecord]] = {}
+    for record in poolers:
+        by_path.setdefault((record.database, record.table_group, record.shard), []).append(record)
+    paths = [resolved_shard_path(cluster, located) for located in cluster.shards()]
+    return {
+        names.shard(path): by_path.get((path.database, path.table_group, path.shard), []) for path in paths
+    }
 
 
 class PrimaryCell(NamedTuple):
@@ -130,7 +126,11 @@ class PrimaryCell(NamedTuple):
 
 
 def primary_cells(cluster: ResolvedCluster, poolers: Iterable[PoolerRecord]) -> list[PrimaryCell]:
+    # The text of a record is not trusted: only names of the cluster's own cells reach a status.
+    cells = {cell.name for cell in cluster.cells}
+    by_shard = poolers_by_shard(cluster, poolers)
+    primaries = {shard: find_primary(records) for shard, records in by_shard.items()}
     return [
-        PrimaryCell(shard, "" if (primary := find_primary(records)) is None else primary.cell)
-        for shard, records in poolers_by_shard(cluster, poolers).items()
+        PrimaryCell(shard, primary.cell if primary is not None and primary.cell in cells else "")
+        for shard, primary in primaries.items()
     ]

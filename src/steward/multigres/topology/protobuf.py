@@ -5,10 +5,13 @@ a record is rewritten, so that fields of a newer data plane are not lost.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
+from itertools import islice
 from typing import NamedTuple
 
 VARINT, FIXED64, BYTES, FIXED32 = 0, 1, 2, 5
 _WIDTHS = {FIXED64: 8, FIXED32: 4}
+MAX_FIELDS = 1000
+"""Of one message. The largest real one, a database in 50 cells, has about 60."""
 
 
 class EncodedField(NamedTuple):
@@ -60,7 +63,10 @@ def _varint(value: int) -> bytes:
 
 
 def decode(data: bytes) -> list[EncodedField]:
-    return list(_decoded(data))
+    fields = list(islice(_decoded(data), MAX_FIELDS + 1))
+    if len(fields) > MAX_FIELDS:
+        raise MalformedRecord(f"it has more than {MAX_FIELDS} fields")
+    return fields
 
 
 def _decoded(data: bytes) -> Iterator[EncodedField]:

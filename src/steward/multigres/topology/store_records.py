@@ -39,6 +39,8 @@ OWNED_FIELDS: Mapping[str, OwnedFields] = {
     },
 }
 QUORUM = {"AT_LEAST_2": 3, "MULTI_CELL_AT_LEAST_2": 4}
+POOLER_BYTES = 8 << 10
+"""The longest record of a pooler that is decoded; real ones have a few hundred bytes. The server is not trusted."""
 PRIMARY_ROLE = 1
 SHUTDOWN = 4
 
@@ -73,7 +75,11 @@ class PoolerRecord(NamedTuple):
     lifecycle: int
 
     def belongs_to_pod(self, pod: str) -> bool:
-        return pod in (self.name, self.hostname) or self.hostname.startswith(f"{pod}.")
+        return pod in self.pod_names()
+
+    def pod_names(self) -> set[str]:
+        """The names that its pod may have. The name of a pod in a StatefulSet is the first label of its host name."""
+        return {self.name, self.hostname, self.hostname.partition(".")[0]}
 
 
 def cell_key(root: str, cell: str) -> str:
@@ -142,6 +148,8 @@ def _durability(policy: str) -> list[EncodedField]:
 
 
 def decode_pooler(data: bytes) -> PoolerRecord:
+    if len(data) > POOLER_BYTES:
+        raise MalformedRecord(f"the record of a pooler is longer than {POOLER_BYTES} bytes")
     record = DecodedMessage.decode(data)
     identity, shard = record.message(1), record.message(2)
     return PoolerRecord(
@@ -240,7 +248,5 @@ def find_primary(poolers: Sequence[PoolerRecord]) -> PoolerRecord | None:
 
 def stale_poolers(poolers: Mapping[str, PoolerRecord], pods: Iterable[str]) -> list[str]:
     """Keys of records whose pods no longer exist."""
-    existing = list(pods)
-    return sorted(
-        key for key, pooler in poolers.items() if not any(pooler.belongs_to_pod(pod) for pod in existing)
-    )
+    existing = set(pods)
+    return sorted(key for key, pooler in poolers.items() if not existing & pooler.pod_names())

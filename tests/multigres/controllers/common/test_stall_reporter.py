@@ -34,6 +34,7 @@ class FakeContext:
         self.forgotten: list[str] = []
         self.foreign_objects = SimpleNamespace(forget=self.forgotten.append)
         self.reporter = self
+        self.rejections = 0
 
     def now(self) -> str:
         return "2026-01-01T00:00:00Z"
@@ -44,6 +45,9 @@ class FakeContext:
 
     async def execute(self, plan: Plan, ref: object) -> Any:
         assert not any(isinstance(step, Status) for step in plan)
+        if self.rejections:
+            self.rejections -= 1
+            raise Invalid(422, "Invalid", "status is invalid")
         return SimpleNamespace(result=DONE)
 
 
@@ -105,3 +109,15 @@ async def test_a_name_that_is_taken_drops_the_cached_foreign_names() -> None:
         await reconciler.reconcile(KEY)
     assert context.forgotten == ["shop"]
     assert context.written == []
+
+
+async def test_a_status_that_is_rejected_is_written_without_its_details() -> None:
+    """Else the status would stay as it was, and nothing would show why."""
+    reconciler, context = failing_with(Invalid(422, "Invalid", "status.cells.z1: must not be null"))
+    context.rejections = 1
+    with pytest.raises(Invalid):
+        await reconciler.reconcile(KEY)
+    [rejected, written] = context.written
+    assert rejected["primaryCell"] == "z1"
+    assert written.keys() == {"observedGeneration", "conditions", "phase", "message"}
+    assert "must not be null" in written["message"]

@@ -1,5 +1,6 @@
 """The topology controller while its server cannot be used: waiting, reporting and retrying."""
 
+import socket
 from typing import Any, cast
 
 import msgspec
@@ -17,6 +18,7 @@ from steward.multigres.controllers.cell.reconciler import NO_RECORD, add_missing
 from steward.multigres.controllers.common.context import MultigresContext
 from steward.multigres.controllers.common.primaries import Primaries
 from steward.multigres.controllers.common.status_contributions import StatusContributor
+from steward.multigres.controllers.topology import reconciler
 from steward.multigres.controllers.topology.reconciler import (
     FORGET_SECONDS,
     QUIET_SECONDS,
@@ -26,7 +28,7 @@ from steward.multigres.controllers.topology.reconciler import (
 )
 from steward.multigres.controllers.topology.retry import CHECK_SECONDS, seconds_until_next
 from steward.multigres.names import ShardPath
-from steward.multigres.objects.metadata import CLUSTER_LABEL
+from steward.multigres.objects.metadata import CLUSTER_LABEL, FINALIZER
 from steward.multigres.status.conditions import PodProblems
 from steward.multigres.views import PodView
 from steward.runtime.manager.connect_to import Forward
@@ -36,7 +38,13 @@ from steward.runtime.plan.steps import Plan, Requeue, Status
 from steward.testkit import FakeClock
 from tests.multigres.support.clusters import cluster
 
-KEY_PARTS = {"namespace": "shop", "uid": "u", "resourceVersion": "1", "generation": 3}
+KEY_PARTS = {
+    "namespace": "shop",
+    "uid": "u",
+    "resourceVersion": "1",
+    "generation": 3,
+    "finalizers": [FINALIZER],
+}
 SHARD = names.shard(ShardPath("mini", "postgres", "default", "0-inf"))
 
 
@@ -59,7 +67,7 @@ class FakeContext:
 
     def add_object(self, rule: CacheRule[Any], manifest: dict[str, Any]) -> None:
         self.version += 1
-        manifest["metadata"] |= {**KEY_PARTS, "resourceVersion": str(self.version)}
+        manifest["metadata"] = {**KEY_PARTS, "resourceVersion": str(self.version), **manifest["metadata"]}
         self.store(rule).put_watched(0, msgspec.json.encode(manifest))
 
 
@@ -83,11 +91,11 @@ class PlanRecorder:
 class Scenario:
     """A cluster whose topology server has ready pods and does not listen."""
 
-    def __init__(self) -> None:
+    def __init__(self, port: int = 0) -> None:
         self.clock = FakeClock()
         self.context = FakeContext(self.clock)
         self.plans = PlanRecorder()
-        [port] = ports.free_ports(1)
+        port = port or ports.free_ports(1)[0]
         settings = Settings(connect_to=(Forward("mini-global-topo.shop.svc", 2379, "127.0.0.1", port),))
         self.reconciler = TopologyReconciler(
             cast(MultigresContext, self.context), cast(StatusContributor, self.plans), settings
@@ -95,9 +103,9 @@ class Scenario:
         self.born = to_timestamp(self.clock.now())
         self.put_cluster()
 
-    def put_cluster(self, *conditions: dict[str, Any]) -> None:
+    def put_cluster(self, *conditions: dict[str, Any], **metadata: Any) -> None:
         manifest = cluster("shop")
-        manifest["metadata"]["creationTimestamp"] = self.born
+        manifest["metadata"] |= {"creationTimestamp": self.born, **metadata}
         manifest["status"] = {"conditions": list(conditions)}
         self.context.add_object(self.context.rules.cluster, manifest)
 
@@ -155,6 +163,28 @@ async def test_an_unreachable_server_is_retried_with_backoff(scenario: Scenario)
     assert scenario.plans.waits == seconds_until_next(scenario.clock.monotonic(), CHECK_SECONDS)
     assert scenario.condition["reason"] == "TopologyUnreachable"
     assert scenario.condition["message"].endswith("; it is tried again by itself")
+
+
+async def test_servers_that_answer_too_slowly_do_not_occupy_a_worker(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(reconciler, "SYNCHRONIZE_SECONDS", 0.1)
+    with socket.create_server(("127.0.0.1", 0)) as deaf:
+        scenario = Scenario(port=deaf.getsockname()[1])
+        scenario.put_server(ready=1)
+        scenario.clock.advance(QUIET_SECONDS)
+        for _ in range(REPORT_AFTER_FAILURES):
+            await scenario.reconcile()
+    assert scenario.condition["message"].startswith(
+        "the topology servers did not answer all requests within 0.1 s"
+    )
+
+
+async def test_a_cluster_without_its_finalizer_is_not_registered(scenario: Scenario) -> None:
+    """It could be deleted and leave its records."""
+    scenario.put_server(ready=1)
+    scenario.put_cluster(finalizers=[])
+    assert (await scenario.reconcile()).last == ()
 
 
 async def test_another_ready_member_resets_the_backoff(scenario: Scenario) -> None:

@@ -3,7 +3,11 @@
 import pytest
 
 from steward.etcd.errors import EtcdError
-from steward.multigres.controllers.topology.registration import living_poolers, register_records
+from steward.multigres.controllers.topology.registration import (
+    RECORDS_PER_POD,
+    living_poolers,
+    register_records,
+)
 from steward.multigres.topology.protobuf import DecodedMessage, encode, text_field
 from steward.multigres.topology.store_records import (
     CellRecord,
@@ -92,3 +96,14 @@ async def test_only_stale_poolers_of_the_given_databases_are_removed() -> None:
     found = await living_poolers(etcd, ROOT, {"postgres"}, {"here"})
     assert [each.name for each in found] == ["here"]
     assert set(etcd.records) == {f"{ROOT}/poolers/here/Pooler", f"{ROOT}/poolers/odd/Pooler"}
+
+
+async def test_a_server_cannot_fill_the_memory_with_records_of_one_pod() -> None:
+    etcd = MemoryEtcd()
+    for number in range(1000):
+        etcd.set_value(f"{ROOT}/poolers/{number}/Pooler", encode_pooler("here"))
+    for number in (998, 999):
+        etcd.set_value(f"{ROOT}/poolers/{number}/Pooler", encode_pooler("here", role=1))
+    found = await living_poolers(etcd, ROOT, {"postgres"}, {"here"})
+    assert len(found) == RECORDS_PER_POD
+    assert [each.is_primary for each in found[:3]] == [True, True, False], "both primaries are reported"

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from msgspec import UNSET
 
 from steward.kube.objects.kinds import DEPLOYMENT, Key, Ref
+from steward.multigres import names
 from steward.multigres.cache_rules import CELL as KIND
 from steward.multigres.cache_rules import TOPO_SERVER
 from steward.multigres.controllers.common.context import MultigresContext
@@ -19,13 +20,15 @@ from steward.multigres.controllers.common.deregistration import (
 )
 from steward.multigres.controllers.common.graceful_deletion import DeletingObject, GracefulDeletion
 from steward.multigres.controllers.common.resolution import SpecResolver
+from steward.multigres.deletion import topology_mark
 from steward.multigres.deletion.annotations import (
     has_finalizer,
     is_forced,
     orphans_children,
 )
 from steward.multigres.deletion.dependents import local_server_name
-from steward.multigres.deletion.draining import DeletionTerms, DrainStage
+from steward.multigres.deletion.draining import DeletionTerms, DrainingWorkload, DrainStage
+from steward.multigres.deletion.ownerless_objects import is_ownerless_part
 from steward.multigres.objects import orchestrator, pool
 from steward.multigres.objects.metadata import CELL_LABEL, CLUSTER_LABEL, COMPONENT_LABEL, FINALIZER
 from steward.multigres.views import CellView, ClusterView, PodView
@@ -54,7 +57,8 @@ class CellDeletion:
         if not has_finalizer(meta):
             return ()
         terms, seconds = self.graceful_deletion.terms(meta), self.context.grace.default_seconds
-        stages = [DrainStage(self.graceful_deletion.draining_workloads(DEPLOYMENT, meta, pods), seconds)]
+        gateways = self.graceful_deletion.draining_workloads(DEPLOYMENT, meta, pods)
+        stages = [DrainStage([*gateways, *await self._ownerless_gateways(cell, pods)], seconds)]
         ref = Ref(KIND, Key(meta.namespace, meta.name))
         deleting = DeletingObject(ref, meta, cell.status, seconds, stages)
         if orphans_children(meta):
@@ -66,13 +70,26 @@ class CellDeletion:
             return plan
         return await self._plan_after_drain(cell, deleting, terms)
 
+    async def _ownerless_gateways(self, cell: CellView, pods: Sequence[PodView]) -> list[DrainingWorkload]:
+        """Gateways that were orphaned with this Cell or by hand. A Cell that the cluster still desires is created again
+        and takes them over."""
+        namespace, cluster_name = cell.metadata.namespace, cell.metadata.labels.get(CLUSTER_LABEL, "")
+        cluster = self.clusters.get(Key(namespace, cluster_name))
+        live = self.deployments.get(Key(namespace, names.gateway(cluster_name, cell.spec.name)))
+        if cluster is None or live is None or await self._is_desired(cluster, cell):
+            return []
+        if not is_ownerless_part(DEPLOYMENT, live.metadata, cluster_name):
+            return []
+        return [self.graceful_deletion.draining_workload(DEPLOYMENT, live, pods)]
+
     async def _plan_after_drain(self, cell: CellView, deleting: DeletingObject, terms: DeletionTerms) -> Plan:
         meta = deleting.meta
         cluster = self.clusters.get(Key(meta.namespace, meta.labels.get(CLUSTER_LABEL, "")))
-        if cluster is None or self._is_desired(cluster, cell):
+        if cluster is None or await self._is_desired(cluster, cell):
             return self.graceful_deletion.complete(deleting, terms)
-        if names := self._remaining_workloads(cell):
-            return self.graceful_deletion.blocked_status(deleting, f"waiting for {', '.join(names)} to end")
+        if remaining := self._remaining_workloads(cell):
+            message = f"waiting for {', '.join(remaining)} to end"
+            return self.graceful_deletion.blocked_status(deleting, message)
         result = await self._deregister(cell, deleting, terms)
         if result.waits_for:
             return self.graceful_deletion.blocked_status(deleting, result.waits_for)
@@ -84,17 +101,19 @@ class CellDeletion:
         reference, managed = cell.spec.global_topo_server, cell.spec.topo_server_ref
         if reference is UNSET:
             return DeregistrationResult()
-        target = TopologyTarget(reference, "" if managed is UNSET else managed.name)
+        cluster = self.clusters.get(Key(deleting.meta.namespace, deleting.meta.labels.get(CLUSTER_LABEL, "")))
+        may_have_records = cluster is None or topology_mark.may_have_records(cluster.metadata)
+        target = TopologyTarget(reference, "" if managed is UNSET else managed.name, may_have_records)
         root, name = reference.root_path, cell.spec.name
         return await self.records.deregister(
             deleting, terms, target, lambda etcd: remove_cell_records(etcd, root, name)
         )
 
-    def _is_desired(self, cluster: ClusterView, cell: CellView) -> bool:
+    async def _is_desired(self, cluster: ClusterView, cell: CellView) -> bool:
         """A cluster whose spec cannot be resolved deletes nothing, so a user must have deleted the Cell."""
         if cluster.metadata.deletion_timestamp is not None:
             return False
-        resolved = self.resolver.resolve(cluster).resolved
+        resolved = (await self.resolver.resolve(cluster)).resolved
         return resolved is None or any(desired.name == cell.spec.name for desired in resolved.cells)
 
     def _remaining_workloads(self, cell: CellView) -> list[str]:

@@ -30,10 +30,16 @@ from steward.multigres.controllers.cluster.template_updates import (
 from steward.multigres.controllers.common.child_triggers import PODS, owned_triggers
 from steward.multigres.controllers.common.context import MultigresContext
 from steward.multigres.controllers.common.foreign_objects import foreign_stall
-from steward.multigres.controllers.common.resolution import ResolvedSpec, SpecResolver, may_affect
+from steward.multigres.controllers.common.resolution import (
+    ResolvedSpec,
+    SpecResolver,
+    beside_the_loop,
+    may_affect,
+)
 from steward.multigres.deletion.annotations import DELETION_ANNOTATIONS
+from steward.multigres.deletion.topology_mark import finalizer_steps
 from steward.multigres.objects import gateway, multiadmin, secrets
-from steward.multigres.objects.metadata import CLUSTER_LABEL, COMPONENT_LABEL, FINALIZER, Owner
+from steward.multigres.objects.metadata import CLUSTER_LABEL, COMPONENT_LABEL, Owner
 from steward.multigres.objects.tree import cluster_objects
 from steward.multigres.resolution.resolved import ResolvedCluster
 from steward.multigres.status.conditions import (
@@ -58,7 +64,7 @@ from steward.runtime.controller.controller import Controller
 from steward.runtime.controller.predicates import own_object, selected_fields
 from steward.runtime.controller.triggers import For, Owns, Watches
 from steward.runtime.observability import tracing
-from steward.runtime.plan.finalizers import add_finalizer
+from steward.runtime.plan.executor import PlanResult, StepEffect
 from steward.runtime.plan.steps import Create, Plan
 from steward.runtime.reconcile import DONE, Lane, Result
 
@@ -143,7 +149,7 @@ class ClusterReconciler:
         if cluster.metadata.deletion_timestamp is not None:
             plan = await self.deletion.plan_deletion(cluster)
             return await self.deletion.graceful_deletion.execute(plan, Ref(KIND, key))
-        spec = self.resolver.resolve(cluster)
+        spec = await self.resolver.resolve(cluster)
         if spec.resolved is None:
             return await self._apply_and_report(cluster, (), spec, spec.stall)
         await self._record_revisions(cluster, spec)
@@ -174,10 +180,10 @@ class ClusterReconciler:
     async def _desired(self, cluster: ClusterView, spec: ResolvedSpec) -> list[Manifest]:
         owner, resolved = _owner(cluster), spec.resolved
         assert resolved is not None
-        tree = self.context.manifests.get_or_build(
-            Ref(KIND, key_of(cluster)),
-            (owner, spec.spec, resolved),
-            lambda: cluster_objects(owner, spec.spec, resolved),
+        ref, inputs = Ref(KIND, key_of(cluster)), (owner, spec.spec, resolved)
+        tree = await beside_the_loop(
+            spec.spec,
+            lambda: self.context.manifests.get_or_build(ref, inputs, lambda: cluster_objects(*inputs)),
         )
         return [*tree, *await self._connection_secret(owner, spec.spec)]
 
@@ -193,7 +199,7 @@ class ClusterReconciler:
         cells = [child.delete_step() for child in unwanted if child.ref.kind == CELL]
         others = [child.delete_step() for child in unwanted if child.ref.kind != CELL]
         return (
-            *add_finalizer(Ref(KIND, key_of(cluster)), meta, FINALIZER),
+            *finalizer_steps(Ref(KIND, key_of(cluster)), meta, is_new=_was_never_registered(cluster)),
             *self._create_password(cluster),
             *cells,
             *self.context.children.apply_steps(desired),
@@ -206,11 +212,18 @@ class ClusterReconciler:
             return ()
         return (Create(secrets.password_secret(_owner(cluster), randomness.token_urlsafe(24))),)
 
+    async def _restore_labels(self, applied: PlanResult) -> None:
+        """The password Secret existed although the cache does not hold it: it has lost its label. A Secret that a user
+        created under this name is used, and stays the user's."""
+        for step, effect in applied.steps:
+            if isinstance(step, Create) and effect is StepEffect.UNCHANGED:
+                await self.context.foreign_objects.restore_label(step.manifest)
+
     async def _apply_and_report(
         self, cluster: ClusterView, plan: Plan, spec: ResolvedSpec, stall: Stall | None
     ) -> Result:
         ref = Ref(KIND, key_of(cluster))
-        await self.context.executor.execute(plan, ref)
+        await self._restore_labels(await self.context.executor.execute(plan, ref))
         report = self.context.reporter.report(ref, cluster, self._status(cluster, spec, stall))
         now = self.context.clock.now()
         updates = () if spec.decision is None else update_steps(cluster, spec.decision, now)
@@ -243,6 +256,7 @@ class ClusterReconciler:
             "endpoint": f"{service}.{meta.namespace}.svc:{gateway.POSTGRES.number}",
             "connectionSecret": names.connection_secret(meta.name),
             **_topo_services(meta.name, resolved),
+            "components": spec.components,
         }
 
     def _unresolved_status(
@@ -362,6 +376,12 @@ def _not_yet_registered(cluster: ClusterView, resolved: ResolvedCluster) -> tupl
         return ()
     waiting = topology_waiting_condition(names.global_topo(cluster.metadata.name))
     return (replace(waiting, observed_generation=cluster.metadata.generation),)
+
+
+def _was_never_registered(cluster: ClusterView) -> bool:
+    """With an external topology server. A cluster whose server the operator runs has the condition from its initial
+    status on: its records end with the server, and nothing waits for them."""
+    return find_condition(read_conditions(cluster.status.conditions), TOPOLOGY_REGISTERED) is None
 
 
 def _admin_cluster_of(pod: PodView) -> list[Key]:

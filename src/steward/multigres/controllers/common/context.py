@@ -43,12 +43,13 @@ class MultigresContext(ControllerContext):
         self.pod_problems = PodProblemFinder(self.clock)
         self.reporter = StatusReporter(self.clock, self.contributions, on_ready=self._forget_builds)
         self.children = Children(self.store_of)
-        self.foreign_objects = ForeignObjects(self.client, self.clock, self.store_of)
+        self.foreign_objects = ForeignObjects(self.client, self.clock, self.store_of, self.executor)
 
     def store(self, rule: CacheRule[Any]) -> Store[Any]:
         store = self._stores.get(rule.kind)
         if store is None:
             store = self._stores[rule.kind] = super().store(rule)
+            store.subscribe(self.foreign_objects.observe)
             if rule.kind in REPORTED_KINDS:
                 store.subscribe(self._forget_deleted)
             elif rule.kind == PERSISTENT_VOLUME_CLAIM:

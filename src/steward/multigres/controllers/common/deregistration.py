@@ -34,6 +34,8 @@ class TopologyTarget(NamedTuple):
 
     reference: TopoReference
     managed_server: str = ""
+    may_have_records: bool = True
+    """False if the operator never wrote to it: then there is nothing to remove, and nothing to wait for."""
 
 
 class RecordScope(NamedTuple):
@@ -65,6 +67,8 @@ class Deregistration:
         self, deleting: DeletingObject, terms: DeletionTerms, target: TopologyTarget, remove: RecordRemoval
     ) -> DeregistrationResult:
         namespace = deleting.meta.namespace
+        if not target.may_have_records:
+            return DeregistrationResult()
         if target.managed_server and not self._is_up(Key(namespace, target.managed_server)):
             return DeregistrationResult()
         try:

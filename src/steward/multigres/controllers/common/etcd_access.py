@@ -10,6 +10,7 @@ from pathlib import Path
 from msgspec import UNSET
 
 from steward.etcd.client import Endpoints
+from steward.etcd.memory import AnswerMemory
 from steward.kube.client.client import Client
 from steward.kube.errors import ApiError
 from steward.kube.objects.kinds import SECRET, Key
@@ -27,10 +28,11 @@ class TopologyAccess:
     def __init__(self, client: Client, redirect: Redirect) -> None:
         self._client = client
         self._redirect = redirect
+        self._memory = AnswerMemory()
 
     async def endpoints(self, namespace: str, reference: TopoReference) -> Endpoints:
         tls = await self._tls(namespace, reference)
-        return Endpoints(reference.address.split(","), tls, self._redirect)
+        return Endpoints(reference.address.split(","), tls, self._redirect, memory=self._memory)
 
     async def _tls(self, namespace: str, reference: TopoReference) -> ssl.SSLContext | None:
         if reference.ca_secret is UNSET and reference.client_cert_secret is UNSET:
@@ -72,4 +74,5 @@ def _load_pair(context: ssl.SSLContext, pair: Mapping[str, bytes]) -> None:
     with tempfile.TemporaryDirectory() as directory:
         for name in (CERTIFICATE, PRIVATE_KEY):
             (Path(directory) / name).write_bytes(pair[name])
-        context.load_cert_chain(Path(directory) / CERTIFICATE, Path(directory) / PRIVATE_KEY)
+        # Without a password OpenSSL would ask for one on the terminal if the key is encrypted.
+        context.load_cert_chain(Path(directory) / CERTIFICATE, Path(directory) / PRIVATE_KEY, password="")

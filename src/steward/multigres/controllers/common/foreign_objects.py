@@ -2,22 +2,28 @@
 
 A foreign object must stop a cluster before any part of it is created. The API server itself rejects a create under a
 name that is taken, so safety does not depend on this check; the check avoids a cluster that is half created.
+
+The caches hold objects by the label of this operator. An object that has lost the label, and whose controller is the
+owner that the manifest names, is not foreign: its label is put back, which brings it into the cache, and the apply of
+the same reconcile repairs the rest.
 """
 
 import asyncio
-from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, NamedTuple, Protocol
 
 from steward.kube.bounded_cache import TtlCache
-from steward.kube.cache.store import Store
+from steward.kube.cache.store import ObjectChange, Store
 from steward.kube.client.client import Client, ListQuery
 from steward.kube.clock import Clock
 from steward.kube.errors import NotFound
 from steward.kube.objects.kinds import SECRET, Kind, Manifest, Ref, ref_of
-from steward.kube.objects.meta import HasMetadata, Metadata
+from steward.kube.objects.meta import HasMetadata, Metadata, ObjectMeta, controller_of
+from steward.kube.objects.patches import MergePatch
 from steward.multigres import reasons
-from steward.multigres.objects.metadata import FIELD_MANAGER, MANAGED_BY_LABEL
+from steward.multigres.objects.metadata import FIELD_MANAGER, MANAGED_BY_LABEL, selector
 from steward.multigres.status.conditions import Stall
+from steward.runtime.plan.steps import Patch, Plan
 
 FRESH_SECONDS = 5.0
 PAGE_LIMIT = 200
@@ -71,45 +77,118 @@ class ForeignNames:
         return NameListing(None if page.more else frozenset(item.metadata.name for item in page.items))
 
 
+class PlanExecution(Protocol):
+    async def execute(self, plan: Plan, cause: Ref) -> object: ...
+
+
 class ForeignObjects:
-    def __init__(self, client: Client, clock: Clock, store_of: Callable[[Kind], Store[Any]]) -> None:
+    def __init__(
+        self,
+        client: Client,
+        clock: Clock,
+        store_of: Callable[[Kind], Store[Any]],
+        executor: PlanExecution,
+    ) -> None:
         self._client = client
         self._names = ForeignNames(client, clock)
         self._store_of = store_of
+        self._executor = executor
 
     def forget(self, namespace: str) -> None:
         self._names.forget(namespace)
 
+    def observe(self, change: ObjectChange[Any]) -> None:
+        """An object that leaves a cache without being deleted has lost its label, and is in no listing yet."""
+        if change.old is not None and change.new is None and change.old.metadata.deletion_timestamp is None:
+            self._names.forget(change.key.namespace)
+
     async def find(self, desired: Sequence[Manifest]) -> frozenset[Ref]:
         """The desired objects that exist and are foreign. Asks the API server only for objects that are not cached."""
-        uncached = [ref for manifest in desired if not self._is_cached(ref := ref_of(manifest))]
-        foreign = await asyncio.gather(*(self._is_foreign(ref) for ref in uncached))
-        return frozenset(ref for ref, is_foreign in zip(uncached, foreign, strict=True) if is_foreign)
+        uncached = [manifest for manifest in desired if not self._is_cached(manifest)]
+        foreign = await asyncio.gather(*(self._is_foreign(manifest) for manifest in uncached))
+        return frozenset(
+            ref_of(manifest) for manifest, is_foreign in zip(uncached, foreign, strict=True) if is_foreign
+        )
+
+    async def restore_label(self, manifest: Manifest) -> bool:
+        """Puts the label of this operator back on an object that is not cached; False if the object is foreign."""
+        ref = ref_of(manifest)
+        live = await self._read(ref)
+        if live is None or is_managed(live):
+            return True
+        if not is_object_of(manifest, live):
+            return False
+        await self._executor.execute((relabel_step(ref, live.metadata),), ref)
+        return True
+
+    async def find_unlabelled(self, ref: Ref) -> Metadata | None:
+        """The object of this name without the label of this operator, if there is one."""
+        if not await self._names.may_exist(ref):
+            return None
+        live = await self._read(ref)
+        return None if live is None or is_managed(live) else live
 
     def _caches_all(self, kind: Kind) -> bool:
         """Whether the cache of a kind holds foreign objects as well, so that an object it lacks does not exist."""
         store = self._store_of(kind)
         return store.synced and all(selector == "" for selector in store.rule.selectors.values())
 
-    def _is_cached(self, ref: Ref) -> bool:
+    def _is_cached(self, manifest: Manifest) -> bool:
+        ref = ref_of(manifest)
         live = self._store_of(ref.kind).get(ref.key)
-        return live is not None and is_managed(live)
+        return live is not None and is_managed(live) and not has_other_controller(manifest, live)
 
-    async def _is_foreign(self, ref: Ref) -> bool:
-        if self._caches_all(ref.kind) and self._store_of(ref.kind).get(ref.key) is None:
+    async def _is_foreign(self, manifest: Manifest) -> bool:
+        ref = ref_of(manifest)
+        cached = self._store_of(ref.kind).get(ref.key)
+        if cached is not None:
+            return not is_object_of(manifest, cached)
+        if self._caches_all(ref.kind):
             return False
         # Foreign Secrets are not listed, not even by name: only the one in question is read.
         if ref.kind != SECRET and not await self._names.may_exist(ref):
             return False
+        return not await self.restore_label(manifest)
+
+    async def _read(self, ref: Ref) -> Metadata | None:
         try:
-            live = await self._client.get(ref.kind, ref.key, Metadata)
+            return await self._client.get(ref.kind, ref.key, Metadata)
         except NotFound:
-            return False
-        return not is_managed(live)
+            return None
 
 
 def is_managed(live: HasMetadata) -> bool:
     return live.metadata.labels.get(MANAGED_BY_LABEL) == FIELD_MANAGER
+
+
+def is_object_of(manifest: Manifest, live: HasMetadata) -> bool:
+    """Whether a live object is the one that the manifest describes: its controller is the owner in the manifest. An
+    object without an owner, which outlives its cluster, is recognized by the labels that identify it."""
+    if has_other_controller(manifest, live):
+        return False
+    if is_managed(live):
+        return True
+    metadata, controller = manifest["metadata"], controller_of(live.metadata)
+    owners = [owner["uid"] for owner in metadata.get("ownerReferences", ()) if owner.get("controller")]
+    if owners:
+        return controller is not None and controller.uid in owners
+    return controller is None and selector(live.metadata.labels) == selector(metadata["labels"])
+
+
+def has_other_controller(manifest: Manifest, live: HasMetadata) -> bool:
+    """Whether the object belongs to another owner, such as a cluster whose object has the same name by chance or on
+    purpose. One that is terminating is only in the way for a while."""
+    controller = controller_of(live.metadata)
+    if controller is None or live.metadata.deletion_timestamp is not None:
+        return False
+    owners = [owner["uid"] for owner in manifest["metadata"].get("ownerReferences", ())]
+    return bool(owners) and controller.uid not in owners
+
+
+def relabel_step(ref: Ref, live: ObjectMeta, labels: Mapping[str, str] | None = None) -> Patch:
+    """Sets the label of this operator, and `labels`, on exactly this object."""
+    changes = {"uid": live.uid, "labels": {**(labels or {}), MANAGED_BY_LABEL: FIELD_MANAGER}}
+    return Patch(ref, MergePatch({"metadata": changes}))
 
 
 def foreign_stall(foreign: frozenset[Ref]) -> Stall | None:

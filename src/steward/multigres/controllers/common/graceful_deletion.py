@@ -33,9 +33,11 @@ from steward.multigres.deletion.draining import (
     DrainPlan,
     DrainStage,
     Workload,
+    delete_ownerless_pod,
     plan_drain,
     pods_of_workload,
 )
+from steward.multigres.deletion.ownerless_objects import is_ownerless
 from steward.multigres.objects.metadata import CLUSTER_LABEL, FINALIZER
 from steward.multigres.status.conditions import ObjectHealth, StatusContext, common_status, read_conditions
 from steward.multigres.views import PodView
@@ -106,9 +108,12 @@ class GracefulDeletion:
         return DrainingWorkload(kind, live, pods_of_workload(live, pods), services)
 
     def _service_deletes(self, workload: Workload) -> tuple[Delete, ...]:
-        owner = controller_of(workload.metadata)
-        services = [] if owner is None else self._services.by_owner(owner.uid)
-        labels = workload.metadata.labels
+        owner, labels = controller_of(workload.metadata), workload.metadata.labels
+        if owner is not None:
+            services = self._services.by_owner(owner.uid)
+        else:
+            others = self._services.list(workload.metadata.namespace)
+            services = [live for live in others if is_ownerless(live.metadata)]
         return tuple(_delete_service(live.metadata) for live in services if live.metadata.labels == labels)
 
     def plan(self, deleting: DeletingObject, terms: DeletionTerms) -> Plan | None:
@@ -122,7 +127,9 @@ class GracefulDeletion:
 
     def force_plan(self, deleting: DeletingObject, skipped: str) -> Plan:
         message = f"Deleted by force; skipped: {skipped}"
+        pods = (pod for stage in deleting.stages for pod in stage.ownerless_pods)
         return (
+            *(delete_ownerless_pod(pod) for pod in pods if pod.metadata.deletion_timestamp is None),
             deletion_event(deleting, reasons.FORCE_DELETED, message, EventType.WARNING),
             *remove_finalizer(deleting.ref, deleting.meta, FINALIZER),
         )

@@ -1,7 +1,12 @@
-"""Resolves the spec of a cluster with the active revisions of its templates."""
+"""Resolves the spec of a cluster with the active revisions of its templates.
+
+A large cluster is resolved in a thread: the event loop has to answer probes and renew the lease meanwhile.
+"""
 
 import datetime
-from typing import NamedTuple
+import sys
+from collections.abc import Callable
+from typing import NamedTuple, TypeVar
 
 import msgspec
 from msgspec import UNSET
@@ -12,15 +17,30 @@ from steward.kube.objects.meta import key_of
 from steward.multigres import reasons
 from steward.multigres.api.cluster import MultigresClusterSpec
 from steward.multigres.controllers.common.context import MultigresContext
+from steward.multigres.resolution.cluster_size import (
+    MAX_COMPONENTS,
+    cluster_size,
+    is_large,
+    least_size,
+    size_problem,
+)
 from steward.multigres.resolution.defaults import DEFAULT_TEMPLATE
 from steward.multigres.resolution.external_refs import MissingReference
 from steward.multigres.resolution.resolved import ClusterIdentity, ResolvedCluster
 from steward.multigres.resolution.template_refs import TemplateKey, referenced_templates
 from steward.multigres.status.conditions import ComponentStatus, Stall
-from steward.multigres.template_updates.candidate import TEMPLATE_SPECS, WINDOW, UpdateInputs
+from steward.multigres.template_updates.candidate import (
+    TEMPLATE_SPECS,
+    WINDOW,
+    UpdateInputs,
+    describe_problems,
+)
 from steward.multigres.template_updates.policy import UpdateDecision, decide_update
 from steward.multigres.template_updates.revisions import TemplateContent, read_revision
 from steward.multigres.views import ClusterView, TemplateView
+from steward.runtime.compute_thread import compute
+
+T = TypeVar("T")
 
 CACHED_CLUSTERS = 64
 
@@ -35,6 +55,8 @@ class ResolvedSpec(NamedTuple):
     missing: tuple[MissingReference, ...] = ()
     terminating: tuple[ComponentStatus, ...] = ()
     """Desired objects that are being deleted."""
+    components: int = 0
+    """The size of the cluster, for its status."""
 
 
 class SpecResolver:
@@ -49,23 +71,25 @@ class SpecResolver:
         self._clock = context.clock
         self._cache: LruCache[Key, tuple[UpdateInputs, ResolvedSpec]] = LruCache(CACHED_CLUSTERS)
 
-    def resolve(self, cluster: ClusterView) -> ResolvedSpec:
+    async def resolve(self, cluster: ClusterView) -> ResolvedSpec:
         try:
             spec = msgspec.convert(cluster.spec, MultigresClusterSpec)
         except msgspec.ValidationError as error:
             return ResolvedSpec(MultigresClusterSpec(), None, Stall(reasons.INVALID_SPEC, str(error)))
-        return self._decide(key_of(cluster), self._update_inputs(cluster, spec))
+        too_large = size_problem(least_size(spec), accepted_components(cluster))
+        if too_large is not None:
+            stall = Stall(reasons.INVALID_SPEC, describe_problems([too_large]))
+            return ResolvedSpec(MultigresClusterSpec(), None, stall)
+        return await self._decide(key_of(cluster), self._update_inputs(cluster, spec))
 
-    def _decide(self, key: Key, inputs: UpdateInputs) -> ResolvedSpec:
+    async def _decide(self, key: Key, inputs: UpdateInputs) -> ResolvedSpec:
         """Decided once for equal inputs: most reconciles are caused by pods, and nothing here depends on those."""
         cached = self._cache.get(key)
         if cached is not None and inputs.mode != WINDOW:
             previous, resolved = cached
             if previous == inputs._replace(now=previous.now):
                 return resolved
-        decision = decide_update(inputs)
-        stall = _stall(decision)
-        resolved = ResolvedSpec(inputs.spec, None if stall else decision.candidate.resolved, stall, decision)
+        resolved = await beside_the_loop(inputs.spec, lambda: _resolved_spec(inputs))
         self._cache.set(key, (inputs, resolved))
         return resolved
 
@@ -85,6 +109,7 @@ class SpecResolver:
             reported_generations=None if reported is UNSET else reported,
             annotations=cluster.metadata.annotations,
             now=datetime.datetime.fromtimestamp(self._clock.now(), datetime.UTC),
+            accepted_components=accepted_components(cluster),
         )
 
     def _relevant_templates(
@@ -116,11 +141,34 @@ def _is_terminating(live: TemplateView) -> bool:
     return live.metadata.deletion_timestamp is not None
 
 
+def accepted_components(cluster: ClusterView) -> int:
+    """The size that the cluster may have: the limit, or more if it was accepted at that size before.
+
+    An older version of the operator accepted any size and did not report it.
+    """
+    reported = cluster.status.components
+    if reported is UNSET:
+        return MAX_COMPONENTS if cluster.status.databases is UNSET else sys.maxsize
+    return max(MAX_COMPONENTS, reported)
+
+
+async def beside_the_loop(spec: MultigresClusterSpec, work: Callable[[], T]) -> T:
+    """In a thread if the cluster is large. The change of threads would cost a small one more than the work itself."""
+    return await compute(work) if is_large(spec) else work()
+
+
+def _resolved_spec(inputs: UpdateInputs) -> ResolvedSpec:
+    decision = decide_update(inputs)
+    stall, resolved = _stall(decision), decision.candidate.resolved
+    if stall is not None:
+        return ResolvedSpec(inputs.spec, None, stall, decision)
+    return ResolvedSpec(inputs.spec, resolved, None, decision, components=cluster_size(resolved).components)
+
+
 def _stall(decision: UpdateDecision) -> Stall | None:
     problems = decision.candidate.problems
     if problems:
-        message = "; ".join(f"{problem.field}: {problem.message}" for problem in problems)
-        return Stall(reasons.INVALID_SPEC, message)
+        return Stall(reasons.INVALID_SPEC, describe_problems(problems))
     if decision.lost:
         lost = ", ".join(key.describe() for key in decision.lost)
         message = f"the active revision of {lost} was deleted, and the template has changed since"

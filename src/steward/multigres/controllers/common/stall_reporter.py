@@ -1,12 +1,13 @@
 """Writes the Stalled condition of multigres objects: after lasting errors (`runtime.status.stall_reporter`), and for
 specs that lack a field."""
 
+import logging
 from typing import Any
 
 import msgspec
 
 from steward.kube.cache.store import Store
-from steward.kube.errors import AlreadyExists
+from steward.kube.errors import AlreadyExists, Invalid
 from steward.kube.objects.kinds import Key, Manifest, Ref
 from steward.multigres import reasons
 from steward.multigres.controllers.common.context import MultigresContext
@@ -18,8 +19,10 @@ from steward.multigres.status.conditions import (
     common_status,
     was_available,
 )
-from steward.runtime.reconcile import Reconciler, Result
+from steward.runtime.reconcile import DONE, Reconciler, Result
 from steward.runtime.status.stall_reporter import StallReportingReconciler
+
+log = logging.getLogger(__name__)
 
 
 class MultigresStallReporter:
@@ -42,13 +45,24 @@ class MultigresStallReporter:
         return await self._report_stall(key, Stall(reasons.REFUSED, message))
 
     async def _report_stall(self, key: Key, stall: Stall) -> Result:
-        ref = Ref(self._store.kind, key)
         live = self._store.get(key)
-        plan = () if live is None else self._context.reporter.report(ref, live, self._status(live, stall))
+        if live is None:
+            return DONE
+        summary, previous = self._summary(live, stall), msgspec.to_builtins(live.status)
+        try:
+            return await self._write(key, live, {**previous, **summary})
+        except Invalid as rejection:
+            # A field of the previous status keeps the new one from being written. Without it, the status says why.
+            log.warning("the status of %s is rejected, and written without its details: %s", key, rejection)
+            return await self._write(key, live, summary)
+
+    async def _write(self, key: Key, live: Any, status: Manifest) -> Result:
+        ref = Ref(self._store.kind, key)
+        plan = self._context.reporter.report(ref, live, status)
         return (await self._context.executor.execute(plan, ref)).result
 
-    def _status(self, live: Any, stall: Stall) -> Manifest:
+    def _summary(self, live: Any, stall: Stall) -> Manifest:
+        """Conditions, phase and message: the part of a status that all kinds share."""
         context = StatusContext(live.metadata, live.status.conditions, self._context.now())
         health = assess_health([], stall)._replace(is_available=was_available(live.status.conditions))
-        previous: Manifest = msgspec.to_builtins(live.status)
-        return {**previous, **common_status(context, health)}
+        return common_status(context, health)

@@ -25,6 +25,7 @@ from steward.kube.objects.meta import Metadata, ObjectMeta
 from steward.kube.objects.options import ListQuery
 from steward.multigres import reasons
 from steward.multigres.controllers.common.context import MultigresContext
+from steward.multigres.controllers.common.set_members import SetMembers
 from steward.multigres.objects.metadata import CLUSTER_LABEL
 from steward.multigres.rollout.claim_retention import (
     DELETE,
@@ -127,6 +128,7 @@ class VolumePlanner:
         self.context = context
         self.sets = context.store(context.rules.stateful_set)
         self.claims = context.store(context.rules.claim)
+        self.members = SetMembers(context)
         self.clusters = context.store(context.rules.cluster)
 
     async def plan_volumes(self, desired: Sequence[Manifest], inputs: VolumeInputs) -> VolumePlan:
@@ -139,8 +141,10 @@ class VolumePlanner:
         plan = _combine(desired, planned, inputs.claims)
         if grace.problem and _deletes_claims(desired):
             plan = plan._replace(problem=plan.problem or grace.problem)
-        retention = RetentionInputs(inputs.claims, inputs.pods, grace, self.context.clock.now())
-        return plan._replace(steps_after=expiry_steps(sets, retention))
+        retention = RetentionInputs(inputs.claims, inputs.pods, grace, self.context.deletion_time())
+        relabel = await self.members.relabel_steps(sets)
+        before = (*relabel, *plan.steps_before)
+        return plan._replace(steps_before=before, steps_after=expiry_steps(sets, retention))
 
     def _grace(self, owner: ObjectMeta) -> ClaimGrace:
         cluster = self.clusters.get(Key(owner.namespace, owner.labels.get(CLUSTER_LABEL, "")))

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from steward.kube.objects.conditions import FALSE, TRUE, Condition, find_condition
 from steward.kube.objects.durations import format_duration
-from steward.kube.objects.kinds import DEPLOYMENT, STATEFUL_SET, Key, Ref
+from steward.kube.objects.kinds import DEPLOYMENT, STATEFUL_SET, Key, Kind, Ref
 from steward.kube.objects.meta import ObjectMeta
 from steward.multigres import names, reasons
 from steward.multigres.cache_rules import CLUSTER as CLUSTER_KIND
@@ -22,12 +22,14 @@ from steward.multigres.controllers.common.graceful_deletion import (
     CONNECTION_DRAINING,
     DRAINING,
     RECHECK_SECONDS,
+    SOON_SECONDS,
     WAITING_FOR_CONNECTIONS,
     DeletingObject,
     GracefulDeletion,
     deletion_event,
 )
 from steward.multigres.controllers.common.volumes import retained_claims
+from steward.multigres.controllers.shard.ownerless_servers import OwnerlessServers, UndesiredPool
 from steward.multigres.deletion.annotations import (
     REMOVAL_REQUESTED,
     STARTED,
@@ -50,6 +52,7 @@ from steward.multigres.deletion.primary_handover import (
     RemovedPool,
     handover_wait,
 )
+from steward.multigres.objects import orchestrator, pool
 from steward.multigres.objects.metadata import (
     CELL_LABEL,
     CLUSTER_LABEL,
@@ -79,12 +82,19 @@ class WorkloadRemoval(NamedTuple):
     held: HandoverWait | None = None
     """Why a pool must not start to shut down yet."""
 
+    def followed_by(self, other: "WorkloadRemoval") -> "WorkloadRemoval":
+        """Both removals; the conditions are those of this one."""
+        waits_for = ", ".join(text for text in (self.waits_for, other.waits_for) if text)
+        steps = (*self.steps, *other.steps)
+        return self._replace(steps=steps, waits_for=waits_for, held=self.held or other.held)
+
 
 class ShardDeletion:
     def __init__(self, context: MultigresContext) -> None:
         rules = context.rules
         self.context = context
         self.graceful_deletion = GracefulDeletion(context)
+        self.ownerless = OwnerlessServers(context)
         self.clusters = context.store(rules.cluster)
         self.cells = context.store(rules.cell)
         self.deployments = context.store(rules.deployment)
@@ -97,21 +107,37 @@ class ShardDeletion:
         deleting = self._deleting(shard, pods)
         if orphans_children(meta):
             return remove_finalizer(deleting.ref, meta, FINALIZER)
+        claims = self.ownerless.claim_deletions(shard, pods)
         if is_forced(terms.annotations):
-            return self.graceful_deletion.force_plan(deleting, SKIPPED)
+            return (*claims, *self.graceful_deletion.force_plan(deleting, SKIPPED))
         plan = self.graceful_deletion.plan(deleting, terms)
         if plan is not None:
             return plan
+        if claims:
+            return (*claims, Requeue(SOON_SECONDS))
         events = await self._retained_claim_events(meta)
         return (*events, *self.graceful_deletion.complete(deleting, terms))
 
     def _deleting(self, shard: ShardView, pods: Sequence[PodView]) -> DeletingObject:
         meta = shard.metadata
-        orchestrators = self.graceful_deletion.draining_workloads(DEPLOYMENT, meta, pods)
-        pools = self.graceful_deletion.draining_workloads(STATEFUL_SET, meta, pods)
-        stages = self._stages(orchestrators, pools)
+        stages = [
+            self._stage(shard, DEPLOYMENT, orchestrator.COMPONENT, pods),
+            self._stage(shard, STATEFUL_SET, pool.COMPONENT, pods),
+        ]
         seconds = self.context.grace.pooler_seconds
         return DeletingObject(_ref(shard), meta, shard.status, seconds, stages, DRAIN_CONDITIONS)
+
+    def _stage(self, shard: ShardView, kind: Kind, component: str, pods: Sequence[PodView]) -> DrainStage:
+        workloads = [
+            *self.graceful_deletion.draining_workloads(kind, shard.metadata, pods),
+            *(
+                self.graceful_deletion.draining_workload(kind, live, pods)
+                for live in self.ownerless.workloads(shard, kind)
+            ),
+        ]
+        grace = self.context.grace
+        seconds = grace.default_seconds if kind == DEPLOYMENT else grace.pooler_seconds
+        return DrainStage(workloads, seconds, self.ownerless.pods(shard, pods, component))
 
     def _stages(
         self, orchestrators: Sequence[DrainingWorkload], pools: Sequence[DrainingWorkload]
@@ -188,6 +214,18 @@ class ShardDeletion:
         drain = plan_drain(stages, terms)
         return WorkloadRemoval((*drain.steps, *self._shutdown_events(shard, drain, terms)), drain.waits_for)
 
+    def plan_ownerless_removal(
+        self, shard: ShardView, pools: Sequence[UndesiredPool], handover: PrimaryHandover
+    ) -> WorkloadRemoval:
+        """Removes servers of undesired pools whose set is gone, under the rule for the primary."""
+        terms = self.graceful_deletion.terms(shard.metadata)
+        seconds = shutdown_period(terms.annotations, self.context.grace.pooler_seconds, terms.grace).seconds
+        for each in pools if not is_forced(terms.annotations) else ():
+            if held := handover_wait(each.removed_pool, handover, terms.now, seconds):
+                return WorkloadRemoval((*held.steps, Requeue(RECHECK_SECONDS)), held=held)
+        waits_for = ", ".join(each.ref.key.name for each in pools)
+        return WorkloadRemoval(tuple(step for each in pools for step in each.delete_steps()), waits_for)
+
     def _handover_wait(
         self, workloads: Sequence[DrainingWorkload], terms: DeletionTerms, handover: PrimaryHandover
     ) -> HandoverWait | None:
@@ -197,8 +235,8 @@ class ShardDeletion:
             meta = workload.live.metadata
             if STARTED not in meta.annotations and meta.deletion_timestamp is None:
                 names = [pod.metadata.name for pod in workload.pods]
-                pool = RemovedPool(workload.ref, meta.annotations, names)
-                if held := handover_wait(pool, handover, terms.now, seconds):
+                removed = RemovedPool(workload.ref, meta.annotations, names)
+                if held := handover_wait(removed, handover, terms.now, seconds):
                     return held
         return None
 

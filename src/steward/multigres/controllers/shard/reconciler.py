@@ -8,7 +8,6 @@ from steward.kube.cache.hashed_views import HashedData
 from steward.kube.objects.conditions import TRUE, Condition
 from steward.kube.objects.kinds import DEPLOYMENT, STATEFUL_SET, Key, Manifest, Ref, ref_of
 from steward.kube.objects.meta import HasMetadata, key_of
-from steward.multigres import names
 from steward.multigres.api.unset import or_default
 from steward.multigres.cache_rules import SHARD as KIND
 from steward.multigres.controllers.common.child_triggers import PODS, owned_triggers
@@ -16,17 +15,14 @@ from steward.multigres.controllers.common.context import MultigresContext
 from steward.multigres.controllers.common.foreign_objects import foreign_stall
 from steward.multigres.controllers.common.volumes import VolumeInputs, VolumePlan, VolumePlanner
 from steward.multigres.controllers.shard.deletion import ShardDeletion, WorkloadRemoval
+from steward.multigres.controllers.shard.ownerless_servers import shard_of
 from steward.multigres.controllers.shard.pod_rollout import PodRollout, RolloutPlanner
 from steward.multigres.deletion.annotations import DELETION_ANNOTATIONS
-from steward.multigres.names import ShardPath
 from steward.multigres.objects import pool
 from steward.multigres.objects.metadata import (
     CLUSTER_LABEL,
     COMPONENT_LABEL,
-    DATABASE_LABEL,
     FINALIZER,
-    SHARD_LABEL,
-    TABLE_GROUP_LABEL,
 )
 from steward.multigres.objects.shard_inputs import shard_inputs
 from steward.multigres.objects.tree import shard_objects
@@ -180,6 +176,9 @@ class ShardReconciler:
         rollout = self.rollouts.plan_rollout(shard, desired, servers)
         unwanted = self.context.children.unwanted_children(meta, desired, self.child_rules)
         removal = self.deletion.plan_removal(shard, unwanted, pods, rollout.handover)
+        if pools := self.deletion.ownerless.undesired_pools(servers, map(ref_of, desired)):
+            ownerless = self.deletion.plan_ownerless_removal(shard, pools, rollout.handover)
+            removal = removal.followed_by(ownerless)
         if rollout.needs_primary or removal.held is not None:
             self.rollouts.request_primary_check(shard, servers)
         inputs = VolumeInputs(meta, self._claims(Ref(KIND, key_of(shard))), servers)
@@ -272,13 +271,8 @@ def _has_changed_set(applied: PlanResult) -> bool:
 
 def _shard_of(live: HasMetadata) -> list[Key]:
     """The Shard that a pod or claim belongs to. Its name follows from the labels, so that no lookup is needed."""
-    labels = live.metadata.labels
-    parts = [
-        labels.get(label, "") for label in (CLUSTER_LABEL, DATABASE_LABEL, TABLE_GROUP_LABEL, SHARD_LABEL)
-    ]
-    if not all(parts):
-        return []
-    return [Key(live.metadata.namespace, names.shard(ShardPath(*parts)))]
+    name = shard_of(live)
+    return [Key(live.metadata.namespace, name)] if name else []
 
 
 def _referenced_config(shard: ShardView) -> list[str]:

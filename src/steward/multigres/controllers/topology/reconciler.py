@@ -4,11 +4,12 @@ A server that does not answer delays only its own records: this controller has i
 writes no status; its conditions and fields are contributions to the statuses of cluster and shards.
 """
 
+import asyncio
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from steward.etcd.client import EtcdClient
-from steward.etcd.errors import EtcdError
+from steward.etcd.errors import EtcdError, MalformedAnswer, Unreachable
 from steward.kube.cache.store import ObjectChange
 from steward.kube.objects.conditions import FALSE, TRUE, Condition, find_condition
 from steward.kube.objects.kinds import Key, Ref
@@ -27,6 +28,8 @@ from steward.multigres.controllers.common.resolution import SpecResolver
 from steward.multigres.controllers.common.status_contributions import StatusContributor
 from steward.multigres.controllers.topology.registration import living_poolers, register_records
 from steward.multigres.controllers.topology.retry import Failures, TopologyRetries
+from steward.multigres.deletion.annotations import has_finalizer
+from steward.multigres.deletion.topology_mark import registration_steps
 from steward.multigres.objects import pool
 from steward.multigres.objects.metadata import CLUSTER_LABEL, COMPONENT_LABEL, TOPO_SERVER_LABEL
 from steward.multigres.resolution.resolved import ResolvedCluster
@@ -61,6 +64,8 @@ QUIET_SECONDS = 5.0
 """A cluster younger than this does not report that it is not registered: it starts together with its server."""
 REPORT_AFTER_FAILURES = 4
 """Consecutive failures, some seconds apart, before a server that has just started is reported as unreachable."""
+SYNCHRONIZE_SECONDS = 60.0
+"""The time limit of one reconcile for all topology servers of a cluster: slow ones must not occupy the workers."""
 FORGET_SECONDS = 30.0
 """How long the last known primaries stay in the status while the server does not answer."""
 REGISTERED = "the topology server holds the records of all cells and databases"
@@ -109,7 +114,10 @@ class TopologyReconciler:
             self._retries.forget(key)
             self._registered.pop(key, None)
             return DONE
-        resolved = self.resolver.resolve(cluster).resolved
+        if not has_finalizer(cluster.metadata):
+            # Without it the cluster could be deleted and leave its records; its addition triggers the next reconcile.
+            return DONE
+        resolved = (await self.resolver.resolve(cluster)).resolved
         if resolved is None:
             return DONE
         plan = await self._plan(cluster, resolved)
@@ -121,7 +129,7 @@ class TopologyReconciler:
             return self._waiting_plan(cluster, resolved, global_server)
         began = self.context.clock.monotonic()
         try:
-            poolers = await self._synchronize(cluster, resolved)
+            poolers = await self._synchronize_in_time(cluster, resolved)
         except (EtcdError, MalformedRecord, SecretUnusable, OSError, ValueError) as error:
             return self._failure_plan(cluster, resolved, _explain(error))
         self._retries.forget(key_of(cluster))
@@ -198,6 +206,28 @@ class TopologyReconciler:
         """Ready members, from the StatefulSet: the status of a TopoServer may be throttled."""
         members: StatefulSetView | None = self.sets.get(Key(namespace, server))
         return 0 if members is None else members.status.ready_replicas
+
+    async def _synchronize_in_time(
+        self, cluster: ClusterView, resolved: ResolvedCluster
+    ) -> list[PoolerRecord]:
+        try:
+            async with asyncio.timeout(SYNCHRONIZE_SECONDS):
+                await self._begin_registration(cluster, resolved)
+                return await self._synchronize(cluster, resolved)
+        except TimeoutError:
+            message = f"the topology servers did not answer all requests within {SYNCHRONIZE_SECONDS:g} s"
+            raise Unreachable(message) from None
+
+    async def _begin_registration(self, cluster: ClusterView, resolved: ResolvedCluster) -> None:
+        """Records that there may be records, once the server has answered and before the first one is written."""
+        ref, meta = Ref(KIND, key_of(cluster)), cluster.metadata
+        steps = registration_steps(ref, meta)
+        if not steps:
+            return
+        topo = resolved.topo.reference
+        async with EtcdClient(await self.access.endpoints(meta.namespace, topo)) as etcd:
+            await etcd.list(f"{topo.root_path}/cells/")
+        await self.context.executor.execute(steps, ref)
 
     async def _synchronize(self, cluster: ClusterView, resolved: ResolvedCluster) -> list[PoolerRecord]:
         """Writes the records, then returns the poolers: the records must not wait for a cell's own server."""
@@ -279,6 +309,8 @@ def _explain(error: Exception) -> Unregistered:
         return Unregistered(reasons.TOPOLOGY_UNREADABLE, str(error))
     if isinstance(error, SecretUnusable):
         return Unregistered(reasons.TOPOLOGY_SECRET_MISSING, str(error))
+    if isinstance(error, MalformedAnswer):
+        return Unregistered(reasons.TOPOLOGY_NOT_ETCD, f"{error}; check the endpoints of the topology server")
     return Unregistered(reasons.TOPOLOGY_UNREACHABLE, f"{error}; it is tried again by itself")
 
 

@@ -1,6 +1,7 @@
 """Writes the records of a cluster into its topology server. Every write is conditional on the revision that was read;
 `register_records` returns only when all of them have succeeded."""
 
+import asyncio
 from collections.abc import Collection, Iterable
 
 from steward.etcd.client import EtcdClient
@@ -19,6 +20,10 @@ from steward.multigres.topology.store_records import (
 )
 
 ATTEMPTS = 3
+RECORDS_AT_ONCE = 50
+"""Decoding a record takes up to a millisecond; in between, other tasks run."""
+RECORDS_PER_POD = 8
+"""A pooler that starts again may leave an older record for the same pod."""
 RECORDS = ("/Cell", "/Database")
 
 
@@ -64,15 +69,20 @@ async def living_poolers(
 ) -> list[PoolerRecord]:
     """The poolers of the given databases. Removes the records of poolers whose pods are gone."""
     stored = await etcd.list(pooler_prefix(root))
-    own = {
-        key: pooler
-        for key, value in stored.items()
-        if (pooler := _decode(value.value)) is not None and pooler.database in databases
-    }
+    own: dict[str, PoolerRecord] = {}
+    for number, (key, value) in enumerate(stored.items(), start=1):
+        pooler = _decode(value.value)
+        if pooler is not None and pooler.database in databases:
+            own[key] = pooler
+        if number % RECORDS_AT_ONCE == 0:
+            await asyncio.sleep(0)
     stale = set(stale_poolers(own, pods))
     for key in sorted(stale):
         await etcd.delete(key, stored[key].revision)
-    return [pooler for key, pooler in own.items() if key not in stale]
+    living = [pooler for key, pooler in own.items() if key not in stale]
+    # The result is kept until the next check, so a server must not be able to fill the memory with it. Primaries come
+    # first: two of them must not become one.
+    return sorted(living, key=lambda pooler: not pooler.is_primary)[: RECORDS_PER_POD * len(pods)]
 
 
 def _decode(value: bytes) -> PoolerRecord | None:

@@ -1,0 +1,155 @@
+"""Admission of clusters whose lists multiply: what is denied, and that the event loop never waits for a review."""
+
+import asyncio
+import json
+import time
+from typing import Any, cast
+
+import msgspec
+import pytest
+
+from steward.admission.review import Allowed, Denied, Operation, Review, ReviewedKind
+from steward.kube.cache.store import Store
+from steward.kube.client.client import Client
+from steward.kube.objects.kinds import Kind
+from steward.multigres.cache_rules import (
+    CELL_TEMPLATE,
+    CLUSTER,
+    CORE_TEMPLATE,
+    SHARD_TEMPLATE,
+    MultigresCacheRules,
+)
+from steward.multigres.resolution.bounded_lists import SHOWN
+from steward.multigres.webhooks import MultigresWebhooks
+from tests.multigres.support.large_clusters import product_spec
+
+LARGE = product_spec(20, 1, 32, 6)
+TOO_LARGE = product_spec(49, 4, 8, 50)
+FOUR_POOLS = {"pools": {name: {"replicasPerCell": 1} for name in ("a", "b", "c", "d")}}
+
+
+@pytest.fixture
+def clusters() -> Store[Any]:
+    return Store(MultigresCacheRules("").cluster)
+
+
+@pytest.fixture
+def webhooks(clusters: Store[Any]) -> MultigresWebhooks:
+    rules = MultigresCacheRules("")
+    templates: dict[Kind, Store[Any]] = {
+        CORE_TEMPLATE: Store(rules.core_template),
+        CELL_TEMPLATE: Store(rules.cell_template),
+        SHARD_TEMPLATE: Store(rules.shard_template),
+    }
+    return MultigresWebhooks(cast(Client, None), clusters, templates, no_warnings)
+
+
+async def no_warnings(_: object) -> list[str]:
+    return []
+
+
+def review(spec: Any, old: Any = None, kind: str = "MultigresCluster") -> Review:
+    def manifest(content: Any) -> msgspec.Raw:
+        meta = {"name": "default", "namespace": "ns"}
+        return msgspec.Raw(msgspec.json.encode(content and {"metadata": meta, "spec": content}))
+
+    return Review(
+        "1",
+        Operation.CREATE if old is None else Operation.UPDATE,
+        kind=ReviewedKind("multigres.com", "v1alpha1", kind),
+        name="default",
+        namespace="ns",
+        raw_object=manifest(spec),
+        raw_old_object=manifest(old),
+    )
+
+
+def store(clusters: Store[Any], spec: Any) -> None:
+    metadata = {"name": "mini", "namespace": "ns", "uid": "u", "resourceVersion": "1"}
+    manifest = {"apiVersion": CLUSTER.api_version, "kind": CLUSTER.kind, "metadata": metadata, "spec": spec}
+    clusters.observe_write(json.dumps(manifest).encode())
+
+
+async def longest_pause(work: "asyncio.Task[Any]") -> float:
+    """The longest time in which the event loop had no turn, as a part of the time that the work took."""
+    began = last = time.monotonic()
+    longest = 0.0
+    while not work.done():
+        await asyncio.sleep(0)
+        longest, last = max(longest, time.monotonic() - last), time.monotonic()
+    return longest / (last - began)
+
+
+async def test_a_cluster_that_is_too_large_is_denied_with_its_size_and_the_limit(
+    webhooks: MultigresWebhooks,
+) -> None:
+    response = await webhooks.validate_cluster(review(TOO_LARGE))
+    assert isinstance(response, Denied)
+    assert "spec.databases: 344," in response.message
+    assert "a cluster has at most 20,000" in response.message
+
+
+async def test_a_cluster_that_is_too_large_gets_no_defaults(webhooks: MultigresWebhooks) -> None:
+    assert await webhooks.default_cluster(review(product_spec(50, 20, 32, 1))) == Allowed()
+
+
+async def test_lists_longer_than_the_schema_allows_get_no_defaults(webhooks: MultigresWebhooks) -> None:
+    """The API server checks the schema after this webhook."""
+    assert await webhooks.default_cluster(review(product_spec(1, 1, 50_000, 1))) == Allowed()
+
+
+async def test_a_stored_cluster_that_is_too_large_still_gets_defaults(webhooks: MultigresWebhooks) -> None:
+    stored = product_spec(50, 20, 10, 1)
+    response = await webhooks.default_cluster(review({**stored, "durabilityPolicy": "AT_LEAST_2"}, stored))
+    assert isinstance(response, Allowed)
+    assert response.object is not None
+    assert response.object["spec"]["logLevels"]
+
+
+async def test_the_event_loop_has_its_turn_while_a_large_cluster_is_reviewed(
+    webhooks: MultigresWebhooks,
+) -> None:
+    work = asyncio.create_task(webhooks.validate_cluster(review(LARGE)))
+    assert await longest_pause(work) < 0.5
+    assert isinstance(work.result(), Allowed)
+
+
+async def test_the_event_loop_has_its_turn_while_a_template_of_a_large_cluster_is_reviewed(
+    webhooks: MultigresWebhooks, clusters: Store[Any]
+) -> None:
+    store(clusters, product_spec(20, 1, 32, 3))
+    work = asyncio.create_task(webhooks.validate_template(review({"pools": {}}, kind="ShardTemplate")))
+    assert await longest_pause(work) < 0.5
+
+
+async def test_a_template_that_makes_a_cluster_too_large_is_denied(
+    webhooks: MultigresWebhooks, clusters: Store[Any]
+) -> None:
+    store(clusters, {**product_spec(20, 1, 32, 6), "templateDefaults": {"shardTemplate": "default"}})
+    small = {"pools": {"a": {"replicasPerCell": 1}}}
+    webhooks._templates[SHARD_TEMPLATE].observe_write(template(small))
+    response = await webhooks.validate_template(review(FOUR_POOLS, small, kind="ShardTemplate"))
+    assert isinstance(response, Denied)
+    assert "would break MultigresCluster mini: spec.databases: " in response.message
+
+
+def template(spec: Any) -> bytes:
+    metadata = {"name": "default", "namespace": "ns", "uid": "t", "resourceVersion": "1"}
+    kind = {"apiVersion": SHARD_TEMPLATE.api_version, "kind": SHARD_TEMPLATE.kind}
+    return json.dumps({**kind, "metadata": metadata, "spec": spec}).encode()
+
+
+async def test_problems_of_many_shards_are_a_bounded_message(webhooks: MultigresWebhooks) -> None:
+    wrong = {"spec": {"pools": {"main": {"cells": ["nowhere"]}}}}
+    response = await webhooks.validate_cluster(review(product_spec(20, 1, 32, 1, **wrong)))
+    assert isinstance(response, Denied)
+    assert len(response.causes) == SHOWN
+    assert response.message.count("nowhere") == SHOWN
+    assert response.message.endswith("more problems")
+
+
+async def test_warnings_about_many_shards_are_bounded(webhooks: MultigresWebhooks) -> None:
+    response = await webhooks.validate_cluster(review(product_spec(20, 1, 32, 3)))
+    assert isinstance(response, Allowed)
+    assert len(response.warnings) == SHOWN + 1
+    assert response.warnings[-1].endswith("more warnings")
