@@ -55,7 +55,7 @@ def test_a_leaf_has_the_names_of_the_service_and_the_extra_ones(leaf):
         (lambda data: data, 3620 * DAY - 1, None),
         (lambda data: data, 3620 * DAY, RenewalReason.EXPIRING),
         (lambda data: data, 4000 * DAY, RenewalReason.EXPIRING),
-        (lambda data: data, -2 * HOUR, RenewalReason.EXPIRING),
+        (lambda data: data, -2 * HOUR, RenewalReason.NOT_YET_VALID),
         (lambda data: None, 0, RenewalReason.MISSING),
         (lambda data: {}, 0, RenewalReason.CORRUPT),
         (lambda data: data | {"ca.crt": b"junk"}, 0, RenewalReason.CORRUPT),

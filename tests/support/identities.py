@@ -38,11 +38,27 @@ def _webhook_registration_rbac(operator: ShippedOperator) -> list[Manifest]:
     return [role, binding]
 
 
+def _with_registration(manifest: Manifest) -> Manifest:
+    """The admission policy of an operator, without its rule for webhook configurations."""
+    if manifest["kind"] != "ValidatingAdmissionPolicy":
+        return manifest
+    constraints = manifest["spec"]["matchConstraints"]
+    configurations = {
+        "apiGroups": ["admissionregistration.k8s.io"],
+        "apiVersions": ["*"],
+        "operations": ["*"],
+        "resources": ["*"],
+    }
+    excluded = [*constraints["excludeResourceRules"], configurations]
+    matched = {**constraints, "excludeResourceRules": excluded}
+    return {**manifest, "spec": {**manifest["spec"], "matchConstraints": matched}}
+
+
 @cache
 def operator_kubeconfig(operator: ShippedOperator, control_plane: ControlPlane) -> Path:
     """A kubeconfig of the operator, with a token that is valid for the whole run."""
     kubectl = Kubectl(control_plane.kubeconfig)
-    manifests = account_objects(operator)
+    manifests = [_with_registration(manifest) for manifest in account_objects(operator)]
     manifests += [databases_for_tenants()] if operator == TENANTS else []
     manifests += _webhook_registration_rbac(operator)
     # Under a lock: of two kubectls that find no object and create it, one would fail.

@@ -14,13 +14,17 @@ _END_SECONDS = 90
 
 
 class OperatorProcess(NamedTuple):
-    """An operator and its kubeconfig; it works in one namespace, so that tests can run in parallel."""
+    """An operator and its kubeconfig; it works in one namespace, so that tests can run in parallel.
+
+    `launcher` is a command that becomes the operator, such as one that limits its memory first.
+    """
 
     word: str
     kubeconfig: Path
     namespace: str
     log: Path
     flags: tuple[str, ...] = ()
+    launcher: tuple[str, ...] = ()
 
 
 @contextmanager
@@ -36,7 +40,13 @@ def run_operator_process(operator: OperatorProcess, **settings: str) -> Iterator
     }
     with operator.log.open("wb") as output:
         process = subprocess.Popen(
-            [str(Path(sys.executable).parent / "steward"), "run", operator.word, *operator.flags],
+            [
+                *operator.launcher,
+                str(Path(sys.executable).parent / "steward"),
+                "run",
+                operator.word,
+                *operator.flags,
+            ],
             env=environment,
             stdout=output,
             stderr=output,

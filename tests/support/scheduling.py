@@ -16,6 +16,7 @@ LONGEST: tuple[str, ...] = (
     "tests/multigres/crashes/test_removal.py",
     "tests/gotemplate/test_conformance.py",
     "tests/multigres/integration/test_volumes.py",
+    "tests/multigres/integration/test_ownerless_objects.py",
     "tests/tenants/integration/test_database_failures.py",
     "tests/install/test_installation.py",
     "tests/install/test_as_installed.py",

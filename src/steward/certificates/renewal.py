@@ -38,6 +38,7 @@ class RenewalReason(StrEnum):
     MISSING = "there was none"
     CORRUPT = "it could not be read"
     EXPIRING = "it was about to expire"
+    NOT_YET_VALID = "it was not valid yet: the clock was set back"
     NAMES = "its names or usages changed"
     UNTRUSTED = "its authority is not ours"
     NEW_AUTHORITY = "the authority is new"
@@ -104,6 +105,8 @@ def authority_renewal_reason(data: Data | None, options: KeeperOptions, now: flo
     authority = read_authority(data)
     if authority is None:
         return RenewalReason.CORRUPT
+    if authority.facts.not_before > now:
+        return RenewalReason.NOT_YET_VALID
     return RenewalReason.EXPIRING if _is_expiring(authority.facts, options, now) else None
 
 
@@ -160,6 +163,8 @@ def leaf_renewal_reason(
         return RenewalReason.UNTRUSTED
     if _differs_from_profile(issued.facts, leaf, context.options):
         return RenewalReason.NAMES
+    if issued.facts.not_before > context.now:
+        return RenewalReason.NOT_YET_VALID
     is_current = is_signed_by(issued.pair.certificate, authority.pair.certificate)
     if is_current:
         return RenewalReason.EXPIRING if _is_expiring(issued.facts, context.options, context.now) else None
@@ -251,7 +256,7 @@ def seconds_to_next_check(authority: Authority, leaves: Iterable[Data], context:
 
 
 def _is_expiring(facts: CertificateFacts, options: KeeperOptions, now: float) -> bool:
-    return not facts.not_before <= now < facts.not_after - options.lifetimes.renew_before
+    return now >= facts.not_after - options.lifetimes.renew_before
 
 
 def _is_needed_for_trust(certificate: bytes, leaves: list[bytes], now: float) -> bool:

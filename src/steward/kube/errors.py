@@ -11,7 +11,7 @@
     │   ├── TooDeep              200  a response that is nested deeper than we can decode
     │   ├── BadRequest           400
     │   ├── Unauthorized         401
-    │   ├── Forbidden            403  .verb .resource .user
+    │   ├── Forbidden            403  .verb .resource .namespace .user
     │   ├── NotFound             404
     │   ├── AlreadyExists        409
     │   ├── Conflict             409  the resourceVersion or uid was not the expected one
@@ -27,6 +27,7 @@
     │       ├── Unavailable      503
     │       └── ServerTimeout    504
     ├── NoSuchKind               the server does not serve this kind
+    ├── ServerRestored           the server's data is older than what was read from it before
     ├── DeploymentNotFound       no Deployment, or more than one, has the labels that were searched for
     └── LeaseLost                a write was not sent because this process is no longer the leader
 
@@ -93,6 +94,8 @@ class Unauthorized(ApiError):
 class Forbidden(ApiError):
     verb: str = ""
     resource: str = ""
+    namespace: str = ""
+    """Empty for a request that concerns the whole cluster, and for a denial by admission."""
     user: str = ""
 
 
@@ -151,6 +154,10 @@ class Unavailable(ServerError):
 
 
 class ServerTimeout(ServerError):
+    pass
+
+
+class ServerRestored(KubeError):
     pass
 
 

@@ -81,6 +81,19 @@ async def test_a_credential_is_kept_until_it_expires(tmp_path: Path) -> None:
     assert runs(tmp_path) == 2
 
 
+async def test_with_a_clock_that_is_ahead_the_plugin_does_not_run_for_every_request(tmp_path: Path) -> None:
+    clock = FakeClock()
+    plugin = ExecPlugin(counting(tmp_path, token="a", expirationTimestamp=stamp(clock.now() + 60)), clock)
+    clock.jump(3600)
+    for _ in range(50):
+        await plugin.credential()
+    assert runs(tmp_path) == 1
+    clock.advance(10)
+    plugin.invalidate(await plugin.credential())
+    await plugin.credential()
+    assert runs(tmp_path) == 3, "expired again, then rejected by the server"
+
+
 async def test_a_credential_without_expiry_is_valid_until_it_is_rejected(tmp_path: Path) -> None:
     clock = FakeClock()
     plugin = ExecPlugin(counting(tmp_path, token="a"), clock)

@@ -1,7 +1,7 @@
 """A reflector with scripted watch streams, for events that a real server does not send on demand."""
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterable
 from contextlib import asynccontextmanager, suppress
 from typing import cast
 
@@ -11,10 +11,11 @@ from steward.kube.cache.reflector import Reflector, ReflectorOptions
 from steward.kube.cache.rules import CacheRule
 from steward.kube.cache.store import Store
 from steward.kube.client.client import Client
+from steward.kube.client.decode import Page
 from steward.kube.errors import Gone, NoSuchKind, TooManyRequests, Unavailable
 from steward.kube.objects.kinds import CONFIG_MAP, Kind
 from steward.kube.objects.meta import Metadata
-from steward.kube.objects.options import WatchQuery
+from steward.kube.objects.options import ListQuery, WatchQuery
 from steward.testkit import let_others_run
 from tests.kube.support.instant_clock import InstantClock
 
@@ -34,8 +35,10 @@ Stream = list[bytes]
 class Scripted:
     """A fake client with scripted watch streams; the last one stays open."""
 
-    def __init__(self, *streams: Stream | Exception) -> None:
+    def __init__(self, *streams: Stream | Exception, versions: Iterable[int] = ()) -> None:
+        """`versions` are those of the server at each check whether it was restored; after them, it was not."""
         self._streams = list(streams)
+        self._versions = list(versions)
         self.queries: list[WatchQuery] = []
         self.all_read = asyncio.Event()
 
@@ -46,6 +49,10 @@ class Scripted:
         if isinstance(said, Exception):
             raise said
         yield self._lines(said)
+
+    async def first_page(self, kind: Kind, query: ListQuery, view: type[Metadata]) -> Page[Metadata]:
+        assert query.limit == 1
+        return Page([], str(self._versions.pop(0) if self._versions else 1_000_000), "")
 
     async def _lines(self, stream: Stream) -> AsyncIterator[bytes]:
         for line in stream:
@@ -110,6 +117,52 @@ async def test_after_a_restore_from_a_backup_everything_is_listed_again() -> Non
 
     assert names(store) == {"a": "40"}
     assert store.synced
+
+
+async def test_a_cut_stream_is_not_resumed_on_a_server_that_went_back() -> None:
+    """A real server answers a watch from a version that it has not reached with silence."""
+    reported: list[str] = []
+    before = [event("ADDED", 90), event("ADDED", 91, "lost"), end_of_list(100)]
+    client = Scripted(before, [event("ADDED", 40), end_of_list(50)], versions=[50])
+    options = ReflectorOptions(clock=PauseClock(), on_restored=reported.append)
+
+    store = await read_all(client, options)
+
+    assert names(store) == {"a": "40"}
+    assert [query.resource_version for query in client.queries] == ["", ""]
+    assert reported == [
+        "the API server went back from version 100 to 50: it was restored from a backup",
+    ]
+
+
+async def test_a_restore_is_reported_before_the_cache_is_emptied() -> None:
+    """So that no reconcile writes while the caches are empty."""
+    store = Store(CacheRule(CONFIG_MAP, Metadata))
+    client = Scripted([event("ADDED", 90), end_of_list(100)], [end_of_list(50)], versions=[50])
+    held: list[int] = []
+    options = ReflectorOptions(clock=PauseClock(), on_restored=lambda message: held.append(len(store)))
+    task = asyncio.create_task(Reflector(cast(Client, client), store, 0, options).run())
+    async with asyncio.timeout(120):
+        await client.all_read.wait()
+    task.cancel()
+    await asyncio.gather(task, return_exceptions=True)
+    assert held == [1]
+    assert len(store) == 0
+
+
+async def test_a_stream_that_ends_in_time_is_resumed_without_a_check() -> None:
+    clock = PauseClock()
+    client = Scripted([end_of_list(5)], [event("ADDED", 6)], versions=[1])
+    read = client._lines
+
+    async def long_stream(stream: Stream) -> AsyncIterator[bytes]:
+        async for line in read(stream):
+            yield line
+        clock.advance(ReflectorOptions().lifetime)
+
+    client._lines = long_stream  # type: ignore[method-assign]
+    store = await read_all(client, ReflectorOptions(clock=clock))
+    assert names(store) == {"a": "6"}
 
 
 async def test_one_404_does_not_mark_the_kind_as_missing() -> None:

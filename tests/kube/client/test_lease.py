@@ -232,6 +232,43 @@ async def test_clocks_of_others_are_not_trusted(client: Client, key: Key, enter:
     assert b.holder.holds()
 
 
+@pytest.mark.parametrize("seconds", [1e8, -1e8], ids=["forward", "back"])
+async def test_a_wall_clock_that_is_set_gives_the_lease_to_no_other_replica(
+    client: Client, key: Key, enter: Enter, seconds: float
+) -> None:
+    """Neither the leader's clock nor the other's decides: both count monotonic seconds."""
+    a = enter("a")
+    await a.settle()
+    b = enter("b")
+    await b.settle()
+    for jumping in (a, b):
+        jumping.clock.jump(seconds)
+        for _ in range(4):
+            await a.live(5)
+            await b.live(5)
+            assert a.holder.holds()
+            assert not b.holder.holds()
+    assert (await spec_of(client, key))["leaseTransitions"] == 0
+
+
+@pytest.mark.parametrize("name", ["a", "b"], ids=["leader", "standby"])
+async def test_a_lease_that_is_older_than_before_ends_the_replica(
+    client: Client, key: Key, enter: Enter, name: str
+) -> None:
+    """As after a restore of the API server: the replica has read a version that the server has not reached."""
+    replicas = {"a": enter("a")}
+    await replicas["a"].settle()
+    replicas["b"] = enter("b")
+    await replicas["b"].settle()
+    observed = replicas[name].holder._observed
+    assert observed is not None
+    observed.lease["metadata"]["resourceVersion"] = "999999999999"
+    await replicas[name].live(5)
+    assert not replicas[name].holder.holds()
+    with pytest.raises(errors.ServerRestored, match="the API server was restored from a backup"):
+        await asyncio.wait_for(replicas[name].task, 60)
+
+
 async def test_a_clean_stop_gives_the_lease_up_and_the_next_need_not_wait(
     client: Client, key: Key, enter: Enter
 ) -> None:

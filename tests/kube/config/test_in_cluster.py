@@ -19,7 +19,7 @@ def mount(tmp_path: Path) -> Path:
 def test_a_pod_finds_its_server_token_authority_and_namespace(mount: Path) -> None:
     settings = in_cluster_settings(ENVIRON, mount)
     assert settings.server == "https://10.96.0.1:443"
-    assert settings.namespace == "operators"
+    assert settings.namespace == settings.pod_namespace == "operators"
     assert settings.auth.token_file == str(mount / "token")
     assert settings.tls.authority == Pem(file=str(mount / "ca.crt"))
 
@@ -49,4 +49,5 @@ def test_outside_a_pod_is_an_error(mount: Path) -> None:
 
 def test_without_a_namespace_file_it_is_default(mount: Path) -> None:
     (mount / "namespace").unlink()
-    assert in_cluster_settings(ENVIRON, mount).namespace == "default"
+    settings = in_cluster_settings(ENVIRON, mount)
+    assert (settings.namespace, settings.pod_namespace) == ("default", "")

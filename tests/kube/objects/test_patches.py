@@ -1,8 +1,10 @@
 import json
 
+import msgspec
 import pytest
+import yaml
 
-from steward.kube.objects.patches import JsonPatch, MergePatch, Patch, StrategicPatch
+from steward.kube.objects.patches import JsonPatch, MergePatch, Patch, StrategicPatch, escape_for_yaml
 
 GUARDED = [
     JsonPatch(
@@ -36,3 +38,17 @@ def test_a_patch_is_sent_as_it_was_written() -> None:
         {"op": "remove", "path": "/a"}
     ]
     assert json.loads(MergePatch({"a": None}).encode()) == {"a": None}
+
+
+def test_an_applied_text_is_the_same_for_a_parser_of_yaml() -> None:
+    """Every character of the first planes, with white space around it, as API servers parse the body of an apply."""
+    characters = (chr(code) for code in (*range(0xD800), *range(0xE000, 0x10000), 0x1F4A5))
+    texts = {"text": " ".join(characters)}
+    body = escape_for_yaml(msgspec.json.encode(texts))
+    assert json.loads(body) == texts
+    assert yaml.load(body.decode(), yaml.BaseLoader) == texts
+
+
+def test_what_yaml_reads_like_json_is_not_escaped() -> None:
+    body = msgspec.json.encode({"text": "plain ü 漢 💥 \\ \u00a0"})
+    assert escape_for_yaml(body) == body

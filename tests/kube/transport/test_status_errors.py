@@ -91,20 +91,20 @@ def test_invalid_gathers_its_causes_by_field() -> None:
         (
             'pods "web" is forbidden: User "system:serviceaccount:a:b" cannot get resource "pods" '
             'in API group "" in the namespace "shop"',
-            ("system:serviceaccount:a:b", "get", "pods"),
+            ("system:serviceaccount:a:b", "get", "pods", "shop"),
         ),
         (
             'x is forbidden: User "eve" cannot patch resource "deployments/status" in API group "apps" '
             "at the cluster scope",
-            ("eve", "patch", "deployments.apps/status"),
+            ("eve", "patch", "deployments.apps/status", ""),
         ),
-        ('forbidden: User "eve" cannot get path "/metrics"', ("eve", "get", "/metrics")),
+        ('forbidden: User "eve" cannot get path "/metrics"', ("eve", "get", "/metrics", "")),
     ],
 )
-def test_forbidden_names_user_verb_and_resource(message: str, named: tuple[str, str, str]) -> None:
+def test_forbidden_names_user_verb_resource_and_namespace(message: str, named: tuple[str, ...]) -> None:
     error = api_error(403, {}, body(403, "Forbidden", message), ASKED)
     assert isinstance(error, errors.Forbidden)
-    assert (error.user, error.verb, error.resource) == named
+    assert (error.user, error.verb, error.resource, error.namespace) == named
 
 
 def test_a_denial_by_admission_names_the_request() -> None:

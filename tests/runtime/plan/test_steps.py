@@ -70,3 +70,10 @@ def test_a_hold_and_a_requeue_have_no_object(step: Step) -> None:
 def test_a_status_is_sent_with_the_name_and_nothing_else() -> None:
     sent = status_manifest(Status(REF, {"ready": True}))
     assert sent == MANIFEST | {"status": {"ready": True}}
+
+
+def test_a_status_is_sent_without_empty_maps() -> None:
+    """An apply that drops the last key of a map sets the map to null, and the API server rejects the null."""
+    status = {"ready": False, "cells": {"a": {}, "b": {"ready": False}}, "generations": {}, "names": []}
+    sent = status_manifest(Status(REF, status))
+    assert sent["status"] == {"ready": False, "cells": {"b": {"ready": False}}, "names": []}

@@ -23,6 +23,8 @@ from steward.kube.errors import ConfigError
 VERSIONS = ("client.authentication.k8s.io/v1", "client.authentication.k8s.io/v1beta1")
 MODES = ("Never", "IfAvailable", "Always")
 TIMEOUT_SECONDS = 60.0
+SHORTEST_USE_SECONDS = 10.0
+"""How long a credential is used at least, unless the server rejects it."""
 
 
 class PluginCredential(Struct, frozen=True):
@@ -54,6 +56,7 @@ class ExecPlugin:
         self._settings = settings
         self._clock = clock
         self._cached: PluginCredential | None = None
+        self._ran_at = float("-inf")
         self._running = asyncio.Lock()
 
     async def credential(self) -> PluginCredential:
@@ -61,6 +64,7 @@ class ExecPlugin:
             async with self._running:
                 if self._cached is None or self._expired(self._cached):
                     self._cached = await self._run()
+                    self._ran_at = self._clock.monotonic()
         return self._cached
 
     def invalidate(self, credential: PluginCredential) -> None:
@@ -69,7 +73,10 @@ class ExecPlugin:
             self._cached = None
 
     def _expired(self, cached: PluginCredential) -> bool:
-        return cached.expires is not None and self._clock.now() >= cached.expires
+        if cached.expires is None or self._clock.now() < cached.expires:
+            return False
+        # With a wall clock that is ahead every new credential seems to have expired.
+        return self._clock.monotonic() - self._ran_at >= SHORTEST_USE_SECONDS
 
     async def _run(self) -> PluginCredential:
         interactive = is_interactive(self._settings, _has_terminal())

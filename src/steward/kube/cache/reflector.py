@@ -3,17 +3,22 @@
 Network failures do not reach the store. After a stream was cut or fell silent, the reflector resumes from the last
 resourceVersion. After a 410 (as a response or in the stream), or an event that cannot be read, it lists again, and
 objects that are missing in the new list were deleted. Only cancellation ends a reflector.
+
+A server whose etcd was restored from a backup has older versions than the cache. It answers a watch from a version that
+it has not reached with silence: no error, no event, no bookmark. After a stream was cut, the reflector therefore reads
+the server's present version before it resumes.
 """
 
 import asyncio
 import logging
 import random
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from typing import Any
 
 import msgspec
 from msgspec import Struct
+from msgspec.structs import replace as changed
 
 from steward.kube.cache.store import Store
 from steward.kube.cache.watch_events import (
@@ -29,7 +34,7 @@ from steward.kube.client.depth_limit import CUT_VALUE
 from steward.kube.clock import Clock, Random, SystemClock
 from steward.kube.errors import BadRequest, Gone, Invalid, KubeError, NoSuchKind
 from steward.kube.objects.kinds import Key
-from steward.kube.objects.meta import ObjectMeta, is_after
+from steward.kube.objects.meta import Metadata, ObjectMeta, is_after
 from steward.kube.transport.status_errors import watch_error
 
 # After so many events in a row the reflector yields to other tasks.
@@ -52,6 +57,8 @@ class ReflectorOptions(Struct, frozen=True, kw_only=True):
     """The longest wait before another attempt to watch a kind that the server does not serve."""
     clock: Clock = SystemClock()
     random: Random = random.random
+    on_restored: Callable[[str], None] = lambda message: None
+    """Called before the cache is emptied, when the server turns out to be older than the cache."""
 
 
 class Reflector:
@@ -70,6 +77,7 @@ class Reflector:
         self._failures = 0
         self._misses = 0
         self._retry_after = 0.0
+        self._is_cut = False
 
     async def run(self) -> None:
         while True:
@@ -80,15 +88,21 @@ class Reflector:
             await self._options.clock.sleep(self._pause())
 
     async def _attempt(self) -> bool:
+        began = self._options.clock.monotonic()
         try:
             await self._list_or_watch()
         except Exception as error:
+            self._is_cut = True
             self._handle_error(error)
             return True
+        # The server ends a stream by itself only after its lifetime.
+        self._is_cut = self._options.clock.monotonic() - began < self._shortest_lifetime() - 1
         return False
 
     async def _list_or_watch(self) -> None:
         """One stream from beginning to end, with a list before it where one is due."""
+        if self._is_cut and self._newest:
+            await self._require_history()
         if self._store.epoch != self._epoch or self._age() > self._options.relist:
             self._version = ""
         if self._version:
@@ -97,6 +111,23 @@ class Reflector:
             await self._list_by_stream()
         else:
             await self._list_by_pages()
+
+    async def _require_history(self) -> None:
+        """Raises if the server has not reached the version of the cache."""
+        query = changed(self._list_query(), limit=1)
+        page = await self._client.first_page(self._store.kind, query, Metadata)
+        self._require_not_before(self._newest, page.resource_version)
+
+    def _require_not_before(self, newest: str, version: str) -> None:
+        if not is_after(newest, version):
+            return
+        self._newest = ""
+        message = (
+            f"the API server went back from version {newest} to {version}: it was restored from a backup"
+        )
+        self._options.on_restored(message)
+        self._store.reset()
+        raise UnreadableEvent(message)
 
     async def _list_by_stream(self) -> None:
         self._begin_list()
@@ -109,13 +140,7 @@ class Reflector:
 
     async def _list_by_pages(self) -> None:
         self._begin_list()
-        scope = self._store.scopes[self._scope]
-        query = ListQuery(
-            namespace=scope.namespace,
-            label_selector=scope.selector.text,
-            field_selector=self._store.rule.field_selector,
-        )
-        listing = await self._client.list(self._store.kind, query, msgspec.Raw)
+        listing = await self._client.list(self._store.kind, self._list_query(), msgspec.Raw)
         for number, body in enumerate(listing.items, start=1):
             self._put_object(body)
             if number % _BURST == 0:
@@ -133,6 +158,14 @@ class Reflector:
                 if self._lines % _BURST == 0:
                     await asyncio.sleep(0)
 
+    def _list_query(self) -> ListQuery:
+        scope = self._store.scopes[self._scope]
+        return ListQuery(
+            namespace=scope.namespace,
+            label_selector=scope.selector.text,
+            field_selector=self._store.rule.field_selector,
+        )
+
     def _query(self, **options: Any) -> WatchQuery:
         scope = self._store.scopes[self._scope]
         return WatchQuery(
@@ -144,8 +177,10 @@ class Reflector:
         )
 
     def _lifetime(self) -> int:
-        lifetime: float = min(self._options.lifetime, self._options.relist) * (1 + self._options.random() / 2)
-        return max(1, int(lifetime))
+        return max(1, int(self._shortest_lifetime() * (1 + self._options.random() / 2)))
+
+    def _shortest_lifetime(self) -> float:
+        return min(self._options.lifetime, self._options.relist)
 
     @asynccontextmanager
     async def _cancelled_when_silent(self) -> AsyncIterator[None]:
@@ -205,12 +240,9 @@ class Reflector:
 
     def _finish_list(self, version: str) -> None:
         listed, self._listed = self._listed or set(), None
-        newest, self._newest = self._newest, version
-        if is_after(newest, version):
-            # A list is never older than earlier events, unless etcd was restored from a backup.
-            self._store.reset()
-            raise UnreadableEvent(f"the server went back from version {newest} to {version}")
-        self._version = version
+        # A list is never older than earlier events, unless etcd was restored from a backup.
+        self._require_not_before(self._newest, version)
+        self._version = self._newest = version
         self._listed_at = self._options.clock.monotonic()
         self._store.finish_list(self._scope, listed, version)
 

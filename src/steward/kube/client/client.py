@@ -37,7 +37,14 @@ from steward.kube.objects.options import (
     WriteOptions,
     write_params,
 )
-from steward.kube.objects.patches import APPLY, JsonPatch, MergePatch, Patch, StrategicPatch
+from steward.kube.objects.patches import (
+    APPLY,
+    JsonPatch,
+    MergePatch,
+    Patch,
+    StrategicPatch,
+    escape_for_yaml,
+)
 from steward.kube.objects.scale import Scale
 from steward.kube.transport.request import ApiTransport, CallOptions, Effect, Request
 from steward.kube.transport.retry import RetryPolicy
@@ -182,12 +189,15 @@ class Client:
     async def apply(self, manifest: Manifest, options: ApplyOptions) -> bytes:
         if options.only_if_absent:
             return await self._apply_if_absent(manifest, options)
+        if options.resource_version:
+            metadata = {**manifest["metadata"], "resourceVersion": options.resource_version}
+            manifest = {**manifest, "metadata": metadata}
         ref = ref_of(manifest)
         request = Request(
             method="PATCH",
             path=await self._path(ref, options.subresource),
             query=options.params(),
-            body=_encode(manifest),
+            body=escape_for_yaml(_encode(manifest)),
             content_type=APPLY,
             effect=_effect(options.dry_run),
             idempotent=options.force,

@@ -4,6 +4,9 @@ Clocks of other machines are never compared with ours: a lease has expired when 
 unchanged, for the lease's duration. We hold the lease until `renew_deadline` after the start of our last successful
 renewal, on our monotonic clock, which is well before another replica may acquire it. The writes here skip
 `before_write`, because they decide its result.
+
+A lease whose resourceVersion goes back shows that the API server was restored from a backup. It is renewed every few
+seconds, so the first replica that reads it afterwards notices, before it leads with caches of the lost history.
 """
 
 import asyncio
@@ -19,9 +22,9 @@ from msgspec.structs import replace
 from steward.kube.client import decode
 from steward.kube.client.client import Client
 from steward.kube.clock import Clock, Random, SystemClock
-from steward.kube.errors import Conflict, KubeError, NotFound
+from steward.kube.errors import Conflict, KubeError, NotFound, ServerRestored
 from steward.kube.objects.kinds import LEASE, Key, Manifest
-from steward.kube.objects.meta import OwnerReference
+from steward.kube.objects.meta import OwnerReference, is_after
 from steward.kube.transport.retry import NO_RETRY
 
 log = logging.getLogger(__name__)
@@ -112,6 +115,15 @@ def _owner_metadata(settings: LeaseSettings) -> dict[str, Any]:
     return {} if settings.owner is None else {"ownerReferences": [to_builtins(settings.owner)]}
 
 
+def _require_not_before(previous: Manifest, lease: Manifest) -> None:
+    before, after = (each["metadata"].get("resourceVersion") or "" for each in (previous, lease))
+    if is_after(before, after):
+        raise ServerRestored(
+            f"the lease {lease['metadata']['name']} went back from version {before} to {after}: the API server was "
+            "restored from a backup; this process ends, and the next one reads everything again"
+        )
+
+
 def _holder_fields(settings: LeaseSettings, timestamp: str) -> dict[str, Any]:
     return {
         "holderIdentity": settings.identity,
@@ -198,6 +210,8 @@ class LeaseHolder:
         began = self._clock.monotonic()
         try:
             written = await self._renew_without_reading() or await self._read_and_acquire()
+        except ServerRestored:
+            raise
         except KubeError as error:
             # Includes a lost race: the next attempt reads who holds the lease.
             log.warning("lease %s: %s", self._settings.key, error)
@@ -236,6 +250,8 @@ class LeaseHolder:
         return max(0.0, self._deadline - self._clock.monotonic())
 
     def _observe(self, lease: Manifest) -> None:
+        if self._observed is not None:
+            _require_not_before(self._observed.lease, lease)
         self._observed = observe_lease(self._observed, lease, self._clock.monotonic())
 
     def _timestamp(self) -> str:

@@ -24,9 +24,11 @@ def in_cluster_settings(environ: Mapping[str, str], mount: Path = MOUNT) -> Conn
         raise ConfigError(
             f"the pod has no service account token at {token}; set automountServiceAccountToken: true"
         )
+    namespace = _pod_namespace(mount)
     return ConnectionSettings(
         server=f"https://{address}",
-        namespace=_namespace(mount),
+        namespace=namespace or "default",
+        pod_namespace=namespace,
         origin="the pod's service account",
         # Without a mounted authority, those of the system are trusted, as in client-go.
         tls=TlsSettings(authority=Pem(file=str(authority)) if authority.is_file() else Pem()),
@@ -42,8 +44,8 @@ def _address(environ: Mapping[str, str]) -> str:
     return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
 
 
-def _namespace(mount: Path) -> str:
+def _pod_namespace(mount: Path) -> str:
     try:
-        return (mount / "namespace").read_text("utf-8").strip() or "default"
+        return (mount / "namespace").read_text("utf-8").strip()
     except OSError:
-        return "default"
+        return ""

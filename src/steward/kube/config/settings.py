@@ -87,6 +87,8 @@ class Impersonation(Struct, frozen=True, kw_only=True):
 class ConnectionSettings(Struct, frozen=True, kw_only=True):
     server: str
     namespace: str = "default"
+    pod_namespace: str = ""
+    """In a pod: the namespace of its service account. Unlike that of a context, it is where this process runs."""
     origin: str = ""
     """Where the settings come from, for messages: a context and its file, or the service account."""
     tls: TlsSettings = TlsSettings()

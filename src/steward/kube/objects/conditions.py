@@ -14,6 +14,9 @@ TRUE: Final = "True"
 FALSE: Final = "False"
 UNKNOWN: Final = "Unknown"
 
+MAX_MESSAGE_LENGTH: Final = 32_768
+"""The longest message that the API conventions allow; the API server rejects a status with a longer one."""
+
 READY: Final = "Ready"
 RECONCILING: Final = "Reconciling"
 STALLED: Final = "Stalled"
@@ -33,7 +36,7 @@ class Condition(Struct, rename="camel", frozen=True, gc=False):
             "type": self.type,
             "status": self.status,
             "reason": self.reason,
-            "message": self.message,
+            "message": self.message[:MAX_MESSAGE_LENGTH],
             "lastTransitionTime": self.last_transition_time,
         }
         return (

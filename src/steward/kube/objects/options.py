@@ -92,6 +92,8 @@ class ApplyOptions(Struct, frozen=True, kw_only=True):
     field_validation: FieldValidation = ""
     only_if_absent: bool = False
     """Creates the object or changes nothing: raises AlreadyExists when an object of that name exists."""
+    resource_version: str = ""
+    """Raises Conflict when the object has another version; "" for any."""
 
     def params(self) -> dict[str, str]:
         options = WriteOptions(

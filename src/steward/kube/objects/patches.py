@@ -10,6 +10,7 @@ the object and tries again.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from typing import Any, ClassVar
 
@@ -18,6 +19,17 @@ from msgspec import Struct
 
 APPLY = "application/apply-patch+yaml"
 _VERSION = "/metadata/resourceVersion"
+# In UTF-8: DEL and the C1 controls with NEL, the line and paragraph separators, the byte order mark, U+FFFE and U+FFFF.
+_OTHER_IN_YAML = re.compile(rb"\x7f|\xc2[\x80-\x9f]|\xe2\x80[\xa8\xa9]|\xef\xbb\xbf|\xef\xbf[\xbe\xbf]")
+
+
+def escape_for_yaml(body: bytes) -> bytes:
+    """JSON that an API server reads as it is meant, although it parses the body of an apply as YAML.
+
+    There some characters are line breaks, around which white space is dropped, and others are errors. In JSON they can
+    occur in texts only, and escaped they are the same texts.
+    """
+    return _OTHER_IN_YAML.sub(lambda found: b"\\u%04x" % ord(found[0].decode()), body)
 
 
 class JsonPatch(Struct, frozen=True):

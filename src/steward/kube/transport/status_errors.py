@@ -34,6 +34,7 @@ _CONFLICT_WITH = re.compile(r'conflict with "((?:[^"\\]|\\.)*)"')
 _CANNOT = re.compile(
     r'User "(?P<user>[^"]*)" cannot (?P<verb>\S+) '
     r'(?:resource "(?P<resource>[^"]*)"(?: in API group "(?P<group>[^"]*)")?|path "(?P<path>[^"]*)")'
+    r'(?: in the namespace "(?P<namespace>[^"]*)")?'
 )
 _UNSERVED = "404 page not found"
 # The messages for an apply with a quantity or base64 that the server cannot read, or with fields that it does not know.
@@ -152,7 +153,7 @@ def _set_denied_access(error: errors.Forbidden, request: RequestLine) -> None:
         error.verb = request.method.lower()
         error.resource = _qualified(error.details["kind"], error.details["group"]) or request.path
         return
-    error.user, error.verb = found["user"], found["verb"]
+    error.user, error.verb, error.namespace = found["user"], found["verb"], found["namespace"] or ""
     error.resource = found["path"] or _qualified(found["resource"], found["group"] or "")
 
 

@@ -58,6 +58,8 @@ class Hooks(Struct, frozen=True, kw_only=True):
     """Called after each response with method, host, code (or "<error>") and seconds."""
     headers_for: Callable[[], Mapping[str, str]] = _no_headers
     """More headers for each request, such as a traceparent."""
+    on_date: Callable[[str], None] = lambda date: None
+    """Called with the Date header of each response."""
 
 
 class TransportOptions(Struct, frozen=True, kw_only=True):
@@ -170,6 +172,7 @@ class Transport:
             exchange.close()
             raise
         self._report(request, str(exchange.status), started)
+        self._hooks.on_date(exchange.headers.get("Date", ""))
         return exchange
 
     async def _exchange_head(

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from msgspec.structs import replace
 
@@ -17,6 +17,7 @@ from steward.kube.client.client import Client, connect
 from steward.kube.clock import Clock, SystemClock
 from steward.kube.config.loader import ConfigSource, load_settings
 from steward.kube.config.settings import ConnectionSettings
+from steward.kube.transport.server_time import ServerTime
 from steward.runtime.manager.identity import Identity
 from steward.runtime.manager.settings import Settings
 from steward.runtime.manager.write_fence import WriteFence
@@ -34,6 +35,10 @@ class Connection:
     namespace: str
     """The namespace of this process, with its lease and its Secrets."""
     clock: Clock
+    server_time: ServerTime = field(default_factory=lambda: ServerTime(SystemClock()))
+    operator_namespace: str = ""
+    """Where the operator is installed; empty for a process outside a cluster that was given no namespace: that of its
+    kubeconfig's context is an ordinary namespace of users."""
 
     async def close(self) -> None:
         await self.client.close()
@@ -48,15 +53,19 @@ async def open_connection(
         ConfigSource(kubeconfig=settings.kubeconfig, context=settings.context, environ=environ)
     )
     write_fence, metrics, clock = WriteFence(), Metrics(), SystemClock()
-    new_client = _ClientFactory(found, settings, identity, metrics)
+    server_time = ServerTime(clock)
+    new_client = _ClientFactory(found, settings, identity, metrics, server_time)
+    installed = settings.namespace or environ.get("POD_NAMESPACE") or found.pod_namespace
     return Connection(
         client=await new_client(write_fence),
         replica_client=await new_client(None),
         write_fence=write_fence,
         metrics=metrics,
         identity=identity,
-        namespace=settings.namespace or environ.get("POD_NAMESPACE") or found.namespace,
+        namespace=installed or found.namespace,
         clock=clock,
+        server_time=server_time,
+        operator_namespace=installed,
     )
 
 
@@ -66,12 +75,17 @@ class _ClientFactory:
     settings: Settings
     identity: Identity
     metrics: Metrics
+    server_time: ServerTime
 
     async def __call__(self, write_fence: WriteFence | None) -> Client:
         # Not at the top: `steward preview` uses a transport of its own and does not need to load this one.
         from steward.kube.transport.transport import Hooks, TransportOptions
 
-        hooks = Hooks(on_request=self.metrics.count_request, headers_for=tracing.headers)
+        hooks = Hooks(
+            on_request=self.metrics.count_request,
+            headers_for=tracing.headers,
+            on_date=self.server_time.note,
+        )
         if write_fence is not None:
             hooks = replace(hooks, before_write=write_fence.check)
         options = TransportOptions(

@@ -22,5 +22,9 @@ class ControllerContext:
     def store(self, rule: CacheRule[T]) -> Store[T]:
         return self.manager.store(rule)
 
+    def deletion_time(self) -> float:
+        """The time that decides whether an object has been kept for long enough: see `ServerTime`."""
+        return self.manager.connection.server_time.earlier(self.clock.now())
+
     def now(self) -> str:
         return to_timestamp(self.clock.now())

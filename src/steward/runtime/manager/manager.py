@@ -21,8 +21,10 @@ from typing import Any, Protocol, TypeVar
 from steward.kube.apply.applier import Applier
 from steward.kube.cache.caches import Caches
 from steward.kube.cache.gc_pause import gc_paused
+from steward.kube.cache.reflector import ReflectorOptions
 from steward.kube.cache.rules import CacheRule
 from steward.kube.cache.store import Store
+from steward.kube.errors import ServerRestored
 from steward.kube.objects.meta import HasMetadata
 from steward.runtime.controller.controller import Controller, ControllerDependencies, ControllerLoop
 from steward.runtime.manager.clients import Connection
@@ -68,7 +70,7 @@ class Manager:
         self.connection = connection
         self.client = connection.client
         self.metrics = connection.metrics
-        self.caches = Caches(connection.client)
+        self.caches = Caches(connection.client, ReflectorOptions(on_restored=self._server_restored))
         self.probes = Probes()
         reporter = Reporter(connection.identity.name, connection.identity.instance)
         self.events = EventRecorder(connection.client, reporter, connection.metrics, connection.clock)
@@ -89,6 +91,7 @@ class Manager:
         self._services: list[Service] = []
         self._stop_callbacks: list[Callable[[], Awaitable[None]]] = []
         self._stop_requested = asyncio.Event()
+        self._restored = ""
         self._progress = "starting"
         self._initial_stores: tuple[Store[Any], ...] = ()
 
@@ -131,6 +134,10 @@ class Manager:
             loop.add_signal_handler(number, self._signalled, number)
         try:
             await self._run_until_stopped()
+            if self._restored:
+                raise ServerRestored(
+                    f"{self._restored}; this process ends, and the next one reads everything again"
+                )
         finally:
             await self._shut_down()
             for number in SIGNALS:
@@ -141,6 +148,16 @@ class Manager:
             log.warning("second %s: exiting at once", signal.Signals(number).name)
             os._exit(128 + number)
         log.info("%s: stopping", signal.Signals(number).name)
+        self._stop_requested.set()
+
+    def _server_restored(self, message: str) -> None:
+        """Ends the process without a further write: what it knows is from a history that the server no longer has.
+
+        Emptying the caches would not be enough. They would be filled at different times, and a plan made of a new
+        object and an old one may delete what the restore brought back.
+        """
+        self.connection.write_fence.allow_when(lambda: False)
+        self._restored = self._restored or message
         self._stop_requested.set()
 
     async def _run_until_stopped(self) -> None:

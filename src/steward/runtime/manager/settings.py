@@ -170,6 +170,15 @@ class Settings(Struct, frozen=True, kw_only=True):
             "Directory with the files of sqlite registries. Default: none, such registries are not allowed."
         ),
     ] = ""
+    template_scope: Annotated[
+        str,
+        _choice(
+            "What templates without a serviceAccountName may write: own: to their namespace, those that their Tenants "
+            "created, and those labelled for it; cluster: everywhere, with the operator's rights.",
+            "own",
+            "cluster",
+        ),
+    ] = "own"
     no_cross_namespace: Annotated[
         bool, _flag("Templates may not name a targetNamespace other than their own.")
     ] = False

@@ -107,6 +107,7 @@ class DryRunExecutor:
                 force=step.force,
                 dry_run=True,
                 only_if_absent=step.only_if_absent,
+                resource_version=step.resource_version,
             )
             return await self._client.apply(step.manifest, options)
         return await self._client.apply(

@@ -236,6 +236,7 @@ class PlanExecutor:
             manager=step.manager or self._field_manager,
             force=step.force,
             only_if_absent=step.only_if_absent,
+            resource_version=step.resource_version,
         )
         return await self._apply_manifest(step.manifest, options)
 

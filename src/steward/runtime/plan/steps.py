@@ -36,12 +36,15 @@ class Apply(Struct, frozen=True):
     With `only_if_absent` the API server creates the object or raises AlreadyExists, in one call. This saves a read
     before the first apply of a name. On AlreadyExists the caller checks who manages the object: it may be ours, created
     by a call whose response was lost.
+
+    With a `resource_version` the API server rejects the apply when the object has changed since it was read.
     """
 
     manifest: Manifest
     force: bool = True
     manager: str | None = None
     only_if_absent: bool = False
+    resource_version: str = ""
 
     @property
     def ref(self) -> Ref:
@@ -150,12 +153,23 @@ def concurrent_groups(plan: Plan) -> list[Plan]:
 
 
 def status_manifest(step: Status) -> Manifest:
-    """The manifest that an apply of the status sends: name and status only."""
+    """The manifest that an apply of the status sends: name and status only.
+
+    Empty maps are left out. An apply that drops the last key of a map in a custom resource sets the map to null, which
+    the schema rejects: the status would never change again. Without the map, the API server removes it."""
     kind, key = step.ref
     metadata = {"name": key.name} | ({"namespace": key.namespace} if key.namespace else {})
     return {
         "apiVersion": kind.api_version,
         "kind": kind.kind,
         "metadata": metadata,
-        "status": step.status,
+        "status": _without_empty_maps(step.status),
     }
+
+
+def _without_empty_maps(fields: dict[str, Any]) -> dict[str, Any]:
+    cleaned = {
+        name: _without_empty_maps(value) if isinstance(value, dict) else value
+        for name, value in fields.items()
+    }
+    return {name: value for name, value in cleaned.items() if value != {}}
