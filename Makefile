@@ -22,15 +22,17 @@ make up        start a real Kubernetes on this machine, both operators and a sam
 make test-fast run the pure tests: no server, no database, under a minute (some of them: make test-fast ARGS=tests/kube)
 make test      run all tests (some of them: make test ARGS=tests/kube; without parallel workers: make test WORKERS=0)
 make check     lint, formatting, types, import rules, generated files
+make chaos     random edits, kills and faults, then compare with a fresh state (more: ROUNDS=200 SEED=7; one: STORY=FILE)
 make bench     run the benchmarks
 make down      stop what `make up` started
 make fmt       format the code
 make generate  write the files generated from the code: CRDs, kustomize files, chart, references
+make sbom      write the software bill of materials of the image (CycloneDX, JSON)
 make lock      write requirements/*.txt from pyproject.toml (newest versions: make lock ARGS=--upgrade)
 endef
 export HELP
 
-.PHONY: help up down test test-fast check generate bench fmt lock setup binaries databases
+.PHONY: help up down test test-fast check generate bench chaos fmt lock sbom setup binaries databases
 .DELETE_ON_ERROR:
 
 help:
@@ -59,6 +61,7 @@ check: setup
 	@$(BIN)/python -m steward.install --check
 	@$(BIN)/python -m steward.docgen --check
 	@$(BIN)/python -m steward.docgen.vocabulary
+	@$(MAKE) --no-print-directory sbom
 
 generate: setup
 	@$(BIN)/python -m steward.multigres.api config/crd
@@ -69,6 +72,12 @@ generate: setup
 bench: binaries
 	@$(BIN)/python -m bench $(ARGS)
 
+# The same seed gives the same stories. ARGS: `--at-once 2`, `--shrinks 0`, `--print`.
+ROUNDS ?= 30
+SEED ?= 1
+chaos: binaries databases
+	@PYTHONDONTWRITEBYTECODE= $(BIN)/python -m tests.chaos --rounds $(ROUNDS) --seed $(SEED) $(if $(STORY),--story $(STORY)) $(ARGS)
+
 fmt: setup
 	@$(BIN)/ruff check --fix
 	@$(BIN)/ruff format
@@ -76,7 +85,18 @@ fmt: setup
 lock: setup
 	@echo uv | $(LOCK) $(ARGS) - --output-file requirements/uv.txt
 	@$(LOCK) $(ARGS) pyproject.toml --output-file requirements/base.txt
-	@$(LOCK) $(ARGS) pyproject.toml --extra dev --constraint requirements/base.txt --output-file requirements/dev.txt
+	@echo 'hatchling>=1.26' | $(LOCK) $(ARGS) - --output-file requirements/build.txt
+	@$(LOCK) $(ARGS) pyproject.toml --extra dev --constraint requirements/base.txt --constraint requirements/build.txt \
+	  --output-file requirements/dev.txt
+
+# From the locked requirements of the image, with their hashes; validated against the schema of CycloneDX. It has neither a
+# time nor a random number, so the same requirements give the same bytes, and the file is not kept in git.
+SBOM ?= dist/steward.cdx.json
+sbom: setup
+	@mkdir -p $(dir $(SBOM))
+	@# The warning is about the missing graph of dependencies: a list of requirements has none.
+	@PYTHONWARNINGS=ignore::UserWarning $(BIN)/cyclonedx-py requirements requirements/base.txt --pyproject pyproject.toml --mc-type application \
+	  --spec-version 1.6 --output-format JSON --output-reproducible --validate --output-file $(SBOM)
 
 # Built before the tests, because each test has a time limit and the first build takes minutes.
 binaries: setup
