@@ -10,13 +10,21 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
+import asyncmy
+import asyncmy.connection
+import asyncmy.errors
 import asyncpg
 import asyncpg.protocol
 import pytest
 from packaging.requirements import Requirement
 from packaging.specifiers import SpecifierSet
 
-from steward.library_patches import TLS_READ_BUFFER, replace_asyncpg_protocol, shrink_tls_read_buffers
+from steward.library_patches import (
+    TLS_READ_BUFFER,
+    replace_asyncmy_protocol,
+    replace_asyncpg_protocol,
+    shrink_tls_read_buffers,
+)
 
 PROJECT = tomllib.loads((Path(__file__).parent.parent / "pyproject.toml").read_text())["project"]
 ALLOWED = {
@@ -67,7 +75,31 @@ def test_the_tenant_operator_replaces_the_protocol_of_asyncpg() -> None:
     assert asyncpg.protocol.Protocol is ValidatingProtocol
 
 
-@pytest.mark.parametrize("library", ["asyncpg", "aiohttp"])
+def test_the_tenant_operator_replaces_the_protocol_of_asyncmy() -> None:
+    from steward.tenants.sources.mysql_result import BoundedProtocol
+
+    assert asyncmy.connection._MySQLProtocol is BoundedProtocol
+
+
+async def test_asyncmy_creates_the_protocol_that_replaces_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
+    created = []
+
+    class Recording(asyncmy.connection._MySQLProtocol):  # type: ignore[misc,name-defined]
+        def __init__(self, *arguments: Any) -> None:
+            created.append(self)
+            super().__init__(*arguments)
+
+    monkeypatch.setattr(asyncmy.connection, "_MySQLProtocol", asyncmy.connection._MySQLProtocol)
+    replace_asyncmy_protocol(Recording)
+    server = await asyncio.start_server(lambda _, writer: writer.close(), "127.0.0.1")
+    port = server.sockets[0].getsockname()[1]
+    with suppress(OSError, asyncmy.errors.Error):
+        await asyncmy.connect(host="127.0.0.1", port=port, user="u", connect_timeout=10)
+    server.close()
+    assert created
+
+
+@pytest.mark.parametrize("library", ["asyncmy", "asyncpg", "aiohttp"])
 def test_the_installed_version_is_one_that_pyproject_allows(library: str) -> None:
     assert version(library) in ALLOWED[library]
     assert any(bound.operator == "<" for bound in ALLOWED[library]), "a patch needs an upper bound"

@@ -32,3 +32,16 @@ def replace_asyncpg_protocol(protocol: type) -> None:
     import asyncpg.protocol
 
     asyncpg.protocol.Protocol = protocol
+
+
+def replace_asyncmy_protocol(protocol: type) -> None:
+    """Makes asyncmy.connect create this subclass of its protocol for each connection.
+
+    asyncmy never pauses a server that sends faster than the rows are taken, and keeps a packet of any size
+    (steward.tenants.sources.mysql_result has the limits). It creates its protocol itself, from the class that it finds
+    under this name, and has no option for another. Verified with asyncmy 0.2.17.
+    """
+    # Imported here: only the tenant operator uses asyncmy.
+    import asyncmy.connection
+
+    asyncmy.connection._MySQLProtocol = protocol  # type: ignore[attr-defined]

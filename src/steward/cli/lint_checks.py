@@ -30,6 +30,8 @@ from steward.multigres.resolution.warnings import spec_warnings
 from steward.tenants.api.kinds import CUSTOM_KINDS as TENANT_KINDS
 from steward.tenants.api.registry import TenantRegistrySpec
 from steward.tenants.api.template import TenantTemplateSpec
+from steward.tenants.objects.permissions import Permissions
+from steward.tenants.validation.access import access_advice, refused_fields
 from steward.tenants.validation.registry import validate_registry
 from steward.tenants.validation.template import Problem, advise_template, validate_template
 
@@ -183,9 +185,10 @@ def _check_template(
     extra = None if registry is None else registry.extra_value_mappings
     mapped = None if registry is None else tuple(extra) if isinstance(extra, dict) else ()
     profile = "hermetic" if registry is None else registry.template_profile
-    for problem in validate_template(spec, profile):
+    for problem in (*validate_template(spec, profile), *refused_fields(spec, Permissions())):
         yield _problem_finding(document, problem, "error")
-    for problem in advise_template(spec, mapped, profile):
+    advice = access_advice(spec, document.namespace, Permissions())
+    for problem in (*advise_template(spec, mapped, profile), *advice):
         yield _problem_finding(document, problem, "warning")
 
 

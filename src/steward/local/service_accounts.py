@@ -1,4 +1,4 @@
-"""The operators' service accounts on a local control plane, with exactly the shipped permissions.
+"""The operators' service accounts on a local control plane, with exactly the shipped permissions and limits.
 
 Neither `steward up` nor a test runs an operator as an administrator, so a missing permission is noticed at once.
 """
@@ -20,12 +20,13 @@ TOKEN_SECONDS = 365 * 24 * 3600
 
 
 def account_objects(operator: ShippedOperator) -> list[Manifest]:
-    """The namespace, the service account and its RBAC objects, as an installation creates them."""
+    """The namespace, the service account, its RBAC objects and its admission policy, as an installation has them."""
     values = Values()
     return [
         manifests.namespace(values),
         service_account(operator, values),
         *manifests.rbac(operator, values),
+        *manifests.policy(operator, values),
     ]
 
 

@@ -10,16 +10,15 @@ from typing import Any, NamedTuple
 import click
 import msgspec
 
-from steward.cli import doctor_checks
+from steward.cli import doctor_checks, doctor_rights
 from steward.cli.connection import load_connection_settings, open_transport, run_async
 from steward.cli.doctor_checks import CheckResult, Grade, OperatorLocation
 from steward.cli.inspect.options import namespace_options, selected_namespace
 from steward.cli.output import is_machine_readable, output_option, print_value
 from steward.install import manifests
 from steward.install.operators import MULTIGRES, OPERATORS, TENANTS, ShippedOperator
-from steward.install.rbac_rules import CLUSTER_RULES, NAMESPACE_RULES, RbacRule
-from steward.install.values import NAMESPACE, VERSION, Values
-from steward.kube.client.client import Access, Client, Subject, client_with_transport
+from steward.install.values import NAMESPACE, VERSION
+from steward.kube.client.client import Client, client_with_transport
 from steward.kube.clock import SystemClock
 from steward.kube.config.loader import ConfigSource
 from steward.kube.errors import ApiError, BadRequest, Forbidden, InternalError, Invalid, NoSuchKind, NotFound
@@ -28,7 +27,6 @@ from steward.kube.objects.kinds import Key, Kind, Manifest
 from steward.kube.transport.request import Request
 
 _TENANTS = "operator.kubernetes-tenants.org/v1"
-_MAX_CONCURRENT = 16
 _COLOURS = {Grade.FINE: "green", Grade.WARNING: "yellow", Grade.UNKNOWN: "yellow", Grade.BROKEN: "red"}
 _FORBIDDEN_CURE = "ask a user who has that right, or use another --context"
 _EPILOG = """\b
@@ -41,8 +39,8 @@ Exit codes: 0 all checks passed, 1 something is broken.
 \b
 Needs, for all of its checks: to get customresourcedefinitions, roles and bindings, webhook configurations, and the
 leases, deployments and serviceaccounts of the operators' namespace; to create subjectaccessreviews; to create
-multigresclusters and tenanttemplates (as a dry run) in the namespace -n; to list tenantregistries. A check without
-its rights says so.
+multigresclusters and tenanttemplates (as a dry run) in the namespace -n; to list tenantregistries, tenanttemplates,
+tenants, namespaces and serviceaccounts. A check without its rights says so.
 """
 
 
@@ -58,7 +56,7 @@ its rights says so.
 @output_option
 @namespace_options
 def command(system_namespace: str, only: str | None, output: str, **options: Any) -> None:
-    """Check an installation: server, definitions, webhooks, rights, leaders, versions, sources."""
+    """Check an installation: server, definitions, webhooks, rights, leaders, versions, sources, templates."""
     source, namespace = selected_namespace(options)
     operators = tuple(operator for operator in OPERATORS if only in (None, operator.short_name))
     scope = Scope(operators, system_namespace, namespace or "default")
@@ -105,8 +103,8 @@ async def _run_checks(source: ConfigSource, scope: Scope) -> list[CheckResult]:
         client = client_with_transport(transport, settings, SystemClock())
         results = await asyncio.gather(*_checks(client, scope))
         version = doctor_checks.check_server_version(msgspec.json.decode(response.body))
-        sources = await _check_sources(client) if TENANTS in scope.operators else []
-        return [version, *results, *sources]
+        tenants = await _check_tenants(client, scope) if TENANTS in scope.operators else []
+        return [version, *results, *tenants]
     finally:
         await transport.close()
 
@@ -121,11 +119,34 @@ def _checks(client: Client, scope: Scope) -> Iterator[Awaitable[CheckResult]]:
         yield _or_unknown(
             f"{operator.name} webhooks answer", _check_webhooks_answer(client, registered, operator, scope)
         )
-        yield _or_unknown(f"{operator.name} rights", _check_rights(client, operator, scope.system_namespace))
+        yield _or_unknown(
+            f"{operator.name} rights", doctor_rights.check_rights(client, operator, scope.system_namespace)
+        )
         yield _or_unknown(f"{operator.name} leader", _check_leader(client, operator, scope.system_namespace))
         yield _or_unknown(
             f"{operator.name} version", _check_version(client, operator, scope.system_namespace)
         )
+
+
+async def _check_tenants(client: Client, scope: Scope) -> list[CheckResult]:
+    sources, templates, accounts = await asyncio.gather(
+        _check_sources(client),
+        _check_templates(client, scope.system_namespace),
+        _or_unknown(doctor_rights.ACCOUNTS, doctor_rights.check_accounts(client, scope.system_namespace)),
+    )
+    return [*sources, *templates, accounts]
+
+
+async def _check_templates(client: Client, system: str) -> list[CheckResult]:
+    # Imported here: only this check needs the rules of templates.
+    from steward.cli.doctor_templates import SUBJECT, check_templates
+
+    try:
+        return await check_templates(client, system)
+    except (NoSuchKind, NotFound):
+        return []
+    except Forbidden as error:
+        return [doctor_checks.unknown(SUBJECT, str(error), _FORBIDDEN_CURE)]
 
 
 async def _check_sources(client: Client) -> list[CheckResult]:
@@ -220,71 +241,6 @@ def _probe_object(operator: ShippedOperator, namespace: str) -> Manifest:
         "metadata": metadata,
         "spec": {"registryId": "steward-doctor-probe"},
     }
-
-
-async def _check_rights(client: Client, operator: ShippedOperator, system: str) -> CheckResult:
-    """Compares the roles with the shipped ones; if they differ, reviews every access by itself."""
-    subject = f"{operator.name} rights"
-    shipped = manifests.rbac(operator, Values(namespace=system))
-    refs = [kinds.ref_of(each) for each in shipped]
-    live_objects = await asyncio.gather(*(_get_or_none(client, ref.kind, ref.key) for ref in refs))
-    if all(doctor_checks.contains(live, each) for live, each in zip(live_objects, shipped, strict=True)):
-        return doctor_checks.fine(subject, "the shipped roles are installed and bound")
-    if await _get_or_none(client, kinds.SERVICE_ACCOUNT, Key(system, operator.name)) is None:
-        message = f"there is no ServiceAccount {system}/{operator.name}"
-        return doctor_checks.broken(
-            subject, message, "steward install --apply; or name its namespace with --system-namespace"
-        )
-    accesses = [
-        *(each for rule in CLUSTER_RULES[operator] for each in _rule_accesses(rule, "")),
-        *(each for rule in NAMESPACE_RULES for each in _rule_accesses(rule, system)),
-    ]
-    user = f"system:serviceaccount:{system}:{operator.name}"
-    missing = await _missing_accesses(client, _service_account_subject(user, system), accesses)
-    if missing:
-        message = (
-            f"{user} lacks {len(missing)} of {len(accesses)}: {', '.join(map(_describe_access, missing[:3]))}"
-        )
-        return doctor_checks.broken(
-            subject, message, "steward install --apply, which applies the shipped roles"
-        )
-    return doctor_checks.fine(subject, f"all {len(accesses)} are granted")
-
-
-def _service_account_subject(user: str, system: str) -> Subject:
-    groups = ("system:serviceaccounts", f"system:serviceaccounts:{system}", "system:authenticated")
-    return Subject(user=user, groups=groups)
-
-
-async def _missing_accesses(client: Client, subject: Subject, accesses: list[Access]) -> list[Access]:
-    semaphore = asyncio.Semaphore(_MAX_CONCURRENT)
-
-    async def is_allowed(access: Access) -> bool:
-        async with semaphore:
-            return (await client.review_access(access, subject)).allowed
-
-    allowed = await asyncio.gather(*map(is_allowed, accesses))
-    return [access for access, has_access in zip(accesses, allowed, strict=True) if not has_access]
-
-
-def _rule_accesses(rule: RbacRule, namespace: str) -> Iterator[Access]:
-    for resource in rule.resources:
-        name, _, subresource = resource.partition("/")
-        for verb in rule.verbs:
-            for named in rule.names or ("",):
-                yield Access(
-                    verb=verb,
-                    resource=name,
-                    subresource=subresource,
-                    group=rule.group,
-                    namespace=namespace,
-                    name=named,
-                )
-
-
-def _describe_access(access: Access) -> str:
-    resource = f"{access.resource}/{access.subresource}" if access.subresource else access.resource
-    return f"{access.verb} {resource}" + (f".{access.group}" if access.group else "")
 
 
 async def _check_leader(client: Client, operator: ShippedOperator, system: str) -> CheckResult:

@@ -9,7 +9,9 @@ import click
 
 from steward.cli.connection import cluster_options, config_source, with_client
 from steward.cli.install_options import FIELD_MANAGER, dump_yaml, load_values, value_options
+from steward.cli.main import expected_errors
 from steward.install.manifests import manifests
+from steward.install.values import check_namespace
 from steward.kube.client import decode
 from steward.kube.client.client import Client
 from steward.kube.errors import NoSuchKind, NotFound
@@ -35,7 +37,11 @@ def command(
     values_file: Path | None, namespace: str | None, only: str | None, is_applied: bool, **options: Any
 ) -> None:
     """Print the manifests of an installation of Steward, or apply them."""
-    objects = manifests(load_values(values_file, namespace, only))
+    values = load_values(values_file, namespace, only)
+    # Not in load_values: what an earlier version installed there can be uninstalled.
+    with expected_errors(ValueError):
+        check_namespace(values.namespace)
+    objects = manifests(values)
     if not is_applied:
         click.echo(dump_yaml(objects), nl=False)
         return

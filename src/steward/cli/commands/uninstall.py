@@ -14,10 +14,11 @@ import click
 from steward.cli.connection import cluster_options, config_source, with_client
 from steward.cli.install_options import load_values, value_options
 from steward.install.manifests import crds, enabled_operators, manifests
+from steward.install.operators import labels
 from steward.install.values import Values
 from steward.kube.client.client import Client
 from steward.kube.errors import Conflict, NoSuchKind, NotFound
-from steward.kube.objects.kinds import Kind, Manifest, Ref, kind_of, ref_of
+from steward.kube.objects.kinds import ROLE, ROLE_BINDING, Kind, Manifest, Ref, kind_of, ref_of
 from steward.kube.objects.options import DeleteOptions, ListQuery
 from steward.kube.objects.patches import MergePatch
 
@@ -43,7 +44,8 @@ Examples:
 Exit codes: 0 everything is deleted or terminating, 1 refused: by Steward because custom resources exist, or by the
 server.
 \b
-Needs: the rights to delete what `steward install` applied, and to list custom resources (patch, with --release).
+Needs: the rights to delete what `steward install` applied, and to list custom resources (patch, with --release), roles
+and bindings.
 """
 
 
@@ -124,11 +126,21 @@ async def _uninstall(client: Client, objects: list[Manifest], values: Values) ->
     The custom resources are listed after that, because the operators may create children until they end."""
     for manifest in deleted_first(objects):
         await _delete_object(client, manifest)
+    await _delete_roles_of_other_namespaces(client, values)
     for resource in await remaining_resources(client, values):
         await remove_finalizers(client, resource)
     for manifest in reversed(objects):
         if manifest["kind"] not in DELETED_FIRST:
             await _delete_object(client, manifest)
+
+
+async def _delete_roles_of_other_namespaces(client: Client, values: Values) -> None:
+    """By label: where they are is known only from the values of the installation, which may not be given here."""
+    for operator in enabled_operators(values):
+        selector = ",".join(f"{name}={value}" for name, value in labels(operator).items())
+        for kind in (ROLE_BINDING, ROLE):
+            for item in (await client.list(kind, ListQuery(label_selector=selector))).items:
+                await _delete_object(client, {"apiVersion": kind.api_version, "kind": kind.kind, **item})
 
 
 def deleted_first(objects: list[Manifest]) -> list[Manifest]:

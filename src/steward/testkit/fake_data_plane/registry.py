@@ -12,7 +12,8 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from steward.etcd.client import Endpoints, EtcdClient, KeyValue
+from steward.etcd.answers import KeyValue
+from steward.etcd.client import Endpoints, EtcdClient
 from steward.multigres.topology.store_records import CellRecord, decode_cell, decode_pooler
 from steward.runtime.manager.connect_to import Address
 from steward.testkit.fake_data_plane import records

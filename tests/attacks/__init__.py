@@ -1,0 +1,1 @@
+"""Attacks on the operators with their default flags: one file for each kind of attacker."""
