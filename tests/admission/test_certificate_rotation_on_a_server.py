@@ -30,8 +30,8 @@ CALLERS = 3
 
 
 class OneCallPerConnection(WebhookServer):
-    async def _serve(self, request):
-        response = await super()._serve(request)
+    async def _serve(self, request, connection):
+        response = await super()._serve(request, connection)
         response.force_close()
         return response
 

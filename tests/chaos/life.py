@@ -133,8 +133,10 @@ class Life:
         found = await oracles.wait_until_equal(subject, operator, environment.quiet_seconds)
         calls = await environment.audit.calls_since(since)
         if not found:
-            found = await subject.violations(calls)
+            found = await oracles.wait_until_true(subject, calls)
             found += await oracles.writes_at_rest(environment.audit, subject, operator)
+            # Two states can be equal while both still converge.
+            found += [f"not equal any more: {line}" for line in await subject.differences()]
         if rejected := rejected_calls(calls, subject.namespaces):
             found.append(f"rejected by the API server: {rejected}")
         found += await oracles.leaks(subject, operator, environment.server)

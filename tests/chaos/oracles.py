@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 import aiohttp
 import msgspec
 
-from steward.testkit import AuditLog
+from steward.runtime.status.throttle import MAX_INTERVAL_SECONDS
+from steward.testkit import AuditedCalls, AuditLog
 from tests.chaos.audited_calls import operator_writes
 from tests.chaos.namespace_api import Manifest, NamespaceApi
 from tests.chaos.operator_process import SupervisedOperator
@@ -20,8 +21,9 @@ from tests.support.api_server import ApiServer
 if TYPE_CHECKING:
     from tests.chaos.life import LifeSubject
 
+TRUE_SECONDS = MAX_INTERVAL_SECONDS + 30.0
 REST_SECONDS = 6.0
-REST_ATTEMPTS = 4
+REST_ATTEMPTS = 10
 MEMORY_KIB = 128 * 1024
 MAX_LINES = 12
 METRICS_SECONDS = 30.0
@@ -43,6 +45,14 @@ async def wait_until_equal(subject: "LifeSubject", operator: SupervisedOperator,
         await operator.ensure_running()
         await asyncio.sleep(1.0)
     return []
+
+
+async def wait_until_true(subject: "LifeSubject", calls: AuditedCalls) -> list[str]:
+    """Wait until nothing is lost, orphaned or false: the progress of an unready object is reported once a minute."""
+    deadline = time.monotonic() + TRUE_SECONDS
+    while (found := await subject.violations(calls)) and time.monotonic() < deadline:
+        await asyncio.sleep(2.0)
+    return found
 
 
 async def writes_at_rest(audit: AuditLog, subject: "LifeSubject", operator: SupervisedOperator) -> list[str]:

@@ -134,7 +134,7 @@ def test_released_clusters_stay_without_our_finalizer(
     assert _has_definitions(own_kubectl)
 
 
-def test_uninstalling_without_the_values_removes_the_roles_in_other_namespaces(
+def test_uninstalling_without_the_values_removes_every_role(
     steward: Steward, own_kubectl: Kubectl, tmp_path: Path
 ) -> None:
     named = [{"namespace": "default", "serviceAccounts": ["deployer"]}]
@@ -147,6 +147,7 @@ def test_uninstalling_without_the_values_removes_the_roles_in_other_namespaces(
     steward("uninstall")
 
     assert own_kubectl(*labelled) == ""
+    assert own_kubectl("get", "clusterroles", "-o", "name", "-l", PART_OF_STEWARD) == ""
 
 
 @pytest.fixture

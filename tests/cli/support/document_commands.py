@@ -122,6 +122,10 @@ PREPARATIONS: dict[str, tuple[str, ...]] = {
         _wait_until_removed("rollback-template-update"),
     ),
     "kubectl delete pvc pgdata-shop-...-2": ("kubectl apply -f claim.yaml",),
+    "kubectl get namespaces -l kubernetes-tenants.org/tenant": (
+        "kubectl create namespace taken-over",
+        "kubectl label namespace taken-over kubernetes-tenants.org/tenant=atlas-web-app",
+    ),
 }
 # `hold` and `updates` exit with 1 if something is pending, `preview` with 2 if something would change.
 EXIT_CODES: dict[str, int] = {

@@ -18,7 +18,7 @@ from steward.install.operators import labels
 from steward.install.values import Values
 from steward.kube.client.client import Client
 from steward.kube.errors import Conflict, NoSuchKind, NotFound
-from steward.kube.objects.kinds import ROLE, ROLE_BINDING, Kind, Manifest, Ref, kind_of, ref_of
+from steward.kube.objects.kinds import CLUSTER_ROLE, ROLE, ROLE_BINDING, Kind, Manifest, Ref, kind_of, ref_of
 from steward.kube.objects.options import DeleteOptions, ListQuery
 from steward.kube.objects.patches import MergePatch
 
@@ -126,7 +126,7 @@ async def _uninstall(client: Client, objects: list[Manifest], values: Values) ->
     The custom resources are listed after that, because the operators may create children until they end."""
     for manifest in deleted_first(objects):
         await _delete_object(client, manifest)
-    await _delete_roles_of_other_namespaces(client, values)
+    await _delete_roles_by_label(client, values)
     for resource in await remaining_resources(client, values):
         await remove_finalizers(client, resource)
     for manifest in reversed(objects):
@@ -134,11 +134,11 @@ async def _uninstall(client: Client, objects: list[Manifest], values: Values) ->
             await _delete_object(client, manifest)
 
 
-async def _delete_roles_of_other_namespaces(client: Client, values: Values) -> None:
-    """By label: where they are is known only from the values of the installation, which may not be given here."""
+async def _delete_roles_by_label(client: Client, values: Values) -> None:
+    """An installation for some namespaces has more roles, and only its values, which may not be given here, name them."""
     for operator in enabled_operators(values):
         selector = ",".join(f"{name}={value}" for name, value in labels(operator).items())
-        for kind in (ROLE_BINDING, ROLE):
+        for kind in (ROLE_BINDING, ROLE, CLUSTER_ROLE):
             for item in (await client.list(kind, ListQuery(label_selector=selector))).items:
                 await _delete_object(client, {"apiVersion": kind.api_version, "kind": kind.kind, **item})
 
