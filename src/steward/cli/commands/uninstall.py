@@ -135,7 +135,7 @@ async def _uninstall(client: Client, objects: list[Manifest], values: Values) ->
 
 
 async def _delete_roles_by_label(client: Client, values: Values) -> None:
-    """An installation for some namespaces has more roles, and only its values, which may not be given here, name them."""
+    """An installation for some namespaces has more roles; only its values name them, and they may not be given here."""
     for operator in enabled_operators(values):
         selector = ",".join(f"{name}={value}" for name, value in labels(operator).items())
         for kind in (ROLE_BINDING, ROLE, CLUSTER_ROLE):
