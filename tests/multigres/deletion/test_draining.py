@@ -5,10 +5,11 @@ from typing import Any
 import pytest
 
 from steward.kube.objects.kinds import DEPLOYMENT, STATEFUL_SET, Key, Kind, Ref
-from steward.kube.objects.meta import ObjectMeta
+from steward.kube.objects.meta import ObjectMeta, OwnerReference
 from steward.multigres.deletion.annotations import PERIOD, STARTED, GraceSettings, started_annotations
 from steward.multigres.deletion.draining import (
     COUNT_AGAIN_SECONDS,
+    RECHECK_SECONDS,
     DeletionTerms,
     DrainingWorkload,
     DrainPlan,
@@ -30,6 +31,9 @@ GRACE = GraceSettings()
 STARTED_AT = "2027-01-15T08:00:00Z"
 
 
+OWNER = OwnerReference("multigres.com/v1alpha1", "Cell", "mini-z1", "u1", controller=True)
+
+
 def workload(name: str, replicas: int = 1, **changes: Any) -> WorkloadView:
     annotations = changes.pop("annotations", {})
     known = ObjectMeta(
@@ -39,7 +43,7 @@ def workload(name: str, replicas: int = 1, **changes: Any) -> WorkloadView:
         generation=2,
         labels={COMPONENT_LABEL: name, CLUSTER_LABEL: "mini"},
         annotations=annotations,
-        **changes,
+        **{"owner_references": (OWNER,), **changes},
     )
     status = WorkloadStatus(observed_generation=2, replicas=replicas)
     return WorkloadView(known, WorkloadSpec(replicas=replicas), status)
@@ -93,6 +97,22 @@ def test_scaling_a_set_down_to_remove_it_never_deletes_its_claims() -> None:
     [patch] = plan_drain([DrainStage([draining("pool", 1, 1, STATEFUL_SET)], 60.0)], terms()).steps
     policy = patch.patch.changes["spec"]["persistentVolumeClaimRetentionPolicy"]  # type: ignore[union-attr]
     assert policy == {"whenScaled": "Retain"}
+
+
+@pytest.mark.parametrize(
+    "found",
+    [
+        draining("gw", 1, 0, owner_references=()),
+        draining("gw", 0, 0, owner_references=(), **STARTED_WORKLOAD),
+        draining("gw", 0, 0, owner_references=(), deletion_timestamp=STARTED_AT, **STARTED_WORKLOAD),
+    ],
+    ids=["running", "drained", "terminating"],
+)
+def test_a_workload_without_owner_is_looked_at_again_because_its_end_triggers_nothing(
+    found: DrainingWorkload,
+) -> None:
+    steps = plan_drain([DrainStage([found], 30.0)], terms()).steps
+    assert Requeue(RECHECK_SECONDS) in steps
 
 
 @pytest.mark.parametrize(

@@ -4,8 +4,10 @@ One cluster for each way in which an object loses its owner. All are created by 
 none runs, and cleaned up by the next one.
 """
 
+import json
 import secrets
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
@@ -34,6 +36,8 @@ class Scene(NamedTuple):
     kubectl: Kubectl
     namespace: str
     cluster: str
+    log: Path
+    """Of the operator that deletes the cluster."""
 
     @property
     def path(self) -> ShardPath:
@@ -68,6 +72,21 @@ class Scene(NamedTuple):
     def remaining(self) -> list[str]:
         names_found = [f"{each['kind']}/{each['metadata']['name']}" for each in self.objects(*KINDS)]
         return [name for name in names_found if name != f"Secret/{self.cluster}-postgres-password"]
+
+    def describe(self) -> str:
+        """The remaining objects, why they are still there, and the end of the operator's log."""
+        fields = ("deletionTimestamp", "finalizers", "ownerReferences", "annotations")
+        lines = [
+            json.dumps(
+                {
+                    "object": f"{each['kind']}/{each['metadata']['name']}",
+                    **{name: each["metadata"].get(name) for name in fields},
+                    "message": each.get("status", {}).get("message"),
+                }
+            )
+            for each in self.objects(*KINDS)
+        ]
+        return "\n".join([*lines, *self.log.read_text().splitlines()[-40:]])
 
 
 def orphaned_cell(scene: Scene) -> None:
@@ -158,7 +177,7 @@ def scenes(
     """The clusters after their deletion, while the second operator still runs."""
     namespace, logs = f"lost-{secrets.token_hex(4)}", tmp_path_factory.mktemp("operators")
     kubectl("create", "namespace", namespace)
-    found = {name: Scene(kubectl, namespace, name) for name in LOSSES}
+    found = {name: Scene(kubectl, namespace, name, logs / "second.log") for name in LOSSES}
     with running_operator(control_plane, namespace, logs / "first.log", **FAST):
         for name in found:
             admin = {} if name in WITH_ADMIN else {"multiadmin": NO_ADMIN, "multiadminWeb": NO_ADMIN}
@@ -179,7 +198,8 @@ def scenes(
 
 @pytest.mark.parametrize("cluster", LOSSES, ids=[loss.name for loss in LOSSES.values()])
 def test_nothing_of_a_deleted_cluster_keeps_running(scenes: dict[str, Scene], cluster: str) -> None:
-    eventually(lambda: not scenes[cluster].remaining(), f"{cluster}: everything to go")
+    scene = scenes[cluster]
+    eventually(lambda: not scene.remaining(), f"{cluster}: everything to go", explain=scene.describe)
 
 
 @pytest.mark.parametrize("cluster", ["sets", "forced"])

@@ -10,14 +10,20 @@ import pytest
 LIMIT_SECONDS = 240.0
 
 
-def eventually(look: Callable[[], Any], what: str, limit: float = LIMIT_SECONDS) -> Any:
-    """Waits for a condition; the limit is for a broken operator, not for a slow machine."""
+def eventually(
+    look: Callable[[], Any],
+    what: str,
+    limit: float = LIMIT_SECONDS,
+    explain: Callable[[], str] = lambda: "",
+) -> Any:
+    """Waits for a condition; the limit is for a broken operator, not for a slow machine. `explain` describes the state
+    that was reached instead."""
     deadline = time.monotonic() + limit
     while time.monotonic() < deadline:
         if found := look():
             return found
         time.sleep(0.1)
-    pytest.fail(f"waited {limit:.0f} s in vain for {what}")
+    pytest.fail(f"waited {limit:.0f} s in vain for {what}\n{explain()}")
 
 
 T = TypeVar("T")

@@ -19,7 +19,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import NamedTuple
 
 from steward.kube.objects.kinds import POD, STATEFUL_SET, Kind, Manifest, Ref
-from steward.kube.objects.meta import key_of
+from steward.kube.objects.meta import controller_of, key_of
 from steward.kube.objects.patches import MergePatch
 from steward.kube.objects.timestamps import from_timestamp
 from steward.multigres.deletion.annotations import (
@@ -38,6 +38,7 @@ SHUTDOWN_OVER = "its graceful shutdown is over"
 NO_CONTROLLER = "it has no controller any more and is no longer desired"
 MIN_WAIT_SECONDS = 0.2
 COUNT_AGAIN_SECONDS = 2.0
+RECHECK_SECONDS = 1.0
 MAX_LISTED = 5
 
 Workload = WorkloadView | StatefulSetView
@@ -112,8 +113,15 @@ def plan_drain(stages: Sequence[DrainStage], terms: DeletionTerms) -> DrainPlan:
     steps = (
         *(step for workload in stage.workloads for step in _workload_steps(workload, period, terms)),
         *(_pod_step(pod, terms.now) for pod in pods),
+        *_recheck_steps(stage.workloads),
     )
     return DrainPlan(steps, _names([*(each.live for each in stage.workloads), *pods]), period.problem)
+
+
+def _recheck_steps(workloads: Sequence[DrainingWorkload]) -> Plan:
+    """The end of a workload triggers its controller. A workload without one triggers nothing: it is looked at again."""
+    ownerless = any(controller_of(workload.live.metadata) is None for workload in workloads)
+    return (Requeue(RECHECK_SECONDS),) if ownerless else ()
 
 
 def _pod_step(pod: PodView, now: float) -> Delete | Requeue:

@@ -24,7 +24,6 @@ from steward.multigres.controllers.common.deregistration import (
     remove_scoped_records,
 )
 from steward.multigres.controllers.common.graceful_deletion import (
-    RECHECK_SECONDS,
     DeletingObject,
     GracefulDeletion,
     deletion_event,
@@ -49,7 +48,7 @@ from steward.multigres.deletion.cluster_order import (
     revision_step,
     was_orphaned,
 )
-from steward.multigres.deletion.draining import DeletionTerms
+from steward.multigres.deletion.draining import RECHECK_SECONDS, DeletionTerms
 from steward.multigres.objects.metadata import CLUSTER_LABEL, FINALIZER
 from steward.multigres.resolution.resolved import ResolvedCluster
 from steward.multigres.status.conditions import ObjectHealth, StatusContext, common_status

@@ -28,6 +28,7 @@ from steward.multigres.deletion.annotations import (
     started_annotations,
 )
 from steward.multigres.deletion.draining import (
+    RECHECK_SECONDS,
     DeletionTerms,
     DrainingWorkload,
     DrainPlan,
@@ -50,7 +51,6 @@ CONNECTION_DRAINING = "ConnectionDraining"
 WAITING_FOR_CONNECTIONS = "Waiting for connections to close"
 COMPLETE = "Graceful shutdown complete, proceeding with deletion"
 SERVICE_REMOVED = "its pods are about to end"
-RECHECK_SECONDS = 1.0
 SOON_SECONDS = 0.05
 
 

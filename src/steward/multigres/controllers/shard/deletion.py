@@ -21,7 +21,6 @@ from steward.multigres.controllers.common.graceful_deletion import (
     COMPLETE,
     CONNECTION_DRAINING,
     DRAINING,
-    RECHECK_SECONDS,
     SOON_SECONDS,
     WAITING_FOR_CONNECTIONS,
     DeletingObject,
@@ -40,6 +39,7 @@ from steward.multigres.deletion.annotations import (
     shutdown_period,
 )
 from steward.multigres.deletion.draining import (
+    RECHECK_SECONDS,
     DeletionTerms,
     DrainingWorkload,
     DrainPlan,
