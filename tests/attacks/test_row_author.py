@@ -3,7 +3,7 @@
 import json
 import shutil
 import subprocess
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -75,10 +75,21 @@ class Attack:
         return self.rejected()
 
     def until_synced(self) -> None:
-        """Until a row that is written now has become a Tenant: all rows before it have been read."""
+        """Until a row that is written now has become a Tenant: all rows before it have been read. Their Tenants are
+        created concurrently: some may still be missing."""
         uid = f"probe{len(self.world.tenants())}"
         self.table.add(uid)
         until(lambda: f"{uid}-web-app" in self.world.tenants(), self.world.status)
+
+    def until_tenants_of(self, uids: Iterable[str]) -> dict[str, Manifest]:
+        """The Tenants by name, once there is one for each of these rows."""
+        wanted = set(uids)
+
+        def found() -> set[str]:
+            return {tenant["spec"]["uid"] for tenant in self.world.tenants().values()}
+
+        until(lambda: wanted <= found(), lambda: f"missing: {sorted(wanted - found())}")
+        return self.world.tenants()
 
     def tenant_uids(self) -> dict[str, str]:
         return {name: found["metadata"]["uid"] for name, found in self.world.tenants().items()}
@@ -153,9 +164,9 @@ def test_values_are_data_in_every_field(attack: Attack) -> None:
     attack.start(configMaps=[config(data, annotationsTemplate={"plan": "{{ .plan | quote }}"})])
     for number, value in enumerate(VALUES):
         attack.insert(f"evil{number}", value, plan=value)
-    attack.until_synced()
+    tenants = attack.until_tenants_of(f"evil{number}" for number in range(len(VALUES)))
     for number, value in enumerate(VALUES):
-        (found,) = attack.world.tenants()[f"evil{number}-web-app"]["spec"]["configMaps"]
+        (found,) = tenants[f"evil{number}-web-app"]["spec"]["configMaps"]
         assert found["spec"]["kind"] == "ConfigMap"
         assert found["spec"]["data"]["plan"] == found["spec"]["data"]["url"] == value
         assert json.loads(found["spec"]["data"]["json"]) == {"plan": value}
@@ -174,9 +185,7 @@ def test_no_uid_is_taken_for_another(attack: Attack) -> None:
     before = attack.tenant_uids()
     for uid in UIDS:
         attack.insert(uid, "https://x")
-    attack.until_synced()
-    tenants = attack.world.tenants()
-    assert {tenant["spec"]["uid"] for tenant in tenants.values()} >= {*UIDS, *HONEST}
+    tenants = attack.until_tenants_of([*UIDS, *HONEST])
     labels = {tenant["metadata"]["labels"]["kubernetes-tenants.org/uid"] for tenant in tenants.values()}
     assert len(labels) == len(tenants)
     assert before.items() <= attack.tenant_uids().items()
