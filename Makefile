@@ -20,7 +20,8 @@ FAST_WORKERS ?= 2
 define HELP
 make up        start a real Kubernetes on this machine, both operators and a sample (stop it with: make down)
 make test-fast run the pure tests: no server, no database, under a minute (some of them: make test-fast ARGS=tests/kube)
-make test      run all tests (some of them: make test ARGS=tests/kube; without parallel workers: make test WORKERS=0)
+make test      run all tests but attacks and chaos (some of them: make test ARGS=tests/kube; one at a time: make test WORKERS=0)
+make attacks   run the tests that attack the operators as authors of clusters, templates and rows, servers and neighbours do
 make check     lint, formatting, types, import rules, generated files
 make chaos     random edits, kills and faults, then compare with a fresh state (more: ROUNDS=200 SEED=7; one: STORY=FILE)
 make bench     run the benchmarks
@@ -32,7 +33,7 @@ make lock      write requirements/*.txt from pyproject.toml (newest versions: ma
 endef
 export HELP
 
-.PHONY: help up down test test-fast check generate bench chaos fmt lock sbom setup binaries databases
+.PHONY: help up down test test-fast attacks check generate bench chaos fmt lock sbom setup binaries databases
 .DELETE_ON_ERROR:
 
 help:
@@ -46,6 +47,10 @@ down: setup
 
 test: binaries databases
 	@PYTHONDONTWRITEBYTECODE= $(BIN)/pytest -n $(WORKERS) $(ARGS)
+
+# Left out of `test`: they flood servers and fill memory for minutes.
+attacks: binaries databases
+	@PYTHONDONTWRITEBYTECODE= $(BIN)/pytest -n $(WORKERS) tests/attacks $(ARGS)
 
 # Needs neither `binaries` nor `databases`: these tests use no server. Pure tests keep a core busy: one worker a core.
 test-fast: setup

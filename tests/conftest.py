@@ -23,6 +23,7 @@ from tests.support.database_servers import DatabaseServer, mariadb_server, postg
 from tests.support.markers import mark_server_tests
 from tests.support.scheduling import FileScheduling, longest_first
 from tests.support.shared import run_directory, shared_resource
+from tests.support.suites import deselect_separate_suites
 
 
 @pytest.hookimpl(wrapper=True)
@@ -56,7 +57,8 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> FileSch
 
 # First, because `-m` selects by these markers.
 @pytest.hookimpl(tryfirst=True)
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    deselect_separate_suites(config, items)
     mark_server_tests(items)
     if "PYTEST_XDIST_WORKER" in os.environ:
         longest_first(items)

@@ -1,6 +1,7 @@
 """One namespace as its user sees it: applies manifests, deletes objects, lists everything. Calls run in threads."""
 
 import asyncio
+import time
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -10,6 +11,7 @@ Manifest = dict[str, Any]
 
 _APPLY = "application/apply-patch+yaml"
 _MERGE = "application/merge-patch+json"
+_LIST_SECONDS = 60.0
 _WORKLOADS = ("deployments", "statefulsets", "pods")
 CASCADES = {"background": "Background", "foreground": "Foreground", "orphan": "Orphan"}
 
@@ -66,9 +68,19 @@ class NamespaceApi:
         found: list[Manifest] = []
         for resource in resources:
             kind = self._kind(resource)
-            items = self.server.call("GET", kind.path(self.namespace)).json()["items"]
+            items = self._items(kind.path(self.namespace))
             found += [{"apiVersion": kind.api_version, "kind": kind.kind, **item} for item in items]
         return found
+
+    def _items(self, path: str) -> list[Manifest]:
+        """Right after the definition of a kind, and after a restart, the API server may reject a list for a moment."""
+        deadline = time.monotonic() + _LIST_SECONDS
+        while (answer := self.server.call("GET", path)).status != 200:
+            if time.monotonic() > deadline:
+                raise RejectedCallError(f"GET {path}: {answer.body.decode()}")
+            time.sleep(0.2)
+        items: list[Manifest] = answer.json()["items"]
+        return items
 
     async def release(self, *custom: str) -> None:
         """Delete custom objects and workloads at once, without finalizers; do not wait."""

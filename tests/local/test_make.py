@@ -20,7 +20,9 @@ def test_make_without_a_target_prints_the_help() -> None:
     assert make() == make("help")
 
 
-@pytest.mark.parametrize("target", ["up", "down", "test", "test-fast", "check", "bench", "fmt", "lock"])
+@pytest.mark.parametrize(
+    "target", ["up", "down", "test", "test-fast", "attacks", "chaos", "check", "bench", "fmt", "lock"]
+)
 def test_help_names_every_target(target: str) -> None:
     assert re.search(rf"^make {target}\s+\S", make("help"), re.MULTILINE)
 
@@ -38,7 +40,7 @@ def test_fast_tests_need_no_programs_and_no_databases() -> None:
 
 
 def test_the_pipeline_runs_what_a_developer_runs() -> None:
-    assert "exec make check test" in (ROOT / ".ci" / "run").read_text()
+    assert "exec make check test attacks" in (ROOT / ".ci" / "run").read_text()
     assert (ROOT / ".ci" / "run").stat().st_mode & 0o111
 
 
