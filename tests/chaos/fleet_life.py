@@ -171,6 +171,9 @@ class FleetLife:
 
     async def _meddle(self, action: Meddle) -> None:
         found = sorted(filter(is_tracked, await self._api.objects(action.resource)), key=object_name)
+        if action.how == "strip-labels":
+            # Without labels and without an owner an object is released: its Tenant rightly reports a conflict.
+            found = [each for each in found if each["metadata"].get("ownerReferences")]
         if not found:
             return
         chosen = found[action.pick % len(found)]
