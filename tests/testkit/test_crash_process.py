@@ -6,9 +6,11 @@ import pytest
 from steward.testkit import (
     CrashPoint,
     CrashTiming,
+    Drop,
     HoldReply,
     Match,
     Rule,
+    crash_process,
     kill,
     kill_at_write,
     start_process,
@@ -72,3 +74,11 @@ async def test_a_process_that_ends_by_itself_is_no_crash(proxy):
     crash_point = CrashPoint(1, CrashTiming.AFTER)
     assert not await kill_at_write(process, proxy, crash_point, until=asyncio.Event().wait())
     assert process.returncode == 0
+
+
+async def test_a_write_that_another_fault_ends_is_not_waited_for(process, proxy, monkeypatch):
+    monkeypatch.setattr(crash_process, "HELD_SECONDS", 0.1)
+    proxy.add(Rule(Match(name="p0"), Drop()))
+    point = CrashPoint(1, CrashTiming.AFTER)
+    assert await kill_at_write(process, proxy, point, until=asyncio.Event().wait())
+    assert process.returncode is not None

@@ -15,6 +15,7 @@ import asyncio
 import os
 import signal
 from collections.abc import Awaitable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -23,6 +24,8 @@ from steward.testkit.proxy.rules import ActiveRule
 from steward.testkit.proxy.server import FaultProxy
 
 ANY_WRITE = Match(write=True)
+HELD_SECONDS = 30.0
+"""How long a write that has reached the proxy may take until it, or its reply, is held."""
 
 
 class CrashTiming(StrEnum):
@@ -81,7 +84,9 @@ def _hold_rule(crash_point: CrashPoint) -> Rule:
 
 
 async def _kill_while_held(process: asyncio.subprocess.Process, proxy: FaultProxy, entry: ActiveRule) -> None:
-    await entry.held.wait()
+    # A call that its sender gave up, for example because another fault delayed it, is never held.
+    with suppress(TimeoutError):
+        await asyncio.wait_for(entry.held.wait(), HELD_SECONDS)
     # Other writes of the process may be waiting in the proxy: none of them may pass after its death.
     blocked = proxy.add(Rule(entry.rule.match, Drop()))
     await kill(process)
