@@ -13,6 +13,7 @@ from tests.chaos.cluster_objects import (
     comparable_cluster,
     is_current_and_ready,
     is_managed,
+    without_gateway_readiness,
     without_kept_claims,
 )
 from tests.chaos.cluster_stories import EXTERNAL
@@ -113,6 +114,8 @@ class ClusterLife:
             comparable_cluster(await api.objects(*OBJECTS), api.namespace)
             for api in (self._api, self._reference)
         ]
+        if self._model.gateway_failure:
+            live, reference = without_gateway_readiness(live), without_gateway_readiness(reference)
         return differences(without_kept_claims(live, reference), reference)
 
     async def violations(self, calls: AuditedCalls) -> list[str]:

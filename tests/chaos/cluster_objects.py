@@ -32,3 +32,15 @@ def without_kept_claims(live: Snapshot, reference: Snapshot) -> Snapshot:
     """Without the claims that a retention policy kept: a fresh cluster never had them."""
     kept = {name for name in live.keys() - reference.keys() if name.startswith("PersistentVolumeClaim/")}
     return {name: value for name, value in live.items() if name not in kept}
+
+
+def without_gateway_readiness(snapshot: Snapshot) -> Snapshot:
+    """Without the statuses that count gateways. If new gateways never become ready, a Deployment keeps an old one that
+    serves, and a fresh cluster has none."""
+    kinds = ("Cell/", "Deployment/", "MultigresCluster/")
+    return {
+        name: {field: value for field, value in content.items() if field != "status"}
+        if name.startswith(kinds)
+        else content
+        for name, content in snapshot.items()
+    }

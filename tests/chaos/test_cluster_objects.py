@@ -6,6 +6,7 @@ from tests.chaos.cluster_objects import (
     comparable_cluster,
     is_current_and_ready,
     is_managed,
+    without_gateway_readiness,
     without_kept_claims,
 )
 from tests.chaos.snapshot import Snapshot
@@ -42,3 +43,9 @@ def test_a_ready_condition_of_an_old_generation_does_not_count() -> None:
 
     assert is_current_and_ready(cluster(2))
     assert not is_current_and_ready(cluster(1))
+
+
+def test_statuses_that_count_gateways_can_be_left_out() -> None:
+    snapshot: Snapshot = {name: {"spec": {}, "status": {}} for name in ("Cell/z1", "Shard/0-inf")}
+    found = without_gateway_readiness(snapshot)
+    assert found == {"Cell/z1": {"spec": {}}, "Shard/0-inf": {"spec": {}, "status": {}}}

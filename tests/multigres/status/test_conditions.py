@@ -132,6 +132,15 @@ def test_events_report_a_change_and_never_a_state(
     assert transitions(old, status(current)["conditions"]) == expected
 
 
+@pytest.mark.parametrize("type_", ["Draining", "ConnectionDraining", "ScaleDownPending"])
+def test_the_condition_of_a_change_ends_with_it(type_: str) -> None:
+    """Two equal clusters have equal statuses, whatever was removed from one of them before."""
+    ended = Condition(type_, "True", "X", "y", 2, "2026-01-01T00:00:00Z")
+    before = msgspec.convert([ended.manifest()], list[api.Condition])
+    after = status(assess_health([READY]), before)["conditions"]
+    assert type_ not in [condition["type"] for condition in after]
+
+
 def test_a_condition_of_another_controller_stays() -> None:
     other = Condition("TopologyRegistered", "True", "X", "y", 2, "2026-01-01T00:00:00Z")
     before = msgspec.convert([other.manifest()], list[api.Condition])

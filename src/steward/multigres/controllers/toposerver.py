@@ -16,7 +16,6 @@ from steward.multigres.controllers.common.child_triggers import CHILDREN, PODS, 
 from steward.multigres.controllers.common.context import MultigresContext
 from steward.multigres.controllers.common.foreign_objects import foreign_stall
 from steward.multigres.controllers.common.graceful_deletion import (
-    DRAINING,
     SOON_SECONDS,
     DeletingObject,
     GracefulDeletion,
@@ -50,6 +49,7 @@ from steward.multigres.objects.metadata import CLUSTER_LABEL, FINALIZER, TOPO_SE
 from steward.multigres.objects.tree import topo_server_objects
 from steward.multigres.resolution.inheritance import RETAIN
 from steward.multigres.status.conditions import (
+    DRAINING,
     ComponentStatus,
     Stall,
     StatusContext,

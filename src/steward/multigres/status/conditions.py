@@ -40,9 +40,13 @@ VOLUMES_READY = "VolumesReady"
 ROLLING_UPDATE = "RollingUpdate"
 SCALE_DOWN_PENDING = "ScaleDownPending"
 PLACEMENTS_SKIPPED = "PlacementsSkipped"
+DRAINING = "Draining"
+CONNECTION_DRAINING = "ConnectionDraining"
 POD_CHANGE_CONDITIONS = (ROLLING_UPDATE, SCALE_DOWN_PENDING)
-TRANSIENT_CONDITIONS = frozenset({RECONCILING, STALLED, PLACEMENTS_SKIPPED, SCALE_DOWN_PENDING})
-"""Conditions that are present only while they are true."""
+TRANSIENT_CONDITIONS = frozenset(
+    {RECONCILING, STALLED, PLACEMENTS_SKIPPED, SCALE_DOWN_PENDING, DRAINING, CONNECTION_DRAINING}
+)
+"""Conditions that are present only while they matter: a status does not depend on what was removed long ago."""
 
 
 class PodProblems(NamedTuple):

@@ -40,14 +40,18 @@ from steward.multigres.deletion.draining import (
 )
 from steward.multigres.deletion.ownerless_objects import is_ownerless
 from steward.multigres.objects.metadata import CLUSTER_LABEL, FINALIZER
-from steward.multigres.status.conditions import ObjectHealth, StatusContext, common_status, read_conditions
+from steward.multigres.status.conditions import (
+    DRAINING,
+    ObjectHealth,
+    StatusContext,
+    common_status,
+    read_conditions,
+)
 from steward.multigres.views import PodView
 from steward.runtime.plan.finalizers import remove_finalizer
 from steward.runtime.plan.steps import Delete, Emit, EventType, Plan, Requeue, Status
 from steward.runtime.reconcile import RequeueAfter, Result
 
-DRAINING = "Draining"
-CONNECTION_DRAINING = "ConnectionDraining"
 WAITING_FOR_CONNECTIONS = "Waiting for connections to close"
 COMPLETE = "Graceful shutdown complete, proceeding with deletion"
 SERVICE_REMOVED = "its pods are about to end"

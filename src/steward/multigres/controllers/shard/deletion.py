@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 from itertools import groupby
 from typing import NamedTuple
 
-from steward.kube.objects.conditions import FALSE, TRUE, Condition, find_condition
+from steward.kube.objects.conditions import TRUE, Condition
 from steward.kube.objects.durations import format_duration
 from steward.kube.objects.kinds import DEPLOYMENT, STATEFUL_SET, Key, Kind, Ref
 from steward.kube.objects.meta import ObjectMeta
@@ -19,8 +19,6 @@ from steward.multigres.controllers.common.children import UnwantedChild
 from steward.multigres.controllers.common.context import MultigresContext
 from steward.multigres.controllers.common.graceful_deletion import (
     COMPLETE,
-    CONNECTION_DRAINING,
-    DRAINING,
     SOON_SECONDS,
     WAITING_FOR_CONNECTIONS,
     DeletingObject,
@@ -61,7 +59,7 @@ from steward.multigres.objects.metadata import (
     SHARD_LABEL,
     TABLE_GROUP_LABEL,
 )
-from steward.multigres.status.conditions import read_conditions
+from steward.multigres.status.conditions import CONNECTION_DRAINING, DRAINING
 from steward.multigres.views import PodView, ShardView
 from steward.runtime.plan.finalizers import remove_finalizer
 from steward.runtime.plan.steps import Delete, Emit, EventType, Patch, Plan, Requeue
@@ -176,7 +174,7 @@ class ShardDeletion:
         if is_forced(terms.annotations):
             deletes = tuple(child.delete_step() for child in unwanted)
             steps = (*forced_removal_events(shard, workloads), *deletes)
-            return WorkloadRemoval(steps, conditions=tuple(_conditions(shard, "")))
+            return WorkloadRemoval(steps)
         remaining = [child.live.metadata.labels for child in workloads]
         others = [child for child in unwanted if child.ref.kind not in WORKLOADS]
         deletes = tuple(
@@ -303,15 +301,11 @@ def _started_message(workload: Ref, terms: DeletionTerms) -> str:
 
 
 def _conditions(shard: ShardView, waits_for: str) -> list[Condition]:
-    """True while workloads drain; False afterwards, if the status has reported draining before."""
-    generation = shard.metadata.generation
-    if waits_for:
-        message = f"{WAITING_FOR_CONNECTIONS} ({waits_for})"
-        return [Condition(type_, TRUE, reasons.DRAINING, message, generation) for type_ in DRAIN_CONDITIONS]
-    previous = read_conditions(shard.status.conditions)
-    ended = [type_ for type_ in DRAIN_CONDITIONS if find_condition(previous, type_) is not None]
-    message = "every workload is gone"
-    return [Condition(type_, FALSE, reasons.DRAINED, message, generation) for type_ in ended]
+    """While workloads drain."""
+    if not waits_for:
+        return []
+    generation, message = shard.metadata.generation, f"{WAITING_FOR_CONNECTIONS} ({waits_for})"
+    return [Condition(type_, TRUE, reasons.DRAINING, message, generation) for type_ in DRAIN_CONDITIONS]
 
 
 def _cell(child: UnwantedChild) -> str:
