@@ -125,8 +125,8 @@ class Life:
         for task in self._releases:
             task.cancel()
         self._operator.proxy.rules.clear()
-        await self._subject.end_faults()
         await self.perform(Start())
+        await self._subject.end_faults()
 
     async def judge(self, since: LogPosition) -> list[str]:
         environment, subject, operator = self._environment, self._subject, self._operator
@@ -194,8 +194,9 @@ async def _failures(
             await subject.begin()
             for action in story.actions:
                 await life.perform(action)
-            await life.end_faults()
-            return await life.judge(since)
+            async with operator.kept_running():
+                await life.end_faults()
+                return await life.judge(since)
     except (LifeFailedError, RejectedCallError) as error:
         return [str(error), *oracles.process_problems(operator)]
     except Exception:

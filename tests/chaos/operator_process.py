@@ -7,8 +7,8 @@ import asyncio
 import os
 import signal
 import sys
-from collections.abc import Mapping
-from contextlib import suppress
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -60,6 +60,7 @@ class SupervisedOperator:
     runs: list[OperatorRun] = field(default_factory=list)
     problems: list[str] = field(default_factory=list)
     """Ends that no action caused."""
+    _starting: asyncio.Lock = field(default_factory=asyncio.Lock)
 
     async def start(self) -> OperatorRun:
         number = len(self.runs) + 1
@@ -72,12 +73,30 @@ class SupervisedOperator:
 
     async def ensure_running(self) -> None:
         """Start one if none runs. A leader that lost its lease has exited by itself; any other end is a problem."""
-        if not any(run.is_running for run in self.runs):
+        async with self._starting:
+            if any(run.is_running for run in self.runs):
+                return
             if self.runs and not self._may_have_ended(self.runs[-1]):
                 self.problems.append(
                     f"{self.runs[-1].log.name}: the operator exited by itself: {_tail(self.runs[-1].log)}"
                 )
             await self.start()
+
+    @asynccontextmanager
+    async def kept_running(self) -> AsyncIterator[None]:
+        """Start it again whenever it ends: on a slow machine a leader may lose its lease without any fault."""
+        task = asyncio.create_task(self._keep_running())
+        try:
+            yield
+        finally:
+            task.cancel()
+            with suppress(asyncio.CancelledError):
+                await task
+
+    async def _keep_running(self) -> None:
+        while True:
+            await self.ensure_running()
+            await asyncio.sleep(1.0)
 
     async def kill_at(self, point: CrashPoint) -> None:
         """Kill it at this write; after a while if it does not write."""
