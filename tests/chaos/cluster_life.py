@@ -227,9 +227,8 @@ class ClusterLife:
             "metadata": {"name": name},
             "spec": {"ports": [{"port": 1}]},
         }
-        if await self._api.get("services", name) is None:
+        if await self._api.create_object(service):
             self._occupied.add(name)
-            await self._api.apply(service)
 
     def _inject(self, fault: str) -> None:
         key = Key(self.namespaces[0], names.global_topo(NAME))

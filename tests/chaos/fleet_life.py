@@ -191,12 +191,10 @@ class FleetLife:
                 await self._api.delete(action.resource, name, "background" if how == "delete" else how)
 
     async def _occupy(self, name: str) -> None:
-        if await self._api.get("configmaps", name) is None:
+        data = {"host": "of the user"}
+        config_map = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": name}, "data": data}
+        if await self._api.create_object(config_map):
             self._occupied.add(name)
-            data = {"host": "of the user"}
-            await self._api.apply(
-                {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": name}, "data": data}
-            )
 
     async def _scale(self, deployment: Manifest, replicas: int) -> None:
         """As an autoscaler does: of a Deployment whose template leaves its replicas to others."""

@@ -37,6 +37,14 @@ class NamespaceApi:
         path = self._kind(manifest["kind"]).path(self.namespace, manifest["metadata"]["name"])
         await self._call("PATCH", f"{path}?fieldManager=user&force=true", manifest, _APPLY)
 
+    async def create_object(self, manifest: Manifest) -> bool:
+        """Whether it was created; False if the name is taken."""
+        path = self._kind(manifest["kind"]).path(self.namespace)
+        answer = await self._send("POST", f"{path}?fieldManager=user", manifest)
+        if answer.status not in (201, 409):
+            raise RejectedCallError(f"POST {path}: {answer.body.decode()}")
+        return answer.status == 201
+
     async def patch(self, resource: str, name: str, patch: Manifest, manager: str = "user") -> None:
         """A merge patch; an object that is gone needs none."""
         path = self._kind(resource).path(self.namespace, name)
