@@ -12,11 +12,9 @@ from typing import NamedTuple
 import pytest
 
 from steward.local.control_plane import ControlPlane
-from steward.tenants.api.kinds import CUSTOM_KINDS
 from tests.attacks.support import hostile_mysql, hostile_postgres
 from tests.attacks.support.hostile_server import hostile_server
 from tests.attacks.support.process_memory import MIB, peak_bytes, reset_peak, resident_bytes
-from tests.support import definitions
 from tests.support.kubectl import Kubectl
 from tests.tenants.support.customers import FILE, Customers, World, until
 from tests.tenants.support.fleet import create_namespaces, delete_tenants_and_namespaces
@@ -49,21 +47,14 @@ class Site(NamedTuple):
 
 
 @pytest.fixture(scope="module")
-def kubectl(control_plane: ControlPlane) -> Kubectl:
-    found = Kubectl(control_plane.kubeconfig)
-    definitions.install_crds(control_plane, found, CUSTOM_KINDS)
-    return found
-
-
-@pytest.fixture(scope="module")
 def site(
-    control_plane: ControlPlane, kubectl: Kubectl, tmp_path_factory: pytest.TempPathFactory
+    control_plane: ControlPlane, tenants_kubectl: Kubectl, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[Site]:
-    (home,) = create_namespaces(kubectl, 1)
+    (home,) = create_namespaces(tenants_kubectl, 1)
     log = tmp_path_factory.mktemp("operator") / "operator.log"
     with running_operator(control_plane, home, log) as process:
         try:
-            site = Site(World(kubectl, home), process, Customers(log.parent), log)
+            site = Site(World(tenants_kubectl, home), process, Customers(log.parent), log)
             site.customers.add("acme", "hooli")
             site.world.apply(secret(), honest_registry(), template(registryId="honest"))
             site.world.until_tenants("acme-web-app", "hooli-web-app")
@@ -71,7 +62,7 @@ def site(
         finally:
             # Without its table the registry creates no Tenants again.
             (log.parent / FILE).unlink()
-            delete_tenants_and_namespaces(kubectl, [home])
+            delete_tenants_and_namespaces(tenants_kubectl, [home])
 
 
 def secret() -> Manifest:

@@ -10,9 +10,7 @@ from typing import Any, NamedTuple
 import pytest
 
 from steward.local.control_plane import ControlPlane
-from steward.tenants.api.kinds import CUSTOM_KINDS
 from tests.attacks.support.process_memory import MIB, peak_bytes
-from tests.support import definitions
 from tests.support.kubectl import Kubectl
 from tests.tenants.support.customers import Customers, World, until
 from tests.tenants.support.fleet import (
@@ -96,26 +94,19 @@ class Attack:
 
 
 @pytest.fixture(scope="module")
-def kubectl(control_plane: ControlPlane) -> Kubectl:
-    found = Kubectl(control_plane.kubeconfig)
-    definitions.install_crds(control_plane, found, CUSTOM_KINDS)
-    return found
-
-
-@pytest.fixture(scope="module")
 def site(
-    control_plane: ControlPlane, kubectl: Kubectl, tmp_path_factory: pytest.TempPathFactory
+    control_plane: ControlPlane, tenants_kubectl: Kubectl, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[Site]:
-    homes = create_namespaces(kubectl, ATTACKS)
+    homes = create_namespaces(tenants_kubectl, ATTACKS)
     directory = tmp_path_factory.mktemp("operator")
     with running_operator(control_plane, ",".join(homes), directory / "operator.log") as process:
         try:
-            yield Site(kubectl, iter(homes), directory, process)
+            yield Site(tenants_kubectl, iter(homes), directory, process)
         finally:
             # Without their tables the registries create no Tenants again.
             for home in homes:
                 shutil.rmtree(directory / home, ignore_errors=True)
-            delete_tenants_and_namespaces(kubectl, homes)
+            delete_tenants_and_namespaces(tenants_kubectl, homes)
 
 
 @pytest.fixture

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from random import Random
 from typing import get_args
 
-from tests.chaos.common_stories import draw_api_fault, draw_interruption, draw_storm
+from tests.chaos.common_stories import draw_api_fault, draw_interruption, draw_scenes, draw_storm
 from tests.chaos.story import (
     AnyAction,
     Cascade,
@@ -42,13 +42,7 @@ MEDDLING: dict[str, tuple[Meddling, ...]] = {
 
 
 def draw_cluster_actions(random: Random) -> list[AnyAction]:
-    actions: list[AnyAction] = []
-    if random.random() < 0.7:
-        actions.append(Settle())
-    for _ in range(random.randint(4, 9)):
-        actions += random.choices(_SCENES, _WEIGHTS)[0](random)
-        if random.random() < 0.5:
-            actions.append(Wait(round(random.uniform(0.1, 2.5), 1)))
+    actions = draw_scenes(random, (4, 9), _SCENES, _WEIGHTS)
     if random.random() < 0.3:
         actions += _draw_end(random)
     return actions

@@ -1,12 +1,29 @@
 """Parts that stories of clusters and of fleets share. Pure."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from random import Random
 from typing import get_args
 
-from tests.chaos.story import AnyAction, ApiFault, ApiFaultKind, Kill, Pause, Wait
+from tests.chaos.story import AnyAction, ApiFault, ApiFaultKind, Kill, Pause, Settle, Wait
 
 PAUSE_CHANCE = 0.15
+
+
+Scene = Callable[[Random], list[AnyAction]]
+
+
+def draw_scenes(
+    random: Random, count: tuple[int, int], scenes: Sequence[Scene], weights: Sequence[int]
+) -> list[AnyAction]:
+    """Between `count` scenes, often with a settled beginning and with pauses in between."""
+    actions: list[AnyAction] = []
+    if random.random() < 0.7:
+        actions.append(Settle())
+    for _ in range(random.randint(*count)):
+        actions += random.choices(scenes, weights)[0](random)
+        if random.random() < 0.5:
+            actions.append(Wait(round(random.uniform(0.1, 2.5), 1)))
+    return actions
 
 
 def draw_api_fault(random: Random, resources: tuple[str, ...]) -> ApiFault:

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from random import Random
 
-from tests.chaos.common_stories import draw_api_fault, draw_interruption, draw_storm
+from tests.chaos.common_stories import draw_api_fault, draw_interruption, draw_scenes, draw_storm
 from tests.chaos.story import (
     AnyAction,
     Approve,
@@ -37,13 +37,7 @@ TOO_LONG = 1_200_000
 
 
 def draw_fleet_actions(random: Random) -> list[AnyAction]:
-    actions: list[AnyAction] = []
-    if random.random() < 0.7:
-        actions.append(Settle())
-    for _ in range(random.randint(5, 10)):
-        actions += random.choices(_SCENES, _WEIGHTS)[0](random)
-        if random.random() < 0.5:
-            actions.append(Wait(round(random.uniform(0.1, 2.5), 1)))
+    actions = draw_scenes(random, (5, 10), _SCENES, _WEIGHTS)
     if random.random() < 0.15:
         actions += [Delete(), draw_interruption(random)]
     return actions

@@ -1,7 +1,5 @@
 """`steward doctor` reviews the rights of the operators, and to act as the accounts that templates name."""
 
-from collections.abc import AsyncIterator
-
 import pytest
 
 from steward.cli.doctor_checks import Grade
@@ -9,8 +7,7 @@ from steward.cli.doctor_rights import check_accounts, installed_namespaces
 from steward.install import manifests
 from steward.install.operators import OPERATORS, TENANTS
 from steward.install.values import NAMESPACE, OperatorValues, TenantsValues, Values
-from steward.kube.client.client import Client, connect
-from steward.kube.config.loader import ConfigSource, load_settings
+from steward.kube.client.client import Client
 from steward.local.control_plane import ControlPlane
 from steward.tenants.api.kinds import CUSTOM_KINDS
 from tests.support import definitions
@@ -18,13 +15,6 @@ from tests.support.identities import operator_kubeconfig
 from tests.support.kubectl import Kubectl
 from tests.tenants.support.impersonation import allow_impersonation
 from tests.tenants.support.manifests import template
-
-
-@pytest.fixture
-async def client(control_plane: ControlPlane) -> AsyncIterator[Client]:
-    client = await connect(load_settings(ConfigSource(kubeconfig=str(control_plane.kubeconfig))))
-    yield client
-    await client.close()
 
 
 async def test_an_account_that_the_operator_may_not_act_as_is_named_with_the_cure(

@@ -1,12 +1,7 @@
 """`steward doctor` reads templates and Tenants from a real server, before an operator limits them there."""
 
-from collections.abc import AsyncIterator
-
-import pytest
-
 from steward.cli.doctor_templates import check_templates
-from steward.kube.client.client import Client, connect
-from steward.kube.config.loader import ConfigSource, load_settings
+from steward.kube.client.client import Client
 from steward.local.control_plane import ControlPlane
 from steward.tenants.api.kinds import CUSTOM_KINDS
 from tests.support import definitions
@@ -19,13 +14,6 @@ PRIORITY = {
     "metadata": {"name": "first"},
     "value": 7,
 }
-
-
-@pytest.fixture
-async def client(control_plane: ControlPlane) -> AsyncIterator[Client]:
-    client = await connect(load_settings(ConfigSource(kubeconfig=str(control_plane.kubeconfig))))
-    yield client
-    await client.close()
 
 
 async def test_templates_with_objects_elsewhere_are_named_until_their_namespaces_are_open(

@@ -17,8 +17,29 @@ NOTE = "# Made by `make generate` from src/steward/install: edit there.\n"
 
 def kustomize_files(root: Path) -> dict[str, str]:
     """Files by path below `config/`, without the CRDs, which the API packages write."""
-    values = Values()
-    sections: dict[str, dict[str, list[Manifest]]] = {
+    sections = _sections(Values())
+    files = {
+        f"{name}/{file}": _dump_objects(found)
+        for name, made in sections.items()
+        for file, found in made.items()
+    }
+    listed = {f"{name}/kustomization.yaml": _kustomization(sorted(made)) for name, made in sections.items()}
+    monitoring = {f"monitoring/{name}": _dump_objects(found) for name, found in generated_files(root).items()}
+    return {
+        **files,
+        **listed,
+        **monitoring,
+        "monitoring/kustomization.yaml": _monitoring_kustomization(),
+        "crd/kustomization.yaml": _kustomization(_crd_files()),
+        "default/kustomization.yaml": _kustomization(
+            ["../crd", "../rbac", "../policy", "../manager", "../webhook"]
+        ),
+    }
+
+
+def _sections(values: Values) -> dict[str, dict[str, list[Manifest]]]:
+    """Objects by directory and file."""
+    return {
         "rbac": {
             "metrics-reader.yaml": [metrics_reader()],
             "databases-for-tenants.yaml": [databases_for_tenants()],
@@ -40,23 +61,6 @@ def kustomize_files(root: Path) -> dict[str, str]:
         "webhook": {
             f"{operator.short_name}.yaml": manifests.webhooks(operator, values) for operator in OPERATORS
         },
-    }
-    files = {
-        f"{name}/{file}": _dump_objects(found)
-        for name, made in sections.items()
-        for file, found in made.items()
-    }
-    listed = {f"{name}/kustomization.yaml": _kustomization(sorted(made)) for name, made in sections.items()}
-    monitoring = {f"monitoring/{name}": _dump_objects(found) for name, found in generated_files(root).items()}
-    return {
-        **files,
-        **listed,
-        **monitoring,
-        "monitoring/kustomization.yaml": _monitoring_kustomization(),
-        "crd/kustomization.yaml": _kustomization(_crd_files()),
-        "default/kustomization.yaml": _kustomization(
-            ["../crd", "../rbac", "../policy", "../manager", "../webhook"]
-        ),
     }
 
 

@@ -1,27 +1,14 @@
 """Uninstalling removes finalizers, despite concurrent writes and operators that still run."""
 
-from collections.abc import AsyncIterator
-
-import pytest
-
 from steward.cli.commands.uninstall import RemainingResource, deleted_first, remove_finalizers
 from steward.install.manifests import manifests
 from steward.install.values import Values
-from steward.kube.client.client import Client, connect
-from steward.kube.config.loader import ConfigSource, load_settings
+from steward.kube.client.client import Client
 from steward.kube.objects.kinds import Key, Kind, Manifest, Ref
 from steward.kube.objects.patches import MergePatch
-from steward.local.control_plane import ControlPlane
 
 CONFIG_MAP = Kind("v1", "ConfigMap")
 OURS, THEIRS = "multigres.com/cleanup", "example.org/theirs"
-
-
-@pytest.fixture
-async def client(control_plane: ControlPlane) -> AsyncIterator[Client]:
-    client = await connect(load_settings(ConfigSource(kubeconfig=str(control_plane.kubeconfig))))
-    yield client
-    await client.close()
 
 
 def test_operators_lose_their_rights_before_finalizers_are_removed() -> None:
