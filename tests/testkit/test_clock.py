@@ -71,4 +71,6 @@ async def test_a_cancelled_sleeper_is_dropped():
 
 
 async def test_a_sleep_of_zero_seconds_ends_at_once():
-    await FakeClock().sleep(0)
+    clock = FakeClock()
+    await asyncio.wait_for(clock.sleep(0), timeout=5)
+    assert clock.sleepers == 0

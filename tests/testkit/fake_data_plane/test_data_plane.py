@@ -5,6 +5,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from pathlib import Path
 from typing import Any
 
+import aiohttp
 import pytest
 
 from steward.etcd.client import Endpoints, EtcdClient
@@ -25,7 +26,14 @@ from steward.multigres.topology.store_records import (
     encode_cell,
 )
 from steward.runtime.manager.connect_to import ForwardFile, Redirect
-from steward.testkit.fake_data_plane import DataPlaneFault, FakeDataPlane, FakeDataPlaneSettings
+from steward.testkit.fake_data_plane import (
+    DataPlaneFault,
+    FakeDataPlane,
+    FakeDataPlaneSettings,
+    FaultWord,
+    Timing,
+)
+from steward.testkit.fake_data_plane.records import Lifecycle
 from tests.multigres.support.tree import build_tree
 
 ROOT = "/multigres/global"
@@ -46,6 +54,7 @@ SHARD = Kind("multigres.com/v1alpha1", "Shard")
 TOPO_SERVER = Kind("multigres.com/v1alpha1", "TopoServer")
 APPLY = ApplyOptions(manager="data-plane-test")
 AT_ONCE = DeleteOptions(grace_seconds=0)
+FAST = Timing(start=0.1, stream=0.1, failover=0.2, switch=0.1)
 
 
 def tree(namespace: str) -> Iterator[Manifest]:
@@ -86,8 +95,8 @@ class RunningDataPlane:
         self.plane = plane
         self.server = Key(namespace, "mini-global-topo")
         self.address = ADDRESS.format(namespace)
-        redirect = Redirect((ForwardFile(Path(plane.connect_to[1:])),))
-        self._endpoints = Endpoints((self.address,), None, redirect, 1.0)
+        self._redirect = Redirect((ForwardFile(Path(plane.connect_to[1:])),))
+        self._endpoints = Endpoints((self.address,), None, self._redirect, 1.0)
 
     async def write(self, key: str, value: bytes) -> None:
         async def attempt() -> bool:
@@ -116,6 +125,24 @@ class RunningDataPlane:
         found = (await self.poolers()).values()
         return [record for record in found if record.is_primary and record.lifecycle != SHUTDOWN]
 
+    async def multiadmin(self, method: str, path: str) -> tuple[int, Any]:
+        """The status and the body of a response."""
+        host, port = self._redirect(f"mini-multiadmin.{self.namespace}.svc", 18000)
+        url = f"http://{host}:{port}/api/v1/{path}"
+        async with aiohttp.ClientSession() as session, session.request(method, url, json={}) as response:
+            return response.status, await response.json()
+
+    async def server_status(self, record: PoolerRecord) -> Any:
+        status, answer = await self.multiadmin("GET", f"poolers/{record.cell}/{record.name}/status")
+        return answer["status"] if status == 200 else None
+
+    async def is_refused(self) -> bool:
+        try:
+            await self.multiadmin("GET", "poolers")
+        except aiohttp.ClientConnectorError:
+            return True
+        return False
+
     async def delete_pod(self, name: str) -> None:
         await self.client.delete(Ref(POD, Key(self.namespace, name)), AT_ONCE)
 
@@ -126,7 +153,7 @@ async def eventually(read: Callable[[], Awaitable[Any]]) -> Any:
         try:
             if found := await read():
                 return found
-        except EtcdError:
+        except (EtcdError, aiohttp.ClientConnectorError):
             pass
         await asyncio.sleep(0.05)
 
@@ -154,7 +181,7 @@ async def running(
 def fake_data_plane_settings(
     control_plane: ControlPlane, namespace: str, directory: Path
 ) -> FakeDataPlaneSettings:
-    return FakeDataPlaneSettings(control_plane.kubeconfig, directory, (namespace,), failover_seconds=0.2)
+    return FakeDataPlaneSettings(control_plane.kubeconfig, directory, (namespace,), FAST)
 
 
 async def until_served(client: Client, namespace: str) -> None:
@@ -183,7 +210,7 @@ async def test_pods_register_once_their_cell_and_database_are_registered(running
     await eventually(lambda: has(running.poolers, 4))
     await eventually(lambda: has(lambda: running.keys("orchs"), 2))
     await eventually(lambda: has(lambda: running.keys("gateways"), 2))
-    [primary] = await running.primaries()
+    [primary] = await eventually(running.primaries)
     assert "-main-" in primary.name, "a readOnly pool never has the primary"
 
 
@@ -200,7 +227,7 @@ async def test_a_terminated_primary_is_marked_and_replaced(running: RunningDataP
     moved = await eventually(lambda: moved_from(running, primary))
     assert moved.cell != primary.cell
     ended = (await running.poolers())[f"multipooler-{primary.cell}-{primary.name}"]
-    assert (ended.lifecycle, ended.is_primary) == (SHUTDOWN, True)
+    assert (ended.lifecycle, ended.is_primary) == (SHUTDOWN, False)
 
     async def gateway_is_gone() -> bool:
         return gateway not in await running.keys("gateways")
@@ -258,3 +285,72 @@ async def test_after_a_restart_data_and_primary_are_kept(
     async with FakeDataPlane(fake_data_plane_settings(control_plane, running.namespace, tmp_path)) as plane:
         later = RunningDataPlane(running.client, running.namespace, plane)
         assert [record.name for record in await eventually(later.primaries)] == [second.name]
+        status = await eventually(lambda: later.server_status(second))
+        assert (status["postgresStatus"], status["postgresReady"]) == ("POSTGRES_STATUS_PRIMARY", True)
+
+
+async def test_multiadmin_reports_servers_and_switches_the_primary(running: RunningDataPlane) -> None:
+    await running.register()
+    [primary] = await eventually(running.primaries)
+
+    async def has_followers() -> bool:
+        status = await running.server_status(primary)
+        return status is not None and len(status["primaryStatus"].get("connectedFollowers", [])) == 3
+
+    await eventually(has_followers)
+    status, answer = await running.multiadmin("POST", "shards/postgres/default/0-inf/switch-primary")
+    assert (status, answer["oldLeaderId"]["name"]) == (200, primary.name)
+    moved = await eventually(lambda: moved_from(running, primary))
+    assert "-main-" in moved.name
+
+    async def streams_again() -> bool:
+        status = await running.server_status(primary)
+        return status is not None and "walReceiverStatus" in status.get("replicationStatus", {})
+
+    await eventually(streams_again)
+
+
+async def test_a_fault_of_a_pod_stops_its_postgres_and_one_of_the_shard_all_of_them(
+    running: RunningDataPlane,
+) -> None:
+    await running.register()
+    [primary] = await eventually(running.primaries)
+    await eventually(lambda: running.server_status(primary))
+    running.plane.inject_faults(Key(running.namespace, primary.name), DataPlaneFault.POSTGRES_DOWN)
+    moved = await eventually(lambda: moved_from(running, primary))
+    assert "postgresReady" not in await running.server_status(primary)
+    [shard] = (await running.client.list(SHARD, ListQuery(namespace=running.namespace))).items
+    running.plane.inject_faults(
+        Key(running.namespace, shard["metadata"]["name"]), FaultWord(DataPlaneFault.QUARANTINED, moved.name)
+    )
+
+    async def is_quarantined() -> bool:
+        return any(record.lifecycle == Lifecycle.QUARANTINED for record in (await running.poolers()).values())
+
+    await eventually(is_quarantined)
+
+
+async def test_multiadmin_refuses_connections_without_a_pod_and_by_a_fault(running: RunningDataPlane) -> None:
+    await running.register()
+    await eventually(lambda: running.multiadmin("GET", "poolers"))
+    running.plane.inject_faults(running.server, DataPlaneFault.MULTIADMIN_AWAY)
+    await eventually(running.is_refused)
+    running.plane.clear_faults(running.server)
+    await eventually(lambda: running.multiadmin("GET", "poolers"))
+    await running.delete_pod("mini-multiadmin-0")
+    await eventually(running.is_refused)
+
+
+async def test_a_silent_multiadmin_accepts_connections_and_does_not_answer(running: RunningDataPlane) -> None:
+    await eventually(lambda: running.multiadmin("GET", "poolers"))
+    running.plane.inject_faults(running.server, DataPlaneFault.MULTIADMIN_SILENT)
+
+    async def is_silent() -> bool:
+        try:
+            async with asyncio.timeout(0.5):
+                await running.multiadmin("GET", "poolers")
+        except TimeoutError:
+            return True
+        return False
+
+    await eventually(is_silent)

@@ -6,17 +6,17 @@ import pytest
 from steward.kube.objects.meta import ObjectMeta
 from steward.multigres.topology.protobuf import DecodedMessage
 from steward.multigres.topology.store_records import SHUTDOWN, decode_pooler
-from steward.testkit.fake_data_plane import ANNOTATION, DataPlaneFault
-from steward.testkit.fake_data_plane.faults import parse_faults
 from steward.testkit.fake_data_plane.programs import DataPlaneProgram, ShardKey, parse_program
 from steward.testkit.fake_data_plane.records import (
-    Role,
+    Lifecycle,
+    PoolerStatus,
     mark_shut_down,
     pooler_record,
     record_key,
     service_record,
     stale_pooler,
 )
+from steward.testkit.fake_data_plane.rule import DurabilityPolicy, ServerId, ShardRule
 from steward.testkit.fake_data_plane.views import Container, PodCondition, PodSpec, PodStatus, PodView
 from tests.multigres.support.tree import build_tree
 
@@ -41,6 +41,8 @@ GATEWAY = (
     "--pg-port=5432",
 )
 READY = (PodCondition("Ready", "True"),)
+RULE = ShardRule(3, 1, ServerId("z1", "pool-0"), frozenset({ServerId("z1", "pool-0")}), DurabilityPolicy())
+PRIMARY, REPLICA = PoolerStatus(Lifecycle.ACTIVE, RULE), PoolerStatus(Lifecycle.ACTIVE)
 
 
 def pod(*args: str, deleted_at: str | None = None) -> PodView:
@@ -105,7 +107,7 @@ def test_every_data_plane_pod_that_the_operator_builds_is_parsed() -> None:
 
 
 def test_a_pooler_record_has_the_fields_that_the_operator_reads() -> None:
-    record = decode_pooler(pooler_record(program(*POOLER), Role.PRIMARY))
+    record = decode_pooler(pooler_record(program(*POOLER), PRIMARY))
     assert record == (
         "z1",
         "pool-0",
@@ -115,16 +117,17 @@ def test_a_pooler_record_has_the_fields_that_the_operator_reads() -> None:
         "0-inf",
         True,
         2,
+        (3, 1),
     )
     key = record_key("/topo", program(*POOLER))
     assert key == "/topo/poolers/multipooler-z1-pool-0/Pooler"
 
 
-def test_shutting_down_changes_only_the_state_of_a_pooler_record() -> None:
-    ended = mark_shut_down(pooler_record(program(*POOLER), Role.PRIMARY))
+def test_a_pooler_that_shuts_down_keeps_its_record_without_a_role() -> None:
+    ended = mark_shut_down(pooler_record(program(*POOLER), PRIMARY))
     assert decode_pooler(ended)._replace(lifecycle=2) == decode_pooler(
-        pooler_record(program(*POOLER), Role.PRIMARY)
-    )
+        pooler_record(program(*POOLER), REPLICA)
+    )._replace(is_primary=False)
     assert (DecodedMessage.decode(ended).number(7), decode_pooler(ended).lifecycle) == (1, SHUTDOWN)
 
 
@@ -139,10 +142,3 @@ def test_a_gateway_registers_its_address_and_ports() -> None:
 def test_a_stale_pooler_record_looks_active() -> None:
     record = decode_pooler(stale_pooler("z1", "stale", ShardKey("postgres", "default", "0-inf")))
     assert (record.name, record.lifecycle, record.is_primary) == ("stale", 2, False)
-
-
-def test_an_annotation_names_faults_and_unknown_words_are_returned() -> None:
-    assert parse_faults({}) == (frozenset(), [])
-    faults, unknown = parse_faults({ANNOTATION: "silent-etcd, no-primary,nonsense"})
-    assert faults == {DataPlaneFault.SILENT_ETCD, DataPlaneFault.NO_PRIMARY}
-    assert unknown == ["nonsense"]

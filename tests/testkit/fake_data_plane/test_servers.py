@@ -5,6 +5,7 @@ import signal
 import subprocess
 import sys
 from collections.abc import AsyncIterator, Callable
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -19,6 +20,7 @@ from steward.local.programs.programs import CONTROL_PLANE
 from steward.local.progress import SilentProgress
 from steward.runtime.manager.connect_to import ForwardFile, Redirect
 from steward.testkit import FakeClock
+from steward.testkit.fake_data_plane.etcd_process import EtcdProcess
 from steward.testkit.fake_data_plane.faults import DataPlaneFault
 from steward.testkit.fake_data_plane.servers import RESTART_SECONDS, DesiredServer, TopologyServers
 
@@ -38,7 +40,7 @@ def clock() -> FakeClock:
 @pytest.fixture
 async def servers(tmp_path: Path, clock: FakeClock) -> AsyncIterator[TopologyServers]:
     found = await binaries.ensure([CONTROL_PLANE], SilentProgress())
-    servers = TopologyServers(found["etcd"], tmp_path, clock)
+    servers = TopologyServers(partial(EtcdProcess, found["etcd"]), tmp_path, clock)
     yield servers
     await servers.stop()
 
@@ -136,14 +138,15 @@ async def test_data_of_servers_deleted_in_the_meantime_is_removed(
 
 
 RUNNER = """
-import asyncio, sys
+import asyncio, functools, sys
 from pathlib import Path
 from steward.kube.clock import SystemClock
 from steward.kube.objects.kinds import Key
+from steward.testkit.fake_data_plane.etcd_process import EtcdProcess
 from steward.testkit.fake_data_plane.servers import DesiredServer, TopologyServers
 
 async def run():
-    servers = TopologyServers(Path(sys.argv[1]), Path(sys.argv[2]), SystemClock())
+    servers = TopologyServers(functools.partial(EtcdProcess, Path(sys.argv[1])), Path(sys.argv[2]), SystemClock())
     await servers.reconcile([DesiredServer(Key("shop", "mini-global-topo"), "uid-1", True)])
     print("started", flush=True)
     await asyncio.Event().wait()
@@ -159,7 +162,7 @@ async def test_the_etcd_servers_of_a_killed_process_end_with_it(tmp_path: Path) 
     )
     assert runner.stdout is not None
     assert runner.stdout.readline() == "started\n"
-    servers = TopologyServers(program, tmp_path, SystemClock())
+    servers = TopologyServers(partial(EtcdProcess, program), tmp_path, SystemClock())
     await read_key(servers)
     runner.kill()
     runner.wait()

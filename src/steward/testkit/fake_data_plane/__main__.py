@@ -8,7 +8,16 @@ import sys
 from contextlib import suppress
 from pathlib import Path
 
-from steward.testkit.fake_data_plane.data_plane import FakeDataPlane, FakeDataPlaneSettings
+from steward.testkit.fake_data_plane.data_plane import EtcdKind, FakeDataPlane, FakeDataPlaneSettings
+from steward.testkit.fake_data_plane.shard_model import Timing
+
+TIMES = {
+    "start": "how long a Postgres needs after its pooler",
+    "stream": "how long a standby needs until it streams",
+    "failover": "how long a shard has no primary",
+    "switch": "how long a call of switch-primary takes",
+    "backup": "how long a backup takes",
+}
 
 
 async def serve(settings: FakeDataPlaneSettings) -> None:
@@ -31,15 +40,24 @@ def main() -> None:
     parser.add_argument(
         "--namespace", action="append", default=[], help="watch only this namespace; may be repeated"
     )
-    parser.add_argument("--failover-seconds", type=float, default=2.0, help="how long a shard has no primary")
+    parser.add_argument(
+        "--etcd",
+        choices=[kind.value for kind in EtcdKind],
+        default=EtcdKind.PROCESS.value,
+        help="a real etcd for each TopoServer, or one in the memory of this process",
+    )
+    for name, meaning in TIMES.items():
+        default = getattr(Timing(), name)
+        parser.add_argument(f"--{name}-seconds", type=float, default=default, help=f"{meaning} ({default:g})")
     given = parser.parse_args()
     logging.basicConfig(level=logging.WARNING, format="%(levelname)s %(message)s")
-    asyncio.run(
-        serve(
-            FakeDataPlaneSettings(
-                given.kubeconfig, given.directory, tuple(given.namespace), given.failover_seconds
-            )
-        )
+    asyncio.run(serve(_settings(given)))
+
+
+def _settings(given: argparse.Namespace) -> FakeDataPlaneSettings:
+    timing = Timing(**{name: getattr(given, f"{name}_seconds") for name in TIMES})
+    return FakeDataPlaneSettings(
+        given.kubeconfig, given.directory, tuple(given.namespace), timing, EtcdKind(given.etcd)
     )
 
 

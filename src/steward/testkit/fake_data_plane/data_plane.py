@@ -1,4 +1,4 @@
-"""Watches pods, TopoServers and Shards, and maintains etcd servers and topology records as a real data plane would.
+"""Watches pods, TopoServers and Shards, and plays etcd servers, programs, Postgres servers and multiadmin for them.
 
     async with FakeDataPlane(FakeDataPlaneSettings(kubeconfig, directory)) as plane:
         start_operator("--connect-to", plane.connect_to)
@@ -16,6 +16,7 @@ import asyncio
 import logging
 from contextlib import AsyncExitStack, suppress
 from dataclasses import dataclass, field
+from enum import Enum
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
@@ -27,43 +28,41 @@ from steward.kube.client.client import Client, connect
 from steward.kube.clock import Clock, SystemClock
 from steward.kube.config.loader import ConfigSource, load_settings
 from steward.kube.objects.kinds import Key
-from steward.kube.objects.meta import HasMetadata, key_of
 from steward.kube.transport.transport import TransportOptions
 from steward.local.programs import binaries
 from steward.local.programs.programs import CONTROL_PLANE
 from steward.local.progress import SilentProgress
-from steward.multigres import names
-from steward.multigres.names import ShardPath
-from steward.multigres.objects.metadata import CLUSTER_LABEL, TOPO_SERVER_LABEL
 from steward.multigres.topology.protobuf import MalformedRecord
-from steward.runtime.manager.connect_to import ForwardFile, Redirect
-from steward.testkit.fake_data_plane.faults import (
-    ANNOTATION,
-    NO_FAULTS,
-    DataPlaneFault,
-    DataPlaneFaults,
-    parse_faults,
-)
-from steward.testkit.fake_data_plane.programs import DataPlaneProgram, parse_program
-from steward.testkit.fake_data_plane.registry import ClusterRegistry, ClusterState
-from steward.testkit.fake_data_plane.servers import DesiredServer, TopologyServers
-from steward.testkit.fake_data_plane.views import READ_ONLY, FakeDataPlaneCacheRules, PodView, TopoServerView
+from steward.testkit.fake_data_plane.cluster_plane import ClusterPlane, PlaneEnvironment
+from steward.testkit.fake_data_plane.etcd_process import EtcdProcess
+from steward.testkit.fake_data_plane.faults import DataPlaneFault, FaultWord
+from steward.testkit.fake_data_plane.memory_etcd import MemoryEtcd
+from steward.testkit.fake_data_plane.observed import ObservedObjects, cluster_of
+from steward.testkit.fake_data_plane.registry import BUSY_SECONDS, IDLE_SECONDS
+from steward.testkit.fake_data_plane.servers import CreateServer, TopologyServers
+from steward.testkit.fake_data_plane.shard_model import DEFAULT_TIMING, Timing
+from steward.testkit.fake_data_plane.views import FakeDataPlaneCacheRules
 
 log = logging.getLogger(__name__)
 
 USER_AGENT = "steward-data-plane"
-BUSY_SECONDS = 0.5
-IDLE_SECONDS = 10.0
+BURST_SECONDS = 0.05
+
+
+class EtcdKind(Enum):
+    PROCESS = "process"
+    MEMORY = "memory"
 
 
 @dataclass(frozen=True)
 class FakeDataPlaneSettings:
-    """The control plane to watch, and the directory for etcd's data and the file of forwards."""
+    """The control plane to watch, and the directory for etcd's data, the state of shards and the file of forwards."""
 
     kubeconfig: Path
     directory: Path
     namespaces: tuple[str, ...] = ()
-    failover_seconds: float = 2.0
+    timing: Timing = DEFAULT_TIMING
+    etcd: EtcdKind = EtcdKind.PROCESS
     clock: Clock = field(default_factory=SystemClock)
 
 
@@ -71,14 +70,12 @@ class FakeDataPlane:
     def __init__(self, settings: FakeDataPlaneSettings) -> None:
         self._settings = settings
         self._clock = settings.clock
-        self._rules = FakeDataPlaneCacheRules(settings.namespaces)
-        self._injected: dict[Key, DataPlaneFaults] = {}
-        self._unknown_words: dict[Key, list[str]] = {}
-        self._registries: dict[Key, ClusterRegistry] = {}
-        self._pool_types: dict[tuple[Key, str], str] = {}
+        self._planes: dict[Key, ClusterPlane] = {}
         self._due: dict[Key, float] = {}
         self._syncs: dict[Key, asyncio.Task[None]] = {}
+        self._changed_clusters: set[Key] = set()
         self._changed = asyncio.Event()
+        self._next_server_check = 0.0
 
     @property
     def connect_to(self) -> str:
@@ -97,12 +94,13 @@ class FakeDataPlane:
         await self._undo.aclose()
 
     async def _open(self, undo: AsyncExitStack) -> None:
-        found = await binaries.ensure([CONTROL_PLANE], SilentProgress())
         directory = self._settings.directory
         directory.mkdir(parents=True, exist_ok=True, mode=0o700)
-        self.servers = TopologyServers(found["etcd"], directory, self._clock)
+        self.servers = TopologyServers(await self._create_server(), directory, self._clock)
         undo.push_async_callback(self.servers.stop)
-        self._redirect = Redirect((ForwardFile(self.servers.forwards_file),))
+        self._environment = PlaneEnvironment(
+            self.servers.connect, directory, self._settings.timing, self._clock, self._wake
+        )
         client = await connect(
             load_settings(ConfigSource(kubeconfig=str(self._settings.kubeconfig), environ={})),
             TransportOptions(user_agent=USER_AGENT),
@@ -112,130 +110,119 @@ class FakeDataPlane:
         self._loop = asyncio.create_task(self._run(), name="fake data plane")
         undo.push_async_callback(self._end_tasks)
 
+    async def _create_server(self) -> CreateServer:
+        if self._settings.etcd is EtcdKind.MEMORY:
+            return lambda directory: MemoryEtcd()
+        program = (await binaries.ensure([CONTROL_PLANE], SilentProgress()))["etcd"]
+        return lambda directory: EtcdProcess(program, directory)
+
     async def _end_tasks(self) -> None:
         tasks = [self._loop, *self._syncs.values()]
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
+        await asyncio.gather(*(plane.close() for plane in self._planes.values()))
 
     async def wait(self) -> None:
         """Wait until cancelled: no failure ends the fake data plane."""
         await self._loop
 
-    def inject_faults(self, server: Key, *faults: DataPlaneFault) -> None:
-        """Replace the injected faults of a TopoServer; faults of the annotation are added to them."""
-        self._injected[server] = frozenset(faults)
-        self._due.clear()
-        self._changed.set()
+    def inject_faults(self, key: Key, *faults: DataPlaneFault | FaultWord) -> None:
+        """Replace the injected faults of a TopoServer, a Shard or a pod; those of its annotation are added to them."""
+        self.observed.faults.inject(key, faults)
+        for cluster in self._planes:
+            self._wake(cluster)
 
-    def clear_faults(self, server: Key) -> None:
-        self.inject_faults(server)
+    def clear_faults(self, key: Key) -> None:
+        self.inject_faults(key)
 
     async def _watch(self, client: Client, undo: AsyncExitStack) -> None:
         caches = Caches(client)
         undo.push_async_callback(caches.stop)
-        self._pods = caches.store(self._rules.pod)
-        self._pods.add_index(CLUSTER_LABEL, lambda pod: [str(key) for key in _cluster_of(pod)])
-        self._pods.add_index(TOPO_SERVER_LABEL, lambda pod: [str(key) for key in _server_of(pod)])
-        self._topo_servers = caches.store(self._rules.topo_server)
-        self._shards = caches.store(self._rules.shard)
-        for store in (self._pods, self._topo_servers, self._shards):
-            store.subscribe(self._on_change)
+        self.observed = ObservedObjects(caches, FakeDataPlaneCacheRules(self._settings.namespaces))
+        self.observed.subscribe(self._on_change)
         await caches.start()
         await caches.wait_synced()
-        self.servers.remove_stale_data({server.metadata.uid for server in self._topo_servers.list()})
+        self.servers.remove_stale_data(self.observed.server_uids())
 
     def _on_change(self, change: ObjectChange[Any]) -> None:
         changed = change.new if change.new is not None else change.old
-        for cluster in _cluster_of(changed) if changed is not None else ():
-            self._due[cluster] = 0.0
+        for cluster in cluster_of(changed) if changed is not None else ():
+            self._wake(cluster)
+
+    def _wake(self, cluster: Key) -> None:
+        """Sync a cluster at once."""
+        self._due[cluster] = 0.0
+        self._changed_clusters.add(cluster)
         self._changed.set()
 
     async def _run(self) -> None:
         while True:
             self._changed.clear()
             try:
-                await self.servers.reconcile(
-                    [self._desired_server(server) for server in self._topo_servers.list()]
-                )
+                await self._reconcile()
             except OSError as error:
-                log.warning("cannot reconcile the etcd servers: %s", error)
+                log.warning("cannot reconcile the servers: %s", error)
             self._start_due_syncs()
             # Not wait_for: on Python 3.11 it swallows a cancellation that meets the event.
             with suppress(TimeoutError):
-                async with asyncio.timeout(BUSY_SECONDS):
+                async with asyncio.timeout(self._seconds_until_due()):
                     await self._changed.wait()
+            # Pods of one cluster change together: one sync for all of them.
+            await asyncio.sleep(BURST_SECONDS)
 
-    def _desired_server(self, server: TopoServerView) -> DesiredServer:
-        key = key_of(server)
-        ready = sum(pod.is_ready for pod in self._pods.by_index(TOPO_SERVER_LABEL, str(key)))
-        has_quorum = ready > server.spec.replicas // 2
-        return DesiredServer(key, server.metadata.uid, has_quorum, self._faults(server))
+    async def _reconcile(self) -> None:
+        """Start and stop etcd servers and the ports of multiadmin.
 
-    def _faults(self, server: TopoServerView) -> DataPlaneFaults:
-        annotated, unknown = parse_faults(server.metadata.annotations)
-        if unknown and self._unknown_words.get(key_of(server)) != unknown:
-            known = ", ".join(fault.value for fault in DataPlaneFault)
-            log.warning("%s of %s: %s is not one of %s", ANNOTATION, key_of(server), unknown, known)
-        self._unknown_words[key_of(server)] = unknown
-        return annotated | self._injected.get(key_of(server), NO_FAULTS)
+        Only planes of changed clusters are looked at: a test run leaves hundreds of clusters behind."""
+        changed, self._changed_clusters = self._changed_clusters, set()
+        for cluster in changed:
+            await self._reconcile_plane(cluster)
+        now = self._clock.monotonic()
+        if changed or now >= self._next_server_check:
+            self._next_server_check = now + BUSY_SECONDS
+            forwards = [plane.forward for plane in self._planes.values()]
+            await self.servers.reconcile(self.observed.desired_servers(), forwards)
+
+    async def _reconcile_plane(self, cluster: Key) -> None:
+        if self.observed.has_cluster(cluster):
+            if cluster not in self._planes:
+                self._planes[cluster] = ClusterPlane(cluster, self._environment)
+            faults = self.observed.cluster_faults(cluster)
+            await self._planes[cluster].serve_multiadmin(self.observed.has_multiadmin(cluster), faults)
+        elif cluster in self._syncs:
+            self._changed_clusters.add(cluster)
+        elif cluster in self._planes:
+            plane = self._planes.pop(cluster)
+            self._due.pop(cluster, None)
+            plane.forget()
+            await plane.close()
+
+    def _seconds_until_due(self) -> float:
+        now = self._clock.monotonic()
+        waiting = [
+            self._due.get(cluster, 0.0) - now for cluster in self._planes if cluster not in self._syncs
+        ]
+        return max(0.0, min([BUSY_SECONDS, *waiting]))
 
     def _start_due_syncs(self) -> None:
         now = self._clock.monotonic()
-        clusters = {cluster for pod in self._pods.list() for cluster in _cluster_of(pod)}
-        for cluster in clusters | set(self._registries):
+        for cluster in self._planes:
             if self._due.get(cluster, 0.0) <= now and cluster not in self._syncs:
                 self._due[cluster] = now + IDLE_SECONDS
                 self._syncs[cluster] = asyncio.create_task(self._sync(cluster), name=f"records of {cluster}")
 
     async def _sync(self, cluster: Key) -> None:
+        state = self.observed.cluster_state(cluster, self._clock.monotonic())
         try:
-            settled = await self._registry(cluster).sync(self._cluster_state(cluster))
+            seconds = await self._planes[cluster].sync(state)
         except (EtcdError, MalformedRecord, OSError) as error:
             log.info("cannot sync the records of %s: %s", cluster, error)
-            settled = False
+            seconds = BUSY_SECONDS
         except Exception:
             log.exception("cannot sync the records of %s", cluster)
-            settled = False
+            seconds = BUSY_SECONDS
         finally:
             self._syncs.pop(cluster, None)
-        if not settled:
-            self._due[cluster] = min(self._due.get(cluster, 0.0), self._clock.monotonic() + BUSY_SECONDS)
-        elif not self._pods.by_index(CLUSTER_LABEL, str(cluster)):
-            self._registries.pop(cluster, None)
-
-    def _registry(self, cluster: Key) -> ClusterRegistry:
-        if cluster not in self._registries:
-            self._registries[cluster] = ClusterRegistry(self._redirect, self._settings.failover_seconds)
-        return self._registries[cluster]
-
-    def _cluster_state(self, cluster: Key) -> ClusterState:
-        pods = self._pods.by_index(CLUSTER_LABEL, str(cluster))
-        faults = [
-            self._faults(server) for server in self._topo_servers.list() if cluster in _cluster_of(server)
-        ]
-        return ClusterState(
-            [program for pod in pods if (program := parse_program(pod)) is not None],
-            lambda program: self._may_lead(cluster, program),
-            self._clock.monotonic(),
-            NO_FAULTS.union(*faults),
-        )
-
-    def _may_lead(self, cluster: Key, program: DataPlaneProgram) -> bool:
-        name = names.shard(ShardPath(cluster.name, *program.shard))
-        shard = self._shards.get(Key(cluster.namespace, name))
-        pool = None if shard is None else shard.spec.pools.get(program.pool)
-        if pool is not None:
-            self._pool_types[Key(cluster.namespace, name), program.pool] = pool.type
-        # Real poolers read no spec: a primary stays primary after its pool was removed from it.
-        return self._pool_types.get((Key(cluster.namespace, name), program.pool), READ_ONLY) != READ_ONLY
-
-
-def _cluster_of(seen: HasMetadata) -> list[Key]:
-    name = seen.metadata.labels.get(CLUSTER_LABEL)
-    return [Key(seen.metadata.namespace, name)] if name else []
-
-
-def _server_of(pod: PodView) -> list[Key]:
-    name = pod.metadata.labels.get(TOPO_SERVER_LABEL)
-    return [Key(pod.metadata.namespace, name)] if name else []
+        self._due[cluster] = min(self._due.get(cluster, 0.0), self._clock.monotonic() + max(seconds, 0.0))
+        self._changed.set()

@@ -27,7 +27,7 @@ class EtcdProcess:
     def is_running(self) -> bool:
         return self._service.is_running()
 
-    def start(self) -> None:
+    async def start(self) -> None:
         """Start it, on the same port as before unless another process has taken the port."""
         self._directory.mkdir(parents=True, exist_ok=True, mode=0o700)
         if not ports.is_free(self.port) or not ports.is_free(self._peer_port):

@@ -8,11 +8,17 @@ from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
 from steward.multigres.objects.metadata import POOL_LABEL
-from steward.testkit.fake_data_plane.election import Instance
 from steward.testkit.fake_data_plane.views import PodView
 
 POOLER, GATEWAY, ORCHESTRATOR = "multipooler", "multigateway", "multiorch"
 COMPONENTS = (POOLER, GATEWAY, ORCHESTRATOR)
+
+
+class Instance(NamedTuple):
+    """A program: the name of its record, and the uid of its pod, which differs for the next pod of that name."""
+
+    name: str
+    uid: str
 
 
 class ShardKey(NamedTuple):

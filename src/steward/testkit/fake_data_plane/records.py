@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from enum import IntEnum
+from typing import NamedTuple
 
 from steward.multigres.topology.protobuf import (
     WHOLE_FIELD,
@@ -13,6 +14,7 @@ from steward.multigres.topology.protobuf import (
     text_field,
 )
 from steward.testkit.fake_data_plane.programs import GATEWAY, ORCHESTRATOR, POOLER, DataPlaneProgram, ShardKey
+from steward.testkit.fake_data_plane.rule import ShardRule
 
 
 class Role(IntEnum):
@@ -25,6 +27,26 @@ class Lifecycle(IntEnum):
     ACTIVE = 2
     STOPPING = 3
     SHUTDOWN = 4
+    QUARANTINED = 5
+
+
+REASONS = {
+    Lifecycle.STARTING: "process starting",
+    Lifecycle.ACTIVE: "pooler active",
+    Lifecycle.SHUTDOWN: "pooler shutdown",
+    Lifecycle.QUARANTINED: "postgres could not be started",
+}
+
+
+class PoolerStatus(NamedTuple):
+    """What a pooler publishes about itself; `rule` is that of the primary."""
+
+    lifecycle: Lifecycle
+    rule: ShardRule | None = None
+
+    @property
+    def role(self) -> Role:
+        return Role.REPLICA if self.rule is None else Role.PRIMARY
 
 
 class Serving(IntEnum):
@@ -39,7 +61,7 @@ RECORD_PATHS = {
     ORCHESTRATOR: ("orchs", "Orch"),
 }
 PORTS = {"http": "http-port", "grpc": "grpc-port", "postgres": "pg-port"}
-_STATE = {7: WHOLE_FIELD, 12: {1: WHOLE_FIELD}}
+_STATE = {6: WHOLE_FIELD, 7: WHOLE_FIELD, 12: WHOLE_FIELD, 13: WHOLE_FIELD}
 
 
 def record_prefix(root: str, component: str) -> str:
@@ -56,18 +78,18 @@ def stale_pooler_key(root: str, cell: str, name: str) -> str:
     return f"{record_prefix(root, POOLER)}{POOLER}-{cell}-{name}/Pooler"
 
 
-def pooler_record(program: DataPlaneProgram, role: Role) -> bytes:
-    """The record of a serving pooler."""
+def pooler_record(program: DataPlaneProgram, status: PoolerStatus) -> bytes:
+    """The record of a pooler that is not shut down."""
     return encode(
         [
             _identity(POOLER, program.cell, program.service_id),
             _shard_key(program.shard),
-            *number_field(6, role),
+            *number_field(6, status.role),
             *text_field(8, program.flags["hostname"]),
             *_ports(9, program.flags),
             *text_field(10, program.flags.get("pooler-dir", "")),
-            message_field(12, number_field(1, Lifecycle.ACTIVE)),
-            message_field(13, number_field(1, role)),
+            _lifecycle(status.lifecycle),
+            _routing_state(status),
         ]
     )
 
@@ -79,15 +101,15 @@ def stale_pooler(cell: str, name: str, shard: ShardKey) -> bytes:
             _identity(POOLER, cell, name),
             _shard_key(shard),
             *text_field(8, f"{name}.invalid"),
-            message_field(12, number_field(1, Lifecycle.ACTIVE)),
+            _lifecycle(Lifecycle.ACTIVE),
             message_field(13, number_field(1, Role.REPLICA)),
         ]
     )
 
 
 def mark_shut_down(record: bytes) -> bytes:
-    """The record as a pooler rewrites it on SIGTERM: SHUTDOWN and DISABLED, other fields unchanged."""
-    state = [*number_field(7, Serving.DISABLED), message_field(12, number_field(1, Lifecycle.SHUTDOWN))]
+    """The record as a pooler rewrites it on SIGTERM: SHUTDOWN and DISABLED, without a role."""
+    state = [*number_field(7, Serving.DISABLED), _lifecycle(Lifecycle.SHUTDOWN)]
     return merge_owned_fields(record, state, _STATE)
 
 
@@ -95,6 +117,19 @@ def service_record(program: DataPlaneProgram) -> bytes:
     """The record of a gateway or an orchestrator."""
     identity = _identity(program.component, program.cell, program.service_id)
     return encode([identity, *text_field(2, program.flags["hostname"]), *_ports(3, program.flags)])
+
+
+def _lifecycle(status: Lifecycle) -> EncodedField:
+    return message_field(12, [*number_field(1, status), *text_field(2, REASONS.get(status, ""))])
+
+
+def _routing_state(status: PoolerStatus) -> EncodedField:
+    """Only the primary publishes its rule: that of a replica would be a write for every change."""
+    role = number_field(1, status.role)
+    if status.rule is None:
+        return message_field(13, role)
+    number = [*number_field(1, status.rule.term), *number_field(2, status.rule.subterm)]
+    return message_field(13, [*role, message_field(2, number)])
 
 
 def _identity(component: str, cell: str, name: str) -> EncodedField:

@@ -1,4 +1,4 @@
-"""Runs one etcd for each TopoServer with a quorum of ready pods, and writes their addresses to a file.
+"""Runs one etcd for each TopoServer with a quorum of ready pods, and writes the addresses of all services to a file.
 
 Level-triggered: `reconcile` compares the desired servers with the running processes, so an etcd that died is started
 like a new one. The file is in the form of `--connect-to @FILE`.
@@ -9,20 +9,50 @@ from __future__ import annotations
 import asyncio
 import logging
 import shutil
-from collections.abc import Iterable
+from collections.abc import Callable, Collection, Iterable
 from pathlib import Path
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
+from steward.etcd.client import Endpoints, EtcdClient
 from steward.kube.clock import Clock
 from steward.kube.objects.kinds import Key
 from steward.multigres.resolution.defaults import ETCD_CLIENT_PORT
-from steward.runtime.manager.connect_to import Forward, write_forwards
-from steward.testkit.fake_data_plane.etcd_process import EtcdProcess
+from steward.runtime.manager.connect_to import Forward, ForwardFile, Redirect, write_forwards
 from steward.testkit.fake_data_plane.faults import NO_FAULTS, DataPlaneFault, DataPlaneFaults
+from steward.testkit.fake_data_plane.memory_etcd import DirectEtcdClient, MemoryEtcd
 
 log = logging.getLogger(__name__)
 
 RESTART_SECONDS = 1.0
+TIMEOUT_SECONDS = 2.0
+
+
+class EtcdServer(Protocol):
+    """A server that keeps its port and its data while it is stopped."""
+
+    is_paused: bool
+
+    @property
+    def port(self) -> int: ...
+
+    def is_running(self) -> bool: ...
+
+    async def start(self) -> None: ...
+
+    def pause(self) -> None: ...
+
+    def resume(self) -> None: ...
+
+    async def stop(self) -> None: ...
+
+    async def remove(self) -> None:
+        """Stop it and delete its data."""
+
+    def log_tail(self) -> str: ...
+
+
+CreateServer = Callable[[Path], EtcdServer]
+"""Makes the server that keeps its data in this directory."""
 
 
 class DesiredServer(NamedTuple):
@@ -35,28 +65,48 @@ class DesiredServer(NamedTuple):
 
 
 class TopologyServers:
-    def __init__(self, program: Path, directory: Path, clock: Clock) -> None:
-        self._program = program
+    def __init__(self, create: CreateServer, directory: Path, clock: Clock) -> None:
+        self._create = create
         self._directory = directory
         self._clock = clock
-        self._processes: dict[str, EtcdProcess] = {}
+        self._processes: dict[str, EtcdServer] = {}
         self._keys: dict[str, Key] = {}
         self._started: dict[str, float] = {}
         self._written_forwards: frozenset[Forward] | None = None
+        self._redirect = Redirect((ForwardFile(self.forwards_file),))
 
     @property
     def forwards_file(self) -> Path:
         return self._directory / "connect-to"
 
-    def find_process(self, key: Key) -> EtcdProcess | None:
+    def connect(self, addresses: tuple[str, ...]) -> EtcdClient:
+        """A client of the servers with these addresses in the cluster."""
+        for uid, key in self._keys.items():
+            server = self._processes[uid]
+            is_addressed = addresses == (f"{key.name}.{key.namespace}.svc:{ETCD_CLIENT_PORT}",)
+            if (
+                isinstance(server, MemoryEtcd)
+                and is_addressed
+                and server.is_running()
+                and not server.is_paused
+            ):
+                return DirectEtcdClient(server.store)
+        return EtcdClient(Endpoints(addresses, None, self._redirect, TIMEOUT_SECONDS))
+
+    def find_process(self, key: Key) -> EtcdServer | None:
         """The etcd of this TopoServer, running or not."""
         return next((self._processes[uid] for uid, known in self._keys.items() if known == key), None)
 
-    async def reconcile(self, servers: Iterable[DesiredServer]) -> None:
+    async def reconcile(
+        self, servers: Iterable[DesiredServer], other_services: Collection[Forward] = ()
+    ) -> None:
+        """Start and stop servers; `other_services` are added to the file."""
         desired = {server.uid: server for server in servers}
         await asyncio.gather(*(self._remove(uid) for uid in set(self._processes) - set(desired)))
-        await asyncio.gather(*(self._reconcile_server(server) for server in desired.values()))
-        self._write_forwards()
+        # One after the other, without a task for each: most of them need nothing.
+        for server in desired.values():
+            await self._reconcile_server(server)
+        self._write_forwards(other_services)
 
     def remove_stale_data(self, desired: set[str]) -> None:
         """Delete the data of TopoServers that were deleted while this process was not running."""
@@ -85,11 +135,11 @@ class TopologyServers:
                 await process.stop()
             return
         if process is None:
-            process = self._processes[server.uid] = EtcdProcess(self._program, self._data() / server.uid)
+            process = self._processes[server.uid] = self._create(self._data() / server.uid)
             self._keys[server.uid] = server.key
-        self._ensure_running(process, server)
+        await self._ensure_running(process, server)
 
-    def _ensure_running(self, process: EtcdProcess, server: DesiredServer) -> None:
+    async def _ensure_running(self, process: EtcdServer, server: DesiredServer) -> None:
         if not process.is_running():
             now = self._clock.monotonic()
             if now - self._started.get(server.uid, -RESTART_SECONDS) < RESTART_SECONDS:
@@ -99,15 +149,15 @@ class TopologyServers:
                     "restarting the etcd of %s; its log ends with: %s", server.key, process.log_tail()
                 )
             self._started[server.uid] = now
-            process.start()
+            await process.start()
         is_silenced = DataPlaneFault.SILENT_ETCD in server.faults
         if is_silenced and not process.is_paused:
             process.pause()
         elif process.is_paused and not is_silenced:
             process.resume()
 
-    def _write_forwards(self) -> None:
-        forwards = frozenset(
+    def _write_forwards(self, other_services: Collection[Forward]) -> None:
+        forwards = frozenset(other_services) | frozenset(
             Forward(
                 f"{key.name}.{key.namespace}.svc", ETCD_CLIENT_PORT, "127.0.0.1", self._processes[uid].port
             )

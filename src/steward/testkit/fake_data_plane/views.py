@@ -8,6 +8,7 @@ from steward.kube.cache.rules import EVERY_NAMESPACE, CacheRule
 from steward.kube.objects import kinds
 from steward.kube.objects.meta import ObjectMeta
 from steward.multigres.cache_rules import MANAGED_SELECTOR, SHARD, TOPO_SERVER
+from steward.multigres.objects.metadata import COMPONENT_LABEL
 
 READ_ONLY = "readOnly"
 
@@ -34,6 +35,10 @@ class PodView(Struct, frozen=True):
     metadata: ObjectMeta
     spec: PodSpec = PodSpec()
     status: PodStatus = PodStatus()
+
+    @property
+    def component(self) -> str:
+        return self.metadata.labels.get(COMPONENT_LABEL, "")
 
     @property
     def is_terminating(self) -> bool:

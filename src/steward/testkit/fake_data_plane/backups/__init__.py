@@ -1,0 +1,1 @@
+"""Backup repositories of shards, and what multiadmin answers about them."""

@@ -1,0 +1,197 @@
+"""The routes of multiadmin about backups, over the repositories of a cluster.
+
+The repositories are kept in a file, which stays when the cluster is deleted: a cluster that is created again with the
+same name finds its backups, as with a bucket or a retained volume.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Iterable, Mapping
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import msgspec
+
+from steward.kube.clock import Clock
+from steward.local.state import replace_file
+from steward.multigres.topology.store_records import SHUTDOWN
+from steward.testkit.fake_data_plane import multiadmin_answers as answers
+from steward.testkit.fake_data_plane.backups import repository as repositories
+from steward.testkit.fake_data_plane.backups.answers import backup_json, finished_job_json, job_json
+from steward.testkit.fake_data_plane.backups.repository import FakeBackup, Repository, RunningBackup
+from steward.testkit.fake_data_plane.faults import DataPlaneFault, DataPlaneFaults
+from steward.testkit.fake_data_plane.multiadmin_answers import Json, MultiadminError
+from steward.testkit.fake_data_plane.programs import ShardKey
+from steward.testkit.fake_data_plane.rule import ServerId
+from steward.testkit.fake_data_plane.shard_model import PoolerState, ShardView
+from steward.testkit.fake_data_plane.topology_reader import TopologyRecords
+
+log = logging.getLogger(__name__)
+
+TYPES = {
+    "full": repositories.FULL,
+    "differential": repositories.DIFFERENTIAL,
+    "incremental": repositories.INCREMENTAL,
+}
+DAY_SECONDS = 24 * 3600.0
+View = Callable[[ShardKey], ShardView | None]
+
+
+class BackupCall(NamedTuple):
+    """A request about the backups of a shard, and the servers that are registered."""
+
+    shard: ShardKey
+    fields: Mapping[str, Any]
+    topology: TopologyRecords
+
+
+class MultiadminBackups:
+    def __init__(self, view: View, clock: Clock, file: Path | None = None) -> None:
+        self._view = view
+        self._clock = clock
+        self._file = file
+        self._repositories = _read(file)
+        self._saved = dict(self._repositories)
+
+    def forget_jobs(self) -> None:
+        """multiadmin has ended."""
+        for shard in self._repositories:
+            self._replace(shard, repositories.forget_jobs(self._advanced(shard)))
+
+    def start(self, call: BackupCall) -> Json:
+        server = _standby(call, answers.FAILED_PRECONDITION, "failed to find pooler")
+        kind = TYPES.get(str(call.fields.get("type", "")))
+        view = self._view(call.shard)
+        assert view is not None
+        pooler, now = view.poolers.get(server), self._clock.now()
+        job = repositories.job_id(server, now)
+        started = RunningBackup(job, kind or "", server, "" if pooler is None else pooler.uid, now)
+        repository = repositories.start_backup(self._advanced(call.shard), started)
+        if kind is None:
+            error = f"pooler backup failed: invalid backup type '{call.fields.get('type', '')}'"
+            repository = repositories.abort_backup(repository, error)
+        self._replace(call.shard, repository)
+        return {"jobId": job}
+
+    def job(self, job: str, call: BackupCall) -> Json:
+        known = next((each for each in self._all_advanced() if each.knows(job)), None)
+        if known is not None:
+            return job_json(job, known)
+        message = f"job not found: {job}"
+        if not call.shard.database or not call.shard.table_group:
+            raise MultiadminError(answers.NOT_FOUND, message)
+        _standby(call, answers.NOT_FOUND, "job not found and unable to query pooler")
+        made = self._advanced(call.shard).find_job(job)
+        if made is None or self._is_unreachable(call.shard):
+            raise MultiadminError(answers.NOT_FOUND, message)
+        return finished_job_json(job, made.label, call.shard)
+
+    def list(self, call: BackupCall) -> Json:
+        self._require_standby(call)
+        self._require_repository(call, "failed to get backups from pooler")
+        found = [backup_json(call.shard, backup) for backup in self._advanced(call.shard).backups]
+        limit = int(call.fields.get("limit") or 0)
+        return answers.without_zeros({"backups": found[:limit] if limit else found})
+
+    def verify(self, call: BackupCall) -> Json:
+        self._require_standby(call)
+        self._require_repository(call, "verify failed")
+        if DataPlaneFault.DAMAGED_BACKUPS in self._faults(call.shard):
+            message = (
+                "verify failed: pgbackrest verify found problems in stanza multigres\nOutput: status: error"
+            )
+            raise MultiadminError(answers.INTERNAL, message)
+        return {"duration": "0.5s", "rawOutput": "stanza: multigres\nstatus: ok"}
+
+    def expire(self, call: BackupCall) -> Json:
+        self._require_standby(call)
+        self._require_repository(call, "failed to expire backups")
+        before = self._advanced(call.shard)
+        after = _expired(before, call.fields.get("overrides") or {}, self._clock.now())
+        self._replace(call.shard, after)
+        kept = {backup.label for backup in after.backups}
+        return answers.without_zeros(
+            {"expiredBackupIds": [each.label for each in before.backups if each.label not in kept]}
+        )
+
+    def _require_standby(self, call: BackupCall) -> None:
+        for name, value in (("database", call.shard.database), ("table_group", call.shard.table_group)):
+            if not value:
+                raise MultiadminError(answers.INVALID_ARGUMENT, f"{name} cannot be empty")
+        _standby(call, answers.NOT_FOUND, "failed to find replica pooler")
+
+    def _require_repository(self, call: BackupCall, action: str) -> None:
+        if self._is_unreachable(call.shard):
+            raise MultiadminError(answers.INTERNAL, f"{action}: pgbackrest repo 1 status: other")
+
+    def _is_unreachable(self, shard: ShardKey) -> bool:
+        return DataPlaneFault.REPOSITORY_UNREACHABLE in self._faults(shard)
+
+    def _faults(self, shard: ShardKey) -> DataPlaneFaults:
+        view = self._view(shard)
+        return frozenset() if view is None else view.faults
+
+    def _all_advanced(self) -> Iterable[Repository]:
+        return [self._advanced(shard) for shard in list(self._repositories)]
+
+    def _advanced(self, shard: ShardKey) -> Repository:
+        repository, view, now = (
+            self._repositories.get(shard, Repository()),
+            self._view(shard),
+            self._clock.now(),
+        )
+        if view is not None:
+            rule, error = view.state.rule, repositories.failure(view.faults)
+            if not repository.backups and rule is not None and not error:
+                repository = repositories.with_first_backup(repository, rule.leader, now)
+            repository = repositories.advance_backups(
+                repository, view.faults, lambda server, pod: _runs(view, server, pod), now, view.timing.backup
+            )
+        self._replace(shard, repository)
+        return repository
+
+    def _replace(self, shard: ShardKey, repository: Repository) -> None:
+        self._repositories[shard] = repository
+        if self._file is not None and self._saved.get(shard, Repository()).backups != repository.backups:
+            kept = [(key, each.backups) for key, each in sorted(self._repositories.items())]
+            replace_file(self._file, msgspec.json.encode(kept).decode())
+            self._saved[shard] = repository
+
+
+def _standby(call: BackupCall, code: int, action: str) -> ServerId:
+    """The first server that serves and is not the primary. The real one takes any of the table group, whose only shard
+    it is: its poolers refuse other names of shards."""
+    primaries = call.topology.primaries()
+    for record in call.topology.poolers():
+        server = ServerId(record.cell, record.name)
+        is_of_shard = (record.database, record.table_group, record.shard) == call.shard
+        if is_of_shard and record.lifecycle != SHUTDOWN and server not in primaries:
+            return server
+    database, group, shard = call.shard
+    message = f"serving follower pooler not found for database={database}, table_group={group}, shard={shard}"
+    raise MultiadminError(code, f"{action}: {message}")
+
+
+def _runs(view: ShardView, server: ServerId, pod: str) -> bool:
+    pooler = view.poolers.get(server)
+    return pooler is not None and pooler.state is PoolerState.RUNNING and pooler.uid == pod
+
+
+def _expired(repository: Repository, options: Mapping[str, str], now: float) -> Repository:
+    """Without options nothing is expired: the configuration of the poolers has no retention."""
+    number = int(options.get("repo1-retention-full") or 0)
+    if number and options.get("repo1-retention-full-type") == "time":
+        return repositories.expire_before(repository, now - number * DAY_SECONDS)
+    return repositories.expire(repository, number) if number else repository
+
+
+def _read(file: Path | None) -> dict[ShardKey, Repository]:
+    if file is None or not file.exists():
+        return {}
+    try:
+        kept = msgspec.json.decode(file.read_bytes(), type=list[tuple[ShardKey, tuple[FakeBackup, ...]]])
+    except msgspec.MsgspecError as error:
+        log.warning("%s is ignored: %s", file, error)
+        return {}
+    return {shard: Repository(backups) for shard, backups in kept}
