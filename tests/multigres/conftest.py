@@ -22,7 +22,7 @@ from tests.support.kubectl import Kubectl
 
 @pytest.fixture(scope="session")
 def kubectl(control_plane: ControlPlane) -> Kubectl:
-    """kubectl against a server that has the eight kinds. Client-side apply, as users do it."""
+    """kubectl against a server that has the nine kinds. Client-side apply, as users do it."""
     found = Kubectl(control_plane.kubeconfig)
     definitions.install_crds(control_plane, found, CUSTOM_KINDS)
     return found

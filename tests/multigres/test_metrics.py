@@ -125,3 +125,65 @@ def test_a_series_ends_with_its_object(stores: Stores, registry: CollectorRegist
     stores.forget(CELL, "demo-z1")
     samples = [sample for family in registry.collect() for sample in family.samples]
     assert samples == []
+
+
+def test_a_cluster_that_waits_for_pods_of_a_new_operator_is_counted_with_the_reason(
+    stores: Stores, registry: CollectorRegistry
+) -> None:
+    waiting = {"type": "OperatorUpdateAvailable", "status": "True", "reason": "WaitingForApproval"}
+    condition = {**waiting, "message": "", "lastTransitionTime": "2026-01-01T00:00:00Z"}
+    stores.add(CLUSTER, "demo", status={"conditions": [condition]})
+    stores.add(CLUSTER, "other")
+    assert value(registry, "cluster_operator_update", cluster="demo", reason="WaitingForApproval") == 1
+    stores.add(CLUSTER, "demo", version=2, status={"conditions": []})
+    assert value(registry, "cluster_operator_update", cluster="demo", reason="WaitingForApproval") is None
+
+
+def test_the_servers_of_a_shard_are_counted_by_state(stores: Stores, registry: CollectorRegistry) -> None:
+    since = "2026-01-01T00:00:00Z"
+    servers = [
+        {"pod": f"pg-{n}", "state": s, "since": since} for n, s in enumerate(("Ready", "Ready", "Down"))
+    ]
+    stores.add(SHARD, "s", spec={"shardName": "0-inf"}, status={"servers": servers})
+    assert value(registry, "shard_servers", shard="s", state="Ready") == 2
+    assert value(registry, "shard_servers", shard="s", state="Down") == 1
+    assert value(registry, "shard_servers", shard="s", state="Unknown") is None
+
+
+def test_conditions_of_a_shard_are_labels(stores: Stores, registry: CollectorRegistry) -> None:
+    def condition(type_: str, status: str, reason: str) -> dict[str, str]:
+        since = "2026-01-01T00:00:00Z"
+        return {"type": type_, "status": status, "reason": reason, "message": "", "lastTransitionTime": since}
+
+    conditions = [condition("Available", "False", "NoPrimary"), condition("RollingUpdate", "False", "X")]
+    stores.add(SHARD, "s", spec={"shardName": "0-inf"}, status={"conditions": conditions})
+    known = {"shard": "s", "type": "Available", "reason": "NoPrimary"}
+    assert value(registry, "shard_condition", **known, status="False") == 1
+    assert value(registry, "shard_condition", **known, status="True") is None
+    assert (
+        value(registry, "shard_condition", shard="s", type="RollingUpdate", status="False", reason="X")
+        is None
+    )
+
+
+def test_time_of_the_last_backup_is_exposed(stores: Stores, registry: CollectorRegistry) -> None:
+    status = {"backup": {"lastBackupAt": "2026-08-21T12:00:00Z"}}
+    stores.add(SHARD, "s", spec={"shardName": "0-inf"}, status=status)
+    stores.add(SHARD, "none", spec={"shardName": "0-inf"})
+    assert value(registry, "shard_last_backup_timestamp_seconds", shard="s") == 1_787_313_600
+    assert value(registry, "shard_last_backup_timestamp_seconds", shard="none") is None
+
+
+def test_a_paused_cluster_has_the_time_of_its_pause(stores: Stores, registry: CollectorRegistry) -> None:
+    since = "1970-01-01T00:01:40Z"
+    paused = {
+        "type": "Paused",
+        "status": "True",
+        "reason": "Paused",
+        "message": "",
+        "lastTransitionTime": since,
+    }
+    stores.add(CLUSTER, "demo", spec={"paused": True}, status={"conditions": [paused]})
+    assert value(registry, "cluster_paused_since_seconds", cluster="demo") == 100.0
+    stores.add(CLUSTER, "demo", version=2, spec={"paused": False}, status={"conditions": [paused]})
+    assert value(registry, "cluster_paused_since_seconds", cluster="demo") is None

@@ -6,7 +6,7 @@ from typing import Any, cast
 import msgspec
 import pytest
 
-from steward.admission.review import AdmissionResponse, Allowed, Denied, Operation, Review
+from steward.admission.review import AdmissionResponse, Allowed, Denied, Operation, Review, ReviewedKind
 from steward.kube.cache.store import Store
 from steward.kube.client.client import Client
 from steward.kube.objects.kinds import Kind
@@ -110,3 +110,24 @@ def test_a_cluster_from_before_the_webhooks_keeps_the_default_template_that_it_u
     assert with_defaults(USES_NOTHING, WITH_DEFAULT, USES_NOTHING)["templateDefaults"] == {
         "cellTemplate": "default"
     }
+
+
+async def test_an_inadvisable_template_is_warned_about_when_it_is_applied(
+    webhooks: MultigresWebhooks,
+) -> None:
+    spec = {"pools": {"main": {"replicas": 2, "pvcDeletionPolicy": {"whenDeleted": "Delete"}}}}
+    manifest = {"metadata": {"name": "standard", "namespace": "ns"}, "spec": spec}
+    review = Review(
+        "1",
+        Operation.CREATE,
+        ReviewedKind("multigres.com", "v1alpha1", "ShardTemplate"),
+        name="standard",
+        namespace="ns",
+        raw_object=msgspec.Raw(msgspec.json.encode(manifest)),
+    )
+    response = await webhooks.validate_template(review)
+    assert isinstance(response, Allowed)
+    assert response.warnings == (
+        "spec.pools[main].replicas: deprecated; write replicasPerCell: 2",
+        "spec.pools[main].pvcDeletionPolicy.whenDeleted: Delete loses all data when the pool is deleted",
+    )

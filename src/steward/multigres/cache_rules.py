@@ -19,8 +19,10 @@ from steward.multigres.views import (
     CellView,
     ClaimView,
     ClusterView,
+    MultigresBackupView,
     PodView,
     RevisionView,
+    ServiceView,
     ShardView,
     StatefulSetView,
     TableGroupView,
@@ -37,6 +39,7 @@ TOPO_SERVER = Kind(API_VERSION, "TopoServer")
 CELL = Kind(API_VERSION, "Cell")
 TABLE_GROUP = Kind(API_VERSION, "TableGroup")
 SHARD = Kind(API_VERSION, "Shard")
+BACKUP = Kind(API_VERSION, "MultigresBackup")
 
 MANAGED_SELECTOR = f"{MANAGED_BY_LABEL}={FIELD_MANAGER}"
 # ControllerRevisions of StatefulSets have the labels of their pods, too; only those of templates have a template kind.
@@ -66,11 +69,12 @@ class MultigresCacheRules:
         self.cell = CacheRule(CELL, CellView, everything, owned_by=FIELD_MANAGER)
         self.table_group = CacheRule(TABLE_GROUP, TableGroupView, everything, owned_by=FIELD_MANAGER)
         self.shard = CacheRule(SHARD, ShardView, everything, owned_by=FIELD_MANAGER)
+        self.backup = CacheRule(BACKUP, MultigresBackupView, everything, owned_by=FIELD_MANAGER)
         self.deployment = CacheRule(kinds.DEPLOYMENT, WorkloadView, managed, owned_by=FIELD_MANAGER)
         self.stateful_set = CacheRule(
             kinds.STATEFUL_SET, StatefulSetView, managed_or_own_namespace, owned_by=FIELD_MANAGER
         )
-        self.service = CacheRule(kinds.SERVICE, Metadata, managed_or_own_namespace, owned_by=FIELD_MANAGER)
+        self.service = CacheRule(kinds.SERVICE, ServiceView, managed_or_own_namespace, owned_by=FIELD_MANAGER)
         self.secret = CacheRule(kinds.SECRET, Metadata, managed_or_own_namespace, owned_by=FIELD_MANAGER)
         self.budget = CacheRule(kinds.POD_DISRUPTION_BUDGET, Metadata, managed, owned_by=FIELD_MANAGER)
         self.claim = CacheRule(kinds.PERSISTENT_VOLUME_CLAIM, ClaimView, managed, owned_by=FIELD_MANAGER)

@@ -4,6 +4,7 @@ The cluster metrics keep no counters, so none can go stale: a series ends with i
 phase. Every replica has the caches and exposes the same values: alert rules take the maximum over replicas.
 """
 
+from collections import Counter as Counts
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
@@ -12,10 +13,17 @@ from prometheus_client.core import GaugeMetricFamily
 from prometheus_client.registry import Collector
 
 from steward.kube.cache.store import Store
+from steward.kube.objects.conditions import find_condition
 from steward.kube.objects.kinds import Key
+from steward.kube.objects.timestamps import from_timestamp
+from steward.multigres.api.scalars import UNSET
+from steward.multigres.api.shard import ShardBackupStatus
 from steward.multigres.api.unset import or_default
 from steward.multigres.objects.metadata import POOL_LABEL
 from steward.multigres.resolution import defaults
+from steward.multigres.status.conditions import read_conditions
+from steward.multigres.status.pause import paused_since
+from steward.multigres.template_updates.objects_version import OPERATOR_UPDATE
 from steward.multigres.views import (
     CellView,
     ClusterView,
@@ -28,6 +36,7 @@ from steward.multigres.views import (
 PREFIX = "multigres_operator"
 DESIRED, READY = "desired", "ready"
 NOT_YET_REPORTED = "Initializing"
+SHARD_CONDITIONS = frozenset({"Ready", "Available", "ServersReady", "BackupHealthy"})
 SHUTDOWN_BUCKETS = (1, 5, 10, 30, 60, 120, 300)
 
 
@@ -48,8 +57,13 @@ class ClusterMetrics(Collector):
 
     def collect(self) -> Iterator[GaugeMetricFamily]:
         yield from self._cluster_gauges(self._stores.clusters.list())
+        yield self._update_gauge(self._stores.clusters.list())
+        yield _pause_gauge(self._stores.clusters.list())
         yield self._gateway_gauge(self._stores.cells.list())
         yield self._pool_gauge(self._stores.shards.list())
+        yield _condition_gauge(self._stores.shards.list())
+        yield _server_gauge(self._stores.shards.list())
+        yield _last_backup_gauge(self._stores.shards.list())
         yield self._topo_server_gauge(self._stores.topo_servers.list())
 
     def _cluster_gauges(self, clusters: Iterable[ClusterView]) -> Iterator[GaugeMetricFamily]:
@@ -69,6 +83,20 @@ class ClusterMetrics(Collector):
             databases = or_default(cluster.status.databases, {}).values()
             shards.add_metric(labels, sum(database.total_shards for database in databases))
         yield from (info, cells, shards)
+
+    def _update_gauge(self, clusters: Iterable[ClusterView]) -> GaugeMetricFamily:
+        gauge = _gauge(
+            "cluster_operator_update",
+            "Always 1, for clusters whose pods do not match this version of the operator; reason says why.",
+            "cluster",
+            "namespace",
+            "reason",
+        )
+        for cluster in clusters:
+            found = find_condition(read_conditions(cluster.status.conditions), OPERATOR_UPDATE)
+            if found is not None:
+                gauge.add_metric([cluster.metadata.name, cluster.metadata.namespace, found.reason], 1)
+        return gauge
 
     def _gateway_gauge(self, cells: Iterable[CellView]) -> GaugeMetricFamily:
         gauge = _gauge("cell_gateway_replicas", "Gateways of a cell.", "cell", "namespace", "state")
@@ -107,6 +135,60 @@ class ClusterMetrics(Collector):
         return gauge
 
 
+def _pause_gauge(clusters: Iterable[ClusterView]) -> GaugeMetricFamily:
+    gauge = _gauge(
+        "cluster_paused_since_seconds",
+        "Unix time at which a paused cluster was paused.",
+        "cluster",
+        "namespace",
+    )
+    for cluster in clusters:
+        if since := paused_since(cluster):
+            gauge.add_metric([cluster.metadata.name, cluster.metadata.namespace], from_timestamp(since))
+    return gauge
+
+
+def _condition_gauge(shards: Iterable[ShardView]) -> GaugeMetricFamily:
+    gauge = _gauge(
+        "shard_condition",
+        "Always 1; the labels are a condition of a shard.",
+        "shard",
+        "namespace",
+        "type",
+        "status",
+        "reason",
+    )
+    for shard in shards:
+        for condition in or_default(shard.status.conditions, []):
+            if condition.type in SHARD_CONDITIONS:
+                labels = [condition.type, condition.status, condition.reason]
+                gauge.add_metric([shard.metadata.name, shard.metadata.namespace, *labels], 1)
+    return gauge
+
+
+def _server_gauge(shards: Iterable[ShardView]) -> GaugeMetricFamily:
+    gauge = _gauge("shard_servers", "Postgres servers of a shard by state.", "shard", "namespace", "state")
+    for shard in shards:
+        states = Counts(server.state for server in or_default(shard.status.servers, []))
+        for state, count in states.items():
+            gauge.add_metric([shard.metadata.name, shard.metadata.namespace, state], count)
+    return gauge
+
+
+def _last_backup_gauge(shards: Iterable[ShardView]) -> GaugeMetricFamily:
+    gauge = _gauge(
+        "shard_last_backup_timestamp_seconds",
+        "When the newest complete backup of a shard was complete.",
+        "shard",
+        "namespace",
+    )
+    for shard in shards:
+        last = or_default(shard.status.backup, ShardBackupStatus()).last_backup_at
+        if last is not UNSET:
+            gauge.add_metric([shard.metadata.name, shard.metadata.namespace], from_timestamp(last))
+    return gauge
+
+
 def _gauge(name: str, documentation: str, *labels: str) -> GaugeMetricFamily:
     return GaugeMetricFamily(f"{PREFIX}_{name}", documentation, labels=labels)
 
@@ -139,3 +221,18 @@ class DeletionMetrics:
 
     def observe_shutdown(self, kind: str, seconds: float) -> None:
         self._seconds.labels(kind).observe(seconds)
+
+
+class SwitchMetrics:
+    """How often the operator asked for a switch of a primary, and with which result."""
+
+    def __init__(self, registry: CollectorRegistry) -> None:
+        self._switches = Counter(
+            "multigres_operator_primary_switches_total",
+            "Switches of a primary that the operator requested, by result: done or refused.",
+            ("namespace", "result"),
+            registry=registry,
+        )
+
+    def count(self, namespace: str, error: str) -> None:
+        self._switches.labels(namespace, "refused" if error else "done").inc()

@@ -145,5 +145,10 @@ def disruption_budget(path: ShardPath) -> str:
     return join_name(SERVICE, *path, "pdb")
 
 
+def timed_backup(path: ShardPath, backup_type: str, time: str) -> str:
+    """A name for each time: a second process that acts on the same schedule creates the same object."""
+    return join_name(OBJECT, *path, backup_type, time)
+
+
 def backup_claim(path: ShardPath, cell_name: str) -> str:
     return join_name(SERVICE, "backup-data", *path, cell_name)

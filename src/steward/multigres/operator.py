@@ -1,22 +1,27 @@
 """The multigres operator: a controller per kind, controllers for topology records and certificates, and webhooks."""
 
-from contextlib import AbstractContextManager
 from dataclasses import replace
 
-from steward.admission.review import Review
-from steward.admission.server import Webhook, WebhookPurpose
 from steward.admission.service import CertificateNames, Registration, serve_webhooks
 from steward.certificates.worker_process import SharedCertificateWorker
+from steward.kube.client.client import Client
 from steward.multigres import webhook_configurations
 from steward.multigres.cache_rules import CELL_TEMPLATE, CORE_TEMPLATE, SHARD_TEMPLATE
+from steward.multigres.controllers.backups.maintenance import (
+    BackupMaintenanceReconciler,
+    MaintenanceRequests,
+)
+from steward.multigres.controllers.backups.reconciler import BackupReconciler
 from steward.multigres.controllers.cell.deletion import CellDeletion
 from steward.multigres.controllers.cell.reconciler import CellReconciler
 from steward.multigres.controllers.certificates import CertificateReconciler
 from steward.multigres.controllers.cluster.deletion import ClusterDeletion
+from steward.multigres.controllers.cluster.operator_updates import OperatorUpdates
 from steward.multigres.controllers.cluster.reconciler import ClusterReconciler
 from steward.multigres.controllers.common.context import MultigresContext
 from steward.multigres.controllers.common.deregistration import Deregistration
 from steward.multigres.controllers.common.etcd_access import TopologyAccess
+from steward.multigres.controllers.common.pause import CHILD_KINDS, pause_trigger
 from steward.multigres.controllers.common.reporting import REPORTED_KINDS
 from steward.multigres.controllers.common.stall_reporter import MultigresStallReporter
 from steward.multigres.controllers.common.status_contributions import (
@@ -24,23 +29,27 @@ from steward.multigres.controllers.common.status_contributions import (
     TOPOLOGY,
     StatusContributor,
 )
+from steward.multigres.controllers.servers.reconciler import ServersReconciler
+from steward.multigres.controllers.shard.primary_switch import PrimarySwitchReconciler
 from steward.multigres.controllers.shard.reconciler import ShardReconciler
 from steward.multigres.controllers.tablegroup import TableGroupReconciler
 from steward.multigres.controllers.template import ClusterTemplateReconciler
 from steward.multigres.controllers.topology.reconciler import TopologyReconciler
 from steward.multigres.controllers.toposerver import TopoServerReconciler
 from steward.multigres.deletion.draining import Connections, unknown_connections
+from steward.multigres.eviction_webhook import EvictionWebhook
 from steward.multigres.metrics import ClusterMetrics, MetricStores
 from steward.multigres.webhooks import MultigresWebhooks
 from steward.runtime.controller.controller import Controller
 from steward.runtime.manager.connect_to import Redirect
 from steward.runtime.manager.manager import Manager
 from steward.runtime.manager.settings import Settings
-from steward.runtime.observability import tracing
 
 NAME = "multigres-operator"
-CONTRIBUTORS = frozenset({"certificates", "topology"})
-"""Controllers that contribute a condition to a status that another controller writes."""
+CONTRIBUTORS = frozenset(
+    {"backup-maintenance", "backups", "certificates", "primary-switch", "servers", "topology"}
+)
+"""Controllers of objects whose status another controller writes."""
 CERTIFICATE_NAMES = CertificateNames(
     ca_secret="multigres-operator-ca-secret",
     server_secret="multigres-webhook-certs",
@@ -55,12 +64,21 @@ def set_up(manager: Manager, settings: Settings, connections: Connections = unkn
     context.connections = connections
     certificate_worker = manager.shared_service(SharedCertificateWorker, SharedCertificateWorker)
     records = Deregistration(context, TopologyAccess(context.client, Redirect(settings.connect_to)))
+    maintenance = MaintenanceRequests()
     reconcilers = (
-        ClusterReconciler(context, ClusterDeletion(context, records)),
+        ClusterReconciler(
+            context,
+            ClusterDeletion(context, records),
+            OperatorUpdates(context, settings.max_concurrent_cluster_updates),
+        ),
         TopoServerReconciler(context),
         CellReconciler(context, CellDeletion(context, records)),
         TableGroupReconciler(context),
         ShardReconciler(context),
+        ServersReconciler(context),
+        PrimarySwitchReconciler(context),
+        BackupReconciler(context, maintenance),
+        BackupMaintenanceReconciler(context, maintenance),
         CertificateReconciler(
             context, StatusContributor(context.contributions, CERTIFICATES), certificate_worker
         ),
@@ -70,9 +88,18 @@ def set_up(manager: Manager, settings: Settings, connections: Connections = unkn
         ClusterTemplateReconciler(context, context.rules.shard_template),
     )
     for reconciler in reconcilers:
-        manager.add(with_stall_reporting(reconciler.controller(), context))
+        manager.add(with_stall_reporting(with_pause_trigger(reconciler.controller(), context), context))
     manager.metrics.registry.register(ClusterMetrics(_metric_stores(context)))
-    serve_webhooks(manager, _webhooks(context))
+    serve_webhooks(manager, _webhooks(context, manager.connection.replica_client))
+
+
+def with_pause_trigger(controller: Controller, context: MultigresContext) -> Controller:
+    """Reconciles the children of a cluster when it is paused and when that ends."""
+    rules, rule = context.rules, controller.for_trigger.rule
+    if rule.kind not in CHILD_KINDS:
+        return controller
+    trigger = pause_trigger(rules.cluster, context.store(rule))
+    return replace(controller, triggers=(*controller.triggers, trigger))
 
 
 def with_stall_reporting(controller: Controller, context: MultigresContext) -> Controller:
@@ -97,7 +124,7 @@ def _metric_stores(context: MultigresContext) -> MetricStores:
     )
 
 
-def _webhooks(context: MultigresContext) -> Registration:
+def _webhooks(context: MultigresContext, replica_client: Client) -> Registration:
     rules = context.rules
     templates = {
         CORE_TEMPLATE: context.store(rules.core_template),
@@ -105,20 +132,20 @@ def _webhooks(context: MultigresContext) -> Registration:
         SHARD_TEMPLATE: context.store(rules.shard_template),
     }
     webhooks = MultigresWebhooks(
-        context.client, context.store(rules.cluster), templates, context.nodes.warnings
+        context.client,
+        context.store(rules.cluster),
+        templates,
+        context.nodes.warnings,
+        context.settings.protect_clusters,
+    )
+    evictions = EvictionWebhook(
+        replica_client, context.store(rules.pod), context.store(rules.shard), context.store(rules.cluster)
     )
     return Registration(
         operator=NAME,
         metrics_prefix="multigres_operator",
-        webhooks=tuple(webhooks.webhooks()),
+        webhooks=(*webhooks.webhooks(), *evictions.webhooks()),
         configurations=webhook_configurations.webhook_configurations,
         policies=webhook_configurations.child_policy,
         certificates=CERTIFICATE_NAMES,
-        around=_span,
-    )
-
-
-def _span(webhook: Webhook, review: Review) -> AbstractContextManager[object]:
-    return tracing.span(
-        "Webhook.Default" if webhook.purpose is WebhookPurpose.DEFAULT else "Webhook.Validate"
     )

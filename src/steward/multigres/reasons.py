@@ -22,6 +22,7 @@ HELD_UP = "HeldUp"
 REFUSED = "RefusedByTheServer"
 REFERENCES_FOUND = "ReferencesFound"
 STORAGE_CLASS_NOT_FOUND = "StorageClassNotFound"
+CONFIG_MAP_NOT_FOUND = "ConfigMapNotFound"
 SECRET_NOT_FOUND = "SecretNotFound"
 CELL_UNKNOWN = "CellUnknown"
 DEPENDENTS_EXIST = "DependentComponentsExist"
@@ -45,9 +46,15 @@ ROLLING = "Rolling"
 ROLLOUT_STOPPED = "RolloutStopped"
 BUDGET_FORBIDS = "DisruptionBudgetForbids"
 PRIMARY_UNKNOWN = "PrimaryUnknown"
-PRIMARY_WOULD_GO = "PrimaryWouldGo"
-NO_OTHER_READY = "NoOtherServerReady"
+SWITCHING_PRIMARY = "SwitchingPrimary"
+SWITCH_REFUSED = "PrimarySwitchRefused"
+SWITCH_REQUESTED = "PrimarySwitchRequested"
+NO_OTHER_READY = "ServersNotReady"
+DURABILITY_WOULD_BREAK = "DurabilityWouldBreak"
+RESTARTING_ONLY_SERVER = "RestartingOnlyServer"
 SCALING_DOWN = "ScalingDown"
+SETTINGS_REFUSED = "SettingsLowered"
+SETTINGS_MISSING = "SettingsMissing"
 VOLUMES_AS_ASKED = "VolumesAsAsked"
 VOLUMES_CHANGING = "VolumesChanging"
 VOLUMES_CANNOT_GROW = "VolumesCannotGrow"
@@ -59,6 +66,40 @@ NO_SUCH_REVISION = "NoSuchRevision"
 WAITING_FOR_WINDOW = "WaitingForWindow"
 WAITING_FOR_APPROVAL = "WaitingForApproval"
 CONTENT_LOST = "TemplateContentLost"
+STATE_UNKNOWN = "StateUnknown"
+STOPPED = "Stopped"
+PAUSED = "Paused"
+PASSWORD_WAITING = "PasswordWaiting"
+PASSWORD_REFUSED = "PasswordRefused"
+HIBERNATED = "Hibernated"
+POSTGRES_READY = "PostgresReady"
+SERVERS_STARTING = "ServersStarting"
+SERVER_UNREGISTERED = "ServerUnregistered"
+SERVER_QUARANTINED = "ServerQuarantined"
+POSTGRES_DOWN = "PostgresDown"
+STANDBY_NOT_STREAMING = "StandbyNotStreaming"
+NO_PRIMARY = "NoPrimary"
+TOO_FEW_STANDBYS = "TooFewStandbys"
+OPERATOR_UPDATE_IN_PROGRESS = "OperatorUpdateInProgress"
+OPERATOR_UPDATE_APPLIED = "OperatorUpdateApplied"
+WAITING_FOR_OTHER_CLUSTERS = "WaitingForOtherClusters"
+WAITING_FOR_READY = "WaitingForReady"
+BACKUP_COMPLETED = "BackupCompleted"
+BACKUP_WAITING = "BackupWaiting"
+BACKUP_RUNNING = "BackupRunning"
+BACKUP_FAILED = "BackupFailed"
+BACKED_UP = "BackedUp"
+NEVER_BACKED_UP = "NeverBackedUp"
+BACKUP_STALE = "BackupStale"
+BACKUPS_FAILING = "BackupsFailing"
+REPOSITORY_UNREACHABLE = "RepositoryUnreachable"
+REPOSITORY_DAMAGED = "RepositoryDamaged"
+BACKUPS_EXPIRED = "BackupsExpired"
+RETENTION_FAILED = "RetentionFailed"
+BACKUP_SCHEDULED = "BackupScheduled"
+AWAITING_ENDPOINT = "AwaitingEndpoint"
+NO_READY_GATEWAYS = "NoReadyGateways"
+ENDPOINT_READY = "EndpointReady"
 
 MEANINGS = {
     UP_TO_DATE: "Every template that the cluster uses is active in its current version.",
@@ -66,9 +107,13 @@ MEANINGS = {
     UPDATE_REFUSED: "A newer content of a template would make the cluster invalid; the active content stays.",
     ROLLED_BACK: "A template was rolled back; the earlier content stays active until the user requests another.",
     NO_SUCH_REVISION: "The revision of the rollback does not exist; the message lists those that do.",
-    WAITING_FOR_WINDOW: "A template changed; the change becomes active when the next window opens.",
-    WAITING_FOR_APPROVAL: "A template changed; the change becomes active when the user accepts it.",
+    WAITING_FOR_WINDOW: "A change of a template or of the operator becomes active when the next window opens.",
+    WAITING_FOR_APPROVAL: "A change of a template or of the operator becomes active when the user accepts it.",
     CONTENT_LOST: "The active revision was deleted and the template has changed since; nothing is changed.",
+    OPERATOR_UPDATE_IN_PROGRESS: "Pods change as this version of the operator builds them, until all are ready again.",
+    OPERATOR_UPDATE_APPLIED: "All pods are built as this version of the operator builds them, and are ready.",
+    WAITING_FOR_OTHER_CLUSTERS: "Other clusters are updated first, a limited number at a time; the message names them.",
+    WAITING_FOR_READY: "The cluster is updated to this version of the operator once it is ready.",
     HEALTHY: "Every component exists and is ready.",
     WAITING: "A component is not ready yet; the message names it.",
     COMPONENT_IN_TROUBLE: "A component will not become ready without a change; the message names it and the cause.",
@@ -88,6 +133,7 @@ MEANINGS = {
     HELD_UP: "Components are not ready; the message names the cause.",
     REFERENCES_FOUND: "Every referenced StorageClass and Secret exists.",
     STORAGE_CLASS_NOT_FOUND: "A StorageClass is referenced, or needed as the default, and does not exist.",
+    CONFIG_MAP_NOT_FOUND: "A referenced ConfigMap, or a key in it, does not exist; pods that mount it cannot start.",
     SECRET_NOT_FOUND: "A referenced Secret does not exist; the message names it.",
     CELL_UNKNOWN: "A template names cells that the cluster does not have; those placements are skipped.",
     DEPENDENTS_EXIST: "Its deletion waits for the components that the message names.",
@@ -110,11 +156,49 @@ MEANINGS = {
     ROLLING: "Pods of the shard are replaced one at a time, the primary last; the message reports the progress.",
     ROLLOUT_STOPPED: "A replaced pod does not become ready, so no other pod is replaced; correct the spec.",
     BUDGET_FORBIDS: "A disruption budget does not allow the eviction of the next pod; the operator retries.",
-    PRIMARY_UNKNOWN: "The topology server does not report which pod is the primary, so no pod is removed.",
-    NO_OTHER_READY: "A pool is to be removed and no other server is ready; it is removed when one is.",
-    PRIMARY_WOULD_GO: "The pod to remove is the primary; another server must become primary first.",
-    SCALING_DOWN: "A pool is scaled down by one pod at a time.",
+    PRIMARY_UNKNOWN: "The shard has no primary, or it is not known which pod it is, so no healthy pod is replaced or"
+    " removed.",
+    NO_OTHER_READY: "Another server is not ready or does not stream; a server is removed when all others are.",
+    SWITCHING_PRIMARY: "The pod to replace or remove is the primary; the operator has asked for a switch to another.",
+    SWITCH_REQUESTED: "The operator asked multiadmin to switch the primary to another server.",
+    SWITCH_REFUSED: "Multiadmin refused to switch the primary; the message has the cause and what helps.",
+    DURABILITY_WOULD_BREAK: "Without the server the durability policy of the shard cannot hold, so it stays.",
+    RESTARTING_ONLY_SERVER: "The only server of the shard is replaced; nothing serves until it is ready again.",
+    SCALING_DOWN: "Servers leave the shard one at a time.",
+    SETTINGS_REFUSED: "A changed ConfigMap lowers a setting that standbys must not have lower than the primary; servers"
+    " keep their settings.",
+    SETTINGS_MISSING: "The ConfigMap or key that postgresConfigRef names does not exist.",
     VOLUMES_AS_ASKED: "Every volume has the size of the spec.",
     VOLUMES_CHANGING: "Volumes are expanded, or a StatefulSet is recreated without restarting its pods.",
     VOLUMES_CANNOT_GROW: "A volume cannot be changed as the spec requests; the message names it and the cause.",
+    STATE_UNKNOWN: "What reports the state does not answer; the message names it. Nothing is known to be broken.",
+    STOPPED: "Every pool has 0 replicas, as the spec asks for; nothing serves.",
+    HIBERNATED: "spec.hibernation is true: nothing but the topology server runs, and volumes are kept.",
+    PASSWORD_WAITING: "A changed password is not set yet, because a shard has no primary; the published one is valid.",
+    PASSWORD_REFUSED: "Postgres did not take over a changed password; the message quotes it. It is tried again.",
+    PAUSED: "spec.paused is true: the operator changes nothing of the cluster.",
+    POSTGRES_READY: "Postgres is ready on every server and every standby streams; the message names the primary.",
+    SERVERS_STARTING: "Servers start, restart or restore a backup; the message names the first.",
+    SERVER_UNREGISTERED: "A server's pod is ready and the topology server has no record of it.",
+    SERVER_QUARANTINED: "A server has given up repairing its Postgres; the message says how to replace it.",
+    POSTGRES_DOWN: "Postgres does not run in a pod that runs; the message names the pod.",
+    STANDBY_NOT_STREAMING: "A standby does not receive the changes of its primary; the message names it.",
+    NO_PRIMARY: "No server is the primary, so no write is possible; the orchestrators have to elect one.",
+    AWAITING_ENDPOINT: "The Service of the gateways has no address for clients outside the Kubernetes cluster yet.",
+    NO_READY_GATEWAYS: "The gateways have an external address, and none of them is ready.",
+    ENDPOINT_READY: "Clients outside the Kubernetes cluster reach the gateways at status.externalEndpoint.",
+    TOO_FEW_STANDBYS: "Fewer standbys are connected than the durability policy needs, so writes wait.",
+    BACKUP_COMPLETED: "The backup is complete and in its repository.",
+    BACKUP_WAITING: "The backup has not begun; the message names what it waits for.",
+    BACKUP_RUNNING: "The data plane was asked for the backup; the message says how far it is.",
+    BACKUP_FAILED: "The backup failed; the message has the cause. Another MultigresBackup tries again.",
+    BACKED_UP: "The repository has a complete backup that is not older than staleAfter.",
+    NEVER_BACKED_UP: "The repository has no complete backup: no server could be restored.",
+    BACKUP_STALE: "The newest complete backup is older than staleAfter.",
+    BACKUPS_FAILING: "The last MultigresBackup of the shard failed; the message has the cause.",
+    REPOSITORY_UNREACHABLE: "A server cannot read the repository of its shard; the message has the cause.",
+    REPOSITORY_DAMAGED: "The last verification of the repository found missing or damaged files.",
+    BACKUPS_EXPIRED: "Backups that the retention no longer keeps were deleted from the repository.",
+    RETENTION_FAILED: "Backups that the retention no longer keeps could not be deleted; the operator retries.",
+    BACKUP_SCHEDULED: "The schedule asks for a backup; the message names its MultigresBackup.",
 }

@@ -13,6 +13,7 @@ from msgspec import Struct
 from steward.kube.objects.meta import ObjectMeta
 from steward.multigres.api.cell import CellSpec, CellStatus
 from steward.multigres.api.cluster import MultigresClusterStatus
+from steward.multigres.api.multigres_backup import MultigresBackupSpec, MultigresBackupStatus
 from steward.multigres.api.shard import ShardSpec, ShardStatus
 from steward.multigres.api.tablegroup import TableGroupSpec, TableGroupStatus
 from steward.multigres.api.toposerver import TopoServerSpec, TopoServerStatus
@@ -46,6 +47,12 @@ class ShardView(Struct, frozen=True):
     metadata: ObjectMeta
     spec: ShardSpec
     status: ShardStatus = msgspec.field(default_factory=ShardStatus)
+
+
+class MultigresBackupView(Struct, frozen=True):
+    metadata: ObjectMeta
+    spec: MultigresBackupSpec
+    status: MultigresBackupStatus = msgspec.field(default_factory=MultigresBackupStatus)
 
 
 class TemplateView(Struct, frozen=True):
@@ -169,6 +176,29 @@ class PodStatus(Struct, frozen=True, rename="camel"):
 class PodView(Struct, frozen=True):
     metadata: ObjectMeta
     status: PodStatus = PodStatus()
+
+
+class ServiceSpec(Struct, frozen=True, rename="camel", gc=False):
+    external_ips: tuple[str, ...] = msgspec.field(default=(), name="externalIPs")
+
+
+class LoadBalancerIngress(Struct, frozen=True, gc=False):
+    ip: str = ""
+    hostname: str = ""
+
+
+class LoadBalancerStatus(Struct, frozen=True, gc=False):
+    ingress: tuple[LoadBalancerIngress, ...] = ()
+
+
+class ServiceStatus(Struct, frozen=True, rename="camel", gc=False):
+    load_balancer: LoadBalancerStatus = LoadBalancerStatus()
+
+
+class ServiceView(Struct, frozen=True, gc=False):
+    metadata: ObjectMeta
+    spec: ServiceSpec = ServiceSpec()
+    status: ServiceStatus = ServiceStatus()
 
 
 class ClaimSpec(Struct, frozen=True, rename="camel"):

@@ -6,6 +6,7 @@ changes by other users. Annotations and deletes are allowed with the usual right
 
 from steward.kube.objects.kinds import Manifest
 from steward.kube.objects.webhook_configurations import (
+    EXCEPT_NAMESPACE_DELETION,
     SYSTEM_CLEANERS,
     ClientConfig,
     ReviewedResource,
@@ -21,7 +22,8 @@ VALIDATING = "multigres-operator-validating-webhook-configuration"
 POLICY = "multigres-operator-children"
 CHILD_RESOURCES = ("toposervers", "cells", "tablegroups", "shards")
 TEMPLATE_RESOURCES = ("coretemplates", "celltemplates", "shardtemplates")
-WARNING_SECONDS = 3
+DELETION_SECONDS = 3
+EVICTION_SECONDS = 5
 
 
 def webhook_configurations(client_config: ClientConfig) -> list[Manifest]:
@@ -30,23 +32,45 @@ def webhook_configurations(client_config: ClientConfig) -> list[Manifest]:
     ]
     validating = [
         _webhook("vmultigrescluster", "validate", "multigrescluster", ("CREATE", "UPDATE"), client_config),
-        # Only warns: a deletion must not wait for an operator that is not running.
-        {
-            **_webhook("wmultigrescluster", "validate", "multigrescluster", ("DELETE",), client_config),
-            "failurePolicy": "Ignore",
-            "timeoutSeconds": WARNING_SECONDS,
-        },
+        _deletion_webhook(client_config),
         *(
             _webhook(
                 f"v{plural[:-1]}", "validate", plural[:-1], ("CREATE", "UPDATE", "DELETE"), client_config
             )
             for plural in TEMPLATE_RESOURCES
         ),
+        _eviction_webhook(client_config),
     ]
     return [
         webhook_configuration("MutatingWebhookConfiguration", MUTATING, FIELD_MANAGER, mutating),
         webhook_configuration("ValidatingWebhookConfiguration", VALIDATING, FIELD_MANAGER, validating),
     ]
+
+
+def _deletion_webhook(client_config: ClientConfig) -> Manifest:
+    """A deletion must not wait for an operator that is not running. The garbage collector is reviewed, too: it would
+    delete a protected cluster with its owner."""
+    found = _webhook("wmultigrescluster", "validate", "multigrescluster", ("DELETE",), client_config)
+    return {
+        **found,
+        "failurePolicy": "Ignore",
+        "matchConditions": [EXCEPT_NAMESPACE_DELETION],
+        "timeoutSeconds": DELETION_SECONDS,
+    }
+
+
+def _eviction_webhook(client_config: ClientConfig) -> Manifest:
+    """For evictions of pods of StatefulSets only. An operator that is not running must not hold up a drain."""
+    resource = ReviewedResource("", "v1", "pod-eviction", "pods/eviction")
+    found = webhook(WebhookRule("veviction", "validate", resource, ("CREATE",)), client_config)
+    numbered = {"name": "pods-of-sets", "expression": "request.name.matches('-[0-9]+$')"}
+    return {
+        **found,
+        "failurePolicy": "Ignore",
+        "matchConditions": [*found["matchConditions"], numbered],
+        "sideEffects": "NoneOnDryRun",
+        "timeoutSeconds": EVICTION_SECONDS,
+    }
 
 
 def _webhook(

@@ -28,6 +28,8 @@ from steward.kube.objects.kinds import Key, Kind
 from steward.multigres.api.cluster import MultigresClusterSpec
 from steward.multigres.api.group import API_VERSION
 from steward.multigres.cache_rules import CLUSTER
+from steward.multigres.deletion.annotations import is_forced
+from steward.multigres.deletion.protection import protection_message
 from steward.multigres.resolution.bounded_lists import SHOWN
 from steward.multigres.resolution.cluster_size import cluster_size, is_large
 from steward.multigres.resolution.defaulting import with_defaults, without_stale_defaults
@@ -36,7 +38,8 @@ from steward.multigres.resolution.resolve import resolve
 from steward.multigres.resolution.resolved import ClusterIdentity, ResolvedCell, SpecProblem, Templates
 from steward.multigres.resolution.template_refs import referenced_templates
 from steward.multigres.resolution.validation import validate
-from steward.multigres.resolution.warnings import deletion_warnings, spec_warnings
+from steward.multigres.resolution.warnings.clusters import deletion_warnings, spec_warnings
+from steward.multigres.resolution.warnings.templates import template_warnings
 from steward.multigres.template_updates.candidate import describe_problems
 from steward.multigres.views import ClusterView, TemplateView
 from steward.multigres.webhook_templates import (
@@ -63,8 +66,10 @@ class MultigresWebhooks:
         clusters: Store[ClusterView],
         templates: Mapping[Kind, Store[TemplateView]],
         warnings: CellWarnings,
+        protect_clusters: bool = False,
     ) -> None:
         self._client = client
+        self._protect_clusters = protect_clusters
         self._warnings = warnings
         self._clusters = clusters
         self._templates = templates
@@ -100,7 +105,7 @@ class MultigresWebhooks:
 
     async def validate_cluster(self, review: Review) -> AdmissionResponse:
         if review.operation is Operation.DELETE:
-            return Allowed(warnings=deletion_warnings(review.options or {}))
+            return self._validate_cluster_deletion(review)
         if _changes_only_metadata(review):
             return Allowed()
         try:
@@ -108,9 +113,13 @@ class MultigresWebhooks:
         except msgspec.ValidationError as error:
             return deny_invalid(f"{review}: {error}")
         change = ClusterChange(
-            ClusterIdentity(review.namespace, review.name), _decoded_spec(review.old_object), spec
+            ClusterIdentity(review.namespace, review.name),
+            _decoded_spec(review.old_object),
+            spec,
+            is_forced(review.object["metadata"].get("annotations") or {}),
         )
-        found = await self._examine(change)
+        with tracing.span("Webhook.ValidateLogic"):
+            found = await self._examine(change)
         if found.resolved is None:
             return _deny_problems(str(review), found.problems)
         problems = [*found.problems, *self._terminating_problems(review.namespace, found)]
@@ -119,6 +128,12 @@ class MultigresWebhooks:
         warnings = [*spec_warnings(spec, found.resolved), *await self._warnings(found.resolved.cells)]
         return Allowed(warnings=tuple(warnings))
 
+    def _validate_cluster_deletion(self, review: Review) -> AdmissionResponse:
+        message = protection_message(review.old_object, self._protect_clusters)
+        if message:
+            return Denied(message)
+        return Allowed(warnings=deletion_warnings(review.options or {}))
+
     async def _examine(self, change: ClusterChange) -> Examination:
         """With the cached templates, and with the live ones if the cache may lack one."""
         namespace = change.identity.namespace
@@ -126,9 +141,10 @@ class MultigresWebhooks:
         if found.resolved is None or not found.resolved.problems:
             return found
         referenced = referenced_templates(change.spec)
-        contents = await with_live_contents(
-            self._client, namespace, self._cached_templates(namespace), referenced
-        )
+        with tracing.span("Webhook.ValidateTemplatesExist"):
+            contents = await with_live_contents(
+                self._client, namespace, self._cached_templates(namespace), referenced
+            )
         return await self._examine_with(change, contents)
 
     async def _examine_with(self, change: ClusterChange, contents: TemplateContents) -> Examination:
@@ -172,7 +188,7 @@ class MultigresWebhooks:
                 return Denied(
                     f"{review} would break MultigresCluster {cluster.metadata.name}: {describe_problems(problems)}"
                 )
-        return Allowed()
+        return Allowed(warnings=tuple(template_warnings(content)))
 
     async def _live_users(self, review: Review) -> list[ClusterView]:
         """Read from the API server: a cluster that was just created must not lose its template."""

@@ -33,6 +33,10 @@ class Standing(CrashScenario):
         self.run_until_done(lambda: all(self.is_up(*each.split("/")) for each in GOING))
 
     def is_up(self, kind: str, name: str) -> bool:
+        """Whether its pods are ready: without a cluster no data plane reports on Postgres."""
+        if kind == "shard":
+            status = self.get(kind, name).get("status") or {}
+            return bool(status.get("poolsReady") and status.get("orchReady"))
         ready = self.condition("Ready", kind, name)
         return ready is not None and ready["status"] == "True"
 

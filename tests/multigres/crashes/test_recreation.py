@@ -54,7 +54,8 @@ class GrowingShard(Clusters):
         self.apply({"apiVersion": API, "kind": "Shard", "metadata": metadata, "spec": spec})
 
     def is_ready(self) -> bool:
-        return [(each.get("status") or {}).get("phase") for each in self.all("shard")] == ["Healthy"]
+        """Whether its pod is: without a cluster no data plane reports on its Postgres."""
+        return [(each.get("status") or {}).get("readyReplicas") for each in self.all("statefulset")] == [1]
 
     def has_lost_set(self) -> bool:
         [pod] = self.all("pod")

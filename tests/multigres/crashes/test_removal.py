@@ -22,7 +22,7 @@ def scenario(control_plane: ControlPlane, kubectl: Kubectl, namespace: str) -> C
 
 
 def test_the_deletion_of_a_cluster_survives_a_crash_at_every_write(scenario: CrashScenario) -> None:
-    scenario.apply_spec()
+    scenario.apply_spec(databases=[database("postgres", group("default", "0-inf", default=EVERYWHERE))])
     scenario.run_until_done(scenario.is_ready)
     parts, claims = scenario.parts(), scenario.uids("pvc")
     since = scenario.mark()
@@ -45,12 +45,12 @@ def database(name: str, *groups: dict[str, Any]) -> dict[str, Any]:
     return {"name": name, "default": name == "postgres", "tablegroups": list(groups)}
 
 
-EVERYWHERE = {"replicasPerCell": 1}
+EVERYWHERE = {"replicasPerCell": 2}
 HERE, EMPTY = {**EVERYWHERE, "cells": ["z1"]}, {"replicasPerCell": 0, "cells": ["z1"]}
 MORE = [
     database(
         "postgres",
-        group("default", "0-inf", default=EVERYWHERE, more=HERE),
+        group("default", "0-inf", default=EVERYWHERE, more={**HERE, "replicasPerCell": 1}),
         group("split", "0-8", "8-inf", default=EMPTY),
         group("extra", "0-inf", default=HERE),
     ),

@@ -16,12 +16,15 @@ from tests.multigres.support.crash_runs import (
 )
 from tests.multigres.support.rollout_cluster import BETTER, GOOD, TWO_POOLS, RolloutCluster
 from tests.multigres.support.topology_cluster import running_fake_data_plane
-from tests.multigres.support.waiting import eventually, run_async
+from tests.multigres.support.waiting import run_async
 from tests.support.kubectl import Kubectl
 
 pytestmark = CRASH_MARKS
-ONE_POOL = {"main": {"type": "readWrite", "replicasPerCell": 2, "cells": ["z1"]}}
-FEWER = {"main": {**ONE_POOL["main"], "replicasPerCell": 1}}
+ONE = {"type": "readWrite", "replicasPerCell": 1, "cells": ["z1"]}
+TWO = {**ONE, "replicasPerCell": 2}
+FIRST_AND_SECOND = {"first": ONE, "second": TWO}
+SECOND_ONLY = {"first": {**ONE, "replicasPerCell": 0}, "second": TWO}
+TWO_AND_TWO = {"first": TWO, "second": {**TWO, "cells": ["z2"]}}
 
 
 class Rolled(RolloutCluster):
@@ -47,9 +50,24 @@ class Rolled(RolloutCluster):
         where = {"connect_to": f"@{self.forwards}"}
         return run_async(crash_at_every_write(self.control_plane, self.namespace, is_done, **where))
 
-    def waits_for(self, reason: str) -> bool:
-        condition = self.shard_condition("ScaleDownPending")
-        return condition is not None and condition["reason"] == reason
+    def run_until_led_by(self, pool: str, image: str, servers: int) -> list[str]:
+        """Runs one operator until a server of this pool leads; returns the pool's servers."""
+        self.run_until_done(lambda: self.is_settled(image, servers) and self.primary() != "")
+        found = sorted(name for name in self.servers() if pool in name)
+        self.run_until_done(lambda: self._is_led_by(found[0]))
+        return found
+
+    def _is_led_by(self, pod: str) -> bool:
+        """Elections choose the first name that is ready: ends the pod of any other primary."""
+        leader = self.primary()
+        if leader not in ("", pod) and self.servers_are_ready():
+            self.kubectl("delete", "pod", leader, "-n", self.namespace)
+        return leader == pod and self.servers_are_ready()
+
+    def pool_sets(self) -> list[str]:
+        label = "app.kubernetes.io/component=shard-pool"
+        found = self.kubectl.json("get", "sts", "-n", self.namespace, "-l", label)["items"]
+        return [each["metadata"]["name"] for each in found]
 
 
 @pytest.fixture
@@ -76,21 +94,31 @@ def test_a_rolling_update_survives_a_crash_at_every_write(rolled: Rolled) -> Non
 
 
 def test_scaling_down_past_a_primary_survives_a_crash_at_every_write(rolled: Rolled) -> None:
-    rolled.apply_image(GOOD, ONE_POOL)
-    rolled.run_until_done(lambda: rolled.is_settled(GOOD, 2) and rolled.primary() != "")
-    lowest, highest = sorted(rolled.servers())
-    if rolled.primary() != highest:
-        rolled.kubectl("delete", "pod", lowest, "-n", rolled.namespace)
-    eventually(lambda: rolled.primary() == highest and len(rolled.servers()) == 2, "the highest pod to lead")
+    rolled.apply_image(GOOD, FIRST_AND_SECOND)
+    [leaving] = rolled.run_until_led_by("-first-", GOOD, 3)
     mark = run_async(rolled.audit.mark())
-    rolled.apply_image(GOOD, FEWER)
-    assert rolled.crash_until(lambda: rolled.waits_for("PrimaryWouldGo")) >= 2
-    assert sorted(rolled.servers()) == [lowest, highest]
-    rolled.kubectl("delete", "pod", highest, "-n", rolled.namespace)
-    eventually(lambda: rolled.primary() == lowest, "another one to lead")
-    poll_until = rolled.crash_until(
-        lambda: sorted(rolled.servers()) == [lowest] and rolled.shard_condition("ScaleDownPending") is None
+    rolled.apply_image(GOOD, SECOND_ONLY)
+    stays = set(rolled.servers()) - {leaving}
+    crashes = rolled.crash_until(
+        lambda: set(rolled.servers()) == stays and rolled.shard_condition("ScaleDownPending") is None
     )
-    assert poll_until >= 2
+    assert crashes >= 2
+    assert rolled.wait_primary() in stays
     made = count_writes(run_async(rolled.audit.calls_since(mark)), rolled.namespace, "pods", "statefulsets")
     assert made["- pods"] == made["+ statefulsets"] == made["- statefulsets"] == []
+
+
+def test_the_removal_of_a_pool_with_the_primary_survives_a_crash_at_every_write(rolled: Rolled) -> None:
+    rolled.apply_image(GOOD, TWO_AND_TWO)
+    rolled.run_until_led_by("-first-", GOOD, 4)
+    stays = {name for name in rolled.servers() if "-second-" in name}
+    rolled.apply_image(GOOD, {"second": TWO_AND_TWO["second"]})
+    crashes = rolled.crash_until(
+        lambda: (
+            set(rolled.servers()) == stays
+            and len(rolled.pool_sets()) == 1
+            and rolled.shard_condition("ScaleDownPending") is None
+        )
+    )
+    assert crashes >= 2 * 3
+    assert rolled.wait_primary() in stays

@@ -72,7 +72,7 @@ def test_template_updates_and_rollbacks_survive_a_crash_at_every_write(
 
     scenario.change_template(1)
     assert "+multiGateway.replicas: 1" in scenario.run_updates_command("show", "demo")
-    assert "applies it now" in scenario.run_updates_command("apply", "demo", "--yes")
+    assert "Requested" in scenario.run_updates_command("apply", "demo", "--yes", "--no-wait")
     # The revision, the Cell and the annotation crash the operator twice each.
     assert scenario.crash_until(1, generation=2) >= 2 * 3
 
@@ -82,7 +82,7 @@ def test_template_updates_and_rollbacks_survive_a_crash_at_every_write(
     [second] = [each for each in scenario.revisions() if each["data"]["generation"] == 2]
     assert second["metadata"]["name"] in scenario.run_updates_command("history", "demo")
     assert "rolls back to generation 2" in scenario.run_updates_command(
-        "rollback", "demo", second["metadata"]["name"], "--yes"
+        "rollback", "demo", second["metadata"]["name"], "--yes", "--no-wait"
     )
     assert scenario.crash_until(1, generation=2) >= 2 * 3
 
@@ -91,4 +91,4 @@ def test_template_updates_and_rollbacks_survive_a_crash_at_every_write(
     assert scenario.crash_until(3, generation=4) >= 2 * 2
     # One revision per content, however often the operator crashed; the active one has the highest number.
     assert [each["data"]["generation"] for each in scenario.revisions()] == [1, 3, 2, 4]
-    assert scenario.run_updates_command() == "No template change is pending.\n"
+    assert scenario.run_updates_command() == "No change is pending.\n"

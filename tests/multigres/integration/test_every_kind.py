@@ -17,6 +17,7 @@ from steward.local.control_plane import ControlPlane
 from steward.multigres.api.group import API_VERSION
 from steward.testkit import Answer, FaultProxy, Match, Rule
 from tests.multigres.support.tree import NAME, build_tree
+from tests.support import data_planes
 from tests.support.identities import operator_kubeconfig, operator_token
 from tests.support.kubectl import Kubectl
 from tests.support.operator_process import OperatorProcess, run_operator_process_async
@@ -50,7 +51,9 @@ async def test_every_kind_is_watched_repaired_and_deleted(
     scenario = _Scenario(kubectl, namespace)
     await asyncio.to_thread(scenario.begin)
 
-    async with run_operator_process_async(OperatorProcess("multigres", config, namespace, tmp_path / "log")):
+    connect_to = await asyncio.to_thread(data_planes.connect_to, control_plane)
+    operator = OperatorProcess("multigres", config, namespace, tmp_path / "log")
+    async with run_operator_process_async(operator, connect_to=connect_to):
         await _wait_until(scenario.is_healthy, "the cluster to be healthy")
         for resource in scenario.marked:
             _reject_once(proxy, resource)

@@ -113,6 +113,6 @@ def test_a_crash_loop_shows_up_in_the_clusters_own_message(clusters: Clusters) -
 
 
 def test_scaling_to_zero_is_ready(clusters: Clusters) -> None:
-    clusters.apply(cluster(clusters.namespace, multiadmin={"spec": {"replicas": 0}}))
+    clusters.apply(cluster(clusters.namespace, multiadminWeb={"spec": {"replicas": 0}}))
     clusters.wait_ready()
-    assert clusters.get("deployment", "mini-multiadmin")["spec"]["replicas"] == 0
+    assert clusters.get("deployment", "mini-multiadmin-web")["spec"]["replicas"] == 0

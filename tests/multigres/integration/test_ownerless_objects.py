@@ -167,7 +167,7 @@ LOSSES = {
     ),
 }
 WITH_ADMIN = ("groups",)
-NO_ADMIN = {"spec": {"replicas": 0}}
+NO_ADMIN, ONE_ADMIN = {"spec": {"replicas": 0}}, {"spec": {"replicas": 1}}
 
 
 @pytest.fixture(scope="module")
@@ -180,7 +180,7 @@ def scenes(
     found = {name: Scene(kubectl, namespace, name, logs / "second.log") for name in LOSSES}
     with running_operator(control_plane, namespace, logs / "first.log", **FAST):
         for name in found:
-            admin = {} if name in WITH_ADMIN else {"multiadmin": NO_ADMIN, "multiadminWeb": NO_ADMIN}
+            admin = {} if name in WITH_ADMIN else {"multiadmin": ONE_ADMIN, "multiadminWeb": NO_ADMIN}
             document = small_cluster(namespace, name, pool={"pvcDeletionPolicy": DELETE}, **admin)
             kubectl("apply", "--server-side", "--field-manager=user", "-f", "-", document=document)
         for name in found:

@@ -156,7 +156,7 @@ def volume(claim: Manifest) -> Manifest:
     return {
         "apiVersion": "v1",
         "kind": "PersistentVolume",
-        "metadata": {"name": storage_class, "labels": {"steward.local/class": storage_class}},
+        "metadata": {"name": claim["metadata"]["uid"], "labels": {"steward.local/class": storage_class}},
         "spec": {
             "accessModes": ["ReadWriteOnce"],
             "capacity": {"storage": "1Gi"},
@@ -174,8 +174,9 @@ def test_an_unbound_volume_claim_is_named_until_it_is_bound(
     eventually(lambda: text in message_of(kubectl, home, "unbound"), "the claim to be named")
     assert "is not bound" in message_of(kubectl, home, "unbound")
     claims = kubectl.json("get", "pvc", "-n", home, "-l", "app.kubernetes.io/instance=unbound")["items"]
-    [claim] = [each for each in claims if each["spec"]["storageClassName"] == manual_class]
-    kubectl("create", "-f", "-", document=volume(claim))
+    for claim in claims:
+        if claim["spec"]["storageClassName"] == manual_class:
+            kubectl("create", "-f", "-", document=volume(claim))
     wait_ready(kubectl, home, "unbound")
     eventually(lambda: text not in message_of(kubectl, home, "unbound"), "the claim to be forgotten")
 

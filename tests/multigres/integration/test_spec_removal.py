@@ -13,7 +13,7 @@ from tests.multigres.support.cluster_deletion import (
     DeletedCluster,
     databases,
     deletion_order,
-    one_pod_cluster,
+    two_server_cluster,
 )
 from tests.multigres.support.operator import running_operator
 from tests.multigres.support.waiting import eventually, run_async
@@ -48,12 +48,13 @@ def test_a_removed_cell_drains_gateways_first_and_other_cells_keep_serving(
 ) -> None:
     audit = AuditLog(control_plane.audit_log, control_plane.kubeconfig)
     two = [{"zone": "z1"}, {"zone": "z2"}]
-    deleted.apply(one_pod_cluster(deleted.namespace, cells=two))
+    servers = with_pools({"default": {"replicasPerCell": 2}})
+    deleted.apply(two_server_cluster(deleted.namespace, cells=two, databases=servers))
     deleted.wait_ready()
     kept = uids(deleted, "z1")
     assert len(kept) == 2
     mark = run_async(audit.mark())
-    deleted.apply(one_pod_cluster(deleted.namespace, cells=two[:1]))
+    deleted.apply(two_server_cluster(deleted.namespace, cells=two[:1], databases=servers))
     eventually(lambda: not placed(deleted, "z2"), "the cell to go")
     assert deletion_order(audit, mark, deleted.namespace, "z2") == [
         "delete cells",
@@ -63,24 +64,27 @@ def test_a_removed_cell_drains_gateways_first_and_other_cells_keep_serving(
     ]
     deleted.wait_ready()
     assert uids(deleted, "z1") == kept
-    assert len([name for name in deleted.claims() if "z2" in name]) == 2
+    assert len([name for name in deleted.claims() if "z2" in name]) == 3
+    assert pool_patches(audit, mark, deleted.namespace) >= 3, (
+        "two servers leave one by one, then the set drains"
+    )
 
 
 def test_a_removed_table_group_and_pool_report_their_retained_claims(deleted: DeletedCluster) -> None:
-    deleted.apply(one_pod_cluster(deleted.namespace, databases=databases("extra")))
+    two_servers = {"default": {"replicasPerCell": 2}}
+    deleted.apply(two_server_cluster(deleted.namespace, databases=with_pools(two_servers, "extra")))
     deleted.wait_ready()
-    deleted.apply(one_pod_cluster(deleted.namespace))
+    deleted.apply(two_server_cluster(deleted.namespace, databases=with_pools(two_servers)))
     eventually(lambda: len(deleted.all("shard")) == 1, "the shard to go")
     deleted.wait_event(
         "ClaimsRetained", "Shard postgres/extra/0-inf is gone; its data stays in volume claims"
     )
     deleted.wait_ready()
-    pools = {"default": {"replicasPerCell": 1}, "more": {"replicasPerCell": 1, "type": "readOnly"}}
-    with_more = with_pools(pools)
-    deleted.apply(one_pod_cluster(deleted.namespace, databases=with_more))
+    pools = {**two_servers, "more": {"replicasPerCell": 1, "type": "readOnly"}}
+    deleted.apply(two_server_cluster(deleted.namespace, databases=with_pools(pools)))
     eventually(lambda: len(pool_sets(deleted)) == 2, "the second pool to come")
     deleted.wait_ready()
-    deleted.apply(one_pod_cluster(deleted.namespace))
+    deleted.apply(two_server_cluster(deleted.namespace, databases=with_pools(two_servers)))
     eventually(lambda: len(pool_sets(deleted)) == 1, "the second pool to go")
     deleted.wait_event("ShutdownStarted", "Graceful shutdown started, waiting 2s")
 
@@ -90,11 +94,30 @@ def test_a_removed_table_group_and_pool_report_their_retained_claims(deleted: De
 
     assert len(eventually(retained, "the Shard to list its retained claims")) == 1
 
+    def listed_by_cluster() -> bool:
+        [cluster] = deleted.all("mgc")
+        names = cluster["status"].get("retainedClaims", [])
+        return all(any(part in name for name in names) for part in ("extra", "more"))
 
-def with_pools(pools: dict[str, Any]) -> list[dict[str, Any]]:
-    found = databases()
-    found[0]["tablegroups"][0]["shards"][0]["spec"]["pools"] = pools
+    eventually(
+        listed_by_cluster, "the cluster to list the claims of the removed shard and of the removed pool"
+    )
+
+
+def with_pools(pools: dict[str, Any], *groups: str) -> list[dict[str, Any]]:
+    found = databases(*groups)
+    for group in found[0]["tablegroups"]:
+        group["shards"] = [{"name": "0-inf", "spec": {**group["shards"][0]["spec"], "pools": pools}}]
     return found
+
+
+def pool_patches(audit: AuditLog, mark: Any, namespace: str) -> int:
+    """How often the operator has patched the pool of the removed cell."""
+    calls = run_async(audit.calls_since(mark)).writes_of("multigres-operator")
+    of_pools = (each.call for each in calls if each.call.resource == "statefulsets" and each.code < 300)
+    return sum(
+        call.namespace == namespace and call.verb == "patch" and "z2" in call.name for call in of_pools
+    )
 
 
 def pool_sets(deleted: DeletedCluster) -> list[str]:
@@ -110,10 +133,12 @@ def test_everything_scaled_to_zero_is_ready(deleted: DeletedCluster) -> None:
     shards[0]["tablegroups"][0]["shards"][0]["spec"]["multiorch"] = {"replicas": 0}
     cells = [{"zone": "z1", "spec": {"multiGateway": {"replicas": 0}}}]
     deleted.apply(
-        one_pod_cluster(deleted.namespace, cells=cells, databases=shards, multiadmin=none, multiadminWeb=none)
+        two_server_cluster(
+            deleted.namespace, cells=cells, databases=shards, multiadmin=none, multiadminWeb=none
+        )
     )
     ready = deleted.wait_ready()
-    assert ready["status"]["phase"] == "Healthy"
+    assert ready["status"]["phase"] == "Stopped"
     assert ready["status"]["cells"] == {"z1": {"ready": True, "gatewayReplicas": 0}}
     running = {pod["metadata"]["labels"]["app.kubernetes.io/component"] for pod in deleted.all("pod")}
     assert running == {"toposerver"}

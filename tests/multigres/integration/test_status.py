@@ -80,14 +80,6 @@ def password(kubectl: Kubectl, namespace: str, secret: str) -> str:
     return base64.b64decode(condition.get("data", {}).get("password", "")).decode()
 
 
-def test_the_connection_secret_follows_a_changed_password(home: str, kubectl: Kubectl) -> None:
-    kubectl("create", "-f", "-", document=small_cluster(home, "rotating"))
-    eventually(lambda: password(kubectl, home, "rotating-app"), "the connection Secret")
-    patch = '{"stringData":{"password":"changed"}}'
-    kubectl("patch", "secret", "rotating-postgres-password", "-n", home, "--type=merge", "-p", patch)
-    eventually(lambda: password(kubectl, home, "rotating-app") == "changed", "the new password")
-
-
 def test_the_scheduler_is_quoted_for_a_pod_without_a_node(home: str, kubectl: Kubectl) -> None:
     kubectl("create", "-f", "-", document=small_cluster(home, "homeless", cells=[{"zone": "nowhere"}]))
 

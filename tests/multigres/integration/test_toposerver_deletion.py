@@ -152,7 +152,12 @@ def test_a_shard_reports_draining_and_its_period(servers: TopoServerObjects) -> 
     """Its orchestrator takes ten minutes to end, and the annotation asks for an hour."""
     shard = servers.shard({"steward.local/delete-after": "10m"})
     servers.kubectl(
-        "wait", f"shard/{shard}", "-n", servers.namespace, "--for=condition=Ready", "--timeout=90s"
+        "wait",
+        f"shard/{shard}",
+        "-n",
+        servers.namespace,
+        "--for=jsonpath={.status.orchReady}=true",
+        "--timeout=90s",
     )
     servers.annotate("shard", shard, "multigres.com/graceful-shutdown-period=1h")
     servers.delete("shard", shard)

@@ -16,7 +16,7 @@ from tests.multigres.support.cluster_deletion import (
     PASSWORD,
     SHORT_PERIODS,
     DeletedCluster,
-    one_pod_cluster,
+    two_server_cluster,
 )
 from tests.multigres.support.clusters import conditions
 from tests.multigres.support.operator import running_operator
@@ -41,7 +41,7 @@ def cluster(kubectl: Kubectl, namespace: str) -> DeletedCluster:
 
 def apply_with_external(cluster: DeletedCluster, url: str) -> None:
     external = {"external": {"endpoints": [url]}}
-    cluster.apply(one_pod_cluster(cluster.namespace, globalTopoServer=external))
+    cluster.apply(two_server_cluster(cluster.namespace, globalTopoServer=external))
 
 
 def wait_condition(cluster: DeletedCluster, status: str) -> None:
@@ -90,7 +90,7 @@ def test_a_registered_cluster_waits_for_its_server_and_leaves_no_record(
 ) -> None:
     programs = run_async(binaries.ensure([CONTROL_PLANE], SilentProgress()))
     etcd = EtcdProcess(programs["etcd"], tmp_path / "etcd")
-    etcd.start()
+    run_async(etcd.start())
     try:
         with running_operator(control_plane, cluster.namespace, tmp_path / "first.log", **PERIODS):
             apply_with_external(cluster, f"http://127.0.0.1:{etcd.port}")

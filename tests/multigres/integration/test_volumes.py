@@ -15,7 +15,14 @@ from steward.local.control_plane import ControlPlane
 from steward.local.kwok.volumes import PROVISIONER
 from tests.multigres.support.clusters import Clusters, cluster
 from tests.multigres.support.operator import running_operator
-from tests.multigres.support.volume_cluster import DELETE, NO_ADMIN, VolumeCluster, topo_server, with_storage
+from tests.multigres.support.volume_cluster import (
+    DELETE,
+    NO_ADMIN,
+    ONE_ADMIN,
+    VolumeCluster,
+    topo_server,
+    with_storage,
+)
 from tests.multigres.support.waiting import eventually
 from tests.support.kubectl import Kubectl
 
@@ -124,7 +131,7 @@ def test_a_retention_policy_of_a_template_reaches_the_running_sets(clusters: Clu
 
     templates({"whenDeleted": "Retain", "whenScaled": "Retain"})
     defaults = {"coreTemplate": "steered-core", "shardTemplate": "steered-shards"}
-    admin = {"multiadmin": NO_ADMIN, "multiadminWeb": NO_ADMIN}
+    admin = {"multiadmin": ONE_ADMIN, "multiadminWeb": NO_ADMIN}
     clusters.apply(cluster(clusters.namespace, "steered", templateDefaults=defaults, **admin))
     subject.wait_ready()
     before = {name: subject.stateful_set(name)["metadata"]["uid"] for name in (subject.pool, subject.server)}
@@ -136,7 +143,7 @@ def test_a_retention_policy_of_a_template_reaches_the_running_sets(clusters: Clu
 
 def test_with_a_grace_period_unused_claims_stay_and_are_used_again(clusters: Clusters) -> None:
     patient = VolumeCluster(clusters, "patient")
-    patient.apply({"replicasPerCell": 1}, pvcDeletionPolicy=DELETE)
+    patient.apply({"replicasPerCell": 2}, pvcDeletionPolicy=DELETE)
     patient.annotate("multigres.com/pvc-deletion-grace=1h")
     patient.wait_ready()
     before = {name: claim["metadata"]["uid"] for name, claim in patient.claims(patient.pool).items()}
@@ -150,7 +157,7 @@ def test_with_a_grace_period_unused_claims_stay_and_are_used_again(clusters: Clu
     patient.apply({"replicasPerCell": 0}, pvcDeletionPolicy=DELETE)
     eventually(lambda: all(_unused_since(c) for c in patient.claims(patient.pool).values()), "the mark")
     eventually(lambda: patient.retained() == sorted(before), "the claim to be listed")
-    patient.apply({"replicasPerCell": 1}, pvcDeletionPolicy=DELETE)
+    patient.apply({"replicasPerCell": 2}, pvcDeletionPolicy=DELETE)
     eventually(lambda: not any(_unused_since(c) for c in patient.claims(patient.pool).values()), "no mark")
     eventually(lambda: patient.retained() == [], "nothing to be listed")
     patient.wait_ready()
@@ -169,7 +176,7 @@ def test_claims_of_a_removed_pool_are_listed_and_used_again(clusters: Clusters) 
     home.apply(with_storage("1Gi"))
     home.wait_ready()
     before = {name: claim["metadata"]["uid"] for name, claim in home.claims(home.pool).items()}
-    other = {"other": {"type": "readWrite", "replicasPerCell": 1, "cells": ["z1"]}}
+    other = {"other": {"type": "readWrite", "replicasPerCell": 2, "cells": ["z1"]}}
     home.annotate("multigres.com/graceful-shutdown-period=1s")
     _with_pools(home, other)
     eventually(lambda: set(before) <= set(home.retained()), "the claims to be listed")
@@ -193,7 +200,7 @@ def test_with_when_deleted_delete_all_claims_are_deleted_with_the_cluster(
     clusters: Clusters,
 ) -> None:
     ended = VolumeCluster(clusters, "ended")
-    ended.apply({"replicasPerCell": 1}, pvcDeletionPolicy=DELETE)
+    ended.apply({"replicasPerCell": 2}, pvcDeletionPolicy=DELETE)
     ended.annotate("multigres.com/graceful-shutdown-period=1s")
     ended.wait_ready()
     eventually(

@@ -55,12 +55,20 @@ DIFFERENCES: dict[str, Differences] = {
 
 PULL_SETTINGS = {"imagePullPolicy", "imagePullSecrets"}
 """Set in the images of the cluster, and needed by every pod."""
-INHERITED = {"backup", "pvcDeletionPolicy", "observability", "logLevels", "durabilityPolicy", "topoServerRef"}
+INHERITED = {
+    "backup",
+    "pvcDeletionPolicy",
+    "observability",
+    "logLevels",
+    "durabilityPolicy",
+    "topoServerRef",
+    "objectsVersion",
+}
 """Inherited from the cluster, in later sections of the design."""
 PLACEMENT = {"cellTopologyLabels", "topologyReconciliation"}
 """Needed to place pods and prune records without reading the cluster."""
 ADDITIONAL: dict[str, set[str]] = {
-    "TopoServer": {*PULL_SETTINGS, "pvcDeletionPolicy"},
+    "TopoServer": {*PULL_SETTINGS, "pvcDeletionPolicy", "objectsVersion"},
     "Cell": INHERITED - {"backup", "pvcDeletionPolicy", "durabilityPolicy", "observability"},
     "TableGroup": {*INHERITED, *PLACEMENT, "default"} - {"observability"},
     "Shard": {*INHERITED, *PLACEMENT, "databaseName", "tableGroupName"} - {"observability"},

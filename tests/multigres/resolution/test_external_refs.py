@@ -41,6 +41,11 @@ def with_class(name: str) -> dict[str, Any]:
             [FAST, DEFAULT],
             "spec.globalTopoServer.etcd.storage: StorageClass gone does not exist",
         ),
+        (
+            {"cells": [{"zone": "z1", "spec": {"localTopoServer": with_class("gone")["globalTopoServer"]}}]},
+            [FAST, DEFAULT],
+            "spec.cells[0].spec.localTopoServer.etcd.storage: StorageClass gone does not exist",
+        ),
         ({}, [DEFAULT], ""),
         ({}, [FAST], "the cluster has no default StorageClass"),
     ],
@@ -61,3 +66,13 @@ def test_secrets_are_those_of_an_external_etcd_and_the_password_but_never_s3_cre
         "backup": {"type": "s3", "s3": s3},
     }
     assert set(referenced_secrets(typed(spec), resolved(spec))) == {"ca", "client", "pw"}
+
+
+def test_secrets_of_a_cells_own_external_etcd_are_checked() -> None:
+    external = {"endpoints": ["https://etcd:2379"], "caSecret": "ca", "clientCertSecret": "client"}
+    spec = {"cells": [{"zone": "z1", "spec": {"localTopoServer": {"external": external}}}]}
+    field = "spec.cells[0].spec.localTopoServer.external"
+    assert referenced_secrets(typed(spec), resolved(spec)) == {
+        "ca": f"{field}.caSecret",
+        "client": f"{field}.clientCertSecret",
+    }

@@ -32,7 +32,7 @@ from steward.multigres.resolution.resolve import resolve
 from steward.multigres.resolution.resolved import ClusterIdentity, ResolvedCluster, Templates
 from steward.multigres.resolution.template_refs import referenced_templates
 from steward.multigres.resolution.validation import validate, validate_update
-from steward.multigres.resolution.warnings import spec_warnings
+from steward.multigres.resolution.warnings.clusters import spec_warnings
 from steward.multigres.status.references import references_condition
 from steward.multigres.webhook_templates import SPECS
 from tests.multigres.support.schema_values import SchemaValues, spec_schema

@@ -9,7 +9,7 @@ from steward.multigres.api.cluster import MultigresClusterSpec
 from steward.multigres.resolution.resolve import resolve
 from steward.multigres.resolution.resolved import ClusterIdentity, ResolvedCluster, Templates
 from steward.multigres.resolution.validation import validate, validate_update
-from steward.multigres.resolution.warnings import deletion_warnings, spec_warnings
+from steward.multigres.resolution.warnings.clusters import deletion_warnings, spec_warnings
 from tests.multigres.support.typed_templates import templates
 
 NONE = Templates({}, {}, {})
@@ -53,6 +53,10 @@ def test_a_valid_cluster_has_no_problems() -> None:
             {"cells": [{"zone": "z1", "spec": {"multiGateway": {"resources": SMALL}}}]},
             "spec.cells[0].spec.multiGateway.resources.limits.cpu",
         ),
+        (
+            {"cells": [{"zone": "z1", "spec": {"localTopoServer": {"etcd": {"resources": SMALL}}}}]},
+            "spec.cells[0].spec.localTopoServer.etcd.resources.limits.cpu",
+        ),
         (shard(spec={"multiorch": {"resources": SMALL}}), f"{SHARD}.multiorch.resources.limits.cpu"),
         (shard(spec={"pools": {"main": {"postgres": SMALL}}}), f"{SHARD}.pools[main].postgres.limits.cpu"),
     ],
@@ -74,6 +78,28 @@ def test_an_override_that_corrects_a_templates_limit_is_valid() -> None:
         errors(existing, **shard(overrides={"pools": {"main": {"postgres": {"requests": {"cpu": "1"}}}}}))
         == []
     )
+
+
+BUFFERING = "spec.cells[0].spec.multiGateway.buffering"
+LONGEST = "must be more than 0 and at most maxFailoverDuration, which is"
+
+
+@pytest.mark.parametrize(
+    ("buffering", "problems"),
+    [
+        ({}, []),
+        ({"window": "5m"}, []),
+        ({"window": "40s", "maxFailoverDuration": "40s", "minTimeBetweenFailovers": "0s"}, []),
+        ({"maxFailoverDuration": "10s"}, [(BUFFERING, f"window 30s {LONGEST} 10s")]),
+        ({"window": "0s"}, [(BUFFERING, f"window 0s {LONGEST} 30s")]),
+        ({"enabled": False, "window": "1h", "maxFailoverDuration": "1s"}, []),
+    ],
+)
+def test_requests_are_not_held_longer_than_a_failover(
+    buffering: dict[str, Any], problems: list[tuple[str, str]]
+) -> None:
+    cells = [{"zone": "z1", "spec": {"multiGateway": {"buffering": buffering}}}]
+    assert errors(cells=cells) == problems
 
 
 def test_two_cells_of_the_same_name_are_both_reported() -> None:
@@ -135,8 +161,8 @@ def test_negative_quantities_are_rejected() -> None:
     ]
 
 
-def local_topo(size: str) -> dict[str, Any]:
-    etcd = {"replicas": 1, "storage": {"size": size}}
+def local_topo(size: str = "1Gi", replicas: int = 1, **fields: Any) -> dict[str, Any]:
+    etcd = {"replicas": replicas, "storage": {"size": size}, **fields}
     return {"cells": [{"name": "z1", "zone": "z1", "spec": {"localTopoServer": {"etcd": etcd}}}]}
 
 
@@ -159,6 +185,13 @@ def pool(**fields: Any) -> dict[str, Any]:
         ({}, {"globalTopoServer": {"external": {"endpoints": ["http://a"]}}}, False),
         (local_topo("2Gi"), local_topo("1Gi"), True),
         (local_topo("2Gi"), local_topo("3Gi"), False),
+        (local_topo(replicas=1), local_topo(replicas=3), True),
+        (local_topo(replicas=1), {"cells": [{"name": "z2", "zone": "z2"}]}, False),
+        (
+            {"cells": [{"name": "z1", "zone": "z1", "spec": {"localTopoServer": {"etcd": {}}}}]},
+            local_topo(replicas=3),
+            False,
+        ),
     ],
 )
 def test_volumes_cannot_shrink_and_etcd_members_cannot_change(
@@ -199,29 +232,176 @@ def test_a_template_cannot_shrink_a_volume_either() -> None:
     assert problem.message == "cannot shrink from 10Gi to 1Gi: a volume only grows"
 
 
+def in_class(name: str | None) -> dict[str, Any]:
+    return {"size": "1Gi"} if name is None else {"size": "1Gi", "class": name}
+
+
+@pytest.mark.parametrize(
+    ("component", "field", "cure"),
+    [
+        (
+            lambda name: pool(storage=in_class(name)),
+            f"{SHARD}.pools[main]",
+            "add a pool with the other class and remove this one",
+        ),
+        (
+            lambda name: {"globalTopoServer": {"etcd": {"storage": in_class(name)}}},
+            "spec.globalTopoServer.etcd",
+            "keep the class",
+        ),
+        (
+            lambda name: local_topo(storage=in_class(name)),
+            "spec.cells[0].spec.localTopoServer.etcd",
+            "keep the class",
+        ),
+        (
+            lambda name: {"backup": {"type": "filesystem", "filesystem": {"storage": in_class(name)}}},
+            f"{SHARD}.backup.filesystem",
+            "keep the class",
+        ),
+    ],
+    ids=["pool", "etcd", "local etcd", "backup"],
+)
+def test_the_storage_class_of_existing_volumes_cannot_change(component: Any, field: str, cure: str) -> None:
+    def changed(before: str | None, after: str | None) -> list[tuple[str, str]]:
+        found = validate_update(resolved(typed(**component(before))), resolved(typed(**component(after))))
+        return [tuple(problem) for problem in found]  # type: ignore[misc]
+
+    exist = f"the volumes exist already; {cure}"
+    assert changed("slow", "slow") == []
+    assert changed("slow", "fast") == [
+        (f"{field}.storage.class", f"cannot change from slow to fast: {exist}")
+    ]
+    assert changed(None, "fast") == [
+        (f"{field}.storage.class", f"cannot change from the default class to fast: {exist}")
+    ]
+
+
+def test_a_new_pool_may_have_another_storage_class() -> None:
+    before = pool(storage=in_class("slow"))
+    after = shard(
+        spec={"pools": {"main": {"storage": in_class("slow")}, "fast": {"storage": in_class("fast")}}}
+    )
+    assert validate_update(resolved(typed(**before)), resolved(typed(**after))) == []
+
+
 @pytest.mark.parametrize(
     ("spec", "words"),
     [
         (
             shard(spec={"pools": {"copies": {"type": "readOnly"}}}),
-            "no server can become primary; make one readWrite",
+            "its servers confirm writes and may become primary",
         ),
         ({"globalTopoServer": {"etcd": {"replicas": 1}}}, "one member has no redundancy"),
         ({"globalTopoServer": {"etcd": {"replicas": 4}}}, "tolerate no more failures than 3"),
         ({"pvcDeletionPolicy": {"whenDeleted": "Delete"}}, "loses all data when the cluster is deleted"),
         ({"pvcDeletionPolicy": {"whenScaled": "Delete"}}, "loses the data of every server"),
+        (
+            local_topo(),
+            "localTopoServer.etcd.replicas: one member has no redundancy: its loss stops the cell",
+        ),
+        (local_topo(replicas=2), "localTopoServer.etcd.replicas: 2 members tolerate no more failures than 1"),
         (pool(cell="z1"), "write cells: [z1]"),
         (pool(replicas=2), "write replicasPerCell: 2"),
         (pool(replicasPerCell=1), "one server cannot elect a primary"),
         ({"durabilityPolicy": "MULTI_CELL_AT_LEAST_2"}, "needs servers in two cells"),
-        ({"cells": [{"zone": "a"}, {"zone": "b"}]}, "filesystem backups stay in their cell"),
+        (
+            {"cells": [{"zone": "a"}, {"zone": "b"}]},
+            "a filesystem repository stays in its cell, and servers that start",
+        ),
         (pool(replicasPerCell=3), "needs accessModes: [ReadWriteMany]"),
+        (
+            shard(spec={"pools": {"a": {"replicasPerCell": 1}, "b": {"replicasPerCell": 1}}}),
+            "needs accessModes: [ReadWriteMany]",
+        ),
         ({"externalGateway": {"enabled": True}}, "the Service gets type LoadBalancer"),
     ],
 )
 def test_inadvisable_specs_give_a_warning(spec: dict[str, Any], words: str) -> None:
     typed_spec = typed(**spec)
     assert [warning for warning in spec_warnings(typed_spec, resolved(typed_spec)) if words in warning]
+
+
+def warnings_of(spec: dict[str, Any], existing: Templates = NONE) -> list[str]:
+    typed_spec = typed(**spec)
+    return spec_warnings(typed_spec, resolved(typed_spec, existing))
+
+
+def test_servers_in_different_cells_share_no_backup_volume() -> None:
+    pools = {"a": {"replicasPerCell": 1, "cells": ["z1"]}, "b": {"replicasPerCell": 1, "cells": ["z2"]}}
+    spec = {"cells": [{"zone": "z1"}, {"zone": "z2"}], **shard(spec={"pools": pools})}
+    assert not [warning for warning in warnings_of(spec) if "accessModes" in warning]
+
+
+DELETE = {"whenDeleted": "Delete"}
+GROUP = "spec.databases[postgres].tablegroups[default]"
+
+
+def in_group(policy: dict[str, str]) -> dict[str, Any]:
+    spec = shard()
+    spec["databases"][0]["tablegroups"][0]["pvcDeletionPolicy"] = policy
+    return spec
+
+
+@pytest.mark.parametrize(
+    ("spec", "named"),
+    [
+        ({"pvcDeletionPolicy": DELETE}, "spec.pvcDeletionPolicy"),
+        ({"globalTopoServer": {"pvcDeletionPolicy": DELETE}}, "spec.globalTopoServer.etcd.pvcDeletionPolicy"),
+        (
+            {"globalTopoServer": {"etcd": {"pvcDeletionPolicy": DELETE}}},
+            "spec.globalTopoServer.etcd.pvcDeletionPolicy",
+        ),
+        (
+            local_topo(pvcDeletionPolicy=DELETE),
+            "spec.cells[0].spec.localTopoServer.etcd.pvcDeletionPolicy",
+        ),
+        (in_group(DELETE), f"{GROUP}.pvcDeletionPolicy"),
+        (shard(spec={"pvcDeletionPolicy": DELETE}), f"{SHARD}.pvcDeletionPolicy"),
+        (pool(pvcDeletionPolicy=DELETE), f"{SHARD}.pools[main].pvcDeletionPolicy"),
+    ],
+)
+def test_deleted_volumes_give_one_warning_at_the_level_where_the_policy_begins(
+    spec: dict[str, Any], named: str
+) -> None:
+    found = [warning.split(":")[0] for warning in warnings_of(spec) if "Delete loses" in warning]
+    assert found == [f"{named}.whenDeleted"]
+
+
+def test_a_pool_that_keeps_its_volumes_in_a_cluster_that_deletes_them_gives_no_warning_of_its_own() -> None:
+    spec = {"pvcDeletionPolicy": {"whenScaled": "Delete"}, **pool(pvcDeletionPolicy={"whenScaled": "Retain"})}
+    found = [warning.split(":")[0] for warning in warnings_of(spec) if "Delete loses" in warning]
+    assert found == ["spec.pvcDeletionPolicy.whenScaled"]
+
+
+def test_a_template_that_deletes_volumes_gives_a_warning_to_the_cluster_that_uses_it() -> None:
+    existing = templates(shard={"default": {"pools": {"main": {"pvcDeletionPolicy": DELETE}}}})
+    found = [warning for warning in warnings_of(shard(), existing) if "Delete loses" in warning]
+    assert found == [
+        f"{SHARD}.pools[main].pvcDeletionPolicy.whenDeleted: Delete loses all data when the pool is deleted"
+    ]
+
+
+@pytest.mark.parametrize(
+    ("template", "pools", "warns"),
+    [
+        ({"pools": {"main": {}}}, {"mian": {}}, True),
+        ({"pools": {"main": {}}}, {"main": {}}, False),
+        ({}, {"mian": {}}, False),
+    ],
+    ids=["another name", "the same name", "a template without pools"],
+)
+def test_an_override_of_a_pool_that_the_template_lacks_gives_a_warning(
+    template: dict[str, Any], pools: dict[str, Any], warns: bool
+) -> None:
+    existing = templates(shard={"standard": template})
+    spec = shard(shardTemplate="standard", overrides={"pools": pools})
+    found = [warning for warning in warnings_of(spec, existing) if "adds a pool" in warning]
+    expected = (
+        f"{SHARD}.overrides.pools[mian]: ShardTemplate standard has no pool 'mian' (it has main);"
+        " this adds a pool, check the name"
+    )
+    assert found == ([expected] if warns else [])
 
 
 def test_a_shard_that_the_default_images_do_not_support_gives_a_warning_only_with_these_images() -> None:

@@ -10,19 +10,17 @@ from steward.kube.objects.conditions import Condition
 from steward.kube.objects.meta import ObjectMeta
 from steward.multigres import reasons
 from steward.multigres.api import status as api
+from steward.multigres.status.changes import Transition, has_degraded, is_urgent, transitions
 from steward.multigres.status.conditions import (
     ComponentStatus,
     ObjectHealth,
+    Serving,
     Stall,
     StatusContext,
-    Transition,
     assess_health,
     certificates_component,
     child_component,
     common_status,
-    has_degraded,
-    is_urgent,
-    transitions,
 )
 
 META = ObjectMeta(name="mini", generation=2)
@@ -30,6 +28,10 @@ READY = ComponentStatus("pool a", 1, 1, True)
 WAITING = ComponentStatus("pool b", 3, 1, True)
 FAILING = ComponentStatus("pool c", 1, 0, True, problem="pod c-0: container postgres is in CrashLoopBackOff")
 UNBOUND = ComponentStatus("pool d", 1, 0, True, hint="pod d-0 cannot be scheduled: no zone z9")
+UNKNOWN = ComponentStatus(
+    "servers", 3, 0, True, serving=Serving.UNKNOWN, unknown="multiadmin does not answer"
+)
+STOPPED = ComponentStatus("servers", 0, 0, True, serving=Serving.NO, is_stopped=True)
 STALL = Stall(reasons.INVALID_SPEC, "spec.cells: correct it")
 
 
@@ -50,6 +52,16 @@ def conditions_of(health: ObjectHealth) -> api.Conditions:
         ([FAILING], None, "Degraded", "pool c: pod c-0: container postgres is in CrashLoopBackOff"),
         ([UNBOUND], None, "Initializing", "waiting for pool d (pod d-0 cannot be scheduled: no zone z9)"),
         ([READY], STALL, "Degraded", "spec.cells: correct it"),
+        (
+            [READY, UNKNOWN],
+            None,
+            "Unknown",
+            "servers: multiadmin does not answer (since 2026-01-01T00:00:00Z)",
+        ),
+        ([UNKNOWN, WAITING], None, "Progressing", "waiting for pool b: 1 of 3 ready"),
+        ([UNKNOWN, FAILING], None, "Degraded", "pool c: pod c-0"),
+        ([READY, STOPPED], None, "Stopped", "servers: every pool has 0 replicas"),
+        ([STOPPED, WAITING], None, "Progressing", "waiting for pool b: 1 of 3 ready"),
     ],
 )
 def test_phase_and_message_follow_from_the_components(
@@ -87,6 +99,49 @@ def test_the_hint_of_a_child_is_reported_by_its_parent() -> None:
 def test_a_child_that_has_not_observed_its_generation_is_not_ready() -> None:
     component = child_component("shard x", META, conditions_of(assess_health([READY])), META.generation - 1)
     assert not component.is_ready
+
+
+def statuses_of(health: ObjectHealth) -> dict[str, str]:
+    return {condition.type: condition.status for condition in conditions_of(health)}
+
+
+@pytest.mark.parametrize(
+    ("components", "ready", "available", "degraded"),
+    [
+        ([READY], "True", "True", "False"),
+        ([READY, UNKNOWN], "Unknown", "Unknown", "Unknown"),
+        ([UNKNOWN, WAITING], "False", "Unknown", "False"),
+        ([UNKNOWN, UNBOUND], "False", "False", "False"),
+        ([UNKNOWN, FAILING], "False", "False", "True"),
+        ([READY, STOPPED], "True", "False", "False"),
+    ],
+    ids=["ready", "unknown", "waiting", "held up", "failing", "stopped"],
+)
+def test_conditions_are_unknown_only_if_none_is_false(
+    components: list[ComponentStatus], ready: str, available: str, degraded: str
+) -> None:
+    statuses = statuses_of(assess_health(components))
+    assert (statuses["Ready"], statuses["Available"], statuses["Degraded"]) == (ready, available, degraded)
+    assert ("Reconciling" in statuses) is (ready == "False")
+
+
+@pytest.mark.parametrize("components", [[READY], [UNKNOWN], [STOPPED], [FAILING], [WAITING]])
+def test_parent_reports_ready_and_available_as_its_only_child(components: list[ComponentStatus]) -> None:
+    child = assess_health(components)
+    parent = assess_health([child_component("shard x", META, conditions_of(child), META.generation)])
+    assert (parent.is_ready, parent.is_available) == (child.is_ready, child.is_available)
+
+
+def test_parent_names_the_child_whose_state_is_unknown() -> None:
+    child = conditions_of(assess_health([UNKNOWN]))
+    parent = assess_health([READY, child_component("shard x", META, child, META.generation)])
+    assert (parent.phase, parent.message) == ("Unknown", "shard x: servers: multiadmin does not answer")
+
+
+def test_child_that_serves_while_it_changes_keeps_its_parent_available() -> None:
+    child = assess_health([READY, WAITING])
+    parent = assess_health([child_component("shard x", META, conditions_of(child), META.generation)])
+    assert (parent.is_ready, parent.is_available) == (False, True)
 
 
 @pytest.mark.parametrize(

@@ -28,6 +28,13 @@ def waiting(reason: str, message: str = "") -> dict[str, Any]:
     return {"name": "postgres", "state": {"waiting": {"reason": reason, "message": message}}}
 
 
+def crash_loop(exit_code: int, message: str) -> dict[str, Any]:
+    """With the message of a kubelet, which changes with every crash."""
+    return waiting("CrashLoopBackOff", message) | {
+        "lastState": {"terminated": {"reason": "Error", "exitCode": exit_code}}
+    }
+
+
 def between_crashes(restarts: int) -> dict[str, Any]:
     """It runs again, for now."""
     ended = {"terminated": {"reason": "Error", "exitCode": 1}}
@@ -46,6 +53,14 @@ def claim(phase: str) -> ClaimView:
         (
             {"containerStatuses": [waiting("CrashLoopBackOff", "back-off 40s")]},
             "pod pool-0: container postgres is in CrashLoopBackOff (back-off 40s)",
+        ),
+        (
+            {
+                "containerStatuses": [
+                    crash_loop(3, "back-off 20s restarting failed container=postgres pod=pool-0")
+                ]
+            },
+            "pod pool-0: container postgres is in CrashLoopBackOff (exit code 3)",
         ),
         (
             {"initContainerStatuses": [waiting("ImagePullBackOff", 'Back-off pulling image "x:y"')]},

@@ -65,6 +65,7 @@ class CertificateScenario:
             rules=MultigresCacheRules(""),
             store=lambda rule: shards,
             now=lambda: "2026-01-01T00:00:00Z",
+            paused=SimpleNamespace(includes=lambda ref: False),
         )
         reported = cast(StatusContributor, self.reported)
         self.reconciler = CertificateReconciler(cast(MultigresContext, context), reported, in_this_process)

@@ -13,13 +13,13 @@ from tests.multigres.support.waiting import eventually, run_async
 KINDS = (
     "mgc,cell,tablegroup,shard,toposerver,deployment,statefulset,service,secret,configmap,poddisruptionbudget"
 )
-SMALL = {"pools": {"default": {"replicasPerCell": 1}}}
+SMALL = {"pools": {"default": {"replicasPerCell": 2}}}
 PASSWORD = "Secret/mini-postgres-password"
 SHORT_PERIODS = {"default_graceful_shutdown_period": "1s"}
 
 
 def databases(*more: str, policy: str = "Retain") -> list[dict[str, Any]]:
-    """One pod per shard, so that a cluster has few pods. `more` are additional table groups."""
+    """Two servers per shard: one could not elect a primary. `more` are additional table groups."""
     spec = {**SMALL, "pvcDeletionPolicy": {"whenDeleted": policy, "whenScaled": policy}}
     shards = [{"name": "0-inf", "spec": spec}]
     groups: list[dict[str, Any]] = [{"name": "default", "default": True, "shards": shards}]
@@ -27,7 +27,7 @@ def databases(*more: str, policy: str = "Retain") -> list[dict[str, Any]]:
     return [{"name": "postgres", "default": True, "tablegroups": groups}]
 
 
-def one_pod_cluster(namespace: str, **spec: Any) -> dict[str, Any]:
+def two_server_cluster(namespace: str, **spec: Any) -> dict[str, Any]:
     etcd = {"etcd": {"replicas": 1}}
     return cluster(namespace, **{"databases": databases(), "globalTopoServer": etcd, **spec})
 

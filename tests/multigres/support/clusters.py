@@ -49,8 +49,8 @@ class Clusters:
 
 
 def small_cluster(namespace: str, name: str, **spec: Any) -> Manifest:
-    """A cluster with few pods."""
-    pools = {"main": {"type": "readWrite", "replicasPerCell": 1, **spec.pop("pool", {})}}
+    """A cluster with few pods. One server could not elect a primary."""
+    pools = {"main": {"type": "readWrite", "replicasPerCell": 2, **spec.pop("pool", {})}}
     shard = {"name": "0-inf", "spec": {"pools": pools}}
     group = {"name": "default", "default": True, "shards": [shard]}
     database = {"name": "postgres", "default": True, "tablegroups": [group]}

@@ -22,6 +22,7 @@ from steward.runtime.manager.settings import Settings, settings_from
 from steward.testkit import AuditedCalls, CrashPoint, CrashTiming, Match
 from steward.testkit.audit import AuditedCall
 from steward.testkit.crash_in_process import run_until_crash
+from tests.support import data_planes
 from tests.support.identities import operator_kubeconfig
 
 MAX_PROCESSES = 150
@@ -45,6 +46,7 @@ IsDone = Callable[[], bool]
 
 
 async def _settings(control_plane: ControlPlane, namespace: str, settings: Mapping[str, str]) -> Settings:
+    connect_to = data_planes.connect_to(control_plane)
     kubeconfig = await asyncio.to_thread(operator_kubeconfig, MULTIGRES, control_plane)
     return settings_from(
         {},
@@ -55,6 +57,7 @@ async def _settings(control_plane: ControlPlane, namespace: str, settings: Mappi
             "metrics_bind_address": "0",
             "health_probe_bind_address": "0",
             "webhooks": "off",
+            "connect_to": connect_to,
             **settings,
         },
     )

@@ -5,12 +5,12 @@ from typing import Any
 
 from steward.local.control_plane import ControlPlane
 from steward.testkit import AuditedCall, AuditLog, LogPosition
-from tests.multigres.support.cluster_deletion import SHORT_PERIODS, DeletedCluster, one_pod_cluster
+from tests.multigres.support.cluster_deletion import SHORT_PERIODS, DeletedCluster, two_server_cluster
 from tests.multigres.support.crash_runs import IsDone, crash_at_every_write, run_until
 from tests.multigres.support.waiting import run_async
 from tests.support.kubectl import Kubectl
 
-NO_ADMIN = {"spec": {"replicas": 0}}
+NO_ADMIN, ONE_ADMIN = {"spec": {"replicas": 0}}, {"spec": {"replicas": 1}}
 PARTS = ("cells", "tablegroups", "shards", "toposervers", "deployments", "statefulsets")
 
 
@@ -24,7 +24,8 @@ class CrashScenario(DeletedCluster):
         self.audit = AuditLog(control_plane.audit_log, control_plane.kubeconfig)
 
     def apply_spec(self, **spec: Any) -> None:
-        self.apply(one_pod_cluster(self.namespace, multiadmin=NO_ADMIN, multiadminWeb=NO_ADMIN, **spec))
+        small = {"multiadmin": ONE_ADMIN, "multiadminWeb": NO_ADMIN}
+        self.apply(two_server_cluster(self.namespace, **{**small, **spec}))
 
     def is_ready(self) -> bool:
         live = self.get("mgc", "mini")

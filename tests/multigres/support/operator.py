@@ -14,6 +14,7 @@ from steward.local.control_plane import ControlPlane
 from steward.multigres import webhook_configurations
 from steward.multigres.api.group import API_VERSION
 from steward.multigres.api.kinds import CUSTOM_KINDS
+from tests.support import data_planes
 from tests.support.identities import operator_kubeconfig
 from tests.support.kubectl import Kubectl
 from tests.support.operator_process import OperatorProcess, run_operator_process
@@ -23,9 +24,13 @@ from tests.support.operator_process import OperatorProcess, run_operator_process
 def running_operator(
     control_plane: ControlPlane, namespace: str, log: Path, /, launcher: tuple[str, ...] = (), **settings: str
 ) -> Iterator[subprocess.Popen[bytes]]:
-    """An operator for one namespace, so that tests can run in parallel. It must exit without an error."""
+    """An operator for one namespace, so that tests can run in parallel. It must exit without an error.
+
+    It reaches the data plane that all tests share; with `connect_to=""` it reaches none."""
     kubeconfig = operator_kubeconfig(MULTIGRES, control_plane)
     operator = OperatorProcess("multigres", kubeconfig, namespace, log, launcher=launcher)
+    if "connect_to" not in settings:
+        settings["connect_to"] = data_planes.connect_to(control_plane)
     with run_operator_process(operator, **settings) as process:
         yield process
 
@@ -36,6 +41,7 @@ def operator_with_webhooks(
     kubectl: Kubectl,
     namespace: str,
     log: Path,
+    /,
     launcher: tuple[str, ...] = (),
     **settings: str,
 ) -> Iterator[subprocess.Popen[bytes]]:

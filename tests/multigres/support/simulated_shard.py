@@ -1,4 +1,8 @@
-"""A shard whose StatefulSets, pods and claims are simulated: the planners decide, and their steps are executed here."""
+"""A shard whose StatefulSets, pods, claims and Postgres servers are simulated.
+
+The planners decide, and their steps are executed here. A new server starts in one round, joins the cohort in the next,
+and a server that has left is dropped from the cohort one round later, if the orchestrators work.
+"""
 
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
@@ -7,13 +11,7 @@ from steward.kube.objects.kinds import PERSISTENT_VOLUME_CLAIM, STATEFUL_SET
 from steward.kube.objects.meta import ObjectMeta, OwnerReference
 from steward.multigres.deletion.annotations import GraceSettings
 from steward.multigres.deletion.draining import DeletionTerms, DrainingWorkload, DrainStage, plan_drain
-from steward.multigres.deletion.primary_handover import (
-    PrimaryHandover,
-    RemovedPool,
-    TopologyAnswer,
-    handover_wait,
-    primary_handover,
-)
+from steward.multigres.deletion.server_removal import RemovalDecision, decide_removal
 from steward.multigres.rollout.claim_retention import (
     ClaimGrace,
     RetentionInputs,
@@ -24,16 +22,18 @@ from steward.multigres.rollout.pods import (
     REVISION,
     PoolState,
     ShardPods,
-    decide_rollout,
-    decide_scale,
     members_of,
 )
+from steward.multigres.rollout.restarts import RolloutDecision, after_removal, decide_rollout
+from steward.multigres.rollout.switching import ChangeOptions, SwitchAttempt
 from steward.multigres.rollout.volumes import (
     ordinal_of,
     plan_stateful_set,
     volume_expansions,
     without_shrinking,
 )
+from steward.multigres.servers.assessment import Server, ServerState, ShardServers
+from steward.multigres.servers.durability import POLICIES
 from steward.multigres.views import (
     ClaimRetention,
     ClaimSpec,
@@ -53,6 +53,7 @@ from steward.runtime.plan.steps import Delete, Patch
 
 LABELS = {"app": "shard"}
 PERIOD = 60.0
+POLICY = POLICIES["AT_LEAST_2"]
 RETAIN = ClaimRetention()
 
 
@@ -66,9 +67,11 @@ class DesiredPool(NamedTuple):
 
 
 class SimulatedPod(NamedTuple):
+    """A pod that is ready; its Postgres starts, is ready, or is down for good."""
+
     uid: str
     image: int
-    is_ready: bool = True
+    state: ServerState = ServerState.STARTING
 
 
 @dataclass
@@ -87,14 +90,19 @@ class SimulatedShard:
     pods: dict[str, SimulatedPod] = field(default_factory=dict)
     claims: dict[str, ClaimView] = field(default_factory=dict)
     actual_primary: str = ""
+    cohort: set[str] = field(default_factory=set)
     topology: str = "answers"
+    switching: str = "works"
+    orchestrators: str = "work"
+    last_switch: SwitchAttempt | None = None
     grace: float = 0.0
     now: float = 1_000_000.0
     created: int = 0
 
-    # Simulated Kubernetes controllers
+    # Simulated Kubernetes controllers and data plane
 
     def run_controllers(self) -> None:
+        self._run_data_plane()
         for name, each in self.sets.items():
             for ordinal in range(each.desired.replicas):
                 self._create_pod(f"{name}-{ordinal}", each)
@@ -104,8 +112,34 @@ class SimulatedShard:
                     if each.desired.policy.when_scaled == "Delete":
                         self._delete_claim(f"data-{pod}", name, "when_scaled")
             self._set_claim_owners(name, each)
-        if self.actual_primary not in self.pods:
-            self.actual_primary = min((pod for pod, live in self.pods.items() if live.is_ready), default="")
+
+    def _run_data_plane(self) -> None:
+        ready = {pod for pod, live in self.pods.items() if live.state is ServerState.READY}
+        if self.orchestrators == "work":
+            self._elect(ready)
+            if self.actual_primary:
+                self.cohort = (self.cohort & set(self.pods)) | ready
+        for name, pod in self.pods.items():
+            if pod.state is ServerState.STARTING:
+                self.pods[name] = pod._replace(state=ServerState.READY)
+
+    def _elect(self, ready: set[str]) -> None:
+        if not self.pods:
+            self.cohort.clear()
+        if not self.cohort:
+            self.cohort = ready if len(ready) >= POLICY.required else set()
+        if self.actual_primary not in ready:
+            can_elect = bool(self.cohort) and self.has_quorum(ready)
+            self.actual_primary = min(ready & self.cohort) if can_elect else ""
+
+    def has_quorum(self, reachable: set[str]) -> bool:
+        """Whether these servers could appoint a primary and acknowledge writes."""
+        present = self.cohort & reachable
+        away = self.cohort - reachable
+        return len(present) >= POLICY.required > len(away) and len(present) > len(away)
+
+    def ready_servers(self) -> set[str]:
+        return {pod for pod, live in self.pods.items() if live.state is ServerState.READY}
 
     def _create_pod(self, pod: str, owner: SimulatedSet) -> None:
         if pod not in self.pods:
@@ -146,7 +180,7 @@ class SimulatedShard:
                 ObjectMeta(
                     name=name, namespace="n", uid=pod.uid, labels={REVISION: str(pod.image), **LABELS}
                 ),
-                PodStatus(conditions=(PodCondition("Ready", "True" if pod.is_ready else "False"),)),
+                PodStatus(conditions=(PodCondition("Ready", "True"),)),
             )
             for name, pod in self.pods.items()
         ]
@@ -169,45 +203,74 @@ class SimulatedShard:
         meta = ObjectMeta(name=name, namespace="n", uid=live_set.uid, annotations=dict(live_set.annotations))
         return StatefulSetView(meta, spec, WorkloadStatus(update_revision=str(live_set.desired.image)))
 
-    @property
-    def primary(self) -> str | None:
-        return self.actual_primary or None if self.topology == "answers" else None
-
-    @property
-    def answer(self) -> TopologyAnswer | None:
-        if self.topology == "unchecked":
-            return None
-        return TopologyAnswer(self.topology != "silent", frozenset(self.pods))
+    def servers(self) -> ShardServers:
+        is_answered = self.topology in ("answers", "no primary")
+        states = {name: pod.state for name, pod in self.pods.items()}
+        names = {
+            *self.pods,
+            *(f"{name}-{n}" for name, each in self.spec.items() for n in range(each.replicas)),
+        }
+        found = (
+            Server(name, "z1", states.get(name, ServerState.MISSING) if is_answered else ServerState.UNKNOWN)
+            for name in names
+        )
+        primary = self.actual_primary or None if self.topology == "answers" else None
+        return ShardServers(
+            tuple(found),
+            primary,
+            self.has_quorum(self.ready_servers()) if primary else None,
+            frozenset(self.cohort) if is_answered and self.cohort else None,
+            POLICY,
+            is_current=self.topology != "unchecked",
+            unknown="" if is_answered else "nothing answers",
+        )
 
     # The Shard controller
 
     def reconcile(self) -> None:
         """One reconcile of the Shard controller, and the execution of its plan."""
-        shard_pods = self._shard_pods()
-        for pool in shard_pods.pools:
-            self._reconcile_pool(pool, shard_pods)
-        handover = primary_handover(shard_pods.pools, shard_pods.primary)._replace(answer=self.answer)
-        for name in sorted(set(self.sets) - set(self.spec)):
-            self._remove_pool(name, handover)
-        replaced = decide_rollout(shard_pods).replace
-        if replaced is not None and replaced.name in self.pods:
-            self._replace(replaced.name, shard_pods)
+        pods, options = self._shard_pods(), ChangeOptions(last_switch=self.last_switch)
+        removal = decide_removal(pods, options)
+        rollout = after_removal(decide_rollout(pods, options), removal.leaves)
+        self._check_removal(pods, removal)
+        for pool in pods.pools:
+            if not pool.is_removed:
+                self._reconcile_pool(pool, removal.replicas[pool.name])
+            elif pool.live is not None:
+                self._reconcile_removed_pool(pool, removal.replicas[pool.name])
+            elif removal.leaves in pool.surplus or not any(each.replicas for each in self.spec.values()):
+                self._delete_ownerless_pods(pool, removal)
+        if rollout.replace is not None and rollout.replace.name in self.pods:
+            self._check_restart(rollout)
+            del self.pods[rollout.replace.name]
+        if switch_from := removal.switch_from or rollout.switch_from:
+            self._switch(switch_from)
         self.run_controllers()
+
+    def _switch(self, primary: str) -> None:
+        others = self.cohort & self.ready_servers() - {primary}
+        if self.switching == "works" and others:
+            self.actual_primary, self.last_switch = min(others), SwitchAttempt(primary)
+        else:
+            self.last_switch = SwitchAttempt(primary, "refused")
 
     def _shard_pods(self) -> ShardPods:
         pods = self.pod_views()
-        pools = (
-            PoolState(
-                name, desired.replicas, live := self.live(name), True, members_of(name, live, pods, self.now)
-            )
-            for name, desired in sorted(self.spec.items())
-        )
-        return ShardPods(tuple(pools), self.primary)
+        desired = (self._pool_state(name, each.replicas, pods) for name, each in sorted(self.spec.items()))
+        gone = sorted({*self.sets, *(pod.rpartition("-")[0] for pod in self.pods)} - set(self.spec))
+        removed = (self._pool_state(name, 0, pods)._replace(is_removed=True) for name in gone)
+        servers = self.servers()
+        down = (server.name for server in servers.servers if server.state is ServerState.DOWN)
+        broken = frozenset(down) if servers.is_current else frozenset()
+        return ShardPods((*desired, *removed), servers, broken)
 
-    def _reconcile_pool(self, pool: PoolState, shard_pods: ShardPods) -> None:
-        desired, decision, live = self.spec[pool.name], decide_scale(pool, shard_pods), self.live(pool.name)
-        self._check_scale(pool, decision.replicas)
-        desired_manifest = _manifest(pool.name, desired._replace(replicas=decision.replicas))
+    def _pool_state(self, name: str, replicas: int, pods: list[PodView]) -> PoolState:
+        live = self.live(name)
+        return PoolState(name, "z1", replicas, live, members_of(name, live, pods, self.now))
+
+    def _reconcile_pool(self, pool: PoolState, replicas: int) -> None:
+        desired, live = self.spec[pool.name], self.live(pool.name)
+        desired_manifest = _manifest(pool.name, desired._replace(replicas=replicas))
         manifest, _ = without_shrinking(with_grace_policy(desired_manifest, ClaimGrace(self.grace)), live)
         for expansion in volume_expansions(manifest, list(self.claims.values())):
             self._execute(expansion.patch_step())
@@ -234,49 +297,53 @@ class SimulatedShard:
         self.sets[name].desired = DesiredPool(spec["replicas"], size, spec["image"], retention)
         self.sets[name].annotations.clear()
 
-    def _remove_pool(self, name: str, handover: PrimaryHandover) -> None:
-        live = self.live(name)
+    def _reconcile_removed_pool(self, pool: PoolState, replicas: int) -> None:
+        """Servers leave one by one; the empty set is drained and deleted."""
+        live_set = self.sets[pool.name]
+        policy = ClaimRetention(live_set.desired.policy.when_deleted)
+        live_set.desired = live_set.desired._replace(replicas=replicas, policy=policy)
+        self._set_claim_owners(pool.name, live_set)
+        if pool.replicas or pool.members:
+            return
+        live = self.live(pool.name)
         assert live is not None
-        pods = [pod for pod in self.pod_views() if ordinal_of(pod.metadata.name, name) is not None]
-        workload = DrainingWorkload(STATEFUL_SET, live, pods)
-        removed = RemovedPool(workload.ref, live.metadata.annotations, [pod.metadata.name for pod in pods])
-        if "multigres.com/graceful-shutdown-started" not in live.metadata.annotations:
-            held = handover_wait(removed, handover, self.now, PERIOD)
-            for step in held.steps if held is not None else ():
-                self._execute(step)
-            if held is not None:
-                return
-            self._check_removal(removed, handover)
-        for each in plan_drain(
-            [DrainStage([workload], PERIOD)], DeletionTerms({}, GraceSettings(), self.now)
-        ).steps:
+        stages = [DrainStage([DrainingWorkload(STATEFUL_SET, live, ())], PERIOD)]
+        for each in plan_drain(stages, DeletionTerms({}, GraceSettings(), self.now)).steps:
             if isinstance(each, Patch | Delete):
                 self._execute(each)
 
-    def _replace(self, name: str, shard_pods: ShardPods) -> None:
-        others = [each for each in shard_pods.members if each.name != name]
-        if self.pods[name].is_ready:
-            assert all(each.is_ready for each in others), "another server is away already"
-            assert self.topology == "answers" or not shard_pods.has_candidates, "the primary was unknown"
-            assert name != self.actual_primary or not any(each.is_outdated for each in others), (
-                "the primary is last"
-            )
-        del self.pods[name]
+    def _delete_ownerless_pods(self, pool: PoolState, removal: RemovalDecision) -> None:
+        for name in (removal.leaves,) if removal.leaves else tuple(pool.surplus):
+            del self.pods[name]
 
-    def _check_scale(self, pool: PoolState, replicas: int) -> None:
-        successors = [each for each in self.spec.values() if each.replicas]
-        if not successors or replicas >= pool.replicas:
-            return
-        assert replicas == pool.replicas - 1
-        assert self.topology == "answers" or len(self.pods) < 2, "the primary was unknown"
-        assert self.actual_primary != f"{pool.name}-{replicas}", "the primary was scaled away"
+    # What must be true of every decision
 
-    def _check_removal(self, removed: RemovedPool, handover: PrimaryHandover) -> None:
-        if not removed.pods or not any(each.replicas for each in self.spec.values()):
+    def _check_removal(self, pods: ShardPods, removal: RemovalDecision) -> None:
+        if not any(each.replicas for each in self.spec.values()):
             return
-        stays = [pod for pod in self.pods if pod.rpartition("-")[0] in self.spec and self.pods[pod].is_ready]
-        assert stays, "no ready server is left"
-        assert self.topology in ("answers", "silent"), "the primary was unknown"
+        scaled = [pool for pool in pods.pools if removal.replicas[pool.name] < pool.replicas]
+        assert len(scaled) <= 1, "servers of two pools leave at once"
+        for pool in scaled:
+            assert removal.replicas[pool.name] == pool.replicas - 1, "two servers leave at once"
+            assert pool.live is None or removal.leaves == f"{pool.name}-{pool.replicas - 1}"
+            self._check_absence(removal.leaves)
+            assert len(pods.server_ids) > POLICY.required, "the policy cannot hold for what stays"
+
+    def _check_restart(self, rollout: RolloutDecision) -> None:
+        assert rollout.replace is not None
+        if len(self.pods) > 1:
+            self._check_absence(rollout.replace.name)
+
+    def _check_absence(self, server: str) -> None:
+        """A server that serves ends: it is not the primary, and the rest goes on without it."""
+        pod = self.pods.get(server)
+        if pod is None or server not in self.cohort or pod.state is ServerState.DOWN:
+            return
+        assert self.topology == "answers", "the state of the servers was unknown"
+        assert server != self.actual_primary, "the primary ends without a switch"
+        others = self.ready_servers() - {server}
+        could_hold = len(self.pods) > POLICY.required
+        assert self.has_quorum(others) or not could_hold, "the rest has no quorum"
 
     # Execution of steps
 

@@ -14,17 +14,18 @@ from steward.etcd.errors import Unreachable
 from steward.local.control_plane import ControlPlane
 from steward.multigres import names
 from steward.multigres.names import ShardPath
-from steward.multigres.topology.store_records import PoolerRecord, decode_pooler
+from steward.multigres.topology.store_records import PoolerRecord, decode_pooler, find_primary
 from steward.runtime.manager.connect_to import ForwardFile, Redirect
 from steward.testkit.fake_data_plane.faults import ANNOTATION
 from tests.cli.support.document_commands import commands_on_page
 from tests.multigres.support.clusters import Clusters, cluster
 from tests.multigres.support.waiting import T, eventually, run_async
+from tests.support import data_planes
 from tests.support.kubectl import Kubectl
 
 ROOT = "/multigres/global"
 PAGE = "docs/design/fake-data-plane.md"
-POOLS = {"default": {"type": "readWrite", "replicasPerCell": 1}}
+POOLS = {"default": {"type": "readWrite", "replicasPerCell": 2}}
 SHARDS = [{"name": "0-inf", "spec": {"pools": POOLS}}]
 DATABASES = [
     {
@@ -124,6 +125,17 @@ class TopologyCluster:
     def poolers(self) -> list[PoolerRecord]:
         return [decode_pooler(found.value) for found in self.keys("poolers").values()]
 
+    def wait_primary(self, but: str = "") -> PoolerRecord:
+        """The primary, once it is another one than `but`."""
+
+        def found() -> PoolerRecord | None:
+            primary = find_primary(self.poolers())
+            return primary if primary is not None and primary.name != but else None
+
+        primary = eventually(found, f"another primary than {but}" if but else "a primary")
+        assert isinstance(primary, PoolerRecord)
+        return primary
+
     def primary_cell(self) -> str:
         shard = self.clusters.get("shard", names.shard(ShardPath(self.name, "postgres", "default", "0-inf")))
         return shard["status"].get("primaryCell", "")  # type: ignore[no-any-return]
@@ -142,7 +154,7 @@ def running_fake_data_plane(control_plane: ControlPlane, namespace: str, directo
     """The fake data plane of one namespace, as a process; yields the file of its forwards."""
     log = directory / "data-plane.log"
     [arguments] = page_commands("python ", kubeconfig=control_plane.kubeconfig, directory=directory)
-    here = ("--namespace", namespace, "--failover-seconds", "0.5")
+    here = ("--namespace", namespace, *data_planes.FAST_FLAGS)
     with log.open("wb") as output:
         process = subprocess.Popen([sys.executable, *arguments, *here], stderr=output)
         try:

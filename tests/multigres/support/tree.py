@@ -10,6 +10,7 @@ from steward.multigres.names import ShardPath
 from steward.multigres.objects import secrets
 from steward.multigres.objects.metadata import Manifest, Owner
 from steward.multigres.objects.tree import cluster_tree
+from steward.multigres.objects.versions import NEWEST
 from steward.multigres.resolution.resolve import resolve
 from steward.multigres.resolution.resolved import ClusterIdentity, ResolvedCluster, Templates
 
@@ -18,19 +19,19 @@ NAME = "mini"
 THREE_CELLS = [{"zone": "z1"}, {"zone": "z2"}, {"zone": "z3"}]
 
 
-def build_tree(namespace: str = "example", **spec: Any) -> list[Manifest]:
+def build_tree(namespace: str = "example", version: int = NEWEST, **spec: Any) -> list[Manifest]:
     """All objects of a cluster with three cells, unless `spec` overrides them."""
     typed = msgspec.convert({"cells": THREE_CELLS, **spec}, MultigresClusterSpec)
     resolved = resolve(ClusterIdentity(namespace, NAME), typed, Templates({}, {}, {}))
     assert resolved.problems == ()
-    return tree_of(typed, resolved)
+    return tree_of(typed, resolved, version)
 
 
-def tree_of(spec: MultigresClusterSpec, resolved: ResolvedCluster) -> list[Manifest]:
+def tree_of(spec: MultigresClusterSpec, resolved: ResolvedCluster, version: int = NEWEST) -> list[Manifest]:
     """The same for a resolved cluster."""
     owner = Owner("MultigresCluster", resolved.identity.namespace, NAME, UID)
     return [
-        *cluster_tree(owner, spec, resolved),
+        *cluster_tree(owner, spec, resolved, version),
         secrets.password_secret(owner, "secret"),
         secrets.connection_secret(owner, "secret"),
     ]

@@ -8,7 +8,7 @@ from tests.multigres.support.clusters import Clusters, cluster
 from tests.multigres.support.waiting import eventually
 
 DELETE = {"whenDeleted": "Delete", "whenScaled": "Delete"}
-NO_ADMIN = {"spec": {"replicas": 0}}
+NO_ADMIN, ONE_ADMIN = {"spec": {"replicas": 0}}, {"spec": {"replicas": 1}}
 
 
 class VolumeCluster:
@@ -28,7 +28,7 @@ class VolumeCluster:
         groups = [{"name": "default", "default": True, "shards": shards}]
         databases = [{"name": "postgres", "default": True, "tablegroups": groups}]
         desired = {"databases": databases, "globalTopoServer": topo_server(), **spec}
-        small = {"multiadmin": NO_ADMIN, "multiadminWeb": NO_ADMIN}
+        small = {"multiadmin": ONE_ADMIN, "multiadminWeb": NO_ADMIN}
         self.clusters.apply(cluster(self.clusters.namespace, self.name, **small, **desired))
 
     def wait_ready(self) -> None:

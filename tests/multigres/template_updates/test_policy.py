@@ -8,71 +8,33 @@ import msgspec
 import pytest
 
 from steward.multigres import reasons
-from steward.multigres.api.cluster import MultigresClusterSpec
 from steward.multigres.api.unset import or_default
 from steward.multigres.objects.metadata import Owner
-from steward.multigres.resolution.resolved import ClusterIdentity
 from steward.multigres.resolution.template_refs import TemplateKey
-from steward.multigres.template_updates.candidate import UpdateInputs, used_templates
+from steward.multigres.template_updates.candidate import used_templates
 from steward.multigres.template_updates.notices import APPLY_NOW
 from steward.multigres.template_updates.policy import ROLL_BACK, UpdateDecision, decide_update
 from steward.multigres.template_updates.revisions import (
     KEPT_PER_TEMPLATE,
     TemplateContent,
-    TemplateRevision,
     revision_manifest,
-    revision_name,
 )
-
-SUNDAY = datetime.datetime(2026, 1, 4, 2, 30, tzinfo=datetime.UTC)
-MONDAY = datetime.datetime(2026, 1, 5, 12, 0, tzinfo=datetime.UTC)
-SHARD = TemplateKey("ShardTemplate", "std")
-CELL = TemplateKey("CellTemplate", "gate")
-CLUSTER = "demo"
-MANUAL = {"templateChanges": "Manual"}
-SUNDAYS = {"templateChanges": "Window", "window": {"cron": "0 2 * * SUN", "duration": "1h"}}
-
-
-def shard_content(generation: int, cpu: str = "100m", **pool: Any) -> TemplateContent:
-    spec = {"pools": {"main": {"postgres": {"requests": {"cpu": cpu}}, "storage": {"size": "1Gi"}, **pool}}}
-    return TemplateContent("uid-1", generation, spec)
-
-
-def cell_content(generation: int, replicas: int = 1) -> TemplateContent:
-    return TemplateContent("uid-2", generation, {"multiGateway": {"replicas": replicas}})
-
-
-def stored_revisions(
-    *contents: TemplateContent, template: TemplateKey = SHARD
-) -> tuple[TemplateRevision, ...]:
-    """Revisions in the order in which they became active."""
-    return tuple(
-        TemplateRevision(revision_name(CLUSTER, template, content), f"r{number}", number, template, content)
-        for number, content in enumerate(contents, start=1)
-    )
-
-
-def update_inputs(**changes: Any) -> UpdateInputs:
-    spec = {
-        "cells": [{"zone": "z1"}],
-        "templateDefaults": {"shardTemplate": "std"},
-        **changes.pop("spec", {}),
-    }
-    start = UpdateInputs(
-        identity=ClusterIdentity("ns", CLUSTER),
-        spec=msgspec.convert(spec, MultigresClusterSpec),
-        live={},
-        terminating=frozenset(),
-        revisions=(),
-        reported_generations={},
-        annotations={},
-        now=MONDAY,
-    )
-    return start._replace(**changes)
-
-
-def manual(**changes: Any) -> UpdateInputs:
-    return update_inputs(spec={"updatePolicy": {**MANUAL, **changes.pop("policy", {})}}, **changes)
+from tests.multigres.support.update_inputs import (
+    CELL,
+    CLUSTER,
+    MANUAL,
+    MONDAY,
+    NEW,
+    OLD,
+    SHARD,
+    SUNDAY,
+    SUNDAYS,
+    cell_content,
+    manual,
+    shard_content,
+    stored_revisions,
+    update_inputs,
+)
 
 
 def cpu(decision: UpdateDecision, pool: str = "main") -> Any:
@@ -84,9 +46,6 @@ def cpu(decision: UpdateDecision, pool: str = "main") -> Any:
 
 def new_generations(decision: UpdateDecision) -> list[tuple[str, int]]:
     return [(str(record.template), record.content.generation) for record in decision.records]
-
-
-OLD, NEW = shard_content(3), shard_content(5, "500m")
 
 
 def test_the_first_content_becomes_active_and_is_recorded_under_every_policy() -> None:
@@ -516,7 +475,13 @@ def test_the_manifest_of_a_revision_contains_the_content() -> None:
 IMPACTS: list[tuple[dict[str, Any], str]] = [
     ({"replicasPerCell": 5}, "restarts nothing"),
     ({"storage": {"size": "2Gi"}}, "restarts nothing"),
-    ({"multipooler": {"requests": {"cpu": "1"}}}, "restarts pool main of shard postgres/default/0-inf"),
+    ({"multipooler": {"requests": {"cpu": "1"}}}, "restarts pool main of shard postgres/default/0-inf. To"),
+    (
+        {"replicasPerCell": 0},
+        "restarts nothing; stops 3 of 3 servers of pool main of shard postgres/default/0-inf, all servers of shard "
+        "postgres/default/0-inf, so that nothing serves its data. To apply",
+    ),
+    ({"storage": {"size": "1Mi"}}, "cannot shrink"),
 ]
 
 
@@ -524,6 +489,17 @@ IMPACTS: list[tuple[dict[str, Any], str]] = [
 def test_the_notice_names_components_that_would_restart(pool: dict[str, Any], expected: str) -> None:
     decision = decide_update(manual(live={SHARD: shard_content(5, **pool)}, revisions=stored_revisions(OLD)))
     assert expected in decision.notice.message
+
+
+@pytest.mark.parametrize("policy", [MANUAL, SUNDAYS], ids=["manual", "window"])
+def test_a_notice_of_an_unusable_change_says_no_command_that_applies_it(policy: dict[str, Any]) -> None:
+    smaller = shard_content(5, storage={"size": "1Mi"})
+    inputs = update_inputs(
+        spec={"updatePolicy": policy}, live={SHARD: smaller}, revisions=stored_revisions(OLD)
+    )
+    message = decide_update(inputs).notice.message
+    assert message.endswith(". Correct the template")
+    assert "kubectl" not in message
 
 
 def test_templates_in_use_are_listed_by_kind() -> None:

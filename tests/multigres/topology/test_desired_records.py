@@ -78,3 +78,8 @@ def test_the_cell_of_a_primary_is_one_of_the_cluster() -> None:
     """A record may hold any text: the server is not trusted."""
     foreign = decode_pooler(encode_pooler("p", role=1))._replace(cell="foreign")
     assert [primary.cell for primary in primary_cells(resolved(), [foreign])] == [""]
+
+
+def test_cells_that_the_operator_does_not_register_have_no_desired_record() -> None:
+    found = desired_records(resolved(topologyReconciliation={"registerCell": False}))
+    assert set(found) == {"/multigres/global/databases/postgres/Database"}

@@ -185,11 +185,30 @@ def test_the_primary_is_known_only_if_exactly_one_pooler_reports_it(roles: list[
     assert (find_primary(poolers) is not None) is known
 
 
+def test_of_two_primaries_that_of_the_newest_rule_counts() -> None:
+    """The record of a pooler that was killed keeps its role until the pod starts again."""
+    killed = decode_pooler(encode_pooler("pool-0", role=1))._replace(rule=(3, 1))
+    elected = decode_pooler(encode_pooler("pool-1", role=1))._replace(rule=(4, 0))
+    assert find_primary([killed, elected]) == elected
+
+
+def test_the_rule_of_a_primary_is_decoded() -> None:
+    rule = message_field(2, [*number_field(1, 4), *number_field(2, 7)])
+    record = encode([message_field(13, [*number_field(1, 1), rule])])
+    assert decode_pooler(record).rule == (4, 7)
+
+
 def test_a_pooler_that_has_shut_down_is_not_the_primary() -> None:
     stopped = decode_pooler(encode_pooler("pool-0", role=1))._replace(lifecycle=SHUTDOWN)
     other = decode_pooler(encode_pooler("pool-1", role=1))
     assert find_primary([stopped]) is None
     assert find_primary([stopped, other]) == other
+
+
+def test_a_killed_primary_does_not_hide_the_one_of_a_newer_rule() -> None:
+    killed = decode_pooler(encode_pooler("pool-0", role=1, rule=(3, 1)))
+    elected = decode_pooler(encode_pooler("pool-1", role=1, rule=(4, 0)))
+    assert find_primary([killed, elected]) == elected
 
 
 def test_records_of_deleted_pods_are_found() -> None:

@@ -52,8 +52,37 @@ class PgBackRestTls(ApiStruct):
     """A Secret with ca.crt, tls.crt and tls.key, as cert-manager writes it."""
 
 
+CronExpression = Annotated[str, Meta(min_length=1, max_length=128)]
+
+
+class BackupSchedule(ApiStruct):
+    """When backups of each shard are made. The shards of a cluster begin within ten minutes, one after the other."""
+
+    full: CronExpression | Unset = UNSET
+    """Full backups, for example `0 2 * * SUN`."""
+    differential: CronExpression | Unset = UNSET
+    """Backups of the changes since the last full one, for example `0 2 * * MON-SAT`."""
+    incremental: CronExpression | Unset = UNSET
+    """Backups of the changes since the last one of any type, for example `0 * * * *`."""
+    time_zone: Annotated[str, Meta(min_length=1, max_length=64)] | Unset = UNSET
+    """A name of the time zone database, for example Europe/Zurich. UTC when left out."""
+
+
+class BackupRetention(ApiStruct):
+    """Which backups are kept. Differential and incremental ones go with the full one that they need. Replaced as a
+    whole."""
+
+    full_count: Annotated[int, Meta(ge=1, le=9999)] | Unset = UNSET
+    """How many full backups are kept."""
+    days: Annotated[int, Meta(ge=1, le=9999)] | Unset = UNSET
+    """For how many days; the newest full backup that is older is kept, too: the days after it are restored from it."""
+    rules: ClassVar = (
+        Cel("has(self.fullCount) != has(self.days)", "retention is either fullCount or days: give one"),
+    )
+
+
 class Backup(ApiStruct):
-    """Where backups go."""
+    """Where backups go, and when they are made."""
 
     type: Literal["filesystem", "s3"]
     """Which of the two blocks applies."""
@@ -63,6 +92,15 @@ class Backup(ApiStruct):
     """An object store."""
     pgbackrest_tls: PgBackRestTls | Unset = field(default=UNSET, name="pgbackrestTLS")
     """Your own certificates. The operator creates and renews them when left out."""
+    schedule: BackupSchedule | Unset = UNSET
+    """When backups are made. Without it, only those that users create a MultigresBackup for, and the first one."""
+    retention: BackupRetention | Unset = UNSET
+    """Which backups are kept; all when left out."""
+    verify: CronExpression | Unset = UNSET
+    """When every file of the repository is read and checked, in the time zone of the schedule; never when left out."""
+    stale_after: Annotated[str, Meta(max_length=16, pattern=r"^([0-9]+(s|m|h))+$")] | Unset = UNSET
+    """How old the newest backup may be, for example `26h`, before the shard is not BackupHealthy; any age when left
+    out."""
     rules: ClassVar = (
         Cel("self.type != 's3' || has(self.s3)", "type s3 needs the s3 block", ".s3"),
         Cel("self.type == 's3' || !has(self.s3)", "type filesystem excludes the s3 block", ".s3"),

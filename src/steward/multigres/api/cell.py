@@ -4,7 +4,7 @@ from typing import ClassVar
 
 from steward.kube.crd.schema import Cel, Column, CustomKind
 from steward.multigres.api.cluster_wide import ClusterWide
-from steward.multigres.api.compute import Stateless
+from steward.multigres.api.compute import MultiGateway
 from steward.multigres.api.group import GROUP, VERSION, Metadata
 from steward.multigres.api.scalars import (
     UNSET,
@@ -40,7 +40,7 @@ class CellSpec(ClusterWide):
     """Pods run on nodes of this zone."""
     region: LocationName | Unset = UNSET
     """Pods run on nodes of this region."""
-    multi_gateway: Stateless | Unset = UNSET
+    multi_gateway: MultiGateway | Unset = UNSET
     """The gateways."""
     topo_server: CellTopoServer | Unset = UNSET
     """The cell's own topology server."""

@@ -3,7 +3,7 @@
 from typing import ClassVar
 
 from steward.kube.crd.schema import Cel, Column, CustomKind
-from steward.multigres.api.compute import Stateless
+from steward.multigres.api.compute import MultiGateway
 from steward.multigres.api.group import GROUP, VERSION, Metadata
 from steward.multigres.api.scalars import UNSET, ApiStruct, Unset, Verbatim
 from steward.multigres.api.templates import reject_sections
@@ -13,7 +13,7 @@ from steward.multigres.api.topo import LocalTopoServer
 class CellTemplateSpec(ApiStruct):
     """A cell."""
 
-    multi_gateway: Stateless | Unset = UNSET
+    multi_gateway: MultiGateway | Unset = UNSET
     """The gateways, through which applications reach Postgres."""
     local_topo_server: LocalTopoServer | Unset = UNSET
     """The cell's own topology server. The global one serves the cell when left out."""

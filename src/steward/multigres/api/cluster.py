@@ -6,7 +6,7 @@ from msgspec import Meta, field
 
 from steward.kube.crd.schema import Cel, Column, CustomKind
 from steward.multigres.api.backup import Backup
-from steward.multigres.api.compute import MultiOrch, Pools, PvcDeletionPolicy, Stateless
+from steward.multigres.api.compute import MultiGateway, MultiOrch, Pools, PvcDeletionPolicy, Stateless
 from steward.multigres.api.group import GROUP, VERSION
 from steward.multigres.api.images import Images
 from steward.multigres.api.observability import LogLevels, Observability
@@ -31,7 +31,7 @@ from steward.multigres.api.scalars import (
     Unset,
 )
 from steward.multigres.api.status import Conditions
-from steward.multigres.api.topo import GlobalTopoServer, LocalTopoServer
+from steward.multigres.api.topo import GlobalTopoServer, LocalTopoServer, TopologyReconciliation
 from steward.multigres.api.updates import UpdatePolicy
 
 ONE_SOURCE = Cel("!(has(self.spec) && has(self.templateRef))", "give either spec or templateRef, not both")
@@ -61,14 +61,14 @@ class Admin(ApiStruct):
 class CellOverrides(ApiStruct):
     """Merged over the cell's template, field by field."""
 
-    multi_gateway: Stateless | Unset = UNSET
+    multi_gateway: MultiGateway | Unset = UNSET
     """The gateways."""
 
 
 class InlineCell(ApiStruct):
     """Inline definition of a cell."""
 
-    multi_gateway: Stateless | Unset = UNSET
+    multi_gateway: MultiGateway | Unset = UNSET
     """The gateways, through which applications reach Postgres."""
     local_topo_server: LocalTopoServer | Unset = UNSET
     """The cell's own topology server. The global one serves the cell when left out."""
@@ -244,6 +244,8 @@ class MultigresClusterSpec(ApiStruct):
     """Templates for components that name none."""
     global_topo_server: GlobalTopoServer | Unset = UNSET
     """The topology server of the whole cluster."""
+    topology_reconciliation: TopologyReconciliation | Unset = UNSET
+    """What the operator does in the topology server. For records that another program manages."""
     multiadmin: Admin | Unset = UNSET
     """The admin service."""
     multiadmin_web: Admin | Unset = UNSET
@@ -267,7 +269,13 @@ class MultigresClusterSpec(ApiStruct):
     postgres_password_secret_ref: PasswordSecret | Unset = UNSET
     """Your own password Secret. The operator creates one when left out."""
     update_policy: UpdatePolicy | Unset = UNSET
-    """When changes of templates are applied to this cluster."""
+    """When changes of templates, and of pods by a new version of the operator, are applied to this cluster."""
+    paused: bool | Unset = UNSET
+    """Whether the operator changes nothing of the cluster. Its state is still reported, and it can be deleted."""
+    hibernation: bool | Unset = UNSET
+    """Whether gateways, orchestrators and servers are stopped. Volumes, Secrets, Services and etcd are kept."""
+    deletion_protection: bool | Unset = UNSET
+    """Whether deletion of the cluster is denied until this is false. A flag of the operator decides when left out."""
     rules: ClassVar = (
         Cel("has(self.cells) && size(self.cells) > 0", "give at least one cell", ".cells"),
         Cel(
@@ -338,6 +346,8 @@ class MultigresClusterStatus(ApiStruct):
     """The Service through which applications reach Postgres."""
     endpoint: str | Unset = UNSET
     """Host and port of that Service."""
+    external_endpoint: str | Unset = UNSET
+    """Host and port at which the gateways are reached from outside, with externalGateway."""
     connection_secret: str | Unset = UNSET
     """The Secret that an application mounts: host, port, user, password, dbname and uri."""
     client_service: str | Unset = UNSET
@@ -345,7 +355,7 @@ class MultigresClusterStatus(ApiStruct):
     peer_service: str | Unset = UNSET
     """The peer Service of the global topology server."""
     retained_claims: Annotated[list[str], Meta(max_length=200, extra_json_schema=ATOMIC)] | Unset = UNSET
-    """Volume claims kept from deleted shards and pools."""
+    """Volume claims that are kept and not used: of deleted shards, pools and topology servers; the first 200."""
     components: int | Unset = UNSET
     """The size of the cluster: cells, shards, orchestrators and Postgres servers together. It has a limit."""
 

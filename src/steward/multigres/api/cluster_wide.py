@@ -12,19 +12,18 @@ from msgspec import Meta
 from steward.multigres.api.cluster import PasswordSecret
 from steward.multigres.api.images import Images
 from steward.multigres.api.observability import LogLevels, Observability
-from steward.multigres.api.scalars import UNSET, ApiStruct, CellName, DurabilityPolicy, ObjectName, Unset
-from steward.multigres.api.topo import TopoReference
+from steward.multigres.api.scalars import (
+    UNSET,
+    ApiStruct,
+    CellName,
+    DurabilityPolicy,
+    ObjectName,
+    PodVersion,
+    Unset,
+)
+from steward.multigres.api.topo import TopologyReconciliation, TopoReference
 
 CellNodeLabels = Annotated[dict[CellName, Annotated[dict[str, str], Meta(max_length=4)]], Meta(max_length=50)]
-
-
-class TopologyReconciliation(ApiStruct):
-    """What the operator does in the topology server for this cell."""
-
-    register_cell: bool | Unset = UNSET
-    """Write the cell's record."""
-    prune_tablets: bool | Unset = UNSET
-    """Delete records of poolers whose pods no longer exist."""
 
 
 class TopoServerRef(ApiStruct):
@@ -49,6 +48,8 @@ class ClusterWide(ApiStruct, kw_only=True):
     """Telemetry of the containers."""
     log_levels: LogLevels | Unset = UNSET
     """Log levels of the containers."""
+    objects_version: PodVersion | Unset = UNSET
+    """The version of the pods that the operator builds; 1 when left out."""
     property_order: ClassVar[tuple[str, ...]] = ()
 
 

@@ -14,6 +14,7 @@ from steward.multigres.api.scalars import (
     ApiStruct,
     CellName,
     CellNames,
+    Duration,
     PoolName,
     Quantity,
     Retention,
@@ -77,6 +78,29 @@ class Stateless(ApiStruct):
     """Labels added to the pods. They never replace labels of the operator."""
 
 
+class Buffering(ApiStruct):
+    """Requests that gateways hold while a shard has no primary, and repeat when it has one again. Requests of open
+    transactions are not held: their client gets an error."""
+
+    enabled: bool | Unset = UNSET
+    """Whether requests are held; true when left out."""
+    window: Duration | Unset = UNSET
+    """How long a request is held at most before it fails; 30s when left out. Not longer than maxFailoverDuration."""
+    max_failover_duration: Duration | Unset = UNSET
+    """How long requests of one failover are held; then all fail. 30s, or the window if longer, when left out."""
+    min_time_between_failovers: Duration | Unset = UNSET
+    """Requests are not held in this time after a failover; 1s when left out."""
+    size: Annotated[int, Meta(ge=1, le=1_000_000)] | Unset = UNSET
+    """How many requests each gateway holds; above it the oldest one fails. 1000 when left out."""
+
+
+class MultiGateway(Stateless):
+    """The gateways of a cell."""
+
+    buffering: Buffering | Unset = UNSET
+    """Requests that are held during a failover."""
+
+
 class MultiOrch(Stateless):
     """The orchestrator of a shard: one Deployment in each of its cells."""
 
@@ -88,7 +112,8 @@ class Pool(ApiStruct):
     """Postgres servers with the same settings: one StatefulSet in each of its cells."""
 
     type: Literal["readWrite", "readOnly"] | Unset = UNSET
-    """readWrite pools may hold the primary; readOnly pools hold replicas only."""
+    """What the pool is meant for. Multigres does not know the difference yet: the servers of a readOnly pool confirm
+    writes and may become primary, and Steward treats both types alike."""
     cells: CellNames | Unset = UNSET
     """In which cells the pool runs. All cells of the cluster when empty or left out."""
     cell: CellName | Unset = UNSET

@@ -1,4 +1,4 @@
-"""The eight kinds: first those that users write, then those that the operator creates."""
+"""The nine kinds: first those that users write, then those that the operator creates."""
 
 from steward.kube.crd.schema import CustomKind
 from steward.multigres.api import (
@@ -6,6 +6,7 @@ from steward.multigres.api import (
     cell_template,
     cluster,
     core_template,
+    multigres_backup,
     shard,
     shard_template,
     tablegroup,
@@ -14,6 +15,7 @@ from steward.multigres.api import (
 
 CUSTOM_KINDS: tuple[CustomKind, ...] = (
     cluster.CUSTOM_KIND,
+    multigres_backup.CUSTOM_KIND,
     core_template.CUSTOM_KIND,
     cell_template.CUSTOM_KIND,
     shard_template.CUSTOM_KIND,

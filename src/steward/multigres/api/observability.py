@@ -32,7 +32,7 @@ class Observability(ApiStruct):
     logs_exporter: Exporter | Unset = UNSET
     """Where logs go."""
     metric_export_interval: Annotated[str, Meta(max_length=32)] | Unset = UNSET
-    """Milliseconds between two exports of metrics."""
+    """Time between two exports of metrics: a duration such as `15s`, or a number of milliseconds."""
     metrics_temporality: Literal["cumulative", "delta"] | Unset = UNSET
     """Whether metrics are sums since the start or since the last export."""
     traces_sampler: Annotated[str, Meta(max_length=64)] | Unset = UNSET

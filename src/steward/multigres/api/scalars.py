@@ -55,10 +55,14 @@ Quantity = Annotated[
         extra_json_schema={"x-kubernetes-int-or-string": True, "pattern": QUANTITY_PATTERN, "maxLength": 63}
     ),
 ]
+Duration = Annotated[str, Meta(max_length=16, pattern=r"^([0-9]+(ms|s|m|h))+$")]
+PodVersion = Annotated[int, Meta(ge=1)]
 Retention = Literal["Retain", "Delete"]
 LogLevel = Literal["debug", "info", "warn", "error"]
 DurabilityPolicy = Literal["AT_LEAST_2", "MULTI_CELL_AT_LEAST_2"]
-Phase = Literal["Initializing", "Progressing", "Healthy", "Degraded", "Unknown"]
+Phase = Literal[
+    "Initializing", "Progressing", "Healthy", "Degraded", "Unknown", "Stopped", "Paused", "Hibernated"
+]
 
 # Kubernetes types that are copied into pods as they are: their schemas would make the CRDs too large for client-side
 # apply, and the API server validates them when the pod template is applied.

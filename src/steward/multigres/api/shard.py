@@ -1,6 +1,6 @@
 """Shard: orchestrators and pools of one part of a table group. Created by the operator, not by users."""
 
-from typing import Annotated
+from typing import Annotated, Literal
 
 from msgspec import Meta
 
@@ -10,6 +10,7 @@ from steward.multigres.api.cluster import InitdbArgs, PostgresConfig
 from steward.multigres.api.cluster_wide import TableGroupWide
 from steward.multigres.api.compute import MultiOrch, Pools, PvcDeletionPolicy
 from steward.multigres.api.group import GROUP, VERSION, Metadata
+from steward.multigres.api.multigres_backup import BackupType, Time
 from steward.multigres.api.scalars import (
     ATOMIC,
     UNSET,
@@ -66,6 +67,44 @@ class ShardSpec(TableGroupWide):
     )
 
 
+class ServerStatus(ApiStruct):
+    """One Postgres server."""
+
+    pod: str
+    """Its pod."""
+    state: str
+    """Ready, Starting, NotStreaming, Down, Quarantined, Unregistered, Terminating, Missing or Unknown."""
+    since: Annotated[str, Meta(extra_json_schema={"format": "date-time"})]
+    """Since when it has been in this state."""
+    role: Literal["Primary", "Standby"] | Unset = UNSET
+    """Primary or Standby; left out while it is neither."""
+    cell: str | Unset = UNSET
+    """Its cell."""
+    pool: str | Unset = UNSET
+    """Its pool."""
+    lag: str | Unset = UNSET
+    """How far a standby is behind the primary, at least; in steps. As WAL, from 64Mi on, or as time, from 30s on."""
+
+
+class ShardBackupStatus(ApiStruct):
+    """The backups of a shard: times, not ages, so that nothing is written while nothing happens."""
+
+    last_backup: str | Unset = UNSET
+    """The newest complete backup in the repository."""
+    last_backup_type: BackupType | Unset = UNSET
+    """Its type."""
+    last_backup_at: Time | Unset = UNSET
+    """When it was complete."""
+    next_backup_at: Time | Unset = UNSET
+    """When the schedule makes the next one."""
+    backups: int | Unset = UNSET
+    """How many complete backups the repository has."""
+    verified_at: Time | Unset = UNSET
+    """When all files of the repository were read last."""
+    verification_error: str | Unset = UNSET
+    """What that found; left out if nothing."""
+
+
 class ShardStatus(ApiStruct):
     """Observed state."""
 
@@ -79,8 +118,12 @@ class ShardStatus(ApiStruct):
     """Summary in one sentence."""
     cells: Annotated[list[str], Meta(extra_json_schema=ATOMIC)] | Unset = UNSET
     """Cells in which the shard runs."""
+    primary: str | Unset = UNSET
+    """The pod of the primary; left out if there is none or it is unknown."""
     primary_cell: str | Unset = UNSET
     """The cell of the primary."""
+    servers: Annotated[list[ServerStatus], Meta(max_length=64, extra_json_schema=ATOMIC)] | Unset = UNSET
+    """The Postgres servers, by name. Of more than 64, those that are not ready are preferred."""
     orch_ready: bool | Unset = UNSET
     """Whether all orchestrators are ready."""
     pools_ready: bool | Unset = UNSET
@@ -91,6 +134,8 @@ class ShardStatus(ApiStruct):
     """How many Postgres servers are ready."""
     retained_claims: Annotated[list[str], Meta(max_length=200, extra_json_schema=ATOMIC)] | Unset = UNSET
     """Volume claims kept from deleted pools."""
+    backup: ShardBackupStatus | Unset = UNSET
+    """Its backups."""
     backup_certificate: str | Unset = UNSET
     """A digest of the backup service's certificate."""
     backup_certificate_renewals: int | Unset = UNSET
@@ -114,8 +159,9 @@ CUSTOM_KIND = CustomKind(
     short_names=("srd",),
     columns=(
         Column("Ready", ".status.conditions[?(@.type=='Ready')].status"),
-        Column("Primary", ".status.primaryCell"),
+        Column("Primary", ".status.primary"),
         Column("Phase", ".status.phase"),
+        Column("Last Backup", ".status.backup.lastBackupAt", "date"),
         Column("Age", ".metadata.creationTimestamp", "date"),
     ),
 )

@@ -99,6 +99,16 @@ class LocalTopoServer(ApiStruct):
     rules: ClassVar = (EXACTLY_ONE,)
 
 
+class TopologyReconciliation(ApiStruct):
+    """What the operator does in the topology server."""
+
+    register_cell: bool | Unset = UNSET
+    """Write the records of cells, and delete them with their cells; true when left out. Without a record, gateways and
+    servers of the cell do not start."""
+    prune_tablets: bool | Unset = UNSET
+    """Delete records of poolers whose pods no longer exist; true when left out."""
+
+
 class TopoReference(ApiStruct):
     """How a component reaches a topology server."""
 

@@ -14,6 +14,7 @@ from steward.multigres.api.scalars import (
     LocationName,
     Path,
     Phase,
+    PodVersion,
     PullPolicy,
     PullSecrets,
     Unset,
@@ -44,6 +45,8 @@ class TopoServerSpec(ApiStruct):
     """The zone of its cell; any zone when left out."""
     region: LocationName | Unset = UNSET
     """The region of its cell."""
+    objects_version: PodVersion | Unset = UNSET
+    """The version of the pods that the operator builds; 1 when left out."""
 
 
 class TopoServerStatus(ApiStruct):

@@ -1,4 +1,4 @@
-"""When changes of templates are applied to a cluster."""
+"""When changes of templates, and of pods by a new version of the operator, are applied to a cluster."""
 
 from typing import Annotated, ClassVar, Literal
 
@@ -9,7 +9,7 @@ from steward.multigres.api.scalars import UNSET, ApiStruct, Unset
 
 
 class UpdateWindow(ApiStruct):
-    """When template changes may take effect."""
+    """When changes may take effect."""
 
     cron: Annotated[str, Meta(min_length=1, max_length=128)]
     """Start of the window as a cron expression, for example `0 2 * * SUN`."""
@@ -20,10 +20,11 @@ class UpdateWindow(ApiStruct):
 
 
 class UpdatePolicy(ApiStruct):
-    """When changes of templates are applied to this cluster."""
+    """When changes of templates, and of pods by a new version of the operator, are applied to this cluster."""
 
     template_changes: Literal["Auto", "Manual", "Window"] | Unset = UNSET
-    """Auto: at once (the default). Manual: when accepted. Window: when the window opens."""
+    """Auto: at once (the default). Manual: when accepted. Window: when the window opens. Changes by a new version of
+    the operator reach a limited number of clusters at a time."""
     window: UpdateWindow | Unset = UNSET
     """The window for `Window`."""
     accepted_revision: Annotated[str, Meta(max_length=64)] | Unset = UNSET

@@ -68,6 +68,8 @@ class CertificateReconciler:
         shard = self.shards.get(key)
         if shard is None or shard.metadata.deletion_timestamp is not None:
             return DONE
+        if self.context.paused.includes(Ref(SHARD, key)):
+            return DONE
         plan = await (self._check_user_secret(shard) if _has_user_secret(shard) else self._renew(shard))
         return (await self.executor.execute(plan, Ref(SHARD, key))).result
 

@@ -23,7 +23,7 @@ PERIOD = "multigres.com/graceful-shutdown-period"
 STARTED = "multigres.com/graceful-shutdown-started"
 REMOVAL_REQUESTED = "multigres.com/removal-asked"
 DELETION_ANNOTATIONS = (PROTECTION, FORCE, PERIOD)
-"""Set by users. STARTED and REMOVAL_REQUESTED are set by the operator."""
+"""Set by users. STARTED is set by the operator; REMOVAL_REQUESTED was by earlier releases and is removed with it."""
 
 ENABLED, DISABLED = "enabled", "disabled"
 POOLER_FACTOR = 2.0

@@ -40,7 +40,7 @@ from steward.multigres.rollout.volumes import ordinal_of
 from steward.multigres.views import PodView
 
 CERTIFICATE_SUFFIXES = ("-pgbackrest-ca", "-pgbackrest-tls")
-CONFIG_SUFFIXES = ("pg-hba", "exporter-queries")
+CONFIG_SUFFIXES = ("pg-hba", "exporter-queries", "postgres-config")
 TEMPLATE_LABELS = ("multigres.com/template-kind", "multigres.com/template")
 
 

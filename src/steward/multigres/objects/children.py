@@ -12,12 +12,7 @@ from steward.kube.crd.schema import property_names
 from steward.multigres import names
 from steward.multigres.api.cell import CellSpec, CellTopoServer
 from steward.multigres.api.cluster import MultigresClusterSpec
-from steward.multigres.api.cluster_wide import (
-    ClusterWide,
-    TableGroupWide,
-    TopologyReconciliation,
-    TopoServerRef,
-)
+from steward.multigres.api.cluster_wide import ClusterWide, TableGroupWide, TopoServerRef
 from steward.multigres.api.group import API_VERSION
 from steward.multigres.api.images import Images
 from steward.multigres.api.observability import LogLevels
@@ -37,6 +32,7 @@ from steward.multigres.objects.metadata import (
     metadata,
     node_selector,
 )
+from steward.multigres.objects.versions import written_version
 from steward.multigres.resolution import defaults
 from steward.multigres.resolution.layers import Layer, merge_layers
 from steward.multigres.resolution.resolved import (
@@ -47,9 +43,6 @@ from steward.multigres.resolution.resolved import (
 )
 
 P = TypeVar("P", bound=ApiStruct)
-
-TOPOLOGY = TopologyReconciliation(register_cell=True, prune_tablets=True)
-
 
 # Kinds that drain before deletion. They are created with their finalizer, so that they are never without it.
 DRAINED_KINDS = ("TopoServer", "Cell", "Shard")
@@ -70,15 +63,18 @@ def _fields_in_order(spec: ApiStruct) -> Manifest:
     return {name: fields[name] for name in property_names(type(spec)) if name in fields}
 
 
-def cluster_wide(owner: Owner, cluster: ResolvedCluster, spec: MultigresClusterSpec) -> ClusterWide:
+def cluster_wide(
+    owner: Owner, cluster: ResolvedCluster, spec: MultigresClusterSpec, version: int
+) -> ClusterWide:
     """The fields that Cells and TableGroups take over from the cluster as they are."""
     return ClusterWide(
         images=cluster.images,
         global_topo_server=cluster.topo.reference,
         topo_server_ref=_topo_server_ref(owner, cluster),
-        topology_reconciliation=TOPOLOGY,
+        topology_reconciliation=cluster.topology,
         observability=spec.observability,
         log_levels=_log_levels(spec),
+        objects_version=written_version(version),
     )
 
 
@@ -87,18 +83,19 @@ def inherited_fields(source: P, declared: type[P]) -> dict[str, Any]:
     return {field: getattr(source, field) for field in declared.__struct_fields__}
 
 
-def global_topo_server(owner: Owner, cluster: ResolvedCluster) -> Manifest | None:
+def global_topo_server(owner: Owner, cluster: ResolvedCluster, shared: ClusterWide) -> Manifest | None:
     """None if the cluster uses an external topology server."""
     if cluster.topo.etcd is None:
         return None
-    spec = topo_server_spec(cluster.topo.etcd, cluster.images)
+    spec = topo_server_spec(cluster.topo.etcd, shared)
     name = names.global_topo(owner.name)
     return child_manifest(owner, "TopoServer", name, component_labels(owner.name, "global-topo"), spec)
 
 
 def topo_server_spec(
-    etcd: Etcd, images: Images, zone: str | Unset = UNSET, region: str | Unset = UNSET
+    etcd: Etcd, shared: ClusterWide, zone: str | Unset = UNSET, region: str | Unset = UNSET
 ) -> TopoServerSpec:
+    images = or_default(shared.images, Images())
     return TopoServerSpec(
         image=etcd.image,
         replicas=etcd.replicas,
@@ -110,6 +107,7 @@ def topo_server_spec(
         image_pull_secrets=images.image_pull_secrets,
         zone=zone,
         region=region,
+        objects_version=shared.objects_version,
     )
 
 
@@ -123,7 +121,7 @@ def local_topo_server(owner: Owner, cluster: str, spec: CellSpec) -> Manifest | 
         "local-topo",
         cell_location_labels(spec.name, or_default(spec.zone, ""), or_default(spec.region, "")),
     )
-    server_spec = topo_server_spec(server.etcd, or_default(spec.images, Images()), spec.zone, spec.region)
+    server_spec = topo_server_spec(server.etcd, spec, spec.zone, spec.region)
     return child_manifest(owner, "TopoServer", names.local_topo(owner.name), labels, server_spec)
 
 

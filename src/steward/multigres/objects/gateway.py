@@ -25,7 +25,9 @@ from steward.multigres.objects.pod_spec import (
 )
 from steward.multigres.objects.services import service
 from steward.multigres.objects.topo_access import topo_access
+from steward.multigres.objects.versions import FAILOVER_BUFFERING, version_of
 from steward.multigres.resolution import defaults
+from steward.multigres.resolution.buffering import complete_buffering
 
 COMPONENT = "multigateway"
 HTTP, GRPC = Port("http", 15100), Port("grpc", 15170)
@@ -63,17 +65,35 @@ def _program(spec: CellSpec, images: Images) -> ContainerProgram:
             "--hostname=$(POD_IP)",
             "--service-id=$(POD_NAME)",
             f"--log-level={or_default(levels.multigateway, 'info')}",
+            *_buffering_flags(spec),
         ],
         [
             downward_api_env("POD_IP", "status.podIP"),
             downward_api_env("POD_NAME", "metadata.name"),
-            *telemetry_env(spec.observability, COMPONENT),
+            *telemetry_env(spec.observability, COMPONENT, version_of(spec.objects_version)),
         ],
         (HTTP, GRPC, POSTGRES, REPLICA),
-        http_probes("/ready", "/live", HTTP.name),
+        http_probes("/ready", "/live", HTTP.name, version_of(spec.objects_version)),
         [*topo.volumes, *sampling_volumes(spec.observability)],
         [*topo.mounts, *sampling_mounts(spec.observability)],
     )
+
+
+def _buffering_flags(spec: CellSpec) -> list[str]:
+    """Gateways of an older version get them as well once the user sets a field: an edit takes effect at once."""
+    written = or_default(spec.multi_gateway, defaults.GATEWAY).buffering
+    if written is UNSET and version_of(spec.objects_version) < FAILOVER_BUFFERING:
+        return []
+    buffering = complete_buffering(written)
+    if not buffering.enabled:
+        return []
+    return [
+        "--buffer-enabled",
+        f"--buffer-window={buffering.window}",
+        f"--buffer-max-failover-duration={buffering.max_failover_duration}",
+        f"--buffer-min-time-between-failovers={buffering.min_time_between_failovers}",
+        f"--buffer-size={buffering.size}",
+    ]
 
 
 def cluster_gateway_service(owner: Owner, external: ExternalGateway | None) -> Manifest:

@@ -15,6 +15,7 @@ from steward.multigres.objects.pod_spec import (
 )
 from steward.multigres.objects.services import service
 from steward.multigres.objects.topo_access import topo_access
+from steward.multigres.objects.versions import version_of
 from steward.multigres.resolution import defaults
 from steward.multigres.resolution.resolved import ResolvedCluster
 
@@ -38,7 +39,7 @@ def multiadmin_objects(owner: Owner, cluster: ResolvedCluster, shared: ClusterWi
             "--service-map=grpc-multiadmin",
             f"--log-level={or_default(levels.multiadmin, 'info')}",
         ],
-        telemetry_env(shared.observability, COMPONENT),
+        telemetry_env(shared.observability, COMPONENT, version_of(shared.objects_version)),
         (HTTP, GRPC),
         http_probes("/ready", "/live", HTTP.name),
         [*topo.volumes, *sampling_volumes(shared.observability)],

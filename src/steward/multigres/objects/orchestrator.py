@@ -16,10 +16,15 @@ from steward.multigres.objects.pod_spec import (
 from steward.multigres.objects.services import service
 from steward.multigres.objects.shard_inputs import ShardInputs
 from steward.multigres.objects.topo_access import topo_access
+from steward.multigres.objects.versions import SHORT_ELECTION_WAIT
 from steward.multigres.resolution import defaults
 
 COMPONENT = "multiorch"
 HTTP, GRPC = Port("http", 15300), Port("grpc", 15370)
+ELECTION_WAIT_SECONDS, ELECTION_JITTER_SECONDS = 2, 1
+"""How long an orchestrator waits before it elects another primary. Its own default of 4 to 12 s also holds for a
+planned switch, and writes wait for all of it. Less than the 2 s that a primary needs to become a standby is harmful: a
+server that is restarting at the election has changes that no other server has, and must be rewound."""
 
 
 def orchestrator_objects(shard: ShardInputs) -> list[Manifest]:
@@ -58,14 +63,24 @@ def _program(shard: ShardInputs, cell: str, images: Images) -> ContainerProgram:
             "--hostname=$(POD_IP)",
             "--service-id=$(POD_NAME)",
             f"--log-level={or_default(levels.multiorch, 'info')}",
+            *_election_flags(shard),
         ],
         [
             downward_api_env("POD_IP", "status.podIP"),
             downward_api_env("POD_NAME", "metadata.name"),
-            *telemetry_env(spec.observability, COMPONENT),
+            *telemetry_env(spec.observability, COMPONENT, shard.version),
         ],
         (HTTP, GRPC),
-        http_probes("/ready", "/live", HTTP.name),
+        http_probes("/ready", "/live", HTTP.name, shard.version),
         [*topo.volumes, *sampling_volumes(spec.observability)],
         [*topo.mounts, *sampling_mounts(spec.observability)],
     )
+
+
+def _election_flags(shard: ShardInputs) -> list[str]:
+    if shard.version < SHORT_ELECTION_WAIT:
+        return []
+    return [
+        f"--leader-failover-grace-period-base={ELECTION_WAIT_SECONDS}s",
+        f"--leader-failover-grace-period-max-jitter={ELECTION_JITTER_SECONDS}s",
+    ]

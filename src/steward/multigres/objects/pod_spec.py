@@ -9,11 +9,13 @@ from typing import Any, NamedTuple
 
 from msgspec import UNSET, to_builtins
 
+from steward.kube.objects.durations import parse_duration
 from steward.multigres.api.compute import MultiOrch, Pool, Resources, Stateless
 from steward.multigres.api.images import Images
 from steward.multigres.api.observability import Observability
 from steward.multigres.api.unset import or_default
 from steward.multigres.objects.metadata import HOSTNAME_LABEL, NODE_ZONE_LABEL, Manifest, selector
+from steward.multigres.objects.versions import EXPORT_INTERVAL_IN_MILLISECONDS, FIRST, LENIENT_LIVENESS
 
 NONROOT_UID = 65532
 SAMPLING_DIRECTORY = "/etc/otel"
@@ -34,13 +36,19 @@ class Port(NamedTuple):
         return {"name": self.name, "port": self.number, "protocol": "TCP", "targetPort": self.name}
 
 
-def http_probes(ready: str, live: str, port: str) -> Manifest:
+def http_probes(ready: str, live: str, port: str, version: int = FIRST) -> Manifest:
     """Start-up may take 150 s: the kubelet must not kill a server that is still restoring a backup."""
     return {
         "startupProbe": {**_http_get(ready, port), "periodSeconds": 5, "failureThreshold": 30},
-        "livenessProbe": {**_http_get(live, port), "periodSeconds": 10},
+        "livenessProbe": {**_http_get(live, port), "periodSeconds": 10, **_liveness_limits(version)},
         "readinessProbe": {**_http_get(ready, port), "periodSeconds": 5},
     }
+
+
+def _liveness_limits(version: int) -> Manifest:
+    """A node that is short of processor or disk time answers late. With the kubelet's limits of one second and three
+    tries it then kills servers, which makes their start one more load on the node."""
+    return {} if version < LENIENT_LIVENESS else {"timeoutSeconds": 5, "failureThreshold": 6}
 
 
 def _http_get(path: str, port: str) -> Manifest:
@@ -121,7 +129,7 @@ def downward_api_env(name: str, path: str) -> Manifest:
     return {"name": name, "valueFrom": {"fieldRef": {"apiVersion": "v1", "fieldPath": path}}}
 
 
-def telemetry_env(settings: Observability | Any, component: str) -> list[Manifest]:
+def telemetry_env(settings: Observability | Any, component: str, version: int) -> list[Manifest]:
     """OTEL_* variables of one container; none without an endpoint."""
     if settings is UNSET or or_default(settings.otlp_endpoint, "") in ("", TELEMETRY_OFF):
         return []
@@ -131,7 +139,7 @@ def telemetry_env(settings: Observability | Any, component: str) -> list[Manifes
         "OTEL_TRACES_EXPORTER": settings.traces_exporter,
         "OTEL_METRICS_EXPORTER": settings.metrics_exporter,
         "OTEL_LOGS_EXPORTER": settings.logs_exporter,
-        "OTEL_METRIC_EXPORT_INTERVAL": settings.metric_export_interval,
+        "OTEL_METRIC_EXPORT_INTERVAL": _export_interval(settings.metric_export_interval, version),
         "OTEL_EXPORTER_OTLP_METRICS_TEMPORALITY_PREFERENCE": settings.metrics_temporality,
         "OTEL_TRACES_SAMPLER": settings.traces_sampler,
         "OTEL_SERVICE_NAME": component,
@@ -139,6 +147,16 @@ def telemetry_env(settings: Observability | Any, component: str) -> list[Manifes
     if settings.sampling_config_ref is not UNSET:
         values["OTEL_TRACES_SAMPLER_CONFIG"] = f"{SAMPLING_DIRECTORY}/{SAMPLING_KEY}"
     return [{"name": name, "value": value} for name, value in values.items() if value is not UNSET]
+
+
+def _export_interval(written: str | Any, version: int) -> str | Any:
+    """The programs read milliseconds and ignore any other text."""
+    if written is UNSET or version < EXPORT_INTERVAL_IN_MILLISECONDS:
+        return written
+    try:
+        return str(round(parse_duration(written) * 1000))
+    except ValueError:
+        return written
 
 
 def sampling_volumes(settings: Observability | Any) -> list[Manifest]:

@@ -33,7 +33,7 @@ from steward.multigres.objects.pool_containers import (
     pooler_container,
 )
 from steward.multigres.objects.services import headless_service
-from steward.multigres.objects.shard_inputs import ShardInputs
+from steward.multigres.objects.shard_inputs import ShardInputs, copies_postgres_config
 from steward.multigres.objects.topo_access import topo_access
 from steward.multigres.objects.volumes import claim_template, retention_policy
 from steward.multigres.resolution import defaults
@@ -135,16 +135,19 @@ def _volumes(shard: ShardInputs, access: BackupAccess) -> list[Manifest]:
         *topo_access(shard.spec.global_topo_server).volumes,
         *sampling_volumes(shard.spec.observability),
     ]
-    config = shard.spec.postgres_config_ref
-    if config is not UNSET:
-        items = [{"key": config.key, "path": "postgresql.conf"}]
-        volumes.append(
-            {
-                "name": "postgres-config",
-                "configMap": {"name": config.name, "defaultMode": 420, "items": items},
-            }
-        )
+    if shard.mounts_postgres_config:
+        volumes.append(_postgres_config(shard))
     return volumes
+
+
+def _postgres_config(shard: ShardInputs) -> Manifest:
+    reference, path = shard.spec.postgres_config_ref, "postgresql.conf"
+    if reference is UNSET or copies_postgres_config(shard.spec):
+        name, key = shard.object_name("postgres-config"), path
+    else:
+        name, key = reference.name, reference.key
+    items = [{"key": key, "path": path}]
+    return {"name": "postgres-config", "configMap": {"name": name, "defaultMode": 420, "items": items}}
 
 
 def _config_map(volume: str, name: str) -> Manifest:

@@ -2,8 +2,6 @@
 
 from typing import NamedTuple
 
-from msgspec import UNSET
-
 from steward.multigres.api.compute import Pool
 from steward.multigres.api.images import Images
 from steward.multigres.api.unset import or_default
@@ -21,6 +19,12 @@ from steward.multigres.objects.pod_spec import (
 )
 from steward.multigres.objects.shard_inputs import ShardInputs
 from steward.multigres.objects.topo_access import topo_access
+from steward.multigres.objects.versions import (
+    CREATED_DATABASE,
+    POSTGRES_CONFIG_FROM_INITDB,
+    POSTGRES_READINESS,
+    SAMPLING_RULES_IN_PGCTLD,
+)
 from steward.multigres.resolution import defaults
 
 HTTP, GRPC = Port("http", 15200), Port("grpc", 15270)
@@ -28,7 +32,8 @@ POSTGRES, METRICS = Port("postgres", 5432), Port("metrics", 9187)
 PGCTLD_HTTP, PGCTLD_GRPC = Port("pgctld-http", 15400), 15470
 POOLER_DIRECTORY = "/var/lib/pooler"
 DATA_DIRECTORY = f"{POOLER_DIRECTORY}/pg_data"
-SOCKET = f"{POOLER_DIRECTORY}/pg_sockets/.s.PGSQL.{POSTGRES.number}"
+SOCKET_DIRECTORY = f"{POOLER_DIRECTORY}/pg_sockets"
+SOCKET = f"{SOCKET_DIRECTORY}/.s.PGSQL.{POSTGRES.number}"
 PASSWORD_FILE = "/etc/postgres-password/password"
 CONFIG_FILE = "/etc/pgctld/postgres-config/postgresql.conf"
 EXPORTER_IMAGE = "quay.io/prometheuscommunity/postgres-exporter:v0.20.1"
@@ -72,7 +77,7 @@ def pgctld_container(pod: PoolPod) -> Manifest:
         "env": [
             *_postgres_env(pod),
             *pod.backup.env,
-            *telemetry_env(pod.shard.spec.observability, "pgctld"),
+            *telemetry_env(pod.shard.spec.observability, "pgctld", pod.shard.version),
         ],
         "ports": [PGCTLD_HTTP.container_port()],
         "resources": resource_requirements(pod.pool.postgres),
@@ -81,9 +86,29 @@ def pgctld_container(pod: PoolPod) -> Manifest:
             *_data_mounts(pod),
             {"name": "pg-hba-template", "mountPath": "/etc/pgctld", "readOnly": True},
             *_config_mounts(pod),
+            *_sampling_mounts(pod),
         ],
-        **http_probes("/live", "/live", PGCTLD_HTTP.name),
+        **http_probes("/live", "/live", PGCTLD_HTTP.name, pod.shard.version),
+        **_postgres_readiness(pod.shard.version),
     }
+
+
+def _postgres_readiness(version: int) -> Manifest:
+    """Asks Postgres itself: pgctld is alive long before it, and stays so when Postgres fails. Only readiness does:
+    pgctld and multiorch repair Postgres, and a restart of the container would interrupt them."""
+    if version < POSTGRES_READINESS:
+        return {}
+    command = [
+        "pg_isready",
+        "--quiet",
+        f"--host={SOCKET_DIRECTORY}",
+        f"--port={POSTGRES.number}",
+        f"--username={defaults.SUPERUSER}",
+        f"--dbname={defaults.SYSTEM_DATABASE}",
+        "--timeout=3",
+    ]
+    timings = {"periodSeconds": 5, "timeoutSeconds": 5, "failureThreshold": 2}
+    return {"readinessProbe": {"exec": {"command": command}, **timings}}
 
 
 def _postgres_env(pod: PoolPod) -> list[Manifest]:
@@ -94,8 +119,12 @@ def _postgres_env(pod: PoolPod) -> list[Manifest]:
     }
     if arguments := or_default(pod.shard.spec.initdb_args, ""):
         values["POSTGRES_INITDB_ARGS"] = arguments
-    if pod.shard.spec.postgres_config_ref is not UNSET:
+    # Only at initdb does pgctld add the line that includes the file; Postgres ignores a file that is missing.
+    if pod.shard.mounts_postgres_config or pod.shard.version >= POSTGRES_CONFIG_FROM_INITDB:
         values["POSTGRES_INITDB_EXTRA_CONF"] = CONFIG_FILE
+    # Gateways refuse CREATE DATABASE: a database that initdb does not create cannot be created at all.
+    if pod.shard.version >= CREATED_DATABASE and pod.shard.path.database != defaults.SYSTEM_DATABASE:
+        values["POSTGRES_DB"] = pod.shard.path.database
     return [{"name": name, "value": value} for name, value in values.items()]
 
 
@@ -110,9 +139,14 @@ def _data_mounts(pod: PoolPod) -> list[Manifest]:
 
 
 def _config_mounts(pod: PoolPod) -> list[Manifest]:
-    if pod.shard.spec.postgres_config_ref is UNSET:
+    if not pod.shard.mounts_postgres_config:
         return []
     return [{"name": "postgres-config", "mountPath": "/etc/pgctld/postgres-config", "readOnly": True}]
+
+
+def _sampling_mounts(pod: PoolPod) -> list[Manifest]:
+    is_mounted = pod.shard.version >= SAMPLING_RULES_IN_PGCTLD
+    return sampling_mounts(pod.shard.spec.observability) if is_mounted else []
 
 
 def pooler_container(pod: PoolPod) -> Manifest:
@@ -127,13 +161,13 @@ def pooler_container(pod: PoolPod) -> Manifest:
             downward_api_env("POD_NAME", "metadata.name"),
             *_postgres_env(pod)[:3],
             *pod.backup.env,
-            *telemetry_env(spec.observability, "multipooler"),
+            *telemetry_env(spec.observability, "multipooler", pod.shard.version),
         ],
         "ports": [port.container_port() for port in (HTTP, GRPC, POSTGRES)],
         "resources": resource_requirements(pod.pool.multipooler),
         "securityContext": container_security_context(),
         "volumeMounts": [*_data_mounts(pod), *topo.mounts, *sampling_mounts(spec.observability)],
-        **http_probes("/ready", "/live", HTTP.name),
+        **http_probes("/ready", "/live", HTTP.name, pod.shard.version),
     }
 
 

@@ -24,6 +24,7 @@ from steward.multigres.objects.metadata import (
     component_labels,
 )
 from steward.multigres.objects.secrets import PASSWORD_KEY
+from steward.multigres.objects.versions import POSTGRES_CONFIG_COPY, version_of
 from steward.multigres.resolution import defaults
 from steward.multigres.views import ShardView
 
@@ -39,6 +40,17 @@ class ShardInputs(NamedTuple):
     certificates: str
     config_digest: str = ""
     certificate_renewals: int = 0
+    postgres_config: str | None = None
+    """The settings that servers read from the operator's copy of the user's ConfigMap."""
+
+    @property
+    def version(self) -> int:
+        return version_of(self.spec.objects_version)
+
+    @property
+    def mounts_postgres_config(self) -> bool:
+        """Also without a reference: settings that cannot be taken back stay."""
+        return self.spec.postgres_config_ref is not UNSET or self.postgres_config is not None
 
     def location_labels(self) -> dict[str, str]:
         return {
@@ -65,8 +77,15 @@ class ShardInputs(NamedTuple):
         return f"{self.owner.name}-{suffix}"
 
 
-def shard_inputs(shard: ShardView, config_digest: str = "") -> ShardInputs:
-    """`config_digest` is the hash of the ConfigMap with Postgres settings: pods are replaced when it changes."""
+def copies_postgres_config(spec: ShardSpec) -> bool:
+    """Whether pods mount the operator's copy of the user's ConfigMap; older pods mount the ConfigMap itself."""
+    return version_of(spec.objects_version) >= POSTGRES_CONFIG_COPY
+
+
+def shard_inputs(
+    shard: ShardView, config_digest: str = "", postgres_config: str | None = None
+) -> ShardInputs:
+    """`config_digest` is the hash of the Postgres settings: pods are replaced when it changes."""
     meta = shard.metadata
     secret, key = _password_key(shard)
     return ShardInputs(
@@ -78,6 +97,7 @@ def shard_inputs(shard: ShardView, config_digest: str = "") -> ShardInputs:
         certificates=certificate_secret(shard),
         config_digest=config_digest,
         certificate_renewals=or_default(shard.status.backup_certificate_renewals, 0),
+        postgres_config=postgres_config,
     )
 
 

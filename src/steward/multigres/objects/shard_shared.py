@@ -16,13 +16,9 @@ host    replication  all  0.0.0.0/0      scram-sha-256
 host    replication  all  ::/0           scram-sha-256
 """
 
+# Names must differ from those of the exporter's own collectors, such as pg_replication_lag: with the same metric twice
+# it answers every scrape with an error.
 EXPORTER_QUERIES = """\
-pg_replication_lag:
-  query: >-
-    SELECT CASE WHEN pg_is_in_recovery() THEN
-    COALESCE(EXTRACT(EPOCH FROM now() - pg_last_xact_replay_timestamp()), 0) ELSE 0 END AS seconds
-  metrics:
-    - seconds: {usage: GAUGE, description: Seconds since the last replayed transaction on a replica.}
 pg_archiving:
   query: SELECT archived_count, failed_count FROM pg_stat_archiver
   metrics:
@@ -31,12 +27,18 @@ pg_archiving:
 """
 
 
+POSTGRES_CONFIG, POSTGRES_CONFIG_KEY = "postgres-config", "postgresql.conf"
+
+
 def config_maps(shard: ShardInputs) -> list[Manifest]:
+    settings = shard.postgres_config
+    copy = {} if settings is None else {POSTGRES_CONFIG_KEY: settings}
     return [
         _config_map(shard, "pg-hba", "pg-hba-config", {"pg_hba_template.conf": PG_HBA}),
         _config_map(
             shard, "exporter-queries", "postgres-exporter-queries", {"queries.yaml": EXPORTER_QUERIES}
         ),
+        *([_config_map(shard, POSTGRES_CONFIG, POSTGRES_CONFIG, copy)] if copy else []),
     ]
 
 

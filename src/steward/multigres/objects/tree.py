@@ -39,16 +39,21 @@ from steward.multigres.objects.metadata import (
 )
 from steward.multigres.objects.shard_inputs import ShardInputs, shard_inputs
 from steward.multigres.objects.shards import shard_manifests
+from steward.multigres.objects.versions import NEWEST
+from steward.multigres.resolution.hibernation import HibernationStage, hibernate
 from steward.multigres.resolution.resolved import ResolvedCluster
 from steward.multigres.views import CellView, ShardView, TableGroupView, TopoServerView
 
 V = TypeVar("V")
 
 
-def cluster_objects(owner: Owner, spec: MultigresClusterSpec, resolved: ResolvedCluster) -> list[Manifest]:
-    server = children.global_topo_server(owner, resolved)
+def cluster_objects(
+    owner: Owner, spec: MultigresClusterSpec, resolved: ResolvedCluster, version: int
+) -> list[Manifest]:
+    """`version` is the version of the pods of the whole cluster."""
     external = None if spec.external_gateway is UNSET else spec.external_gateway
-    shared = children.cluster_wide(owner, resolved, spec)
+    shared = children.cluster_wide(owner, resolved, spec, version)
+    server = children.global_topo_server(owner, resolved, shared)
     return [
         *([] if server is None else [server]),
         *children.cell_manifests(owner, resolved, shared),
@@ -88,9 +93,13 @@ def shard_objects(shard: ShardInputs) -> list[Manifest]:
     ]
 
 
-def cluster_tree(owner: Owner, spec: MultigresClusterSpec, resolved: ResolvedCluster) -> Iterator[Manifest]:
+def cluster_tree(
+    owner: Owner, spec: MultigresClusterSpec, resolved: ResolvedCluster, version: int = NEWEST
+) -> Iterator[Manifest]:
     """All objects below a cluster, each before its own children. Every owner has the uid of the cluster."""
-    for manifest in cluster_objects(owner, spec, resolved):
+    if spec.hibernation is True:
+        resolved = hibernate(resolved, HibernationStage.SERVERS)
+    for manifest in cluster_objects(owner, spec, resolved, version):
         yield from _subtree(manifest, owner.uid)
 
 

@@ -7,10 +7,10 @@ without a memory limit can take its node down.
 from typing import Final
 
 from steward.multigres.api.backup import Backup, FilesystemBackup
-from steward.multigres.api.compute import MultiOrch, Pool, Resources, Stateless, Storage
+from steward.multigres.api.compute import MultiGateway, MultiOrch, Pool, Resources, Stateless, Storage
 from steward.multigres.api.images import Images
 from steward.multigres.api.observability import LogLevels
-from steward.multigres.api.topo import Etcd
+from steward.multigres.api.topo import Etcd, TopologyReconciliation
 
 DEFAULT_TEMPLATE = "default"
 SYSTEM_DATABASE = "postgres"
@@ -46,7 +46,7 @@ ETCD = Etcd(
 )
 MULTIADMIN = Stateless(replicas=1, resources=_compute("100m", "128Mi", "256Mi"))
 MULTIADMIN_WEB = Stateless(replicas=1, resources=_compute("50m", "64Mi", "128Mi"))
-GATEWAY = Stateless(replicas=1, resources=_compute("100m", "128Mi", "256Mi"))
+GATEWAY = MultiGateway(replicas=1, resources=_compute("100m", "128Mi", "256Mi"))
 ORCHESTRATOR = MultiOrch(replicas=1, resources=_compute("50m", "64Mi", "128Mi"))
 POOL = Pool(
     type="readWrite",
@@ -56,6 +56,7 @@ POOL = Pool(
     multipooler=_compute("100m", "128Mi", "256Mi"),
 )
 BACKUP = Backup(type="filesystem", filesystem=FilesystemBackup(path="/backups", storage=Storage(size="10Gi")))
+TOPOLOGY = TopologyReconciliation(register_cell=True, prune_tablets=True)
 LOG_LEVELS = LogLevels(
     pgctld="info", multipooler="info", multiorch="info", multiadmin="info", multigateway="info"
 )

@@ -4,17 +4,19 @@ from typing import NamedTuple
 
 from steward.multigres.api.cluster import MultigresClusterSpec
 from steward.multigres.resolution.cluster_size import cluster_size, least_size, size_problem
+from steward.multigres.resolution.durability import lost_durability
 from steward.multigres.resolution.resolve import resolve
 from steward.multigres.resolution.resolved import ClusterIdentity, ResolvedCluster, SpecProblem, Templates
 from steward.multigres.resolution.validation import validate, validate_update
 
 
 class ClusterChange(NamedTuple):
-    """`previous` is None for a new cluster."""
+    """`previous` is None for a new cluster; `is_forced` if a user lets servers go that the durability policy needs."""
 
     identity: ClusterIdentity
     previous: MultigresClusterSpec | None
     spec: MultigresClusterSpec
+    is_forced: bool = False
 
 
 class Examination(NamedTuple):
@@ -50,5 +52,12 @@ def examine(change: ClusterChange, templates: Templates) -> Examination:
     if too_large is not None:
         return Examination(before, None, [too_large])
     resolved = resolve(change.identity, change.spec, templates)
-    unsupported = [] if before is None or before.problems else validate_update(before, resolved)
+    unsupported = [] if before is None or before.problems else _unsupported(change, before, resolved)
     return Examination(before, resolved, [*validate(change.spec, resolved, accepted), *unsupported])
+
+
+def _unsupported(
+    change: ClusterChange, before: ResolvedCluster, resolved: ResolvedCluster
+) -> list[SpecProblem]:
+    durability = () if change.is_forced else lost_durability(before, resolved)
+    return [*validate_update(before, resolved), *durability]

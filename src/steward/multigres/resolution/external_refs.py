@@ -14,9 +14,10 @@ from steward.multigres import reasons
 from steward.multigres.api.cluster import MultigresClusterSpec
 from steward.multigres.api.compute import Storage
 from steward.multigres.api.scalars import Unset
+from steward.multigres.api.topo import ExternalTopoServer
 from steward.multigres.api.unset import or_default
 from steward.multigres.resolution import defaults
-from steward.multigres.resolution.resolved import ResolvedCluster
+from steward.multigres.resolution.resolved import ResolvedCluster, managed_etcds
 
 IS_DEFAULT_CLASS = "storageclass.kubernetes.io/is-default-class"
 
@@ -36,9 +37,8 @@ def referenced_storage_classes(resolved: ResolvedCluster) -> dict[str, str]:
 
 
 def _storages(resolved: ResolvedCluster) -> Iterator[tuple[str, Storage]]:
-    etcd = resolved.topo.etcd
-    if etcd is not None:
-        yield "spec.globalTopoServer.etcd.storage", _storage(etcd.storage)
+    for field, etcd in managed_etcds(resolved):
+        yield f"{field}.storage", _storage(etcd.storage)
     for located in resolved.shards():
         for name, pool in located.pools.items():
             yield f"{located.field}.pools[{name}].storage", _storage(pool.storage)
@@ -54,13 +54,20 @@ def _storage(storage: Storage | Unset) -> Storage:
 def referenced_secrets(spec: MultigresClusterSpec, resolved: ResolvedCluster) -> dict[str, str]:
     """Secrets that the operator reads, each with the field that references it."""
     secrets: dict[str, str] = {}
-    external = resolved.topo.external
-    if external is not None:
-        _add_secret(secrets, external.ca_secret, "spec.globalTopoServer.external.caSecret")
-        _add_secret(secrets, external.client_cert_secret, "spec.globalTopoServer.external.clientCertSecret")
+    for field, external in _external_servers(resolved):
+        _add_secret(secrets, external.ca_secret, f"{field}.caSecret")
+        _add_secret(secrets, external.client_cert_secret, f"{field}.clientCertSecret")
     if spec.postgres_password_secret_ref is not UNSET:
         secrets[spec.postgres_password_secret_ref.name] = "spec.postgresPasswordSecretRef.name"
     return secrets
+
+
+def _external_servers(resolved: ResolvedCluster) -> Iterator[tuple[str, ExternalTopoServer]]:
+    if resolved.topo.external is not None:
+        yield "spec.globalTopoServer.external", resolved.topo.external
+    for index, cell in enumerate(resolved.cells):
+        if cell.local_topo is not None and cell.local_topo.external is not UNSET:
+            yield f"spec.cells[{index}].spec.localTopoServer.external", cell.local_topo.external
 
 
 def _add_secret(secrets: dict[str, str], secret: str | Unset, field: str) -> None:

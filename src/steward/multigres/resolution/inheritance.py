@@ -7,6 +7,8 @@ from steward.multigres.api.compute import PvcDeletionPolicy
 from steward.multigres.resolution import defaults
 from steward.multigres.resolution.layers import Layer, merge_layers
 
+INHERITED_BY_ALL = ("schedule", "retention", "verify", "stale_after")
+"""Fields of a backup that say when and not where."""
 RETAIN = PvcDeletionPolicy(when_deleted="Retain", when_scaled="Retain")
 
 
@@ -17,7 +19,8 @@ def inherited_policy(*policies: PvcDeletionPolicy | msgspec.UnsetType) -> PvcDel
 
 
 def inherited_backup(*backups: Backup | msgspec.UnsetType) -> Backup:
-    """`backups` start with the nearest level. One of another type replaces those above; one of the same type merges."""
+    """`backups` start with the nearest level. One of the same type merges into those above; one of another type
+    replaces them, except for `INHERITED_BY_ALL`, which merge in any case."""
     result = defaults.BACKUP
     for backup in reversed(backups):
         if isinstance(backup, msgspec.UnsetType):
@@ -25,9 +28,14 @@ def inherited_backup(*backups: Backup | msgspec.UnsetType) -> Backup:
         result = (
             merge_layers(result, [Layer("", backup)])[0]
             if backup.type == result.type
-            else _on_defaults(backup)
+            else _replaced(result, backup)
         )
     return result
+
+
+def _replaced(above: Backup, backup: Backup) -> Backup:
+    kept = Backup(type=backup.type, **{name: getattr(above, name) for name in INHERITED_BY_ALL})
+    return merge_layers(kept, [Layer("", _on_defaults(backup))])[0]
 
 
 def _on_defaults(backup: Backup) -> Backup:

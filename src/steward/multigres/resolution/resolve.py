@@ -22,6 +22,7 @@ from steward.multigres.api.cluster import (
     InlineShard,
     MultigresClusterSpec,
     ShardEntry,
+    ShardOverrides,
     TableGroupEntry,
 )
 from steward.multigres.api.compute import MultiOrch, Pool, PvcDeletionPolicy, Stateless
@@ -44,6 +45,7 @@ from steward.multigres.resolution.deprecated_fields import (
 from steward.multigres.resolution.inheritance import inherited_backup, inherited_policy
 from steward.multigres.resolution.layers import FlatOrigins, Layer, Origins, Path, merge_layers
 from steward.multigres.resolution.resolved import (
+    AddedPool,
     ClusterIdentity,
     ResolvedCell,
     ResolvedCluster,
@@ -81,6 +83,7 @@ class _Resolution:
         self.origins: dict[Path, Origins] = {}
         self.problems: list[SpecProblem] = []
         self.skipped: list[SkippedPlacement] = []
+        self.added_pools: list[AddedPool] = []
         # One list for all placements in all cells: a list of its own would make each shard as large as the cells.
         self.all_cells = sorted(cell_name(entry) for entry in or_default(spec.cells, []))
         self.cell_names = frozenset(self.all_cells)
@@ -105,6 +108,8 @@ class _Resolution:
             FlatOrigins(self.origins),
             tuple(self.problems),
             tuple(self.skipped),
+            tuple(self.added_pools),
+            merge_layers(constants.TOPOLOGY, self.spec_layer("topology_reconciliation"))[0],
         )
 
     def spec_layer(self, field: str) -> list[Layer]:
@@ -312,6 +317,8 @@ class _Resolution:
         if template is not None:
             layers.append(Layer(f"{SHARD} {name}", _as_shard_spec(replace_deprecated_fields(template))))
         if entry.overrides is not UNSET:
+            known = () if template is None else tuple(or_default(template.pools, {}))
+            self.added_pools += _added_pools(entry.overrides, field, f"{SHARD} {name}", known)
             layers.append(
                 Layer(f"{field}.overrides", _as_shard_spec(replace_deprecated_fields(entry.overrides)))
             )
@@ -362,6 +369,17 @@ class _Resolution:
 def _as_shard_spec(merged: ApiStruct) -> InlineShard:
     shared = {name for name in InlineShard.__struct_fields__ if hasattr(merged, name)}
     return InlineShard(**{name: getattr(merged, name) for name in shared})
+
+
+def _added_pools(
+    overrides: ShardOverrides, field: str, template: str, known: tuple[str, ...]
+) -> list[AddedPool]:
+    """None for a template without pools: all pools of its shards come from overrides."""
+    return [
+        AddedPool(f"{field}.overrides.pools[{name}]", name, template, known)
+        for name in or_default(overrides.pools, {})
+        if known and name not in known
+    ]
 
 
 def _written_pool_cells(entry: ShardEntry, pool: str) -> list[str]:

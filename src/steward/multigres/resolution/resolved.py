@@ -3,16 +3,25 @@
 from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
+from msgspec import UNSET
+
 from steward.multigres.api.backup import Backup
 from steward.multigres.api.cell_template import CellTemplateSpec
-from steward.multigres.api.compute import Pool, PvcDeletionPolicy, Stateless
+from steward.multigres.api.compute import MultiGateway, Pool, PvcDeletionPolicy, Stateless
 from steward.multigres.api.core_template import CoreTemplateSpec
 from steward.multigres.api.images import Images
 from steward.multigres.api.scalars import DurabilityPolicy
 from steward.multigres.api.shard_template import ShardTemplateSpec
 from steward.multigres.api.tablegroup import ResolvedShard
-from steward.multigres.api.topo import Etcd, ExternalTopoServer, LocalTopoServer, TopoReference
+from steward.multigres.api.topo import (
+    Etcd,
+    ExternalTopoServer,
+    LocalTopoServer,
+    TopologyReconciliation,
+    TopoReference,
+)
 from steward.multigres.api.unset import or_default
+from steward.multigres.resolution.defaults import TOPOLOGY
 from steward.multigres.resolution.layers import Path
 
 
@@ -47,6 +56,15 @@ class SkippedPlacement(NamedTuple):
     cell: str
 
 
+class AddedPool(NamedTuple):
+    """A pool of an override that the shard's template lacks although it has others."""
+
+    field: str
+    pool: str
+    template: str
+    template_pools: tuple[str, ...]
+
+
 class ResolvedTopo(NamedTuple):
     """The global topology server: run by the operator (`etcd`) or outside of it (`external`)."""
 
@@ -59,7 +77,7 @@ class ResolvedCell(NamedTuple):
     name: str
     zone: str
     region: str
-    gateway: Stateless
+    gateway: MultiGateway
     local_topo: LocalTopoServer | None
 
 
@@ -114,9 +132,20 @@ class ResolvedCluster(NamedTuple):
     origins: Mapping[Path, str]
     problems: tuple[SpecProblem, ...]
     skipped: tuple[SkippedPlacement, ...]
+    added_pools: tuple[AddedPool, ...] = ()
+    topology: TopologyReconciliation = TOPOLOGY
 
     def shards(self) -> Iterator[LocatedShard]:
         for database in self.databases:
             for group in database.groups:
                 for shard in group.shards:
                     yield LocatedShard(database, group, shard)
+
+
+def managed_etcds(resolved: ResolvedCluster) -> Iterator[tuple[str, Etcd]]:
+    """All topology servers that the operator runs, global and of cells, each with its field."""
+    if resolved.topo.etcd is not None:
+        yield "spec.globalTopoServer.etcd", resolved.topo.etcd
+    for index, cell in enumerate(resolved.cells):
+        if cell.local_topo is not None and cell.local_topo.etcd is not UNSET:
+            yield f"spec.cells[{index}].spec.localTopoServer.etcd", cell.local_topo.etcd

@@ -12,16 +12,21 @@ from typing import NamedTuple
 from msgspec import UNSET
 
 from steward.kube.objects.quantity import parse_quantity
+from steward.multigres.api.backup import Backup
 from steward.multigres.api.cluster import MultigresClusterSpec
 from steward.multigres.api.compute import Resources, Storage
 from steward.multigres.api.scalars import Unset, is_cell_name
 from steward.multigres.api.unset import or_default
 from steward.multigres.resolution import defaults
+from steward.multigres.resolution.backup_schedule import schedule_problems
+from steward.multigres.resolution.buffering import buffering_problem
 from steward.multigres.resolution.cluster_size import cluster_size, size_problem
 from steward.multigres.resolution.maintenance_window import window_problem
 from steward.multigres.resolution.name_collisions import name_collisions
 from steward.multigres.resolution.resolve import cell_name
-from steward.multigres.resolution.resolved import ResolvedCluster, SpecProblem
+from steward.multigres.resolution.resolved import ResolvedCluster, SpecProblem, managed_etcds
+
+DEFAULT_CLASS = "the default class"
 
 
 def validate(spec: MultigresClusterSpec, resolved: ResolvedCluster, accepted: int = 0) -> list[SpecProblem]:
@@ -39,7 +44,9 @@ def validate(spec: MultigresClusterSpec, resolved: ResolvedCluster, accepted: in
         *name_collisions(resolved),
         *_invalid_resources(resolved),
         *_empty_volumes(resolved),
+        *_invalid_buffering(resolved),
         *_invalid_windows(spec),
+        *_invalid_schedules(spec),
     ]
 
 
@@ -72,8 +79,8 @@ def _invalid_resources(resolved: ResolvedCluster) -> Iterator[SpecProblem]:
 
 
 def _all_resources(resolved: ResolvedCluster) -> Iterator[tuple[str, Resources | Unset]]:
-    if resolved.topo.etcd is not None:
-        yield "spec.globalTopoServer.etcd.resources", resolved.topo.etcd.resources
+    for field, etcd in managed_etcds(resolved):
+        yield f"{field}.resources", etcd.resources
     yield "spec.multiadmin.spec.resources", resolved.multiadmin.resources
     yield "spec.multiadminWeb.spec.resources", resolved.multiadmin_web.resources
     for index, cell in enumerate(resolved.cells):
@@ -104,22 +111,74 @@ def _empty_volumes(resolved: ResolvedCluster) -> Iterator[SpecProblem]:
             yield SpecProblem(field, f"{size} is not a volume size; write more than 0, such as 10Gi")
 
 
+def _invalid_buffering(resolved: ResolvedCluster) -> Iterator[SpecProblem]:
+    for index, cell in enumerate(resolved.cells):
+        if message := buffering_problem(cell.gateway.buffering):
+            yield SpecProblem(f"spec.cells[{index}].spec.multiGateway.buffering", message)
+
+
 def _invalid_windows(spec: MultigresClusterSpec) -> Iterator[SpecProblem]:
     policy = spec.update_policy
     if policy is not UNSET and policy.window is not UNSET and (message := window_problem(policy.window)):
         yield SpecProblem("spec.updatePolicy.window", message)
 
 
+def _invalid_schedules(spec: MultigresClusterSpec) -> Iterator[SpecProblem]:
+    """At the level that sets a field: what many shards inherit is one problem."""
+    for path, backup in _declared_backups(spec):
+        if backup is not UNSET:
+            for field, message in schedule_problems(backup):
+                yield SpecProblem(f"{path}.backup.{field}", message)
+
+
+def _declared_backups(spec: MultigresClusterSpec) -> Iterator[tuple[str, Backup | Unset]]:
+    yield "spec", spec.backup
+    for database_index, database in enumerate(or_default(spec.databases, [])):
+        in_database = f"spec.databases[{database_index}]"
+        yield in_database, database.backup
+        for group_index, group in enumerate(or_default(database.tablegroups, [])):
+            in_group = f"{in_database}.tablegroups[{group_index}]"
+            yield in_group, group.backup
+            for shard_index, shard in enumerate(or_default(group.shards, [])):
+                yield f"{in_group}.shards[{shard_index}]", shard.backup
+
+
 def validate_update(old: ResolvedCluster, new: ResolvedCluster) -> list[SpecProblem]:
     """Changes that a running cluster does not support, at whatever level they are made."""
-    return [*_changed_etcd_replicas(old, new), *_shrunk_volumes(old, new)]
+    return [
+        *_changed_etcd_replicas(old, new),
+        *_shrunk_volumes(old, new),
+        *_changed_storage_classes(old, new),
+    ]
 
 
 def _changed_etcd_replicas(old: ResolvedCluster, new: ResolvedCluster) -> Iterator[SpecProblem]:
-    before, after = old.topo.etcd, new.topo.etcd
-    if before is not None and after is not None and before.replicas != after.replicas:
-        message = f"cannot change from {before.replicas} to {after.replicas}: the members of a running etcd are fixed"
-        yield SpecProblem("spec.globalTopoServer.etcd.replicas", message)
+    before = {server.owner: server.replicas for server in _etcd_servers(old)}
+    for owner, field, replicas in _etcd_servers(new):
+        if owner in before and before[owner] != replicas:
+            message = (
+                f"cannot change from {before[owner]} to {replicas}: the members of a running etcd are fixed"
+            )
+            yield SpecProblem(f"{field}.replicas", message)
+
+
+class EtcdServer(NamedTuple):
+    """A topology server that the operator runs; its owner is "" or a cell: positions in lists may change."""
+
+    owner: str
+    field: str
+    replicas: int
+
+
+def _etcd_servers(resolved: ResolvedCluster) -> Iterator[EtcdServer]:
+    built_in = or_default(defaults.ETCD.replicas, 0)
+    if resolved.topo.etcd is not None:
+        field = "spec.globalTopoServer.etcd"
+        yield EtcdServer("", field, or_default(resolved.topo.etcd.replicas, built_in))
+    for index, cell in enumerate(resolved.cells):
+        if cell.local_topo is not None and cell.local_topo.etcd is not UNSET:
+            field = f"spec.cells[{index}].spec.localTopoServer.etcd"
+            yield EtcdServer(cell.name, field, or_default(cell.local_topo.etcd.replicas, built_in))
 
 
 class VolumeSize(NamedTuple):
@@ -136,6 +195,25 @@ def _shrunk_volumes(old: ResolvedCluster, new: ResolvedCluster) -> Iterator[Spec
         if owner in before and parse_quantity(size) < parse_quantity(before[owner]):
             message = f"cannot shrink from {before[owner]} to {size}: a volume only grows"
             yield SpecProblem(field, message)
+
+
+def _changed_storage_classes(old: ResolvedCluster, new: ResolvedCluster) -> Iterator[SpecProblem]:
+    """Existing volumes would stay in the old class for ever, and no status would say so."""
+    before = {owner: _class_of(storage) for owner, _, storage in _storages(old)}
+    for owner, field, storage in _storages(new):
+        if owner in before and before[owner] != _class_of(storage):
+            change = f"from {before[owner] or DEFAULT_CLASS} to {_class_of(storage) or DEFAULT_CLASS}"
+            message = f"cannot change {change}: the volumes exist already; {_class_cure(owner)}"
+            yield SpecProblem(f"{field}.storage.class", message)
+
+
+def _class_of(storage: Storage | Unset) -> str:
+    return "" if storage is UNSET else or_default(storage.storage_class, "")
+
+
+def _class_cure(owner: tuple[str, ...]) -> str:
+    is_pool = owner[3:4] == ("pool",)
+    return "add a pool with the other class and remove this one" if is_pool else "keep the class"
 
 
 def _sizes(resolved: ResolvedCluster) -> Iterator[VolumeSize]:

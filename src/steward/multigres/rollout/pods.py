@@ -1,28 +1,30 @@
-"""Decides how the pods of a shard are replaced, and how its pools scale down. Pure.
+"""The Postgres servers of a shard as pods and as the data plane reports them. Pure.
 
-At most one server of a shard is away at a time, in all of its pools and cells. The primary is replaced last, and only
-the topology says which pod it is. A server is replaced only while all others are ready, with one exception: a server
-that is failing and outdated serves no client, so replacing it costs nothing, and waiting for it would keep a bad spec
-from ever being corrected. A server that fails on the newest revision stops the rollout until the spec changes.
+A pod says which revision it runs and whether its containers run; only a report of the data plane says whether its
+Postgres accepts connections or streams (`servers/assessment.py`). Decisions about servers need both.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 from steward.kube.objects.meta import ObjectMeta
 from steward.kube.objects.timestamps import from_timestamp
-from steward.multigres import reasons
 from steward.multigres.rollout.volumes import ordinal_of
+from steward.multigres.servers.assessment import Server, ServerState, ShardServers
+from steward.multigres.servers.reports import ServerId
 from steward.multigres.status.pod_problems import pod_problem
 from steward.multigres.views import PodView, StatefulSetView
 
 REVISION = "controller-revision-hash"
 UNREADY_SECONDS = 60.0
 """A server that has been unready for this long is not expected to become ready without a change."""
+DOWN_SECONDS = 20.0
+"""The same for a Postgres that does not run in a ready pod: it is down for a moment when its pod starts, and when it
+becomes a standby."""
 
 
 class Member(NamedTuple):
-    """One Postgres server of the shard; `problem` says why it is failing, "" if it is not."""
+    """One Postgres server of the shard; `problem` says why its pod is failing, "" if it is not."""
 
     name: str
     uid: str
@@ -34,13 +36,16 @@ class Member(NamedTuple):
 
 
 class PoolState(NamedTuple):
-    """One StatefulSet of the shard, desired and live. `may_lead` is false for read-only pools."""
+    """One StatefulSet of the shard, desired and live. A pool that the spec no longer has is removed; its desired
+    replicas are 0. `blocked_by` names what must be gone before its servers may leave."""
 
     name: str
+    cell: str
     desired_replicas: int
     live: StatefulSetView | None
-    may_lead: bool
     members: tuple[Member, ...] = ()
+    is_removed: bool = False
+    blocked_by: str = ""
 
     @property
     def is_observed(self) -> bool:
@@ -50,52 +55,105 @@ class PoolState(NamedTuple):
 
     @property
     def replicas(self) -> int:
-        """The replicas of the set; while the set is recreated, the number that its existing pods imply."""
+        """The replicas of the set; while there is no set, the number that its existing pods imply."""
         if self.live is not None:
             return self.live.spec.replicas
         return max((member.ordinal + 1 for member in self.members if not member.is_terminating), default=0)
 
     @property
+    def is_shrinking(self) -> bool:
+        return self.replicas > self.desired_replicas
+
+    @property
     def missing(self) -> list[str]:
+        """Servers that have no pod. A removed pool without a set gets none."""
+        if self.is_removed and self.live is None:
+            return []
         existing = {member.ordinal for member in self.members}
         return [f"{self.name}-{ordinal}" for ordinal in range(self.replicas) if ordinal not in existing]
 
+    @property
+    def server_names(self) -> list[str]:
+        """Servers that exist or are about to be created, without those that are leaving already."""
+        if self.is_removed and self.live is None:
+            return [member.name for member in self.members if not member.is_terminating]
+        return [f"{self.name}-{ordinal}" for ordinal in range(max(self.replicas, self.desired_replicas))]
+
+    @property
+    def surplus(self) -> list[str]:
+        """Servers that are to leave, in the order in which they can: a set removes its highest ordinal first."""
+        if self.is_removed and self.live is None:
+            return [member.name for member in sorted(self.members, key=lambda member: -member.ordinal)]
+        return [f"{self.name}-{ordinal}" for ordinal in reversed(range(self.desired_replicas, self.replicas))]
+
 
 class ShardPods(NamedTuple):
-    """The live pods of a shard. `primary` is the name of the primary's pod; None if it is unknown."""
+    """The live pods of a shard, and what the data plane reports about their servers. `broken` are the servers whose
+    Postgres has been down for so long that it is not about to start; `is_long_unknown` is false while the state of
+    servers is unknown for a moment only, as after each restart."""
 
     pools: tuple[PoolState, ...]
-    primary: str | None
+    servers: ShardServers
+    broken: frozenset[str] = frozenset()
+    is_long_unknown: bool = True
 
     @property
     def members(self) -> list[Member]:
         """Servers in the order in which they are replaced: the highest ordinal of each pool first."""
-        return [
-            member
-            for pool in sorted(self.pools)
-            for member in sorted(pool.members, key=lambda member: -member.ordinal)
-        ]
+        return [member for pool in sorted(self.pools) for member in _by_ordinal(pool)]
 
     @property
-    def has_candidates(self) -> bool:
-        """Whether more than one server could be the primary: with a single server the order does not matter."""
-        return sum(len(pool.members) for pool in self.pools if pool.may_lead) > 1
+    def staying_members(self) -> list[Member]:
+        """The same without the servers of removed pools."""
+        return [member for pool in sorted(self.pools) if not pool.is_removed for member in _by_ordinal(pool)]
+
+    @property
+    def primary(self) -> str | None:
+        return self.servers.primary
+
+    @property
+    def away(self) -> list[str]:
+        """Servers whose pods are terminating or do not exist."""
+        terminating = [member.name for member in self.members if member.is_terminating]
+        return [*terminating, *(name for pool in sorted(self.pools) for name in pool.missing)]
+
+    @property
+    def server_ids(self) -> dict[str, ServerId]:
+        """Servers that exist or are about to be created, without those that are leaving already."""
+        return {name: ServerId(pool.cell, name) for pool in self.pools for name in pool.server_names}
+
+    @property
+    def surplus(self) -> frozenset[str]:
+        """All servers that are to leave."""
+        return frozenset(name for pool in self.pools for name in pool.surplus)
+
+    def state(self, name: str) -> ServerState:
+        server = self.servers.get(name)
+        return ServerState.UNKNOWN if server is None else server.state
+
+    def server(self, name: str) -> Server:
+        return self.servers.get(name) or Server(name, "", ServerState.UNKNOWN)
+
+    def is_broken(self, member: Member) -> bool:
+        """Whether its pod fails, or its Postgres is known to be down."""
+        return bool(self.problem(member))
+
+    def problem(self, member: Member) -> str:
+        """Why a server serves nothing and will not without a change; "" if it does or may."""
+        if member.problem:
+            return member.problem
+        if member.name not in self.broken:
+            return ""
+        server = self.server(member.name)
+        return f"Postgres of {member.name} is {server.state.lower()}{_detail(server)}"
 
 
-class RolloutDecision(NamedTuple):
-    """The next step of a rolling update, if one is in progress."""
-
-    is_rolling: bool
-    reason: str
-    message: str
-    replace: Member | None = None
-    problem: str = ""
+def _detail(server: Server) -> str:
+    return f": {server.detail}" if server.detail else ""
 
 
-REVISION_UNKNOWN = RolloutDecision(
-    False, reasons.REVISION_PENDING, "a StatefulSet has yet to name its newest revision"
-)
-UP_TO_DATE = RolloutDecision(False, reasons.PODS_UP_TO_DATE, "every pod runs the newest revision")
+def _by_ordinal(pool: PoolState) -> list[Member]:
+    return sorted(pool.members, key=lambda member: -member.ordinal)
 
 
 def members_of(
@@ -149,99 +207,6 @@ def _time_of(since: str | None, meta: ObjectMeta, now: float) -> float:
     return from_timestamp(stamp) if stamp else now
 
 
-def decide_rollout(pods: ShardPods) -> RolloutDecision:
-    """The next step of a rolling update."""
-    unknown = [pool.name for pool in sorted(pods.pools) if not pool.is_observed]
-    outdated = [member for member in pods.members if member.is_outdated and not member.is_terminating]
-    if not any(member.is_outdated for member in pods.members):
-        return REVISION_UNKNOWN if unknown else UP_TO_DATE
-    if unknown:
-        return _waits(reasons.ROLLING, f"waits until the new revision of {unknown[0]} is known")
-    away = [member.name for member in pods.members if member.is_terminating]
-    away += [name for pool in sorted(pods.pools) for name in pool.missing]
-    if away:
-        return _waits(reasons.ROLLING, f"waits until pod {away[0]} is replaced, {len(outdated)} more to go")
-    return _if_failing(pods, outdated) or _if_unready(pods, outdated) or _in_order(pods, outdated)
-
-
-def _if_failing(pods: ShardPods, outdated: Sequence[Member]) -> RolloutDecision | None:
-    """A failing outdated server is replaced first; a failing new one stops the rollout."""
-    replaceable = _primary_last([member for member in outdated if member.problem], pods.primary)
-    if replaceable:
-        return _replaces(replaceable[0], outdated)
-    failed = [member for member in pods.members if member.problem]
-    if not failed:
-        return None
-    cure = "correct the spec, and it continues by itself"
-    message = f"stopped with {len(outdated)} pods to go: {failed[0].problem}; {cure}"
-    return RolloutDecision(True, reasons.ROLLOUT_STOPPED, message, problem=f"the rolling update {message}")
-
-
-def _if_unready(pods: ShardPods, outdated: Sequence[Member]) -> RolloutDecision | None:
-    unready = [member for member in pods.members if not member.is_ready]
-    if not unready:
-        return None
-    [first, *others] = unready
-    # If the only unready server is the next to be replaced, replacing it now costs no availability.
-    if not others and first in outdated and pods.primary not in (None, first.name):
-        return _replaces(first, outdated)
-    return _waits(reasons.ROLLING, f"waits until pod {first.name} is ready, {len(outdated)} more to go")
-
-
-def _in_order(pods: ShardPods, outdated: Sequence[Member]) -> RolloutDecision:
-    if pods.primary is None and pods.has_candidates:
-        message = f"waits until the topology says which pod is the primary, {len(outdated)} more to go"
-        return _waits(reasons.PRIMARY_UNKNOWN, message)
-    return _replaces(_primary_last(outdated, pods.primary)[0], outdated)
-
-
-def _primary_last(members: Sequence[Member], primary: str | None) -> list[Member]:
-    return sorted(members, key=lambda member: member.name == primary)
-
-
-def _replaces(member: Member, outdated: Sequence[Member]) -> RolloutDecision:
-    message = f"replaces pod {member.name}, {len(outdated) - 1} more to go"
-    return RolloutDecision(True, reasons.ROLLING, message, member)
-
-
-def _waits(reason: str, message: str) -> RolloutDecision:
-    return RolloutDecision(True, reason, message)
-
-
-class ScaleDecision(NamedTuple):
-    """The replicas that a pool may have now; `reason` and `message` say why they are not the desired ones yet."""
-
-    replicas: int
-    reason: str = ""
-    message: str = ""
-
-
-def decide_scale(pool: PoolState, pods: ShardPods) -> ScaleDecision:
-    """Scales down by one at a time, highest ordinal first, and never below the primary while another can take over."""
-    now = pool.replicas
-    if now <= pool.desired_replicas or not pool.may_lead or not _has_desired_leaders(pods):
-        return ScaleDecision(pool.desired_replicas)
-    waits = f"scaling {pool.name} down from {now} to {pool.desired_replicas} waits"
-    if pods.primary is None and (pods.has_candidates or _has_successor(pool, pods)):
-        message = f"{waits} until the topology says which pod is the primary"
-        return ScaleDecision(now, reasons.PRIMARY_UNKNOWN, message)
-    if pods.primary == f"{pool.name}-{now - 1}":
-        message = f"{waits} until another pod has taken over: {pods.primary} is the primary, switch it to another one"
-        return ScaleDecision(now, reasons.PRIMARY_WOULD_GO, message)
-    ending = [member.name for member in pool.members if member.ordinal >= now or member.is_terminating]
-    if ending:
-        return ScaleDecision(now, reasons.SCALING_DOWN, f"{waits} until pod {ending[0]} is gone")
-    left = now - 1
-    if left <= pool.desired_replicas:
-        return ScaleDecision(left)
-    return ScaleDecision(left, reasons.SCALING_DOWN, f"{waits} until pod {pool.name}-{left} is gone")
-
-
-def _has_desired_leaders(pods: ShardPods) -> bool:
-    return any(pool.desired_replicas for pool in pods.pools if pool.may_lead)
-
-
-def _has_successor(pool: PoolState, pods: ShardPods) -> bool:
-    """Even a single server may be the primary: the servers of other pools may not have its data yet."""
-    others = (other for other in pods.pools if other.may_lead and other.name != pool.name)
-    return bool(pool.members) and any(other.desired_replicas for other in others)
+def unsettled(pods: ShardPods, names: Iterable[str]) -> Iterator[Server]:
+    """The servers among `names` whose Postgres is not ready, or does not stream."""
+    return (server for name in names if (server := pods.server(name)).state is not ServerState.READY)

@@ -1,11 +1,14 @@
 """Derives conditions, phase and message from component readiness. Pure.
 
 Healthy covers every desired component: a child that is missing, has not observed its latest generation or is not cached
-yet is not ready. Ready, Available and Degraded are always present; Reconciling and Stalled only while they are true, as
-kstatus expects. The same inputs give the same status, byte for byte, so an unchanged status is never written again.
+yet is not ready. Ready is Unknown if the state of a component is unknown and no other component is unready. An object
+whose servers are stopped is Ready, because it is as the spec asks for, and not Available. Ready, Available and Degraded
+are always present; Reconciling and Stalled only while they are true, as kstatus expects. The same inputs give the same
+status, byte for byte, so an unchanged status is never written again.
 """
 
 from collections.abc import Iterable, Sequence
+from enum import Enum
 from typing import Any, NamedTuple
 
 from msgspec import UNSET
@@ -16,35 +19,50 @@ from steward.kube.objects.conditions import (
     RECONCILING,
     STALLED,
     TRUE,
+    UNKNOWN,
     Condition,
     Conditions,
     condition_manifests,
     find_condition,
-    is_true,
     set_conditions,
 )
 from steward.kube.objects.meta import ObjectMeta
-from steward.kube.objects.timestamps import from_timestamp
 from steward.multigres import reasons
 from steward.multigres.api import status as api
 from steward.multigres.api.scalars import Phase, Unset
 from steward.multigres.api.unset import or_default
+from steward.multigres.status.external_gateway import GATEWAY_EXTERNAL_READY
 from steward.multigres.views import StatefulSetView, TopoServerView, WorkloadView
-from steward.runtime.status.transitions import has_new_reason
 
 AVAILABLE = "Available"
 DEGRADED = "Degraded"
 TOPOLOGY_REGISTERED = "TopologyRegistered"
 CERTIFICATES_READY = "BackupCertificatesReady"
+BACKUP_HEALTHY = "BackupHealthy"
 VOLUMES_READY = "VolumesReady"
+SERVERS_READY = "ServersReady"
 ROLLING_UPDATE = "RollingUpdate"
 SCALE_DOWN_PENDING = "ScaleDownPending"
+POSTGRES_CONFIG_REFUSED = "PostgresConfigRefused"
 PLACEMENTS_SKIPPED = "PlacementsSkipped"
 DRAINING = "Draining"
 CONNECTION_DRAINING = "ConnectionDraining"
+PAUSED = "Paused"
+PASSWORD_PENDING = "PasswordChangePending"
 POD_CHANGE_CONDITIONS = (ROLLING_UPDATE, SCALE_DOWN_PENDING)
 TRANSIENT_CONDITIONS = frozenset(
-    {RECONCILING, STALLED, PLACEMENTS_SKIPPED, SCALE_DOWN_PENDING, DRAINING, CONNECTION_DRAINING}
+    {
+        RECONCILING,
+        STALLED,
+        PLACEMENTS_SKIPPED,
+        GATEWAY_EXTERNAL_READY,
+        SCALE_DOWN_PENDING,
+        POSTGRES_CONFIG_REFUSED,
+        DRAINING,
+        CONNECTION_DRAINING,
+        PAUSED,
+        PASSWORD_PENDING,
+    }
 )
 """Conditions that are present only while they matter: a status does not depend on what was removed long ago."""
 
@@ -59,6 +77,15 @@ class PodProblems(NamedTuple):
 NO_PROBLEMS = PodProblems()
 
 
+class Serving(Enum):
+    """Whether a component serves; `IF_READY`: if one of its pods is ready, or if it should have none."""
+
+    IF_READY = "if ready"
+    YES = "yes"
+    NO = "no"
+    UNKNOWN = "unknown"
+
+
 class ComponentStatus(NamedTuple):
     """Readiness of one component: a workload or a child custom resource."""
 
@@ -68,14 +95,22 @@ class ComponentStatus(NamedTuple):
     is_current: bool
     problem: str = ""
     hint: str = ""
+    serving: Serving = Serving.IF_READY
+    unknown: str = ""
+    """Why its readiness is unknown, "" if it is known."""
+    is_stopped: bool = False
+    """Whether it has no server, as the spec asks for."""
 
     @property
     def is_ready(self) -> bool:
-        return self.is_current and self.ready >= self.desired
+        return self.is_current and self.ready >= self.desired and not self.unknown
 
     @property
-    def is_serving(self) -> bool:
-        return self.ready > 0 or self.desired == 0
+    def is_serving(self) -> bool | None:
+        """None if unknown."""
+        if self.serving is Serving.IF_READY:
+            return self.ready > 0 or self.desired == 0
+        return None if self.serving is Serving.UNKNOWN else self.serving is Serving.YES
 
 
 class Stall(NamedTuple):
@@ -85,16 +120,25 @@ class Stall(NamedTuple):
     message: str
 
 
+class Availability(NamedTuple):
+    """Reason and message of the condition Available."""
+
+    reason: str
+    message: str
+
+
 class ObjectHealth(NamedTuple):
-    """The summary of all components."""
+    """The summary of all components. `is_ready` and `is_available` are None if they are unknown."""
 
     phase: Phase
     reason: str
     message: str
-    is_ready: bool
-    is_available: bool
+    is_ready: bool | None
+    is_available: bool | None
     problem: str = ""
     stall: Stall | None = None
+    availability: Availability | None = None
+    """Why it is available or not; None: words that fit every kind."""
 
 
 def workload_component(
@@ -119,12 +163,24 @@ def child_component(
         return ComponentStatus(name, 1, 0, is_current=False)
     reported = read_conditions(conditions)
     is_current = or_default(observed, 0) >= meta.generation and meta.deletion_timestamp is None
-    ready = find_condition(reported, READY)
+    ready = find_condition(reported, READY) or Condition(READY, FALSE)
     degraded = find_condition(reported, DEGRADED)
-    problem = degraded.message if degraded is not None and degraded.status == TRUE and is_current else ""
-    hint = ready.message if ready is not None and ready.reason == reasons.HELD_UP and is_current else ""
-    is_ready = ready is not None and ready.status == TRUE
-    return ComponentStatus(name, 1, int(is_ready), is_current, problem, hint)
+    return ComponentStatus(
+        name,
+        1,
+        int(ready.status == TRUE),
+        is_current,
+        degraded.message if degraded is not None and degraded.status == TRUE and is_current else "",
+        ready.message if ready.reason == reasons.HELD_UP and is_current else "",
+        _child_serving(find_condition(reported, AVAILABLE)),
+        ready.message if ready.status == UNKNOWN and is_current else "",
+        ready.reason == reasons.STOPPED and is_current,
+    )
+
+
+def _child_serving(available: Condition | None) -> Serving:
+    status = FALSE if available is None else available.status
+    return {TRUE: Serving.YES, FALSE: Serving.NO}.get(status, Serving.UNKNOWN)
 
 
 def certificates_component(conditions: api.Conditions | Unset) -> list[ComponentStatus]:
@@ -136,22 +192,40 @@ def certificates_component(conditions: api.Conditions | Unset) -> list[Component
 
 
 def assess_health(components: Sequence[ComponentStatus], stall: Stall | None = None) -> ObjectHealth:
-    available = bool(components) and all(component.is_serving for component in components)
+    available = bool(components) and _all_serving(components)
     failing = next((component for component in components if component.problem), None)
-    waiting = [component for component in components if not component.is_ready]
+    waiting = [component for component in components if not component.is_ready and not component.unknown]
+    unknown = next((component for component in components if component.unknown), None)
     if stall is not None:
         return ObjectHealth("Degraded", stall.reason, stall.message, False, available, stall.message, stall)
     if failing is not None:
         message = f"{failing.name}: {failing.problem}"
-        return ObjectHealth(
-            "Degraded", reasons.COMPONENT_IN_TROUBLE, message, not waiting, available, message
-        )
+        is_ready = False if waiting else None if unknown else True
+        return ObjectHealth("Degraded", reasons.COMPONENT_IN_TROUBLE, message, is_ready, available, message)
     if waiting or not components:
-        started = any(component.ready for component in components)
-        phase: Phase = "Progressing" if started else "Initializing"
-        reason = reasons.HELD_UP if any(component.hint for component in waiting) else reasons.WAITING
-        return ObjectHealth(phase, reason, _waiting_message(waiting), False, available)
-    return ObjectHealth("Healthy", reasons.HEALTHY, "everything is ready", True, True)
+        return _progress(components, waiting, available)
+    if unknown is not None:
+        message = f"{unknown.name}: {unknown.unknown}"
+        return ObjectHealth("Unknown", reasons.STATE_UNKNOWN, message, None, available)
+    stopped = next((component.name for component in components if component.is_stopped), "")
+    if stopped:
+        return ObjectHealth("Stopped", reasons.STOPPED, f"{stopped}: every pool has 0 replicas", True, False)
+    return ObjectHealth("Healthy", reasons.HEALTHY, "everything is ready", True, available)
+
+
+def _all_serving(components: Iterable[ComponentStatus]) -> bool | None:
+    """None if it is unknown whether one of them serves, and all others do."""
+    serving = {component.is_serving for component in components}
+    return False if False in serving else None if None in serving else True
+
+
+def _progress(
+    components: Sequence[ComponentStatus], waiting: Sequence[ComponentStatus], available: bool | None
+) -> ObjectHealth:
+    started = any(component.ready for component in components)
+    phase: Phase = "Progressing" if started else "Initializing"
+    reason = reasons.HELD_UP if any(component.hint for component in waiting) else reasons.WAITING
+    return ObjectHealth(phase, reason, _waiting_message(waiting), False, available)
 
 
 def _waiting_message(waiting: Sequence[ComponentStatus]) -> str:
@@ -200,22 +274,33 @@ def _conditions(context: StatusContext, health: ObjectHealth, others: Iterable[C
     return tuple(condition for condition in conditions if condition.type not in ended)
 
 
-def _health_conditions(generation: int, health: ObjectHealth) -> list[Condition]:
-    def condition(type_: str, is_true: bool, reason: str, message: str) -> Condition:
-        return Condition(type_, TRUE if is_true else FALSE, reason, message, generation)
+AVAILABILITY = {
+    True: Availability(reasons.AVAILABLE, "every component serves"),
+    False: Availability(reasons.UNAVAILABLE, "a component has no pod that serves"),
+    None: Availability(reasons.STATE_UNKNOWN, "it is unknown whether every component serves"),
+}
 
-    serving = reasons.AVAILABLE if health.is_available else reasons.UNAVAILABLE
-    message = "every component serves" if health.is_available else "a component has no pod that serves"
+
+def _health_conditions(generation: int, health: ObjectHealth) -> list[Condition]:
+    def condition(type_: str, status: bool | None, reason: str, message: str) -> Condition:
+        return Condition(type_, _condition_status(status), reason, message, generation)
+
+    available = health.availability or AVAILABILITY[health.is_available]
+    is_degraded = True if health.problem else None if health.is_ready is None else False
     conditions = [
         condition(READY, health.is_ready, health.reason, health.message),
-        condition(AVAILABLE, health.is_available, serving, message),
-        condition(DEGRADED, bool(health.problem), health.reason, health.problem or health.message),
+        condition(AVAILABLE, health.is_available, available.reason, available.message),
+        condition(DEGRADED, is_degraded, health.reason, health.problem or health.message),
     ]
     if health.stall is not None:
         conditions.append(condition(STALLED, True, health.stall.reason, health.stall.message))
-    elif not health.is_ready:
+    elif health.is_ready is False:
         conditions.append(condition(RECONCILING, True, health.reason, health.message))
     return conditions
+
+
+def _condition_status(is_true: bool | None) -> str:
+    return UNKNOWN if is_true is None else TRUE if is_true else FALSE
 
 
 def _previous_conditions(context: StatusContext) -> Conditions:
@@ -226,84 +311,9 @@ def _previous_conditions(context: StatusContext) -> Conditions:
     return tuple(Condition(type_, FALSE, last_transition_time=created) for type_ in (READY, AVAILABLE))
 
 
-class Transition(NamedTuple):
-    """A condition change that a user may want to know of."""
-
-    reason: str
-    message: str
-    is_problem: bool
-
-
-def transitions(previous: api.Conditions | Unset, current: Sequence[dict[str, Any]]) -> list[Transition]:
-    """The changes to report as events. A problem of another kind, with another reason, is reported again."""
-    old = read_conditions(previous)
-    new = {
-        each["type"]: Condition(each["type"], each["status"], each["reason"], each["message"])
-        for each in current
-    }
-    problems = [
-        Transition(new[type_].reason, new[type_].message, is_problem=True)
-        for type_ in (STALLED, DEGRADED)
-        if type_ in new and new[type_].status == TRUE and has_new_reason(old, new[type_])
-    ]
-    if problems:
-        return problems[:1]
-    ready, previous_ready = new[READY], find_condition(old, READY)
-    if previous_ready is not None and previous_ready.status != ready.status:
-        return [Transition(ready.reason, ready.message, is_problem=False)]
-    return []
-
-
-def had_problem(conditions: api.Conditions | Unset) -> bool:
-    previous = read_conditions(conditions)
-    return is_true(previous, DEGRADED) or is_true(previous, STALLED)
-
-
 def was_available(conditions: api.Conditions | Unset) -> bool:
     available = find_condition(read_conditions(conditions), AVAILABLE)
     return available is not None and available.status == TRUE
-
-
-def is_urgent(previous: api.Conditions | Unset, observed: int | Unset, status: dict[str, Any]) -> bool:
-    """Whether a status must be written at once. Progress, and improvements short of Ready, can wait a little: a write
-    for every pod that starts would cost more than creating the pods. The reason why pods are not replaced or not
-    removed is not progress: a user may have to act."""
-    if or_default(observed, 0) != status["observedGeneration"]:
-        return True
-    old = find_condition(read_conditions(previous), READY)
-    new = next(condition["status"] for condition in status["conditions"] if condition["type"] == READY)
-    has_turned = old is None or old.status != new
-    return has_turned or has_degraded(previous, status) or _has_another_cause(previous, status)
-
-
-def _has_another_cause(previous: api.Conditions | Unset, status: dict[str, Any]) -> bool:
-    """Whether a rollout or a scale-down continues, stops or ends for another reason."""
-    old = {condition.type: condition.reason for condition in read_conditions(previous)}
-    new = {condition["type"]: condition["reason"] for condition in status["conditions"]}
-    return any(old.get(type_) != new.get(type_) for type_ in POD_CHANGE_CONDITIONS)
-
-
-def has_degraded(previous: api.Conditions | Unset, status: dict[str, Any]) -> bool:
-    """Whether Degraded or Stalled changed, or a good condition was lost."""
-    old = {condition.type: condition.status for condition in read_conditions(previous)}
-    new = {condition["type"]: condition["status"] for condition in status["conditions"]}
-    turned = any((new.get(type_) == TRUE) != (old.get(type_) == TRUE) for type_ in (DEGRADED, STALLED))
-    lost = any(
-        old.get(type_) == TRUE and new.get(type_) != TRUE for type_ in (AVAILABLE, TOPOLOGY_REGISTERED)
-    )
-    lacks_certificates = old.get(CERTIFICATES_READY) != FALSE and new.get(CERTIFICATES_READY) == FALSE
-    return turned or lost or lacks_certificates
-
-
-def unready_since(status: dict[str, Any]) -> float:
-    [ready] = (condition for condition in status["conditions"] if condition["type"] == READY)
-    return from_timestamp(ready["lastTransitionTime"])
-
-
-def names_cause(status: dict[str, Any]) -> bool:
-    """Whether a condition names a cause that a user may have to look at."""
-    causes = (reasons.HELD_UP, reasons.COMPONENT_IN_TROUBLE)
-    return any(condition["reason"] in causes for condition in status["conditions"])
 
 
 def read_conditions(conditions: api.Conditions | Unset) -> Conditions:

@@ -11,7 +11,19 @@ from steward.multigres.status.conditions import read_conditions
 from steward.runtime.plan.steps import Emit, EventType, Plan
 from steward.runtime.status.transitions import condition_event
 
-WARNING_REASONS = frozenset({reasons.ROLLOUT_STOPPED, reasons.VOLUMES_CANNOT_GROW, reasons.PRIMARY_WOULD_GO})
+WARNING_REASONS = frozenset(
+    {
+        reasons.ROLLOUT_STOPPED,
+        reasons.VOLUMES_CANNOT_GROW,
+        reasons.DURABILITY_WOULD_BREAK,
+        reasons.SWITCH_REFUSED,
+        reasons.STATE_UNKNOWN,
+        reasons.RESTARTING_ONLY_SERVER,
+        reasons.SETTINGS_REFUSED,
+        reasons.SETTINGS_MISSING,
+        reasons.PASSWORD_REFUSED,
+    }
+)
 IDLE_REASONS = frozenset({reasons.PODS_UP_TO_DATE, reasons.REVISION_PENDING, reasons.VOLUMES_AS_ASKED})
 
 

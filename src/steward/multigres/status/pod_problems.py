@@ -11,9 +11,10 @@ from steward.kube.objects.meta import HasMetadata
 from steward.kube.objects.timestamps import from_timestamp
 from steward.multigres.views import ClaimView, ContainerStatus, PodView
 
+CRASH_LOOP = "CrashLoopBackOff"
 STUCK_REASONS = frozenset(
     {
-        "CrashLoopBackOff",
+        CRASH_LOOP,
         "ImagePullBackOff",
         "ErrImagePull",
         "ErrImageNeverPull",
@@ -58,10 +59,13 @@ def pod_problem(pod: PodView) -> str:
 
 def _container_problem(container: ContainerStatus) -> str:
     waiting = container.state.waiting
-    if waiting is not None and waiting.reason in STUCK_REASONS:
-        return _container_message(container, waiting.reason, waiting.message)
     # Between two crashes the container runs or is created again; it stays a problem until it is ready.
     ended = container.state.terminated or container.last_state.terminated
+    if waiting is not None and waiting.reason == CRASH_LOOP and ended is not None:
+        # The kubelet's own message has the growing delay and the uid of the pod: it changes and says nothing more.
+        return _container_message(container, CRASH_LOOP, f"exit code {ended.exit_code}")
+    if waiting is not None and waiting.reason in STUCK_REASONS:
+        return _container_message(container, waiting.reason, waiting.message)
     has_crashed = container.restart_count >= CRASH_RESTARTS and not container.ready
     if ended is not None and has_crashed and ended.exit_code:
         message = f"restarted {container.restart_count} times"

@@ -41,7 +41,7 @@ def _skipped_placements(resolved: ResolvedCluster) -> list[str]:
 
 def references_condition(missing: Sequence[MissingReference], generation: int) -> Condition:
     if not missing:
-        message = "every referenced StorageClass and Secret exists"
+        message = "every referenced StorageClass, Secret and ConfigMap exists"
         return Condition(REFERENCES_FOUND, TRUE, reasons.REFERENCES_FOUND, message, generation)
     message = _missing_message(missing)
     return Condition(REFERENCES_FOUND, FALSE, missing[0].reason, message, generation)

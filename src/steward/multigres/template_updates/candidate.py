@@ -13,6 +13,7 @@ from steward.multigres.api.core_template import CoreTemplateSpec
 from steward.multigres.api.shard_template import ShardTemplateSpec
 from steward.multigres.api.unset import or_default
 from steward.multigres.api.updates import UpdatePolicy
+from steward.multigres.objects.versions import NEWEST
 from steward.multigres.resolution.bounded_lists import first_texts
 from steward.multigres.resolution.maintenance_window import is_open, next_opening, window_problem
 from steward.multigres.resolution.resolve import resolve
@@ -45,6 +46,13 @@ class UpdateInputs(NamedTuple):
     now: datetime.datetime
     accepted_components: int = 0
     """The size up to which the cluster was accepted before."""
+    objects_version: int = NEWEST
+    """The version of the pods of the cluster."""
+
+    @property
+    def pending_objects_version(self) -> int:
+        """The version of the pods that the cluster may move to; 0 if it has the newest."""
+        return NEWEST if self.objects_version < NEWEST else 0
 
     @property
     def policy(self) -> UpdatePolicy:

@@ -17,7 +17,7 @@ from steward.multigres.template_updates.candidate import (
     describe_problems,
     resolve_candidate,
 )
-from steward.multigres.template_updates.restart_impact import restarted_components
+from steward.multigres.template_updates.restart_impact import restarted_components, stopped_servers
 from steward.multigres.template_updates.revisions import TemplateContent
 
 APPLY_NOW = "multigres.com/apply-template-update"
@@ -49,13 +49,18 @@ class PendingUpdate(NamedTuple):
     rejection: str = ""
 
 
-def pending_revision(pending: TemplateContents) -> str:
-    """A digest of the pending contents: clusters with the same pending contents show the same revision."""
+def pending_revision(pending: TemplateContents, objects_version: int = 0) -> str:
+    """A digest of the pending contents, and of the pending version of the pods unless it is 0: clusters with the same
+    pending changes show the same revision. Empty if nothing is pending."""
+    if not pending and not objects_version:
+        return ""
     digest = sha256()
     for key in sorted(pending):
         digest.update(
             f"{key}\0".encode() + msgspec.json.encode(pending[key].spec, order="deterministic") + b"\0"
         )
+    if objects_version:
+        digest.update(f"objectsVersion\0{objects_version}\0".encode())
     return digest.hexdigest()[:REVISION_LENGTH]
 
 
@@ -70,40 +75,59 @@ def update_notice(inputs: UpdateInputs, pending: PendingUpdate) -> UpdateNotice:
             f"{pending.rejection}. The active content stays; correct the template",
         )
     changes = "; ".join(_describe_change(key, pending.active.get(key), new) for key, new in newer.items())
-    summary = f"{changes}; {_describe_impact(inputs, pending)}"
+    impact, is_usable = _describe_impact(inputs, pending)
+    summary = f"{changes}; {impact}"
+    if not is_usable:
+        return UpdateNotice(True, _waiting_reason(inputs, pending), f"{summary}. Correct the template")
     if set(newer) <= set(pending.rolled_back):
         return UpdateNotice(
             True,
             reasons.ROLLED_BACK,
-            f"{summary}. This cluster was rolled back from it; to apply it, {_annotate_instruction(inputs)}",
+            f"{summary}. This cluster was rolled back from it; to apply it, {annotate_instruction(inputs)}",
         )
     if inputs.mode == WINDOW:
         return UpdateNotice(
             True,
             reasons.WAITING_FOR_WINDOW,
-            f"{summary}. {_window_message(inputs)}, or {_annotate_instruction(inputs)}",
+            f"{summary}. {window_message(inputs)}, or {annotate_instruction(inputs)}",
         )
-    cure = f"{_annotate_instruction(inputs)}, or set spec.updatePolicy.acceptedRevision to {pending_revision(newer)}"
+    cure = approval_instruction(inputs, pending_revision(newer, inputs.pending_objects_version))
     return UpdateNotice(True, reasons.WAITING_FOR_APPROVAL, f"{summary}. To apply, {cure}")
 
 
-def _describe_impact(inputs: UpdateInputs, pending: PendingUpdate) -> str:
+def _waiting_reason(inputs: UpdateInputs, pending: PendingUpdate) -> str:
+    if set(pending.newer) <= set(pending.rolled_back):
+        return reasons.ROLLED_BACK
+    return reasons.WAITING_FOR_WINDOW if inputs.mode == WINDOW else reasons.WAITING_FOR_APPROVAL
+
+
+def _describe_impact(inputs: UpdateInputs, pending: PendingUpdate) -> tuple[str, bool]:
+    """What the change would do, and whether the cluster can use it at all."""
     current = resolve_candidate(inputs, pending.active)
     after = resolve_candidate(inputs, {**pending.active, **pending.newer})
     changes = [] if current.problems else validate_update(current.resolved, after.resolved)
     if problems := [*after.problems, *changes]:
-        return f"it cannot be used as it is: {describe_problems(problems)}"
-    found = restarted_components(current.resolved, after.resolved)
+        return f"it cannot be used as it is: {describe_problems(problems)}", False
+    restarts = _list_some(restarted_components(current.resolved, after.resolved)) or "nothing"
+    stops = _list_some(stopped_servers(current.resolved, after.resolved))
+    return f"restarts {restarts}" + (f"; stops {stops}" if stops else ""), True
+
+
+def _list_some(found: list[str]) -> str:
     more = f" and {len(found) - MAX_LISTED_RESTARTS} more" if len(found) > MAX_LISTED_RESTARTS else ""
-    return f"restarts {', '.join(found[:MAX_LISTED_RESTARTS])}{more}" if found else "restarts nothing"
+    return ", ".join(found[:MAX_LISTED_RESTARTS]) + more
 
 
-def _annotate_instruction(inputs: UpdateInputs) -> str:
+def annotate_instruction(inputs: UpdateInputs) -> str:
     namespace, name = inputs.identity
     return f"run `kubectl annotate multigrescluster {name} -n {namespace} {APPLY_NOW}=true`"
 
 
-def _window_message(inputs: UpdateInputs) -> str:
+def approval_instruction(inputs: UpdateInputs, revision: str) -> str:
+    return f"{annotate_instruction(inputs)}, or set spec.updatePolicy.acceptedRevision to {revision}"
+
+
+def window_message(inputs: UpdateInputs) -> str:
     opening = inputs.next_window
     return (
         "No window can be computed"

@@ -57,6 +57,7 @@ class UpdateDecision(NamedTuple):
     delete.
     """
 
+    inputs: UpdateInputs
     candidate: Candidate
     lost: tuple[TemplateKey, ...]
     records: tuple[NewRevision, ...]
@@ -67,6 +68,8 @@ class UpdateDecision(NamedTuple):
     applied_generations: Mapping[str, int]
     available_revision: str
     next_window: datetime.datetime | None
+    accepts_objects: bool = False
+    """Whether the user accepted the pending version of the pods."""
 
 
 def decide_update(inputs: UpdateInputs) -> UpdateDecision:
@@ -87,7 +90,8 @@ class _DecisionBuilder:
         base = self._base_contents()
         self.current = self._candidate(base)
         pending = self._pending(base)
-        self.available = pending_revision(pending) if pending else ""
+        self.accepts_objects = self._accepts(pending_revision(pending, self.inputs.pending_objects_version))
+        self.accepts_templates = self.accepts_objects or self._accepts(pending_revision(pending))
         unchanged = {key: new for key, new in pending.items() if self._is_unchanged(base, key, new)}
         eligible = {key: new for key, new in pending.items() if key in unchanged or self._is_due(key, new)}
         applied, rejection = self._applicable(base, eligible)
@@ -104,6 +108,7 @@ class _DecisionBuilder:
         is_valid = not final.problems and not lost
         records = self._records(contents, used) if is_valid else ()
         return UpdateDecision(
+            inputs=inputs,
             candidate=final,
             lost=lost,
             records=records,
@@ -118,8 +123,9 @@ class _DecisionBuilder:
             applied_generations={
                 str(key): contents[key].generation for key in sorted(used) if key not in lost
             },
-            available_revision=pending_revision(pending.newer) if pending.newer else "",
+            available_revision=pending_revision(pending.newer, inputs.pending_objects_version),
             next_window=inputs.next_window,
+            accepts_objects=self.accepts_objects or self._is_requested(APPLY_NOW),
         )
 
     # Active contents
@@ -213,9 +219,12 @@ class _DecisionBuilder:
             return True
         if self._was_rolled_back(key, new):
             return False
-        if inputs.mode == AUTO or inputs.policy.accepted_revision == self.available:
+        if inputs.mode == AUTO or self.accepts_templates:
             return True
         return inputs.mode == WINDOW and inputs.window_is_open
+
+    def _accepts(self, revision: str) -> bool:
+        return bool(revision) and self.inputs.policy.accepted_revision == revision
 
     def _was_rolled_back(self, key: TemplateKey, new: TemplateContent) -> bool:
         if self._is_requested(ROLL_BACK):

@@ -1,4 +1,4 @@
-"""Names the components whose pods a change of templates restarts. Pure.
+"""Names the components whose pods a change of templates restarts or stops. Pure.
 
 Changes of replicas, cells, volume sizes and volume policies restart nothing; all other fields of a template are part of
 a pod.
@@ -86,6 +86,31 @@ def _shard(before: LocatedShard, after: LocatedShard) -> Iterator[str]:
         old = before.pools.get(name)
         if old is not None and (settings or arguments or _servers(old) != _servers(pool)):
             yield f"pool {name} of {after}"
+
+
+def stopped_servers(before: ResolvedCluster, after: ResolvedCluster) -> list[str]:
+    """Every pool that loses servers, and every shard that has none left."""
+    old_shards = {str(shard): shard for shard in before.shards()}
+    return [
+        text
+        for shard in after.shards()
+        if (old := old_shards.get(str(shard))) is not None
+        for text in _stopped(old, shard)
+    ]
+
+
+def _stopped(before: LocatedShard, after: LocatedShard) -> Iterator[str]:
+    remaining = sum(map(_server_count, after.pools.values()))
+    for name, pool in before.pools.items():
+        old, new = _server_count(pool), _server_count(after.pools[name]) if name in after.pools else 0
+        if new < old:
+            yield f"{old - new} of {old} servers of pool {name} of {after}"
+    if not remaining and any(map(_server_count, before.pools.values())):
+        yield f"all servers of {after}, so that nothing serves its data"
+
+
+def _server_count(pool: Pool) -> int:
+    return or_default(pool.replicas_per_cell, 0) * len(or_default(pool.cells, []))
 
 
 def _orchestrator(compute: MultiOrch | Unset) -> MultiOrch:

@@ -6,11 +6,12 @@ from typing import NamedTuple
 from msgspec import UNSET
 
 from steward.multigres import names
+from steward.multigres.api.cell import CellSpec, CellTopoServer
 from steward.multigres.api.topo import Etcd, TopoReference
 from steward.multigres.api.unset import or_default
 from steward.multigres.names import ShardPath
 from steward.multigres.resolution import defaults
-from steward.multigres.resolution.resolved import LocatedShard, ResolvedCell, ResolvedCluster
+from steward.multigres.resolution.resolved import ClusterIdentity, LocatedShard, ResolvedCell, ResolvedCluster
 from steward.multigres.topology.store_records import (
     CellRecord,
     DatabaseRecord,
@@ -25,7 +26,8 @@ from steward.multigres.topology.store_records import (
 
 def desired_records(cluster: ResolvedCluster) -> dict[str, bytes]:
     root = cluster.topo.reference.root_path
-    cells = {cell_key(root, cell.name): encode_cell(cell_record(cluster, cell)) for cell in cluster.cells}
+    registered = cluster.cells if cluster.topology.register_cell else ()
+    cells = {cell_key(root, cell.name): encode_cell(cell_record(cluster, cell)) for cell in registered}
     databases = {
         database_key(root, database.name): encode_database(
             DatabaseRecord(
@@ -60,10 +62,22 @@ def cell_reference(cluster: ResolvedCluster, cell: ResolvedCell) -> TopoReferenc
             ca_secret=external.ca_secret,
             client_cert_secret=external.client_cert_secret,
         )
-    host = f"{local_server_name(cluster, cell)}.{identity.namespace}.svc"
+    return _local_reference(identity, cell.name, or_default(etcd, Etcd()))
+
+
+def existing_cell_reference(identity: ClusterIdentity, cell: CellSpec) -> TopoReference | None:
+    """The own topology server of a cell that exists, desired or not; None if it uses the global one."""
+    server = or_default(cell.topo_server, CellTopoServer())
+    if server.external is not UNSET:
+        return server.external
+    return None if server.etcd is UNSET else _local_reference(identity, cell.name, server.etcd)
+
+
+def _local_reference(identity: ClusterIdentity, cell: str, etcd: Etcd) -> TopoReference:
+    host = f"{names.local_topo(names.cell(identity.name, cell))}.{identity.namespace}.svc"
     return TopoReference(
         address=f"{host}:{defaults.ETCD_CLIENT_PORT}",
-        root_path=or_default(or_default(etcd, Etcd()).root_path, f"/multigres/{cell.name}"),
+        root_path=or_default(etcd.root_path, f"/multigres/{cell}"),
         implementation="etcd",
     )
 

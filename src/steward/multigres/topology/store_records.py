@@ -1,7 +1,7 @@
 """Records in the topology server and the changes that they need. Pure.
 
-The operator writes records of cells and databases. Poolers register themselves; the operator only deletes records of
-pods that no longer exist. Records are compared by their fields, not by bytes, because other versions may encode the
+The operator writes records of cells and databases. Poolers register themselves; the operator only retires the records
+of pods that no longer exist. Records are compared by their fields, not by bytes, because other versions may encode the
 same fields in another order.
 """
 
@@ -41,8 +41,12 @@ OWNED_FIELDS: Mapping[str, OwnedFields] = {
 QUORUM = {"AT_LEAST_2": 3, "MULTI_CELL_AT_LEAST_2": 4}
 POOLER_BYTES = 8 << 10
 """The longest record of a pooler that is decoded; real ones have a few hundred bytes. The server is not trusted."""
+POOLER_STATE: OwnedFields = {7: WHOLE_FIELD, 12: {1: WHOLE_FIELD}, 13: WHOLE_FIELD}
+"""What the operator writes into the record of a pooler whose pod is gone."""
+DISABLED = 1
 PRIMARY_ROLE = 1
 SHUTDOWN = 4
+QUARANTINED = 5
 
 
 class CellRecord(NamedTuple):
@@ -73,6 +77,8 @@ class PoolerRecord(NamedTuple):
     shard: str
     is_primary: bool
     lifecycle: int
+    rule: tuple[int, int] = (0, 0)
+    """Term and subterm of the rule by which a primary leads."""
 
     def belongs_to_pod(self, pod: str) -> bool:
         return pod in self.pod_names()
@@ -151,7 +157,8 @@ def decode_pooler(data: bytes) -> PoolerRecord:
     if len(data) > POOLER_BYTES:
         raise MalformedRecord(f"the record of a pooler is longer than {POOLER_BYTES} bytes")
     record = DecodedMessage.decode(data)
-    identity, shard = record.message(1), record.message(2)
+    identity, shard, routing = record.message(1), record.message(2), record.message(13)
+    rule = routing.message(2)
     return PoolerRecord(
         cell=identity.text(2),
         name=identity.text(3),
@@ -159,8 +166,9 @@ def decode_pooler(data: bytes) -> PoolerRecord:
         database=shard.text(1),
         table_group=shard.text(2),
         shard=shard.text(3),
-        is_primary=record.message(13).number(1) == PRIMARY_ROLE,
+        is_primary=routing.number(1) == PRIMARY_ROLE,
         lifecycle=record.message(12).number(1),
+        rule=(rule.number(1), rule.number(2)),
     )
 
 
@@ -238,12 +246,35 @@ def _write(key: str, value: bytes, stored: StoredRecord | None) -> WriteRecord |
 
 
 def find_primary(poolers: Sequence[PoolerRecord]) -> PoolerRecord | None:
-    """The shard's primary; None if no pooler or more than one reports to be primary: then it is unknown.
+    """The shard's primary; None if no pooler reports to be primary, or more than one by the newest rule.
 
-    Poolers that have shut down are ignored: their record may still report the role that they had.
+    The record of a pooler that was killed keeps the role that it had: the newest rule decides, as it does for gateways.
+    Poolers that have shut down are ignored.
     """
     primaries = [pooler for pooler in poolers if pooler.is_primary and pooler.lifecycle != SHUTDOWN]
-    return primaries[0] if len(primaries) == 1 else None
+    newest = max((pooler.rule for pooler in primaries), default=None)
+    current = [pooler for pooler in primaries if pooler.rule == newest]
+    return current[0] if len(current) == 1 else None
+
+
+def retire_pooler(
+    key: str, pooler: PoolerRecord, stored: StoredRecord, *, is_member: bool | None
+) -> RecordChange | None:
+    """The next change of the record of a pooler whose pod is gone; `is_member` is None if it is unknown whether the
+    cohort of its shard still has it.
+
+    An orchestrator drops a member whose record is marked as shut down. It never drops one that was killed, and neither
+    one whose record was deleted before: such a member counts for the quorum for ever.
+    """
+    if pooler.lifecycle != SHUTDOWN:
+        return WriteRecord(key, mark_shut_down(stored.value), stored.revision)
+    return DeleteRecord(key, stored.revision) if is_member is False else None
+
+
+def mark_shut_down(record: bytes) -> bytes:
+    """The record as a pooler itself leaves it at the end of its shutdown: without a role, other fields unchanged."""
+    state = [*number_field(7, DISABLED), message_field(12, number_field(1, SHUTDOWN))]
+    return merge_owned_fields(record, state, POOLER_STATE)
 
 
 def stale_poolers(poolers: Mapping[str, PoolerRecord], pods: Iterable[str]) -> list[str]:

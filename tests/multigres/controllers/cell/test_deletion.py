@@ -6,14 +6,16 @@ from typing import Any, cast
 
 import msgspec
 import pytest
+from msgspec.structs import replace
 
 from steward.kube.cache.store import Store
 from steward.kube.objects.kinds import DEPLOYMENT, Kind, Manifest
 from steward.multigres import names
+from steward.multigres.api.topo import TopologyReconciliation, TopoReference
 from steward.multigres.cache_rules import CLUSTER, MultigresCacheRules
 from steward.multigres.controllers.cell.deletion import CellDeletion
 from steward.multigres.controllers.common.context import MultigresContext
-from steward.multigres.controllers.common.deregistration import Deregistration
+from steward.multigres.controllers.common.deregistration import Deregistration, DeregistrationResult
 from steward.multigres.deletion.annotations import STARTED, GraceSettings
 from steward.multigres.deletion.draining import unknown_connections
 from steward.multigres.objects import gateway
@@ -97,3 +99,22 @@ async def test_a_gateway_without_owner_ends_with_its_cell(deletion: Deletion) ->
 
 async def test_a_gateway_without_owner_stays_for_a_cell_that_is_created_again() -> None:
     assert not await Deletion(("z1",)).drains_gateway()
+
+
+@pytest.mark.parametrize(("register", "deregisters"), [(True, True), (False, False)])
+async def test_the_record_of_a_cell_is_removed_only_if_the_operator_registers_cells(
+    register: bool, deregisters: bool
+) -> None:
+    deletion, calls = Deletion(("z2",)), []
+
+    async def deregister(*arguments: Any) -> DeregistrationResult:
+        calls.append(arguments)
+        return DeregistrationResult()
+
+    deletion.deletion.records = cast(Any, SimpleNamespace(deregister=deregister))
+    reference = TopoReference(address="topo:2379", root_path="/root", implementation="etcd")
+    flags = TopologyReconciliation(register_cell=register)
+    spec = replace(CELL.spec, global_topo_server=reference, topology_reconciliation=flags)
+    cell = replace(CELL, spec=spec)
+    await deletion.deletion._deregister(cell, cast(Any, SimpleNamespace(meta=cell.metadata)), cast(Any, None))
+    assert bool(calls) is deregisters

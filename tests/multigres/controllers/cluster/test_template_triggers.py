@@ -13,6 +13,7 @@ from steward.kube.clock import SystemClock
 from steward.kube.objects.kinds import Key, Kind
 from steward.multigres.cache_rules import CELL_TEMPLATE, CLUSTER, MultigresCacheRules
 from steward.multigres.controllers.cluster.deletion import ClusterDeletion
+from steward.multigres.controllers.cluster.operator_updates import OperatorUpdates
 from steward.multigres.controllers.cluster.reconciler import ClusterReconciler
 from steward.multigres.controllers.common.context import MultigresContext
 from steward.multigres.controllers.common.status_contributions import StatusContributions
@@ -52,8 +53,10 @@ class TriggeredQueue:
             store=self.store,
             clock=self.clock,
             contributions=StatusContributions(),
+            settings=SimpleNamespace(connect_to=""),
         )
-        reconciler = ClusterReconciler(cast(MultigresContext, context), cast(ClusterDeletion, None))
+        typed = cast(MultigresContext, context)
+        reconciler = ClusterReconciler(typed, cast(ClusterDeletion, None), OperatorUpdates(typed, 1))
         for trigger in reconciler.controller().triggers:
             handler = EventHandler(trigger, CLUSTER, EnqueueHooks(self._enqueue, _fail, LaneInheritance()))
             self.store(trigger.rule).subscribe(handler.handle)

@@ -128,14 +128,6 @@ def test_servers_of_a_pool_that_is_no_longer_desired_end_if_their_set_is_gone(se
     assert (delete.ref.key.name, delete.uid, delete.resource_version) == (f"{SET}-0", "u", "7")
 
 
-def test_the_wait_for_another_primary_is_recorded_on_a_pod(servers: Servers) -> None:
-    [found] = servers.ownerless.undesired_pools([pod(), pod(f"{SET}-1")], [])
-    removed = found.removed_pool
-    assert (removed.ref.kind, removed.pods) == (STATEFUL_SET, [f"{SET}-0", f"{SET}-1"])
-    assert removed.annotated is not None
-    assert removed.annotated.key.name == f"{SET}-0"
-
-
 @pytest.mark.parametrize(
     "kept",
     [

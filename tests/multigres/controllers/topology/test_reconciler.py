@@ -13,9 +13,11 @@ from steward.kube.objects.meta import key_of
 from steward.kube.objects.timestamps import to_timestamp
 from steward.local import ports
 from steward.multigres import names
+from steward.multigres.api.cluster import MultigresClusterSpec
 from steward.multigres.cache_rules import MultigresCacheRules
 from steward.multigres.controllers.cell.reconciler import NO_RECORD, add_missing_record
 from steward.multigres.controllers.common.context import MultigresContext
+from steward.multigres.controllers.common.intervals import seconds_until_next
 from steward.multigres.controllers.common.primaries import Primaries
 from steward.multigres.controllers.common.status_contributions import StatusContributor
 from steward.multigres.controllers.topology import reconciler
@@ -26,9 +28,11 @@ from steward.multigres.controllers.topology.reconciler import (
     TopologyReconciler,
     _begins_to_terminate,
 )
-from steward.multigres.controllers.topology.retry import CHECK_SECONDS, seconds_until_next
+from steward.multigres.controllers.topology.retry import CHECK_SECONDS
 from steward.multigres.names import ShardPath
 from steward.multigres.objects.metadata import CLUSTER_LABEL, FINALIZER
+from steward.multigres.resolution.resolve import resolve
+from steward.multigres.resolution.resolved import ClusterIdentity, ResolvedCluster, Templates
 from steward.multigres.status.conditions import PodProblems
 from steward.multigres.views import PodView
 from steward.runtime.manager.connect_to import Forward
@@ -263,3 +267,20 @@ async def test_a_server_without_an_answer_is_recorded(scenario: Scenario) -> Non
     silent = scenario.context.primaries.observation_since(shard, starting.at + 1)
     assert silent is not None
     assert (starting.is_answered, silent.is_answered) == (False, False)
+
+
+CELL_OF_ANOTHER = "/multigres/global/cells/z9/Cell"
+
+
+def resolved_with(**flags: bool) -> ResolvedCluster:
+    spec = {"cells": [{"zone": "z1"}], "topologyReconciliation": flags}
+    typed = msgspec.convert(spec, MultigresClusterSpec)
+    return resolve(ClusterIdentity("shop", "mini"), typed, Templates({}, {}, {}))
+
+
+def test_records_of_cells_that_another_program_registers_are_never_removed(scenario: Scenario) -> None:
+    cluster_key, database = Key("shop", "mini"), "/multigres/global/databases/old/Database"
+    scenario.reconciler._registered[cluster_key] = frozenset({CELL_OF_ANOTHER, database})
+    removable = scenario.reconciler._removable_records
+    assert removable(cluster_key, resolved_with()) is None, "all records below the root are the cluster's"
+    assert removable(cluster_key, resolved_with(registerCell=False)) == {database}

@@ -10,10 +10,13 @@ from steward.multigres.controllers.topology.registration import (
 )
 from steward.multigres.topology.protobuf import DecodedMessage, encode, text_field
 from steward.multigres.topology.store_records import (
+    SHUTDOWN,
     CellRecord,
+    PoolerRecord,
     cell_key,
     database_key,
     decode_cell,
+    decode_pooler,
     encode_cell,
 )
 from tests.multigres.support.memory_etcd import ROOT, MemoryEtcd
@@ -22,6 +25,10 @@ from tests.multigres.support.pooler_records import encode_pooler
 KEY = cell_key(ROOT, "z1")
 CELL = CellRecord("z1", ("topo:2379",), ROOT)
 DESIRED = {KEY: encode_cell(CELL)}
+
+
+def is_no_member(pooler: PoolerRecord) -> bool:
+    return False
 
 
 async def test_a_concurrent_write_is_read_again_and_not_overwritten() -> None:
@@ -86,16 +93,29 @@ async def test_below_a_shared_root_only_own_records_are_removed() -> None:
     assert set(etcd.records) == {KEY, theirs}
 
 
-async def test_only_stale_poolers_of_the_given_databases_are_removed() -> None:
+async def test_only_stale_poolers_of_the_given_databases_are_retired() -> None:
     etcd = MemoryEtcd()
     for name in ("here", "gone"):
         etcd.set_value(f"{ROOT}/poolers/{name}/Pooler", encode_pooler(name))
     etcd.set_value(f"{ROOT}/poolers/odd/Pooler", b"\xff")
-    assert await living_poolers(etcd, ROOT, {"another"}, set()) == []
+    assert await living_poolers(etcd, ROOT, {"another"}, set(), is_no_member) == []
     assert len(etcd.records) == 3
-    found = await living_poolers(etcd, ROOT, {"postgres"}, {"here"})
+    for _ in range(2):
+        found = await living_poolers(etcd, ROOT, {"postgres"}, {"here"}, is_no_member)
     assert [each.name for each in found] == ["here"]
     assert set(etcd.records) == {f"{ROOT}/poolers/here/Pooler", f"{ROOT}/poolers/odd/Pooler"}
+
+
+@pytest.mark.parametrize("is_member", [True, None], ids=["member", "unknown"])
+async def test_the_record_of_a_killed_pooler_is_marked_and_stays_until_the_cohort_has_dropped_it(
+    is_member: bool | None,
+) -> None:
+    etcd, key = MemoryEtcd(), f"{ROOT}/poolers/gone/Pooler"
+    etcd.set_value(key, encode_pooler("gone", role=1))
+    for _ in range(3):
+        assert await living_poolers(etcd, ROOT, {"postgres"}, set(), lambda pooler: is_member) == []
+    left = decode_pooler((await etcd.list(key))[key].value)
+    assert (left.name, left.lifecycle, left.is_primary) == ("gone", SHUTDOWN, False)
 
 
 async def test_a_server_cannot_fill_the_memory_with_records_of_one_pod() -> None:
@@ -104,6 +124,15 @@ async def test_a_server_cannot_fill_the_memory_with_records_of_one_pod() -> None
         etcd.set_value(f"{ROOT}/poolers/{number}/Pooler", encode_pooler("here"))
     for number in (998, 999):
         etcd.set_value(f"{ROOT}/poolers/{number}/Pooler", encode_pooler("here", role=1))
-    found = await living_poolers(etcd, ROOT, {"postgres"}, {"here"})
+    found = await living_poolers(etcd, ROOT, {"postgres"}, {"here"}, is_no_member)
     assert len(found) == RECORDS_PER_POD
     assert [each.is_primary for each in found[:3]] == [True, True, False], "both primaries are reported"
+
+
+async def test_without_pruning_the_record_of_a_pooler_without_a_pod_stays_and_is_not_reported() -> None:
+    etcd = MemoryEtcd()
+    key = f"{ROOT}/poolers/gone/Pooler"
+    etcd.set_value(key, encode_pooler("gone"))
+    before = etcd.records[key]
+    assert await living_poolers(etcd, ROOT, {"postgres"}, {"here"}, None) == []
+    assert etcd.records[key] == before

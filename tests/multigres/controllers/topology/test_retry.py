@@ -3,7 +3,7 @@
 import pytest
 
 from steward.kube.objects.kinds import Key
-from steward.multigres.controllers.topology.retry import REPORT_AFTER, TopologyRetries, seconds_until_next
+from steward.multigres.controllers.topology.retry import REPORT_AFTER, TopologyRetries
 from steward.testkit import FakeClock
 
 KEY = Key("shop", "x")
@@ -36,12 +36,3 @@ def test_the_count_starts_again_after_a_success(retries: TopologyRetries) -> Non
     messages(retries, *["no answer"] * REPORT_AFTER)
     retries.forget(KEY)
     assert messages(retries, "no answer") == [REPORTED]
-
-
-@pytest.mark.parametrize("now", [30.0, 30.1, 37.5, 44.9])
-def test_all_checks_between_two_multiples_meet_at_the_next(now: float) -> None:
-    assert now + seconds_until_next(now, 15.0) == pytest.approx(45.0)
-
-
-def test_a_check_at_a_multiple_waits_for_a_whole_period() -> None:
-    assert seconds_until_next(45.0, 15.0) == 15.0

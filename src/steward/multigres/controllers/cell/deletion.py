@@ -9,6 +9,7 @@ from msgspec import UNSET
 
 from steward.kube.objects.kinds import DEPLOYMENT, Key, Ref
 from steward.multigres import names
+from steward.multigres.api.unset import or_default
 from steward.multigres.cache_rules import CELL as KIND
 from steward.multigres.cache_rules import TOPO_SERVER
 from steward.multigres.controllers.common.context import MultigresContext
@@ -31,6 +32,7 @@ from steward.multigres.deletion.draining import DeletionTerms, DrainingWorkload,
 from steward.multigres.deletion.ownerless_objects import is_ownerless_part
 from steward.multigres.objects import orchestrator, pool
 from steward.multigres.objects.metadata import CELL_LABEL, CLUSTER_LABEL, COMPONENT_LABEL, FINALIZER
+from steward.multigres.resolution import defaults
 from steward.multigres.views import CellView, ClusterView, PodView
 from steward.runtime.plan.finalizers import remove_finalizer
 from steward.runtime.plan.steps import Delete, Plan
@@ -99,7 +101,8 @@ class CellDeletion:
         self, cell: CellView, deleting: DeletingObject, terms: DeletionTerms
     ) -> DeregistrationResult:
         reference, managed = cell.spec.global_topo_server, cell.spec.topo_server_ref
-        if reference is UNSET:
+        flags = or_default(cell.spec.topology_reconciliation, defaults.TOPOLOGY)
+        if reference is UNSET or not or_default(flags.register_cell, True):
             return DeregistrationResult()
         cluster = self.clusters.get(Key(deleting.meta.namespace, deleting.meta.labels.get(CLUSTER_LABEL, "")))
         may_have_records = cluster is None or topology_mark.may_have_records(cluster.metadata)

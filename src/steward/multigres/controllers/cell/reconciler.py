@@ -1,9 +1,9 @@
 """Cell: manages the gateways of one failure domain, and its own topology server if it has one."""
 
 from steward.kube.objects.conditions import FALSE, find_condition
-from steward.kube.objects.kinds import DEPLOYMENT, Key, Manifest, Ref
+from steward.kube.objects.kinds import DEPLOYMENT, Key, Manifest, Ref, ref_of
 from steward.kube.objects.meta import key_of
-from steward.multigres import names
+from steward.multigres import names, reasons
 from steward.multigres.api.unset import or_default
 from steward.multigres.cache_rules import CELL as KIND
 from steward.multigres.controllers.cell.deletion import CellDeletion
@@ -36,6 +36,7 @@ from steward.runtime.plan.steps import Plan
 from steward.runtime.reconcile import DONE, Result
 
 GATEWAYS = "gateways"
+START = "start when the topology server has the record of their cell"
 NO_RECORD = "the topology server does not hold the cell's record yet"
 
 
@@ -68,6 +69,7 @@ class CellReconciler:
                 Watches(rules.pod, to=_cell_of, debounce=PODS),
                 Watches(rules.cluster, to=self._cells_of, when=annotations(*DELETION_ANNOTATIONS)),
             ),
+            channel=self.context.contributions.channel(KIND),
         )
 
     def _cells_of(self, cluster: ClusterView) -> list[Key]:
@@ -98,8 +100,23 @@ class CellReconciler:
         finalizer = add_finalizer(ref, cell.metadata, FINALIZER)
         if foreign:
             return finalizer
-        children = self.context.children.plan_children(cell.metadata, desired, self.child_rules)
+        applied = [manifest for manifest in desired if not self._must_wait(cell, manifest)]
+        children = self.context.children.plan_children(cell.metadata, applied, self.child_rules)
         return (*finalizer, *children)
+
+    def _must_wait(self, cell: CellView, manifest: Manifest) -> bool:
+        """Gateways are created when the cell is registered. Those that exist stay, and are updated, in any case."""
+        if manifest["kind"] != DEPLOYMENT.kind or key_of(cell) in self.context.registered_cells:
+            return False
+        # A Cell without a cluster is not registered by this operator.
+        return self._cluster_of(cell) is not None and self.deployments.get(ref_of(manifest).key) is None
+
+    def _cluster_of(self, cell: CellView) -> ClusterView | None:
+        meta = cell.metadata
+        cluster: ClusterView | None = self.clusters.get(
+            Key(meta.namespace, meta.labels.get(CLUSTER_LABEL, ""))
+        )
+        return cluster
 
     def _gateway_pods(self, cell: CellView) -> list[PodView]:
         return self.pods.by_index(GATEWAYS, str(_gateway_key(cell)))
@@ -138,18 +155,24 @@ class CellReconciler:
         deployment = next(manifest for manifest in desired if manifest["kind"] == DEPLOYMENT.kind)
         name = deployment["metadata"]["name"]
         live = self.deployments.get(Key(cell.metadata.namespace, name))
-        if self._lacks_record(cell) and has_exited(self._gateway_pods(cell)):
+        lacks_record, is_waiting = self._lacks_record(cell), self._must_wait(cell, deployment)
+        if lacks_record and is_waiting:
+            problems = PodProblems(hint=f"they {START}")
+        elif lacks_record and has_exited(self._gateway_pods(cell)):
             problems = add_missing_record(problems)
-        return workload_component(f"gateways {name}", deployment["spec"]["replicas"], live, problems)
+        # At the birth of a cluster this is no cause to look at: a hint would be one more status.
+        start = f", which {START}" if is_waiting and not lacks_record else ""
+        return workload_component(f"gateways {name}{start}", deployment["spec"]["replicas"], live, problems)
 
     def _lacks_record(self, cell: CellView) -> bool:
         """Whether the cluster reports so. A new cluster, whose topology server starts with it, reports nothing yet."""
-        labels = cell.metadata.labels
-        cluster = self.clusters.get(Key(cell.metadata.namespace, labels.get(CLUSTER_LABEL, "")))
+        cluster = self._cluster_of(cell)
         if cluster is None:
             return False
         registered = find_condition(read_conditions(cluster.status.conditions), TOPOLOGY_REGISTERED)
-        return registered is not None and registered.status == FALSE
+        if registered is None or registered.reason == reasons.TOPOLOGY_WAITING:
+            return False
+        return registered.status == FALSE
 
     def _local_topo(self, cell: CellView, desired: list[Manifest]) -> list[ComponentStatus]:
         servers = [manifest["metadata"]["name"] for manifest in desired if manifest["kind"] == "TopoServer"]

@@ -19,6 +19,7 @@ from steward.multigres.controllers.common.deregistration import (
     DeregistrationResult,
     RecordScope,
     TopologyTarget,
+    has_foreign_records,
     is_shared_root,
     remove_all_records,
     remove_scoped_records,
@@ -154,7 +155,7 @@ class ClusterDeletion:
         may_have_records = is_shared_root(resolved) or topology_mark.may_have_records(cluster.metadata)
         target = TopologyTarget(reference, managed, may_have_records)
         root, scope = reference.root_path, _scope(resolved)
-        if is_shared_root(resolved):
+        if has_foreign_records(resolved):
             return await self.records.deregister(
                 deleting, terms, target, lambda etcd: remove_scoped_records(etcd, root, scope)
             )
@@ -164,5 +165,5 @@ class ClusterDeletion:
 
 
 def _scope(resolved: ResolvedCluster) -> RecordScope:
-    cells = [cell.name for cell in resolved.cells]
+    cells = [cell.name for cell in resolved.cells] if resolved.topology.register_cell else []
     return RecordScope(cells, [database.name for database in resolved.databases])

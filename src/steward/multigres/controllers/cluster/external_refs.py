@@ -1,13 +1,19 @@
-"""Checks the Secrets and StorageClasses that a cluster references, and reads the superuser password."""
+"""Checks the Secrets, ConfigMaps and StorageClasses that a cluster references, and reads the superuser password."""
+
+from typing import Any
 
 from msgspec import UNSET
 
-from steward.kube.objects.kinds import Key
+from steward.kube.bounded_cache import LruCache
+from steward.kube.errors import NotFound
+from steward.kube.objects.kinds import CONFIG_MAP, Key
 from steward.multigres import names, reasons
 from steward.multigres.api.cluster import MultigresClusterSpec
+from steward.multigres.api.observability import Observability
 from steward.multigres.api.unset import or_default
 from steward.multigres.controllers.cluster.user_secrets import CACHED_SECONDS, UserSecrets
 from steward.multigres.controllers.common.context import MultigresContext
+from steward.multigres.objects.pod_spec import SAMPLING_KEY
 from steward.multigres.objects.secrets import PASSWORD_KEY
 from steward.multigres.resolution.external_refs import (
     MissingReference,
@@ -20,10 +26,15 @@ from steward.multigres.resolution.resolved import ResolvedCluster
 from steward.multigres.views import ClusterView
 from steward.runtime.plan.steps import Plan, Requeue
 
+CONFIG_MAPS_CACHED = 1000
+
 
 class ExternalReferences:
     def __init__(self, context: MultigresContext) -> None:
         self._classes = context.store(context.rules.storage_class)
+        self._config_maps = context.store(context.rules.config_map)
+        self._client = context.client
+        self._keys: LruCache[tuple[Key, str, str], bool] = LruCache(CONFIG_MAPS_CACHED)
         self._secrets = UserSecrets(context)
 
     async def missing(
@@ -40,6 +51,7 @@ class ExternalReferences:
             *missing_storage_classes(referenced_storage_classes(resolved), self._classes.list()),
             *missing_secrets(absent),
             *await self._unusable_password(namespace, spec, absent),
+            *await self._missing_sampling_rules(namespace, spec),
         ]
         return tuple(missing)
 
@@ -57,6 +69,35 @@ class ExternalReferences:
         )
         return [MissingReference(reasons.SECRET_NOT_FOUND, message)]
 
+    async def _missing_sampling_rules(
+        self, namespace: str, spec: MultigresClusterSpec
+    ) -> list[MissingReference]:
+        """Pods that mount them do not start without them."""
+        reference = or_default(spec.observability, Observability()).sampling_config_ref
+        if reference is UNSET:
+            return []
+        key = or_default(reference.key, SAMPLING_KEY)
+        if await self._has_key(Key(namespace, reference.name), key):
+            return []
+        field = "spec.observability.samplingConfigRef"
+        message = f"{field}: ConfigMap {reference.name} with the key {key} does not exist; create it"
+        return [MissingReference(reasons.CONFIG_MAP_NOT_FOUND, message)]
+
+    async def _has_key(self, config_map: Key, key: str) -> bool:
+        """The cache has a hash of the data: the ConfigMap is read again when that changes."""
+        live = self._config_maps.get(config_map)
+        version = (config_map, key, "" if live is None else live.data_hash)
+        known = self._keys.get(version)
+        if live is None or known is not None:
+            return bool(known)
+        try:
+            found: dict[str, Any] = await self._client.get(CONFIG_MAP, config_map)
+        except NotFound:
+            return False
+        has_key = key in (found.get("data") or {})
+        self._keys.set(version, has_key)
+        return has_key
+
     async def password(self, namespace: str, cluster: str, spec: MultigresClusterSpec) -> str | None:
         """The superuser's password, if it exists: from the user's Secret, or the one that the operator created."""
         reference = spec.postgres_password_secret_ref
@@ -68,6 +109,12 @@ class ExternalReferences:
         except UnicodeDecodeError:
             return None
 
+    async def published_password(self, namespace: str, cluster: str) -> str | None:
+        """The one in the Secret that applications mount."""
+        value = await self._secrets.value(Key(namespace, names.connection_secret(cluster)), PASSWORD_KEY)
+        return None if value is None else value.decode(errors="replace")
+
     def requeue_steps(self, spec: MultigresClusterSpec, resolved: ResolvedCluster) -> Plan:
-        """Foreign Secrets are not watched: they are read again after some time."""
-        return (Requeue(CACHED_SECONDS),) if referenced_secrets(spec, resolved) else ()
+        """Foreign Secrets are not watched, nor ConfigMaps for clusters: they are read again after some time."""
+        has_rules = or_default(spec.observability, Observability()).sampling_config_ref is not UNSET
+        return (Requeue(CACHED_SECONDS),) if has_rules or referenced_secrets(spec, resolved) else ()

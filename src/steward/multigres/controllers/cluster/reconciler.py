@@ -5,22 +5,33 @@ correct.
 """
 
 import secrets as randomness
-from typing import Any
 
 import msgspec
-from msgspec.structs import replace
 
 from steward.kube.cache.rules import CacheRule
-from steward.kube.objects.conditions import Condition, find_condition
 from steward.kube.objects.kinds import Key, Manifest, Ref
 from steward.kube.objects.meta import HasMetadata, key_of
 from steward.multigres import names
-from steward.multigres.api.cluster import MultigresClusterSpec
 from steward.multigres.api.unset import or_default
 from steward.multigres.cache_rules import CELL
 from steward.multigres.cache_rules import CLUSTER as KIND
+from steward.multigres.controllers.cluster import operator_updates
+from steward.multigres.controllers.cluster.admin_pods import admin_cluster_of
 from steward.multigres.controllers.cluster.deletion import ClusterDeletion
 from steward.multigres.controllers.cluster.external_refs import ExternalReferences
+from steward.multigres.controllers.cluster.hibernation import Hibernation
+from steward.multigres.controllers.cluster.name_fields import name_fields
+from steward.multigres.controllers.cluster.operator_updates import OperatorUpdates, frees_slot
+from steward.multigres.controllers.cluster.password_rotation import PasswordRotation, cluster_of_password
+from steward.multigres.controllers.cluster.registration_state import (
+    not_yet_registered,
+    was_never_registered,
+)
+from steward.multigres.controllers.cluster.summaries import (
+    ClusterSummaries,
+    live_component,
+    retained_claim_triggers,
+)
 from steward.multigres.controllers.cluster.template_updates import (
     record_steps,
     update_condition,
@@ -38,30 +49,31 @@ from steward.multigres.controllers.common.resolution import (
 )
 from steward.multigres.deletion.annotations import DELETION_ANNOTATIONS
 from steward.multigres.deletion.topology_mark import finalizer_steps
-from steward.multigres.objects import gateway, multiadmin, secrets
-from steward.multigres.objects.metadata import CLUSTER_LABEL, COMPONENT_LABEL, Owner
+from steward.multigres.objects import secrets
+from steward.multigres.objects.metadata import Owner
+from steward.multigres.objects.operator_telemetry import with_telemetry
 from steward.multigres.objects.tree import cluster_objects
 from steward.multigres.resolution.resolved import ResolvedCluster
 from steward.multigres.status.conditions import (
-    TOPOLOGY_REGISTERED,
     ComponentStatus,
+    Serving,
     Stall,
     StatusContext,
     assess_health,
-    child_component,
     common_status,
-    read_conditions,
     topo_server_component,
-    topology_waiting_condition,
     was_available,
     workload_component,
 )
+from steward.multigres.status.events import condition_events
+from steward.multigres.status.hibernation import hibernation_health
+from steward.multigres.status.pause import pause_conditions, with_paused_phase
 from steward.multigres.status.references import missing_component, reference_conditions
 from steward.multigres.template_updates.notices import APPLY_NOW
 from steward.multigres.template_updates.policy import ROLL_BACK
-from steward.multigres.views import CellView, ClusterView, PodView, TableGroupView, TemplateView
+from steward.multigres.views import ClusterView, TemplateView
 from steward.runtime.controller.controller import Controller
-from steward.runtime.controller.predicates import own_object, selected_fields
+from steward.runtime.controller.predicates import any_change, own_object, selected_fields
 from steward.runtime.controller.triggers import For, Owns, Watches
 from steward.runtime.observability import tracing
 from steward.runtime.plan.executor import PlanResult, StepEffect
@@ -72,30 +84,37 @@ ADMIN_PODS = "admin"
 
 
 class ClusterReconciler:
-    """Executes up to four plans, each of which depends on the result of the one before:
+    """Executes up to five plans, each of which depends on the result of the one before:
 
     1. the template revisions in use, before anything is built from them: after a crash the next process must find them;
-    2. the initial status of a new cluster, before its children: users watch a new cluster at once, and creating many
+    2. the condition of a cluster that starts to move to newer pods (`operator_updates`), for the same reason;
+    3. the initial status of a new cluster, before its children: users watch a new cluster at once, and creating many
        clusters takes a while;
-    3. the children;
-    4. template update steps and the status. The caches hold the result of the third plan by then, so that the status
+    4. the children;
+    5. template update steps and the status. The caches hold the result of the fourth plan by then, so that the status
        never reports a child as ready that the plan has just changed.
     """
 
-    def __init__(self, context: MultigresContext, deletion: ClusterDeletion) -> None:
+    def __init__(
+        self, context: MultigresContext, deletion: ClusterDeletion, updates: OperatorUpdates
+    ) -> None:
         rules = context.rules
         self.context = context
         self.deletion = deletion
+        self.updates = updates
         self.clusters = context.store(rules.cluster)
         self.resolver = SpecResolver(context)
         self.references = ExternalReferences(context)
+        self.passwords = PasswordRotation(context, self.references)
+        self.hibernation = Hibernation(context)
+        self.summaries = ClusterSummaries(context)
         self.servers = context.store(rules.topo_server)
         self.cells = context.store(rules.cell)
         self.groups = context.store(rules.table_group)
         self.deployments = context.store(rules.deployment)
         self.secrets = context.store(rules.secret)
         self.pods = context.store(rules.pod)
-        self.pods.add_index(ADMIN_PODS, lambda pod: [str(key) for key in _admin_cluster_of(pod)])
+        self.pods.add_index(ADMIN_PODS, lambda pod: [str(key) for key in admin_cluster_of(pod)])
         self.child_rules = (
             rules.topo_server,
             rules.cell,
@@ -119,8 +138,12 @@ class ClusterReconciler:
                 self._watch_templates(rules.core_template),
                 self._watch_templates(rules.cell_template),
                 self._watch_templates(rules.shard_template),
-                Watches(rules.pod, to=_admin_cluster_of, debounce=PODS),
+                Watches(rules.pod, to=admin_cluster_of, debounce=PODS),
+                # The password Secret outlives the cluster, so it has no owner.
+                Watches(rules.secret, to=cluster_of_password, when=any_change),
+                Watches(rules.cluster, to=self.updates.waiting, when=frees_slot, lane=Lane.SLOW),
                 Watches(rules.storage_class, to=self._unhealthy, lane=Lane.SLOW),
+                *retained_claim_triggers(rules),
             ),
             trace_annotations=tracing.TraceAnnotations(),
             channel=self.context.contributions.channel(KIND),
@@ -145,21 +168,39 @@ class ClusterReconciler:
     async def reconcile(self, key: Key) -> Result:
         cluster = self.clusters.get(key)
         if cluster is None:
+            self.updates.forget(key)
             return DONE
         if cluster.metadata.deletion_timestamp is not None:
+            self.updates.forget(key)
             plan = await self.deletion.plan_deletion(cluster)
             return await self.deletion.graceful_deletion.execute(plan, Ref(KIND, key))
-        spec = await self.resolver.resolve(cluster)
+        with tracing.span("MultigresCluster.PopulateDefaults"):
+            spec = await self.resolver.resolve(cluster, self.updates.active_version(cluster))
         if spec.resolved is None:
             return await self._apply_and_report(cluster, (), spec, spec.stall)
+        resolved = self.hibernation.apply(cluster, spec.spec, spec.resolved)
+        spec = spec._replace(resolved=resolved)
         await self._record_revisions(cluster, spec)
-        spec = spec._replace(missing=await self.references.missing(cluster, spec.spec, spec.resolved))
+        cluster, spec = await self._decide_version(cluster, spec)
+        spec = spec._replace(missing=await self.references.missing(cluster, spec.spec, resolved))
+        spec = spec._replace(password=await self.passwords.decide(cluster, spec.spec))
         desired = await self._desired(cluster, spec)
         stall = foreign_stall(await self.context.foreign_objects.find(desired))
         spec = spec._replace(terminating=tuple(self.context.children.terminating(desired)))
         cluster = await self._write_initial_status(cluster, spec, stall)
         plan = () if stall else self._plan(cluster, desired)
         return await self._apply_and_report(cluster, plan, spec, stall)
+
+    async def _decide_version(
+        self, cluster: ClusterView, spec: ResolvedSpec
+    ) -> tuple[ClusterView, ResolvedSpec]:
+        resolved = spec.resolved
+        if resolved is None or not self.updates.is_due(cluster):
+            self.updates.forget(key_of(cluster))
+            return cluster, spec
+        is_ready = all(component.is_ready for component in self._components(cluster, resolved))
+        spec = spec._replace(objects=self.updates.decide(cluster, spec, is_ready))
+        return await self.updates.start(cluster, spec), spec
 
     async def _write_initial_status(
         self, cluster: ClusterView, spec: ResolvedSpec, stall: Stall | None
@@ -180,17 +221,14 @@ class ClusterReconciler:
     async def _desired(self, cluster: ClusterView, spec: ResolvedSpec) -> list[Manifest]:
         owner, resolved = _owner(cluster), spec.resolved
         assert resolved is not None
-        ref, inputs = Ref(KIND, key_of(cluster)), (owner, spec.spec, resolved)
+        version = spec.objects.version
+        written = with_telemetry(spec.spec, version, self.context.telemetry)
+        ref, inputs = Ref(KIND, key_of(cluster)), (owner, written, resolved, version)
         tree = await beside_the_loop(
             spec.spec,
             lambda: self.context.manifests.get_or_build(ref, inputs, lambda: cluster_objects(*inputs)),
         )
-        return [*tree, *await self._connection_secret(owner, spec.spec)]
-
-    async def _connection_secret(self, owner: Owner, spec: MultigresClusterSpec) -> list[Manifest]:
-        """The Secret that applications mount; it needs the password."""
-        password = await self.references.password(owner.namespace, owner.name, spec)
-        return [] if password is None else [secrets.connection_secret(owner, password)]
+        return [*tree, *spec.password.manifests(owner)]
 
     def _plan(self, cluster: ClusterView, desired: list[Manifest]) -> Plan:
         """Cells are deleted before the table groups change: in a removed cell, gateways shut down before pools."""
@@ -199,7 +237,7 @@ class ClusterReconciler:
         cells = [child.delete_step() for child in unwanted if child.ref.kind == CELL]
         others = [child.delete_step() for child in unwanted if child.ref.kind != CELL]
         return (
-            *finalizer_steps(Ref(KIND, key_of(cluster)), meta, is_new=_was_never_registered(cluster)),
+            *finalizer_steps(Ref(KIND, key_of(cluster)), meta, is_new=was_never_registered(cluster)),
             *self._create_password(cluster),
             *cells,
             *self.context.children.apply_steps(desired),
@@ -228,34 +266,42 @@ class ClusterReconciler:
         now = self.context.clock.now()
         updates = () if spec.decision is None else update_steps(cluster, spec.decision, now)
         again = () if spec.resolved is None else self.references.requeue_steps(spec.spec, spec.resolved)
-        return (await self.context.executor.execute((*updates, *report, *again), ref)).result
+        operator = operator_updates.report_steps(cluster, spec)
+        notices = (*pause_conditions(cluster), *spec.password.conditions(cluster.metadata.generation))
+        events = condition_events(ref, cluster.status.conditions, notices)
+        steps = (*updates, *report, *operator, *events, *again, *spec.password.requeue_steps())
+        return (await self.context.executor.execute(steps, ref)).result
 
     def _status(self, cluster: ClusterView, spec: ResolvedSpec, stall: Stall | None) -> Manifest:
+        return with_paused_phase(self._health_status(cluster, spec, stall))
+
+    def _health_status(self, cluster: ClusterView, spec: ResolvedSpec, stall: Stall | None) -> Manifest:
         meta, resolved, decision = cluster.metadata, spec.resolved, spec.decision
         context = StatusContext(meta, cluster.status.conditions, self.context.now())
         if resolved is None or decision is None:
             return self._unresolved_status(context, cluster, spec, stall)
         conditions = (
             update_condition(decision, meta.generation),
+            *operator_updates.update_conditions(cluster, spec),
             *reference_conditions(resolved, spec.missing, meta.generation),
-            *_not_yet_registered(cluster, resolved),
+            *self.summaries.external_conditions(cluster, spec.spec),
+            *not_yet_registered(cluster, resolved),
+            *pause_conditions(cluster),
+            *spec.password.conditions(meta.generation),
         )
         components = [
             *spec.terminating,
             *self._components(cluster, resolved),
             *missing_component(spec.missing),
+            *spec.password.components(),
         ]
-        service = names.cluster_gateway(meta.name)
+        health = hibernation_health(assess_health(components, stall), spec.spec.hibernation is True)
+        common = common_status(context, health, conditions)
         return {
-            **common_status(context, assess_health(components, stall), conditions),
+            **operator_updates.without_ended_condition(common, spec),
             **update_status(decision),
-            "cells": self._cell_summaries(cluster, resolved),
-            "databases": self._database_summaries(cluster, resolved),
-            "resolvedTemplates": _templates(resolved),
-            "gatewayServiceName": service,
-            "endpoint": f"{service}.{meta.namespace}.svc:{gateway.POSTGRES.number}",
-            "connectionSecret": names.connection_secret(meta.name),
-            **_topo_services(meta.name, resolved),
+            **self.summaries.fields(cluster, resolved),
+            **name_fields(meta, resolved),
             "components": spec.components,
         }
 
@@ -264,7 +310,8 @@ class ClusterReconciler:
     ) -> Manifest:
         """Nothing was changed: the previous fields stay, and so does Available."""
         decision = spec.decision
-        conditions = () if decision is None else (update_condition(decision, context.meta.generation),)
+        updates = () if decision is None else (update_condition(decision, context.meta.generation),)
+        conditions = (*updates, *pause_conditions(cluster))
         previous = msgspec.to_builtins(cluster.status)
         health = assess_health([], stall)._replace(is_available=was_available(cluster.status.conditions))
         return {**previous, **common_status(context, health, conditions)}
@@ -289,14 +336,15 @@ class ClusterReconciler:
 
     def _cell_component(self, cluster: ClusterView, cell: str) -> ComponentStatus:
         live = self.cells.get(Key(cluster.metadata.namespace, names.cell(cluster.metadata.name, cell)))
-        return _child_component(f"cell {cell}", live)
+        return live_component(f"cell {cell}", live)
 
     def _group_component(self, cluster: ClusterView, database: str, group: str) -> ComponentStatus:
         name = names.table_group(cluster.metadata.name, database, group)
         live = self.groups.get(Key(cluster.metadata.namespace, name))
-        return _child_component(f"table group {database}/{group}", live)
+        return live_component(f"table group {database}/{group}", live)
 
     def _admin_components(self, cluster: ClusterView, resolved: ResolvedCluster) -> list[ComponentStatus]:
+        """A cluster serves without them."""
         namespace, name = cluster.metadata.namespace, cluster.metadata.name
         pods = self.pods.by_index(ADMIN_PODS, str(Key(namespace, name)))
         problems = self.context.pod_problems.find(pods)
@@ -310,82 +358,11 @@ class ClusterReconciler:
                 or_default(spec.replicas, 1),
                 self.deployments.get(Key(namespace, deployment)),
                 problems,
-            )
+            )._replace(serving=Serving.YES)
             for deployment, spec in specs.items()
         ]
-
-    def _cell_summaries(self, cluster: ClusterView, resolved: ResolvedCluster) -> dict[str, Any]:
-        summaries = {}
-        for cell in resolved.cells:
-            live = self.cells.get(
-                Key(cluster.metadata.namespace, names.cell(cluster.metadata.name, cell.name))
-            )
-            ready = 0 if live is None else or_default(live.status.gateway_ready_replicas, 0)
-            component = self._cell_component(cluster, cell.name)
-            summaries[cell.name] = {"ready": component.is_ready, "gatewayReplicas": ready}
-        return summaries
-
-    def _database_summaries(self, cluster: ClusterView, resolved: ResolvedCluster) -> dict[str, Any]:
-        summaries = {}
-        for database in resolved.databases:
-            total = sum(len(group.shards) for group in database.groups)
-            ready = sum(self._ready_shards(cluster, group.database, group.name) for group in database.groups)
-            summaries[database.name] = {"readyShards": ready, "totalShards": total}
-        return summaries
-
-    def _ready_shards(self, cluster: ClusterView, database: str, group: str) -> int:
-        name = names.table_group(cluster.metadata.name, database, group)
-        live = self.groups.get(Key(cluster.metadata.namespace, name))
-        # A status of an older generation does not count.
-        if live is None or or_default(live.status.observed_generation, 0) < live.metadata.generation:
-            return 0
-        return int(or_default(live.status.ready_shards, 0))
-
-
-def _child_component(name: str, live: CellView | TableGroupView | None) -> ComponentStatus:
-    if live is None:
-        return child_component(name, None, [], 0)
-    return child_component(name, live.metadata, live.status.conditions, live.status.observed_generation)
 
 
 def _owner(cluster: ClusterView) -> Owner:
     meta = cluster.metadata
     return Owner("MultigresCluster", meta.namespace, meta.name, meta.uid)
-
-
-def _templates(resolved: ResolvedCluster) -> dict[str, list[str]]:
-    used = resolved.templates
-    return {
-        "coreTemplates": list(used["CoreTemplate"]),
-        "cellTemplates": list(used["CellTemplate"]),
-        "shardTemplates": list(used["ShardTemplate"]),
-    }
-
-
-def _topo_services(cluster: str, resolved: ResolvedCluster) -> dict[str, str]:
-    if resolved.topo.etcd is None:
-        return {}
-    name = names.global_topo(cluster)
-    return {"clientService": name, "peerService": names.headless(name)}
-
-
-def _not_yet_registered(cluster: ClusterView, resolved: ResolvedCluster) -> tuple[Condition, ...]:
-    """Includes TopologyRegistered=False in the initial status, to save a second status write."""
-    registered = find_condition(read_conditions(cluster.status.conditions), TOPOLOGY_REGISTERED)
-    if registered is not None or resolved.topo.etcd is None:
-        return ()
-    waiting = topology_waiting_condition(names.global_topo(cluster.metadata.name))
-    return (replace(waiting, observed_generation=cluster.metadata.generation),)
-
-
-def _was_never_registered(cluster: ClusterView) -> bool:
-    """With an external topology server. A cluster whose server the operator runs has the condition from its initial
-    status on: its records end with the server, and nothing waits for them."""
-    return find_condition(read_conditions(cluster.status.conditions), TOPOLOGY_REGISTERED) is None
-
-
-def _admin_cluster_of(pod: PodView) -> list[Key]:
-    labels = pod.metadata.labels
-    if labels.get(COMPONENT_LABEL) not in (multiadmin.COMPONENT, multiadmin.WEB_COMPONENT):
-        return []
-    return [Key(pod.metadata.namespace, labels.get(CLUSTER_LABEL, ""))]

@@ -11,7 +11,8 @@ from typing import Any, NamedTuple
 
 from steward.kube.cache.store import Store
 from steward.kube.objects.kinds import Kind, Manifest, Ref
-from steward.runtime.plan.executor import PlanExecutor, PlanResult, StepEffect, StepResult
+from steward.multigres.controllers.common.pause import Executor
+from steward.runtime.plan.executor import PlanResult, StepEffect, StepResult
 from steward.runtime.plan.steps import Apply, Plan, Step
 
 
@@ -50,7 +51,7 @@ Versions = Mapping[Ref, str]
 class MemoizingExecutor:
     """Skips an apply if the same manifest changed nothing when it was applied to the same version of the object."""
 
-    def __init__(self, executor: PlanExecutor, store_of: Callable[[Kind], Store[Any] | None]) -> None:
+    def __init__(self, executor: Executor, store_of: Callable[[Kind], Store[Any] | None]) -> None:
         self._executor = executor
         self._store_of = store_of
         self._unchanged: dict[Ref, dict[Ref, AppliedVersion]] = {}

@@ -1,26 +1,45 @@
 """The dependencies that the multigres controllers share."""
 
+import os
 from typing import Any
 
 from steward.kube.cache.rules import CacheRule
 from steward.kube.cache.store import ObjectChange, Store
 from steward.kube.objects.kinds import PERSISTENT_VOLUME_CLAIM, Kind, Ref
-from steward.multigres.cache_rules import MultigresCacheRules
+from steward.multiadmin.client import MultiadminClient
+from steward.multigres.cache_rules import CELL, SHARD, MultigresCacheRules
 from steward.multigres.controllers.common.build_cache import ManifestCache, MemoizingExecutor
 from steward.multigres.controllers.common.children import Children
 from steward.multigres.controllers.common.foreign_objects import ForeignObjects
 from steward.multigres.controllers.common.nodes import Nodes
+from steward.multigres.controllers.common.pause import PausableExecutor, PausedClusters
 from steward.multigres.controllers.common.pod_problems import PodProblemFinder
 from steward.multigres.controllers.common.primaries import Primaries
+from steward.multigres.controllers.common.primary_switches import PrimarySwitches
+from steward.multigres.controllers.common.registered_cells import RegisteredCells
 from steward.multigres.controllers.common.reporting import REPORTED_KINDS, StatusReporter
+from steward.multigres.controllers.common.servers import Servers
 from steward.multigres.controllers.common.status_contributions import StatusContributions
 from steward.multigres.deletion.annotations import ENABLED, GraceSettings
 from steward.multigres.deletion.draining import Connections, unknown_connections
-from steward.multigres.metrics import DeletionMetrics
+from steward.multigres.metrics import DeletionMetrics, SwitchMetrics
 from steward.multigres.objects.metadata import FIELD_MANAGER
+from steward.multigres.objects.operator_telemetry import operator_telemetry
+from steward.runtime.manager.connect_to import Redirect
 from steward.runtime.manager.context import ControllerContext
 from steward.runtime.manager.manager import Manager
 from steward.runtime.manager.settings import Settings
+
+_GLOBAL_KINDS = ("TopoServer", "Deployment", "Service", "Secret")
+WRITTEN_PARTS = {
+    **{("MultigresCluster", kind): "GlobalComponents" for kind in _GLOBAL_KINDS},
+    ("MultigresCluster", "ControllerRevision"): "TemplateRevisions",
+    ("Cell", "TopoServer"): "LocalTopoServer",
+    ("Shard", "Deployment"): "Multiorch",
+    ("Shard", "StatefulSet"): "Pools",
+    ("Shard", "PersistentVolumeClaim"): "BackupClaims",
+}
+"""What the spans of writes call the written objects, where their kind alone would not say it."""
 
 
 class MultigresContext(ControllerContext):
@@ -28,7 +47,9 @@ class MultigresContext(ControllerContext):
         super().__init__(manager, settings)
         self._stores: dict[Kind, Store[Any]] = {}
         self.rules = MultigresCacheRules(settings.namespace, settings.namespaces)
-        self.executor = MemoizingExecutor(manager.executor(FIELD_MANAGER), self._stores.get)
+        self.paused = PausedClusters(self._stores.get)
+        executor = PausableExecutor(manager.executor(FIELD_MANAGER, parts=WRITTEN_PARTS), self.paused)
+        self.executor = MemoizingExecutor(executor, self._stores.get)
         self.manifests = ManifestCache()
         self.deletion_metrics = DeletionMetrics(manager.metrics.registry)
         self.connections: Connections = unknown_connections
@@ -37,9 +58,17 @@ class MultigresContext(ControllerContext):
             settings.max_graceful_shutdown_period,
             settings.etcd_deletion_protection_default == ENABLED,
         )
-        self.primaries = Primaries(self.clock)
+        self.telemetry = operator_telemetry(os.environ)
         self.nodes = Nodes(self.client, self.clock)
         self.contributions = StatusContributions()
+        self.servers = Servers(self.clock, self.contributions.channel(SHARD))
+        self.primaries = Primaries(self.clock, self.servers.check_requests)
+        self.registered_cells = RegisteredCells(self.contributions.channel(CELL))
+        self.switches = PrimarySwitches(self.clock)
+        self.switch_metrics = SwitchMetrics(manager.metrics.registry)
+        self.multiadmin = manager.shared_service(
+            MultiadminClient, lambda: MultiadminClient(Redirect(settings.connect_to))
+        )
         self.pod_problems = PodProblemFinder(self.clock)
         self.reporter = StatusReporter(self.clock, self.contributions, on_ready=self._forget_builds)
         self.children = Children(self.store_of)
@@ -66,6 +95,8 @@ class MultigresContext(ControllerContext):
             self.contributions.forget(ref)
             self.reporter.forget(ref)
             self._forget_builds(ref)
+            if ref.kind == CELL:
+                self.registered_cells.forget(ref.key)
 
     def _forget_builds(self, ref: Ref) -> None:
         self.manifests.forget(ref)

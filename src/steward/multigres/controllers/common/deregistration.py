@@ -107,6 +107,11 @@ def is_shared_root(resolved: ResolvedCluster) -> bool:
     return external is not None and bool(or_default(external.root_path, ""))
 
 
+def has_foreign_records(resolved: ResolvedCluster) -> bool:
+    """Whether records below the root are not this cluster's: of other clusters, or cells that it does not register."""
+    return is_shared_root(resolved) or not resolved.topology.register_cell
+
+
 async def remove_cell_records(etcd: EtcdClient, root: str, cell: str) -> None:
     await _remove_below(etcd, cell_key(root, cell), lambda key, value: True)
 

@@ -17,11 +17,12 @@ from steward.kube.cache.store import ObjectChange, Store
 from steward.kube.client.client import Client, ListQuery
 from steward.kube.clock import Clock
 from steward.kube.errors import NotFound
-from steward.kube.objects.kinds import SECRET, Kind, Manifest, Ref, ref_of
+from steward.kube.objects.kinds import SECRET, Key, Kind, Manifest, Ref, ref_of
 from steward.kube.objects.meta import HasMetadata, Metadata, ObjectMeta, controller_of
 from steward.kube.objects.patches import MergePatch
 from steward.multigres import reasons
-from steward.multigres.objects.metadata import FIELD_MANAGER, MANAGED_BY_LABEL, selector
+from steward.multigres.cache_rules import CLUSTER
+from steward.multigres.objects.metadata import CLUSTER_LABEL, FIELD_MANAGER, MANAGED_BY_LABEL, selector
 from steward.multigres.status.conditions import Stall
 from steward.runtime.plan.steps import Patch, Plan
 
@@ -118,7 +119,7 @@ class ForeignObjects:
             return True
         if not is_object_of(manifest, live):
             return False
-        await self._executor.execute((relabel_step(ref, live.metadata),), ref)
+        await self._executor.execute((relabel_step(ref, live.metadata),), _cluster_of(manifest))
         return True
 
     async def find_unlabelled(self, ref: Ref) -> Metadata | None:
@@ -155,6 +156,11 @@ class ForeignObjects:
             return await self._client.get(ref.kind, ref.key, Metadata)
         except NotFound:
             return None
+
+
+def _cluster_of(manifest: Manifest) -> Ref:
+    labels = manifest["metadata"].get("labels") or {}
+    return Ref(CLUSTER, Key(ref_of(manifest).key.namespace, labels.get(CLUSTER_LABEL, "")))
 
 
 def is_managed(live: HasMetadata) -> bool:

@@ -16,6 +16,7 @@ from steward.multigres.topology.store_records import PoolerRecord
 from steward.runtime.controller.triggers import Channel
 
 FRESH_SECONDS = 10.0
+"""The greatest age of an observation that a decision about servers may use."""
 CHECK_SECONDS = 1.0
 """The shortest time between two checks while pods of a shard wait for the primary to be known."""
 UNANSWERED_SECONDS = 3.0
@@ -36,14 +37,23 @@ NEVER_OBSERVED = PrimaryObservation(None, float("-inf"))
 
 
 class Primaries:
-    def __init__(self, clock: Clock) -> None:
+    def __init__(self, clock: Clock, changes: Channel | None = None) -> None:
+        """`changes` is triggered with a shard whose poolers have changed."""
         self._clock = clock
+        self._changes = changes or Channel()
         self._observations: dict[Key, PrimaryObservation] = {}
         self.check_requests = Channel()
         """The clusters to check."""
 
     def record(self, shard: Key, observation: PrimaryObservation) -> None:
+        last = self._observations.get(shard, NEVER_OBSERVED)
         self._observations[shard] = observation
+        if (last.is_answered, last.poolers) != (observation.is_answered, observation.poolers):
+            self._changes.enqueue(shard)
+
+    def last(self, shard: Key) -> PrimaryObservation | None:
+        """The last observation, whatever its age; None if there has been none."""
+        return self._observations.get(shard)
 
     def forget(self, shard: Key) -> None:
         self._observations.pop(shard, None)

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from typing import Protocol
 
 from steward.kube.clock import Clock
-from steward.kube.objects.conditions import READY, TRUE
+from steward.kube.objects.conditions import READY, TRUE, UNKNOWN
 from steward.kube.objects.kinds import Manifest, Ref
 from steward.kube.objects.timestamps import to_timestamp
 from steward.multigres.api.scalars import Unset
@@ -12,15 +12,15 @@ from steward.multigres.api.status import Conditions
 from steward.multigres.api.unset import or_default
 from steward.multigres.cache_rules import CELL, CLUSTER, SHARD, TABLE_GROUP, TOPO_SERVER
 from steward.multigres.controllers.common.status_contributions import StatusContributions
-from steward.multigres.status.conditions import (
+from steward.multigres.status.changes import (
     had_problem,
     has_degraded,
     is_urgent,
     names_cause,
     transitions,
     unready_since,
-    was_available,
 )
+from steward.multigres.status.conditions import was_available
 from steward.runtime.plan.steps import Emit, EventType, Plan, Requeue, Status
 from steward.runtime.status.throttle import MAX_INTERVAL_SECONDS, StatusThrottle, StatusUpdate, content_hash
 
@@ -61,11 +61,13 @@ class StatusReporter:
         self._throttle.forget(ref)
 
     def report(self, ref: Ref, live: ReportedObject, status: Manifest) -> Plan:
-        """Writes urgent changes and a ready status at once, progress when it is due. Requeues an unready object."""
+        """Writes urgent changes and a ready status at once, progress when it is due. Requeues an unready object,
+        but not one of unknown state: what reports the state triggers it."""
         previous = live.status
         status = self._contributions.merge_into(ref, previous, status, to_timestamp(self._clock.now()))
         steps = (Status(ref, status), *_transition_events(ref, previous.conditions, status))
-        if any(c["type"] == READY and c["status"] == TRUE for c in status["conditions"]):
+        ready = next(each["status"] for each in status["conditions"] if each["type"] == READY)
+        if ready == TRUE:
             self.forget(ref)
             self._on_ready(ref)
             return steps
@@ -75,7 +77,7 @@ class StatusReporter:
             if wait:
                 return (Requeue(min(wait, PROGRESS_SECONDS)),)
         self._throttle.record(ref, update)
-        return (*steps, Requeue(PROGRESS_SECONDS))
+        return steps if ready == UNKNOWN else (*steps, Requeue(PROGRESS_SECONDS))
 
     def _update(self, previous: ReportedStatus, status: Manifest) -> StatusUpdate:
         age = max(0.0, self._clock.now() - unready_since(status))

@@ -17,6 +17,7 @@ from steward.kube.objects.meta import key_of
 from steward.multigres import reasons
 from steward.multigres.api.cluster import MultigresClusterSpec
 from steward.multigres.controllers.common.context import MultigresContext
+from steward.multigres.objects.versions import NEWEST
 from steward.multigres.resolution.cluster_size import (
     MAX_COMPONENTS,
     cluster_size,
@@ -29,12 +30,14 @@ from steward.multigres.resolution.external_refs import MissingReference
 from steward.multigres.resolution.resolved import ClusterIdentity, ResolvedCluster
 from steward.multigres.resolution.template_refs import TemplateKey, referenced_templates
 from steward.multigres.status.conditions import ComponentStatus, Stall
+from steward.multigres.status.password import PublishedPassword
 from steward.multigres.template_updates.candidate import (
     TEMPLATE_SPECS,
     WINDOW,
     UpdateInputs,
     describe_problems,
 )
+from steward.multigres.template_updates.objects_version import UP_TO_DATE, VersionDecision
 from steward.multigres.template_updates.policy import UpdateDecision, decide_update
 from steward.multigres.template_updates.revisions import TemplateContent, read_revision
 from steward.multigres.views import ClusterView, TemplateView
@@ -57,6 +60,9 @@ class ResolvedSpec(NamedTuple):
     """Desired objects that are being deleted."""
     components: int = 0
     """The size of the cluster, for its status."""
+    objects: VersionDecision = UP_TO_DATE
+    """The version of the pods to build."""
+    password: PublishedPassword = PublishedPassword()
 
 
 class SpecResolver:
@@ -71,7 +77,7 @@ class SpecResolver:
         self._clock = context.clock
         self._cache: LruCache[Key, tuple[UpdateInputs, ResolvedSpec]] = LruCache(CACHED_CLUSTERS)
 
-    async def resolve(self, cluster: ClusterView) -> ResolvedSpec:
+    async def resolve(self, cluster: ClusterView, objects_version: int = NEWEST) -> ResolvedSpec:
         try:
             spec = msgspec.convert(cluster.spec, MultigresClusterSpec)
         except msgspec.ValidationError as error:
@@ -80,7 +86,7 @@ class SpecResolver:
         if too_large is not None:
             stall = Stall(reasons.INVALID_SPEC, describe_problems([too_large]))
             return ResolvedSpec(MultigresClusterSpec(), None, stall)
-        return await self._decide(key_of(cluster), self._update_inputs(cluster, spec))
+        return await self._decide(key_of(cluster), self._update_inputs(cluster, spec, objects_version))
 
     async def _decide(self, key: Key, inputs: UpdateInputs) -> ResolvedSpec:
         """Decided once for equal inputs: most reconciles are caused by pods, and nothing here depends on those."""
@@ -93,7 +99,9 @@ class SpecResolver:
         self._cache.set(key, (inputs, resolved))
         return resolved
 
-    def _update_inputs(self, cluster: ClusterView, spec: MultigresClusterSpec) -> UpdateInputs:
+    def _update_inputs(
+        self, cluster: ClusterView, spec: MultigresClusterSpec, objects_version: int
+    ) -> UpdateInputs:
         namespace, name = cluster.metadata.namespace, cluster.metadata.name
         owned = self._revisions.by_owner(cluster.metadata.uid)
         revisions = tuple(read_revision(live) for live in owned)
@@ -110,6 +118,7 @@ class SpecResolver:
             annotations=cluster.metadata.annotations,
             now=datetime.datetime.fromtimestamp(self._clock.now(), datetime.UTC),
             accepted_components=accepted_components(cluster),
+            objects_version=objects_version,
         )
 
     def _relevant_templates(

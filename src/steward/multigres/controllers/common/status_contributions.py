@@ -20,7 +20,12 @@ from steward.runtime.plan.steps import Plan, Status
 
 TOPOLOGY = "topology"
 CERTIFICATES = "certificates"
-FIELDS = {TOPOLOGY: ("primaryCell",), CERTIFICATES: ("backupCertificate", "backupCertificateRenewals")}
+BACKUPS = "backups"
+FIELDS = {
+    TOPOLOGY: ("primaryCell",),
+    CERTIFICATES: ("backupCertificate", "backupCertificateRenewals"),
+    BACKUPS: ("backup",),
+}
 """The fields of a Shard's status that each contributor sets."""
 
 

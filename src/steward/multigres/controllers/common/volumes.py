@@ -52,6 +52,7 @@ from steward.multigres.rollout.volumes import (
     without_shrinking,
 )
 from steward.multigres.status.conditions import VOLUMES_READY, ComponentStatus
+from steward.multigres.status.retained_claims import is_collected
 from steward.multigres.views import ClaimView, PodView, StatefulSetView
 from steward.runtime.plan.steps import Apply, Plan, Step
 
@@ -218,12 +219,7 @@ async def retained_claims(client: Client, namespace: str, labels: Mapping[str, s
     selector = ",".join(f"{label}={value}" for label, value in labels.items())
     query = ListQuery(namespace=namespace, label_selector=selector)
     claims = (await client.list(PERSISTENT_VOLUME_CLAIM, query, Metadata)).items
-    return sorted(claim.metadata.name for claim in claims if not _is_collected(claim.metadata))
-
-
-def _is_collected(claim: ObjectMeta) -> bool:
-    """Whether the claim is terminating, or the garbage collector deletes it with the set or pod that owns it."""
-    return claim.deletion_timestamp is not None or bool(claim.owner_references)
+    return sorted(claim.metadata.name for claim in claims if not is_collected(claim.metadata))
 
 
 def _combine(

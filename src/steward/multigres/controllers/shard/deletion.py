@@ -12,7 +12,7 @@ from steward.kube.objects.conditions import TRUE, Condition
 from steward.kube.objects.durations import format_duration
 from steward.kube.objects.kinds import DEPLOYMENT, STATEFUL_SET, Key, Kind, Ref
 from steward.kube.objects.meta import ObjectMeta
-from steward.multigres import names, reasons
+from steward.multigres import reasons
 from steward.multigres.cache_rules import CLUSTER as CLUSTER_KIND
 from steward.multigres.cache_rules import SHARD as KIND
 from steward.multigres.controllers.common.children import UnwantedChild
@@ -26,7 +26,8 @@ from steward.multigres.controllers.common.graceful_deletion import (
     deletion_event,
 )
 from steward.multigres.controllers.common.volumes import retained_claims
-from steward.multigres.controllers.shard.ownerless_servers import OwnerlessServers, UndesiredPool
+from steward.multigres.controllers.shard.ownerless_servers import OwnerlessServers
+from steward.multigres.controllers.shard.server_pods import ServerPods
 from steward.multigres.deletion.annotations import (
     REMOVAL_REQUESTED,
     STARTED,
@@ -43,12 +44,6 @@ from steward.multigres.deletion.draining import (
     DrainPlan,
     DrainStage,
     plan_drain,
-)
-from steward.multigres.deletion.primary_handover import (
-    HandoverWait,
-    PrimaryHandover,
-    RemovedPool,
-    handover_wait,
 )
 from steward.multigres.objects import orchestrator, pool
 from steward.multigres.objects.metadata import (
@@ -77,14 +72,6 @@ class WorkloadRemoval(NamedTuple):
     steps: Plan = ()
     waits_for: str = ""
     conditions: tuple[Condition, ...] = ()
-    held: HandoverWait | None = None
-    """Why a pool must not start to shut down yet."""
-
-    def followed_by(self, other: "WorkloadRemoval") -> "WorkloadRemoval":
-        """Both removals; the conditions are those of this one."""
-        waits_for = ", ".join(text for text in (self.waits_for, other.waits_for) if text)
-        steps = (*self.steps, *other.steps)
-        return self._replace(steps=steps, waits_for=waits_for, held=self.held or other.held)
 
 
 class ShardDeletion:
@@ -94,8 +81,7 @@ class ShardDeletion:
         self.graceful_deletion = GracefulDeletion(context)
         self.ownerless = OwnerlessServers(context)
         self.clusters = context.store(rules.cluster)
-        self.cells = context.store(rules.cell)
-        self.deployments = context.store(rules.deployment)
+        self.server_pods = ServerPods(context)
 
     async def plan_deletion(self, shard: ShardView, pods: Sequence[PodView]) -> Plan:
         meta = shard.metadata
@@ -166,9 +152,10 @@ class ShardDeletion:
         shard: ShardView,
         unwanted: Sequence[UnwantedChild],
         pods: Sequence[PodView],
-        handover: PrimaryHandover,
+        held: frozenset[str],
     ) -> WorkloadRemoval:
-        """Removes the children that a Shard no longer desires: workloads drain, cell by cell; the rest follows them."""
+        """Removes the children that a Shard no longer desires: workloads drain, cell by cell; the rest follows them.
+        `held` are the pools that still have servers."""
         workloads = [child for child in unwanted if child.ref.kind in WORKLOADS]
         terms = self.graceful_deletion.terms(shard.metadata)
         if is_forced(terms.annotations):
@@ -181,70 +168,36 @@ class ShardDeletion:
             child.delete_step() for child in others if child.live.metadata.labels not in remaining
         )
         cells = [
-            self._remove_in_cell(shard, list(children), pods, terms, handover)
+            self._remove_in_cell(shard, list(children), pods, held)
             for _, children in groupby(_by_cell(workloads), _cell)
         ]
         waits_for = ", ".join(cell.waits_for for cell in cells if cell.waits_for)
         steps = (*deletes, *(step for cell in cells for step in cell.steps))
-        held = next((cell.held for cell in cells if cell.held is not None), None)
-        return WorkloadRemoval(steps, waits_for, tuple(_conditions(shard, waits_for)), held)
+        return WorkloadRemoval(steps, waits_for, tuple(_conditions(shard, waits_for)))
 
     def _remove_in_cell(
         self,
         shard: ShardView,
         workloads: Sequence[UnwantedChild],
         pods: Sequence[PodView],
-        terms: DeletionTerms,
-        handover: PrimaryHandover,
+        held: frozenset[str],
     ) -> WorkloadRemoval:
+        terms = self.graceful_deletion.terms(shard.metadata)
         draining = [
             self.graceful_deletion.draining_workload(child.ref.kind, child.live, pods) for child in workloads
         ]
-        if gateways := self._blocking_gateways(shard, _cell(workloads[0])):
+        if gateways := self.server_pods.blocking_gateways(shard, _cell(workloads[0])):
             return WorkloadRemoval((Requeue(RECHECK_SECONDS),), gateways)
-        if held := self._handover_wait(draining, terms, handover):
-            # The orchestrators of the cell stay as well: they may be needed for the handover.
-            return WorkloadRemoval((*held.steps, Requeue(RECHECK_SECONDS)), held=held)
+        if any(child.ref.kind == STATEFUL_SET and child.ref.key.name in held for child in workloads):
+            # The orchestrators of the cell stay as well: they drop the servers that leave from the cohort. The rollout
+            # looks at the servers again.
+            return WorkloadRemoval()
         stages = self._stages(
             [workload for workload in draining if workload.kind == DEPLOYMENT],
             [workload for workload in draining if workload.kind == STATEFUL_SET],
         )
         drain = plan_drain(stages, terms)
         return WorkloadRemoval((*drain.steps, *self._shutdown_events(shard, drain, terms)), drain.waits_for)
-
-    def plan_ownerless_removal(
-        self, shard: ShardView, pools: Sequence[UndesiredPool], handover: PrimaryHandover
-    ) -> WorkloadRemoval:
-        """Removes servers of undesired pools whose set is gone, under the rule for the primary."""
-        terms = self.graceful_deletion.terms(shard.metadata)
-        seconds = shutdown_period(terms.annotations, self.context.grace.pooler_seconds, terms.grace).seconds
-        for each in pools if not is_forced(terms.annotations) else ():
-            if held := handover_wait(each.removed_pool, handover, terms.now, seconds):
-                return WorkloadRemoval((*held.steps, Requeue(RECHECK_SECONDS)), held=held)
-        waits_for = ", ".join(each.ref.key.name for each in pools)
-        return WorkloadRemoval(tuple(step for each in pools for step in each.delete_steps()), waits_for)
-
-    def _handover_wait(
-        self, workloads: Sequence[DrainingWorkload], terms: DeletionTerms, handover: PrimaryHandover
-    ) -> HandoverWait | None:
-        """Of the first pool whose shutdown has not started and must not start now."""
-        seconds = shutdown_period(terms.annotations, self.context.grace.pooler_seconds, terms.grace).seconds
-        for workload in workloads:
-            meta = workload.live.metadata
-            if STARTED not in meta.annotations and meta.deletion_timestamp is None:
-                names = [pod.metadata.name for pod in workload.pods]
-                removed = RemovedPool(workload.ref, meta.annotations, names)
-                if held := handover_wait(removed, handover, terms.now, seconds):
-                    return held
-        return None
-
-    def _blocking_gateways(self, shard: ShardView, cell: str) -> str:
-        """The gateways of a cell that is terminating; "" if they are gone or the cell stays."""
-        namespace, cluster = shard.metadata.namespace, shard.metadata.labels.get(CLUSTER_LABEL, "")
-        live = self.cells.get(Key(namespace, names.cell(cluster, cell)))
-        stays = live is not None and live.metadata.deletion_timestamp is None
-        name = names.gateway(cluster, cell)
-        return "" if stays or self.deployments.get(Key(namespace, name)) is None else name
 
     def _shutdown_events(self, shard: ShardView, drain: DrainPlan, terms: DeletionTerms) -> Plan:
         """One event for each shutdown that starts and each that is complete."""
@@ -285,7 +238,7 @@ def forced_removal_events(shard: ShardView, workloads: Sequence[UnwantedChild]) 
     if not workloads:
         return ()
     names = ", ".join(child.ref.key.name for child in workloads)
-    message = f"Deleted by force: {names}; skipped: {SKIPPED}, and the check for the primary"
+    message = f"Deleted by force: {names}; skipped: {SKIPPED}, and the wait for the other servers"
     return (Emit(_ref(shard), reasons.FORCE_DELETED, message, EventType.WARNING, shard.metadata.uid),)
 
 

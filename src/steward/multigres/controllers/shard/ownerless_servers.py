@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
 from steward.kube.objects.kinds import DEPLOYMENT, POD, STATEFUL_SET, Key, Kind, Ref
-from steward.kube.objects.meta import HasMetadata, key_of
+from steward.kube.objects.meta import HasMetadata
 from steward.multigres import names
 from steward.multigres.api.compute import Pool
 from steward.multigres.api.unset import or_default
@@ -20,7 +20,6 @@ from steward.multigres.deletion.ownerless_objects import (
     is_ownerless,
     is_ownerless_part,
 )
-from steward.multigres.deletion.primary_handover import RemovedPool
 from steward.multigres.names import ShardPath
 from steward.multigres.objects import pool
 from steward.multigres.objects.metadata import (
@@ -44,12 +43,6 @@ class UndesiredPool(NamedTuple):
 
     ref: Ref
     pods: Sequence[PodView]
-
-    @property
-    def removed_pool(self) -> RemovedPool:
-        first = min(self.pods, key=lambda pod: pod.metadata.name)
-        names_found = [pod.metadata.name for pod in self.pods]
-        return RemovedPool(self.ref, first.metadata.annotations, names_found, Ref(POD, key_of(first)))
 
     def delete_steps(self) -> Plan:
         living = (pod for pod in self.pods if pod.metadata.deletion_timestamp is None)

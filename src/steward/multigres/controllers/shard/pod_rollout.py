@@ -1,70 +1,120 @@
-"""Collects the inputs of `rollout.pods` for one shard: its pools, their pods and the primary.
+"""Collects what decides about the servers of one shard, and turns the decisions into steps.
 
-An observation of the topology counts only if it began after the shard's pods last changed: the primary may have moved
-since an older one.
+The pure decisions: `rollout.restarts` (which pod is replaced), `deletion.server_removal` (which server leaves),
+`rollout.node_drain` (whether an eviction needs a switch). All three use one observation, which counts only if it began
+after the shard's pods last changed.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
-from steward.kube.objects.conditions import FALSE, TRUE, UNKNOWN, Condition
-from steward.kube.objects.kinds import POD, Key, Manifest, Ref
+from steward.kube.objects.conditions import FALSE, TRUE, UNKNOWN, Condition, Conditions
+from steward.kube.objects.kinds import POD, STATEFUL_SET, Key, Manifest, Ref
 from steward.kube.objects.meta import key_of
+from steward.kube.objects.patches import MergePatch
 from steward.multigres import reasons
-from steward.multigres.api.unset import or_default
 from steward.multigres.controllers.common.context import MultigresContext
-from steward.multigres.controllers.common.primaries import PrimaryObservation
-from steward.multigres.deletion.primary_handover import PrimaryHandover, TopologyAnswer, primary_handover
-from steward.multigres.objects.metadata import CLUSTER_LABEL, POOL_LABEL
-from steward.multigres.rollout.pods import (
-    REVISION_UNKNOWN,
-    PoolState,
-    RolloutDecision,
-    ScaleDecision,
-    ShardPods,
-    decide_rollout,
-    decide_scale,
-    is_ready,
-    members_of,
+from steward.multigres.controllers.common.primary_switches import SwitchRequest
+from steward.multigres.controllers.shard.server_pods import RemovedPools, ServerPods
+from steward.multigres.deletion.annotations import effective_annotations, is_forced
+from steward.multigres.deletion.server_removal import (
+    RemovalDecision,
+    counts_in_cohort,
+    decide_removal,
+    is_stopping,
 )
-from steward.multigres.rollout.volumes import stateful_sets_in
-from steward.multigres.status.conditions import ROLLING_UPDATE, SCALE_DOWN_PENDING, ComponentStatus
-from steward.multigres.views import PodView, ShardView
-from steward.runtime.plan.steps import Delete, Plan, Requeue
+from steward.multigres.objects.metadata import CLUSTER_LABEL
+from steward.multigres.rollout.node_drain import DrainDecision, clear_drain_step, decide_drain
+from steward.multigres.rollout.pods import ShardPods
+from steward.multigres.rollout.restarts import (
+    REVISION_UNKNOWN,
+    RolloutDecision,
+    after_removal,
+    decide_rollout,
+    is_rollout_forced,
+)
+from steward.multigres.rollout.switching import ChangeOptions
+from steward.multigres.status.conditions import (
+    ROLLING_UPDATE,
+    SCALE_DOWN_PENDING,
+    ComponentStatus,
+    read_conditions,
+)
+from steward.multigres.status.waiting_since import WAITING_REASONS, with_since
+from steward.multigres.views import PodView, ShardView, StatefulSetView
+from steward.runtime.plan.steps import Delete, Emit, EventType, Patch, Plan, Requeue
 
 RECHECK_SECONDS = 1.0
-READ_ONLY = "readOnly"
+LASTING_RECHECK_SECONDS = 5.0
+"""While everything waits for something that may need a user. A change of the servers is noticed sooner."""
+ROLLOUT, REMOVAL = "a rolling update replaces its pod", "its server is removed"
+ASKED = "an eviction or a user asks for it"
+"""An eviction and `steward switchover` set the same annotation."""
 
 
 class PodRollout(NamedTuple):
-    """The rolling update and scale-down of a shard; `desired` has the replicas that each pool may have now."""
+    """What happens to the servers of a shard; `desired` has the replicas that each pool may have now."""
 
     desired: list[Manifest]
     decision: RolloutDecision
-    scales: tuple[ScaleDecision, ...] = ()
-    handover: PrimaryHandover = PrimaryHandover()
-
-    @property
-    def held_scale(self) -> ScaleDecision | None:
-        return next((scale for scale in self.scales if scale.message), None)
+    removal: RemovalDecision = RemovalDecision({})
+    removal_steps: Plan = ()
+    """Scales removed pools down, or deletes their pods."""
+    held: frozenset[str] = frozenset()
+    """Removed pools that still have servers, or whose servers the cohort still has: they, and the orchestrators of
+    their cells, stay."""
+    drain: DrainDecision = DrainDecision()
+    previous: Conditions = ()
+    """The conditions of the last status."""
+    now: str = ""
 
     @property
     def _is_moving(self) -> bool:
         return self.decision.is_rolling and self.decision.reason != reasons.ROLLOUT_STOPPED
 
     @property
-    def needs_primary(self) -> bool:
-        """Whether the next step depends on which pod is the primary."""
-        return self._is_moving or self.held_scale is not None
+    def _is_removing(self) -> bool:
+        """Only a change of the spec ends the wait of a server that the durability policy needs."""
+        is_refused = self.removal.reason == reasons.DURABILITY_WOULD_BREAK
+        return bool(self.removal.message) and not is_refused
 
-    def steps(self, namespace: str) -> Plan:
-        """At most one eviction, and a requeue while the rollout continues."""
+    @property
+    def needs_observation(self) -> bool:
+        """Whether the next step depends on the state of the servers."""
+        return self._is_moving or self._is_removing or self.drain.is_pending
+
+    @property
+    def _recheck_seconds(self) -> float:
+        waiting = {self.decision.reason} if self._is_moving else set()
+        waiting |= {self.removal.reason} if self._is_removing else set()
+        is_lasting = bool(waiting) and waiting <= WAITING_REASONS and not self.drain.is_pending
+        return LASTING_RECHECK_SECONDS if is_lasting else RECHECK_SECONDS
+
+    @property
+    def switch(self) -> SwitchRequest | None:
+        """The primary that must hand over before something else happens."""
+        wanted = (
+            (self.removal.switch_from, REMOVAL),
+            (self.decision.switch_from, ROLLOUT),
+            (self.drain.switch_from, ASKED),
+        )
+        return next((SwitchRequest(name, purpose) for name, purpose in wanted if name), None)
+
+    def steps(self, shard: Ref) -> Plan:
+        """At most one eviction, and a requeue while something is in progress."""
         member = self.decision.replace
-        again = (Requeue(RECHECK_SECONDS),) if self.needs_primary else ()
+        again = (Requeue(self._recheck_seconds),) if self.needs_observation else ()
+        drained = (clear_drain_step(shard), *self._eviction_events(shard)) if self.drain.is_over else ()
         if member is None:
-            return again
-        reason = "the rolling update of its shard replaces it"
-        return (Delete(Ref(POD, Key(namespace, member.name)), member.uid, reason, by="eviction"), *again)
+            return (*drained, *again)
+        reason, pod = "the rolling update of its shard replaces it", Key(shard.key.namespace, member.name)
+        return (*drained, Delete(Ref(POD, pod), member.uid, reason, by="eviction"), *again)
+
+    def _eviction_events(self, shard: Ref) -> Plan:
+        if not self.drain.evicted:
+            return ()
+        message = f"pod {self.drain.evicted}, the only server of the shard, was evicted: its node is drained"
+        return (Emit(shard, reasons.RESTARTING_ONLY_SERVER, message, EventType.WARNING),)
 
     def components(self) -> list[ComponentStatus]:
         decision, components = self.decision, []
@@ -72,38 +122,36 @@ class PodRollout(NamedTuple):
             components.append(
                 ComponentStatus("the rolling update", 1, 1, False, decision.problem, decision.message)
             )
-        if self.held_scale is not None:
-            components.append(ComponentStatus("fewer pods", 1, 1, False, hint=self.held_scale.message))
+        if self.removal.message:
+            components.append(ComponentStatus("fewer servers", 1, 1, False, hint=self.removal.message))
         return components
 
     def conditions(self, generation: int) -> list[Condition]:
-        decision, held = self.decision, self.held_scale
+        current = self._conditions(generation)
+        return [with_since(condition, self.previous, self.now) for condition in current]
+
+    def _conditions(self, generation: int) -> list[Condition]:
+        decision, removal = self.decision, self.removal
         idle = UNKNOWN if decision is REVISION_UNKNOWN else FALSE
         status = TRUE if decision.is_rolling else idle
         rolling = Condition(ROLLING_UPDATE, status, decision.reason, decision.message, generation)
-        if held is None:
+        if not removal.message:
             return [rolling]
-        return [rolling, Condition(SCALE_DOWN_PENDING, TRUE, held.reason, held.message, generation)]
-
-
-class _PodSnapshot(NamedTuple):
-    """Identity and readiness of a shard's pods, and since when they have been unchanged."""
-
-    pods: frozenset[object]
-    since: float
+        return [rolling, Condition(SCALE_DOWN_PENDING, TRUE, removal.reason, removal.message, generation)]
 
 
 class RolloutPlanner:
     def __init__(self, context: MultigresContext) -> None:
         self.context = context
-        self.sets = context.store(context.rules.stateful_set)
-        self._snapshots: dict[Key, _PodSnapshot] = {}
+        self.clusters = context.store(context.rules.cluster)
+        self.server_pods = ServerPods(context)
         self._forbidden: dict[Key, str] = {}
 
     def forget(self, shard: Key) -> None:
-        self._snapshots.pop(shard, None)
         self._forbidden.pop(shard, None)
+        self.server_pods.forget(shard)
         self.context.primaries.forget(shard)
+        self.context.switches.forget(shard)
 
     def record_forbidden(self, shard: Key, steps: Iterable[object]) -> None:
         """Remembers an eviction that a disruption budget did not allow, for the next status."""
@@ -112,13 +160,43 @@ class RolloutPlanner:
             if isinstance(step, Delete):
                 self._forbidden[shard] = step.ref.key.name
 
-    def plan_rollout(self, shard: ShardView, desired: list[Manifest], pods: Sequence[PodView]) -> PodRollout:
-        key = key_of(shard)
-        live = self._shard_pods(shard, desired, pods)
-        scales = {pool.name: decide_scale(pool, live) for pool in live.pools}
-        decision = self._with_forbidden(key, decide_rollout(live))
-        handover = primary_handover(live.pools, live.primary)._replace(answer=self._answer(key, pods))
-        return PodRollout(_scaled(desired, scales), decision, tuple(scales.values()), handover)
+    def plan_rollout(
+        self, shard: ShardView, desired: list[Manifest], pods: Sequence[PodView], removed: RemovedPools
+    ) -> PodRollout:
+        live = self.server_pods.collect(shard, desired, pods, removed)
+        rollout = self._decide(shard, desired, live, removed)
+        if rollout.needs_observation:
+            self.server_pods.request_check(key_of(shard), pods)
+        if (request := rollout.switch) is not None:
+            spacing = self.server_pods.switch_spacing(shard)
+            self.context.switches.request(key_of(shard), request._replace(spacing=spacing))
+        return rollout
+
+    def _decide(
+        self, shard: ShardView, desired: list[Manifest], live: ShardPods, removed: RemovedPools
+    ) -> PodRollout:
+        key, inherited = key_of(shard), self._cluster_annotations(shard)
+        own, last = shard.metadata.annotations, self.context.switches.last(key)
+        forced = is_forced(effective_annotations(own, inherited))
+        removal = decide_removal(live, ChangeOptions(forced, last))
+        restarts = decide_rollout(live, ChangeOptions(is_rollout_forced(own, inherited), last))
+        decision = self._with_forbidden(key, after_removal(restarts, removal.leaves))
+        is_at_once = forced or is_stopping(live)
+        return PodRollout(
+            _scaled(desired, removal.replicas),
+            decision,
+            removal,
+            _all_deletes(removed) if is_at_once else _removal_steps(live, removed, removal),
+            frozenset() if is_at_once else _pools_with_servers(live),
+            decide_drain(live, own),
+            read_conditions(shard.status.conditions),
+            self.context.now(),
+        )
+
+    def _cluster_annotations(self, shard: ShardView) -> Mapping[str, str]:
+        meta = shard.metadata
+        cluster = self.clusters.get(Key(meta.namespace, meta.labels.get(CLUSTER_LABEL, "")))
+        return {} if cluster is None else cluster.metadata.annotations
 
     def _with_forbidden(self, shard: Key, decision: RolloutDecision) -> RolloutDecision:
         name = self._forbidden.get(shard)
@@ -130,60 +208,42 @@ class RolloutPlanner:
         )
         return decision._replace(reason=reasons.BUDGET_FORBIDS, message=message)
 
-    def _shard_pods(self, shard: ShardView, desired: list[Manifest], pods: Sequence[PodView]) -> ShardPods:
-        now = self.context.clock.now()
-        spec_pools = or_default(shard.spec.pools, {}).items()
-        read_only = {name for name, pool in spec_pools if pool.type == READ_ONLY}
-        pools = []
-        for manifest in stateful_sets_in(desired):
-            meta = manifest["metadata"]
-            name, live = meta["name"], self.sets.get(Key(meta["namespace"], meta["name"]))
-            may_lead = meta["labels"].get(POOL_LABEL) not in read_only
-            members = members_of(name, live, pods, now)
-            pools.append(PoolState(name, manifest["spec"]["replicas"], live, may_lead, members))
-        return ShardPods(tuple(pools), self._primary(key_of(shard), pods))
 
-    def request_primary_check(self, shard: ShardView, pods: Sequence[PodView]) -> None:
-        """Asks the topology controller for the primary: pods are replaced or removed once it is known."""
-        cluster = shard.metadata.labels.get(CLUSTER_LABEL, "")
-        unchanged_since = self._unchanged_since(key_of(shard), pods)
-        self.context.primaries.request_check(key_of(shard), cluster, unchanged_since)
-
-    def _observation(self, shard: Key, pods: Sequence[PodView]) -> PrimaryObservation | None:
-        return self.context.primaries.observation_since(shard, self._unchanged_since(shard, pods))
-
-    def _primary(self, shard: Key, pods: Sequence[PodView]) -> str | None:
-        observation = self._observation(shard, pods)
-        primary = None if observation is None else observation.primary
-        if primary is None:
-            return None
-        return next((pod.metadata.name for pod in pods if primary.belongs_to_pod(pod.metadata.name)), None)
-
-    def _answer(self, shard: Key, pods: Sequence[PodView]) -> TopologyAnswer | None:
-        observation = self._observation(shard, pods)
-        if observation is None:
-            return None
-        names = (pod.metadata.name for pod in pods)
-        poolers = observation.poolers
-        registered = frozenset(
-            name for name in names if any(pooler.belongs_to_pod(name) for pooler in poolers)
-        )
-        return TopologyAnswer(observation.is_answered, registered)
-
-    def _unchanged_since(self, shard: Key, pods: Sequence[PodView]) -> float:
-        now = self.context.clock.monotonic()
-        current = frozenset(
-            (pod.metadata.uid, is_ready(pod), pod.metadata.deletion_timestamp is None) for pod in pods
-        )
-        last = self._snapshots.get(shard)
-        if last is None or last.pods != current:
-            last = self._snapshots[shard] = _PodSnapshot(current, now)
-        return last.since
+def _pools_with_servers(live: ShardPods) -> frozenset[str]:
+    removed = (pool for pool in live.pools if pool.is_removed)
+    return frozenset(
+        pool.name for pool in removed if pool.replicas or pool.members or counts_in_cohort(live, pool)
+    )
 
 
-def _scaled(desired: list[Manifest], scales: Mapping[str, ScaleDecision]) -> list[Manifest]:
+def _all_deletes(removed: RemovedPools) -> Plan:
+    return tuple(step for pool in removed.ownerless for step in pool.delete_steps())
+
+
+def _removal_steps(live: ShardPods, removed: RemovedPools, removal: RemovalDecision) -> Plan:
+    """For the pool that loses a server and is no longer desired: an apply scales the others."""
+    for pool in live.pools if removal.leaves else ():
+        if pool.is_removed and removal.leaves in pool.surplus:
+            replicas = removal.replicas[pool.name]
+            return (
+                removed.delete_steps(removal.leaves)
+                if pool.live is None
+                else (scale_step(pool.live, replicas),)
+            )
+    return ()
+
+
+def scale_step(live: StatefulSetView, replicas: int) -> Patch:
+    # With the version that was read: a set that the garbage collector has orphaned meanwhile must not be scaled. The
+    # pool is removed, not scaled: only whenDeleted decides about its claims.
+    spec = {"replicas": replicas, "persistentVolumeClaimRetentionPolicy": {"whenScaled": "Retain"}}
+    metadata = {"resourceVersion": live.metadata.resource_version}
+    return Patch(Ref(STATEFUL_SET, key_of(live)), MergePatch({"metadata": metadata, "spec": spec}))
+
+
+def _scaled(desired: list[Manifest], replicas: Mapping[str, int]) -> list[Manifest]:
     return [
-        {**manifest, "spec": {**manifest["spec"], "replicas": scales[manifest["metadata"]["name"]].replicas}}
+        {**manifest, "spec": {**manifest["spec"], "replicas": replicas[manifest["metadata"]["name"]]}}
         if manifest["kind"] == "StatefulSet"
         else manifest
         for manifest in desired

@@ -1,11 +1,12 @@
 """Shard: manages orchestrators, pools and the objects that they share, and reports whether they serve."""
 
+from hashlib import sha256
 from typing import NamedTuple
 
 from msgspec import UNSET
 
 from steward.kube.cache.hashed_views import HashedData
-from steward.kube.objects.conditions import TRUE, Condition
+from steward.kube.objects.conditions import Condition
 from steward.kube.objects.kinds import DEPLOYMENT, STATEFUL_SET, Key, Manifest, Ref, ref_of
 from steward.kube.objects.meta import HasMetadata, key_of
 from steward.multigres.api.unset import or_default
@@ -17,6 +18,14 @@ from steward.multigres.controllers.common.volumes import VolumeInputs, VolumePla
 from steward.multigres.controllers.shard.deletion import ShardDeletion, WorkloadRemoval
 from steward.multigres.controllers.shard.ownerless_servers import shard_of
 from steward.multigres.controllers.shard.pod_rollout import PodRollout, RolloutPlanner
+from steward.multigres.controllers.shard.postgres_config import (
+    NO_CONFIG,
+    PostgresConfigs,
+    config_components,
+    config_conditions,
+)
+from steward.multigres.controllers.shard.server_pods import RemovedPools
+from steward.multigres.controllers.shard.server_states import ServerStates
 from steward.multigres.deletion.annotations import DELETION_ANNOTATIONS
 from steward.multigres.objects import pool
 from steward.multigres.objects.metadata import (
@@ -24,12 +33,13 @@ from steward.multigres.objects.metadata import (
     COMPONENT_LABEL,
     FINALIZER,
 )
-from steward.multigres.objects.shard_inputs import shard_inputs
+from steward.multigres.objects.shard_inputs import copies_postgres_config, shard_inputs
 from steward.multigres.objects.tree import shard_objects
 from steward.multigres.rollout.claim_retention import GRACE
-from steward.multigres.rollout.pods import UP_TO_DATE
+from steward.multigres.rollout.node_drain import SWITCH_FROM
+from steward.multigres.rollout.postgres_settings import ConfigDecision
+from steward.multigres.rollout.restarts import FORCE_ROLLOUT, UP_TO_DATE
 from steward.multigres.status.conditions import (
-    SCALE_DOWN_PENDING,
     ComponentStatus,
     PodProblems,
     Stall,
@@ -40,6 +50,7 @@ from steward.multigres.status.conditions import (
     workload_component,
 )
 from steward.multigres.status.events import condition_events
+from steward.multigres.status.servers import count_ready, with_availability
 from steward.multigres.views import ClaimView, ClusterView, PodView, ShardView
 from steward.runtime.controller.controller import Controller
 from steward.runtime.controller.predicates import annotations, own_object, selected_fields
@@ -59,29 +70,25 @@ class ShardChange(NamedTuple):
     rollout: PodRollout
     volumes: VolumePlan
     removal: WorkloadRemoval = WorkloadRemoval()
+    config: ConfigDecision = NO_CONFIG
 
     def event_conditions(self, generation: int) -> list[Condition]:
         """The conditions whose transitions are reported as events."""
         return [
             self.volumes.condition(generation),
             *self.rollout.conditions(generation),
-            *self._held_removal(generation),
+            *config_conditions(self.config, generation),
         ]
-
-    def _held_removal(self, generation: int) -> list[Condition]:
-        """For a pool that must not be removed yet; a pool that must not scale down yet takes precedence."""
-        held = self.removal.held
-        if held is None or self.rollout.held_scale is not None:
-            return []
-        return [Condition(SCALE_DOWN_PENDING, TRUE, held.reason, held.message, generation)]
 
     def conditions(self, generation: int) -> list[Condition]:
         return [*self.event_conditions(generation), *self.removal.conditions]
 
     def components(self) -> list[ComponentStatus]:
-        held = self.removal.held
-        waiting = [] if held is None else [ComponentStatus("fewer pools", 1, 1, False, hint=held.message)]
-        return [*self.volumes.components(), *self.rollout.components(), *waiting]
+        return [
+            *self.volumes.components(),
+            *self.rollout.components(),
+            *config_components(self.config),
+        ]
 
 
 class ShardReconciler:
@@ -104,7 +111,9 @@ class ShardReconciler:
         self.pods = context.store(rules.pod)
         self.pods.add_index(SHARD_INDEX, lambda pod: [str(key) for key in _shard_of(pod)])
         self.rollouts = RolloutPlanner(context)
+        self.configs = PostgresConfigs(context)
         self.volumes = VolumePlanner(context)
+        self.server_states = ServerStates(context)
         # Without Secrets: those of a shard are its certificates, which the certificates controller manages.
         self.child_rules = rules.shard_object_rules()
         for rule in self.child_rules:
@@ -112,12 +121,12 @@ class ShardReconciler:
 
     def controller(self) -> Controller:
         rules = self.context.rules
-        steering = annotations(GRACE, *DELETION_ANNOTATIONS)
+        steering = annotations(GRACE, FORCE_ROLLOUT, *DELETION_ANNOTATIONS)
         return Controller(
             "shard",
             self,
             (
-                For(rules.shard, when=own_object(GRACE, *DELETION_ANNOTATIONS)),
+                For(rules.shard, when=own_object(GRACE, FORCE_ROLLOUT, SWITCH_FROM, *DELETION_ANNOTATIONS)),
                 *owned_triggers(self.child_rules),
                 Watches(rules.pod, to=_shard_of, debounce=PODS),
                 Watches(rules.claim, to=_shard_of, debounce=PODS),
@@ -141,14 +150,17 @@ class ShardReconciler:
         shard, ref = self.shards.get(key), Ref(KIND, key)
         if shard is None or shard.metadata.deletion_timestamp is not None:
             self.rollouts.forget(key)
+            self.configs.forget(key)
+            self.context.servers.forget(key)
             return DONE if shard is None else await self._delete(ref, shard)
-        desired = self._desired(ref, shard)
+        config = await self.configs.decide(shard)
+        desired = self._desired(ref, shard, config)
         foreign = await self.context.foreign_objects.find(desired)
         if foreign:
             return await self._report_foreign(ref, shard, desired, foreign)
-        change = await self._plan_change(shard, desired)
+        change = (await self._plan_change(shard, desired))._replace(config=config)
         applied = await self.context.executor.execute(self._plan(ref, shard, change), ref)
-        eviction = () if _has_changed_set(applied) else change.rollout.steps(key.namespace)
+        eviction = () if _has_changed_set(applied) else change.rollout.steps(ref)
         report = (*self._report(ref, shard, change), *eviction)
         reported = await self.context.executor.execute(report, ref)
         self.rollouts.record_forbidden(key, reported.forbidden)
@@ -158,8 +170,8 @@ class ShardReconciler:
         plan = await self.deletion.plan_deletion(shard, self._pods(ref))
         return await self.deletion.graceful_deletion.execute(plan, ref)
 
-    def _desired(self, ref: Ref, shard: ShardView) -> list[Manifest]:
-        inputs = shard_inputs(shard, self._config_digest(shard))
+    def _desired(self, ref: Ref, shard: ShardView, config: ConfigDecision) -> list[Manifest]:
+        inputs = shard_inputs(shard, self._config_digest(shard, config), config.text)
         return self.context.manifests.get_or_build(ref, inputs, lambda: shard_objects(inputs))
 
     async def _report_foreign(
@@ -173,14 +185,11 @@ class ShardReconciler:
     async def _plan_change(self, shard: ShardView, desired: list[Manifest]) -> ShardChange:
         meta, pods = shard.metadata, self._pods(Ref(KIND, key_of(shard)))
         servers = [pod for pod in pods if _is_server(pod)]
-        rollout = self.rollouts.plan_rollout(shard, desired, servers)
         unwanted = self.context.children.unwanted_children(meta, desired, self.child_rules)
-        removal = self.deletion.plan_removal(shard, unwanted, pods, rollout.handover)
-        if pools := self.deletion.ownerless.undesired_pools(servers, map(ref_of, desired)):
-            ownerless = self.deletion.plan_ownerless_removal(shard, pools, rollout.handover)
-            removal = removal.followed_by(ownerless)
-        if rollout.needs_primary or removal.held is not None:
-            self.rollouts.request_primary_check(shard, servers)
+        ownerless = self.deletion.ownerless.undesired_pools(servers, map(ref_of, desired))
+        removed = RemovedPools([each.live for each in unwanted if each.ref.kind == STATEFUL_SET], ownerless)
+        rollout = self.rollouts.plan_rollout(shard, desired, servers, removed)
+        removal = self.deletion.plan_removal(shard, unwanted, pods, rollout.held)
         inputs = VolumeInputs(meta, self._claims(Ref(KIND, key_of(shard))), servers)
         return ShardChange(rollout, await self.volumes.plan_volumes(rollout.desired, inputs), removal)
 
@@ -188,7 +197,8 @@ class ShardReconciler:
         desired = change.volumes.desired
         revived = self.deletion.revive_steps(map(ref_of, desired))
         applies = self.context.children.apply_steps(desired)
-        children = change.volumes.wrap((*revived, *applies, *change.removal.steps))
+        removals = (*change.rollout.removal_steps, *change.removal.steps)
+        children = change.volumes.wrap((*revived, *applies, *removals))
         return (*add_finalizer(ref, shard.metadata, FINALIZER), *children)
 
     def _report(self, ref: Ref, shard: ShardView, change: ShardChange) -> Plan:
@@ -202,8 +212,10 @@ class ShardReconciler:
     def _claims(self, ref: Ref) -> list[ClaimView]:
         return self.claims.by_index(SHARD_INDEX, str(ref.key))
 
-    def _config_digest(self, shard: ShardView) -> str:
+    def _config_digest(self, shard: ShardView, config: ConfigDecision) -> str:
         reference = shard.spec.postgres_config_ref
+        if copies_postgres_config(shard.spec):
+            return "" if config.text is None else sha256(config.text.encode()).hexdigest()
         if reference is UNSET:
             return ""
         live = self.config_maps.get(Key(shard.metadata.namespace, reference.name))
@@ -214,22 +226,26 @@ class ShardReconciler:
         problems = self.context.pod_problems.find(self._pods(ref), self._claims(ref))
         orchestrators = self._workloads(desired, DEPLOYMENT.kind, "orchestrators")
         pools = self._workloads(desired, STATEFUL_SET.kind, "pool")
+        servers = self.server_states.assess(shard, [pod for pod in self._pods(ref) if _is_server(pod)])
         components = [
             *self.context.children.terminating(desired),
             *_with_problems([*pools, *orchestrators], problems),
+            servers.component(),
             *change.components(),
             *certificates_component(shard.status.conditions),
         ]
         context = StatusContext(shard.metadata, shard.status.conditions, self.context.now())
-        conditions = change.conditions(shard.metadata.generation)
+        generation = shard.metadata.generation
+        health = with_availability(assess_health(components, stall), servers.servers, servers.summary)
         return {
-            **common_status(context, assess_health(components, stall), conditions),
+            **common_status(context, health, [*change.conditions(generation), servers.condition(generation)]),
             "cells": pool.pool_cells(or_default(shard.spec.pools, {})),
             "orchReady": all(component.is_ready for component in orchestrators),
             "poolsReady": all(component.is_ready for component in pools),
             "replicas": sum(component.desired for component in pools),
-            "readyReplicas": sum(component.ready for component in pools),
+            "readyReplicas": count_ready(servers.servers),
             "retainedClaims": list(change.volumes.retained),
+            **servers.fields(),
         }
 
     def _workloads(self, desired: list[Manifest], kind: str, role: str) -> list[ComponentStatus]:

@@ -5,10 +5,11 @@ writes no status; its conditions and fields are contributions to the statuses of
 """
 
 import asyncio
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from functools import partial
 from typing import NamedTuple
 
-from steward.etcd.client import EtcdClient
+from steward.etcd.client import EtcdClient, ReadOnlyEtcdClient
 from steward.etcd.errors import EtcdError, MalformedAnswer, Unreachable
 from steward.kube.cache.store import ObjectChange
 from steward.kube.objects.conditions import FALSE, TRUE, Condition, find_condition
@@ -21,11 +22,12 @@ from steward.multigres.api.unset import or_default
 from steward.multigres.cache_rules import CLUSTER as KIND
 from steward.multigres.cache_rules import SHARD
 from steward.multigres.controllers.common.context import MultigresContext
-from steward.multigres.controllers.common.deregistration import is_shared_root
+from steward.multigres.controllers.common.deregistration import has_foreign_records
 from steward.multigres.controllers.common.etcd_access import SecretUnusable, TopologyAccess
 from steward.multigres.controllers.common.primaries import PrimaryObservation
 from steward.multigres.controllers.common.resolution import SpecResolver
 from steward.multigres.controllers.common.status_contributions import StatusContributor
+from steward.multigres.controllers.topology.membership import CohortMembership
 from steward.multigres.controllers.topology.registration import living_poolers, register_records
 from steward.multigres.controllers.topology.retry import Failures, TopologyRetries
 from steward.multigres.deletion.annotations import has_finalizer
@@ -38,10 +40,12 @@ from steward.multigres.status.conditions import (
     read_conditions,
     topology_waiting_condition,
 )
+from steward.multigres.status.pause import is_paused
 from steward.multigres.topology.desired_records import (
     PrimaryCell,
     cell_reference,
     desired_records,
+    existing_cell_reference,
     expected_pods,
     local_server_name,
     poolers_by_shard,
@@ -68,6 +72,7 @@ SYNCHRONIZE_SECONDS = 60.0
 """The time limit of one reconcile for all topology servers of a cluster: slow ones must not occupy the workers."""
 FORGET_SECONDS = 30.0
 """How long the last known primaries stay in the status while the server does not answer."""
+CELL_RECORD = "/Cell"
 REGISTERED = "the topology server holds the records of all cells and databases"
 
 
@@ -94,6 +99,7 @@ class TopologyReconciler:
         self.access = TopologyAccess(context.client, Redirect(settings.connect_to))
         self._retries = TopologyRetries(context.clock)
         self._registered: dict[Key, frozenset[str]] = {}
+        self._membership = CohortMembership(context)
 
     def controller(self) -> Controller:
         rules = self.context.rules
@@ -113,6 +119,8 @@ class TopologyReconciler:
         if cluster is None or cluster.metadata.deletion_timestamp is not None:
             self._retries.forget(key)
             self._registered.pop(key, None)
+            self._membership.forget(key)
+            self.context.registered_cells.forget_cluster(key)
             return DONE
         if not has_finalizer(cluster.metadata):
             # Without it the cluster could be deleted and leave its records; its addition triggers the next reconcile.
@@ -133,17 +141,22 @@ class TopologyReconciler:
         except (EtcdError, MalformedRecord, SecretUnusable, OSError, ValueError) as error:
             return self._failure_plan(cluster, resolved, _explain(error))
         self._retries.forget(key_of(cluster))
-        local_servers = filter(None, (local_server_name(resolved, cell) for cell in resolved.cells))
-        starting = next((name for name in local_servers if not self._is_up(cluster, name)), None)
-        if starting is not None:
-            return self._waiting_plan(cluster, resolved, starting)
+        local_servers = {cell.name: local_server_name(resolved, cell) for cell in resolved.cells}
+        starting = {
+            cell: name for cell, name in local_servers.items() if name and not self._is_up(cluster, name)
+        }
+        self._record_cells(cluster, local_servers.keys() - starting.keys())
+        if starting:
+            return self._waiting_plan(cluster, resolved, next(iter(starting.values())))
         self._record_primaries(cluster, poolers_by_shard(resolved, poolers), began)
         return self._registered_plan(cluster, primary_cells(resolved, poolers))
 
     def _registered_plan(self, cluster: ClusterView, primaries: list[PrimaryCell]) -> Plan:
         all_known = all(primary.cell for primary in primaries)
         again = self._retries.check_seconds() if all_known else PRIMARY_SECONDS
-        condition = self._condition_steps(cluster, TRUE, reasons.REGISTERED, REGISTERED)
+        condition = (
+            () if is_paused(cluster) else self._condition_steps(cluster, TRUE, reasons.REGISTERED, REGISTERED)
+        )
         return (*condition, *self._primary_cell_steps(cluster, primaries), Requeue(again))
 
     def _waiting_plan(self, cluster: ClusterView, resolved: ResolvedCluster, server: str) -> Plan:
@@ -165,6 +178,11 @@ class TopologyReconciler:
             *self._forget_primary_steps(cluster, resolved),
             again,
         )
+
+    def _record_cells(self, cluster: ClusterView, cells: Iterable[str]) -> None:
+        meta = cluster.metadata
+        keys = [Key(meta.namespace, names.cell(meta.name, cell)) for cell in cells]
+        self.context.registered_cells.record(key_of(cluster), keys)
 
     def _record_primaries(
         self, cluster: ClusterView, poolers: Mapping[str, Sequence[PoolerRecord]], began: float
@@ -231,20 +249,38 @@ class TopologyReconciler:
 
     async def _synchronize(self, cluster: ClusterView, resolved: ResolvedCluster) -> list[PoolerRecord]:
         """Writes the records, then returns the poolers: the records must not wait for a cell's own server."""
-        namespace, key, topo = cluster.metadata.namespace, key_of(cluster), resolved.topo.reference
-        desired = desired_records(resolved)
-        retained = self._existing_records(key, topo.root_path) - set(desired)
-        async with EtcdClient(await self.access.endpoints(namespace, topo)) as etcd:
-            own = self._registered.get(key, frozenset()) if is_shared_root(resolved) else None
-            await register_records(etcd, topo.root_path, desired, own, retained)
-        self._registered[key] = frozenset(desired) | retained
+        namespace, key = cluster.metadata.namespace, key_of(cluster)
+        if not is_paused(cluster):
+            await self._register(key, resolved)
         databases = {database.name for database in resolved.databases}
         pods = expected_pods(resolved) | self._existing_pods(key)
         poolers: list[PoolerRecord] = []
+        self._membership.begin_check(key)
+        client = ReadOnlyEtcdClient if is_paused(cluster) else EtcdClient
+        is_member = partial(self._membership.is_member, key) if resolved.topology.prune_tablets else None
         for reference in self._cell_servers(cluster, resolved):
-            async with EtcdClient(await self.access.endpoints(namespace, reference)) as etcd:
-                poolers += await living_poolers(etcd, reference.root_path, databases, pods)
+            async with client(await self.access.endpoints(namespace, reference)) as etcd:
+                poolers += await living_poolers(etcd, reference.root_path, databases, pods, is_member)
+        self._membership.end_check(key)
         return poolers
+
+    async def _register(self, key: Key, resolved: ResolvedCluster) -> None:
+        desired, topo = desired_records(resolved), resolved.topo.reference
+        retained = self._existing_records(key, topo.root_path) - set(desired)
+        async with EtcdClient(await self.access.endpoints(key.namespace, topo)) as etcd:
+            own = self._removable_records(key, resolved)
+            await register_records(etcd, topo.root_path, desired, own, retained)
+        self._registered[key] = frozenset(desired) | retained
+
+    def _removable_records(self, cluster: Key, resolved: ResolvedCluster) -> frozenset[str] | None:
+        """The records that may be removed if they are not desired; None for all below the root."""
+        if not has_foreign_records(resolved):
+            return None
+        written = self._registered.get(cluster, frozenset())
+        if resolved.topology.register_cell:
+            return written
+        # Another program manages the cells now, including those that the operator once registered.
+        return frozenset(record for record in written if not record.endswith(CELL_RECORD))
 
     def _existing_records(self, cluster: Key, root: str) -> set[str]:
         """The record keys of all Cells and databases that still exist, desired or not."""
@@ -262,7 +298,22 @@ class TopologyReconciler:
             reference = cell_reference(resolved, cell)
             if reference not in references and (not local or self._is_up(cluster, local)):
                 references.append(reference)
-        return references
+        return [*references, *self._removed_cell_servers(cluster, resolved)]
+
+    def _removed_cell_servers(self, cluster: ClusterView, resolved: ResolvedCluster) -> list[TopoReference]:
+        """Of cells that are no longer desired: their servers register there until the last one has left."""
+        desired = {cell.name for cell in resolved.cells}
+        removed = (
+            cell
+            for cell in self.cells.list(cluster.metadata.namespace)
+            if _belongs_to(cell, key_of(cluster)) and cell.spec.name not in desired
+        )
+        return [
+            reference
+            for cell in removed
+            if (reference := existing_cell_reference(resolved.identity, cell.spec)) is not None
+            and self._is_up(cluster, names.local_topo(cell.metadata.name))
+        ]
 
     def _existing_pods(self, cluster: Key) -> set[str]:
         """Includes pods that are no longer desired: they own their records until they have shut down."""

@@ -2,7 +2,7 @@
 `register_records` returns only when all of them have succeeded."""
 
 import asyncio
-from collections.abc import Collection, Iterable
+from collections.abc import Callable, Collection, Iterable
 
 from steward.etcd.client import EtcdClient
 from steward.etcd.errors import EtcdError
@@ -16,8 +16,12 @@ from steward.multigres.topology.store_records import (
     leftover_database_keys,
     pooler_prefix,
     record_changes,
+    retire_pooler,
     stale_poolers,
 )
+
+Membership = Callable[[PoolerRecord], bool | None]
+"""Whether the cohort of its shard has a pooler; None if unknown."""
 
 ATTEMPTS = 3
 RECORDS_AT_ONCE = 50
@@ -65,9 +69,14 @@ async def _write_changes(etcd: EtcdClient, changes: Iterable[RecordChange]) -> b
 
 
 async def living_poolers(
-    etcd: EtcdClient, root: str, databases: Collection[str], pods: Collection[str]
+    etcd: EtcdClient,
+    root: str,
+    databases: Collection[str],
+    pods: Collection[str],
+    is_member: Membership | None,
 ) -> list[PoolerRecord]:
-    """The poolers of the given databases. Removes the records of poolers whose pods are gone."""
+    """The poolers of the given databases. Retires the records of poolers whose pods are gone, unless `is_member` is
+    None."""
     stored = await etcd.list(pooler_prefix(root))
     own: dict[str, PoolerRecord] = {}
     for number, (key, value) in enumerate(stored.items(), start=1):
@@ -77,8 +86,13 @@ async def living_poolers(
         if number % RECORDS_AT_ONCE == 0:
             await asyncio.sleep(0)
     stale = set(stale_poolers(own, pods))
-    for key in sorted(stale):
-        await etcd.delete(key, stored[key].revision)
+    if is_member is not None:
+        retired = [
+            retire_pooler(key, own[key], StoredRecord(*stored[key]), is_member=is_member(own[key]))
+            for key in sorted(stale)
+        ]
+        # A record that another client has just changed is read again at the next check.
+        await _write_changes(etcd, [change for change in retired if change is not None])
     living = [pooler for key, pooler in own.items() if key not in stale]
     # The result is kept until the next check, so a server must not be able to fill the memory with it. Primaries come
     # first: two of them must not become one.

@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 from steward.kube.clock import Clock
 from steward.kube.objects.kinds import Key
+from steward.multigres.controllers.common.intervals import seconds_until_next
 from steward.runtime.controller.workqueue import Backoff
 
 CHECK_SECONDS = 15.0
@@ -65,12 +66,3 @@ class TopologyRetries:
     def forget(self, cluster: Key) -> None:
         self._failures.pop(cluster, None)
         self._messages.pop(cluster, None)
-
-
-def seconds_until_next(now: float, period: float) -> float:
-    """Seconds until the clock shows a multiple of `period`: the same time for every cluster.
-
-    The cost of a check at rest is mostly the wake-up, since an idle process finds its CPU caches cold. Forty clusters
-    checked in one wake-up cost a fraction of forty wake-ups, and each is checked as often as before.
-    """
-    return period - now % period

@@ -7,7 +7,7 @@ import pytest
 
 from steward.multigres import reasons
 from steward.multigres.api.cluster import MultigresClusterSpec
-from steward.multigres.controllers.cluster.reconciler import _not_yet_registered
+from steward.multigres.controllers.cluster.registration_state import not_yet_registered
 from steward.multigres.resolution.resolve import resolve
 from steward.multigres.resolution.resolved import ClusterIdentity, ResolvedCluster, Templates
 from steward.multigres.views import ClusterView
@@ -27,7 +27,7 @@ def resolved(**spec: Any) -> ResolvedCluster:
 
 
 def test_the_initial_status_waits_for_the_topology_server() -> None:
-    [condition] = _not_yet_registered(view(), resolved())
+    [condition] = not_yet_registered(view(), resolved())
     assert (condition.status, condition.reason, condition.observed_generation) == (
         "False",
         reasons.TOPOLOGY_WAITING,
@@ -45,4 +45,4 @@ EXTERNAL = {"globalTopoServer": {"external": {"endpoints": ["https://etcd:2379"]
     ids=["already reported", "external server"],
 )
 def test_a_reported_or_external_server_adds_no_condition(cluster: ClusterView, spec: dict[str, Any]) -> None:
-    assert _not_yet_registered(cluster, resolved(**spec)) == ()
+    assert not_yet_registered(cluster, resolved(**spec)) == ()

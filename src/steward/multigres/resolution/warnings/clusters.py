@@ -1,5 +1,6 @@
 """Admission warnings for valid but inadvisable specs. Pure. Each names the field and a better choice."""
 
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -7,11 +8,13 @@ from msgspec import UNSET
 
 from steward.multigres.api.backup import Backup
 from steward.multigres.api.cluster import MultigresClusterSpec, ShardEntry
-from steward.multigres.api.compute import Pool
 from steward.multigres.api.unset import or_default
 from steward.multigres.resolution import defaults
 from steward.multigres.resolution.bounded_lists import first_texts
-from steward.multigres.resolution.resolved import LocatedShard, ResolvedCluster
+from steward.multigres.resolution.durability import REQUIRED, counts_cells, server_count
+from steward.multigres.resolution.resolved import LocatedShard, ResolvedCluster, managed_etcds
+from steward.multigres.resolution.warnings.retention import retention_warnings
+from steward.multigres.resolution.warnings.templates import deprecated_pool_fields
 
 UPSTREAM_IMAGES = "ghcr.io/multigres/"
 READ_WRITE_MANY = "ReadWriteMany"
@@ -21,8 +24,9 @@ READ_ONLY = "readOnly"
 def spec_warnings(spec: MultigresClusterSpec, resolved: ResolvedCluster) -> list[str]:
     warnings = [
         *_etcd_members(resolved),
-        *_deleted_volumes(spec),
+        *retention_warnings(resolved, spec.pvc_deletion_policy),
         *_skipped_placements(resolved),
+        *_added_pools(resolved),
         *_deprecated_fields(spec),
         *_read_only_shards(resolved),
         *_too_few_servers(resolved),
@@ -48,22 +52,16 @@ def deletion_warnings(options: Mapping[str, Any]) -> tuple[str, ...]:
 
 
 def _etcd_members(resolved: ResolvedCluster) -> Iterator[str]:
-    etcd = resolved.topo.etcd
-    replicas = 0 if etcd is None else or_default(etcd.replicas, 3)
-    if replicas == 1:
-        yield "spec.globalTopoServer.etcd.replicas: one member has no redundancy: its loss stops the cluster; use 3"
-    elif replicas and replicas % 2 == 0:
-        yield f"spec.globalTopoServer.etcd.replicas: {replicas} members tolerate no more failures than {replicas - 1}"
+    for field, etcd in managed_etcds(resolved):
+        replicas = or_default(etcd.replicas, or_default(defaults.ETCD.replicas, 0))
+        if replicas == 1:
+            yield f"{field}.replicas: one member has no redundancy: its loss stops {_users_of(field)}; use 3"
+        elif replicas % 2 == 0:
+            yield f"{field}.replicas: {replicas} members tolerate no more failures than {replicas - 1}"
 
 
-def _deleted_volumes(spec: MultigresClusterSpec) -> Iterator[str]:
-    policy = spec.pvc_deletion_policy
-    if policy is UNSET:
-        return
-    if policy.when_deleted == "Delete":
-        yield "spec.pvcDeletionPolicy.whenDeleted: Delete loses all data when the cluster is deleted"
-    if policy.when_scaled == "Delete":
-        yield "spec.pvcDeletionPolicy.whenScaled: Delete loses the data of every server that is scaled down"
+def _users_of(field: str) -> str:
+    return "the cell" if field.startswith("spec.cells") else "the cluster"
 
 
 def _skipped_placements(resolved: ResolvedCluster) -> Iterator[str]:
@@ -71,18 +69,20 @@ def _skipped_placements(resolved: ResolvedCluster) -> Iterator[str]:
         yield f"{skipped.field}: the template names cell {skipped.cell!r}, which this cluster does not have; skipped"
 
 
+def _added_pools(resolved: ResolvedCluster) -> Iterator[str]:
+    for added in resolved.added_pools:
+        existing = ", ".join(added.template_pools)
+        yield (
+            f"{added.field}: {added.template} has no pool {added.pool!r} (it has {existing}); this adds a pool,"
+            " check the name"
+        )
+
+
 def _deprecated_fields(spec: MultigresClusterSpec) -> Iterator[str]:
     for field, entry in _shard_entries(spec):
         inline = entry.spec if entry.spec is not UNSET else entry.overrides
         for name, pool in ({} if inline is UNSET else or_default(inline.pools, {})).items():
-            yield from _deprecated_pool_fields(f"{field}.pools[{name}]", pool)
-
-
-def _deprecated_pool_fields(field: str, pool: Pool) -> Iterator[str]:
-    if pool.cell is not UNSET:
-        yield f"{field}.cell: deprecated; write cells: [{pool.cell}]"
-    if pool.replicas is not UNSET:
-        yield f"{field}.replicas: deprecated; write replicasPerCell: {pool.replicas}"
+            yield from deprecated_pool_fields(f"{field}.pools[{name}]", pool)
 
 
 def _shard_entries(spec: MultigresClusterSpec) -> Iterator[tuple[str, ShardEntry]]:
@@ -94,24 +94,21 @@ def _shard_entries(spec: MultigresClusterSpec) -> Iterator[tuple[str, ShardEntry
 
 def _read_only_shards(resolved: ResolvedCluster) -> Iterator[str]:
     for located in resolved.shards():
-        if located.pools and all(pool.type == READ_ONLY for pool in located.pools.values()):
-            yield f"{located}: every pool is {READ_ONLY}, so that no server can become primary; make one readWrite"
+        names = [name for name, pool in located.pools.items() if pool.type == READ_ONLY]
+        if names:
+            yield (
+                f"{located}: pool {names[0]} is {READ_ONLY}, which Multigres does not know yet: its servers confirm"
+                " writes and may become primary"
+            )
 
 
 def _too_few_servers(resolved: ResolvedCluster) -> Iterator[str]:
     for located in resolved.shards():
         policy = located.database.durability_policy
-        if 0 < _servers(located) < 2:
+        if 0 < server_count(located) < REQUIRED:
             yield f"{located}: one server cannot elect a primary under {policy}; use two or more"
-        elif policy.startswith("MULTI_CELL") and len(_cells(located)) < 2:
+        elif counts_cells(policy) and len(_cells(located)) < REQUIRED:
             yield f"{located}: {policy} needs servers in two cells"
-
-
-def _servers(located: LocatedShard) -> int:
-    return sum(
-        or_default(pool.replicas_per_cell, 0) * len(or_default(pool.cells, []))
-        for pool in located.pools.values()
-    )
 
 
 def _cells(located: LocatedShard) -> set[str]:
@@ -124,10 +121,21 @@ def _filesystem_backups(resolved: ResolvedCluster) -> Iterator[str]:
         if backup.type != "filesystem":
             continue
         if len(_cells(located)) > 1:
-            yield f"{located}: filesystem backups stay in their cell; use s3 for a shard in several cells"
-        is_shared = any(or_default(pool.replicas_per_cell, 0) > 1 for pool in located.pools.values())
-        if is_shared and READ_WRITE_MANY not in _access_modes(backup):
+            yield (
+                f"{located}: a filesystem repository stays in its cell, and servers that start from different "
+                "repositories never elect a primary; use s3 for a shard in several cells"
+            )
+        if _most_servers_in_a_cell(located) > 1 and READ_WRITE_MANY not in _access_modes(backup):
             yield f"{located}: several servers share a backup volume; it needs accessModes: [{READ_WRITE_MANY}]"
+
+
+def _most_servers_in_a_cell(located: LocatedShard) -> int:
+    """All servers of a cell share one backup volume, whatever their pool."""
+    servers: Counter[str] = Counter()
+    for pool in located.pools.values():
+        for cell in or_default(pool.cells, []):
+            servers[cell] += or_default(pool.replicas_per_cell, 0)
+    return max(servers.values(), default=0)
 
 
 def _access_modes(backup: Backup) -> list[str]:

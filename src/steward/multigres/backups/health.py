@@ -1,0 +1,140 @@
+"""Whether a shard could be restored: the condition BackupHealthy and the backup fields of its status. Pure.
+
+No message has an age in it: a text that changes by itself would be a write while nothing happens.
+"""
+
+from collections.abc import Iterable, Mapping
+from typing import NamedTuple
+
+import msgspec
+
+from steward.kube.objects.conditions import FALSE, TRUE, UNKNOWN
+from steward.kube.objects.timestamps import from_timestamp, to_timestamp
+from steward.multiadmin.backup_answers import RepositoryBackup
+from steward.multigres import reasons
+from steward.multigres.api.backup import Backup
+from steward.multigres.api.scalars import UNSET
+from steward.multigres.api.shard import ShardBackupStatus
+from steward.multigres.api.unset import or_default
+from steward.multigres.backups.progress import FAILED
+from steward.multigres.backups.queue import is_ended
+from steward.multigres.backups.repository import RepositoryListing, newest_complete, type_of
+from steward.multigres.resolution.backup_schedule import stale_seconds
+from steward.multigres.views import MultigresBackupView
+
+
+class BackupHealth(NamedTuple):
+    """Status, reason and message of the condition."""
+
+    status: str
+    reason: str
+    message: str
+
+
+class Verification(NamedTuple):
+    """When the repository was verified last, and what that found."""
+
+    at: str = ""
+    error: str = ""
+
+
+class BackupFacts(NamedTuple):
+    backup: Backup
+    listing: RepositoryListing
+    failure: str = ""
+    """Why the last MultigresBackup failed; "" if it did not."""
+    verification: Verification = Verification()
+
+
+def assess_backups(facts: BackupFacts, now: float) -> BackupHealth:
+    listing = facts.listing
+    if listing.error:
+        return _unread(listing)
+    newest = newest_complete(listing.complete)
+    if newest is None:
+        message = "the repository has no complete backup, so no server could be restored"
+        if facts.failure:
+            message += f"; the last one failed: {facts.failure}"
+        return BackupHealth(FALSE, reasons.NEVER_BACKED_UP, message)
+    if facts.verification.error:
+        message = f"the verification of {facts.verification.at} found problems: {facts.verification.error}"
+        return BackupHealth(FALSE, reasons.REPOSITORY_DAMAGED, message)
+    if facts.failure:
+        message = f"the last backup failed: {facts.failure}; the newest one is {describe_backup(newest)}"
+        return BackupHealth(FALSE, reasons.BACKUPS_FAILING, message)
+    return _of_age(facts.backup, newest, now)
+
+
+def cluster_health(shards: Mapping[str, BackupHealth]) -> BackupHealth:
+    """Of a cluster: the first of its shards that is not healthy. Its message does not change with each backup."""
+    for status in (FALSE, UNKNOWN):
+        found = [name for name in sorted(shards) if shards[name].status == status]
+        if found:
+            first, count = shards[found[0]], f"{len(found)} of {len(shards)} shards"
+            return BackupHealth(status, first.reason, f"{count}; shard {found[0]}: {first.message}")
+    return BackupHealth(TRUE, reasons.BACKED_UP, "every shard has a backup that is healthy")
+
+
+def _unread(listing: RepositoryListing) -> BackupHealth:
+    if listing.is_unreachable:
+        message = f"a server cannot read the repository: {listing.error}"
+        return BackupHealth(FALSE, reasons.REPOSITORY_UNREACHABLE, message)
+    return BackupHealth(UNKNOWN, reasons.STATE_UNKNOWN, f"no server reports its backups: {listing.error}")
+
+
+def _of_age(backup: Backup, newest: RepositoryBackup, now: float) -> BackupHealth:
+    stale_at = stale_time(backup, newest)
+    if stale_at is not None and now >= stale_at:
+        message = f"the newest backup, {describe_backup(newest)}, is older than {or_default(backup.stale_after, '')}"
+        return BackupHealth(FALSE, reasons.BACKUP_STALE, message)
+    return BackupHealth(TRUE, reasons.BACKED_UP, f"the newest backup is {describe_backup(newest)}")
+
+
+def stale_time(backup: Backup, newest: RepositoryBackup | None) -> float | None:
+    """When the newest backup becomes stale, None if never."""
+    seconds = stale_seconds(backup)
+    if seconds is None or newest is None or newest.stop_timestamp is None:
+        return None
+    return from_timestamp(newest.stop_timestamp) + seconds
+
+
+def describe_backup(backup: RepositoryBackup) -> str:
+    return f"{backup.backup_id} of {backup.stop_timestamp or 'an unknown time'}"
+
+
+def last_failure(backups: Iterable[MultigresBackupView]) -> str:
+    """Why the last MultigresBackup that has ended failed; "" if it did not."""
+    ended = sorted((each for each in backups if is_ended(each)), key=_created)
+    if not ended or ended[-1].status.phase != FAILED:
+        return ""
+    return f"{ended[-1].metadata.name}: {or_default(ended[-1].status.error, '')}"
+
+
+def _created(backup: MultigresBackupView) -> tuple[str, str]:
+    return backup.metadata.creation_timestamp or "", backup.metadata.name
+
+
+def backup_status(
+    previous: ShardBackupStatus, facts: BackupFacts, next_time: float | None
+) -> ShardBackupStatus:
+    """What was known about the repository stays while it cannot be read."""
+    status = previous if facts.listing.error else _repository_status(facts.listing)
+    return msgspec.structs.replace(
+        status,
+        next_backup_at=UNSET if next_time is None else to_timestamp(next_time),
+        verified_at=facts.verification.at or UNSET,
+        verification_error=facts.verification.error or UNSET,
+    )
+
+
+def _repository_status(listing: RepositoryListing) -> ShardBackupStatus:
+    newest = newest_complete(listing.complete)
+    if newest is None:
+        return ShardBackupStatus(backups=0)
+    stopped = newest.stop_timestamp
+    return ShardBackupStatus(
+        backups=len(listing.complete),
+        last_backup=newest.backup_id,
+        last_backup_type=type_of(newest) or UNSET,
+        last_backup_at=UNSET if stopped is None else to_timestamp(from_timestamp(stopped)),
+    )

@@ -1,0 +1,220 @@
+"""Looks at the repository of each shard at rest: schedules, retention, verification, and the shard's backup status.
+
+The repository is listed when something may have changed and every ten minutes. Nothing is written as long as nothing
+changes: the status has times and no ages.
+"""
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import msgspec
+
+from steward.kube.objects.conditions import TRUE, Condition
+from steward.kube.objects.kinds import Key, Ref
+from steward.kube.objects.meta import key_of
+from steward.kube.objects.timestamps import from_timestamp
+from steward.multigres import reasons
+from steward.multigres.api.backup import Backup
+from steward.multigres.api.shard import ShardBackupStatus
+from steward.multigres.api.unset import or_default
+from steward.multigres.backups.health import (
+    BackupFacts,
+    BackupHealth,
+    Verification,
+    assess_backups,
+    backup_status,
+    cluster_health,
+    last_failure,
+    stale_time,
+)
+from steward.multigres.backups.repository import RepositoryListing, newest_complete
+from steward.multigres.backups.retention import expiry_options, pruned_backups
+from steward.multigres.backups.schedule import (
+    ScheduledShard,
+    due_backup,
+    next_time,
+    scheduled_manifest,
+    start_delay,
+)
+from steward.multigres.cache_rules import BACKUP, CLUSTER, SHARD
+from steward.multigres.controllers.backups.data_plane import backups_of, list_repository
+from steward.multigres.controllers.backups.maintenance import MaintenanceRequest, MaintenanceRequests
+from steward.multigres.controllers.common.context import MultigresContext
+from steward.multigres.controllers.common.status_contributions import BACKUPS, StatusContribution
+from steward.multigres.objects.metadata import CLUSTER_LABEL
+from steward.multigres.objects.shard_inputs import shard_path
+from steward.multigres.resolution import defaults
+from steward.multigres.resolution.backup_schedule import schedule_problems, verify_line
+from steward.multigres.status.conditions import AVAILABLE, BACKUP_HEALTHY
+from steward.multigres.views import MultigresBackupView, ShardView
+from steward.runtime.plan.steps import Create, Delete, Emit
+
+REST_SECONDS = 600.0
+RETRY_SECONDS = 60.0
+SHORTEST_SECONDS = 1.0
+VERIFY = MaintenanceRequest({})
+
+
+@dataclass
+class _Listed:
+    listing: RepositoryListing
+    at: float
+
+
+class RestingShard(NamedTuple):
+    """A shard of which no backup is being made, and its MultigresBackups."""
+
+    view: ShardView
+    backups: list[MultigresBackupView]
+
+    @property
+    def key(self) -> Key:
+        return key_of(self.view)
+
+    @property
+    def backup(self) -> Backup:
+        found = or_default(self.view.spec.backup, defaults.BACKUP)
+        # A schedule that cannot be read is a problem of the cluster's spec, and reported there.
+        return found if not any(schedule_problems(found)) else Backup(type=found.type)
+
+
+class Repositories:
+    def __init__(self, context: MultigresContext, requests: MaintenanceRequests) -> None:
+        self.context = context
+        self.requests = requests
+        self.shards = context.store(context.rules.shard)
+        self._listed: dict[Key, _Listed] = {}
+
+    def forget(self, shard: Key) -> None:
+        self._listed.pop(shard, None)
+        self.requests.forget(shard)
+
+    def mark_changed(self, shard: Key) -> None:
+        """The next look lists the repository again."""
+        self._listed.pop(shard, None)
+
+    async def care_for(self, shard: RestingShard) -> float | None:
+        """Seconds until the next look; None while the shard does not serve: its status triggers the next look."""
+        if not is_available(shard.view):
+            return None
+        listing, now = await self._listing(shard), self.context.clock.now()
+        if await self._create_scheduled(shard, listing, now):
+            return SHORTEST_SECONDS
+        await self._prune(shard, listing)
+        self._request_maintenance(shard, listing, now)
+        self._contribute(shard, listing, now)
+        return self._pause(shard, listing, now)
+
+    async def _listing(self, shard: RestingShard) -> RepositoryListing:
+        known, now = self._listed.get(shard.key), self.context.clock.monotonic()
+        is_recent = known is not None and now - known.at < REST_SECONDS and not known.listing.error
+        if known is not None and is_recent and self._due(shard, known.listing) is None:
+            return known.listing
+        path = shard_path(shard.view)
+        listing = await list_repository(backups_of(self.context.multiadmin, shard.key.namespace, path))
+        self._listed[shard.key] = _Listed(listing, now)
+        return listing
+
+    def _due(self, shard: RestingShard, listing: RepositoryListing) -> object:
+        existing = {each.metadata.name for each in shard.backups}
+        now = self.context.clock.now()
+        return due_backup(self._scheduled_shard(shard), shard.backup, listing, existing, now)
+
+    async def _create_scheduled(self, shard: RestingShard, listing: RepositoryListing, now: float) -> bool:
+        if listing.error:
+            return False
+        place = self._scheduled_shard(shard)
+        existing = {each.metadata.name for each in shard.backups}
+        due = due_backup(place, shard.backup, listing, existing, now)
+        if due is None:
+            return False
+        message = f"the schedule asks for a {due.type} backup: MultigresBackup {due.name}"
+        event = Emit(Ref(SHARD, shard.key), reasons.BACKUP_SCHEDULED, message)
+        plan = (Create(scheduled_manifest(place, due)), event)
+        await self.context.executor.execute(plan, Ref(SHARD, shard.key))
+        return True
+
+    def _scheduled_shard(self, shard: RestingShard) -> ScheduledShard:
+        path, meta = shard_path(shard.view), shard.view.metadata
+        others = [each.metadata.name for each in self._shards_of_cluster(shard)]
+        created = from_timestamp(meta.creation_timestamp or "1970-01-01T00:00:00Z")
+        return ScheduledShard(path, meta.namespace, created, start_delay(meta.name, others))
+
+    async def _prune(self, shard: RestingShard, listing: RepositoryListing) -> None:
+        steps = tuple(
+            Delete(Ref(BACKUP, key_of(each.backup)), each.backup.metadata.uid, each.reason)
+            for each in pruned_backups(shard.backups, listing)
+        )
+        if steps:
+            await self.context.executor.execute(steps, Ref(SHARD, shard.key))
+
+    def _request_maintenance(self, shard: RestingShard, listing: RepositoryListing, now: float) -> None:
+        if listing.error or not listing.complete:
+            return
+        if options := expiry_options(shard.backup, listing, now):
+            self.requests.request(shard.key, MaintenanceRequest(options))
+            self.mark_changed(shard.key)
+        elif self._is_verification_due(shard, now):
+            self.requests.request(shard.key, VERIFY)
+
+    def _is_verification_due(self, shard: RestingShard, now: float) -> bool:
+        line = verify_line(shard.backup)
+        at = None if line is None else line.last_before(now)
+        verified = self._verification(shard).at or shard.view.metadata.creation_timestamp
+        return at is not None and at > from_timestamp(verified or "1970-01-01T00:00:00Z")
+
+    def _verification(self, shard: RestingShard) -> Verification:
+        known = self.requests.verifications.get(shard.key)
+        if known is not None:
+            return known
+        written = or_default(shard.view.status.backup, ShardBackupStatus())
+        return Verification(or_default(written.verified_at, ""), or_default(written.verification_error, ""))
+
+    def _contribute(self, shard: RestingShard, listing: RepositoryListing, now: float) -> None:
+        facts = BackupFacts(shard.backup, listing, last_failure(shard.backups), self._verification(shard))
+        health = assess_backups(facts, now)
+        condition = Condition(BACKUP_HEALTHY, *health, shard.view.metadata.generation)
+        previous = or_default(shard.view.status.backup, ShardBackupStatus())
+        upcoming = next_time(self._scheduled_shard(shard), shard.backup, now)
+        fields = msgspec.to_builtins(backup_status(previous, facts, upcoming))
+        contribution = StatusContribution((condition,), {"backup": fields})
+        self.context.contributions.set(Ref(SHARD, shard.key), BACKUPS, contribution)
+        self._contribute_to_cluster(shard, health)
+
+    def _contribute_to_cluster(self, shard: RestingShard, health: BackupHealth) -> None:
+        """Other shards have what their status says: after a restart, too."""
+        known = {each.metadata.name: written_health(each) for each in self._shards_of_cluster(shard)}
+        shards = {name: found for name, found in known.items() if found is not None}
+        overall = cluster_health({**shards, shard.key.name: health})
+        cluster = Ref(CLUSTER, Key(shard.key.namespace, shard_path(shard.view).cluster))
+        contribution = StatusContribution((Condition(BACKUP_HEALTHY, *overall),), {})
+        self.context.contributions.set(cluster, BACKUPS, contribution)
+
+    def _shards_of_cluster(self, shard: RestingShard) -> list[ShardView]:
+        cluster = shard_path(shard.view).cluster
+        found = self.shards.list(shard.key.namespace)
+        return [each for each in found if each.metadata.labels.get(CLUSTER_LABEL) == cluster]
+
+    def _pause(self, shard: RestingShard, listing: RepositoryListing, now: float) -> float:
+        if listing.error:
+            return RETRY_SECONDS
+        line = verify_line(shard.backup)
+        times = (
+            next_time(self._scheduled_shard(shard), shard.backup, now),
+            stale_time(shard.backup, newest_complete(listing.complete)),
+            None if line is None else line.next_after(now),
+            now + REST_SECONDS,
+        )
+        return max(SHORTEST_SECONDS, min(each for each in times if each is not None and each > now) - now)
+
+
+def written_health(shard: ShardView) -> BackupHealth | None:
+    conditions = or_default(shard.status.conditions, [])
+    found = next((each for each in conditions if each.type == BACKUP_HEALTHY), None)
+    return None if found is None else BackupHealth(found.status, found.reason, found.message)
+
+
+def is_available(shard: ShardView) -> bool:
+    return any(
+        each.type == AVAILABLE and each.status == TRUE for each in or_default(shard.status.conditions, [])
+    )

@@ -1,0 +1,181 @@
+"""Schedules, retention, verification and the backup status of a shard, over the repository of the fake data plane."""
+
+import pytest
+
+from steward.multigres import reasons
+from steward.multigres.api.backup import Backup, BackupRetention, BackupSchedule
+from steward.multigres.controllers.backups import repositories
+from steward.testkit.fake_data_plane.faults import DataPlaneFault
+from tests.multigres.support.simulated_backups import SHARD, SimulatedBackups
+
+HOUR, DAY = 3600.0, 24 * 3600.0
+# The clock begins at noon on a Friday.
+NIGHTLY = BackupSchedule(full="0 2 * * SUN", incremental="0 2 * * *")
+
+
+@pytest.fixture(autouse=True)
+def few_reconciles(monkeypatch: pytest.MonkeyPatch) -> None:
+    """At rest the repository is listed every ten minutes; days would take too many of them."""
+    monkeypatch.setattr(repositories, "REST_SECONDS", 6 * HOUR)
+
+
+def scheduled(**fields: object) -> SimulatedBackups:
+    return SimulatedBackups(Backup(type="filesystem", **{"schedule": NIGHTLY, **fields}))  # type: ignore[arg-type]
+
+
+async def test_schedule_makes_one_backup_each_time_and_the_full_one_serves_both_lines() -> None:
+    simulated = scheduled()
+    await simulated.run_for(3 * DAY)
+    assert [each.type for each in simulated.repository] == ["full", "incr", "full", "incr"]
+    assert simulated.scheduled() == [
+        ("incremental", "Completed"),
+        ("full", "Completed"),
+        ("incremental", "Completed"),
+    ]
+
+
+async def test_status_names_the_last_and_the_next_backup() -> None:
+    simulated = scheduled()
+    await simulated.run_for(15 * HOUR)
+    status = simulated.shard_backup
+    assert (status.last_backup_type, status.last_backup_at) == ("incremental", "2026-08-22T02:00:03Z")
+    assert (status.next_backup_at, status.backups) == ("2026-08-23T02:00:00Z", 2)
+    assert simulated.health == ("True", reasons.BACKED_UP)
+
+
+async def test_nothing_is_written_between_two_backups() -> None:
+    simulated = scheduled(stale_after="26h", verify="0 5 * * *")
+    await simulated.run_for(18 * HOUR)
+    writes = simulated.writes, simulated.status_writes
+    await simulated.run_for(7 * HOUR)
+    assert (simulated.writes, simulated.status_writes) == writes
+
+
+async def test_missed_times_are_made_up_for_once() -> None:
+    simulated = scheduled()
+    await simulated.reconcile()
+    simulated.clock.time += 5 * DAY
+    await simulated.run_for(60)
+    assert simulated.scheduled() == [("full", "Completed")]
+
+
+async def test_time_before_the_shard_is_not_made_up_for() -> None:
+    simulated = scheduled()
+    await simulated.run_for(13 * HOUR)
+    assert simulated.scheduled() == []
+
+
+@pytest.mark.parametrize("after", [False, True], ids=["before", "after"])
+@pytest.mark.parametrize("at", range(1, 6))
+async def test_crash_at_any_effect_leaves_one_scheduled_backup(at: int, after: bool) -> None:
+    simulated = scheduled()
+    simulated.crash(at, after)
+    await simulated.run_for(15 * HOUR)
+    assert simulated.scheduled() == [("incremental", "Completed")]
+    assert len(simulated.repository) == 2
+    assert simulated.starts == 1
+
+
+async def test_failed_backup_is_shown_and_not_repeated_before_its_next_time() -> None:
+    simulated = scheduled()
+    await simulated.reconcile()
+    simulated.data_plane_shard.faults = frozenset({DataPlaneFault.REPOSITORY_FULL})
+    await simulated.run_for(15 * HOUR)
+    assert simulated.scheduled() == [("incremental", "Failed")]
+    assert simulated.health == ("False", reasons.BACKUPS_FAILING)
+    simulated.data_plane_shard.faults = frozenset()
+    await simulated.run_for(DAY)
+    assert simulated.health == ("True", reasons.BACKED_UP)
+
+
+async def test_backup_by_hand_serves_the_schedule() -> None:
+    simulated = scheduled()
+    await simulated.reconcile()
+    simulated.clock.time += 14 * HOUR + 1
+    simulated.create("by-hand", type="full")
+    await simulated.run_for(60)
+    assert simulated.scheduled() == [("full", "Completed")]
+
+
+@pytest.mark.parametrize(
+    ("retention", "left"),
+    [(BackupRetention(full_count=2), 2), (BackupRetention(days=2), 3), (None, 5)],
+    ids=["count", "days", "none"],
+)
+async def test_retention_expires_backups_and_their_objects(
+    retention: BackupRetention | None, left: int
+) -> None:
+    schedule = BackupSchedule(full="0 2 * * *")
+    fields = {} if retention is None else {"retention": retention}
+    simulated = scheduled(schedule=schedule, **fields)
+    await simulated.run_for(4 * DAY)
+    assert len(simulated.repository) == left
+    # The first backup has no MultigresBackup.
+    kept = {each.label for each in simulated.repository}
+    assert {view.status.backup_id for view in simulated.backups.values()} == kept - {"20260821-120000F"}
+    assert (reasons.BACKUPS_EXPIRED in simulated.events) is (retention is not None)
+
+
+async def test_objects_stay_while_the_repository_cannot_be_read() -> None:
+    simulated = scheduled(schedule=BackupSchedule(full="0 2 * * *"), retention=BackupRetention(full_count=1))
+    await simulated.run_for(2 * DAY)
+    before = dict(simulated.backups)
+    simulated.data_plane_shard.faults = frozenset({DataPlaneFault.REPOSITORY_UNREACHABLE})
+    await simulated.run_for(10 * HOUR)
+    assert dict(simulated.backups) == before
+    assert simulated.health == ("False", reasons.REPOSITORY_UNREACHABLE)
+    assert simulated.shard_backup.last_backup
+
+
+async def test_unreachable_multiadmin_is_unknown_and_not_unhealthy() -> None:
+    simulated = scheduled()
+    await simulated.reconcile()
+    simulated.is_multiadmin_away = True
+    simulated.clock.time += 7 * HOUR
+    await simulated.reconcile()
+    assert simulated.health == ("Unknown", reasons.STATE_UNKNOWN)
+
+
+async def test_backup_becomes_stale_at_its_time() -> None:
+    simulated = SimulatedBackups(Backup(type="filesystem", stale_after="26h"))
+    await simulated.run_for(26 * HOUR - 1)
+    assert simulated.health == ("True", reasons.BACKED_UP)
+    await simulated.run_for(2)
+    assert simulated.health == ("False", reasons.BACKUP_STALE)
+
+
+async def test_empty_repository_is_reported() -> None:
+    simulated = SimulatedBackups()
+    simulated.data_plane_shard.faults = frozenset({DataPlaneFault.BACKUP_FAILS})
+    await simulated.reconcile()
+    assert simulated.health == ("False", reasons.NEVER_BACKED_UP)
+    assert simulated.shard_backup.backups == 0
+    assert simulated.cluster_condition.reason == reasons.NEVER_BACKED_UP
+
+
+async def test_verification_is_made_at_its_time_once() -> None:
+    simulated = scheduled(verify="0 5 * * *")
+    await simulated.run_for(18 * HOUR)
+    assert simulated.shard_backup.verified_at == "2026-08-22T05:00:00Z"
+    simulated.reconciler.repositories.requests.verifications.clear()
+    await simulated.run_for(5 * HOUR)
+    assert simulated.shard_backup.verified_at == "2026-08-22T05:00:00Z"
+
+
+async def test_damaged_repository_is_reported_until_a_verification_finds_nothing() -> None:
+    simulated = scheduled(verify="0 5 * * *")
+    simulated.data_plane_shard.faults = frozenset({DataPlaneFault.DAMAGED_BACKUPS})
+    await simulated.run_for(18 * HOUR)
+    assert simulated.health == ("False", reasons.REPOSITORY_DAMAGED)
+    assert "found problems" in str(simulated.shard_backup.verification_error)
+    simulated.data_plane_shard.faults = frozenset()
+    await simulated.run_for(DAY)
+    assert simulated.health == ("True", reasons.BACKED_UP)
+
+
+async def test_shard_that_does_not_serve_is_left_alone() -> None:
+    simulated = scheduled()
+    view = simulated.shards[SHARD]
+    simulated.shards[SHARD] = type(view)(view.metadata, view.spec)
+    assert await simulated.reconcile() is None
+    assert simulated.lists == 0

@@ -1,0 +1,134 @@
+"""Clusters of a previous release move to the pods of a newer operator, as their update policies allow it."""
+
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from steward.cli.main import steward
+from steward.local.control_plane import ControlPlane
+from steward.multigres import reasons
+from steward.multigres.objects.versions import FIRST, NEWEST
+from steward.multigres.template_updates.notices import APPLY_NOW
+from tests.multigres.support.operator import running_operator
+from tests.multigres.support.operator_update_scenario import (
+    OperatorUpdateScenario,
+    crashing_newer_gateways,
+)
+from tests.multigres.support.rollout_cluster import GOOD, TWO_POOLS, RolloutCluster
+from tests.multigres.support.topology_cluster import running_fake_data_plane
+from tests.multigres.support.waiting import eventually
+from tests.support.kubectl import Kubectl
+
+AUTOMATIC = ("first", "second")
+
+
+@pytest.fixture
+def scenario(
+    control_plane: ControlPlane, kubectl: Kubectl, namespace: str, tmp_path: Path
+) -> OperatorUpdateScenario:
+    """Three clusters of a previous release, and no operator."""
+    found = OperatorUpdateScenario(kubectl, namespace)
+    with running_operator(control_plane, namespace, tmp_path / "earlier.log"):
+        for name in AUTOMATIC:
+            found.create(name)
+        found.create("manual", templateChanges="Manual")
+        found.wait_ready(*AUTOMATIC, "manual")
+        assert found.versions("manual") == {NEWEST}, "a new cluster starts with the newest version"
+    found.set_first_version()
+    return found
+
+
+def updates_command(control_plane: ControlPlane, namespace: str, *words: str) -> str:
+    where = ("-n", namespace, "--kubeconfig", str(control_plane.kubeconfig))
+    result = CliRunner().invoke(steward, ["updates", *words, *where])
+    assert result.exception is None or isinstance(result.exception, SystemExit), result.exception
+    return result.output
+
+
+def wait_for_one_that_moves(scenario: OperatorUpdateScenario) -> tuple[str, str]:
+    """The cluster that moves, and the one that waits for it."""
+
+    [moving] = eventually(scenario.moving, "one cluster to move")
+    return moving, next(name for name in AUTOMATIC if name != moving)
+
+
+def test_an_upgrade_moves_one_cluster_at_a_time_and_a_bad_one_keeps_the_others_as_they_are(
+    control_plane: ControlPlane, kubectl: Kubectl, scenario: OperatorUpdateScenario, tmp_path: Path
+) -> None:
+    namespace = scenario.namespace
+    with crashing_newer_gateways(kubectl, namespace):
+        with running_operator(control_plane, namespace, tmp_path / "upgraded.log"):
+            moving, waiting = wait_for_one_that_moves(scenario)
+            message = scenario.wait_for_reason(waiting, reasons.WAITING_FOR_OTHER_CLUSTERS)["message"]
+            assert f"It applies after {namespace}/{moving};" in message
+            assert "It restarts 0 Postgres servers, 1 gateways, " in message
+            eventually(lambda: scenario.has_newer_gateways(moving), f"newer gateways of {moving}")
+            eventually(lambda: not scenario.is_ready(moving), f"{moving} to report that it is not ready")
+            listed = updates_command(control_plane, namespace)
+            assert f"{waiting} " in listed
+            assert f"{moving} " not in listed
+        with running_operator(control_plane, namespace, tmp_path / "restarted.log"):
+            scenario.wait_for_reason(waiting, reasons.WAITING_FOR_OTHER_CLUSTERS)
+            assert scenario.moving() == [moving]
+            assert scenario.versions(waiting) == {FIRST}
+            assert not scenario.has_newer_gateways(waiting)
+    with (
+        running_operator(control_plane, namespace, tmp_path / "repaired.log"),
+        scenario.at_most_one_moves(),
+    ):
+        scenario.delete_gateway_pods(moving)
+        eventually(lambda: all(map(scenario.is_updated, AUTOMATIC)), "both clusters to be updated")
+        assert all(scenario.has_newer_gateways(name) for name in AUTOMATIC)
+        assert scenario.versions("manual") == {FIRST}
+
+
+def test_a_manual_cluster_waits_until_the_update_is_accepted_by_command_or_in_the_spec(
+    control_plane: ControlPlane, scenario: OperatorUpdateScenario, tmp_path: Path
+) -> None:
+    namespace = scenario.namespace
+    scenario.create("declared", templateChanges="Manual")
+    with running_operator(control_plane, namespace, tmp_path / "earlier.log"):
+        scenario.wait_ready("declared")
+    scenario.set_first_version()
+    with running_operator(
+        control_plane, namespace, tmp_path / "upgraded.log", max_concurrent_cluster_updates="2"
+    ):
+        eventually(lambda: all(map(scenario.is_updated, AUTOMATIC)), "the automatic clusters to be updated")
+        waiting = scenario.wait_for_reason("manual", reasons.WAITING_FOR_APPROVAL)
+        revision = scenario.status("manual")["availableTemplateRevision"]
+        assert revision in waiting["message"]
+        assert scenario.versions("manual") == {FIRST}
+        assert not scenario.has_newer_gateways("manual")
+        assert "operator" in updates_command(control_plane, namespace)
+
+        assert "uses the changes now" in updates_command(control_plane, namespace, "apply", "manual", "--yes")
+        eventually(lambda: scenario.is_updated("manual"), "the accepted cluster to be updated")
+        assert APPLY_NOW not in scenario.annotations("manual")
+        assert scenario.versions("declared") == {FIRST}
+        scenario.accept("declared", revision)
+        eventually(
+            lambda: scenario.is_updated("declared"), "the cluster that accepts the revision to be updated"
+        )
+        assert updates_command(control_plane, namespace) == "No change is pending.\n"
+
+
+def test_servers_are_replaced_one_at_a_time_before_the_slot_is_free(
+    control_plane: ControlPlane, kubectl: Kubectl, namespace: str, tmp_path: Path
+) -> None:
+    scenario = OperatorUpdateScenario(kubectl, namespace)
+    with running_fake_data_plane(control_plane, namespace, tmp_path) as forwards:
+        servers = RolloutCluster(kubectl, namespace, forwards, "servers")
+        with running_operator(control_plane, namespace, tmp_path / "earlier.log", connect_to=f"@{forwards}"):
+            servers.apply_image(GOOD, TWO_POOLS)
+            servers.wait_updated(GOOD, 3)
+        scenario.set_first_version()
+        with running_operator(control_plane, namespace, tmp_path / "upgraded.log", connect_to=f"@{forwards}"):
+            scenario.wait_for_reason("servers", reasons.OPERATOR_UPDATE_IN_PROGRESS)
+            eventually(lambda: not scenario.reason("servers"), "the slot to be free")
+            probes = [
+                pod["spec"]["initContainers"][0]["readinessProbe"] for pod in servers.servers().values()
+            ]
+            assert len(probes) == 3
+            assert all("exec" in probe for probe in probes)
+            assert scenario.is_updated("servers")

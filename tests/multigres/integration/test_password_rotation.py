@@ -1,0 +1,125 @@
+"""A changed password reaches Postgres before it is published, also if the operator had crashed in between."""
+
+import asyncio
+import base64
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import asyncpg
+import pytest
+
+from steward.local.control_plane import ControlPlane
+from steward.multigres import names
+from steward.postgres.role_password import PostgresAddress, accepts_password
+from tests.multigres.support.clusters import conditions, small_cluster
+from tests.multigres.support.operator import running_operator
+from tests.multigres.support.waiting import eventually
+from tests.support import data_planes
+from tests.support.database_servers import DatabaseServer
+from tests.support.kubectl import Kubectl
+
+CLUSTER = "rotating"
+
+
+class Superuser:
+    """The role `postgres` of a real server, which stands for the primary of the cluster."""
+
+    def __init__(self, server: DatabaseServer) -> None:
+        self._server = server
+        self.address = PostgresAddress(server.host, server.port, "postgres", "postgres")
+
+    def run(self, statement: str) -> None:
+        asyncio.run(self._run(statement))
+
+    async def _run(self, statement: str) -> None:
+        server = self._server
+        connection = await asyncpg.connect(
+            host=server.host,
+            port=server.port,
+            user=server.user,
+            password=server.password,
+            database="postgres",
+        )
+        try:
+            await connection.execute(statement)
+        finally:
+            await connection.close()
+
+    def accepts(self, password: str) -> bool:
+        return asyncio.run(accepts_password(self.address, password))
+
+
+@pytest.fixture
+def superuser(
+    control_plane: ControlPlane, kubectl: Kubectl, namespace: str, tmp_path: Path, postgres: DatabaseServer
+) -> Iterator[Superuser]:
+    """With an operator that reaches the server under the names of all pods of the cluster."""
+    path = names.ShardPath(CLUSTER, "postgres", "default", "0-inf")
+    service, pool = names.pool_headless(path, "main", "z1"), names.pool(path, "main", "z1")
+    hosts = [f"{pool}-{number}.{service}.{namespace}.svc.cluster.local" for number in range(2)]
+    forwards = [f"{host}:5432:{postgres.host}:{postgres.port}" for host in hosts]
+    connect_to = ",".join([data_planes.connect_to(control_plane), *forwards])
+    found = Superuser(postgres)
+    found.run("CREATE ROLE postgres SUPERUSER LOGIN")
+    with running_operator(control_plane, namespace, tmp_path / "operator.log", connect_to=connect_to):
+        yield found
+    found.run("DROP ROLE postgres")
+
+
+class Passwords:
+    def __init__(self, kubectl: Kubectl, namespace: str) -> None:
+        self._kubectl = kubectl
+        self._namespace = namespace
+
+    def published(self) -> str:
+        found = self._kubectl.json(
+            "get", "secret", "-n", self._namespace, "--field-selector", f"metadata.name={CLUSTER}-app"
+        )["items"] or [{}]
+        return base64.b64decode(found[0].get("data", {}).get("password", "")).decode()
+
+    def change(self, password: str) -> None:
+        patch = json.dumps({"stringData": {"password": password}})
+        secret = f"{CLUSTER}-postgres-password"
+        self._kubectl("patch", "secret", secret, "-n", self._namespace, "--type=merge", "-p", patch)
+
+    def until_published(self, password: str) -> None:
+        eventually(lambda: self.published() == password, f"{password} to be published")
+
+    def pending(self) -> str:
+        return str(
+            conditions(self._kubectl, self._namespace, CLUSTER)
+            .get("PasswordChangePending", {})
+            .get("message")
+        )
+
+
+def test_a_changed_password_is_published_when_postgres_accepts_it(
+    superuser: Superuser, kubectl: Kubectl, namespace: str
+) -> None:
+    passwords = Passwords(kubectl, namespace)
+    kubectl("create", "-f", "-", document=small_cluster(namespace, CLUSTER))
+    first = eventually(passwords.published, "the connection Secret")
+    superuser.run(f"ALTER ROLE postgres PASSWORD '{first}'")
+    eventually(
+        lambda: conditions(kubectl, namespace, CLUSTER).get("Available", {}).get("status") == "True",
+        "a primary",
+    )
+
+    passwords.change("sécond")
+    passwords.until_published("sécond")
+    assert superuser.accepts("sécond")
+    assert not superuser.accepts(first)
+
+    # Postgres refuses: its words are reported, and the old password stays published.
+    superuser.run("ALTER ROLE postgres SET default_transaction_read_only = on")
+    passwords.change("third")
+    eventually(lambda: "in a read-only transaction" in passwords.pending(), "the refusal to be reported")
+    assert passwords.published() == "sécond"
+    assert superuser.accepts("sécond")
+
+    # As after a crash between both steps: Postgres has the password, and it is not published yet.
+    superuser.run("ALTER ROLE postgres RESET default_transaction_read_only")
+    superuser.run("ALTER ROLE postgres PASSWORD 'third'")
+    passwords.until_published("third")
+    eventually(lambda: passwords.pending() == "None", "the condition to end")

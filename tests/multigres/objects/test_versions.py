@@ -1,0 +1,220 @@
+"""Each version of the pods is built as it was released."""
+
+from hashlib import sha256
+from typing import Any
+
+import pytest
+
+from steward.multigres.objects import gateway, orchestrator, pool
+from steward.multigres.objects.versions import (
+    FIRST,
+    GATEWAYS,
+    NEWEST,
+    ORCHESTRATORS,
+    POSTGRES_SERVERS,
+    VERSIONS,
+    version_of,
+    versions_after,
+    written_version,
+)
+from tests.multigres.support.tree import build_tree, containers, of_kind, pods
+from tests.multigres.support.version_clusters import FULL, pod_templates
+
+CHILDREN = ("TopoServer", "Cell", "TableGroup", "Shard")
+COMPONENTS = {
+    POSTGRES_SERVERS: pool.COMPONENT,
+    GATEWAYS: gateway.COMPONENT,
+    ORCHESTRATORS: orchestrator.COMPONENT,
+}
+
+# The pod templates of version 1, recorded from the last release without versions. They never change again: a change of
+# a pod template belongs to a new version.
+FIRST_MINIMAL = {
+    "multiadmin": "e6265d3858eab9b8",
+    "multiadmin-web": "06a205c4d49d894d",
+    "multigateway": "9960ca14e4de2686",
+    "multiorch": "ee9ed7c007b39414",
+    "shard-pool": "bbc4af6e54f01414",
+    "toposerver": "4e8064137813c322",
+}
+FIRST_FULL = {
+    "multiadmin": "23c114bd3281b013",
+    "multiadmin-web": "5f041b3d8f9b5624",
+    "multigateway": "2780a2ebd98efc28",
+    "multiorch": "ce2b569067da1c9f",
+    "shard-pool": "712fd640fb7b3765",
+    "toposerver": "8da6a76cc56f7d9d",
+}
+
+
+def digests(templates: dict[str, list[bytes]]) -> dict[str, str]:
+    return {name: sha256(b"".join(found)).hexdigest()[:16] for name, found in templates.items()}
+
+
+@pytest.mark.parametrize(("spec", "recorded"), [({}, FIRST_MINIMAL), (FULL, FIRST_FULL)])
+def test_pods_of_the_first_version_never_change(spec: dict[str, Any], recorded: dict[str, str]) -> None:
+    assert digests(pod_templates(build_tree(version=FIRST, **spec))) == recorded
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+def test_a_version_restarts_the_components_that_it_names(version: Any) -> None:
+    before = pod_templates(build_tree(version=version.number - 1))
+    after = pod_templates(build_tree(version=version.number))
+    changed = {component for component, templates in after.items() if templates != before[component]}
+    assert changed == {COMPONENTS[name] for name in version.restarts}
+
+
+def test_every_child_names_the_version_of_its_pods_except_for_the_first() -> None:
+    for kind in CHILDREN:
+        newest = of_kind(build_tree(**FULL), kind)
+        assert newest
+        assert {child["spec"]["objectsVersion"] for child in newest} == {NEWEST}
+        assert not any(
+            "objectsVersion" in child["spec"] for child in of_kind(build_tree(version=FIRST), kind)
+        )
+
+
+def test_a_spec_without_a_version_has_the_first_and_one_of_a_later_release_the_newest() -> None:
+    assert version_of(written_version(FIRST)) == FIRST
+    assert version_of(written_version(NEWEST)) == NEWEST
+    assert version_of(NEWEST + 1) == NEWEST
+    assert [each.number for each in versions_after(FIRST)] == list(range(FIRST + 1, NEWEST + 1))
+
+
+def postgres_container(version: int, **spec: Any) -> Any:
+    tree = build_tree(version=version, **spec)
+    return next(c for pod in pods(tree) for c in containers(pod) if c["name"] == "postgres")
+
+
+@pytest.mark.parametrize(
+    ("name", "version", "created"),
+    [("orders", NEWEST, ["orders"]), ("postgres", NEWEST, []), ("orders", FIRST, [])],
+)
+def test_the_first_start_creates_a_database_that_initdb_does_not_bring_along(
+    name: str, version: int, created: list[str]
+) -> None:
+    group = {"name": "default", "default": True, "shards": [{"name": "0-inf"}]}
+    container = postgres_container(
+        version, databases=[{"name": name, "default": True, "tablegroups": [group]}]
+    )
+    assert [each["value"] for each in container["env"] if each["name"] == "POSTGRES_DB"] == created
+
+
+def test_readiness_of_a_server_asks_postgres_while_start_and_liveness_ask_pgctld() -> None:
+    newest, first = postgres_container(NEWEST), postgres_container(FIRST)
+    command = newest["readinessProbe"]["exec"]["command"]
+    assert command[0] == "pg_isready"
+    assert "--host=/var/lib/pooler/pg_sockets" in command
+    assert newest["readinessProbe"]["timeoutSeconds"] > 3, "longer than pg_isready waits for an answer"
+    assert newest["startupProbe"] == first["startupProbe"]
+    for probe in ("startupProbe", "livenessProbe"):
+        assert newest[probe]["httpGet"]["path"] == "/live"
+
+
+def test_a_busy_node_has_a_minute_to_answer_for_a_server_before_it_is_killed() -> None:
+    newest, first = postgres_container(NEWEST)["livenessProbe"], postgres_container(FIRST)["livenessProbe"]
+    assert newest == {**first, "timeoutSeconds": 5, "failureThreshold": 6}
+
+
+def test_pods_that_are_not_ready_are_published_and_can_be_evicted() -> None:
+    tree = build_tree()
+    headless = [each for each in of_kind(tree, "Service") if each["spec"].get("clusterIP") == "None"]
+    assert headless
+    assert all(each["spec"]["publishNotReadyAddresses"] for each in headless)
+    budgets = [
+        each
+        for each in of_kind(tree, "PodDisruptionBudget")
+        if each["metadata"]["labels"]["app.kubernetes.io/component"] == pool.COMPONENT
+    ]
+    assert [each["spec"]["unhealthyPodEvictionPolicy"] for each in budgets] == ["AlwaysAllow"]
+
+
+def gateway_flags(version: int, **gateway_spec: Any) -> list[str]:
+    cells = [{"zone": "z1", "spec": {"multiGateway": gateway_spec}}]
+    [pod] = [
+        pod
+        for pod in pods(build_tree(version=version, cells=cells))
+        if pod["metadata"]["labels"]["app.kubernetes.io/component"] == gateway.COMPONENT
+    ]
+    return [arg for arg in pod["spec"]["containers"][0]["args"] if arg.startswith("--buffer")]
+
+
+def test_gateways_hold_requests_as_long_as_a_failover_takes_and_again_at_the_next_one() -> None:
+    assert gateway_flags(NEWEST) == [
+        "--buffer-enabled",
+        "--buffer-window=30s",
+        "--buffer-max-failover-duration=30s",
+        "--buffer-min-time-between-failovers=1s",
+        "--buffer-size=1000",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("version", "buffering", "expected"),
+    [
+        (FIRST, None, []),
+        (NEWEST, {"enabled": False}, []),
+        (FIRST, {"window": "10s"}, ["--buffer-window=10s", "--buffer-max-failover-duration=30s"]),
+        (NEWEST, {"window": "2m"}, ["--buffer-window=2m", "--buffer-max-failover-duration=2m"]),
+        (
+            NEWEST,
+            {"maxFailoverDuration": "50s", "size": 7},
+            ["--buffer-max-failover-duration=50s", "--buffer-size=7"],
+        ),
+    ],
+)
+def test_buffering_follows_the_spec_in_every_version(
+    version: int, buffering: dict[str, Any] | None, expected: list[str]
+) -> None:
+    flags = gateway_flags(version, **({} if buffering is None else {"buffering": buffering}))
+    assert set(expected) <= set(flags)
+    assert bool(flags) == bool(expected)
+
+
+@pytest.mark.parametrize(
+    ("version", "written", "variable"),
+    [
+        (FIRST, "15s", "15s"),
+        (NEWEST, "15s", "15000"),
+        (NEWEST, "500ms", "500"),
+        (NEWEST, "5000", "5000"),
+        (NEWEST, "soon", "soon"),
+    ],
+)
+def test_the_export_interval_reaches_every_program_in_milliseconds(
+    version: int, written: str, variable: str
+) -> None:
+    settings = {"otlpEndpoint": "http://collector:4318", "metricExportInterval": written}
+    found = {
+        each["value"]
+        for pod in pods(build_tree(version=version, observability=settings))
+        for container in containers(pod)
+        for each in container.get("env", [])
+        if each["name"] == "OTEL_METRIC_EXPORT_INTERVAL"
+    }
+    assert found == {variable}
+
+
+@pytest.mark.parametrize(("version", "expected"), [(FIRST, False), (NEWEST, True)])
+def test_pgctld_finds_the_sampling_rules_that_its_variable_names(version: int, expected: bool) -> None:
+    settings = {"otlpEndpoint": "http://collector:4318", "samplingConfigRef": {"name": "rules"}}
+    container = postgres_container(version, observability=settings)
+    env = {each["name"]: each["value"] for each in container["env"]}
+    mounted = [each["mountPath"] for each in container["volumeMounts"]]
+    directory = env["OTEL_TRACES_SAMPLER_CONFIG"].rpartition("/")[0]
+    assert (directory in mounted) is expected
+
+
+@pytest.mark.parametrize(("version", "expected"), [(FIRST, False), (NEWEST, True)])
+def test_settings_that_are_given_later_are_included_from_initdb_on(version: int, expected: bool) -> None:
+    names = {each["name"] for each in postgres_container(version)["env"]}
+    assert ("POSTGRES_INITDB_EXTRA_CONF" in names) is expected
+
+
+def test_no_query_of_the_exporter_has_the_name_of_a_collector_of_its_own() -> None:
+    """`pg_replication_lag` is one: the exporter would answer every scrape with an error."""
+    queries = [
+        each["data"]["queries.yaml"] for each in build_tree() if "queries.yaml" in (each.get("data") or {})
+    ]
+    assert queries
+    assert all("pg_replication" not in each and "pg_archiving" in each for each in queries)

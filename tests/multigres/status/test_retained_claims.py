@@ -1,0 +1,51 @@
+"""Which volume claims a cluster reports as kept and not used."""
+
+from steward.kube.objects.meta import ObjectMeta, OwnerReference
+from steward.multigres import names
+from steward.multigres.names import ShardPath
+from steward.multigres.status.retained_claims import MAX_LISTED, cluster_claims
+
+SHARD = names.shard(ShardPath("mini", "postgres", "default", "0-inf"))
+SHARD_LABELS = {
+    "multigres.com/cluster": "mini",
+    "multigres.com/database": "postgres",
+    "multigres.com/tablegroup": "default",
+    "multigres.com/shard": "0-inf",
+}
+
+
+def claim(name: str, **fields: object) -> ObjectMeta:
+    return ObjectMeta(name=name, labels=SHARD_LABELS, **fields)  # type: ignore[arg-type]
+
+
+def of_server(name: str, server: str) -> ObjectMeta:
+    labels = {"multigres.com/cluster": "mini", "multigres.com/toposerver": server}
+    return ObjectMeta(name=name, labels=labels)
+
+
+def test_claims_of_a_shard_that_is_gone_are_listed_by_name() -> None:
+    assert cluster_claims([claim("b"), claim("a")], {}, ()) == ["a", "b"]
+
+
+def test_of_an_existing_shard_only_claims_that_it_lists_itself() -> None:
+    assert cluster_claims([claim("used"), claim("kept")], {SHARD: ["kept"]}, ()) == ["kept"]
+
+
+def test_claims_of_a_topology_server_are_listed_when_it_is_gone() -> None:
+    claims = [of_server("data-old-0", "old"), of_server("data-mini-global-topo-0", "mini-global-topo")]
+    assert cluster_claims(claims, {}, {"mini-global-topo"}) == ["data-old-0"]
+
+
+def test_claims_that_are_being_deleted_are_not_listed() -> None:
+    owned = claim("owned", owner_references=(OwnerReference(kind="StatefulSet"),))
+    ending = claim("ending", deletion_timestamp="2027-01-15T08:00:00Z")
+    assert cluster_claims([owned, ending], {}, ()) == []
+
+
+def test_a_claim_without_the_labels_of_a_shard_is_not_listed() -> None:
+    assert cluster_claims([ObjectMeta(name="other", labels={"multigres.com/cluster": "mini"})], {}, ()) == []
+
+
+def test_the_list_is_as_long_as_the_schema_allows() -> None:
+    claims = [claim(f"c{number:03}") for number in range(MAX_LISTED + 5)]
+    assert cluster_claims(claims, {}, ()) == [f"c{number:03}" for number in range(MAX_LISTED)]
