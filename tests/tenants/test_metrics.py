@@ -25,6 +25,12 @@ METRICS_OF_THE_GO_OPERATOR = {
     "registry_failed": ("registry", "namespace"),
     "apply_attempts": ("kind", "result", "conflict_policy"),
 }
+OWN_METRICS = {
+    "deletion_held",
+    "registry_paused_since_seconds",
+    "registry_rejected_rows",
+    "registry_source_reachable",
+}
 
 
 class Fleet:
@@ -76,7 +82,7 @@ def test_the_twelve_metrics_have_the_names_and_labels_that_dashboards_use(
         family.name: {tuple(label for label in sample.labels if label != "le") for sample in family.samples}
         for family in registry.collect()
     }
-    assert served.keys() == METRICS_OF_THE_GO_OPERATOR.keys() | {"deletion_held"}
+    assert served.keys() == METRICS_OF_THE_GO_OPERATOR.keys() | OWN_METRICS
     assert {name: served[name] for name in METRICS_OF_THE_GO_OPERATOR} == {
         name: {labels} for name, labels in METRICS_OF_THE_GO_OPERATOR.items()
     }
@@ -108,11 +114,3 @@ def test_the_series_of_a_tenant_end_with_it(fleet: Fleet, registry: CollectorReg
 def test_a_condition_is_a_number(fleet: Fleet, registry: CollectorRegistry, status: str, number: int) -> None:
     fleet.observe(fleet.tenants, "acme", {"conditions": [{"type": "Ready", "status": status}]})
     assert value(registry, "tenant_condition_status", tenant="acme", type="Ready") == number
-
-
-@pytest.mark.parametrize(("status", "number"), [("False", 0), ("True", 1)])
-def test_held_deletions_are_reported(
-    fleet: Fleet, registry: CollectorRegistry, status: str, number: int
-) -> None:
-    fleet.observe(fleet.registries, "prod", {"conditions": [{"type": "DeletionHeld", "status": status}]})
-    assert value(registry, "deletion_held", registry="prod") == number

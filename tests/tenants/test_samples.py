@@ -29,7 +29,7 @@ def test_a_sample_is_valid_and_needs_no_advice(document: dict[str, Any]) -> None
         assert [*validate_registry(registry), *advise_registry(registry)] == []
     elif document["kind"] == "TenantTemplate":
         template = msgspec.convert(document["spec"], TenantTemplateSpec, strict=True)
-        assert [*validate_template(template), *advise_template(template, ("plan", "image"))] == []
+        assert [*validate_template(template), *advise_template(template, ("plan", "image", "domains"))] == []
         flags = Permissions()
         assert [*refused_fields(template, flags), *access_advice(template, "default", flags)] == []
     else:

@@ -52,6 +52,8 @@ ORPHANED_FROM: Final = f"{PREFIX}/orphaned-from"
 """The namespace of the Tenant that orphaned it."""
 RECREATE: Final = f"{PREFIX}/recreate"
 
+AGGREGATION_LABEL: Final = f"{PREFIX}/aggregate-to-tenant-operator"
+"""On a ClusterRole: its rules are granted to the operator."""
 REMOVED_FROM_TEMPLATE: Final = "RemovedFromTemplate"
 TENANT_DELETED: Final = "TenantDeleted"
 

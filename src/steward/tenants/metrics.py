@@ -16,16 +16,15 @@ from prometheus_client.registry import Collector
 from steward.kube.cache.store import Store
 from steward.kube.objects.conditions import FALSE, TRUE, find_condition
 from steward.kube.objects.kinds import Key
+from steward.tenants.fleet_metrics import registry_gauges
 from steward.tenants.status.tenant import DEGRADED
 from steward.tenants.views import Registry, Tenant
 
 SUCCESS: Final = "success"
 PARTIAL_FAILURE: Final = "partial_failure"
 ERROR: Final = "error"
-DELETION_HELD: Final = "DeletionHeld"
 DURATIONS: Final = (0.1, 0.5, 1.0, 2.0, 5.0, 10.0, 30.0, 60.0)
 _TENANT: Final = ("tenant", "namespace")
-_REGISTRY: Final = ("registry", "namespace")
 
 
 class TenantMetrics:
@@ -78,7 +77,7 @@ class TenantsCollector(Collector):
         yield from _tenant_gauges(tenants)
         yield _conditions(tenants)
         yield _degraded(tenants)
-        yield from _registry_gauges(self._source.registries.list())
+        yield from registry_gauges(self._source.registries.list())
         yield _conflicts(self._source.metrics)
         yield _attempts(self._source.metrics)
 
@@ -100,7 +99,7 @@ def _tenant_gauges(tenants: Iterable[Tenant]) -> Iterator[Metric]:
         yield family
 
 
-def _labels(live: Tenant | Registry) -> tuple[str, str]:
+def _labels(live: Tenant) -> tuple[str, str]:
     return live.metadata.name, live.metadata.namespace
 
 
@@ -126,23 +125,6 @@ def _degraded(tenants: Iterable[Tenant]) -> Metric:
         if found is not None:
             family.add_metric((*_labels(tenant), found.reason), condition_value(found.status))
     return family
-
-
-def _registry_gauges(registries: list[Registry]) -> Iterator[Metric]:
-    for field in ("desired", "ready", "failed"):
-        family = GaugeMetricFamily(f"registry_{field}", f"Tenants: {field}.", labels=_REGISTRY)
-        for registry in registries:
-            family.add_metric(_labels(registry), registry.status.get(field) or 0)
-        yield family
-    held = GaugeMetricFamily("deletion_held", "1 while deletions wait for approval.", labels=_REGISTRY)
-    for registry in registries:
-        held.add_metric(_labels(registry), int(_is_held(registry)))
-    yield held
-
-
-def _is_held(registry: Registry) -> bool:
-    conditions = registry.status.get("conditions") or ()
-    return any(each.get("type") == DELETION_HELD and each.get("status") == TRUE for each in conditions)
 
 
 def _conflicts(metrics: TenantMetrics) -> Metric:

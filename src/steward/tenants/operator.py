@@ -12,6 +12,7 @@ from steward.tenants.controllers.common.stall_reporter import with_stall_reporti
 from steward.tenants.controllers.registry.reconciler import RegistryReconciler
 from steward.tenants.controllers.template.reconciler import TenantTemplateReconciler
 from steward.tenants.controllers.tenant.reconciler import TenantReconciler
+from steward.tenants.fleet_metrics import TemplatesCollector
 from steward.tenants.webhooks import TenantWebhooks
 
 NAME = "tenant-operator"
@@ -34,6 +35,7 @@ def set_up(manager: Manager, settings: Settings) -> None:
 
 def _add_registry_controllers(manager: Manager, context: TenantsContext) -> None:
     manager.add(with_stall_reporting(TenantTemplateReconciler(context).controller(), context))
+    manager.metrics.registry.register(TemplatesCollector(context.store(context.rules.template)))
     registry = RegistryReconciler(context)
     manager.add_service(registry.credentials)
     manager.add(with_stall_reporting(registry.controller(), context))

@@ -11,19 +11,19 @@ DATABASE_QUERY_FAILED = "DatabaseQueryFailed"
 SOURCE_READ = "SourceRead"
 NOT_READ_YET = "NotReadYet"
 INVALID_SPEC = "InvalidSpec"
-SECRET_MISSING = "SecretMissing"
 NOTHING_HELD = "NothingHeld"
 DELETION_HELD = "DeletionHeld"
 DELETION_RELEASED = "DeletionReleased"
 MANY_DELETED = "ManyTenantsDeleted"
 ROW_REJECTED = "RowRejected"
-TENANTS_FAILED = "TenantsFailed"
 TEMPLATE_MISSING = "TemplateMissing"
 WRITE_FAILED = "WriteFailed"
 WAITING_FOR_TENANTS = "WaitingForTenants"
 TENANT_DELETING = "TenantDeleting"
 TENANT_DELETED = "TenantDeleted"
 TENANT_DELETION_FAILED = "TenantDeletionFailed"
+PAUSED = "Paused"
+TENANT_DELETION_DENIED = "TenantDeletionDenied"
 TEMPLATE_RENDER_FAILED = "TemplateRenderFailed"
 
 # Templates.
@@ -57,6 +57,7 @@ DEPENDENCY_CYCLE = "DependencyCycle"
 NO_SERVICE_ACCOUNT = "ServiceAccountMissing"
 UNREADABLE_SPEC = "UnreadableSpec"
 FORCE_APPLIED = "ForceApplied"
+DRIFT_REVERTED = "DriftReverted"
 READINESS_TIMEOUT = "ReadinessTimeout"
 RESOURCE_FAILED = "ResourceFailed"
 TENANT_READY = "TenantReady"
@@ -75,19 +76,19 @@ MEANINGS = {
     SOURCE_READ: "The last read of the table completed.",
     NOT_READ_YET: "The table has not been read yet.",
     INVALID_SPEC: "The spec is invalid; the message names the field. Existing objects are not changed.",
-    SECRET_MISSING: "A Secret that the source names is missing or lacks a key; the message names it.",
     NOTHING_HELD: "No deletion waits for approval.",
     DELETION_HELD: "More Tenants would be deleted than the guard allows; the message names them and the approval.",
     DELETION_RELEASED: "A held deletion was approved, or its rows returned.",
     MANY_DELETED: "Within an hour more Tenants were deleted in small steps than may be at once. Nothing is held.",
     ROW_REJECTED: "A row cannot become a Tenant; the message says why. Its existing Tenant is not changed.",
-    TENANTS_FAILED: "Some Tenants have failed; look at them.",
     TEMPLATE_MISSING: "There are Tenants of a template that does not exist; they are not changed.",
     WRITE_FAILED: "Some Tenants could not be written; the message says why. It is tried again.",
     WAITING_FOR_TENANTS: "Tenants are being deleted; the object is deleted after them.",
     TENANT_DELETING: "A Tenant is deleted: its row is missing or inactive, or its template uses another registry.",
     TENANT_DELETED: "A Tenant has been deleted.",
     TENANT_DELETION_FAILED: "A Tenant could not be deleted; the message says why. It is tried again.",
+    PAUSED: "spec.paused is true: the operator changes nothing that belongs to the object.",
+    TENANT_DELETION_DENIED: "An object is protected from deletion; the message says how to go on. It is tried again.",
     TEMPLATE_RENDER_FAILED: "A row could not be rendered; nothing of that Tenant is applied.",
     VALIDATION_PASSED: "The template can be used.",
     VALIDATION_FAILED: "The template cannot be used; the message names fields, lines and columns.",
@@ -117,6 +118,7 @@ MEANINGS = {
     NO_SERVICE_ACCOUNT: "The template names no serviceAccountName, and a flag of the operator requires one.",
     UNREADABLE_SPEC: "The Tenant's spec cannot be read; the message names the field.",
     FORCE_APPLIED: "An object or a field was taken over from another owner, because of conflictPolicy: Force.",
+    DRIFT_REVERTED: "Objects that others had changed or deleted are as the template defines them again.",
     READINESS_TIMEOUT: "An object was not ready within its timeoutSeconds.",
     RESOURCE_FAILED: "The status of an object reports a failure.",
     TENANT_READY: "All objects of the Tenant became ready.",

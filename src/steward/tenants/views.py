@@ -50,6 +50,7 @@ class TenantSpecSummary(Struct, frozen=True, rename="camel"):
     """0: not rendered by this operator."""
     values: ValuesSummary = ValuesSummary()
     render_failure: dict[str, Any] = {}
+    paused: bool = False
 
 
 class TenantStatusSummary(Struct, frozen=True, rename="camel"):

@@ -21,19 +21,27 @@ _RESOURCES: Final = (
 )
 
 
+WARNING_SECONDS: Final = 3
+
+
 def webhook_configurations(client_config: ClientConfig) -> list[Manifest]:
-    mutating = [_webhook("mutate", resource, ("CREATE", "UPDATE"), client_config) for resource in _RESOURCES]
-    validating = [
-        _webhook("validate", resource, ("CREATE", "UPDATE", "DELETE"), client_config)
-        for resource in _RESOURCES
-    ]
+    mutating = [_webhook("mutate", resource, client_config) for resource in _RESOURCES]
+    validating = [_webhook("validate", resource, client_config) for resource in _RESOURCES]
+    warning = [_deletion_webhook(resource, client_config) for resource in _RESOURCES]
     return [
         webhook_configuration("MutatingWebhookConfiguration", MUTATING, FIELD_MANAGER, mutating),
-        webhook_configuration("ValidatingWebhookConfiguration", VALIDATING, FIELD_MANAGER, validating),
+        webhook_configuration(
+            "ValidatingWebhookConfiguration", VALIDATING, FIELD_MANAGER, [*validating, *warning]
+        ),
     ]
 
 
-def _webhook(
-    verb: str, resource: ReviewedResource, operations: tuple[str, ...], client_config: ClientConfig
-) -> Manifest:
-    return webhook(WebhookRule(f"{verb[0]}{resource.singular}", verb, resource, operations), client_config)
+def _webhook(verb: str, resource: ReviewedResource, client_config: ClientConfig) -> Manifest:
+    rule = WebhookRule(f"{verb[0]}{resource.singular}", verb, resource, ("CREATE", "UPDATE"))
+    return webhook(rule, client_config)
+
+
+def _deletion_webhook(resource: ReviewedResource, client_config: ClientConfig) -> Manifest:
+    """Only warns, since the finalizer holds the deletion: it must not wait for an operator that is not running."""
+    rule = WebhookRule(f"w{resource.singular}", "validate", resource, ("DELETE",))
+    return {**webhook(rule, client_config), "failurePolicy": "Ignore", "timeoutSeconds": WARNING_SECONDS}

@@ -35,8 +35,9 @@ from steward.tenants.objects.permissions import Permissions
 from steward.tenants.status.conditions import describe_problem, describe_problems
 from steward.tenants.validation.access import access_advice, refused_fields
 from steward.tenants.validation.defaulting import default_registry, default_template
+from steward.tenants.validation.problems import Problem
 from steward.tenants.validation.registry import advise_registry, validate_registry
-from steward.tenants.validation.template import MAX_PROBLEMS, Problem, advise_template, validate_template
+from steward.tenants.validation.template import MAX_PROBLEMS, advise_template, validate_template
 from steward.tenants.views import Registry, Tenant
 
 MAX_WARNINGS = 10

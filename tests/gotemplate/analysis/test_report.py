@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from steward.gotemplate import check
 from steward.gotemplate.analysis.static import Problem, Use
 
@@ -66,3 +68,22 @@ def test_functions_and_those_that_do_not_repeat() -> None:
 def test_a_template_too_deep_for_python_is_a_problem_not_a_crash() -> None:
     source = "{{ " + "upper (" * 95 + "`a`" + ")" * 95 + " }}"
     assert all(problem.line == 1 for problem in check(source).problems)
+
+
+@pytest.mark.parametrize(
+    ("source", "required"),
+    [
+        ("{{ .a }}{{ $.b }}", ["a", "b"]),
+        ('{{ default "x" .a }}{{ .b | default "x" }}{{ coalesce .c "x" }}', []),
+        ("{{ if .a }}{{ .a }}{{ .b }}{{ end }}", ["b"]),
+        ('{{ if hasKey . "a" }}{{ .a }}{{ end }}', []),
+        ("{{ with .a }}{{ . }}{{ $.a }}{{ $.b }}{{ end }}", ["b"]),
+        ("{{ if and .a .b }}x{{ end }}", ["a", "b"]),
+        ("{{ if .a }}{{ else }}{{ .a }}{{ .b }}{{ end }}", ["b"]),
+        ("{{ upper .a | default .b }}", ["a"]),
+        ('{{ define "x" }}{{ .z }}{{ end }}{{ if .z }}{{ template "x" . }}{{ end }}', []),
+    ],
+)
+def test_variables_that_may_be_missing_are_not_required(source: str, required: list[str]) -> None:
+    report = check(source, functions="tenants", missingkey="defaulted")
+    assert [use.name for use in report.required] == required

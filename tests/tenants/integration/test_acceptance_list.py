@@ -344,6 +344,7 @@ def _kinds(name: str, other: str) -> dict[str, tuple[str, Manifest]]:
     pods = {"metadata": {"labels": labels}, "spec": POD}
     once = {"template": {"spec": {**POD, "restartPolicy": "Never"}}}
     backend = {"service": {"name": name, "port": {"number": 80}}}
+    routes = [{"http": {"paths": [{"path": "/", "pathType": "Prefix", "backend": backend}]}}]
     storage = {"accessModes": ["ReadWriteOnce"], "resources": {"requests": {"storage": "1Gi"}}}
     target = {"apiVersion": "apps/v1", "kind": "Deployment", "name": "acme-typed"}
     stateful = {"replicas": 2, "selector": selector, "serviceName": name, "template": pods}
@@ -360,7 +361,7 @@ def _kinds(name: str, other: str) -> dict[str, tuple[str, Manifest]]:
         "daemon": ("daemonSets", manifest("apps/v1", "DaemonSet", {"selector": selector, "template": pods})),
         "inside": ("services", service(name)),
         "balanced": ("services", balanced),
-        "ingress": ("ingresses", manifest("networking.k8s.io/v1", "Ingress", {"defaultBackend": backend})),
+        "ingress": ("ingresses", manifest("networking.k8s.io/v1", "Ingress", {"rules": routes})),
         "claim": ("persistentVolumeClaims", manifest("v1", "PersistentVolumeClaim", storage)),
         "job": ("jobs", manifest("batch/v1", "Job", once)),
         "cron": ("cronJobs", manifest("batch/v1", "CronJob", cron)),

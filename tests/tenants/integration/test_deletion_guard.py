@@ -4,6 +4,7 @@ from typing import Any
 
 import pytest
 
+from steward.cli.commands.hold import held_deletion
 from tests.tenants.support.customers import Customers, World, config_template, sqlite_registry, until
 
 FOUR = ("acme", "hooli", "initech", "umbrella")
@@ -88,11 +89,14 @@ def test_a_row_that_returns_within_its_grace_cancels_the_deletion(world: World, 
 def test_a_deleted_template_waits_for_the_approval_of_its_tenants(fleet: World) -> None:
     fleet.kubectl("delete", "tenanttemplate", "web-app", "--wait=false")
 
-    held = fleet.until_condition("DeletionHeld", "True", kind="tenanttemplate", name="web-app")
+    condition = fleet.until_condition("DeletionHeld", "True", kind="tenanttemplate", name="web-app")
     assert fleet.active_tenants() == set(FOUR_TENANTS)
 
-    approval = held["message"].split('approve-deletion: "')[1].split('"')[0]
-    fleet.approve("tenanttemplate", "web-app", approval)
+    held = held_deletion(fleet.get("tenanttemplate", "web-app"))
+    assert held is not None
+    assert (held.deletion["count"], held.deletion["sample"]) == (4, sorted(FOUR_TENANTS))
+    assert f'approve-deletion: "{held.approve_with}"' in condition["message"]
+    fleet.approve("tenanttemplate", "web-app", held.approve_with)
     until(lambda: fleet.get("tenanttemplate", "web-app") is None)
     assert fleet.active_tenants() == set()
     until(lambda: fleet.status()["referencingTemplates"] == 0, fleet.status)

@@ -15,7 +15,7 @@ from tests.support.kubectl import Kubectl
 from tests.tenants.support.fleet import TENANT, Fleet, config_map, deployment, fleets, resource, service
 
 pytestmark = pytest.mark.timeout(1200)
-COUNT = 11
+COUNT = 12
 
 
 @pytest.fixture(scope="module")
@@ -258,3 +258,37 @@ def test_a_custom_kind_is_watched_from_its_first_use(
         ),
         "the custom object to be back",
     )
+
+
+def test_a_claim_that_waits_for_its_first_pod_does_not_block_that_pod(fleet: Fleet) -> None:
+    name = f"late-{fleet.namespace}"
+    fleet.apply(
+        {
+            "apiVersion": "storage.k8s.io/v1",
+            "kind": "StorageClass",
+            "metadata": {"name": name},
+            "provisioner": "kwok.x-k8s.io/volume",
+            "volumeBindingMode": "WaitForFirstConsumer",
+        }
+    )
+    storage = {"accessModes": ["ReadWriteOnce"], "resources": {"requests": {"storage": "1Gi"}}}
+    claim = {
+        "apiVersion": "v1",
+        "kind": "PersistentVolumeClaim",
+        "metadata": {"name": "data"},
+        "spec": {**storage, "storageClassName": name},
+    }
+    app = deployment("app")
+    pods = app["spec"]["template"]["spec"]
+    pods["volumes"] = [{"name": "data", "persistentVolumeClaim": {"claimName": "data"}}]
+    pods["containers"][0]["volumeMounts"] = [{"name": "data", "mountPath": "/data"}]
+
+    fleet.tenant(
+        persistentVolumeClaims=[resource("data", claim)],
+        configMaps=[resource("between", config_map("between"), dependIds=["data"])],
+        deployments=[resource("app", app, dependIds=["between"])],
+    )
+
+    fleet.until_ready()
+    assert fleet.get("persistentvolumeclaim", "data")["status"]["phase"] == "Bound"
+    fleet.kubectl("delete", "storageclass", name)

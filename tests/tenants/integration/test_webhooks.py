@@ -1,10 +1,11 @@
 """The webhooks of a running operator, called by a real API server."""
 
+import signal
 from pathlib import Path
 
 from steward.local.control_plane import ControlPlane
 from tests.support.kubectl import Kubectl
-from tests.tenants.support.customers import Customers, World, config_template, sqlite_registry
+from tests.tenants.support.customers import Customers, World, config_template, sqlite_registry, until
 from tests.tenants.support.manifests import resource
 from tests.tenants.support.operator import operator_with_webhooks
 
@@ -21,6 +22,10 @@ def test_problems_are_denied_and_held_deletions_get_a_warning(
         message = kubectl.expect_rejection("create", "-n", namespace, "-f", "-", document=broken)
         assert "spec.configMaps[config].nameTemplate: " in message
         assert 'function "uper" not defined' in message
+
+        nameless = config_template(configMaps=[resource(nameTemplate="")])
+        message = kubectl.expect_rejection("create", "-n", namespace, "-f", "-", document=nameless)
+        assert "spec.configMaps[config].nameTemplate: is missing" in message
 
         secrets = [resource("token", spec=TOKEN)]
         refused = config_template(secrets=secrets)
@@ -44,3 +49,21 @@ def test_problems_are_denied_and_held_deletions_get_a_warning(
         approval = warned.split('approve-deletion: "')[1].split('"')[0]
         world.approve("tenanttemplate", "web-app", approval)
         world.until_tenants()
+
+
+def test_registries_and_templates_can_be_deleted_while_no_operator_answers(
+    control_plane: ControlPlane, kubectl: Kubectl, namespace: str, tmp_path: Path
+) -> None:
+    world = World(kubectl, namespace)
+    with operator_with_webhooks(control_plane, kubectl, namespace, tmp_path / "operator.log") as operator:
+        world.apply(config_template())
+        operator.send_signal(signal.SIGSTOP)
+        try:
+            message = kubectl.expect_rejection(
+                "create", "-n", namespace, "-f", "-", document=sqlite_registry()
+            )
+            assert "failed calling webhook" in message
+            world.kubectl("delete", "tenanttemplate", "web-app", "--wait=false")
+        finally:
+            operator.send_signal(signal.SIGCONT)
+        until(lambda: world.get("tenanttemplate", "web-app") is None)

@@ -89,6 +89,19 @@ def test_a_denial_names_verb_resource_and_account() -> None:
     assert "system:serviceaccount:saas:deployer may not patch secrets" in message
 
 
+@pytest.mark.parametrize(
+    ("account", "grant"),
+    [
+        ("steward-system:tenant-operator", 'kubernetes-tenants.org/aggregate-to-tenant-operator: "true"'),
+        ("saas:deployer", "a Role and a RoleBinding"),
+    ],
+)
+def test_a_denial_names_the_grant_that_the_account_can_get(account: str, grant: str) -> None:
+    error = Forbidden(403, "Forbidden", "no")
+    error.user, error.verb, error.resource = f"system:serviceaccount:{account}", "get", "widgets.example.com"
+    assert denial_message(Ref(CONFIG_MAP, Key("saas", "a")), error).endswith(grant)
+
+
 def test_a_denied_impersonation_names_the_account_and_the_cure() -> None:
     error = Forbidden(403, "Forbidden", "no", {"name": "deployer", "kind": "serviceaccounts"})
     error.user, error.verb = "system:serviceaccount:steward-system:tenant-operator", "impersonate"

@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 
 from steward.tenants.api.template import TenantTemplateSpec
 from steward.tenants.errors import RenderError, TooLarge
-from steward.tenants.rendering.render import RenderedTenant, TenantIdentity, prepare_template, render
+from steward.tenants.rendering.prepared_template import prepare_template
+from steward.tenants.rendering.render import RenderedTenant, TenantIdentity, render
 from steward.tenants.rendering.secret_payload import SecretPayload, payload_key, with_payload
 from steward.tenants.rendering.variables import row_variables
 from steward.tenants.sources.rows import Row
@@ -163,11 +164,40 @@ def test_any_value_of_a_row_is_rendered_unchanged(text: str) -> None:
 
 @pytest.mark.parametrize(
     ("when", "exists"),
-    [('{{ eq .plan "gold" }}', True), ("{{ bool .no }}", False), ("yes", False), (" true\n", True)],
+    [
+        ('{{ eq .plan "gold" }}', True),
+        ("{{ bool .no }}", False),
+        (" true\n", True),
+        (" false\n", False),
+        ("{{ if .empty }}true{{ end }}", False),
+        ("{{ .empty }}", False),
+        ("\n", False),
+    ],
 )
 def test_a_resource_exists_only_where_when_is_true(when: str, exists: bool) -> None:
-    found = rendered(columns={"plan": "gold", "no": "0"}, configMaps=[resource(when=when)])
+    found = rendered(columns={"plan": "gold", "no": "0", "empty": ""}, configMaps=[resource(when=when)])
     assert bool(found.resources()) is exists
+
+
+@pytest.mark.parametrize(
+    ("value", "kind"),
+    [
+        ("1", "a number"),
+        ("-0.5", "a number"),
+        ("True", "true or false with capital letters"),
+        ("yes", "another text"),
+        ("true false", "another text"),
+        ("s3cret", "another text"),
+        ("true\ntrue", "a text of several lines"),
+    ],
+)
+def test_a_when_that_is_neither_true_nor_false_is_an_error_without_its_text(value: str, kind: str) -> None:
+    with pytest.raises(RenderError) as caught:
+        rendered(columns={"flag": value}, configMaps=[resource(), resource("extra", when="{{ .flag }}")])
+
+    assert (caught.value.resource, caught.value.field) == ("extra", "when")
+    assert caught.value.text.startswith(f"renders {kind}, and neither true nor false: compare it")
+    assert "s3cret" not in str(caught.value)
 
 
 def test_a_resource_whose_when_is_false_is_not_rendered() -> None:

@@ -7,7 +7,8 @@ from steward.kube.objects.meta import ObjectMeta
 from steward.tenants import labels as marks
 from steward.tenants.api.template import TenantTemplateSpec
 from steward.tenants.errors import RenderError
-from steward.tenants.rendering.render import TenantIdentity, prepare_template, render
+from steward.tenants.rendering.prepared_template import prepare_template
+from steward.tenants.rendering.render import TenantIdentity, render
 from steward.tenants.rendering.secret_payload import SecretPayload
 from steward.tenants.rendering.tenant_manifest import (
     ActiveTemplate,

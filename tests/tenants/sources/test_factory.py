@@ -10,6 +10,7 @@ from steward.tenants.api.scalars import SourceType
 from steward.tenants.api.source import Source, SourceBlock
 from steward.tenants.errors import BadSource
 from steward.tenants.guard.decision import CleanRead, clean_read
+from steward.tenants.sources.conditions import ColumnCondition
 from steward.tenants.sources.factory import open_reader, source_identity
 from steward.tenants.sources.mysql import MySqlReader
 from steward.tenants.sources.postgres import PostgresReader
@@ -108,6 +109,20 @@ def test_other_columns_are_another_identity() -> None:
     assert source_identity(registry_source, COLUMNS) != source_identity(
         registry_source, Columns("id", "url", "enabled")
     )
+
+
+def test_another_condition_is_another_identity() -> None:
+    registry_source = source("sqlite", sqlite=SQLITE)
+    found = {
+        source_identity(registry_source, COLUMNS._replace(where=where))
+        for where in (
+            (),
+            (ColumnCondition("region", ("eu",)),),
+            (ColumnCondition("region", ("eu",), is_negated=True),),
+            (ColumnCondition("region", ("us",)),),
+        )
+    }
+    assert len(found) == 4
 
 
 def test_rows_become_a_clean_read_of_the_guard() -> None:

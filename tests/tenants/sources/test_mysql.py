@@ -10,10 +10,13 @@ import pytest
 
 from steward.tenants.api.source import MySqlSource, Tls
 from steward.tenants.errors import AccessDenied, BrokenRead, SourceUnreachable, TlsFailed, WrongTable
+from steward.tenants.sources.conditions import ColumnCondition
 from steward.tenants.sources.mysql import MySqlReader
 from steward.tenants.sources.reader import SourceCredentials
 from steward.tenants.sources.rows import Columns, Row
 from tests.support.database_servers import DatabaseServer
+from tests.tenants.sources.support import conditions
+from tests.tenants.sources.support.conditions import VALUES
 from tests.tenants.sources.support.cutting_proxy import cutting_proxy
 from tests.tenants.sources.support.tables import COLUMNS, long_rows, source_fields
 
@@ -34,6 +37,13 @@ class Database:
     async def many(self, count: int) -> None:
         cursor = self._connection.cursor()
         await cursor.executemany("INSERT INTO customers VALUES (%s, %s, %s, %s)", long_rows(count, 1))
+
+    async def add_values(self) -> None:
+        cursor = self._connection.cursor()
+        rows = [(str(number), "", 1, value) for number, value in enumerate(VALUES)]
+        await cursor.executemany(
+            "INSERT INTO customers VALUES (%s, %s, %s, %s)", [*rows, ("null", "", 1, None)]
+        )
 
     def source(self, **changes: Any) -> MySqlReader:
         fields = {"database": self.name, "table": "customers", **changes}
@@ -252,3 +262,40 @@ async def test_a_response_that_stops_is_ended_by_the_timeout_of_the_reader(
         proxy.budget, proxy.holds = 5000, True
         with pytest.raises(BrokenRead, match="longer than 1s"):
             await database.source(port=proxy.port, query_timeout="1s").read(COLUMNS)
+
+
+@pytest.mark.parametrize("value", VALUES)
+async def test_a_condition_finds_exactly_the_rows_with_its_value(database: Database, value: str) -> None:
+    await database.add_values()
+    found = await database.source().read(conditions.columns(ColumnCondition("plan id", (value,))))
+    assert conditions.read_uids(found) == conditions.uids(value)
+    others = await database.source().read(
+        conditions.columns(ColumnCondition("plan id", (value,), is_negated=True))
+    )
+    assert len(conditions.read_uids(others)) == len(VALUES) + 1 - len(conditions.uids(value))
+
+
+@pytest.mark.parametrize(
+    ("column", "value", "count"),
+    [
+        ("active", "1", 2),
+        ("active", "true", 0),
+        ("n", "7.50", 1),
+        ("n", "7.5", 0),
+        ("old", "é", 1),
+        ("gone", "", 0),
+    ],
+)
+async def test_a_condition_compares_the_text_of_any_type(
+    database: Database, column: str, value: str, count: int
+) -> None:
+    await database.run(
+        "ALTER TABLE customers ADD n DECIMAL(5, 2), ADD old VARCHAR(9) CHARACTER SET latin1",
+        "INSERT INTO customers VALUES ('a', '', 1, '', 7.5, 'é'), ('b', '', 1, '', 8, 'e')",
+    )
+    read = database.source().read(conditions.columns(ColumnCondition(column, (value,))))
+    if column == "gone":
+        with pytest.raises(WrongTable, match="gone"):
+            await read
+    else:
+        assert len((await read).active) == count

@@ -9,10 +9,13 @@ import pytest
 
 from steward.tenants.api.source import PostgresSource, Tls
 from steward.tenants.errors import AccessDenied, BrokenRead, SourceUnreachable, TlsFailed, WrongTable
+from steward.tenants.sources.conditions import ColumnCondition
 from steward.tenants.sources.postgres import PostgresReader
 from steward.tenants.sources.reader import SourceCredentials, SourceEnvironment
 from steward.tenants.sources.rows import Columns, Row
 from tests.support.database_servers import DatabaseServer
+from tests.tenants.sources.support import conditions
+from tests.tenants.sources.support.conditions import VALUES
 from tests.tenants.sources.support.cutting_proxy import cutting_proxy
 from tests.tenants.sources.support.tables import COLUMNS, long_rows, source_fields
 
@@ -32,6 +35,12 @@ class Schema:
     async def many(self, count: int) -> None:
         await self.connection.executemany(
             "INSERT INTO customers VALUES ($1, $2, $3, $4)", long_rows(count, True)
+        )
+
+    async def add_values(self) -> None:
+        rows = [(str(number), "", True, value) for number, value in enumerate([*VALUES])]
+        await self.connection.executemany(
+            "INSERT INTO customers VALUES ($1, $2, $3, $4)", [*rows, ("null", "", True, None)]
         )
 
     def source(self, **changes: Any) -> PostgresReader:
@@ -246,3 +255,40 @@ async def test_a_response_that_stops_is_ended_by_the_timeout_of_the_reader(
         proxy.budget, proxy.holds = 5000, True
         with pytest.raises(BrokenRead, match="longer than 1s"):
             await schema.source(port=proxy.port, query_timeout="1s").read(COLUMNS)
+
+
+@pytest.mark.parametrize("value", VALUES)
+async def test_a_condition_finds_exactly_the_rows_with_its_value(schema: Schema, value: str) -> None:
+    await schema.add_values()
+    found = await schema.source().read(conditions.columns(ColumnCondition("plan id", (value,))))
+    assert conditions.read_uids(found) == conditions.uids(value)
+    others = await schema.source().read(
+        conditions.columns(ColumnCondition("plan id", (value,), is_negated=True))
+    )
+    assert len(conditions.read_uids(others)) == len(VALUES) + 1 - len(conditions.uids(value))
+
+
+@pytest.mark.parametrize(
+    ("column", "value", "count"),
+    [
+        ("active", "true", 2),
+        ("active", "t", 0),
+        ("n", "7", 1),
+        ("n", "07", 0),
+        ("padded", "a", 1),
+        ("gone", "", 0),
+    ],
+)
+async def test_a_condition_compares_the_text_of_any_type(
+    schema: Schema, column: str, value: str, count: int
+) -> None:
+    await schema.run(
+        "ALTER TABLE customers ADD n INT, ADD padded CHAR(5)",
+        "INSERT INTO customers VALUES ('a', '', true, '', 7, 'a'), ('b', '', true, '', 8, 'b')",
+    )
+    read = schema.source().read(conditions.columns(ColumnCondition(column, (value,))))
+    if column == "gone":
+        with pytest.raises(WrongTable, match="gone"):
+            await read
+    else:
+        assert len((await read).active) == count

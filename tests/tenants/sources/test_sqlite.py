@@ -11,9 +11,12 @@ import pytest
 
 from steward.tenants.api.source import SqliteSource
 from steward.tenants.errors import BadSource, BrokenRead, SourceError, WrongTable
+from steward.tenants.sources.conditions import ColumnCondition
 from steward.tenants.sources.reader import SourceEnvironment
 from steward.tenants.sources.rows import Columns, Row
 from steward.tenants.sources.sqlite import SqliteReader, file_below
+from tests.tenants.sources.support import conditions
+from tests.tenants.sources.support.conditions import VALUES
 from tests.tenants.sources.support.tables import COLUMNS
 
 TABLE = 'CREATE TABLE customers (id, url, active, "plan id");'
@@ -196,3 +199,30 @@ async def test_a_damaged_file_gives_rows_or_an_error(database: Callable[[str], P
         path.write_bytes(changed)
         with suppress(SourceError):
             await SqliteReader(source(), SourceEnvironment(tmp_path)).read(COLUMNS)
+
+
+@pytest.mark.parametrize("encoding", ["UTF-8", "UTF-16"])
+@pytest.mark.parametrize("value", VALUES)
+async def test_a_condition_finds_exactly_the_rows_with_its_value(
+    tmp_path: Path, value: str, encoding: str
+) -> None:
+    with closing(sqlite3.connect(tmp_path / "customers.db")) as connection, connection:
+        connection.execute(f"PRAGMA encoding = '{encoding}'")
+        connection.execute('CREATE TABLE customers (id, url, active, "plan id" TEXT COLLATE NOCASE)')
+        rows = [(str(number), "", 1, each) for number, each in enumerate(VALUES)]
+        connection.executemany("INSERT INTO customers VALUES (?, ?, ?, ?)", [*rows, ("null", "", 1, None)])
+    reader = SqliteReader(source(), SourceEnvironment(tmp_path))
+    found = await reader.read(conditions.columns(ColumnCondition("plan id", (value,))))
+    assert conditions.read_uids(found) == conditions.uids(value)
+    others = await reader.read(conditions.columns(ColumnCondition("plan id", (value,), is_negated=True)))
+    assert len(conditions.read_uids(others)) == len(VALUES) + 1 - len(conditions.uids(value))
+
+
+async def test_a_condition_on_a_missing_column_is_named(
+    database: Callable[[str], Path], tmp_path: Path
+) -> None:
+    database(TABLE)
+    with pytest.raises(WrongTable, match=r"gone.*where"):
+        await SqliteReader(source(), SourceEnvironment(tmp_path)).read(
+            conditions.columns(ColumnCondition("gone", ("a",)))
+        )

@@ -11,7 +11,7 @@ from steward.tenants.guard.approval import DeletionHold, HoldReason
 from steward.tenants.sources.rows import RowRejection
 from steward.tenants.status.conditions import read_conditions
 from steward.tenants.status.registry import RegistryObservation, registry_status, warning_events
-from steward.tenants.validation.template import Problem
+from steward.tenants.validation.problems import Problem
 from steward.tenants.views import Registry
 
 META = ObjectMeta(name="prod", namespace="shop", uid="r-1", generation=3)

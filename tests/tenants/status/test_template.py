@@ -9,7 +9,7 @@ from steward.tenants.api.template import RolloutStatus
 from steward.tenants.fleet.fleet import TenantCounts
 from steward.tenants.guard.approval import DeletionHold, HoldReason
 from steward.tenants.status.template import TemplateObservation, template_status
-from steward.tenants.validation.template import Problem
+from steward.tenants.validation.problems import Problem
 
 NOW = "2026-01-01T00:00:00Z"
 GOOD = TemplateObservation(
@@ -68,6 +68,14 @@ def test_a_problem_is_reported_with_its_position_and_the_active_version(
         'spec.configMaps[a].nameTemplate, line 1, column 8: function "uper" not defined'
     )
     assert words in message
+
+
+def test_a_held_deletion_is_in_the_status_while_it_is_held() -> None:
+    hold = DeletionHold.for_tenants(HoldReason.TOO_MANY, [f"t{number:02}" for number in range(12)])
+    held = template_status(GOOD._replace(hold=hold), {}, NOW)["heldDeletion"]
+    assert (held["count"], held["approveWith"]) == (12, f"12-{hold.digest}")
+    assert held["sample"] == [f"t{number:02}" for number in range(10)]
+    assert "heldDeletion" not in template_status(GOOD._replace(is_released=True), {}, NOW)
 
 
 def test_many_problems_have_a_bounded_message() -> None:

@@ -4,8 +4,10 @@ import msgspec
 import pytest
 
 from steward.tenants.api.tenant import AppliedObject, TenantStatus
+from steward.tenants.objects.orphans import applied_ref, find_orphans, recorded_objects
 from steward.tenants.status.progress import ResourceProgress, ResourceState
 from steward.tenants.status.tenant import (
+    MAX_LISTED,
     PreviousStatus,
     TenantProblem,
     deletion_status,
@@ -101,10 +103,39 @@ def test_a_slow_deletion_is_no_failure_and_gives_the_same_status() -> None:
     assert deletion_status(previous(first, LATER), "waits until it is gone") == first
 
 
+def test_a_denied_deletion_is_no_failure_and_says_why() -> None:
+    found = deletion_status(previous(), "it is protected", "TenantDeletionDenied")
+    assert conditions(found)["Ready"] == ("False", "TenantDeletionDenied")
+    assert conditions(found)["Degraded"] == ("False", "Healthy")
+    assert {each["message"] for each in found["conditions"] if each["type"] == "Ready"} == {"it is protected"}
+
+
 def test_both_lists_of_objects_are_written() -> None:
     found = tenant_status(previous(), [READY], [RECORD])
     assert found["appliedResources"] == ["ConfigMap/saas/config@config"]
     assert found["applied"][0]["apiVersion"] == "v1"
+
+
+def test_long_lists_are_cut_and_say_how_many_more_there_are() -> None:
+    records = [msgspec.structs.replace(RECORD, name=f"c{number}") for number in range(MAX_LISTED + 3)]
+    skipped = [ResourceProgress(f"r{number}", ResourceState.SKIPPED) for number in range(MAX_LISTED + 3)]
+    found = tenant_status(previous(), skipped, records)
+    assert len(found["appliedResources"]) == len(found["skippedResourceIds"]) == MAX_LISTED
+    assert (found["appliedResourcesOmitted"], found["skippedResources"]) == (3, MAX_LISTED + 3)
+    assert len(found["applied"]) == MAX_LISTED + 3
+    for later in (
+        initial_status(previous(found), 1, [RECORD]),
+        tenant_status(previous(found), [READY], [RECORD]),
+    ):
+        assert "appliedResourcesOmitted" not in later
+
+
+def test_objects_that_the_short_list_omits_are_no_orphans() -> None:
+    records = [msgspec.structs.replace(RECORD, name=f"c{number}") for number in range(MAX_LISTED + 3)]
+    found = tenant_status(previous(), [READY], records)
+    recorded = recorded_objects(records, found["appliedResources"])
+    assert find_orphans(recorded, [applied_ref(each) for each in records]) == ()
+    assert len(recorded) == len(records)
 
 
 def test_the_initial_status_is_not_observed_and_not_ready() -> None:

@@ -62,6 +62,11 @@ class Server:
             elif isinstance(step, Delete):
                 self.deleted.append(step.ref.key.name)
 
+    @property
+    def specs(self) -> dict[str, dict[str, Any]]:
+        """By name, the spec of each applied object."""
+        return {name: manifest["spec"] for name, manifest in self._applied.items()}
+
     async def list(self, *_: object) -> Listing[Tenant]:
         return Listing(self.context.fleets.tenants.list(), "1")
 
@@ -102,12 +107,12 @@ class Server:
 class OfflineRegistry:
     """A registry with one template, and rows that the test gives."""
 
-    def __init__(self, server: Server, **template_spec: Any) -> None:
+    def __init__(self, server: Server, profile: str = "hermetic", **template_spec: Any) -> None:
         self.server = server
         self._template = template(**template_spec)
         self.context = server.context = offline_context(server)
         self.context.client = server  # type: ignore[assignment]
-        server.observe(registry())
+        server.observe(registry(templateProfile=profile))
         server.observe(self._template)
         self._activate_template()
         self.state = RegistryState("r", TenantWriter(self.context))
@@ -137,6 +142,10 @@ class OfflineRegistry:
         inputs = SyncInputs(0, "r", 1, approval, ())
         await self.syncer.handle_read(found, spec, self.state, FinishedRead(self._now, inputs, rows, None))
         return self.server.applied + [f"- {name}" for name in self.server.deleted]
+
+    def forget_written(self) -> None:
+        """As after a restart."""
+        self.state = RegistryState("r", TenantWriter(self.context))
 
     async def write_pending(self) -> list[str]:
         """Writes pending rows; returns what is written."""

@@ -4,6 +4,8 @@ import msgspec
 import pytest
 
 from steward.tenants.api.registry import TenantRegistrySpec
+from steward.tenants.sources.conditions import ColumnCondition
+from steward.tenants.sources.rows import row_conditions
 from steward.tenants.validation.registry import advise_registry, validate_registry
 from tests.tenants.support.manifests import MYSQL, registry
 
@@ -41,6 +43,37 @@ def test_a_valid_registry_has_no_problems() -> None:
 )
 def test_a_problem_names_its_field(spec: dict[str, Any], field: str) -> None:
     assert [problem.field for problem in validate_registry(typed(**spec))] == [field]
+
+
+def where(*conditions: dict[str, Any]) -> dict[str, Any]:
+    return {"source": {"type": "mysql", "mysql": MYSQL, "where": list(conditions)}}
+
+
+def test_a_condition_on_any_column_is_valid() -> None:
+    texts = ["eu", "", "x' OR '1'='1", "💥", "a\nb"]
+    spec = where(
+        {"column": "plan id", "values": texts}, {"column": "a", "operator": "NotIn", "values": ["1"]}
+    )
+    assert validate_registry(typed(**spec)) == []
+    assert row_conditions(typed(**spec)) == (
+        ColumnCondition("plan id", tuple(texts)),
+        ColumnCondition("a", ("1",), is_negated=True),
+    )
+
+
+@pytest.mark.parametrize(
+    ("condition", "field"),
+    [
+        ({"column": " a", "values": ["1"]}, "column"),
+        ({"column": "a\n", "values": ["1"]}, "column"),
+        ({"column": "a", "values": ["1", "a\0b"]}, "values[1]"),
+        ({"column": "a", "values": ["\ud800"]}, "values[0]"),
+    ],
+)
+def test_a_condition_that_no_database_can_meet_is_a_problem(condition: dict[str, Any], field: str) -> None:
+    good = {"column": "b", "values": ["1"]}
+    [found] = validate_registry(typed(**where(good, condition)))
+    assert found.field == f"spec.source.where[1].{field}"
 
 
 def test_all_problems_are_reported_at_once() -> None:

@@ -6,10 +6,11 @@ import msgspec
 import pytest
 
 from steward.tenants.api.template import TenantTemplateSpec
+from steward.tenants.validation.problems import Problem
 from steward.tenants.validation.template import (
     MAX_PROBLEMS,
+    MAX_RESOURCES,
     MAX_TEXTS,
-    Problem,
     advise_template,
     validate_template,
 )
@@ -26,6 +27,18 @@ def problems(*resources: dict[str, Any], profile: str = "hermetic") -> list[Prob
 
 def test_a_valid_template_has_no_problems() -> None:
     assert problems(resource("a"), resource("b", dependIds=["a"], ignoreFields=["$.data.x"])) == []
+
+
+@pytest.mark.parametrize("when", ["yes", "1", "True", " "])
+def test_a_constant_when_is_true_or_false(when: str) -> None:
+    [found] = problems(resource("a", when=when))
+    assert found.field == "spec.configMaps[a].when"
+    assert "neither true nor false" in found.message
+
+
+@pytest.mark.parametrize("when", ["true", "false", "", " true\n", "{{ .flag }}"])
+def test_a_when_that_may_be_true_or_false_is_accepted(when: str) -> None:
+    assert problems(resource("a", when=when)) == []
 
 
 def test_extra_variables_are_no_error() -> None:
@@ -64,6 +77,16 @@ def test_more_texts_than_can_be_parsed_in_time_are_one_problem() -> None:
     data["one more"] = "{{ .uid }}"
     [found] = problems(bad)
     assert "make several templates of it" in found.message
+
+
+def test_more_resources_than_a_status_can_record_are_a_problem() -> None:
+    resources = [resource(f"r{number}") for number in range(MAX_RESOURCES)]
+    assert problems(*resources) == []
+    [found] = problems(*resources, resource("one more"))
+    assert (found.field, found.message) == (
+        "spec",
+        "has 501 resources, and may have 500: make several templates of it",
+    )
 
 
 @pytest.mark.parametrize(
@@ -146,7 +169,8 @@ def test_all_problems_are_reported_at_once() -> None:
 def test_an_object_in_the_wrong_list_is_advised_against() -> None:
     [found] = advise_template(typed(deployments=[resource()]))
     assert found == Problem(
-        "spec.deployments[config].spec.kind", "is a ConfigMap in a list of Deployments; use manifests"
+        "spec.deployments[config].spec.kind",
+        "is ConfigMap, and this list is for kind Deployment: use manifests",
     )
 
 
@@ -163,3 +187,17 @@ def test_a_variable_that_no_column_gives_is_advised_against() -> None:
 def test_functions_that_change_with_every_rendering_are_advised_against() -> None:
     [found] = advise_template(typed(configMaps=[resource(nameTemplate="{{ now }}")]), profile="full")
     assert "now gives another result" in found.message
+    assert "creationPolicy: Once keeps the first" in found.message
+
+
+def test_functions_whose_result_is_kept_need_no_advice() -> None:
+    once = resource(nameTemplate="{{ uuidv4 }}", creationPolicy="Once")
+    assert advise_template(typed(configMaps=[once]), profile="full") == []
+
+
+def test_the_refusal_of_a_random_function_names_the_cure() -> None:
+    [found] = problems(resource(nameTemplate="{{ uuidv4 }}"))
+    assert found.message.splitlines()[-1] == (
+        "its result differs each time. For a password, use generate of a Secret. Otherwise set templateProfile: full "
+        "in the TenantRegistry, and creationPolicy: Once here, so that it is called once for each Tenant"
+    )

@@ -33,10 +33,11 @@ def to_host(budget: Budget, text: str) -> str:
 
     budget.work(len(text) // 2)
     try:
-        host = parse_url(text).hostname()
+        url = parse_url(text)
     except GoError:
-        host = ""
-    return host or text.split(":", 1)[0]
+        return text.split(":", 1)[0]
+    # A URL with a port and no host, such as http://:80, has an empty host name.
+    return url.hostname() if url.host else text.split(":", 1)[0]
 
 
 @table.function("trunc63(string) string")

@@ -18,7 +18,7 @@ from steward.tenants.api.scalars import (
     Unset,
 )
 from steward.tenants.api.source import Source
-from steward.tenants.api.status import Conditions
+from steward.tenants.api.status import Conditions, HeldDeletion
 
 DEFAULT_MAX_PERCENT = 30
 NO_GRACE = "0s"
@@ -70,9 +70,11 @@ class TenantRegistrySpec(Part):
     """More variables for templates, each with its column: `planId: plan_id` makes `.planId`."""
     deletion_guard: DeletionGuard | Unset = UNSET
     """Limits for deletions without approval."""
+    paused: bool | Unset = UNSET
+    """Whether the table is not read and no Tenant is written or deleted."""
     template_profile: Annotated[TemplateProfile, Meta(extra_json_schema={"default": "hermetic"})] = "hermetic"
     """The functions that templates may use. full adds functions of the clock, of random values and for new keys, whose
-    results change with each rendering: the objects are then written at every sync."""
+    results change with each rendering: the objects are then written at every sync, unless creationPolicy is Once."""
 
 
 class RejectedRow(Part):
@@ -82,21 +84,6 @@ class RejectedRow(Part):
     """Its identifier, shortened and made printable."""
     reason: str
     """The problem of the row, and the cure."""
-
-
-class HeldDeletion(Part):
-    """Deletions that wait for an approval."""
-
-    count: Count
-    """The number of Tenants."""
-    digest: str
-    """The digest of exactly this set."""
-    reason: str
-    """Why it is held."""
-    sample: list[str]
-    """Some of their names."""
-    approve_with: str
-    """The value of the annotation `kubernetes-tenants.org/approve-deletion` that approves exactly this set."""
 
 
 class TenantRegistryStatus(Part):

@@ -24,11 +24,13 @@ Timestamp = Annotated[str, Meta(extra_json_schema={"format": "date-time"})]
 
 SourceType = Literal["mysql", "postgres", "sqlite"]
 TlsMode = Literal["disable", "prefer", "require", "verify-ca", "verify-full"]
+ConditionOperator = Literal["In", "NotIn"]
 TemplateProfile = Literal["hermetic", "full"]
 CreationPolicy = Literal["Once", "WhenNeeded"]
 DeletionPolicy = Literal["Delete", "Retain"]
 ConflictPolicy = Literal["Stuck", "Force"]
 PatchStrategy = Literal["apply", "merge", "replace"]
+GeneratedCharacters = Literal["alphanumeric", "digits", "hex"]
 RolloutPhase = Literal["Idle", "InProgress", "Failed", "Complete"]
 
 # A complete object of any kind: only the API server knows its schema.

@@ -6,7 +6,9 @@ from msgspec import Meta
 
 from steward.kube.crd.schema import Cel
 from steward.tenants.api.scalars import (
+    ATOMIC,
     UNSET,
+    ConditionOperator,
     FilePath,
     Host,
     Identifier,
@@ -132,6 +134,21 @@ class SqliteSource(Part):
         return "", "", "", self.file, self.table
 
 
+class RowCondition(Part, kw_only=True):
+    """Rows by the text of a column."""
+
+    column: Identifier
+    """A column of the table. It need not be mapped."""
+    operator: Annotated[ConditionOperator, Meta(extra_json_schema={"default": "In"})] = "In"
+    """In: the column has one of the values. NotIn: it has none of them."""
+    values: Annotated[
+        list[Annotated[str, Meta(max_length=1024)]],
+        Meta(min_length=1, max_length=100, extra_json_schema=ATOMIC),
+    ]
+    """The values, compared with the text that the database makes of the column: upper and lower case differ, and NULL
+    is the empty text."""
+
+
 SourceBlock = MySqlSource | PostgresSource | SqliteSource
 
 
@@ -159,6 +176,9 @@ class Source(Part):
     """For type postgres."""
     sqlite: SqliteSource | Unset = UNSET
     """For type sqlite."""
+    where: Annotated[list[RowCondition], Meta(max_length=10, extra_json_schema=ATOMIC)] | Unset = UNSET
+    """Only rows that meet all of these conditions are read. The others count as missing: the deletion guard decides
+    about their Tenants."""
     rules: ClassVar = (_only("mysql"), _only("postgres"), _only("sqlite"))
 
     @property

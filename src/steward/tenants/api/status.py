@@ -1,10 +1,10 @@
-"""Conditions, which every status has."""
+"""What statuses have in common: conditions, and deletions that the guard holds."""
 
 from typing import Annotated, Literal
 
 from msgspec import Meta
 
-from steward.tenants.api.scalars import Generation, Part, Timestamp
+from steward.tenants.api.scalars import Count, Generation, Part, Timestamp
 
 
 class Condition(Part):
@@ -28,3 +28,18 @@ Conditions = Annotated[
     list[Condition],
     Meta(extra_json_schema={"x-kubernetes-list-type": "map", "x-kubernetes-list-map-keys": ["type"]}),
 ]
+
+
+class HeldDeletion(Part):
+    """Deletions that wait for an approval."""
+
+    count: Count
+    """The number of Tenants."""
+    digest: str
+    """The digest of exactly this set."""
+    reason: str
+    """Why it is held."""
+    sample: list[str]
+    """The first ten of their names; count has the number of all."""
+    approve_with: str
+    """The value of the annotation `kubernetes-tenants.org/approve-deletion` that approves exactly this set."""

@@ -19,7 +19,7 @@ from steward.tenants.api.scalars import (
     Timestamp,
     Unset,
 )
-from steward.tenants.api.status import Conditions
+from steward.tenants.api.status import Conditions, HeldDeletion
 
 DEFAULT_PROGRESS_DEADLINE = 600
 
@@ -50,6 +50,8 @@ class TenantTemplateSpec(Part):
     within the template's own namespaces."""
     rollout: Rollout | Unset = UNSET
     """How a change of the template reaches the Tenants."""
+    paused: bool | Unset = UNSET
+    """Whether no Tenant of the template is written or deleted. Changes of the template wait."""
     service_accounts: Resources = UNSET
     """ServiceAccounts."""
     deployments: Resources = UNSET
@@ -127,8 +129,10 @@ class TenantTemplateStatus(Part):
     """How many of them are ready."""
     rollout: RolloutStatus | Unset = UNSET
     """The rollout of the latest change."""
+    held_deletion: HeldDeletion | Unset = UNSET
+    """Deletion of the template with its Tenants, while it waits for approval."""
     conditions: Conditions | Unset = UNSET
-    """Valid, Applied, Reconciling, Stalled, Unrestricted."""
+    """Valid, Applied, DeletionHeld, Reconciling, Stalled, Unrestricted."""
 
 
 class TenantTemplate(Part):

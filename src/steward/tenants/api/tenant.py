@@ -55,6 +55,8 @@ class TenantSpec(Part):
     """The identifier of the row, which may differ from the name of this object."""
     template_ref: ObjectName
     """The TenantTemplate."""
+    paused: bool | Unset = UNSET
+    """Whether the objects of the Tenant are neither applied nor pruned. Set by users; the registry leaves it alone."""
     template_generation: Generation | Unset = UNSET
     """The generation of the template that was rendered. While it is absent, nothing is applied: texts may still be
     templates."""
@@ -143,11 +145,14 @@ class TenantStatus(Part):
     skipped_resources: Count | Unset = UNSET
     """How many are skipped because a dependency has failed."""
     skipped_resource_ids: list[str] | Unset = UNSET
-    """Their ids."""
+    """The ids of the first 100 of them; skippedResources counts all."""
     applied_resources: list[str] | Unset = UNSET
-    """Every object as `Kind/namespace/name@id`."""
+    """The first 100 objects as `Kind/namespace/name@id`; `applied` has all."""
+    applied_resources_omitted: Count | Unset = UNSET
+    """How many more objects there are than appliedResources lists."""
     applied: Annotated[list[AppliedObject], Meta(extra_json_schema=ATOMIC)] | Unset = UNSET
-    """Every object with all fields that identify it."""
+    """Every object with all fields that identify it. There are as many as the template has resources, at most 500, and
+    those that are still being pruned."""
     conditions: Conditions | Unset = UNSET
     """Ready, Progressing, Conflicted, Degraded, Reconciling, Stalled."""
 

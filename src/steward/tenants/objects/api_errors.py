@@ -24,6 +24,11 @@ def immutable_fields(error: Invalid) -> tuple[str, ...]:
     )
 
 
+def is_denied_by_admission(error: KubeError) -> bool:
+    """By a webhook or a policy, with a message of its own; the denials of RBAC name the user."""
+    return isinstance(error, Forbidden) and not error.user
+
+
 def describe_api_error(ref: Ref, error: KubeError) -> str:
     """The message for status and events."""
     if isinstance(error, Forbidden):

@@ -31,6 +31,8 @@ class DesiredObject(NamedTuple):
     """Of the manifest; computed once because a reconcile needs it many times."""
     is_complete: bool = True
     """False while the payload of a Secret does not exist yet: then nothing is applied."""
+    live_version: str = ""
+    """The version of the live object that values of the manifest were taken from; empty if none were."""
 
     @property
     def id(self) -> str:

@@ -10,6 +10,7 @@ from typing import Final, NamedTuple
 from steward.kube.config.settings import Impersonation
 from steward.kube.errors import Forbidden
 from steward.kube.objects.kinds import NAMESPACE, SECRET, Kind, Manifest, Ref
+from steward.tenants.labels import AGGREGATION_LABEL
 
 OWN_SCOPE: Final = "own"
 CLUSTER_SCOPE: Final = "cluster"
@@ -34,6 +35,8 @@ RESTRICTED_KINDS: Final[frozenset[tuple[str, str]]] = frozenset(
 )
 CREDENTIAL_TYPES: Final = frozenset({"kubernetes.io/service-account-token", "bootstrap.kubernetes.io/token"})
 """Types of Secrets that authenticate at the API server."""
+OPERATOR_ACCOUNT: Final = ":tenant-operator"
+"""How the name of the operator's own account ends, as the API server writes it."""
 SYSTEM_PREFIX: Final = "kube-"
 """Kubernetes reserves namespaces with this prefix for itself."""
 
@@ -107,7 +110,13 @@ def denial_message(ref: Ref, error: Forbidden) -> str:
         return f"{ref}: {error.message}"
     if error.verb == "impersonate":
         return f"{ref}: {_impersonation_message(error)}"
-    return f"{ref}: {error.user} may not {error.verb} {error.resource}; grant it by a Role and a RoleBinding"
+    # The installation binds the operator to all ClusterRoles with the label; a template's account has Roles of its own.
+    grant = (
+        f'a ClusterRole with the label {AGGREGATION_LABEL}: "true"'
+        if error.user.endswith(OPERATOR_ACCOUNT)
+        else "a Role and a RoleBinding"
+    )
+    return f"{ref}: {error.user} may not {error.verb} {error.resource}; grant it by {grant}"
 
 
 def _impersonation_message(error: Forbidden) -> str:

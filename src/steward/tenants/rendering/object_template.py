@@ -5,7 +5,8 @@ that `{{` in the value of a row stays text. Results of the template functions `i
 type, except where the API requires text: labels, annotations, selectors, and the data of ConfigMaps and Secrets.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from typing import Any, Final, NamedTuple, Protocol
 
 from steward.gotemplate import (
@@ -57,6 +58,16 @@ class RenderContext:
         self.variables = variables
         self.limit = limit
         self.remaining = limit
+
+    @contextmanager
+    def with_variables(self, more: Variables) -> Iterator[None]:
+        """Texts that are rendered inside also have these variables; their size counts as that of all others."""
+        before = self.variables
+        self.variables = {**before, **more}
+        try:
+            yield
+        finally:
+            self.variables = before
 
     def consume(self, text: str, field: str) -> str:
         """Counts a rendered text. TooLarge as soon as the Tenant would be too large to be written, to save memory."""
@@ -204,12 +215,22 @@ def parse_template(source: str, position: TemplatePosition) -> Template:
 
 def render_error(field: str, error: TemplateError, variables: Variables) -> RenderError:
     """The message of Go's template engine, the line with a caret, the known variables, and the cure."""
-    message = explain(error, dict(variables))
+    message = explain(error, dict(variables)) + profile_cure(error.text)
     if "no entry for key" in error.text:
         message += "\nadd it to extraValueMappings of the registry, or write {{ default ... }} where it may be missing"
     if isinstance(error, BudgetExceeded):
         return TooLarge(field, f"{message}\nshorten the row's values", error.line, error.column)
     return RenderError(field, message, error.line, error.column)
+
+
+def profile_cure(problem: str) -> str:
+    """What to do about a function that the profile of the registry does not have; empty for other problems."""
+    if "it is in profile full" not in problem:
+        return ""
+    return (
+        "\nits result differs each time. For a password, use generate of a Secret. Otherwise set templateProfile: full "
+        "in the TenantRegistry, and creationPolicy: Once here, so that it is called once for each Tenant"
+    )
 
 
 def _check_utf8(text: str, field: str) -> str:

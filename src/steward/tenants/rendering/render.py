@@ -4,61 +4,44 @@ Everything is rendered before anything is written. The result is exactly what is
 Secrets is kept apart from the objects, so that it never appears in the spec of a Tenant.
 """
 
-from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Iterable, Mapping
 from typing import Any, Final, NamedTuple
 
 import msgspec
 
 from steward.kube.apply.normalize import fold_string_data
 from steward.kube.objects.kinds import SECRET, kind_of
-from steward.tenants.api.lists import ListedResource, list_resources
 from steward.tenants.api.resource import TResource
 from steward.tenants.api.scalars import UNSET
-from steward.tenants.api.template import TenantTemplateSpec
 from steward.tenants.errors import RenderError, TooLarge
 from steward.tenants.labels import CREATED_ONCE, DELETION_POLICY, TENANT, TENANT_NAMESPACE
 from steward.tenants.names import NAME_LENGTH, is_path_segment, values_secret
+from steward.tenants.rendering.earlier import NEW_TENANT, EarlierRendering, keep_object
+from steward.tenants.rendering.expansion import (
+    ExpandedIds,
+    check_objects,
+    item_resource,
+    with_expanded_dependencies,
+)
+from steward.tenants.rendering.for_each import parse_items
+from steward.tenants.rendering.generated_values import generated_values, with_generated_values
 from steward.tenants.rendering.object_shape import check_object
 from steward.tenants.rendering.object_template import (
     RenderContext,
-    TemplateNode,
-    TemplatePosition,
     Variables,
-    count_templates,
-    limits_for,
-    prepare_object,
-    prepare_value,
 )
+from steward.tenants.rendering.prepared_template import PreparedResource, name_resource_in_errors
 from steward.tenants.rendering.secret_payload import SecretPayload, split_payload
+from steward.tenants.rendering.when import is_included
 
 SIZE_LIMIT: Final = 1_000_000
 """The maximum size of a Tenant or its payload in JSON: below the limit of the API server, with room for metadata and
 status."""
 
 
-_TEMPLATES: Final = (
-    "spec", "name_template", "target_namespace", "labels_template", "annotations_template", "when",
-)  # fmt: skip
-
-
 class TenantIdentity(NamedTuple):
     name: str
     namespace: str
-
-
-class PreparedResource(NamedTuple):
-    """A parsed resource of a template."""
-
-    origin: TResource
-    collection: str
-    """The name of the list that contains it, as in the manifest."""
-    body: TemplateNode
-    name: TemplateNode | None
-    namespace: TemplateNode | None
-    labels: TemplateNode
-    annotations: TemplateNode
-    when: TemplateNode | None
 
 
 class RenderedTenant(NamedTuple):
@@ -72,78 +55,86 @@ class RenderedTenant(NamedTuple):
         return [resource for found in self.lists.values() for resource in found]
 
 
-def prepare_template(spec: TenantTemplateSpec, profile: str = "hermetic") -> tuple[PreparedResource, ...]:
-    """Parses every text once; RenderError names the first that is no valid template."""
-    resources = tuple(list_resources(spec))
-    limits = limits_for(sum(_count_resource_templates(each.resource) for each in resources))
-    return tuple(_prepare_resource(each, TemplatePosition("", profile, limits=limits)) for each in resources)
-
-
-def _count_resource_templates(resource: TResource) -> int:
-    return sum(count_templates(getattr(resource, name)) for name in _TEMPLATES)
-
-
-@contextmanager
-def _name_resource_in_errors(resource: TResource) -> Iterator[None]:
-    """Adds the id of the resource to a RenderError."""
-    try:
-        yield
-    except RenderError as error:
-        error.resource = resource.id
-        raise
-
-
-def _prepare_resource(each: ListedResource, position: TemplatePosition) -> PreparedResource:
-    resource = each.resource
-    text = position.as_text()
-    with _name_resource_in_errors(resource):
-        return PreparedResource(
-            origin=resource,
-            collection=each.list.field,
-            body=prepare_object(resource.spec, position.field("spec")),
-            name=_optional(resource.name_template, text.field("nameTemplate")),
-            namespace=_optional(resource.target_namespace, text.field("targetNamespace")),
-            labels=prepare_value(_given(resource.labels_template), text.field("labelsTemplate")),
-            annotations=prepare_value(
-                _given(resource.annotations_template), text.field("annotationsTemplate")
-            ),
-            when=_optional(resource.when, text.field("when")),
-        )
-
-
-def _optional(source: Any, position: TemplatePosition) -> TemplateNode | None:
-    return None if source is UNSET or source == "" else prepare_value(source, position)
-
-
-def _given(found: Any) -> dict[str, str]:
-    return {} if found is UNSET else found
-
-
 def render(
-    prepared: Iterable[PreparedResource], variables: Variables, identity: TenantIdentity
+    prepared: Iterable[PreparedResource],
+    variables: Variables,
+    identity: TenantIdentity,
+    earlier: EarlierRendering = NEW_TENANT,
 ) -> RenderedTenant:
     """Renders the objects of one Tenant; RenderError if any of them fails, or if they are too large together."""
-    lists: dict[str, list[TResource]] = {}
     payload = SecretPayload()
     context = RenderContext(variables, SIZE_LIMIT)
+    made: list[tuple[str, TResource]] = []
+    expanded: ExpandedIds = {}
     for resource in prepared:
-        with _name_resource_in_errors(resource.origin):
-            manifest = _render(resource, context, identity)
-        if manifest is None:
-            continue
-        body, secret = split_payload(manifest)
-        if secret is not None:
-            payload = payload.with_secret(resource.origin.id, secret)
-        lists.setdefault(resource.collection, []).append(_evaluated_resource(resource.origin, body))
-    rendered = RenderedTenant({name: tuple(found) for name, found in lists.items()}, payload)
+        with name_resource_in_errors(resource.origin):
+            objects = _render_all(resource, context, identity, earlier)
+        if resource.for_each is not None:
+            expanded[resource.origin.id] = tuple(each.id for each, _ in objects)
+        for each, manifest in objects:
+            body, secret = split_payload(manifest)
+            if secret is not None:
+                payload = payload.with_secret(each.id, secret)
+            made.append((resource.collection, _evaluated_resource(each, body)))
+    rendered = RenderedTenant(_lists(made, expanded), payload)
     _check_size(rendered)
     return rendered
+
+
+def _lists(made: list[tuple[str, TResource]], expanded: ExpandedIds) -> dict[str, tuple[TResource, ...]]:
+    check_objects([resource for _, resource in made])
+    lists: dict[str, list[TResource]] = {}
+    for collection, resource in made:
+        lists.setdefault(collection, []).append(with_expanded_dependencies(resource, expanded))
+    return {name: tuple(found) for name, found in lists.items()}
+
+
+def _render_all(
+    resource: PreparedResource, context: RenderContext, identity: TenantIdentity, earlier: EarlierRendering
+) -> list[tuple[TResource, dict[str, Any]]]:
+    """The objects of a resource: one, none where `when` excludes it, or one for each entry of `forEach`."""
+    if resource.for_each is None:
+        found = [_render_one(resource, context, identity, earlier)]
+    else:
+        found = []
+        for item in parse_items(resource.for_each.render(context)):
+            with context.with_variables(item.variables()):
+                each = resource._replace(origin=item_resource(resource.origin, item))
+                found.append(_render_one(each, context, identity, earlier))
+    return [each for each in found if each is not None]
+
+
+def _render_one(
+    resource: PreparedResource, context: RenderContext, identity: TenantIdentity, earlier: EarlierRendering
+) -> tuple[TResource, dict[str, Any]] | None:
+    manifest = _render(resource, context, identity)
+    return None if manifest is None else (resource.origin, _keep_values(resource, manifest, earlier))
+
+
+def _keep_values(
+    resource: PreparedResource, manifest: dict[str, Any], earlier: EarlierRendering
+) -> dict[str, Any]:
+    """The object with the values that were made before, where it has values that are made once."""
+    if values := generated_values(resource.origin):
+        known = earlier.secret_data(resource.origin.id)
+        manifest = with_generated_values(manifest, values, known, earlier.make_value)
+    return _keep_rendering(resource, manifest, earlier) if resource.is_rendered_once else manifest
+
+
+def _keep_rendering(
+    resource: PreparedResource, manifest: dict[str, Any], earlier: EarlierRendering
+) -> dict[str, Any]:
+    known = earlier.manifest(resource.origin.id)
+    # A random name is kept until the template is edited: nothing else tells whether another object is meant.
+    if known is not None and earlier.is_of_this_version and not resource.has_repeatable_name:
+        return known
+    return keep_object(manifest, known)
 
 
 def _render(
     resource: PreparedResource, context: RenderContext, identity: TenantIdentity
 ) -> dict[str, Any] | None:
-    if resource.when is not None and resource.when.render(context).strip() != "true":
+    if resource.when is not None and not is_included(resource.when.render(context)):
         return None
     body: dict[str, Any] = resource.body.render(context)
     check_object(body)
@@ -231,6 +222,7 @@ def _evaluated_resource(origin: TResource, body: dict[str, Any]) -> TResource:
         labels_template=UNSET,
         annotations_template=UNSET,
         when=UNSET,
+        for_each=UNSET,
     )
 
 

@@ -20,7 +20,8 @@ from steward.tenants.api.template import TenantTemplateSpec
 from steward.tenants.cache_rules import TENANT_KIND
 from steward.tenants.errors import RenderError
 from steward.tenants.names import TenantKey, bucket, label_value, values_secret
-from steward.tenants.rendering.render import PreparedResource, RenderedTenant, TenantIdentity
+from steward.tenants.rendering.prepared_template import PreparedResource
+from steward.tenants.rendering.render import RenderedTenant, TenantIdentity
 from steward.tenants.sources.rows import Row
 
 MESSAGE_LENGTH: Final = 4000
@@ -39,7 +40,13 @@ class ActiveTemplate(NamedTuple):
     spec: TenantTemplateSpec
     prepared: tuple[PreparedResource, ...]
     is_repeatable: bool = True
-    """Whether rendering twice gives the same result: not with functions that read the clock or random values."""
+    """Whether rendering twice gives the same Tenant: not with functions that read the clock or random values, unless
+    their results are kept."""
+
+    @property
+    def has_kept_values(self) -> bool:
+        """Whether rendering a Tenant needs its earlier rendering."""
+        return any(each.has_kept_values for each in self.prepared)
 
 
 class DesiredTenant(NamedTuple):
@@ -112,9 +119,19 @@ def _manifest(desired: DesiredTenant, registry: ObjectMeta, content: dict[str, A
 
 def resource_manifests(resources: Iterable[TResource]) -> list[dict[str, Any]]:
     return [
-        {name: value for field, name in _FIELDS if (value := getattr(resource, field)) is not UNSET}
+        {
+            name: _to_builtins(value)
+            for field, name in _FIELDS
+            if (value := getattr(resource, field)) is not UNSET
+        }
         for resource in resources
     ]
+
+
+def _to_builtins(value: Any) -> Any:
+    """Objects are plain already, and large."""
+    is_typed = isinstance(value, list) and bool(value) and isinstance(value[0], msgspec.Struct)
+    return msgspec.to_builtins(value) if is_typed else value
 
 
 def values_manifest(tenant: ObjectMeta, rendered: RenderedTenant) -> Manifest:

@@ -60,11 +60,12 @@ _OPENERS: Final[Mapping[SourceType, Callable[[Any, SourceCredentials, SourceEnvi
 
 
 def source_identity(source: api.Source, columns: Columns) -> str:
-    """A hash of the table and the columns that are read. The deletion guard compares only reads of one identity.
+    """A hash of the table, the columns and the conditions. The deletion guard compares only reads of one identity.
 
     How they are read (password, TLS, timeouts, interval) is not part of it.
     """
     block = source.block
     table = "" if block is UNSET else block.identity()
-    encoded = msgspec.json.encode([source.type, table, columns.names])
+    where = [columns.where] if columns.where else []
+    encoded = msgspec.json.encode([source.type, table, columns.names, *where])
     return hashlib.sha256(encoded).hexdigest()[:16]

@@ -26,8 +26,8 @@ from steward.tenants.errors import (
     TlsFailed,
     WrongTable,
 )
+from steward.tenants.sources.conditions import MYSQL
 from steward.tenants.sources.error_text import clean_text
-from steward.tenants.sources.identifiers import MYSQL
 from steward.tenants.sources.limits import RECEIVED_BYTES
 from steward.tenants.sources.mysql_logins import NO_COMMON_LOGIN, rejected_logins
 from steward.tenants.sources.mysql_packets import ValueFormat, first_value, row_values
@@ -68,7 +68,7 @@ class MySqlReader:
         self._environment = environment
 
     async def read(self, columns: Columns) -> Rows:
-        query = MYSQL.select(columns.names, self._source.table)
+        query = MYSQL.select(columns.names, self._source.table, columns.where)
         return await read_with_tls(
             self._source.tls, self._credentials, lambda attempt: self._read(query, columns, attempt)
         )
@@ -173,7 +173,7 @@ class MySqlReader:
         if code in _DENIED:
             return AccessDenied(f"{message}; {self._credentials.denied_cure}")
         if code in _WRONG_TABLE:
-            return WrongTable(f"{message}; correct database, table or valueMappings, or restore it")
+            return WrongTable(f"{message}; correct database, table, valueMappings or where, or restore it")
         if code in _TOO_SLOW:
             return self._too_slow()
         return BrokenRead(f"{message}; the next sync tries again")

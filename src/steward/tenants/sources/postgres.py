@@ -14,6 +14,7 @@ from typing import Any, Final
 import asyncpg
 
 from steward.kube.objects.durations import parse_interval
+from steward.postgres.frames import InvalidMessage, connect
 from steward.tenants.api.source import PostgresSource
 from steward.tenants.errors import (
     AccessDenied,
@@ -34,7 +35,6 @@ from steward.tenants.sources.postgres_columns import (
     value_format,
 )
 from steward.tenants.sources.postgres_copy import CopyLines, LongLine, copied_rows, copy_fields
-from steward.tenants.sources.postgres_frames import InvalidMessage, connect
 from steward.tenants.sources.reader import DEFAULT_ENVIRONMENT, SourceCredentials, SourceEnvironment
 from steward.tenants.sources.rows import Columns, Rows, RowSorter
 from steward.tenants.sources.tls import TlsAttempt, read_with_tls
@@ -172,7 +172,7 @@ class PostgresReader:
         if isinstance(error, _DENIED):
             return AccessDenied(f"{message}; {self._credentials.denied_cure}")
         if isinstance(error, _WRONG_TABLE):
-            return WrongTable(f"{message}; correct database, table or valueMappings, or restore it")
+            return WrongTable(f"{message}; correct database, table, valueMappings or where, or restore it")
         return BrokenRead(f"{message}; the next sync tries again")
 
     def _text(self, error: Exception) -> str:

@@ -7,6 +7,7 @@ import re
 from collections.abc import Callable, Mapping
 from typing import Final, NamedTuple
 
+from steward.tenants.sources.conditions import POSTGRES as CONDITIONS
 from steward.tenants.sources.identifiers import POSTGRES
 from steward.tenants.sources.rows import Columns
 
@@ -41,7 +42,7 @@ def types_query(table: str) -> str:
 
 def rows_query(columns: Columns, table: str, kinds: Mapping[bytes, ColumnType]) -> str:
     selected = ", ".join(_select_expression(column, column_type(column, kinds)) for column in columns.names)
-    return f"SELECT {selected} FROM {POSTGRES.table(table)}"
+    return f"SELECT {selected} FROM {POSTGRES.table(table)}{CONDITIONS.clause(columns.where)}"
 
 
 def column_type(column: str, kinds: Mapping[bytes, ColumnType]) -> ColumnType:

@@ -16,6 +16,7 @@ import msgspec
 from steward.tenants.api.registry import TenantRegistrySpec
 from steward.tenants.api.scalars import UID_LENGTH, UNSET
 from steward.tenants.errors import BrokenRead
+from steward.tenants.sources.conditions import ColumnCondition
 from steward.tenants.sources.limits import ROW_BYTES, TABLE_BYTES
 from steward.tenants.sources.values import UnreadableValue, is_active, to_text
 
@@ -33,13 +34,15 @@ _TOO_LARGE: Final = (
 
 
 class Columns(NamedTuple):
-    """The columns to read: the three of every table, then the extra ones, ordered by variable."""
+    """The columns to read: the three of every table, then the extra ones, ordered by variable; and of which rows."""
 
     uid: str
     host_or_url: str
     activate: str
     extra: tuple[tuple[str, str], ...] = ()
     """Variables and their columns."""
+    where: tuple[ColumnCondition, ...] = ()
+    """The rows to read: those that meet all conditions."""
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -85,7 +88,13 @@ def rows_digest(rows: Rows) -> bytes:
 def registry_columns(spec: TenantRegistrySpec) -> Columns:
     mappings = spec.value_mappings
     extra = {} if spec.extra_value_mappings is UNSET else spec.extra_value_mappings
-    return Columns(mappings.uid, mappings.host_or_url, mappings.activate, tuple(sorted(extra.items())))
+    required = mappings.uid, mappings.host_or_url, mappings.activate
+    return Columns(*required, tuple(sorted(extra.items())), row_conditions(spec))
+
+
+def row_conditions(spec: TenantRegistrySpec) -> tuple[ColumnCondition, ...]:
+    where = () if spec.source.where is UNSET else spec.source.where
+    return tuple(ColumnCondition(each.column, tuple(each.values), each.operator == "NotIn") for each in where)
 
 
 def uid_problem(value: Any) -> str:

@@ -17,8 +17,8 @@ from typing import Final
 from steward.kube.objects.durations import parse_interval
 from steward.tenants.api.source import SqliteSource
 from steward.tenants.errors import BadSource, BrokenRead, SourceError, WrongTable
+from steward.tenants.sources.conditions import SQLITE
 from steward.tenants.sources.error_text import clean_text
-from steward.tenants.sources.identifiers import SQLITE
 from steward.tenants.sources.reader import DEFAULT_ENVIRONMENT, SourceEnvironment
 from steward.tenants.sources.rows import Columns, Rows, RowSorter
 
@@ -47,7 +47,7 @@ class SqliteReader:
         self._monotonic = monotonic
 
     async def read(self, columns: Columns) -> Rows:
-        query = SQLITE.select(columns.names, self._source.table)
+        query = SQLITE.select(columns.names, self._source.table, columns.where)
         return await asyncio.get_running_loop().run_in_executor(_THREADS, self._read, query, columns)
 
     def _read(self, query: str, columns: Columns) -> Rows:
@@ -87,7 +87,7 @@ class SqliteReader:
     def _explain(self, text: str) -> SourceError:
         name = f"sqlite file {self._source.file!r}"
         if "no such table" in text or "no such column" in text or "unknown database" in text:
-            return WrongTable(f"{name}: {text}; correct table or valueMappings, or restore it")
+            return WrongTable(f"{name}: {text}; correct table, valueMappings or where, or restore it")
         if "interrupted" in text:
             problem = f"took longer than {self._source.query_timeout}; raise queryTimeout"
             return BrokenRead(f"{name}: the query {problem}")

@@ -20,7 +20,7 @@ from steward.kube.objects.conditions import (
 from steward.runtime.status.transitions import has_new_message
 from steward.tenants import reasons
 from steward.tenants.guard.approval import DeletionHold
-from steward.tenants.validation.template import Problem
+from steward.tenants.validation.problems import Problem
 
 SHOWN_PROBLEMS: Final = 20
 DELETION_HELD: Final = "DeletionHeld"
@@ -106,3 +106,13 @@ def released_condition() -> ConditionState:
 
 def held_condition(hold: DeletionHold) -> ConditionState:
     return ConditionState(DELETION_HELD, True, hold.reason.value, hold.message)
+
+
+def held_deletion_status(hold: DeletionHold) -> dict[str, Any]:
+    return {
+        "count": hold.size,
+        "digest": hold.digest,
+        "reason": hold.reason.value,
+        "sample": list(hold.sample),
+        "approveWith": hold.approve_with,
+    }

@@ -21,12 +21,13 @@ from steward.tenants.status.conditions import (
     describe_problems,
     has_changed,
     held_condition,
+    held_deletion_status,
     merge_conditions,
     read_conditions,
     released_condition,
     stalled_condition,
 )
-from steward.tenants.validation.template import Problem
+from steward.tenants.validation.problems import Problem
 
 READY = "Ready"
 SOURCE_REACHABLE = "SourceReachable"
@@ -91,22 +92,12 @@ def _count_fields(state: RegistryObservation) -> dict[str, Any]:
     if state.rejected:
         status["rejected"] = [rejected_row_status(row) for row in state.rejected[:MAX_SHOWN]]
     if state.hold is not None:
-        status["heldDeletion"] = _held_deletion(state.hold)
+        status["heldDeletion"] = held_deletion_status(state.hold)
     return status
 
 
 def rejected_row_status(row: RowRejection) -> dict[str, str]:
     return {"uid": row.shown, "reason": row.reason[:REASON_LENGTH]}
-
-
-def _held_deletion(hold: approval.DeletionHold) -> dict[str, Any]:
-    return {
-        "count": hold.size,
-        "digest": hold.digest,
-        "reason": hold.reason.value,
-        "sample": list(hold.sample),
-        "approveWith": hold.approve_with,
-    }
 
 
 def registry_conditions(state: RegistryObservation) -> list[ConditionState]:

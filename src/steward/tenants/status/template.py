@@ -14,12 +14,14 @@ from steward.tenants.status.conditions import (
     ConditionState,
     describe_problems,
     held_condition,
+    held_deletion_status,
     merge_conditions,
     read_conditions,
     released_condition,
     stalled_condition,
 )
-from steward.tenants.validation.template import Problem
+from steward.tenants.status.pause import pause_condition
+from steward.tenants.validation.problems import Problem
 
 VALID = "Valid"
 APPLIED = "Applied"
@@ -40,6 +42,7 @@ class TemplateObservation(NamedTuple):
     """Its deletion was held, and has been approved."""
     stall: str = ""
     """As in `RegistryObservation`."""
+    is_paused: bool = False
     is_unrestricted: bool = False
     """Its Tenants write with the rights of the operator, to every namespace."""
 
@@ -56,6 +59,8 @@ def template_status(state: TemplateObservation, previous: dict[str, Any], now: s
     }
     if state.rollout is not None:
         status["rollout"] = msgspec.to_builtins(state.rollout)
+    if state.hold is not None:
+        status["heldDeletion"] = held_deletion_status(state.hold)
     return status
 
 
@@ -73,6 +78,8 @@ def template_conditions(state: TemplateObservation) -> list[ConditionState]:
         )
     if stalled := _stalled_condition(state):
         conditions.append(stalled)
+    if state.is_paused:
+        conditions.append(pause_condition())
     if state.is_unrestricted:
         conditions.append(_unrestricted_condition())
     return conditions

@@ -26,6 +26,7 @@ from steward.kube.objects.conditions import (
 from steward.tenants import reasons
 from steward.tenants.api.scalars import UNSET
 from steward.tenants.api.tenant import AppliedObject, TenantStatus
+from steward.tenants.status.pause import PAUSED
 from steward.tenants.status.progress import ResourceProgress, ResourceState
 
 PROGRESSING: Final = "Progressing"
@@ -59,8 +60,9 @@ class PreviousStatus(NamedTuple):
 
     @property
     def conditions(self) -> Conditions:
-        found = self.status.conditions
-        return () if found is UNSET else tuple(_condition(each) for each in found)
+        """Without Paused: these statuses are of Tenants that are not."""
+        found = () if self.status.conditions is UNSET else self.status.conditions
+        return tuple(_condition(each) for each in found if each.type != PAUSED)
 
 
 def _condition(found: Any) -> Condition:
@@ -127,10 +129,16 @@ def tenant_status(
 
 
 def applied_fields(records: Iterable[AppliedObject]) -> dict[str, Any]:
-    """The applied objects, as both status fields have them."""
+    """The applied objects, as both lists of the status have them. `applied` is never cut: an object that it does not
+    name would not be deleted with its Tenant."""
     found = list(records)
-    keys = [f"{each.kind}/{each.namespace}/{each.name}@{each.id}" for each in found]
-    return {"appliedResources": keys, "applied": msgspec.to_builtins(found)}
+    keys = [f"{each.kind}/{each.namespace}/{each.name}@{each.id}" for each in found[:MAX_LISTED]]
+    omitted = len(found) - len(keys)
+    return {
+        "appliedResources": keys,
+        **({"appliedResourcesOmitted": omitted} if omitted else {}),
+        "applied": msgspec.to_builtins(found),
+    }
 
 
 def initial_status(
@@ -145,6 +153,7 @@ def initial_status(
         _with_generation((*starting, reconciling), previous),
         previous.now,
     )
+    status.pop("appliedResourcesOmitted", None)
     return {
         "readyResources": 0,
         "failedResources": 0,
@@ -199,14 +208,16 @@ def problem_status(previous: PreviousStatus, problem: TenantProblem) -> dict[str
     }
 
 
-def deletion_status(previous: PreviousStatus, message: str) -> dict[str, Any]:
-    """While objects are deleted in order, which may take long and is no failure."""
+def deletion_status(
+    previous: PreviousStatus, message: str, reason: str = reasons.TENANT_DELETING
+) -> dict[str, Any]:
+    """While objects are deleted in order, or wait until they may be deleted. Both may take long and are no failure."""
     message = message[:MESSAGE_LENGTH]
     conditions_now = (
-        Condition(READY, FALSE, reasons.TENANT_DELETING, message),
+        Condition(READY, FALSE, reason, message),
         Condition(DEGRADED, FALSE, reasons.HEALTHY, "nothing has failed"),
-        Condition(PROGRESSING, TRUE, reasons.TENANT_DELETING, message),
-        Condition(RECONCILING, TRUE, reasons.TENANT_DELETING, message),
+        Condition(PROGRESSING, TRUE, reason, message),
+        Condition(RECONCILING, TRUE, reason, message),
     )
     kept = without_condition(previous.conditions, STALLED)
     conditions = set_conditions(kept, _with_generation(conditions_now, previous), previous.now)

@@ -1,4 +1,4 @@
 """Defaulting and validation of registries and templates, shared by webhooks, controllers and `steward lint`.
 
-Pure. Imports `tenants.rendering`, `tenants.objects`, `tenants.sources.identifiers` and `gotemplate`.
+Pure. Imports `tenants.rendering`, `tenants.objects`, `tenants.sources` and `gotemplate`.
 """

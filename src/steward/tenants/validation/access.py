@@ -28,7 +28,7 @@ from steward.tenants.objects.permissions import (
 )
 from steward.tenants.objects.pod_security import service_accounts, unsafe_field
 from steward.tenants.rendering.object_shape import is_too_deep
-from steward.tenants.validation.template import Problem, ResourcePosition, resource_positions
+from steward.tenants.validation.problems import Problem, ResourcePosition, resource_positions
 
 CLUSTER_SCOPED_KINDS: Final = frozenset(
     {

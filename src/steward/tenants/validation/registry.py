@@ -12,7 +12,8 @@ from steward.tenants.api.scalars import UNSET
 from steward.tenants.errors import BadSource
 from steward.tenants.rendering.variables import BUILT_IN
 from steward.tenants.sources.identifiers import MYSQL, POSTGRES, SQLITE, check_identifier
-from steward.tenants.validation.template import Problem
+from steward.tenants.sources.rows import row_conditions
+from steward.tenants.validation.problems import Problem
 from steward.tenants.views import Registry
 
 _DIALECTS: Final = {"mysql": MYSQL, "postgres": POSTGRES, "sqlite": SQLITE}
@@ -21,7 +22,12 @@ _VARIABLE: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*", re.ASCII)
 
 def validate_registry(spec: TenantRegistrySpec) -> list[Problem]:
     """All problems that make a registry invalid."""
-    return [*_source_problems(spec), *_column_problems(spec), *_interval_problems(spec)]
+    return [
+        *_source_problems(spec),
+        *_column_problems(spec),
+        *_condition_problems(spec),
+        *_interval_problems(spec),
+    ]
 
 
 def _source_problems(spec: TenantRegistrySpec) -> Iterator[Problem]:
@@ -52,6 +58,26 @@ def _column_problems(spec: TenantRegistrySpec) -> Iterator[Problem]:
             check_identifier(column, "column")
         except BadSource as error:
             yield Problem(f"spec.{field}", str(error))
+
+
+def _condition_problems(spec: TenantRegistrySpec) -> Iterator[Problem]:
+    for index, condition in enumerate(row_conditions(spec)):
+        field = f"spec.source.where[{index}]"
+        try:
+            check_identifier(condition.column, "column")
+        except BadSource as error:
+            yield Problem(f"{field}.column", str(error))
+        for position, value in enumerate(condition.values):
+            if "\0" in value or not _is_utf8(value):
+                yield Problem(f"{field}.values[{position}]", "holds a character that no text has: correct it")
+
+
+def _is_utf8(text: str) -> bool:
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 def _interval_problems(spec: TenantRegistrySpec) -> Iterator[Problem]:

@@ -1,17 +1,17 @@
 """Validates templates: reports all problems at once, with field, line, column and cure, and advice. Pure.
 
-Webhook and controller share it: whatever passes one of them is found by the other. An unknown variable is never a
-problem: the columns of a row are known only when it is read.
+Webhook and controller share it: whatever passes one of them is found by the other. For them an unknown variable is
+never a problem: its registry may be edited next. `steward lint`, which sees both files, uses `unknown_variables`.
 """
 
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
+from difflib import get_close_matches
 from itertools import islice
 from typing import Any, Final, NamedTuple
 
-from steward.gotemplate import TemplateError, check, explain
-from steward.tenants.api.lists import field_name, list_resources
-from steward.tenants.api.resource import TResource
+from steward.gotemplate import Report, TemplateError, check, explain
+from steward.tenants.api.lists import field_name
 from steward.tenants.api.scalars import UNSET
 from steward.tenants.api.template import TenantTemplateSpec
 from steward.tenants.errors import RenderError
@@ -24,31 +24,23 @@ from steward.tenants.objects.dependencies import (
 from steward.tenants.objects.ignore_fields import widened_lists
 from steward.tenants.objects.jsonpath import JsonPathError, parse_path
 from steward.tenants.rendering.object_shape import check_object, is_too_deep
+from steward.tenants.rendering.object_template import profile_cure
 from steward.tenants.rendering.variables import BUILT_IN
+from steward.tenants.rendering.when import constant_problem
+from steward.tenants.validation.for_each import for_each_problems, item_variables
+from steward.tenants.validation.generated_values import generate_problems
+from steward.tenants.validation.problems import Problem, ResourcePosition, resource_positions
+from steward.tenants.validation.required_fields import required_field_problems
 
+MAX_RESOURCES: Final = 500
+"""How many resources a template may have: the status of a Tenant records each, and has to fit into the Tenant."""
 MAX_TEXTS: Final = 5000
 """How many texts of a template may contain templates: parsing them blocks the process."""
 MAX_PROBLEMS: Final = 100
 """How many problems of texts are reported: more of them have one cause."""
 _SHOWN_IDS: Final = 10
-
-
-class Problem(NamedTuple):
-    """`line` counts from 1, `column` counts bytes from 0; both are None where the field is no template."""
-
-    field: str
-    message: str
-    line: int | None = None
-    column: int | None = None
-
-
-class ResourcePosition(NamedTuple):
-    """A resource, and its field in the manifest."""
-
-    field: str
-    resource: TResource
-    kind: str
-    """The kind that its list is meant for; empty for any kind."""
+_SIMILARITY: Final = 0.85
+"""How similar a misspelt kind is at least: ReplicaSet is no misspelt StatefulSet."""
 
 
 class TemplateText(NamedTuple):
@@ -58,25 +50,27 @@ class TemplateText(NamedTuple):
     """False for readyWhen, which reads the live object."""
 
 
-def resource_positions(spec: TenantTemplateSpec) -> list[ResourcePosition]:
-    return [
-        ResourcePosition(
-            f"spec.{where.field}[{resource.id}]", resource, where.kind.kind if where.kind else ""
-        )
-        for where, resource in list_resources(spec)
-    ]
-
-
 def validate_template(spec: TenantTemplateSpec, profile: str = "hermetic") -> list[Problem]:
     """All problems that make a template invalid."""
     found = resource_positions(spec)
     walkable = [position for position in found if not is_too_deep(position.resource.spec)]
     return [
+        *_count_problems(found),
         *_dependency_problems(found),
         *_object_problems(found),
+        *required_field_problems(found),
         *_ignore_fields_problems(found),
+        *_when_problems(found),
+        *for_each_problems(found),
+        *generate_problems(found),
         *_template_problems(walkable, profile),
     ]
+
+
+def _count_problems(found: list[ResourcePosition]) -> Iterator[Problem]:
+    if len(found) > MAX_RESOURCES:
+        message = f"has {len(found)} resources, and may have {MAX_RESOURCES}: make several templates of it"
+        yield Problem("spec", message)
 
 
 def _dependency_problems(found: list[ResourcePosition]) -> Iterator[Problem]:
@@ -116,6 +110,13 @@ def _ignore_fields_problems(found: Iterable[ResourcePosition]) -> Iterator[Probl
                 yield Problem(f"{position.field}.ignoreFields[{index}]", str(error))
 
 
+def _when_problems(found: Iterable[ResourcePosition]) -> Iterator[Problem]:
+    for position in found:
+        when = position.resource.when
+        if when is not UNSET and (problem := constant_problem(when)):
+            yield Problem(f"{position.field}.when", problem)
+
+
 def _template_problems(found: Iterable[ResourcePosition], profile: str) -> Iterator[Problem]:
     texts = [text for position in found for text in template_texts(position)]
     if len(texts) > MAX_TEXTS:
@@ -130,8 +131,7 @@ def _template_problems(found: Iterable[ResourcePosition], profile: str) -> Itera
 
 
 def _parse_problems(text: TemplateText, profile: str) -> Iterator[Problem]:
-    report = check(text.source, text.field, functions="tenants", profile=profile, missingkey="defaulted")
-    for problem in report.problems:
+    for problem in _report(text, profile).problems:
         message = _explained(problem.text, problem.line, problem.column, text.source)
         yield Problem(text.field, message, problem.line, problem.column)
 
@@ -140,7 +140,7 @@ def _explained(text: str, line: int, column: int | None, source: str) -> str:
     """The message with the line, a caret, and a suggestion."""
     error = TemplateError(text, line, column)
     error.source = source
-    return explain(error)
+    return explain(error) + profile_cure(text)
 
 
 def template_texts(position: ResourcePosition) -> Iterator[TemplateText]:
@@ -152,6 +152,7 @@ def template_texts(position: ResourcePosition) -> Iterator[TemplateText]:
         "labels_template",
         "annotations_template",
         "when",
+        "for_each",
         "spec",
     ):
         for field, source in _strings(getattr(resource, name), f"{position.field}.{field_name(name)}"):
@@ -189,9 +190,14 @@ def _wrong_list_advice(found: Iterable[ResourcePosition]) -> Iterator[Problem]:
     for position in found:
         kind = position.resource.spec.get("kind")
         if position.kind and isinstance(kind, str) and "{{" not in kind and kind != position.kind:
+            cure = f"did you mean {position.kind}?" if _is_similar(kind, position.kind) else "use manifests"
             yield Problem(
-                f"{position.field}.spec.kind", f"is a {kind} in a list of {position.kind}s; use manifests"
+                f"{position.field}.spec.kind", f"is {kind}, and this list is for kind {position.kind}: {cure}"
             )
+
+
+def _is_similar(kind: str, expected: str) -> bool:
+    return bool(get_close_matches(kind.lower(), [expected.lower()], 1, _SIMILARITY))
 
 
 def _widened_list_advice(found: Iterable[ResourcePosition]) -> Iterator[Problem]:
@@ -210,13 +216,44 @@ def _template_advice(
 ) -> Iterator[Problem]:
     for position in found:
         for text in template_texts(position):
-            report = check(
-                text.source, text.field, functions="tenants", profile=profile, missingkey="defaulted"
-            )
-            for use in report.non_repeatable:
-                message = f"{use.name} gives another result at every sync, and the object is then written every time"
+            report = _report(text, profile)
+            for use in () if position.resource.creation_policy == "Once" else report.non_repeatable:
+                message = (
+                    f"{use.name} gives another result at every sync, and the object is then written every time; "
+                    "creationPolicy: Once keeps the first"
+                )
                 yield Problem(text.field, message, use.line, use.column)
             for use in report.variables if known is not None and text.sees_row else ():
-                if known is not None and use.name.split(".")[0] not in known:
-                    message = f".{use.name} is no column of the registry: add it to extraValueMappings"
-                    yield Problem(text.field, message, use.line, use.column)
+                if known is not None and not _is_known(use.name, known, text, position):
+                    yield Problem(
+                        text.field, _unknown_variable_message(use.name, known), use.line, use.column
+                    )
+
+
+def unknown_variables(
+    spec: TenantTemplateSpec, mapped: Iterable[str], profile: str = "hermetic"
+) -> list[Problem]:
+    """Uses of variables that the registry does not have, and without which the template cannot be rendered."""
+    known = {*BUILT_IN, *mapped}
+    return [
+        Problem(text.field, _unknown_variable_message(use.name, known), use.line, use.column)
+        for position in resource_positions(spec)
+        for text in template_texts(position)
+        if text.sees_row
+        for use in _report(text, profile).required
+        if not _is_known(use.name, known, text, position)
+    ]
+
+
+def _is_known(variable: str, known: set[str], text: TemplateText, position: ResourcePosition) -> bool:
+    return variable.split(".", maxsplit=1)[0] in known | item_variables(text.field, position)
+
+
+def _unknown_variable_message(name: str, known: Iterable[str]) -> str:
+    similar = get_close_matches(name.split(".", maxsplit=1)[0], sorted(known), 1)
+    cure = f"did you mean .{similar[0]}?" if similar else "add it to extraValueMappings"
+    return f".{name} is no column of the registry: {cure}"
+
+
+def _report(text: TemplateText, profile: str) -> Report:
+    return check(text.source, text.field, functions="tenants", profile=profile, missingkey="defaulted")

@@ -42,6 +42,10 @@ def render(source: str, **data: object) -> str:
             '{{ toHost "https://u@h.x:8443/p?q=%41" }} {{ toHost "h.x:80/p" }} {{ toHost "h/p" }}',
             "h.x h.x h/p",
         ),
+        (
+            '[{{ toHost "http://:80" }}] [{{ toHost "http://:80/p" }}] [{{ toHost "mailto:x" }}]',
+            "[] [] [mailto]",
+        ),
         ('{{ trunc63 (repeat 70 "x") | len }}{{ trunc63 "ab" }}', "63ab"),
         (
             '{{ derivePassword 1 "nope" "p" "u" "s" }}{{ decryptAES "k" "" }}',

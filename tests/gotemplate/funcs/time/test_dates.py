@@ -15,6 +15,7 @@ def render(source: str, profile: str = "hermetic") -> str:
     ("source", "text"),
     [
         (f"{{{{ {DAY}.Weekday }}}} {{{{ {DAY}.Month }}}} {{{{ {DAY}.YearDay }}}}", "Monday February 34"),
+        (f"{{{{ {DAY}.Location }}}}", "UTC"),
         (f'{{{{ ({DAY}.AddDate 0 1 0).Format "Jan 2" }}}}', "Mar 3"),
         (f'{{{{ ({DAY}.Sub (dateModify "-36h" {DAY})).Hours }}}}', "36"),
         ('{{ dateInZone "15:04 MST" 0 "Asia/Tokyo" }} {{ htmlDateInZone 0 "Nope" }}', "09:00 JST 1970-01-01"),

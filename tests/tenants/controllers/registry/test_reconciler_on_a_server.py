@@ -198,3 +198,54 @@ def _delete(world: World, kind: str, name: str) -> None:
 def _until_adopted(world: World, version: str) -> None:
     until(lambda: world.get("configmap", "acme-kept")["data"]["version"] == version, world.tenants)
     until(lambda: _orphan_marks(world) == ("", ""), world.tenants)
+
+
+def test_a_when_that_is_neither_true_nor_false_keeps_the_object_and_names_the_template(
+    world: World, customers: Customers
+) -> None:
+    customers.add("acme", plan="true")
+    body = {"apiVersion": "v1", "kind": "ConfigMap", "data": {}}
+    extra = resource("extra", spec=body, nameTemplate="{{ .uid }}-extra", when="{{ .plan }}")
+    world.apply(sqlite_registry(), config_template(configMaps=[extra]))
+    until(lambda: world.get("configmap", "acme-extra"))
+
+    customers.run("UPDATE customers SET plan = 'hush-5812'")
+
+    tenant = {"kind": "tenant", "name": "acme-web-app"}
+    message = world.until_condition("Degraded", "True", **tenant)["message"]
+    assert message.startswith("TenantTemplate web-app, resource 'extra', when: renders another text")
+    until(lambda: any("TenantTemplate web-app" in note for note in world.events("TemplateRenderFailed")))
+    assert world.get("configmap", "acme-extra")
+    assert not any("hush-5812" in note for note in world.events("TemplateRenderFailed"))
+    assert "hush-5812" not in str(world.tenants()["acme-web-app"]["spec"])
+
+    customers.run("UPDATE customers SET plan = 'false'")
+    until(lambda: world.get("configmap", "acme-extra") is None)
+
+
+def test_a_password_that_is_made_once_stays_and_its_tenant_is_not_written_again(
+    world: World, customers: Customers
+) -> None:
+    customers.add("acme")
+    body = {"apiVersion": "v1", "kind": "Secret", "stringData": {"password": "{{ randAlphaNum 20 }}"}}
+    secret = resource("password", spec=body, nameTemplate="{{ .uid }}-password", creationPolicy="Once")
+    world.apply(sqlite_registry(templateProfile="full"), config_template(secrets=[secret]))
+    until(lambda: world.get("secret", "acme-password"))
+    password = world.get("secret", "acme-password")["data"]
+    before = {
+        name: world.get(*name) for name in [("tenant", "acme-web-app"), ("secret", "acme-web-app-values")]
+    }
+
+    # The table was read and written again twice.
+    for uid in ("umbrella", "initech"):
+        customers.add(uid)
+        until(lambda uid=uid: world.get("secret", f"{uid}-password"))
+
+    for name, found in before.items():
+        assert world.get(*name)["metadata"].get("generation") == found["metadata"].get("generation")
+        assert world.get(*name).get("data") == found.get("data")
+    customers.run("UPDATE customers SET plan = 'gold' WHERE id = 'acme'")
+    until(lambda: world.get("configmap", "acme-web-app")["data"]["plan"] == "gold")
+    values = world.get("secret", "acme-web-app-values")
+    assert values["data"] == before["secret", "acme-web-app-values"]["data"]
+    assert world.get("secret", "acme-password")["data"] == password

@@ -15,7 +15,7 @@ from steward.tenants import labels
 from steward.tenants.api.template import Rollout, TenantTemplateSpec
 from steward.tenants.controllers.registry.rollout_progress import MAX_SINGLE_READS
 from steward.tenants.controllers.registry.rollouts import RolloutBatch, RolloutHistory, Rollouts
-from steward.tenants.rendering.render import prepare_template
+from steward.tenants.rendering.prepared_template import prepare_template
 from steward.tenants.rendering.tenant_manifest import ActiveTemplate, DesiredTenant
 from steward.tenants.sources.rows import Row
 from steward.tenants.views import Tenant

@@ -13,7 +13,7 @@ from steward.runtime.plan.steps import Apply, Delete, Plan
 from steward.tenants import labels as tenant_labels
 from steward.tenants.api.template import TenantTemplateSpec
 from steward.tenants.controllers.registry.tenant_writer import TenantWriter
-from steward.tenants.rendering.render import prepare_template
+from steward.tenants.rendering.prepared_template import prepare_template
 from steward.tenants.rendering.tenant_manifest import ActiveTemplate, DesiredTenant
 from steward.tenants.sources.rows import Row
 from tests.tenants.support.manifests import Manifest, resource, template

@@ -8,6 +8,7 @@ from steward.tenants.api.tenant import TenantSpec, TenantStatus
 from steward.tenants.controllers.common.document import TenantDocument
 from steward.tenants.controllers.tenant.deletion import (
     DeletionProgress,
+    deletion_progress,
     is_forced,
     is_remaining,
     levels_to_delete,
@@ -113,3 +114,24 @@ def test_an_unreadable_object_blocks_the_deletion_only_if_it_was_applied(
         AppliedRef("v1", "ConfigMap", "saas", "first", "a"), is_gone=False, problem="no", is_hidden=is_hidden
     )
     assert is_remaining(denied, document(CHAIN, status)) is expected
+
+
+GONE_LATER = PruneResult(AppliedRef("v1", "ConfigMap", "saas", "first", "a"), is_gone=False)
+FAILED = GONE_LATER._replace(problem="may not delete configmaps")
+PROTECTED = GONE_LATER._replace(problem="is protected", is_denied=True)
+
+
+@pytest.mark.parametrize(
+    ("remaining", "expected"),
+    [
+        ([PROTECTED], True),
+        ([PROTECTED, GONE_LATER], True),
+        ([PROTECTED, FAILED], False),
+        ([GONE_LATER], False),
+    ],
+    ids=["protected", "one-is-terminating", "one-has-failed", "all-are-terminating"],
+)
+def test_a_deletion_waits_for_permission_only_if_nothing_has_failed(
+    remaining: list[PruneResult], expected: bool
+) -> None:
+    assert deletion_progress(remaining).is_denied is expected

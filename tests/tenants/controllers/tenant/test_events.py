@@ -3,13 +3,14 @@
 import pytest
 
 from steward.kube.objects.conditions import Condition
-from steward.kube.objects.kinds import Key, Ref
+from steward.kube.objects.kinds import CONFIG_MAP, Key, Ref
 from steward.runtime.plan.steps import Emit, Plan
 from steward.tenants import reasons
 from steward.tenants.cache_rules import TENANT_KIND
 from steward.tenants.controllers.tenant.events import (
     progress_warnings,
     ready_events,
+    restored_events,
     warning_events,
     warnings_before_start,
 )
@@ -50,3 +51,15 @@ def test_ready_is_emitted_on_the_transition() -> None:
     assert event_texts(ready_events(ACME, not_yet, [DESPITE])) == ["TenantReady all 1 resources are ready"]
     assert ready_events(ACME, ready, [DESPITE]) == ()
     assert ready_events(ACME, not_yet, [DESPITE, FAILED]) == ()
+
+
+def test_everything_that_is_put_back_is_one_event() -> None:
+    changed = [Ref(CONFIG_MAP, Key("shop", f"c{number}")) for number in range(5)]
+    assert restored_events(ACME, []) == ()
+    assert event_texts(restored_events(ACME, changed[:1])) == [
+        "DriftReverted put back what others changed or deleted: ConfigMap shop/c0"
+    ]
+    assert event_texts(restored_events(ACME, changed)) == [
+        "DriftReverted put back what others changed or deleted: "
+        "ConfigMap shop/c0, ConfigMap shop/c1, ConfigMap shop/c2 and 2 more"
+    ]

@@ -1,11 +1,9 @@
 from typing import Any
 
-import msgspec
 import pytest
 
 from steward.kube.objects.readiness import NotReady, Ready
-from steward.kube.objects.readiness_views import ReadinessView
-from steward.tenants.controllers.tenant.observe import evaluate_ready_when, ingress_readiness
+from steward.tenants.controllers.tenant.observe import evaluate_ready_when
 
 LIVE: dict[str, Any] = {"status": {"phase": "Running", "replicas": 2}, "spec": {"replicas": 2}}
 
@@ -66,16 +64,3 @@ def test_no_message_has_text_of_the_live_object(rule: str) -> None:
 )
 def test_a_message_has_the_verdict_or_the_position_of_an_error(rule: str, message: str) -> None:
     assert evaluate_ready_when(rule, LIVE) == NotReady(message)
-
-
-@pytest.mark.parametrize(
-    ("status", "is_ready"),
-    [
-        ({}, False),
-        ({"loadBalancer": {"ingress": [{"ip": "10.0.0.1"}]}}, True),
-        ({"conditions": [{"type": "Ready", "status": "True"}]}, True),
-    ],
-)
-def test_an_ingress_is_ready_when_it_can_be_reached(status: dict[str, Any], is_ready: bool) -> None:
-    ingress = msgspec.convert({"spec": {"rules": [{}]}, "status": status}, ReadinessView)
-    assert isinstance(ingress_readiness(ingress), Ready if is_ready else NotReady)

@@ -107,6 +107,11 @@ def test_manual_edits_are_reverted_and_a_manager_that_keeps_editing_is_named(fle
     fleet.until(lambda: fleet.get("deployment", "acme-app")["spec"]["replicas"] == 2, "two replicas again")
     fleet.kubectl("delete", "configmap", "acme-config", *where)
     fleet.until(lambda: fleet.get("configmap", "acme-config"), "the ConfigMap to be back")
+    for put_back in (f"Deployment {fleet.namespace}/acme-app", f"ConfigMap {fleet.namespace}/acme-config"):
+        fleet.until(
+            lambda put_back=put_back: any(put_back in each["note"] for each in fleet.events("DriftReverted")),
+            f"an event that names {put_back}",
+        )
     port = '[{"op": "replace", "path": "/spec/ports/0/port", "value": 8080}]'
     fleet.kubectl("patch", "service", "acme-web", "--type=json", "-p", port, *where)
     ports = [80]

@@ -1,8 +1,11 @@
-from steward.kube.objects.kinds import Key
+import pytest
+
+from steward.kube.objects.kinds import CONFIG_MAP, Key, Ref
 from steward.tenants.api.tenant import AppliedObject
 from steward.tenants.controllers.tenant.state import (
     ApplyRecord,
     NamespaceDependents,
+    TenantState,
     TenantStates,
     updated_record,
 )
@@ -70,3 +73,16 @@ def test_tenants_depend_on_the_namespaces_of_their_last_reconcile() -> None:
     dependents.set(acme, frozenset())
     dependents.set(bolt, frozenset())
     assert vars(NamespaceDependents()) == vars(dependents)
+
+
+@pytest.mark.parametrize(
+    ("settled", "changed", "is_restored"),
+    [(3, True, True), (3, False, False), (2, True, False), (0, True, False)],
+)
+def test_a_write_puts_back_only_what_this_process_saw_ready_in_this_generation(
+    settled: int, changed: bool, is_restored: bool
+) -> None:
+    state = TenantState("t", settled_generation=settled)
+    ref = Ref(CONFIG_MAP, Key("shop", "config"))
+    state.note_applied(ref, 3, changed=changed)
+    assert state.restored == ([ref] if is_restored else [])

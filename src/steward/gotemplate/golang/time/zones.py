@@ -97,8 +97,8 @@ def local() -> Location:
     return _LOCAL
 
 
-# Not the UTC above: its name and `%#v` tell the two apart.
-_LOCAL = Location("Local", (Zone("UTC", 0),))
+# Not the UTC above: `%#v` tells the two apart. Go calls it UTC, too, where the machine sets no zone.
+_LOCAL = Location("UTC", (Zone("UTC", 0),))
 
 
 def _read(path: Path) -> bytes | None:

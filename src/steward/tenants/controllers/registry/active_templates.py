@@ -13,8 +13,9 @@ from steward.tenants.api.template import TenantTemplateSpec
 from steward.tenants.controllers.common.context import TenantsContext
 from steward.tenants.controllers.template.active_revision import active_revision
 from steward.tenants.errors import RenderError
-from steward.tenants.rendering.render import prepare_template
+from steward.tenants.rendering.prepared_template import prepare_template
 from steward.tenants.rendering.tenant_manifest import ActiveTemplate
+from steward.tenants.status.pause import is_paused
 from steward.tenants.views import Revision, Template
 
 BY_REGISTRY = "templates of a registry"
@@ -52,21 +53,28 @@ class ActiveTemplates:
         """The names of templates that do not exist (yet)."""
         return frozenset(name for name in names if self._templates.get(Key(namespace, name)) is None)
 
+    def paused(self, registry: Key) -> frozenset[str]:
+        """The names of templates whose Tenants are neither written nor deleted."""
+        found = (each for each in self.templates_of(registry) if is_paused(each.spec))
+        return frozenset(each.metadata.name for each in found)
+
     def version(self, registry: Key) -> object:
         """Changes whenever the same rows may make other Tenants."""
         return tuple(sorted(map(self._template_version, self.templates_of(registry))))
 
-    def _template_version(self, template: Template) -> tuple[str, int, bool]:
+    def _template_version(self, template: Template) -> tuple[str, int, bool, bool]:
         meta = template.metadata
         current = active_revision(self._revisions, meta)
-        return meta.uid, current.revision if current else 0, meta.deletion_timestamp is not None
+        is_terminating = meta.deletion_timestamp is not None
+        return meta.uid, current.revision if current else 0, is_terminating, is_paused(template.spec)
 
     def active(self, registry: Key, profile: str) -> list[ActiveTemplate]:
-        """The templates that rows are rendered with: those with an active revision that are not terminating."""
+        """The templates that rows are rendered with: those with an active revision that are neither terminating nor
+        paused."""
         found = [
             self._parse(template, profile)
             for template in self.templates_of(registry)
-            if template.metadata.deletion_timestamp is None
+            if template.metadata.deletion_timestamp is None and not is_paused(template.spec)
         ]
         return [each for each in found if each is not None]
 
@@ -92,7 +100,8 @@ def _parse_revision(name: str, revision: Revision, profile: str) -> ActiveTempla
     version = sha256(
         f"{revision.revision}/{profile}/".encode() + msgspec.json.encode(revision.data)
     ).hexdigest()
-    return ActiveTemplate(name, revision.revision, version, spec, prepared, profile == "hermetic")
+    is_repeatable = all(each.is_repeatable or each.is_rendered_once for each in prepared)
+    return ActiveTemplate(name, revision.revision, version, spec, prepared, is_repeatable)
 
 
 def registry_index_values(template: Template) -> list[str]:

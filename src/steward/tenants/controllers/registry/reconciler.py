@@ -40,6 +40,7 @@ from steward.tenants.sources.limits import table_bytes
 from steward.tenants.sources.reader import SourceEnvironment
 from steward.tenants.sources.rows import Rows, registry_columns
 from steward.tenants.status.conditions import previous_stall, read_conditions
+from steward.tenants.status.pause import MESSAGE, is_paused, is_reported, paused_status
 from steward.tenants.status.registry import RegistryObservation, registry_status, warning_events
 from steward.tenants.validation.registry import parse_registry
 from steward.tenants.views import Registry, Revision, Template, Tenant
@@ -119,11 +120,14 @@ class RegistryReconciler:
     async def _reconcile(self, registry: Registry, state: RegistryState) -> Result:
         """Migrate, sync, start a read, report."""
         key = key_of(registry)
-        await self._remove_former_owners(key)
+        if not is_paused(registry.spec):
+            await self._remove_former_owners(key)
         spec, problems = parse_registry(registry)
         if spec is None:
             await self._report(registry, self._observe(registry, state)._replace(problems=problems))
             return DONE
+        if is_paused(registry.spec):
+            return await self._report_pause(registry)
         plan = add_finalizer(Ref(REGISTRY, key), registry.metadata, labels.REGISTRY_FINALIZER)
         await self._execute(plan, key)
         sync = self._sync(registry, spec, state)
@@ -135,6 +139,15 @@ class RegistryReconciler:
             self.table_reads.wake_after(key, state.next_sync - self.context.clock.monotonic())
             raise state.write_failure
         return self._next_reconcile(state)
+
+    async def _report_pause(self, registry: Registry) -> Result:
+        """A read that runs is dropped; the end of the pause starts another one."""
+        key, ref = key_of(registry), Ref(REGISTRY, key_of(registry))
+        self.table_reads.forget(key)
+        status = paused_status(registry.status, registry.metadata.generation, self.context.now())
+        event = () if is_reported(registry.status) else (Emit(ref, reasons.PAUSED, MESSAGE),)
+        await self._execute((*event, Status(ref, status)), key)
+        return DONE
 
     async def _remove_former_owners(self, key: Key) -> None:
         """One step at a time, at every reconcile: a Tenant that cannot be written does not affect the others."""

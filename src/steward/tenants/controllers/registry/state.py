@@ -9,7 +9,8 @@ from typing import Any, NamedTuple
 import msgspec
 
 from steward.kube.errors import KubeError
-from steward.tenants.api.registry import HeldDeletion, RejectedRow
+from steward.tenants.api.registry import RejectedRow
+from steward.tenants.api.status import HeldDeletion
 from steward.tenants.controllers.registry.table_reads import SyncInputs
 from steward.tenants.controllers.registry.tenant_writer import TenantWriter
 from steward.tenants.guard.approval import DeletionHold, HoldReason

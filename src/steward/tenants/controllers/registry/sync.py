@@ -39,6 +39,7 @@ from steward.tenants.rendering.tenant_manifest import DesiredTenant
 from steward.tenants.sources.factory import source_identity
 from steward.tenants.sources.rows import RowRejection, Rows, registry_columns, rows_digest
 from steward.tenants.status.conditions import read_conditions
+from steward.tenants.status.pause import unpaused
 from steward.tenants.views import Registry
 
 JITTER: Final = 0.1
@@ -116,7 +117,7 @@ class RegistrySyncer:
         meta, key = registry.metadata, key_of(registry)
         fleet = self._fleets.tenants_of(key)
         guard_input = GuardInput(
-            tenants=guarded_tenants(fleet),
+            tenants=guarded_tenants(unpaused(fleet, self._templates.paused(key))),
             policy=registry_guard_policy(spec),
             other_registry_templates=self._templates.using_other_registry(
                 key, {tenant.spec.template_ref for tenant in fleet}

@@ -6,7 +6,9 @@ from collections.abc import Awaitable, Callable
 from typing import NamedTuple
 
 from steward.kube.clock import Clock
-from steward.kube.objects.kinds import Key
+from steward.kube.objects.kinds import Key, Ref
+from steward.runtime.observability import tracing
+from steward.tenants.cache_rules import REGISTRY
 from steward.tenants.errors import BrokenRead, SourceError
 from steward.tenants.sources.rows import Rows
 
@@ -85,7 +87,8 @@ class TableReads:
         started_at = self._clock.now()
         rows, error = None, None
         try:
-            rows = await read()
+            with tracing.span("TenantRegistry.ReadTable", Ref(REGISTRY, key)):
+                rows = await read()
         except SourceError as found:
             error = found
         except Exception as found:

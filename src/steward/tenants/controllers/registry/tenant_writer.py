@@ -20,6 +20,7 @@ from steward.tenants import reasons
 from steward.tenants.cache_rules import REGISTRY, TENANT_KIND
 from steward.tenants.controllers.common.context import TenantsContext
 from steward.tenants.controllers.common.migration import remove_content_steps
+from steward.tenants.controllers.registry.earlier_renderings import read_earlier
 from steward.tenants.errors import RenderError, TooLarge, ValuesSecretConflict
 from steward.tenants.names import values_secret
 from steward.tenants.rendering.render import RenderedTenant, render
@@ -157,14 +158,16 @@ class TenantWriter:
         variables = row_variables(desired.row, registry.name, desired.template.name)
         if log.isEnabledFor(logging.DEBUG):
             log.debug("rendering Tenant %s", key, extra={"inputs": mask_values(variables)})
+        earlier = await read_earlier(self._context, key, desired.template)
+        identity = tenant_identity(desired, registry)
         try:
-            rendered = render(desired.template.prepared, variables, tenant_identity(desired, registry))
+            rendered = render(desired.template.prepared, variables, identity, earlier)
         except TooLarge:
             raise
         except RenderError as error:
             failed = Apply(render_failure_manifest(desired, registry, error))
             await self._execute(
-                (*self._migration_steps(key), failed, *_render_failure_event(registry, error)), key
+                (*self._migration_steps(key), failed, *_render_failure_event(registry, desired, error)), key
             )
         else:
             self._context.documents.add_payload(key, rendered.payload)
@@ -221,9 +224,10 @@ def describe_mistake(desired: DesiredTenant, error: Exception) -> str:
     return f"its Tenant cannot be written ({type(error).__name__}): the operator's log has the details"
 
 
-def _render_failure_event(registry: ObjectMeta, error: RenderError) -> Plan:
+def _render_failure_event(registry: ObjectMeta, desired: DesiredTenant, error: RenderError) -> Plan:
     ref = Ref(REGISTRY, Key(registry.namespace, registry.name))
-    return (Emit(ref, reasons.TEMPLATE_RENDER_FAILED, str(error), EventType.WARNING),)
+    message = f"Tenant {desired.name}: TenantTemplate {desired.template.name}, {error}"
+    return (Emit(ref, reasons.TEMPLATE_RENDER_FAILED, message, EventType.WARNING),)
 
 
 def _while_current(

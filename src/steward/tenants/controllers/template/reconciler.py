@@ -29,8 +29,10 @@ from steward.tenants.controllers.template.active_revision import activation_step
 from steward.tenants.fleet.fleet import count_tenants, template_index_values
 from steward.tenants.objects.permissions import CLUSTER_SCOPE
 from steward.tenants.status.conditions import has_changed, read_conditions
+from steward.tenants.status.pause import MESSAGE, is_paused, is_reported
 from steward.tenants.status.template import TemplateObservation, template_status, valid_condition
-from steward.tenants.validation.template import Problem, validate_template
+from steward.tenants.validation.problems import Problem
+from steward.tenants.validation.template import validate_template
 from steward.tenants.views import Registry, Template, Tenant
 
 BY_REGISTRY = "templates of a registry"
@@ -106,15 +108,17 @@ class TenantTemplateReconciler:
         ref = Ref(TEMPLATE, key_of(template))
         problems = self._problems(template)
         current = active_revision(self.revisions, meta)
-        is_new = not problems and (current is None or current.revision != meta.generation)
+        is_outdated = current is None or current.revision != meta.generation
+        is_new = is_outdated and not problems and not is_paused(template.spec)
         observation = self._observe(template)._replace(
             problems=problems,
-            active_generation=meta.generation if not problems else current.revision if current else 0,
+            active_generation=meta.generation if is_new else current.revision if current else 0,
         )
         return (
             *add_finalizer(ref, meta, labels.TEMPLATE_FINALIZER),
             *(activation_steps(self.revisions, meta, template.spec) if is_new else ()),
             *_validation_events(ref, observation, template.status),
+            *_pause_events(ref, observation, template.status),
             Status(ref, template_status(observation, template.status, self.context.now())),
         )
 
@@ -153,6 +157,7 @@ class TenantTemplateReconciler:
             template.metadata,
             counts=count_tenants(self._tenants(template)),
             rollout=self._rollout(template),
+            is_paused=is_paused(template.spec),
             is_unrestricted=is_open and not template.spec.get("serviceAccountName"),
         )
 
@@ -202,6 +207,12 @@ def _validation_events(ref: Ref, observation: TemplateObservation, previous: dic
     missing = any(problem.field == "spec.registryId" for problem in observation.problems)
     reason = reasons.REGISTRY_NOT_FOUND if missing and len(observation.problems) == 1 else condition.reason
     return (Emit(ref, reason, condition.message, kind),)
+
+
+def _pause_events(ref: Ref, observation: TemplateObservation, previous: dict[str, Any]) -> Plan:
+    if not observation.is_paused or is_reported(previous):
+        return ()
+    return (Emit(ref, reasons.PAUSED, MESSAGE),)
 
 
 def recorded_rollout(template: Template) -> RolloutStatus | None:

@@ -177,6 +177,7 @@ class ObjectApplier:
         done = ApplyRecord(live.meta.uid, changed, context.generation, to_timestamp(self._clock.now()))
         record = updated_record(desired.applied_object(), context.state.records.get(desired.ref), done)
         context.state.records[desired.ref] = record
+        context.state.note_applied(desired.ref, context.generation, changed=changed)
         readiness = await self.reader.resource_readiness(desired.resource, desired.ref, live)
         changed_at = done.now if record.changed_at is UNSET else record.changed_at
         progress = resource_progress(
@@ -208,6 +209,7 @@ class ObjectApplier:
         fields = ", ".join(immutable_fields(error))
         message = f"{desired.ref} is recreated: {fields} cannot be changed on an existing object"
         await context.write(Delete(desired.ref, live.meta.uid, message))
+        context.state.settled_generation = 0
         await context.write(Emit(context.tenant, reasons.RESOURCE_RECREATED, message))
         return ResourceProgress(desired.id, ResourceState.WAITING, message, SOON)
 

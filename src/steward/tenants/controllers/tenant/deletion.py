@@ -28,6 +28,13 @@ from steward.tenants.objects.orphans import AppliedRef, applied_ref
 from steward.tenants.status.tenant import TenantProblem, deletion_status, problem_status
 
 WAIT_SECONDS: Final = 1.0
+DENIED_RETRY_SECONDS: Final = 30.0
+"""A change of the object triggers the next attempt earlier."""
+_DELETION_REASONS: Final = (
+    reasons.TENANT_DELETING,
+    reasons.TENANT_DELETION_DENIED,
+    reasons.TENANT_DELETION_FAILED,
+)
 
 
 class DeletionFailed(KubeError):
@@ -39,6 +46,8 @@ class DeletionProgress(NamedTuple):
 
     remaining: tuple[AppliedRef, ...] = ()
     problems: tuple[str, ...] = ()
+    is_denied: bool = False
+    """Admission denies the deletion of all of these: no failure, an object is protected."""
 
     @property
     def is_complete(self) -> bool:
@@ -83,11 +92,16 @@ class TenantDeletion:
 
     def _is_reported(self, document: TenantDocument) -> bool:
         """Whether the status reports the deletion already: then the event was emitted before."""
+        return self._reported_reason(document) in _DELETION_REASONS
+
+    def _reported_reason(self, document: TenantDocument) -> str:
         ready = find_condition(self._reporter.previous_status(document).conditions, READY)
-        return ready is not None and ready.reason in (reasons.TENANT_DELETING, reasons.TENANT_DELETION_FAILED)
+        return "" if ready is None else ready.reason
 
     async def _report_progress(self, document: TenantDocument, progress: DeletionProgress) -> Result:
         """The start of the deletion and failures are reported at once, the objects that remain only after a while."""
+        if progress.is_denied:
+            return await self._wait_for_permission(document, progress.message)
         if progress.problems:
             await self._fail(document, progress.message)
         status = deletion_status(self._reporter.previous_status(document), progress.message)
@@ -95,6 +109,14 @@ class TenantDeletion:
         if not is_reported or not self._reporter.throttle_seconds(document.ref, status):
             await self._executor.execute((Status(document.ref, status),), document.ref)
         return RequeueAfter(WAIT_SECONDS)
+
+    async def _wait_for_permission(self, document: TenantDocument, message: str) -> Result:
+        reason = reasons.TENANT_DELETION_DENIED
+        is_new = self._reported_reason(document) != reason
+        denied = (Emit(document.ref, reason, message, EventType.WARNING),) * is_new
+        status = deletion_status(self._reporter.previous_status(document), message, reason)
+        await self._executor.execute((*denied, Status(document.ref, status)), document.ref)
+        return RequeueAfter(DENIED_RETRY_SECONDS)
 
     async def _fail(self, document: TenantDocument, message: str) -> NoReturn:
         failed = Emit(document.ref, reasons.TENANT_DELETION_FAILED, message, EventType.WARNING)
@@ -112,9 +134,17 @@ async def delete_objects(
         results = await pruner.prune(level, context)
         remaining = [each for each in results if is_remaining(each, document)]
         if remaining and not is_forced(document):
-            problems = tuple(each.problem for each in remaining if each.problem)
-            return DeletionProgress(tuple(each.applied for each in remaining), problems)
+            return deletion_progress(remaining)
     return DeletionProgress()
+
+
+def deletion_progress(remaining: list[PruneResult]) -> DeletionProgress:
+    problems = [each for each in remaining if each.problem]
+    return DeletionProgress(
+        tuple(each.applied for each in remaining),
+        tuple(each.problem for each in problems),
+        bool(problems) and all(each.is_denied for each in problems),
+    )
 
 
 def is_forced(document: TenantDocument) -> bool:

@@ -8,7 +8,7 @@ from steward.runtime.plan.steps import Emit, EventType, Plan
 from steward.tenants import reasons
 from steward.tenants.controllers.tenant.state import WarningEvent
 from steward.tenants.status.progress import ResourceProgress, ResourceState
-from steward.tenants.status.tenant import CONFLICTED, DEGRADED, TenantProblem
+from steward.tenants.status.tenant import CONFLICTED, DEGRADED, MAX_NAMED, TenantProblem
 
 
 def progress_warnings(progress: Sequence[ResourceProgress]) -> frozenset[WarningEvent]:
@@ -49,3 +49,13 @@ def ready_events(tenant: Ref, previous: Conditions, progress: Sequence[ResourceP
     if not is_ready or is_true(previous, READY):
         return ()
     return (Emit(tenant, reasons.TENANT_READY, f"all {len(progress)} resources are ready"),)
+
+
+def restored_events(tenant: Ref, restored: Sequence[Ref]) -> Plan:
+    """One event for all objects of a reconcile."""
+    if not restored:
+        return ()
+    named = ", ".join(map(str, restored[:MAX_NAMED]))
+    more = f" and {len(restored) - MAX_NAMED} more" if len(restored) > MAX_NAMED else ""
+    message = f"put back what others changed or deleted: {named}{more}"
+    return (Emit(tenant, reasons.DRIFT_REVERTED, message),)

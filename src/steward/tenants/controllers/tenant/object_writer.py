@@ -6,15 +6,17 @@ that manager, and is a conflict unless conflictPolicy is Force.
 """
 
 import logging
+from collections.abc import Iterable
 from contextlib import suppress
 
 from steward.kube.clock import Clock
 from steward.kube.errors import FieldConflict, Invalid, NotFound
-from steward.kube.objects.kinds import Manifest
+from steward.kube.objects.kinds import SECRET, Manifest
 from steward.kube.objects.meta import Metadata
 from steward.kube.objects.patches import MergePatch
 from steward.runtime.plan.executor import WRITES, StepEffect
 from steward.runtime.plan.steps import Apply, Create, Patch
+from steward.tenants.api.resource import GeneratedValue
 from steward.tenants.api.scalars import UNSET
 from steward.tenants.controllers.tenant.apply_context import ApplyContext, was_applied
 from steward.tenants.controllers.tenant.conflict_policy import (
@@ -22,9 +24,10 @@ from steward.tenants.controllers.tenant.conflict_policy import (
     FieldOwners,
     OwnershipConflict,
 )
-from steward.tenants.controllers.tenant.ignore_fields import IgnoredFieldSeeder
+from steward.tenants.controllers.tenant.ignore_fields import IgnoredFieldSeeder, apply_entry
 from steward.tenants.controllers.tenant.merge_replace import ObjectPatcher, PatchAccess
 from steward.tenants.controllers.tenant.observe import ObjectReader, ObservedObject
+from steward.tenants.labels import FIELD_MANAGER
 from steward.tenants.objects.desired import DesiredObject, tracking_labels
 from steward.tenants.objects.ignore_fields import ignored_paths, without_fields
 from steward.tenants.objects.orphans import adoption_patch
@@ -36,6 +39,7 @@ from steward.tenants.objects.ownership import (
     may_touch,
 )
 from steward.tenants.objects.patches import changed_paths
+from steward.tenants.rendering.generated_values import generated_values, keep_live_values
 
 log = logging.getLogger(__name__)
 
@@ -99,6 +103,8 @@ class ObjectWriter:
     async def write(
         self, desired: DesiredObject, context: ApplyContext, live: ObservedObject | None
     ) -> StepEffect:
+        if live is not None and generated_values(desired.resource):
+            desired = await self._keep_generated_values(desired)
         if desired.resource.patch_strategy != "apply":
             return await self._patch(desired, context, live)
         expressions = desired.resource.ignore_fields
@@ -110,6 +116,16 @@ class ObjectWriter:
         applied = await self._apply(without_fields(desired.manifest, places), desired, context, live)
         await seeder.release(desired.manifest, places)
         return seeded if seeded in WRITES else applied
+
+    async def _keep_generated_values(self, desired: DesiredObject) -> DesiredObject:
+        """With the generated values of the live Secret: whatever is in use is never replaced by the operator."""
+        live = await self._reader.read_manifest(desired.ref)
+        if live is None or desired.ref.kind != SECRET:
+            return desired
+        values = generated_values(desired.resource)
+        taken = _taken_keys(live, values) if desired.resource.patch_strategy == "apply" else ()
+        manifest = keep_live_values(desired.manifest, values, live, taken)
+        return desired._replace(manifest=manifest, live_version=live["metadata"]["resourceVersion"])
 
     async def _patch(
         self, desired: DesiredObject, context: ApplyContext, live: ObservedObject | None
@@ -130,14 +146,14 @@ class ObjectWriter:
     ) -> StepEffect:
         forced: FieldOwners = ()
         try:
-            return await context.write(Apply(manifest, force=False))
+            return await context.write(Apply(manifest, force=False, resource_version=desired.live_version))
         except FieldConflict as error:
             forced = self._fields_to_take(desired, context, error)
         except Invalid:
             if not was_applied(desired, context):
                 raise
         # Only a forced apply is repaired when fields that other managers left make the API server reject it.
-        effect = await context.write(Apply(manifest, force=True))
+        effect = await context.write(Apply(manifest, force=True, resource_version=desired.live_version))
         log.debug("took back fields of %s", desired.ref)
         if forced and live is not None and may_touch(live.meta, context.owner):
             await context.warn_of_force(fields_taken_message(desired.ref, forced))
@@ -151,3 +167,9 @@ class ObjectWriter:
             return self._policy.require_fields(desired, error)
         self._policy.note_fields_taken(desired.ref, foreign_managers(error))
         return ()
+
+
+def _taken_keys(live: Manifest, values: Iterable[GeneratedValue]) -> frozenset[str]:
+    """The generated keys that other managers own: applying them too would be a write that changes nothing."""
+    owned = (apply_entry(live, FIELD_MANAGER) or {}).get("f:data") or {}
+    return frozenset(value.key for value in values if f"f:{value.key}" not in owned)

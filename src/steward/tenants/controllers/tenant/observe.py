@@ -4,19 +4,24 @@ A cache holds only objects with a Tenant's label, so an object that it does not 
 Such an object is created by a call that fails if it exists, or read from the API server.
 """
 
-from typing import Any, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from steward.gotemplate import TemplateError, parse
 from steward.kube.client.client import Client
 from steward.kube.errors import NotFound
-from steward.kube.objects.conditions import READY, is_true
-from steward.kube.objects.kinds import INGRESS, Kind, Manifest, Ref
+from steward.kube.objects.kinds import PERSISTENT_VOLUME_CLAIM, Kind, Manifest, Ref
 from steward.kube.objects.meta import HasMetadata, Metadata, ObjectMeta
 from steward.kube.objects.readiness import READY_NOW, NotReady, Readiness, readiness
 from steward.kube.objects.readiness_views import CustomReadinessView, ReadinessView, readiness_view
 from steward.tenants.api.resource import TResource
 from steward.tenants.api.scalars import UNSET
 from steward.tenants.controllers.common.child_watches import ChildWatches
+from steward.tenants.controllers.tenant.storage_classes import StorageClasses
+
+_UNKNOWN_CLASS: Final = (
+    "is not bound to a volume, and the operator may not read its StorageClass; set waitForReady: false if that binds "
+    "with WaitForFirstConsumer"
+)
 
 
 class ObservedObject(NamedTuple):
@@ -24,24 +29,27 @@ class ObservedObject(NamedTuple):
 
     meta: ObjectMeta
     readiness: Readiness
+    storage_class: str = ""
+    """Of a PersistentVolumeClaim."""
 
 
 class ObjectReader:
-    def __init__(self, client: Client, watches: ChildWatches) -> None:
+    def __init__(self, client: Client, watches: ChildWatches, classes: StorageClasses) -> None:
         self._client = client
         self._watches = watches
+        self._classes = classes
 
     async def read(self, ref: Ref) -> ObservedObject | None:
         """From the cache, or from the API server if the cache does not hold it."""
         live = self._watches.get(*ref)
         if live is None:
             live = await self._read_view(ref)
-        return None if live is None else ObservedObject(live.metadata, _readiness(ref, live))
+        return None if live is None else _observe(ref, live)
 
     def read_cached(self, ref: Ref) -> ObservedObject | None:
         """Without a request: the cache holds the answer to the operator's own last write."""
         cached = self._watches.get(*ref)
-        return None if cached is None else ObservedObject(cached.metadata, _readiness(ref, cached))
+        return None if cached is None else _observe(ref, cached)
 
     async def read_manifest(self, ref: Ref) -> Manifest | None:
         """The complete object from the API server."""
@@ -68,13 +76,31 @@ class ObjectReader:
     async def resource_readiness(self, resource: TResource, ref: Ref, live: ObservedObject) -> Readiness:
         """By the resource's `readyWhen` where it has one."""
         if resource.ready_when is UNSET or not resource.has_readiness_rule:
-            return live.readiness
+            return (
+                await self._claim_readiness(live)
+                if _may_await_consumer(resource, ref, live)
+                else live.readiness
+            )
         if live.meta.deletion_timestamp is not None:
             return live.readiness
         manifest = await self.read_manifest(ref)
         return (
             NotReady("is deleted") if manifest is None else evaluate_ready_when(resource.ready_when, manifest)
         )
+
+    async def _claim_readiness(self, claim: ObservedObject) -> Readiness:
+        """A claim that its first pod binds counts as ready before: otherwise a dependent with that pod would wait for
+        ever. The pod is not ready before the claim is bound, so the Tenant is not either."""
+        binds_on_first_use = await self._classes.binds_on_first_use(claim.storage_class)
+        if binds_on_first_use is None:
+            return NotReady(_UNKNOWN_CLASS)
+        return READY_NOW if binds_on_first_use else claim.readiness
+
+
+def _may_await_consumer(resource: TResource, ref: Ref, live: ObservedObject) -> bool:
+    is_claim = ref.kind == PERSISTENT_VOLUME_CLAIM and bool(live.storage_class)
+    is_unbound = isinstance(live.readiness, NotReady) and live.meta.deletion_timestamp is None
+    return is_claim and is_unbound and resource.wait_for_ready
 
 
 def evaluate_ready_when(template: str, live: dict[str, Any]) -> Readiness:
@@ -98,18 +124,14 @@ def _position(error: TemplateError) -> str:
     return f" at line {error.line}{column}" if error.line else ""
 
 
+def _observe(ref: Ref, live: HasMetadata) -> ObservedObject:
+    storage_class = live.spec.storage_class_name if isinstance(live, ReadinessView) else ""
+    return ObservedObject(live.metadata, _readiness(ref, live), storage_class)
+
+
 def _readiness(ref: Ref, live: Any) -> Readiness:
-    if ref.kind == INGRESS and isinstance(live, ReadinessView) and live.metadata.deletion_timestamp is None:
-        return ingress_readiness(live)
     if isinstance(live, ReadinessView | CustomReadinessView):
         return readiness(ref.kind, live)
     if isinstance(live, Metadata) and live.metadata.deletion_timestamp is not None:
         return NotReady("is being deleted")
     return READY_NOW
-
-
-def ingress_readiness(ingress: ReadinessView) -> Readiness:
-    """Stricter than the readiness of other kinds: a Tenant is ready when it can be reached."""
-    if ingress.status.load_balancer.ingress or is_true(ingress.status.conditions, READY):
-        return READY_NOW
-    return NotReady("has no load balancer address; set waitForReady: false if its controller reports none")

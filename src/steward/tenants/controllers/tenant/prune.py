@@ -19,7 +19,7 @@ from steward.tenants.controllers.common.concurrency import gather_all
 from steward.tenants.controllers.tenant.observe import ObjectReader, ObservedObject
 from steward.tenants.labels import REMOVED_FROM_TEMPLATE
 from steward.tenants.names import is_path_segment
-from steward.tenants.objects.api_errors import describe_api_error
+from steward.tenants.objects.api_errors import describe_api_error, is_denied_by_admission
 from steward.tenants.objects.orphans import (
     AppliedRef,
     OrphanAction,
@@ -48,6 +48,8 @@ class PruneResult(NamedTuple):
     problem: str = ""
     is_hidden: bool = False
     """The operator has no permission to read it."""
+    is_denied: bool = False
+    """An admission webhook or policy denies its deletion."""
 
 
 class Pruner:
@@ -86,7 +88,10 @@ class Pruner:
         except Conflict:
             return PruneResult(applied, is_gone=False)  # it changed since it was read: try again
         except (ApiError, TransportError) as error:
-            return PruneResult(applied, is_gone=False, problem=describe_api_error(ref, error))
+            problem = describe_api_error(ref, error)
+            return PruneResult(
+                applied, is_gone=False, problem=problem, is_denied=is_denied_by_admission(error)
+            )
 
     async def _delete_or_orphan(self, applied: AppliedRef, ref: Ref, context: PruneContext) -> PruneResult:
         try:

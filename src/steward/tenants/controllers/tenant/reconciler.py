@@ -36,6 +36,7 @@ from steward.tenants.controllers.tenant.observe import ObjectReader
 from steward.tenants.controllers.tenant.prune import PruneContext, Pruner, PruneResult
 from steward.tenants.controllers.tenant.report import TenantReporter, TenantSnapshot
 from steward.tenants.controllers.tenant.state import TenantState, TenantStates
+from steward.tenants.controllers.tenant.storage_classes import StorageClasses
 from steward.tenants.labels import FORCE_DELETE, REMOVED_FROM_TEMPLATE, TENANT_FINALIZER
 from steward.tenants.metrics import ERROR, PARTIAL_FAILURE, SUCCESS, TenantMetrics, TenantsCollector
 from steward.tenants.names import bucket
@@ -80,7 +81,8 @@ class TenantReconciler:
         context.documents.watch_payloads(self.children.store(SECRET))
         self._access = AccessResolver(context, self.children)
         self._permissions = self._access.permissions
-        reader = ObjectReader(context.client, self.children)
+        classes = StorageClasses(context.client, context.clock)
+        reader = ObjectReader(context.client, self.children, classes)
         self._applier = ObjectApplier(reader, context.clock, self.metrics)
         self._pruner = Pruner(context.client, reader, context.clock)
         self._reporter = TenantReporter(context)
@@ -119,6 +121,9 @@ class TenantReconciler:
         state = self._states.get(key, document.metadata.uid)
         if document.is_terminating:
             return await self._delete(document), SUCCESS
+        if document.spec.paused is True:
+            await self._reporter.report_pause(document)
+            return DONE, SUCCESS
         return await self._apply(document, state)
 
     async def _delete(self, document: TenantDocument) -> Result:
@@ -164,7 +169,9 @@ class TenantReconciler:
         """Why nothing of the Tenant can be applied."""
         failure = document.spec.render_failure
         if failure is not UNSET:
-            where = f"resource {failure.resource!r}, {failure.field}"
+            where = (
+                f"TenantTemplate {document.spec.template_ref}, resource {failure.resource!r}, {failure.field}"
+            )
             return TenantProblem(reasons.TEMPLATE_RENDER_ERROR, f"{where}: {failure.message}")
         if malformed := shape_problem(resources_of(document.spec)):
             return TenantProblem(reasons.UNREADABLE_SPEC, f"the spec cannot be read: {malformed}")

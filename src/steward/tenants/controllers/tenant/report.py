@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from typing import Final, NamedTuple
 
 from steward.kube.objects.kinds import Manifest, Ref
-from steward.runtime.plan.steps import Plan, Status
+from steward.runtime.plan.steps import Emit, Plan, Status
 from steward.runtime.reconcile import DONE, RequeueAfter, Result
 from steward.runtime.status.throttle import StatusThrottle, StatusUpdate, content_hash
 from steward.tenants import reasons
@@ -19,6 +19,7 @@ from steward.tenants.controllers.tenant.events import (
     problem_warnings,
     progress_warnings,
     ready_events,
+    restored_events,
     warning_events,
     warnings_before_start,
 )
@@ -26,6 +27,7 @@ from steward.tenants.controllers.tenant.prune import PruneResult
 from steward.tenants.controllers.tenant.state import TenantState, WarningEvent
 from steward.tenants.objects.desired import DesiredObject
 from steward.tenants.objects.orphans import AppliedRef
+from steward.tenants.status.pause import MESSAGE, is_reported, paused_status
 from steward.tenants.status.progress import ResourceProgress, ResourceState
 from steward.tenants.status.tenant import (
     PreviousStatus,
@@ -34,6 +36,7 @@ from steward.tenants.status.tenant import (
     initial_status,
     is_urgent,
     problem_status,
+    status_fields,
     tenant_status,
 )
 
@@ -77,6 +80,12 @@ class TenantReporter:
         status = Status(document.ref, problem_status(previous, problem))
         await self.executor.execute((*events, status), document.ref)
 
+    async def report_pause(self, document: TenantDocument) -> None:
+        previous = status_fields(document.status)
+        status = paused_status(previous, document.metadata.generation, self._now())
+        event = () if is_reported(previous) else (Emit(document.ref, reasons.PAUSED, MESSAGE),)
+        await self.executor.execute((*event, Status(document.ref, status)), document.ref)
+
     async def report(
         self, snapshot: TenantSnapshot, progress: list[ResourceProgress], remaining: list[PruneResult]
     ) -> Result:
@@ -86,11 +95,18 @@ class TenantReporter:
         records = _remaining_records((each.applied for each in remaining), document)
         status = tenant_status(previous, progress, [*_desired_records(snapshot), *records])
         events = _new_warnings(document, state, previous, progress_warnings(progress))
-        steps: Plan = (*events, *ready_events(document.ref, previous.conditions, progress))
+        steps: Plan = (
+            *events,
+            *restored_events(document.ref, state.restored),
+            *ready_events(document.ref, previous.conditions, progress),
+        )
         wait = self._seconds_until_write(document.ref, previous, status, progress)
         if not wait:
             steps = (*steps, Status(document.ref, status))
         await self.executor.execute(steps, document.ref)
+        state.restored.clear()
+        if count_resources(progress).is_ready:
+            state.settled_generation = document.metadata.generation
         if not wait:
             state.records.clear()  # the status holds them now, and the next reconcile reads it
         retries = [each.recheck_after for each in progress if each.recheck_after is not None]

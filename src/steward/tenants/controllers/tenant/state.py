@@ -30,11 +30,21 @@ class TenantState:
     """The warnings of the last reconcile. None after a start: an earlier process may have emitted them."""
     conflicted: set[str] = field(default_factory=set)
     """Ids of the resources that are in conflict."""
+    settled_generation: int = 0
+    """The generation in which this process has seen all objects ready: a later write of the same generation puts back
+    what others changed. One number, because a fleet has many objects. Not from the status: after an upgrade the
+    operator itself may write other fields."""
+    restored: list[Ref] = field(default_factory=list)
+    """Objects that were put back and are not reported yet."""
     failing_since: dict[str, float] = field(default_factory=dict)
     """By resource id: when it began to fail, on the monotonic clock."""
     had_records: bool | None = None
     """Whether the status had records when this process first read it: then an earlier process may have found conflicts
     that the status does not list."""
+
+    def note_applied(self, ref: Ref, generation: int, *, changed: bool) -> None:
+        if changed and self.settled_generation == generation:
+            self.restored.append(ref)
 
     def add_records(self, records: Sequence[AppliedObject]) -> None:
         """Takes the records of the status for objects that this process has not applied since."""

@@ -1,0 +1,109 @@
+"""Every sample on a real control plane: its rows become Tenants, and these become Ready.
+
+Each file has a table, a registry and a template of its own, named after it, so that all of them run side by side.
+All read SQLite: `tests/tenants/sources` reads from real MySQL and PostgreSQL servers.
+"""
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from tests.support.paths import ROOT
+from tests.tenants.support.customers import FILE, Customers, World, until
+
+SAMPLES = sorted((ROOT / "config/samples/tenants").glob("*.yaml"))
+ELSEWHERE = {
+    "conditions": "needs cert-manager; tests/tenants/integration/test_acceptance_list.py has when and readyWhen",
+    "database-per-tenant": "needs the other operator; tests/local/test_installation.py",
+    "namespace-per-tenant": "needs a cluster-wide operator; tests/tenants/integration/test_every_kind.py",
+    "rollout": "needs a service account; tests/tenants/integration/test_rollouts.py and test_tenant_permissions.py",
+}
+VALUES = {
+    "uid": "{uid}",
+    "hostOrUrl": "https://{uid}.example.com",
+    "activate": "1",
+    "plan": "gold",
+    "image": "nginx:stable",
+    "domains": '["shop.example.com", "www.example.com"]',
+}
+"""By variable. Columns that only a condition names have a value that meets it."""
+
+
+def documents(file: Path) -> Iterator[dict[str, Any]]:
+    """The objects of a sample that reads the table of its own name."""
+    found = [each for each in yaml.safe_load_all(file.read_text()) if each]
+    registries = [each for each in found if each["kind"] == "TenantRegistry"]
+    for registry in registries or [customers_registry()]:
+        where = registry["spec"]["source"].get("where")
+        sqlite = {"file": FILE, "table": file.stem.replace("-", "_")}
+        source = {"type": "sqlite", "syncInterval": "1s", "sqlite": sqlite}
+        registry["spec"]["source"] = {**source, "where": where} if where else source
+        registry["metadata"]["name"] = file.stem
+        yield registry
+    for template in found:
+        if template["kind"] == "TenantTemplate":
+            template["metadata"]["name"] = template["spec"]["registryId"] = file.stem
+            yield template
+
+
+def customers_registry() -> dict[str, Any]:
+    """The registry that the templates without one of their own refer to."""
+    parts = yaml.safe_load_all((ROOT / "config/samples/tenants/mysql.yaml").read_text())
+    return next(each for each in parts if each["kind"] == "TenantRegistry")
+
+
+def row_of(registry: dict[str, Any]) -> dict[str, str]:
+    """A value for each column that the registry names."""
+    spec, uid = registry["spec"], registry["metadata"]["name"]
+    mapped = {**spec["valueMappings"], **spec.get("extraValueMappings", {})}
+    row = {column: VALUES.get(variable, "x").format(uid=uid) for variable, column in mapped.items()}
+    for condition in spec["source"].get("where", []):
+        row[condition["column"]] = condition["values"][0] if "operator" not in condition else "customer"
+    return row
+
+
+def create_table(customers: Customers, registry: dict[str, Any]) -> None:
+    row, table = row_of(registry), registry["spec"]["source"]["sqlite"]["table"]
+    customers.run(f"CREATE TABLE {table} ({', '.join(f'{column} TEXT' for column in row)})")
+    customers.run(f"INSERT INTO {table} VALUES ({', '.join('?' for _ in row)})", *row.values())
+
+
+def is_ready(status: dict[str, Any]) -> bool:
+    return any((each["type"], each["status"]) == ("Ready", "True") for each in status.get("conditions", []))
+
+
+def test_samples_that_are_not_applied_here_name_an_existing_test() -> None:
+    assert set(ELSEWHERE) <= {file.stem for file in SAMPLES}
+    for reason in ELSEWHERE.values():
+        named = re.findall(r"tests/[a-z_/.]+", reason)
+        assert named, reason
+        assert [path for path in named if not (ROOT / path).exists()] == []
+
+
+def test_the_tenants_of_all_samples_become_ready(world: World, customers: Customers) -> None:
+    files = [file for file in SAMPLES if file.stem not in ELSEWHERE]
+    found = [document for file in files for document in documents(file)]
+    for document in found:
+        if document["kind"] == "TenantRegistry":
+            create_table(customers, document)
+    world.apply(*found)
+    with_template = {each["metadata"]["name"] for each in found if each["kind"] == "TenantTemplate"}
+    expected = {f"{name}-{name}" for name in with_template}
+
+    def ready() -> set[str]:
+        return {name for name, each in world.tenants().items() if is_ready(each.get("status", {}))}
+
+    until(lambda: ready() == expected, lambda: (expected - ready(), world.tenants()))
+    for name in sorted({file.stem for file in files} - with_template):
+        world.until_condition("SourceReachable", "True", name=name)
+    domains = {
+        "list-column-shop.example.com": "shop.example.com",
+        "list-column-www.example.com": "www.example.com",
+    }
+    assert {name: world.get("configmap", name)["data"]["domain"] for name in domains} == domains
+    customers.run("UPDATE list_column SET domains = ?", '["www.example.com"]')
+    until(lambda: world.get("configmap", "list-column-shop.example.com") is None)
+    assert world.get("configmap", "list-column-www.example.com") is not None
