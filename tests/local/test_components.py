@@ -8,8 +8,9 @@ import pytest
 import yaml
 
 from steward.local import certificates, ports
+from steward.local.assembly import Assembly
 from steward.local.bootstrap.objects import nodes, storage_classes
-from steward.local.components import Assembly, commands, files
+from steward.local.components import commands, files
 from steward.local.settings import COMPONENTS, ControlPlaneSettings, Layout
 
 

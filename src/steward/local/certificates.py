@@ -7,6 +7,7 @@ kubeconfigs and tokens stay valid. If a certificate is damaged or about to expir
 from __future__ import annotations
 
 import time
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -91,6 +92,32 @@ def ensure(directory: Path) -> Certificates:
     return certificates
 
 
+@dataclass(frozen=True)
+class Leaf:
+    """A certificate beyond the fixed set, read with `Certificates.client(name)`."""
+
+    name: str
+    subject: Subject
+    names: tuple[str, ...] = ()
+    addresses: tuple[str, ...] = ()
+
+
+def server_leaf(name: str, address: str) -> Leaf:
+    """A leaf for a server on `address`, which is part of its file name: another address gets another file."""
+    return Leaf(f"{name}-{address}", Subject(name), _SERVER_NAMES, (*_SERVER_ADDRESSES, address))
+
+
+def ensure_leaves(certificates: Certificates, leaves: Iterable[Leaf]) -> None:
+    """Sign the leaves that are missing or about to expire with the CA of the directory."""
+    missing = [leaf for leaf in leaves if not _usable(certificates.client(leaf.name))]
+    if not missing:
+        return
+    ca = KeyPair(certificates.ca.certificate.read_bytes(), certificates.ca.key.read_bytes())
+    for leaf in missing:
+        profile = Profile(leaf.subject, leaf.names, leaf.addresses, _USAGES)
+        _write(certificates.client(leaf.name), sign_leaf(ca, profile, _validity()))
+
+
 def ensure_webhooks(certificates: Certificates, directory: Path) -> None:
     """Write the files that cert-manager would mount: a pair for servers on this machine, and the CA that signed it."""
     pair = Pair(directory / "tls.crt", directory / "tls.key")
@@ -119,6 +146,8 @@ def _usable(pair: Pair) -> bool:
 
 
 def _make_all(certificates: Certificates) -> None:
+    for path in certificates.directory.glob("*.crt"):  # further leaves of an earlier CA
+        path.unlink()
     ca = make_authority(Subject("steward-local-ca"), _validity())
     _write(certificates.ca, ca)
     _write(certificates.server, sign_leaf(ca, _server_profile("kube-apiserver"), _validity()))

@@ -1,46 +1,28 @@
 """The command lines and configuration files of the components. Pure.
 
 All components, etcd included, listen on loopback and use TLS with the cluster's own certificates: on a machine with
-several users, an etcd without authentication would give every user full access to the cluster.
+several users, an etcd without authentication would give every user full access to the cluster. With containers the API
+server listens on the bridge of the pods instead, which no other machine reaches.
 """
 
 from __future__ import annotations
 
-import base64
-from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import yaml
 
-from steward.local.certificates import Certificates, Pair
+from steward.local.assembly import Assembly, kubeconfig, kubeconfig_path
+from steward.local.certificates import Pair, server_leaf
+from steward.local.containers import components as container_components
+from steward.local.containers.assembly import ContainerAssembly
+from steward.local.containers.kubelet import API_SERVER_CLIENT
+from steward.local.containers.names import SERVICE_RANGE
 from steward.local.kwok.configuration import all_stages
 from steward.local.kwok.logs import NO_CONTAINER, cluster_logs
-from steward.local.ports import Ports
-from steward.local.settings import ControlPlaneSettings, Layout
+from steward.local.settings import LOOPBACK, ControlPlaneSettings
 
-_SERVICE_RANGE = "10.96.0.0/16"
 _AUDIT_MEGABYTES = "512"
-
-
-@dataclass(frozen=True)
-class Assembly:
-    """Everything that command lines and configuration files depend on."""
-
-    settings: ControlPlaneSettings
-    layout: Layout
-    certificates: Certificates
-    ports: Ports
-    binaries: Mapping[str, Path]
-
-    @property
-    def url(self) -> str:
-        return f"https://127.0.0.1:{self.ports['kube-apiserver']}"
-
-    @property
-    def etcd_url(self) -> str:
-        return f"https://127.0.0.1:{self.ports['etcd']}"
 
 
 def commands(assembly: Assembly) -> dict[str, list[str]]:
@@ -50,48 +32,35 @@ def commands(assembly: Assembly) -> dict[str, list[str]]:
         "kube-apiserver": _apiserver(assembly),
         "kube-controller-manager": _controller_manager(assembly),
         "kube-scheduler": _scheduler(assembly),
-        "kwok": _kwok(assembly),
     }
-    return {name: [str(assembly.binaries[name]), *flags] for name, flags in arguments.items()}
+    if assembly.containers is None:
+        arguments["kwok"] = _kwok(assembly)
+    shared = {name: [str(assembly.binaries[name]), *flags] for name, flags in arguments.items()}
+    if assembly.containers is None:
+        return shared
+    return shared | container_components.commands(assembly, assembly.containers)
 
 
 def files(assembly: Assembly) -> dict[Path, str]:
     """The contents of the files that the command lines refer to, by path."""
     config = assembly.layout.config
-    kubeconfigs = {
-        _kubeconfig_of(assembly, name): kubeconfig(assembly, name)
-        for name in ("kube-controller-manager", "kube-scheduler", "kwok")
-    }
-    return kubeconfigs | {
+    shared = {
         assembly.layout.kubeconfig: kubeconfig(assembly, "admin"),
         config / "audit.yaml": _yaml(_audit_policy(assembly.settings.audit_level)),
-        config / "scheduler.yaml": _yaml(_scheduler_config(_kubeconfig_of(assembly, "kube-scheduler"))),
+        config / "scheduler.yaml": _yaml(_scheduler_config(kubeconfig_path(assembly, "kube-scheduler"))),
+        **_kubeconfigs(assembly, "kube-controller-manager", "kube-scheduler"),
+    }
+    if assembly.containers is not None:
+        return shared | container_components.files(assembly, assembly.containers)
+    return shared | {
         config / "kwok.yaml": yaml.safe_dump_all(_kwok_config(assembly), sort_keys=False),
         config / "no-container.log": NO_CONTAINER,
+        **_kubeconfigs(assembly, "kwok"),
     }
 
 
-def kubeconfig(assembly: Assembly, caller: str) -> str:
-    """A kubeconfig with embedded certificates, so that the file can be copied elsewhere."""
-    pair = assembly.certificates.client(caller)
-    cluster = {
-        "server": assembly.url,
-        "certificate-authority-data": _base64(assembly.certificates.ca.certificate),
-    }
-    user = {
-        "client-certificate-data": _base64(pair.certificate),
-        "client-key-data": _base64(pair.key),
-    }
-    return _yaml(
-        {
-            "apiVersion": "v1",
-            "kind": "Config",
-            "clusters": [{"name": "steward", "cluster": cluster}],
-            "users": [{"name": caller, "user": user}],
-            "contexts": [{"name": "steward", "context": {"cluster": "steward", "user": caller}}],
-            "current-context": "steward",
-        }
-    )
+def _kubeconfigs(assembly: Assembly, *callers: str) -> dict[Path, str]:
+    return {kubeconfig_path(assembly, name): kubeconfig(assembly, name) for name in callers}
 
 
 def _etcd(assembly: Assembly) -> list[str]:
@@ -130,9 +99,8 @@ def _apiserver(assembly: Assembly) -> list[str]:
     certificates = assembly.certificates
     etcd_client, accounts = certificates.client("etcd-client"), certificates.service_accounts
     return [
-        "--bind-address=127.0.0.1",
+        f"--bind-address={assembly.address}",
         f"--secure-port={assembly.ports['kube-apiserver']}",
-        *_serving(assembly),
         f"--client-ca-file={certificates.ca.certificate}",
         f"--kubelet-certificate-authority={certificates.ca.certificate}",
         # Node names cannot be resolved here.
@@ -141,31 +109,49 @@ def _apiserver(assembly: Assembly) -> list[str]:
         f"--etcd-cafile={certificates.ca.certificate}",
         f"--etcd-certfile={etcd_client.certificate}",
         f"--etcd-keyfile={etcd_client.key}",
-        "--authorization-mode=RBAC",
         *_admission_plugins(assembly.settings),
         "--allow-privileged=true",
         "--service-account-issuer=https://kubernetes.default.svc",
         f"--service-account-key-file={accounts.certificate}",
         f"--service-account-signing-key-file={accounts.key}",
-        f"--service-cluster-ip-range={_SERVICE_RANGE}",
-        # Endpoints of the `kubernetes` Service must not be loopback addresses, and there are no others here.
-        "--endpoint-reconciler-type=none",
+        f"--service-cluster-ip-range={SERVICE_RANGE}",
         f"--audit-policy-file={assembly.layout.config / 'audit.yaml'}",
         f"--audit-log-path={assembly.layout.audit_log}",
         f"--audit-log-maxsize={_AUDIT_MEGABYTES}",
         "--audit-log-maxbackup=1",
+        *_apiserver_of_nodes(assembly),
+    ]
+
+
+def _apiserver_of_nodes(assembly: Assembly) -> list[str]:
+    """The flags that depend on the kind of nodes."""
+    if assembly.containers is None:
+        return [
+            *_serving(assembly),
+            "--authorization-mode=RBAC",
+            # Endpoints of the `kubernetes` Service must not be loopback addresses, and there are no others here.
+            "--endpoint-reconciler-type=none",
+        ]
+    address, caller = assembly.address, assembly.certificates.client(API_SERVER_CLIENT)
+    return [
+        *_tls_flags(assembly.certificates.client(server_leaf("kube-apiserver", address).name)),
+        "--authorization-mode=Node,RBAC",
+        f"--advertise-address={address}",
+        f"--kubelet-client-certificate={caller.certificate}",
+        f"--kubelet-client-key={caller.key}",
     ]
 
 
 def _admission_plugins(settings: ControlPlaneSettings) -> list[str]:
-    names = ",".join(settings.admission_plugins)
+    of_nodes = () if settings.containers is None else ("NodeRestriction",)
+    names = ",".join((*of_nodes, *settings.admission_plugins))
     return [f"--enable-admission-plugins={names}"] if names else []
 
 
 def _controller_manager(assembly: Assembly) -> list[str]:
-    ca, kubeconfig_file = assembly.certificates.ca, _kubeconfig_of(assembly, "kube-controller-manager")
+    ca, kubeconfig_file = assembly.certificates.ca, kubeconfig_path(assembly, "kube-controller-manager")
     return [
-        "--bind-address=127.0.0.1",
+        f"--bind-address={LOOPBACK}",
         f"--secure-port={assembly.ports['kube-controller-manager']}",
         *_serving(assembly),
         f"--kubeconfig={kubeconfig_file}",
@@ -177,18 +163,22 @@ def _controller_manager(assembly: Assembly) -> list[str]:
         f"--root-ca-file={ca.certificate}",
         f"--cluster-signing-cert-file={ca.certificate}",
         f"--cluster-signing-key-file={ca.key}",
-        f"--service-cluster-ip-range={_SERVICE_RANGE}",
+        f"--service-cluster-ip-range={SERVICE_RANGE}",
         "--kube-api-qps=1000",
         "--kube-api-burst=2000",
-        # kwok's nodes send no heartbeats, so that an idle cluster causes no requests.
-        "--node-monitor-grace-period=87600h",
+        *_heartbeats(assembly.containers),
     ]
 
 
+def _heartbeats(containers: ContainerAssembly | None) -> list[str]:
+    # kwok's nodes send none, so that an idle cluster causes no requests.
+    return ["--node-monitor-grace-period=87600h"] if containers is None else []
+
+
 def _scheduler(assembly: Assembly) -> list[str]:
-    kubeconfig_file = _kubeconfig_of(assembly, "kube-scheduler")
+    kubeconfig_file = kubeconfig_path(assembly, "kube-scheduler")
     return [
-        "--bind-address=127.0.0.1",
+        f"--bind-address={LOOPBACK}",
         f"--secure-port={assembly.ports['kube-scheduler']}",
         *_serving(assembly),
         f"--config={assembly.layout.config / 'scheduler.yaml'}",
@@ -199,7 +189,7 @@ def _scheduler(assembly: Assembly) -> list[str]:
 
 def _kwok(assembly: Assembly) -> list[str]:
     return [
-        f"--kubeconfig={_kubeconfig_of(assembly, 'kwok')}",
+        f"--kubeconfig={kubeconfig_path(assembly, 'kwok')}",
         f"--config={assembly.layout.config / 'kwok.yaml'}",
         "--manage-all-nodes=true",
         "--node-ip=127.0.0.1",
@@ -214,12 +204,11 @@ def _kwok_config(assembly: Assembly) -> list[dict[str, Any]]:
 
 
 def _serving(assembly: Assembly) -> list[str]:
-    server = assembly.certificates.server
+    return _tls_flags(assembly.certificates.server)
+
+
+def _tls_flags(server: Pair) -> list[str]:
     return [f"--tls-cert-file={server.certificate}", f"--tls-private-key-file={server.key}"]
-
-
-def _kubeconfig_of(assembly: Assembly, component: str) -> Path:
-    return assembly.layout.config / f"{component}.kubeconfig"
 
 
 def _audit_policy(level: str) -> dict[str, Any]:
@@ -243,7 +232,3 @@ def _scheduler_config(kubeconfig_file: Path) -> dict[str, Any]:
 
 def _yaml(value: dict[str, Any]) -> str:
     return yaml.safe_dump(value, sort_keys=False)
-
-
-def _base64(path: Path) -> str:
-    return base64.b64encode(path.read_bytes()).decode()

@@ -7,9 +7,18 @@ LocalError
 │   ├── ToolchainMissing     no recent Go is installed and none could be fetched
 │   ├── RegistryUnreachable  the Go modules cannot be fetched
 │   └── CompileFailed        `go build` failed for any other reason
+├── ImageError
+│   ├── BadImageArchive      a file in the image directory is no archive, or names no image
+│   ├── ImageNotMade         this machine lacks what an image is made from
+│   └── ImportFailed         containerd rejects an archive
 ├── SampleError
 │   ├── NoSample             a verb needs the sample, which does not exist
+│   ├── SampleStillDeleting  its namespace was deleted and does not end
 │   └── UnknownCustomer      the sample's table has no such customer
+├── ContainerError
+│   ├── MachineUnsuitable    this machine cannot run containers as it is
+│   ├── ProgramsMissing      containerd and its like are neither installed nor to be had
+│   └── ModeChanged          the cluster was made without containers
 └── ControlPlaneError
     ├── NotRunning           a verb needs a control plane and none runs
     ├── StoppedDuringStart   another process stopped it before `steward up` had finished
@@ -48,6 +57,22 @@ class CompileFailed(BuildError):
     pass
 
 
+class ImageError(LocalError):
+    pass
+
+
+class BadImageArchive(ImageError):
+    pass
+
+
+class ImageNotMade(ImageError):
+    pass
+
+
+class ImportFailed(ImageError):
+    pass
+
+
 class SampleError(LocalError):
     pass
 
@@ -56,7 +81,27 @@ class NoSample(SampleError):
     pass
 
 
+class SampleStillDeleting(SampleError):
+    pass
+
+
 class UnknownCustomer(SampleError):
+    pass
+
+
+class ContainerError(LocalError):
+    pass
+
+
+class MachineUnsuitable(ContainerError):
+    pass
+
+
+class ProgramsMissing(ContainerError):
+    pass
+
+
+class ModeChanged(ContainerError):
     pass
 
 

@@ -5,32 +5,42 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Awaitable, Callable
+from functools import partial
 
+from steward.local.assembly import Assembly
+from steward.local.bootstrap.api import BootstrapClient
 from steward.local.errors import ComponentFailed, DiskFull
-from steward.local.ports import Ports
 from steward.local.processes import Service
-from steward.local.settings import COMPONENTS
+from steward.local.settings import LOOPBACK
 
 _START_SECONDS = 120.0
 _POLL_SECONDS = 0.05
 
 
-def health_urls(ports: Ports) -> dict[str, str]:
-    at = {name: f"127.0.0.1:{ports[name]}" for name in COMPONENTS}
-    return {
-        "etcd": f"https://{at['etcd']}/health",
-        "kube-apiserver": f"https://{at['kube-apiserver']}/readyz",
-        "kube-controller-manager": f"https://{at['kube-controller-manager']}/healthz",
-        "kube-scheduler": f"https://{at['kube-scheduler']}/healthz",
-        "kwok": f"http://{at['kwok']}/healthz",
+Check = Callable[[], Awaitable[bool]]
+
+
+def url_checks(assembly: Assembly, api: BootstrapClient) -> dict[str, Check]:
+    """Of the control plane, and of kwok if it simulates the nodes."""
+    return {name: partial(api.is_healthy, url) for name, url in health_urls(assembly).items()}
+
+
+def health_urls(assembly: Assembly) -> dict[str, str]:
+    ports = assembly.ports
+    urls = {
+        "etcd": f"{assembly.etcd_url}/health",
+        "kube-apiserver": f"{assembly.url}/readyz",
+        "kube-controller-manager": f"https://{LOOPBACK}:{ports['kube-controller-manager']}/healthz",
+        "kube-scheduler": f"https://{LOOPBACK}:{ports['kube-scheduler']}/healthz",
     }
+    return urls if assembly.containers else urls | {"kwok": f"http://{LOOPBACK}:{ports['kwok']}/healthz"}
 
 
 class AddressInUse(Exception):
     """A port was taken after it was chosen; the caller chooses others."""
 
 
-async def wait_until_ready(service: Service, is_ready: Callable[[], Awaitable[bool]]) -> None:
+async def wait_until_ready(service: Service, is_ready: Check) -> None:
     deadline = time.monotonic() + _START_SECONDS
     while not await is_ready():
         if not service.is_running():

@@ -12,17 +12,19 @@ LISTENERS = ("etcd", "etcd-peer", "kube-apiserver", "kube-controller-manager", "
 Ports = Mapping[str, int]
 
 
-def choose_ports(previous: Ports, requested: int | None) -> dict[str, int]:
+def choose_ports(
+    previous: Ports, requested: int | None, listeners: tuple[str, ...] = LISTENERS
+) -> dict[str, int]:
     """A free port for every listener. Keeping the API server's port keeps copied kubeconfigs working."""
     if requested is not None and not is_free(requested):
         raise PortTaken(
             f"Port {requested} of this machine is in use: stop what listens there "
             f"(`ss -ltnp 'sport = :{requested}'` shows it) or choose another with --port."
         )
-    chosen = {name: previous[name] for name in LISTENERS if name in previous and is_free(previous[name])}
+    chosen = {name: previous[name] for name in listeners if name in previous and is_free(previous[name])}
     if requested is not None:
         chosen["kube-apiserver"] = requested
-    missing = [name for name in LISTENERS if name not in chosen]
+    missing = [name for name in listeners if name not in chosen]
     return chosen | dict(zip(missing, free_ports(len(missing)), strict=True))
 
 

@@ -13,7 +13,7 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
-from steward.local.settings import Topology
+from steward.local.settings import LOOPBACK, Topology
 
 
 @dataclass(frozen=True)
@@ -21,6 +21,12 @@ class State:
     ports: dict[str, int] = field(default_factory=dict)
     digest: str = ""
     topology: Topology = field(default_factory=Topology)
+    address: str = LOOPBACK  # of the API server
+    pod_subnet: str = ""  # empty if kwok simulates the pods
+
+    @property
+    def is_new(self) -> bool:
+        return not self.ports
 
 
 def read(path: Path) -> State:
@@ -28,7 +34,13 @@ def read(path: Path) -> State:
     try:
         content = json.loads(path.read_text())
         ports = {str(name): int(port) for name, port in content["ports"].items()}
-        return State(ports, str(content["digest"]), _topology(content.get("topology", {})))
+        return State(
+            ports,
+            str(content["digest"]),
+            _topology(content.get("topology", {})),
+            str(content.get("address", LOOPBACK)),
+            str(content.get("pod_subnet", "")),
+        )
     except (OSError, ValueError, KeyError, TypeError, AttributeError):
         return State()
 

@@ -1,14 +1,19 @@
 """The objects of the sample."""
 
-from typing import Any
+from typing import Any, cast
 
 import pytest
 
+from steward.kube.client.client import Client
+from steward.kube.errors import NotFound
 from steward.local.sample import objects
+from steward.local.sample.objects import ContainerImage, Databases, SampleOptions
 
 
 def objects_by_name(zones: tuple[str, ...]) -> dict[str, Any]:
-    return {f"{item['kind']}/{item['metadata']['name']}": item for item in objects.objects(zones)}
+    return {
+        f"{item['kind']}/{item['metadata']['name']}": item for item in objects.objects(SampleOptions(zones))
+    }
 
 
 def test_the_cluster_has_a_cell_in_every_zone_and_manual_template_updates() -> None:
@@ -34,4 +39,46 @@ def test_the_cluster_has_at_most_three_cells(zones: tuple[str, ...], cells: int)
 
 
 def test_every_object_is_in_the_samples_namespace() -> None:
-    assert {item["metadata"]["namespace"] for item in objects.objects(("a",))} == {objects.NAMESPACE}
+    assert {item["metadata"]["namespace"] for item in objects.objects(SampleOptions(("a",)))} == {
+        objects.NAMESPACE
+    }
+
+
+def test_without_images_of_databases_the_sample_has_the_web_template_only() -> None:
+    options = SampleOptions(("a",), databases=Databases.LEFT_OUT)
+    found = [(item["kind"], item["metadata"]["name"]) for item in objects.objects(options)]
+    assert found == [("TenantRegistry", "customers"), ("TenantTemplate", "web")]
+
+
+def test_services_of_customers_reach_the_port_of_the_chosen_image() -> None:
+    options = SampleOptions(("a",), ContainerImage("steward.local/workload:1", 8080))
+    [web] = [item["spec"] for item in objects.objects(options) if item["metadata"]["name"] == "web"]
+    [container] = web["deployments"][0]["spec"]["spec"]["template"]["spec"]["containers"]
+    assert container["image"] == "steward.local/workload:1"
+    assert web["services"][0]["spec"]["spec"]["ports"] == [{"port": 80, "targetPort": 8080}]
+
+
+class FakeNamespaces:
+    """Answers with the metadata of the namespace, one after another; None for a namespace that is gone."""
+
+    def __init__(self, *answers: dict[str, str] | None) -> None:
+        self.answers = list(answers)
+
+    async def get(self, *_: object) -> dict[str, Any]:
+        metadata = self.answers.pop(0)
+        if metadata is None:
+            raise NotFound(404, "NotFound", "")
+        return {"metadata": metadata}
+
+
+async def test_a_namespace_that_is_being_deleted_is_waited_for() -> None:
+    leaving = {"deletionTimestamp": "2026-01-01T00:00:00Z"}
+    namespaces = FakeNamespaces(leaving, leaving, None)
+
+    await objects.wait_until_deleted(cast(Client, namespaces))
+
+    assert namespaces.answers == []
+
+
+async def test_a_namespace_that_stays_is_not_waited_for() -> None:
+    assert not await objects.is_terminating(cast(Client, FakeNamespaces({})))

@@ -25,13 +25,12 @@ def nodes(settings: ControlPlaneSettings) -> list[Object]:
 
 def _node(number: int, pod_range: str, settings: ControlPlaneSettings) -> Object:
     name = f"node-{number}"
+    zone = settings.zones[(number - 1) % len(settings.zones)]
     labels = {
         "kubernetes.io/hostname": name,
         "kubernetes.io/os": "linux",
         "kubernetes.io/arch": {"aarch64": "arm64"}.get(platform.machine(), "amd64"),
-        "topology.kubernetes.io/region": settings.region,
-        "topology.kubernetes.io/zone": settings.zones[(number - 1) % len(settings.zones)],
-        NODE_LABEL: "true",
+        **node_labels(zone, settings.region),
     }
     return {
         "apiVersion": "v1",
@@ -41,7 +40,16 @@ def _node(number: int, pod_range: str, settings: ControlPlaneSettings) -> Object
     }
 
 
+def node_labels(zone: str, region: str) -> dict[str, str]:
+    return {
+        "topology.kubernetes.io/region": region,
+        "topology.kubernetes.io/zone": zone,
+        NODE_LABEL: "true",
+    }
+
+
 def storage_classes() -> list[Object]:
+    """Of a cluster without containers; those with containers have the provisioner's own."""
     return [
         _storage_class("standard", {"storageclass.kubernetes.io/is-default-class": "true"}, "can grow"),
         _storage_class("fixed", {}, "cannot grow"),

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from steward.local.errors import UnsupportedMachine
-from steward.local.programs.disk import GIB
+from steward.local.programs.disk import GIB, MIB
 
 GO_SOURCES = Path(__file__).parent / "go"
 
@@ -60,6 +60,26 @@ KWOK = Program(
     disk=1 * GIB,
 )
 
+# The programs of a real node, for `steward up --containers`.
+NODE = Program(
+    name="node",
+    version=CONTROL_PLANE.version,
+    source=GO_SOURCES / "kubernetes",
+    package="./node",
+    names=("kubelet", "kube-proxy"),
+    variables=CONTROL_PLANE.variables,
+    disk=2 * GIB,
+)
+
+COREDNS = Program(
+    name="coredns",
+    version="1.14.7",
+    source=GO_SOURCES / "coredns",
+    package=".",
+    names=("coredns",),
+    disk=1 * GIB,
+)
+
 # Used only by the tests of the chart.
 HELM = Program(
     name="helm",
@@ -87,7 +107,26 @@ PROMTOOL = Program(
     disk=2 * GIB,
 )
 
-PROGRAMS = {program.name: program for program in (CONTROL_PLANE, KWOK, HELM, PROMTOOL)}
+# The programs of the small images that Steward makes itself, for `steward up --containers`.
+PAUSE = Program(
+    name="pause",
+    version="1",
+    source=GO_SOURCES / "containers",
+    package="./pause",
+    names=("pause",),
+    disk=64 * MIB,
+)
+WORKLOAD = Program(
+    name="workload",
+    version="1",
+    source=GO_SOURCES / "containers",
+    package="./workload",
+    names=("workload",),
+    disk=256 * MIB,
+)
+
+# What the tests need. NODE and COREDNS are built by `steward up --containers` and `make e2e` only.
+PROGRAMS = {program.name: program for program in (CONTROL_PLANE, KWOK, HELM, PROMTOOL, PAUSE, WORKLOAD)}
 
 _ARCHITECTURES = {"x86_64": "amd64", "amd64": "amd64", "aarch64": "arm64", "arm64": "arm64"}
 

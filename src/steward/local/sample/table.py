@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 from steward.local.errors import NoSample, UnknownCustomer
+from steward.local.sample.namespace import TABLE_FILE
 
-FILE = "customers.db"
 TABLE = "customers"
 _COLUMNS = "id TEXT PRIMARY KEY, url TEXT NOT NULL, active INTEGER NOT NULL, plan TEXT NOT NULL"
 _NAMES = (
@@ -39,7 +39,7 @@ class CustomerTable:
     """The table in a directory. Every change is one transaction: an operator sees all of it or nothing."""
 
     def __init__(self, directory: Path) -> None:
-        self.path = directory / FILE
+        self.path = directory / TABLE_FILE
 
     def ensure(self) -> None:
         """Create the table with its initial customers; an existing one is kept, even if it is empty."""

@@ -1,0 +1,3 @@
+module steward.local/containers
+
+go 1.24.0

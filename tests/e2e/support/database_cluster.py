@@ -1,0 +1,121 @@
+"""A MultigresCluster whose servers really run: its state, its address, and what a user changes about it."""
+
+from __future__ import annotations
+
+import asyncio
+import base64
+import json
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import pytest
+
+from steward.multigres import names
+from steward.multigres.api.group import API_VERSION
+from tests.e2e.support.container_cluster import ContainerCluster
+from tests.e2e.support.writer import Endpoint
+
+DATABASE, GROUP, SHARD = "postgres", "default", "0-inf"
+LIMIT_SECONDS = 300.0
+POLL_SECONDS = 0.2
+LITTLE = {"requests": {"cpu": "10m", "memory": "64Mi"}}
+
+
+@dataclass(frozen=True)
+class DatabaseCluster:
+    containers: ContainerCluster
+    namespace: str
+    name: str = "shop"
+
+    def manifest(self, pools: dict[str, Any], cells: tuple[str, ...] = ("z1", "z2")) -> dict[str, Any]:
+        shard = {"name": SHARD, "spec": {"pools": pools}}
+        groups = [{"name": GROUP, "default": True, "shards": [shard]}]
+        return {
+            "apiVersion": API_VERSION,
+            "kind": "MultigresCluster",
+            "metadata": {"name": self.name, "namespace": self.namespace},
+            "spec": {
+                "cells": [{"name": cell, "zone": cell} for cell in cells],
+                "globalTopoServer": {"etcd": {"replicas": 1}},
+                "databases": [{"name": DATABASE, "default": True, "tablegroups": groups}],
+            },
+        }
+
+    def apply(self, manifest: dict[str, Any]) -> None:
+        self.containers.kubectl("apply", "-f", "-", document=manifest)
+
+    def delete(self) -> None:
+        self.containers.kubectl("delete", "multigrescluster", self.name, "-n", self.namespace, "--wait=true")
+
+    def patch(self, patch: list[dict[str, Any]]) -> None:
+        """A JSON patch of the cluster."""
+        self.containers.kubectl(
+            *("patch", "multigrescluster", self.name, "-n", self.namespace, "--type=json", "-p"),
+            json.dumps(patch),
+        )
+
+    def status(self) -> dict[str, Any]:
+        found = self.containers.kubectl.json("get", "multigrescluster", self.name, "-n", self.namespace)
+        return dict(found.get("status", {}))
+
+    def shard(self) -> dict[str, Any]:
+        """The Shard; empty until the operator has created it."""
+        found = self.containers.kubectl.json("get", "shards", "-n", self.namespace)["items"]
+        return dict(found[0]) if found else {"metadata": {"generation": 0}, "status": {}}
+
+    def is_settled(self) -> bool:
+        """Whether the latest spec is carried out: Healthy, and no change in progress."""
+        found = self.containers.kubectl.json("get", "multigrescluster", self.name, "-n", self.namespace)
+        status, shard = found.get("status", {}), self.shard()
+        is_observed = status.get("observedGeneration") == found["metadata"]["generation"]
+        reported = shard.get("status", {})
+        is_current = reported.get("observedGeneration") == shard["metadata"]["generation"]
+        conditions = {each["type"]: each for each in reported.get("conditions", [])}
+        is_rolling = conditions.get("RollingUpdate", {}).get("status") != "False"
+        is_shrinking = "ScaleDownPending" in conditions
+        return bool(
+            is_observed
+            and is_current
+            and status.get("phase") == "Healthy"
+            and not is_rolling
+            and not is_shrinking
+        )
+
+    def delete_certificates(self) -> None:
+        """The authority of the backup service and the certificate that it has issued; the operator makes others."""
+        selector = f"multigres.com/cluster={self.name},app.kubernetes.io/component=pgbackrest-tls"
+        self.containers.kubectl("delete", "secret", "-n", self.namespace, "-l", selector)
+
+    def primary(self) -> str:
+        return str(self.shard().get("status", {}).get("primary", ""))
+
+    def pods(self, component: str = "shard-pool") -> list[dict[str, Any]]:
+        selector = f"multigres.com/cluster={self.name},app.kubernetes.io/component={component}"
+        found = self.containers.kubectl.json("get", "pods", "-n", self.namespace, "-l", selector)
+        return list(found["items"])
+
+    def label_of(self, pod: str, label: str) -> str:
+        [found] = [each for each in self.pods() if each["metadata"]["name"] == pod]
+        return str(found["metadata"]["labels"][label])
+
+    def endpoint(self) -> Endpoint:
+        secret = self.containers.kubectl.json(
+            "get", "secret", names.connection_secret(self.name), "-n", self.namespace
+        )
+        values = {key: base64.b64decode(value).decode() for key, value in secret["data"].items()}
+        service = self.containers.kubectl.json(
+            "get", "service", names.cluster_gateway(self.name), "-n", self.namespace
+        )
+        address = service["spec"]["clusterIP"]
+        return Endpoint(address, int(values["port"]), values["user"], values["password"], values["dbname"])
+
+    async def wait_for(self, look: Callable[[], Any], what: str, limit: float = LIMIT_SECONDS) -> float:
+        """Seconds until the condition held."""
+        began = time.monotonic()
+        while time.monotonic() - began < limit:
+            if await asyncio.to_thread(look):
+                return time.monotonic() - began
+            await asyncio.sleep(POLL_SECONDS)
+        pytest.fail(f"waited {limit:.0f} s in vain for {what}: {self.status().get('message')}")
