@@ -1,7 +1,8 @@
-"""Errors of verbs that are called without a cluster."""
+"""Which cluster a verb uses without a kubeconfig."""
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import click
@@ -10,6 +11,8 @@ import pytest
 from steward.cli import connection
 from steward.kube.config.loader import ConfigSource
 from steward.kube.errors import NoCluster
+from steward.local.sample.table import CustomerTable
+from steward.local.settings import Layout
 
 
 @pytest.fixture
@@ -17,16 +20,57 @@ def without_cluster(tmp_path: Path) -> ConfigSource:
     return ConfigSource(environ={"HOME": str(tmp_path)}, service_account=tmp_path)
 
 
-def test_a_running_local_cluster_is_suggested(
-    without_cluster: ConfigSource, monkeypatch: pytest.MonkeyPatch
+@pytest.fixture
+def running_local(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The kubeconfig of a running `steward up` without a sample; its directory is the default one."""
+    file = tmp_path / "kubeconfig"
+    cluster = {"name": "local", "cluster": {"server": "https://127.0.0.1:6443"}}
+    context = {"name": "local", "context": {"cluster": "local"}}
+    content = {"clusters": [cluster], "contexts": [context], "current-context": "local"}
+    file.write_text(json.dumps(content))
+    monkeypatch.setenv("STEWARD_DIR", str(tmp_path))
+    monkeypatch.setattr(connection, "_local_kubeconfig", lambda: str(file))
+    connection._announce_local_cluster.cache_clear()
+    return file
+
+
+@pytest.mark.usefixtures("running_local")
+def test_without_a_kubeconfig_a_running_local_cluster_is_used_and_named_once(
+    without_cluster: ConfigSource, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr(connection, "_local_kubeconfig", lambda: "kubeconfig")
+    for _ in range(2):
+        settings = connection.load_connection_settings(without_cluster)
+        assert (settings.server, settings.namespace) == ("https://127.0.0.1:6443", "default")
 
-    with pytest.raises(NoCluster, match="or --local for the cluster of `steward up`"):
-        connection.load_connection_settings(without_cluster)
+    printed = capsys.readouterr()
+    assert (printed.out, printed.err) == ("", "There is no kubeconfig: using the cluster of `steward up`.\n")
 
 
-def test_a_stopped_local_cluster_is_not_suggested(
+def test_the_namespace_of_the_sample_is_the_default_in_the_local_cluster(
+    without_cluster: ConfigSource, running_local: Path
+) -> None:
+    CustomerTable(Layout(running_local.parent).sample).ensure()
+    asked = ConfigSource(kubeconfig=str(running_local))
+
+    assert connection.load_connection_settings(without_cluster).namespace == "demo"
+    assert connection.load_connection_settings(asked).namespace == "demo"
+
+
+def test_a_kubeconfig_of_the_user_wins_over_a_running_local_cluster(
+    tmp_path: Path, running_local: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    CustomerTable(Layout(running_local.parent).sample).ensure()
+    theirs = tmp_path / ".kube" / "config"
+    theirs.parent.mkdir()
+    theirs.write_text(running_local.read_text().replace("127.0.0.1", "theirs.example.com"))
+
+    settings = connection.load_connection_settings(ConfigSource(environ={"HOME": str(tmp_path)}))
+
+    assert (settings.server, settings.namespace) == ("https://theirs.example.com:6443", "default")
+    assert capsys.readouterr().err == ""
+
+
+def test_a_stopped_local_cluster_is_not_used(
     without_cluster: ConfigSource, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def find() -> str:

@@ -8,6 +8,7 @@ import sys
 
 import click
 import pytest
+from click.testing import CliRunner
 
 from steward.cli import main as cli
 from steward.cli.connection import run_async
@@ -41,7 +42,7 @@ def test_a_verb_is_a_command(name: str) -> None:
 
 VERBS_WITH_HELP = [name for name in VERBS if name != "kubectl"]  # kubectl's own help is passed on
 CLUSTER_VERBS = ["run", "status", "tree", "why", "hold", "rows", "preview", "doctor", "updates"]
-CLUSTER_VERBS += ["install", "uninstall", "explain"]
+CLUSTER_VERBS += ["backup", "backups", "install", "uninstall", "explain", "switchover", "events", "volumes"]
 
 
 def help_of(name: str) -> str:
@@ -71,6 +72,13 @@ def test_an_unknown_verb_is_wrong_usage() -> None:
     )
     assert done.returncode == ExitCode.USAGE
     assert "No such command 'fly'" in done.stderr
+    assert "Did you mean" not in done.stderr
+
+
+def test_a_misspelt_verb_gets_a_suggestion() -> None:
+    done = CliRunner().invoke(cli.steward, ["stauts"])
+    assert done.exit_code == ExitCode.USAGE
+    assert "No such command 'stauts'. Did you mean status?" in done.stderr
 
 
 def test_version() -> None:

@@ -40,7 +40,7 @@ def test_short_names_are_those_of_the_definitions() -> None:
 @pytest.mark.parametrize(
     ("what", "message"),
     [
-        ("shop", "shop is not KIND/NAME: try multigrescluster/shop"),
+        ("/shop", "/shop is not KIND/NAME: try multigrescluster/shop"),
         ("mgc/", "mgc/ is not KIND/NAME: try multigrescluster/mgc"),
         ("unicorn/shop", "unicorn is not a kind that Steward shows; there are: multigrescluster, "),
     ],

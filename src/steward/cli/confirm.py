@@ -11,8 +11,8 @@ def require_confirmation(question: str) -> None:
     try:
         is_agreed = click.confirm(question)
     except click.Abort:
+        click.echo()  # ends the line of the question
         if sys.stdin is not None and sys.stdin.isatty():
-            click.echo(err=True)
             raise
         raise click.ClickException("confirmation needs a terminal; pass --yes to skip it") from None
     if not is_agreed:

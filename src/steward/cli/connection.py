@@ -5,9 +5,11 @@ from __future__ import annotations
 import asyncio
 import os
 from collections.abc import Awaitable, Callable, Coroutine
+from functools import cache
 from typing import Any, TypeVar
 
 import click
+from msgspec import structs
 
 from steward.kube.client.client import Client, client_with_transport
 from steward.kube.clock import SystemClock
@@ -29,7 +31,9 @@ def cluster_options(verb: _Decorated) -> _Decorated:
         "--context", default="", help="Context of the kubeconfig. Default: its current one."
     )
     kubeconfig = click.option(
-        "--kubeconfig", default="", help="Kubeconfig file. Default: KUBECONFIG, then ~/.kube/config."
+        "--kubeconfig",
+        default="",
+        help="Kubeconfig file. Default: KUBECONFIG, ~/.kube/config, then the cluster of `steward up`.",
     )
     return kubeconfig(context(local(verb)))
 
@@ -49,21 +53,47 @@ def with_client(source: ConfigSource, work: Callable[[Client], Awaitable[T]]) ->
 
 
 def load_connection_settings(source: ConfigSource) -> ConnectionSettings:
-    """Loads the settings; without a configured cluster, the error suggests --local if `steward up` is running."""
+    """Loads the settings; without a configured cluster, those of a running `steward up`.
+
+    A kubeconfig that exists always wins: a verb must not act on another cluster than kubectl does.
+    """
     try:
-        return load_settings(source)
-    except NoCluster as error:
-        if _is_local_running():
-            raise NoCluster(f"{error}, or --local for the cluster of `steward up`") from None
-        raise
+        settings = load_settings(source)
+    except NoCluster:
+        kubeconfig = _running_local_kubeconfig()
+        if kubeconfig is None:
+            raise
+        _announce_local_cluster()
+        settings = load_settings(ConfigSource(kubeconfig=kubeconfig))
+        return _with_sample_namespace(settings)
+    return _with_sample_namespace(settings) if _is_local(source) else settings
 
 
-def _is_local_running() -> bool:
+def _running_local_kubeconfig() -> str | None:
     try:
-        _local_kubeconfig()
+        return _local_kubeconfig()
     except (click.ClickException, OSError):
-        return False
-    return True
+        return None
+
+
+@cache
+def _announce_local_cluster() -> None:
+    """Once: a verb may connect several times."""
+    click.echo("There is no kubeconfig: using the cluster of `steward up`.", err=True)
+
+
+def _is_local(source: ConfigSource) -> bool:
+    return bool(source.kubeconfig) and source.kubeconfig == _running_local_kubeconfig()
+
+
+def _with_sample_namespace(settings: ConnectionSettings) -> ConnectionSettings:
+    """The default namespace is the sample's, if `steward up` made one: all that a new user has is there."""
+    from steward.local.paths import default_directory
+    from steward.local.sample.namespace import NAMESPACE, has_sample
+
+    if settings.namespace != "default" or not has_sample(default_directory()):
+        return settings
+    return structs.replace(settings, namespace=NAMESPACE)
 
 
 def open_transport(settings: ConnectionSettings, before_write: BeforeWrite = allow_write) -> ApiTransport:

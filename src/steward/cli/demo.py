@@ -17,8 +17,15 @@ from steward.cli.terminal.live_tree import open_screen, terminal_console, watch_
 from steward.kube.client.client import Client, connect
 from steward.kube.config.loader import ConfigSource, load_settings
 from steward.local import installation, operators
+from steward.local.containers.node_images import first_node_images
 from steward.local.control_plane import ControlPlane
+from steward.local.images.availability import missing_images
+from steward.local.images.recipes import WORKLOAD_IMAGE
+from steward.local.paths import cache_directory
+from steward.local.progress import SilentProgress
 from steward.local.sample import objects
+from steward.local.sample.images import WORKLOAD_PORT, database_images, describe_missing
+from steward.local.sample.objects import ContainerImage, Databases, SampleOptions
 from steward.local.sample.table import CustomerTable
 from steward.local.settings import ControlPlaneSettings, Layout
 
@@ -38,14 +45,16 @@ async def start_demo(target: DemoTarget) -> bool:
     """Starts operators and sample and shows progress; returns whether everything became ready."""
     client = await _connect(target.plane)
     try:
-        is_new = await _install_demo(client, target)
+        options = await _sample_options(target.settings)
+        is_new = await _install_demo(client, target, options)
         trees = await _watch_sample(
             client, target.plane, _NEW_SAMPLE_SECONDS if is_new else _EXISTING_SAMPLE_SECONDS
         )
     finally:
         await client.close()
     _print_summary(trees)
-    for line in next_step_lines(target.format_command, shutil.get_terminal_size().columns):
+    width = shutil.get_terminal_size().columns
+    for line in next_step_lines(target.format_command, width, options.databases):
         click.echo(line)
     return all(node.is_healthy for node in trees)
 
@@ -65,13 +74,29 @@ async def _connect(plane: ControlPlane) -> Client:
     return await connect(load_settings(ConfigSource(kubeconfig=str(plane.kubeconfig), environ={})))
 
 
-async def _install_demo(client: Client, target: DemoTarget) -> bool:
+async def _sample_options(settings: ControlPlaneSettings) -> SampleOptions:
+    """With containers, the sample has what the nodes have images for."""
+    zones = settings.zones[: settings.nodes]
+    if settings.containers is None:
+        return SampleOptions(zones)
+    present = await first_node_images(cache_directory(), SilentProgress())
+    missing = missing_images(database_images(), present)
+    if missing:
+        click.echo(f"The sample has no databases. {describe_missing(missing)}")
+    databases = Databases.LEFT_OUT if missing else Databases.INCLUDED
+    return SampleOptions(zones, ContainerImage(WORKLOAD_IMAGE, WORKLOAD_PORT), databases)
+
+
+async def _install_demo(client: Client, target: DemoTarget, options: SampleOptions) -> bool:
     settings = target.settings
     with show_progress() as progress:
         CustomerTable(Layout(target.plane.directory).sample).ensure()
         await operators.start(client, target.plane, settings.lifetime, progress)
+        if await objects.is_terminating(client):
+            progress.report(f"waiting until the deleted namespace {objects.NAMESPACE} is gone")
+            await objects.wait_until_deleted(client)
         progress.report("creating the sample")
-        return await objects.ensure(client, settings.zones[: settings.nodes])
+        return await objects.ensure(client, options)
 
 
 async def _watch_sample(client: Client, plane: ControlPlane, limit: float) -> tuple[TreeNode, ...]:

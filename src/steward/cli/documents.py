@@ -12,8 +12,37 @@ from typing import Any, Final, NamedTuple
 
 import yaml
 
+YAML_11_WORDS: Final = dict.fromkeys(("y", "yes", "on"), "true") | dict.fromkeys(("n", "no", "off"), "false")
+"""Bare words that kubectl, which reads YAML 1.1, takes for booleans."""
 _STEP: Final = re.compile(r"([^.\[\]]+)|\[([^\]]*)\]")
 _INDEX: Final = re.compile(r"[0-9]+")
+
+
+class ManifestLoader(yaml.CSafeLoader):
+    """Reads YAML as kubectl does: `y` and `n` are booleans, dates are texts, and every key of a map is a text."""
+
+    def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Any, Any]:
+        return {_key_text(key): value for key, value in super().construct_mapping(node, deep).items()}
+
+
+def _construct_bool(loader: yaml.CSafeLoader, node: yaml.ScalarNode) -> bool:
+    word = _construct_text(loader, node).lower()
+    return YAML_11_WORDS.get(word, word) == "true"
+
+
+def _construct_text(loader: yaml.CSafeLoader, node: yaml.ScalarNode) -> str:
+    return str(loader.construct_scalar(node))
+
+
+ManifestLoader.add_implicit_resolver("tag:yaml.org,2002:bool", re.compile("^[yYnN]$"), list("yYnN"))
+ManifestLoader.add_constructor("tag:yaml.org,2002:bool", _construct_bool)
+ManifestLoader.add_constructor("tag:yaml.org,2002:timestamp", _construct_text)
+
+
+def _key_text(key: Any) -> Any:
+    if isinstance(key, bool):
+        return str(key).lower()
+    return str(key) if isinstance(key, int | float) else key
 
 
 class Position(NamedTuple):
@@ -79,7 +108,7 @@ class Document(NamedTuple):
 
 def parse_documents(file: str, text: str) -> Iterator[Document]:
     """Yields every object in the file, including items of lists. Raises yaml.YAMLError for invalid YAML."""
-    loader = yaml.CSafeLoader(text)
+    loader = ManifestLoader(text)
     lines = text.splitlines()
     try:
         while loader.check_node():
@@ -119,13 +148,18 @@ def _locate_field(node: yaml.Node, field: str) -> tuple[yaml.Mark, yaml.Mark, ya
 
 def _child_node(node: yaml.Node, name: str) -> tuple[yaml.Mark, yaml.Node] | None:
     if isinstance(node, yaml.MappingNode):
-        return next(((key.start_mark, value) for key, value in node.value if key.value == name), None)
+        return next(((key.start_mark, value) for key, value in node.value if name in _key_names(key)), None)
     if not isinstance(node, yaml.SequenceNode):
         return None
     if _INDEX.fullmatch(name) and int(name) < len(node.value):
         item = node.value[int(name)]
         return item.start_mark, item
     return next(((item.start_mark, item) for item in node.value if _item_name(item) == name), None)
+
+
+def _key_names(key: yaml.Node) -> tuple[Any, ...]:
+    """The name as it is written, and as it is read."""
+    return key.value, YAML_11_WORDS.get(str(key.value).lower())
 
 
 def _item_name(item: yaml.Node) -> str | None:

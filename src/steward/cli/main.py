@@ -45,16 +45,16 @@ class Verb(NamedTuple):
 
 VERBS: dict[str, Verb] = {
     "up": Verb(
-        "steward.cli.commands.up",
+        "steward.cli.commands.local.up",
         "command",
         "Start a real Kubernetes on this machine, with both operators and a sample.",
     ),
-    "down": Verb("steward.cli.commands.down", "command", "Stop what `steward up` started."),
+    "down": Verb("steward.cli.commands.local.down", "command", "Stop what `steward up` started."),
     "sample": Verb(
-        "steward.cli.commands.sample", "command", "Change the customers of the sample of `steward up`."
+        "steward.cli.commands.local.sample", "command", "Change the customers of the sample of `steward up`."
     ),
     "kubectl": Verb(
-        "steward.cli.commands.kubectl", "command", "Run kubectl against the local control plane."
+        "steward.cli.commands.local.kubectl", "command", "Run kubectl against the local control plane."
     ),
     "run": Verb("steward.cli.commands.run", "command", "Run the operators against a cluster."),
     "status": Verb(
@@ -68,13 +68,18 @@ VERBS: dict[str, Verb] = {
         "Draw clusters and registries with the objects created for them.",
     ),
     "why": Verb("steward.cli.commands.why", "command", "Say in one sentence what an object is waiting for."),
+    "events": Verb(
+        "steward.cli.commands.running.events",
+        "command",
+        "Show the events of an object and of everything below it.",
+    ),
     "hold": Verb("steward.cli.commands.hold", "command", "List deletions held for approval, or approve one."),
     "rows": Verb("steward.cli.commands.rows", "command", "Show a registry's table as the operator reads it."),
     "preview": Verb(
         "steward.cli.commands.preview", "command", "Show what the next sync, or a changed file, would do."
     ),
     "doctor": Verb(
-        "steward.cli.commands.doctor",
+        "steward.cli.commands.installation.doctor",
         "command",
         "Check an installation; each problem is listed with its fix.",
     ),
@@ -83,21 +88,42 @@ VERBS: dict[str, Verb] = {
         "command",
         "Show, apply or roll back template changes of clusters.",
     ),
+    "volumes": Verb(
+        "steward.cli.commands.running.volumes",
+        "command",
+        "List volume claims of clusters, and those kept without one.",
+    ),
+    "switchover": Verb(
+        "steward.cli.commands.running.switchover", "command", "Make another server the primary of a shard."
+    ),
+    "backup": Verb(
+        "steward.cli.commands.backup",
+        "command",
+        "Make a backup of a cluster now, and wait until it is complete.",
+    ),
+    "backups": Verb("steward.cli.commands.backups", "command", "List the backups of clusters."),
     "install": Verb(
-        "steward.cli.commands.install", "command", "Print or apply the manifests of an installation."
+        "steward.cli.commands.installation.install",
+        "command",
+        "Print or apply the manifests of an installation.",
     ),
     "uninstall": Verb(
-        "steward.cli.commands.uninstall",
+        "steward.cli.commands.installation.uninstall",
         "command",
         "Remove an installation without leaving objects stuck in deletion.",
     ),
-    "crds": Verb("steward.cli.commands.crds", "command", "Print the custom resource definitions."),
+    "crds": Verb(
+        "steward.cli.commands.installation.crds", "command", "Print the custom resource definitions."
+    ),
     "render": Verb(
         "steward.cli.commands.render",
         "command",
         "Render the objects of a cluster, or of a template and rows, offline.",
     ),
     "lint": Verb("steward.cli.commands.lint", "command", "Check manifests for errors, without a cluster."),
+    "convert": Verb(
+        "steward.cli.commands.convert", "command", "Translate manifests of the Go operators, offline."
+    ),
     "explain": Verb(
         "steward.cli.commands.explain", "command", "Show where each value of a MultigresCluster comes from."
     ),
@@ -110,6 +136,13 @@ VERBS: dict[str, Verb] = {
         "Render a Go template with values, as the tenants operator does.",
     ),
 }
+
+
+def _similar_verbs(word: str) -> list[str]:
+    # Imported here: only a wrong verb needs it.
+    from difflib import get_close_matches
+
+    return get_close_matches(word, VERBS, 2)
 
 
 class LazyGroup(click.Group):
@@ -125,6 +158,17 @@ class LazyGroup(click.Group):
         command = getattr(importlib.import_module(verb.module), verb.attribute)
         assert isinstance(command, click.Command)
         return command
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        try:
+            return super().resolve_command(ctx, args)
+        except click.UsageError as error:
+            similar = _similar_verbs(args[0])
+            if similar:
+                raise click.UsageError(f"{error.message} Did you mean {' or '.join(similar)}?", ctx) from None
+            raise
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         with formatter.section("Commands"):

@@ -7,6 +7,7 @@ from textwrap import wrap
 from typing import NamedTuple
 
 from steward.local.sample import objects
+from steward.local.sample.objects import Databases
 
 FormatCommand = Callable[[str], str]
 """Returns the complete command line for a verb and its arguments."""
@@ -15,6 +16,7 @@ FormatCommand = Callable[[str], str]
 class SuggestedStep(NamedTuple):
     description: str
     verb: str
+    needs_databases: bool = False
 
 
 CHANGE_STEPS = (
@@ -25,11 +27,13 @@ CHANGE_STEPS = (
         "under Manual a changed template waits until you accept it",
         f"kubectl patch shardtemplate standard -n {objects.NAMESPACE} --type merge "
         """-p '{"spec":{"pools":{"main":{"replicasPerCell":2}}}}'""",
+        needs_databases=True,
     ),
     SuggestedStep(
         "a removed cell leaves the topology first, then its pods are deleted",
         f"kubectl patch multigrescluster {objects.CLUSTER} -n {objects.NAMESPACE} --type json "
         """-p '[{"op":"remove","path":"/spec/cells/2"}]'""",
+        needs_databases=True,
     ),
 )
 INSPECT_STEPS = (
@@ -37,26 +41,32 @@ INSPECT_STEPS = (
     SuggestedStep(
         "what an object is waiting for",
         f"why multigrescluster/{objects.CLUSTER} -n {objects.NAMESPACE} --local",
+        needs_databases=True,
     ),
     SuggestedStep(
         "template changes that wait for approval",
         f"updates show {objects.CLUSTER} -n {objects.NAMESPACE} --local",
+        needs_databases=True,
     ),
     SuggestedStep("restore the rows", "sample refill"),
 )
 
 
-def next_step_lines(call: FormatCommand, width: int) -> list[str]:
+def next_step_lines(call: FormatCommand, width: int, databases: Databases = Databases.INCLUDED) -> list[str]:
     """Wraps descriptions to the width. Commands are never wrapped, so that they can be copied."""
+
+    def possible(steps: tuple[SuggestedStep, ...]) -> list[SuggestedStep]:
+        return [step for step in steps if databases is Databases.INCLUDED or not step.needs_databases]
+
     return [
         "Try:",
         *(
             line
-            for number, step in enumerate(CHANGE_STEPS, 1)
+            for number, step in enumerate(possible(CHANGE_STEPS), 1)
             for line in _step_lines(f"{number}. ", step, call, width)
         ),
         "And look:",
-        *(line for step in INSPECT_STEPS for line in _step_lines("", step, call, width)),
+        *(line for step in possible(INSPECT_STEPS) for line in _step_lines("", step, call, width)),
     ]
 
 

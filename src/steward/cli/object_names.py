@@ -5,12 +5,19 @@ from __future__ import annotations
 from typing import Any, Final
 
 import click
+from click.shell_completion import CompletionItem
 
+API_VERSIONS: Final = {
+    "MultigresCluster": "multigres.com/v1alpha1",
+    "TenantRegistry": "operator.kubernetes-tenants.org/v1",
+}
+"""Of the kinds that verbs take without naming them."""
 SHORT_NAMES: Final = {
     "cel": "cell",
     "cet": "celltemplate",
     "cot": "coretemplate",
     "deploy": "deployment",
+    "mgb": "multigresbackup",
     "mgc": "multigrescluster",
     "po": "pod",
     "pvc": "persistentvolumeclaim",
@@ -44,3 +51,13 @@ class ObjectName(click.ParamType[str]):
                 f"{value} is not a {self.kind}: name one, as NAME or {self.kind.lower()}/NAME", param, ctx
             )
         return name
+
+    def shell_complete(
+        self, ctx: click.Context, param: click.Parameter, incomplete: str
+    ) -> list[CompletionItem]:
+        # Imported here: only a shell that completes a line needs it.
+        from steward.cli.name_completion import complete_objects
+        from steward.kube.objects.kinds import Kind
+
+        kind = Kind(API_VERSIONS[self.kind], self.kind)
+        return [CompletionItem(name) for name in complete_objects(ctx, kind, incomplete)]

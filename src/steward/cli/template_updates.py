@@ -10,6 +10,7 @@ from steward.cli.inspect.fetch import read_kind
 from steward.kube.client.client import Client
 from steward.kube.objects.kinds import CONTROLLER_REVISION, Manifest, Ref, ref_of
 from steward.kube.objects.options import ListQuery
+from steward.multigres import reasons
 from steward.multigres.cache_rules import CELL_TEMPLATE, CLUSTER, CORE_TEMPLATE, SHARD_TEMPLATE
 from steward.multigres.resolution.template_refs import TemplateKey
 from steward.multigres.template_updates.history import (
@@ -18,6 +19,7 @@ from steward.multigres.template_updates.history import (
     pending_changes,
     revision_history,
 )
+from steward.multigres.template_updates.objects_version import OPERATOR_UPDATE
 from steward.multigres.template_updates.revisions import (
     COMPONENT,
     TemplateContent,
@@ -26,22 +28,42 @@ from steward.multigres.template_updates.revisions import (
 )
 from steward.multigres.views import RevisionView
 
-FIELD_MANAGER = "steward-cli"
-_CONDITION = "TemplateUpdateAvailable"
+TEMPLATE_UPDATE = "TemplateUpdateAvailable"
 _TEMPLATES = (CORE_TEMPLATE, CELL_TEMPLATE, SHARD_TEMPLATE)
 
 
+class ReportedUpdate(NamedTuple):
+    """A condition about pending changes, as the status has it; empty if it has none."""
+
+    is_reported: bool = False
+    reason: str = ""
+    message: str = ""
+
+    @property
+    def is_waiting(self) -> bool:
+        return self.is_reported and self.reason != reasons.OPERATOR_UPDATE_IN_PROGRESS
+
+
 class TemplateState(NamedTuple):
-    """Template state of one cluster: its status, pending changes and stored revisions."""
+    """Pending changes of a cluster, by templates and by a new version of the operator, and its stored revisions."""
 
     ref: Ref
     version: str
-    is_waiting: bool
-    reason: str
-    message: str
+    template: ReportedUpdate
+    operator: ReportedUpdate
     available: str
     changes: tuple[TemplateChange, ...]
     revisions: tuple[TemplateRevision, ...]
+
+    @property
+    def is_waiting(self) -> bool:
+        return self.template.is_waiting or self.operator.is_waiting
+
+    @property
+    def message(self) -> str:
+        """What waits and why; what is in progress, too."""
+        pending = [each.message for each in (self.template, self.operator) if each.is_reported]
+        return "\n".join(pending) or self.template.message
 
 
 class TemplateContents(NamedTuple):
@@ -74,8 +96,6 @@ async def read_template_state(client: Client, namespace: str, name: str) -> Temp
 def template_state(cluster: Manifest, contents: TemplateContents) -> TemplateState:
     """Derives the state of a cluster. Pure."""
     meta, status = cluster["metadata"], cluster.get("status") or {}
-    conditions = status.get("conditions") or ()
-    condition: dict[str, Any] = next((each for each in conditions if each["type"] == _CONDITION), {})
     used = status.get("appliedTemplateGenerations")
     stored = contents.revisions.get(meta["uid"], ())
     # Revisions of templates that the cluster no longer uses are kept, but are neither active nor pending.
@@ -83,12 +103,19 @@ def template_state(cluster: Manifest, contents: TemplateContents) -> TemplateSta
     return TemplateState(
         ref_of(cluster),
         meta["resourceVersion"],
-        condition.get("status") == "True",
-        str(condition.get("reason", "")),
-        str(condition.get("message", "")),
+        _reported_update(status, TEMPLATE_UPDATE),
+        _reported_update(status, OPERATOR_UPDATE),
         str(status.get("availableTemplateRevision", "")),
         tuple(pending_changes(revisions, contents.live.get(meta["namespace"], {}))),
         revisions,
+    )
+
+
+def _reported_update(status: Manifest, type_: str) -> ReportedUpdate:
+    conditions = status.get("conditions") or ()
+    found: dict[str, Any] = next((each for each in conditions if each["type"] == type_), {})
+    return ReportedUpdate(
+        found.get("status") == "True", str(found.get("reason", "")), str(found.get("message", ""))
     )
 
 
@@ -98,8 +125,11 @@ def template_state_dict(state: TemplateState) -> dict[str, Any]:
         "namespace": state.ref.key.namespace,
         "name": state.ref.key.name,
         "isWaiting": state.is_waiting,
-        "reason": state.reason,
-        "message": state.message,
+        "reason": state.template.reason,
+        "message": state.template.message,
+        "operatorUpdate": {"reason": state.operator.reason, "message": state.operator.message}
+        if state.operator.is_reported
+        else None,
         "availableTemplateRevision": state.available,
         "changes": [
             {

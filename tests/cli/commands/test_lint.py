@@ -13,7 +13,7 @@ from click.testing import CliRunner, Result
 
 from steward.cli.commands.lint import command, format_finding
 from steward.cli.documents import Position
-from steward.cli.lint_checks import Finding
+from steward.cli.lint.findings import Finding
 from tests.support.paths import ROOT
 
 REGISTRY = """\
@@ -77,9 +77,9 @@ TABLE = [
     pytest.param(
         TEMPLATE
         + "      spec:\n        apiVersion: v1\n        kind: ConfigMap\n        data:\n          a: |\n"
-        + "            first\n            é {{ if .uid }}\n",
+        + "            first\n            é {{ if .uid }}\n        metadata: {name: a}\n",
         """\
-        given.yaml:14:28: error: TenantTemplate/web: spec.configMaps[web].spec.data.a: unexpected EOF
+        given.yaml:14:28: error: TenantTemplate/web: spec.configMaps[web].spec.data.a: an if, range, with or define is not closed: add {{ end }}
           14 |             é {{ if .uid }}
              |                            ^
         """,
@@ -89,6 +89,9 @@ TABLE = [
         TEMPLATE
         + "      dependIds: [db]\n      nameTempalte: x\n      spec: {apiVersion: v1, kind: ConfigMap}\n",
         """\
+        given.yaml:7:7: error: TenantTemplate/web: spec.configMaps[web].nameTemplate: is missing, and so is spec.metadata.name: set one, as in {{ .uid }}-api
+          7 |     - id: web
+            |       ^
         given.yaml:8:7: error: TenantTemplate/web: spec.configMaps[web].dependIds: 'web' depends on 'db', which is not in the template; there are: web
           8 |       dependIds: [db]
             |       ^
@@ -103,7 +106,7 @@ TABLE = [
         + TEMPLATE
         + '      nameTemplate: "{{ .uid }}-{{ .paln }}"\n      spec: {apiVersion: v1, kind: ConfigMap}\n',
         """\
-        given.yaml:18:36: warning: TenantTemplate/web: spec.configMaps[web].nameTemplate: .paln is no column of the registry: add it to extraValueMappings
+        given.yaml:18:36: error: TenantTemplate/web: spec.configMaps[web].nameTemplate: .paln is no column of the registry: did you mean .plan?
           18 |       nameTemplate: "{{ .uid }}-{{ .paln }}"
              |                                    ^
         """,
@@ -112,7 +115,7 @@ TABLE = [
     pytest.param(
         REGISTRY.replace("table: users", 'table: "a;b"').replace("id, host", '"", host'),
         """\
-        given.yaml:8:24: error: TenantRegistry/crm: spec.valueMappings.uid: Expected `str` of length >= 1
+        given.yaml:8:24: error: TenantRegistry/crm: spec.valueMappings.uid: is empty: fill it in
           8 |   valueMappings: {uid: "", hostOrUrl: url, activate: active}
             |                        ^
         """,
@@ -121,16 +124,64 @@ TABLE = [
     pytest.param(
         CLUSTER + "  cells:\n    - {name: Z, zone: a}\n",
         """\
-        given.yaml:6:14: error: MultigresCluster/shop: spec.cells[0].name: Expected `str` matching regex '^[a-z0-9]([-_a-z0-9]*[a-z0-9])?$'
+        given.yaml:6:14: error: MultigresCluster/shop: spec.cells[0].name: is 'Z', and must be lower-case letters, digits, - and _, with a letter or digit at both ends
           6 |     - {name: Z, zone: a}
             |              ^
         """,
         id="an invalid name of a cell",
     ),
     pytest.param(
+        REGISTRY.replace("plan: plan_id", "n: plan_id")
+        + TEMPLATE.replace("crm", "crn")
+        + "      deletionPolicy: retain\n      timeoutSeconds: '5'\n      spec: {apiVersion: v1, kind: ConfigMap}\n",
+        """\
+        given.yaml:9:24: error: the name n is read as false: write "n"
+          9 |   extraValueMappings: {n: plan_id}
+            |                        ^
+        given.yaml:18:23: error: TenantTemplate/web: spec.configMaps[0].deletionPolicy: is 'retain', and must be one of: Delete, Retain; did you mean Retain?
+          18 |       deletionPolicy: retain
+             |                       ^
+        given.yaml:19:23: error: TenantTemplate/web: spec.configMaps[0].timeoutSeconds: must be a whole number, and is text: remove the quotes
+          19 |       timeoutSeconds: '5'
+             |                       ^
+        """,
+        id="allowed values and types in words of our own, all at once",
+    ),
+    pytest.param(
+        REGISTRY
+        + TEMPLATE.replace("crm", "crn")
+        + "      nameTemplate: x\n      spec: {apiVersion: v1, kind: ConfigMap, dta: {}}\n",
+        """\
+        given.yaml:15:15: error: TenantTemplate/web: spec.registryId: no TenantRegistry crn is among the files; did you mean crm?
+          15 |   registryId: crn
+             |               ^
+        given.yaml:19:47: error: TenantTemplate/web: spec.configMaps[web].spec.dta: there is no such field; did you mean data?
+          19 |       spec: {apiVersion: v1, kind: ConfigMap, dta: {}}
+             |                                               ^
+        """,
+        id="a misspelt registry and a misspelt field of a built-in kind",
+    ),
+    pytest.param(
+        "apiVersion: operator.lynq.sh/v1\nkind: LynqForm\nmetadata: {name: a}\n---\n"
+        + CLUSTER
+        + "  backup: {type: s3, s3: {bucket: b, region: r}}\n  cells: [{name: a, zone: a, zoneId: b}]\n  topologyPruning: {enabled: true}\n",
+        """\
+        given.yaml:2:7: error: LynqForm/a: kind: LynqForm is a kind of Lynq, and Steward has operator.kubernetes-tenants.org/v1: write a TenantTemplate, whose hubId is called registryId
+          2 | kind: LynqForm
+            |       ^
+        given.yaml:10:30: error: MultigresCluster/shop: spec.cells[0].zoneId: there is no such field: it is called zone here
+          10 |   cells: [{name: a, zone: a, zoneId: b}]
+             |                              ^
+        given.yaml:11:3: error: MultigresCluster/shop: spec.topologyPruning: is a field of later versions of multigres-operator that Steward does not have: take it out
+          11 |   topologyPruning: {enabled: true}
+             |   ^
+        """,
+        id="manifests of other operators",
+    ),
+    pytest.param(
         TEMPLATE
         + "      spec:\n        apiVersion: v1\n        kind: ConfigMap\n        data:\n          a: |-\n"
-        + "            é {{ .uid | uper }}\n          b: c\n",
+        + "            é {{ .uid | uper }}\n          b: c\n        metadata: {name: a}\n",
         """\
         given.yaml:13:25: error: TenantTemplate/web: spec.configMaps[web].spec.data.a: function "uper" not defined
           13 |             é {{ .uid | uper }}
@@ -200,3 +251,33 @@ def test_the_samples_have_no_errors() -> None:
     assert samples
     result = CliRunner().invoke(command, samples)
     assert result.exit_code == 0, result.stdout
+
+
+def test_a_name_that_is_too_long_for_every_row_is_an_error(tmp_path: Path) -> None:
+    body = "      spec: {apiVersion: v1, kind: ConfigMap}\n"
+    long = run_lint(tmp_path, f'{TEMPLATE}      nameTemplate: "{{{{ .uid }}}}-{"x" * 62}"\n{body}')
+    assert (long.exit_code, "has 63 characters without its variables: use trunc63" in long.stdout) == (
+        1,
+        True,
+    )
+    cut = run_lint(
+        tmp_path, f"{TEMPLATE}      nameTemplate: '{{{{ printf \"%s-{'x' * 70}\" .uid | trunc63 }}}}'\n{body}"
+    )
+    assert cut.exit_code == 0, cut.stdout
+
+
+def test_a_registry_that_may_be_in_the_cluster_is_only_a_warning(tmp_path: Path) -> None:
+    template = (
+        TEMPLATE.replace("crm", "warehouse")
+        + "      nameTemplate: x\n      spec: {apiVersion: v1, kind: ConfigMap}\n"
+    )
+    found = run_lint(tmp_path, REGISTRY + template)
+    assert (found.exit_code, "warning: TenantTemplate/web: spec.registryId" in found.stdout) == (0, True)
+    assert run_lint(tmp_path, template).stdout == ""
+
+
+def test_a_default_makes_an_unknown_variable_a_warning(tmp_path: Path) -> None:
+    name = "      nameTemplate: '{{ .uid }}-{{ default \"x\" .paln }}'\n"
+    found = run_lint(tmp_path, f"{REGISTRY}{TEMPLATE}{name}      spec: {{apiVersion: v1, kind: ConfigMap}}\n")
+    assert (found.exit_code, "warning: " in found.stdout) == (0, True)
+    assert ".paln is no column of the registry: did you mean .plan?" in found.stdout

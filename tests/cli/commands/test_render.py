@@ -1,5 +1,7 @@
 """`steward render`: rows and a template in files, manifests out."""
 
+# ruff: noqa: E501 -- expected output has long lines
+
 from __future__ import annotations
 
 import json
@@ -45,9 +47,6 @@ ROWS = "uid,hostOrUrl,activate,plan\nbeta,http://b.example.com:80/x,1,pro\nacme,
 MANIFESTS = """\
 apiVersion: v1
 kind: ConfigMap
-data:
-  host: a.example.com
-  plan: free
 metadata:
   name: acme-settings
   namespace: shop
@@ -56,6 +55,9 @@ metadata:
     kubernetes-tenants.org/tenant-namespace: shop
   annotations:
     kubernetes-tenants.org/deletion-policy: Delete
+data:
+  host: a.example.com
+  plan: free
 """
 
 
@@ -76,15 +78,15 @@ def test_every_active_row_gives_its_manifests_in_the_order_of_uids(tmp_path: Pat
     first, *others = result.stdout.split("---\n")
     assert first == MANIFESTS
     assert [line for each in others for line in each.splitlines() if line.startswith("  name: ")] == [
-        "  name: beta-settings",
         "  name: beta-key",
+        "  name: beta-settings",
     ]
     assert run_render(tmp_path, files).stdout == result.stdout
 
 
 def test_a_secret_is_printed_with_its_payload(tmp_path: Path) -> None:
     result = run_render(tmp_path, {"template.yaml": TEMPLATE, "rows.csv": ROWS}, "-o", "json")
-    secret = json.loads(result.stdout)[-1]
+    secret = json.loads(result.stdout)[1]
     assert (secret["kind"], secret["data"]) == ("Secret", {"key": "YmV0YQ=="})
 
 
@@ -113,7 +115,7 @@ BROKEN = [
     ),
     pytest.param(
         {"template.yaml": TEMPLATE, "registry.yaml": REGISTRY, "rows.csv": ROWS},
-        "Error: rows.csv has no column id, url, active, plan_id\n",
+        "Error: rows.csv has no column id, url, active, plan_id; it has: activate, hostOrUrl, plan, uid; did you mean uid for id?\n",
         id="a table without the registry's columns",
     ),
     pytest.param(
@@ -123,7 +125,12 @@ BROKEN = [
     ),
     pytest.param(
         {"template.yaml": TEMPLATE.replace("registryId: crm", "registryId: 5"), "rows.csv": ROWS},
-        "Error: TenantTemplate/web in template.yaml: Expected `str`, got `int` - at `$.registryId`\n",
+        """\
+        Error: TenantTemplate/web cannot be rendered:
+        template.yaml:5:15: error: TenantTemplate/web: spec.registryId: must be text, and is the number 5: put it in quotes
+          5 |   registryId: 5
+            |               ^
+        """,
         id="a template that does not fit its type",
     ),
 ]
@@ -144,6 +151,42 @@ def test_a_row_that_fails_names_the_resource_and_the_field(tmp_path: Path) -> No
     assert result.exit_code == 1
     assert "settings" in result.stderr
     assert 'map has no entry for key "plan"' in result.stderr
+
+
+REFUSED = [
+    pytest.param("dependIds: [key]", "dependIds: [settings]", "Dependency cycle detected", id="a cycle"),
+    pytest.param("dependIds: [kye]", "", "depends on 'kye'", id="an unknown dependency"),
+    pytest.param("ignoreFields: [spec.replicas]", "", "is no path", id="a path without a beginning"),
+    pytest.param("deletionPolicy: retain", "", "must be one of: Delete, Retain", id="a wrong policy"),
+]
+
+
+@pytest.mark.parametrize(("first", "second", "message"), REFUSED)
+def test_a_template_that_lint_refuses_is_not_rendered(
+    tmp_path: Path, first: str, second: str, message: str
+) -> None:
+    text = TEMPLATE.replace("- id: settings", f"- id: settings\n      {first}")
+    text = text.replace("- id: key", f"- id: key\n      {second}") if second else text
+    result = run_render(tmp_path, {"template.yaml": text, "rows.csv": ROWS})
+    assert (result.exit_code, result.stdout) == (1, "")
+    assert message in result.stderr
+
+
+def test_an_error_of_another_template_in_the_files_does_not_matter(tmp_path: Path) -> None:
+    broken = TEMPLATE.replace("name: web", "name: broken").replace("nameTemplate", "nameTempalte")
+    files = {"template.yaml": TEMPLATE, "broken.yaml": broken, "rows.csv": ROWS}
+    assert run_render(tmp_path, files, "--name", "web").exit_code == 0
+
+
+def test_a_rendered_value_of_the_wrong_type_is_refused_with_its_row(tmp_path: Path) -> None:
+    text = TEMPLATE.replace(
+        'data: {host: "{{ .host }}", plan: "{{ .plan }}"}', 'immutable: "{{ int .plan }}"'
+    )
+    result = run_render(tmp_path, {"template.yaml": text, "rows.csv": ROWS})
+    assert (result.exit_code, result.stdout) == (1, "")
+    assert (
+        result.stderr == "Error: row acme: settings: immutable: must be true or false, and is the number 0\n"
+    )
 
 
 CLUSTER = """\
@@ -181,5 +224,5 @@ def test_a_cluster_gives_its_complete_tree_with_parents_before_children(tmp_path
 def test_a_missing_template_of_a_cluster_is_reported_in_one_sentence(tmp_path: Path) -> None:
     result = run_render(tmp_path, {"cluster.yaml": CLUSTER.split("---", maxsplit=1)[0]})
     assert (result.exit_code, result.stdout) == (1, "")
-    assert "MultigresCluster/shop in" in result.stderr
+    assert "MultigresCluster/shop cannot be rendered" in result.stderr
     assert "spec.templateDefaults.coreTemplate" in result.stderr

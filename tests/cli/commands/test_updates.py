@@ -67,3 +67,23 @@ def test_every_part_of_the_verb_shows_examples_and_exit_codes() -> None:
         text = CliRunner().invoke(steward, ["updates", *words, "--help"]).output
         assert "steward updates apply db -n shop" in text
         assert "Exit codes:" in text
+
+
+def operator_update(reason: str) -> dict[str, Any]:
+    found = cluster(status="False", reason="UpToDate", message="every template is active")
+    condition = {"type": "OperatorUpdateAvailable", "status": "True", "reason": reason, "message": "pods"}
+    found["status"]["conditions"].append(condition)
+    return found
+
+
+def test_a_change_by_a_new_operator_waits_like_a_template_change_and_shows_its_message() -> None:
+    found = template_state(operator_update("WaitingForApproval"), TemplateContents({}, {}))
+    assert found.is_waiting
+    assert found.message == "pods"
+    assert template_state_dict(found)["operatorUpdate"] == {"reason": "WaitingForApproval", "message": "pods"}
+
+
+def test_a_change_by_a_new_operator_that_is_in_progress_does_not_wait_but_is_shown() -> None:
+    found = template_state(operator_update("OperatorUpdateInProgress"), TemplateContents({}, {}))
+    assert not found.is_waiting
+    assert found.message == "pods"

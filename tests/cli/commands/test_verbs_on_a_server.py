@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 
 from steward.cli.commands.hold import read_holds
-from steward.cli.commands.why import find_node
+from steward.cli.inspect.find import NotFoundInTrees, find_node, node_finder
 from steward.cli.inspect.object_tree import TreeNode
 from steward.cli.inspect.untracked_pods import read_trees_with_pods
 from steward.cli.inspect.why import why_message
@@ -24,6 +24,7 @@ from steward.install import manifests
 from steward.install.operators import OPERATORS
 from steward.kube.client.client import Client, connect
 from steward.kube.config.loader import ConfigSource, load_settings
+from steward.kube.objects.kinds import Manifest
 from steward.local.control_plane import ControlPlane
 from tests.cli.support.broken_clusters import (
     BROKEN,
@@ -31,6 +32,8 @@ from tests.cli.support.broken_clusters import (
     PATIENT_TEMPLATE,
     BrokenObject,
     change_table,
+    config_map,
+    deployment,
     make_tables,
 )
 from tests.multigres.support.operator import remove_finalizers
@@ -38,6 +41,7 @@ from tests.multigres.support.operator import running_operator as running_multigr
 from tests.support import definitions, namespaces
 from tests.support.kubectl import Kubectl
 from tests.support.programs import built_program
+from tests.tenants.support.manifests import resource
 from tests.tenants.support.operator import running_operator as running_tenants
 
 # The fixture creates everything, and its time counts for the first test. The limits only matter for a broken operator.
@@ -81,16 +85,17 @@ class BrokenNamespace:
 
     async def why(self, target: str) -> str:
         """The sentence of `why`, without the parts that differ between runs."""
-        kind, _, name = target.partition("/")
-        node = find_node(await self._read_trees(), kind, name)
-        message = "" if node is None else why_message(node, time.time())
+        try:
+            message = why_message(find_node(await self._read_trees(target), target), time.time())
+        except NotFoundInTrees:
+            message = ""
         for pattern, replacement in VARIABLE_PARTS:
             message = re.sub(pattern, replacement, message)
         return message.replace(self.namespace, "{n}")
 
-    async def _read_trees(self) -> tuple[TreeNode, ...]:
+    async def _read_trees(self, target: str) -> tuple[TreeNode, ...]:
         async with self._client() as client:
-            return await read_trees_with_pods(client, self.namespace)
+            return await read_trees_with_pods(client, self.namespace, node_finder(target))
 
     @asynccontextmanager
     async def _client(self) -> AsyncIterator[Client]:
@@ -183,7 +188,9 @@ async def test_why_prints_the_cause_and_exits_with_1(broken_namespace: BrokenNam
 def test_a_missing_object_is_reported_in_one_sentence(broken_namespace: BrokenNamespace) -> None:
     done = broken_namespace.steward("why", "mgc/missing")
     assert done.returncode == 1
-    assert done.stderr.startswith("Error: there is no mgc missing here")
+    assert done.stderr.startswith(
+        f"Error: there is no mgc/missing in namespace {broken_namespace.namespace}; "
+    )
 
 
 def test_status_puts_problems_first_and_prints_json(broken_namespace: BrokenNamespace) -> None:
@@ -219,37 +226,107 @@ async def test_preview_shows_what_the_next_sync_would_do(broken_namespace: Broke
     )
     done = broken_namespace.steward("preview", "patient", *root)
     assert done.returncode == 2, done.stderr
-    assert done.stdout == f"+ Tenant {broken_namespace.namespace}/hooli-patient-app\nWould create 1 Tenant.\n"
+    assert done.stdout == (
+        "+ ConfigMap {n}/hooli-patient\n+ Tenant {n}/hooli-patient-app\nWould create 1 ConfigMap, 1 Tenant.\n"
+    ).replace("{n}", broken_namespace.namespace)
     change_table(broken_namespace.place, "patient", "UPDATE customers SET active = '0'")
     gone = json.loads(broken_namespace.steward("preview", "patient", *root, "-o", "json").stdout)
-    assert [(each["verdict"], each["name"]) for each in gone] == [("delete", "umbrella-patient-app")]
+    assert [(each["verdict"], each["kind"], each["name"]) for each in gone] == [
+        ("delete", "ConfigMap", "umbrella-patient"),
+        ("delete", "Tenant", "umbrella-patient-app"),
+    ]
     change_table(broken_namespace.place, "patient", "UPDATE customers SET active = '1' WHERE id = 'umbrella'")
 
 
-def test_preview_shows_what_a_changed_template_would_do(
+def preview_file(
+    broken_namespace: BrokenNamespace, place: Path, *documents: Manifest
+) -> subprocess.CompletedProcess[str]:
+    file = place / "changed.yaml"
+    file.write_text("\n---\n".join(map(json.dumps, documents)))
+    return broken_namespace.steward("preview", "-f", str(file), "--sqlite-root", str(broken_namespace.place))
+
+
+def changed_patient(**lists: Any) -> Manifest:
+    return {**PATIENT_TEMPLATE, "spec": {**PATIENT_TEMPLATE["spec"], **lists}}
+
+
+def test_preview_shows_what_a_changed_template_does_to_objects(
     broken_namespace: BrokenNamespace, tmp_path: Path
 ) -> None:
-    changed = json.loads(json.dumps(PATIENT_TEMPLATE))
-    changed["spec"]["configMaps"][0]["spec"]["data"]["value"] = "another"
-    role = {
-        "apiVersion": "rbac.authorization.k8s.io/v1",
-        "kind": "ClusterRole",
-        "metadata": {"name": "new"},
-    }
-    file = tmp_path / "template.yaml"
-    file.write_text("\n---\n".join(map(json.dumps, (role, changed))))
-    done = broken_namespace.steward("preview", "-f", str(file), "--sqlite-root", str(broken_namespace.place))
+    name = {"name": "new"}
+    role = {"apiVersion": "rbac.authorization.k8s.io/v1", "kind": "ClusterRole", "metadata": name}
+    another = changed_patient(configMaps=[config_map("{{ .uid }}-patient", "another")])
+    done = preview_file(broken_namespace, tmp_path, role, another)
     assert done.returncode == 2, done.stderr
     assert "~ TenantTemplate" in done.stdout
     assert "+ ClusterRole new\n" in done.stdout
-    tenant = done.stdout.partition("~ Tenant ")[2]
-    assert re.search(r"^    - +value: x\n    \+ +value: another$", tenant, re.MULTILINE)
+    of_object = done.stdout.partition(f"~ ConfigMap {broken_namespace.namespace}/umbrella-patient\n")[2]
+    assert re.search(r"^    - +value: x\n    \+ +value: another$", of_object, re.MULTILINE)
+    assert "template-generation" not in done.stdout
+
+
+WRONG_TYPE = deployment("web:1")
+WRONG_TYPE["spec"]["replicas"] = "3"
+
+
+@pytest.mark.parametrize(
+    ("lists", "sentence"),
+    [
+        (
+            {"deployments": [resource(id="web", nameTemplate="w", spec=WRONG_TYPE)]},
+            ".spec.replicas: expected numeric",
+        ),
+        (
+            {"configMaps": [config_map("{{ .uid }}-patient", "{{ .nothing }}")]},
+            "umbrella-patient-app: cannot be",
+        ),
+        ({"configMaps": [config_map("kube-root-ca.crt", "x")]}, "exists with different owner"),
+    ],
+    ids=["wrong type", "unrendered", "foreign object"],
+)
+def test_preview_rejects_what_the_operator_could_not_apply(
+    broken_namespace: BrokenNamespace, tmp_path: Path, lists: dict[str, Any], sentence: str
+) -> None:
+    done = preview_file(broken_namespace, tmp_path, changed_patient(**lists))
+    assert done.returncode == 1, done.stdout + done.stderr
+    assert sentence in done.stdout
+    assert "would be refused." in done.stdout
+
+
+def test_preview_counts_the_fields_that_a_plain_apply_removes(
+    broken_namespace: BrokenNamespace, kubectl: Kubectl, tmp_path: Path
+) -> None:
+    name = broken_namespace.namespace
+    kubectl.run("apply", "-n", name, "-f", "-", document=PATIENT_TEMPLATE)
+    done = preview_file(broken_namespace, tmp_path, changed_patient(configMaps=[]))
+    assert done.returncode == 2, done.stderr
+    first, *_, last = done.stdout.splitlines()
+    assert first == f"- ConfigMap {name}/umbrella-patient: the template no longer makes it"
+    assert last == "Would delete 1 ConfigMap, change 1 TenantTemplate."
+
+
+def test_preview_shows_no_value_of_a_secret_that_was_applied(
+    broken_namespace: BrokenNamespace, kubectl: Kubectl, tmp_path: Path
+) -> None:
+    def secret(**values: str) -> Manifest:
+        metadata = {"name": "canary", "namespace": broken_namespace.namespace}
+        return {"apiVersion": "v1", "kind": "Secret", "metadata": metadata, "stringData": values}
+
+    kubectl.run("apply", "-f", "-", document=secret(password="canary-old"))
+    for output in ("text", "wide", "json", "yaml"):
+        file = tmp_path / "secret.yaml"
+        file.write_text(json.dumps(secret(password="canary-new")))
+        done = broken_namespace.steward("preview", "-f", str(file), "-o", output)
+        assert done.returncode == 2, done.stderr
+        assert "(another value)" in done.stdout
+        shown = done.stdout + done.stderr
+        assert not [word for word in ("canary-old", "canary-new", "Y2FuYXJ5L") if word in shown]
 
 
 def test_preview_shows_held_deletions(broken_namespace: BrokenNamespace) -> None:
     done = broken_namespace.steward("preview", "emptied", "--sqlite-root", str(broken_namespace.place))
     assert done.returncode == 2, done.stderr
-    assert done.stdout.startswith("!: 2 Tenants are not deleted")
+    assert done.stdout.startswith("! 2 Tenants are not deleted")
 
 
 async def test_a_held_deletion_is_listed_and_approved_by_name(broken_namespace: BrokenNamespace) -> None:

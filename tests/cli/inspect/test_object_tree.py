@@ -2,12 +2,17 @@
 
 from typing import Any
 
+import click
 import pytest
 
+from steward.cli.commands.status import status_lines
 from steward.cli.inspect.ages import format_age
+from steward.cli.inspect.coloured import styled
+from steward.cli.inspect.object_health import Health, health_since
 from steward.cli.inspect.object_tree import build_trees
-from steward.cli.inspect.render import render_trees
+from steward.cli.inspect.render import TreeLine, describe_primaries, fit_lines, render_trees, unfolded
 from steward.cli.inspect.why import why_message
+from steward.kube.objects.kinds import Manifest
 from tests.cli.support.tree_objects import CLUSTER, READY, THEN, condition, degraded, tree_object, waiting
 
 NOW = 1_800_000_000.0
@@ -64,7 +69,8 @@ SENTENCES = {
             tree_object("Cell/b", CLUSTER, conditions=degraded("container gateway is in ImagePullBackOff")),
         ],
         "MultigresCluster shop/db has failed because of Cell b for 3 min: container gateway is in ImagePullBackOff. "
-        "To do: correct spec.images, or add the pull secret it needs.",
+        "To do: correct the image of container gateway in spec.images of MultigresCluster shop/db, or add the pull "
+        "secret it needs.",
     ),
     "deletions are held": (
         [
@@ -74,7 +80,7 @@ SENTENCES = {
             )
         ],
         "TenantRegistry shop/crm has failed for 3 min: 7 of 9: approve-deletion. "
-        "To do: restore the rows, or approve the deletion as the message says.",
+        "To do: restore the rows, or approve the deletion: steward hold approve tenantregistry/crm -n shop.",
     ),
 }
 
@@ -98,6 +104,120 @@ def test_a_tenant_belongs_to_the_registry_of_its_label() -> None:
     assert "because of Tenant acme-web" in why_message(node, NOW)
 
 
+def test_an_object_in_another_namespace_belongs_to_the_tenant_of_its_labels() -> None:
+    tenant = tree_object("Tenant/acme-web", conditions=READY)
+    tenant["metadata"]["labels"] = {"kubernetes-tenants.org/registry": "crm"}
+    found = tree_object("Deployment/web")
+    labels = {"kubernetes-tenants.org/tenant": "acme-web", "kubernetes-tenants.org/tenant-namespace": "shop"}
+    found["metadata"] |= {"namespace": "acme", "labels": labels}
+    trees = build_trees([tree_object("TenantRegistry/crm", conditions=READY), tenant, found])
+    assert [line.text for line in render_trees(trees, NOW, unfolded)][-1].strip() == (
+        "└─ … Deployment acme/web: 0 of 1 replicas are updated (3 min)"
+    )
+
+
+def test_an_object_without_conditions_waits_since_its_spec_was_written() -> None:
+    found = tree_object("StatefulSet/pool", CLUSTER)
+    written = [
+        {"manager": "multigres-operator", "operation": "Apply", "time": "2027-01-15T07:59:30Z"},
+        {"manager": "kube", "operation": "Update", "subresource": "status", "time": "2027-01-15T07:59:59Z"},
+    ]
+    found["metadata"]["managedFields"] = written
+    assert health_since(found) == "2027-01-15T07:59:30Z"
+
+
+def test_a_template_waits_since_its_condition_changed() -> None:
+    applied = condition("Applied", "False", "11/12 Tenants are ready") | {
+        "lastTransitionTime": "2027-01-15T07:59:55Z"
+    }
+    assert health_since(tree_object("TenantTemplate/web", conditions=[applied])) == "2027-01-15T07:59:55Z"
+
+
+def deleted(name: str, owner: str = "", **status: Any) -> Manifest:
+    found = tree_object(name, owner, **status)
+    found["metadata"]["deletionTimestamp"] = "2027-01-15T07:59:00Z"
+    return found
+
+
+def test_a_deletion_under_way_is_shown_with_what_is_left() -> None:
+    objects = [
+        deleted(CLUSTER, conditions=READY),
+        deleted("Cell/a", CLUSTER, conditions=waiting("the latest change has not been reconciled")),
+        tree_object("Pod/p", "Cell/a", conditions=READY),
+    ]
+    [node] = build_trees(objects)
+    assert why_message(node, NOW) == (
+        "MultigresCluster shop/db is being deleted, for 1 min; left: 1 Cell, 1 Pod."
+    )
+
+
+def test_a_deletion_that_is_held_is_a_failure_not_a_deletion_under_way() -> None:
+    [node] = build_trees(
+        [deleted("TenantTemplate/web", conditions=[condition("DeletionHeld", "True", "held")])]
+    )
+    assert node.worst_health is Health.FAILED
+    assert why_message(node, NOW).startswith("TenantTemplate shop/web has failed")
+
+
+def test_a_parent_has_the_mark_of_what_it_consists_of_in_every_verb() -> None:
+    objects = [
+        tree_object(CLUSTER, conditions=waiting("waiting for cell c")),
+        tree_object("Cell/c", CLUSTER, conditions=degraded("broken")),
+    ]
+    [node] = build_trees(objects)
+    drawn, _ = render_trees((node,), NOW)
+    told = next(status_lines(node, NOW))
+    assert drawn.text[0] == told.text[0] == "✗"
+
+
+def test_a_sentence_is_shown_once_at_its_cause() -> None:
+    objects = [
+        tree_object(CLUSTER, conditions=degraded("shard s: pod p-0 crashes")),
+        tree_object(SHARD, CLUSTER, conditions=degraded("pod p-0 crashes")),
+        tree_object("Pod/p-0", SHARD, containerStatuses=crashing("postgres")),
+    ]
+    lines = [line.text for line in render_trees(build_trees(objects), NOW)]
+    assert lines[:2] == ["✗ MultigresCluster shop/db (3 min)", "└─ ✗ Shard s (3 min)"]
+    assert "CrashLoopBackOff" in lines[2]
+
+
+PENDING = condition("TemplateUpdateAvailable", "True") | {"reason": "WaitingForApproval"}
+RUNNING = condition("OperatorUpdateAvailable", "True") | {"reason": "OperatorUpdateInProgress"}
+
+
+def test_status_names_the_command_for_an_update_that_waits() -> None:
+    [node] = build_trees([tree_object(CLUSTER, conditions=[*READY, PENDING])])
+    assert [line.text for line in status_lines(node, NOW)] == [
+        "✓ MultigresCluster shop/db: ready, 0 parts (3 min)",
+        "  ! an update waits: steward updates show db -n shop",
+    ]
+    [running] = build_trees([tree_object(CLUSTER, conditions=[*READY, RUNNING])])
+    assert len(list(status_lines(running, NOW))) == 1
+
+
+def test_status_counts_the_tenants_of_a_template() -> None:
+    applied = [condition("Applied", "True")]
+    [node] = build_trees(
+        [tree_object("TenantTemplate/web", conditions=applied, readyTenants=12, totalTenants=12)]
+    )
+    [line] = status_lines(node, NOW)
+    assert line.text == "✓ TenantTemplate shop/web: ready, 12 of 12 Tenants are ready (3 min)"
+
+
+def test_a_watched_tree_fits_the_terminal_and_keeps_its_root() -> None:
+    lines = [TreeLine(Health.READY, f"✓ line {number} of many") for number in range(9)]
+    lines[7] = TreeLine(Health.FAILED, "✗ broken")
+    shown = fit_lines(lines, 12, 4)
+    assert [line.text for line in shown[:3]] == ["✓ line 0 of…", "✓ line 1 of…", "✓ line 2 of…"]
+    assert shown[3] == TreeLine(Health.FAILED, "✗ 6 more li…")
+    assert fit_lines(lines[:4], 80, 4) == lines[:4]
+
+
+def test_only_the_mark_of_a_line_is_coloured() -> None:
+    line = styled(TreeLine(Health.FAILED, "├─ ✗ Cell c: broken"))
+    assert line == f"├─ {click.style('✗', fg='red', bold=True)} Cell c: broken"
+
+
 def test_healthy_siblings_fold_into_one_line_and_problems_unfold() -> None:
     objects = [
         tree_object(CLUSTER, conditions=waiting("waiting for cell c")),
@@ -106,10 +226,31 @@ def test_healthy_siblings_fold_into_one_line_and_problems_unfold() -> None:
     ]
 
     assert [line.text for line in render_trees(build_trees(objects), NOW)] == [
-        "… MultigresCluster shop/db: waiting for cell c (3 min)",
+        "… MultigresCluster shop/db (3 min)",
         "├─ … Cell c: waiting for gateways (3 min)",
         "└─ ✓ 2 × Cell",
     ]
+
+
+def test_a_folded_line_names_the_primaries_below_it() -> None:
+    objects = [
+        tree_object(CLUSTER, conditions=READY),
+        tree_object("TableGroup/t", CLUSTER, conditions=READY),
+        tree_object(SHARD, "TableGroup/t", conditions=READY, primary="pg-0"),
+    ]
+    folded, whole = (render_trees(build_trees(objects), NOW, fold) for fold in (None, unfolded))
+    assert folded[-1].text == "└─ ✓ TableGroup t, primary pg-0"
+    assert whole[-1].text == "   └─ ✓ Shard s, primary pg-0 (3 min)"
+
+
+def test_of_many_primaries_three_are_named() -> None:
+    assert describe_primaries(["a", "b", "c", "d", "e"]) == ", primaries a, b, c and 2 more"
+
+
+def test_an_object_of_unknown_state_waits() -> None:
+    unknown = [condition("Ready", "Unknown", "servers: multiadmin does not answer")]
+    [line] = render_trees(build_trees([tree_object(CLUSTER, conditions=unknown)]), NOW)
+    assert line.text == "… MultigresCluster shop/db: servers: multiadmin does not answer (3 min)"
 
 
 @pytest.mark.parametrize(

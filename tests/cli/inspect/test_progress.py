@@ -5,7 +5,8 @@ import re
 
 import pytest
 
-from steward.cli.inspect.object_tree import Health, TreeNode, build_trees
+from steward.cli.inspect.object_health import Health
+from steward.cli.inspect.object_tree import TreeNode, build_trees
 from steward.cli.inspect.progress import ScreenSize, TreeProgress, kind_progress
 from steward.cli.terminal.live_tree import LineScreen, LiveScreen, watch_until_ready
 from tests.cli.support.tree_objects import CLUSTER, READY, degraded, tree_object, waiting

@@ -5,8 +5,10 @@ from collections.abc import Callable
 import msgspec
 import pytest
 
-from steward.cli.inspect.object_tree import build_trees
+from steward.cli.inspect.find import find_node
+from steward.cli.inspect.object_tree import TreeNode, build_trees
 from steward.cli.inspect.why import why_message
+from steward.kube.objects.readiness import NotReady
 from steward.multigres.api.cluster import MultigresClusterSpec
 from steward.multigres.controllers.cell.reconciler import NO_RECORD
 from steward.multigres.resolution.resolve import resolve
@@ -14,8 +16,9 @@ from steward.multigres.resolution.resolved import ClusterIdentity, Templates
 from steward.multigres.status.pod_problems import ProvisioningTimes, first_hint, first_problem
 from steward.multigres.template_updates.candidate import describe_problems
 from steward.multigres.views import ClaimView, PodView
+from steward.tenants.controllers.tenant.observe import evaluate_ready_when
 from steward.tenants.guard.approval import DeletionHold, HoldReason
-from tests.cli.support.tree_objects import CLUSTER, READY, THEN, condition, degraded, tree_object
+from tests.cli.support.tree_objects import CLUSTER, READY, THEN, condition, degraded, tree_object, waiting
 
 NOW = 1_800_000_000.0
 META = {"name": "pool-0", "namespace": "shop", "creationTimestamp": THEN}
@@ -53,7 +56,8 @@ def missing_template_message() -> str:
 
 MULTIGRES_MESSAGES = {
     crash_message: "read its log: kubectl logs -n shop pool-0 --previous",
-    image_message: "correct spec.images, or add the pull secret it needs",
+    image_message: "correct the image of container postgres in spec.images of MultigresCluster shop/db, or add the "
+    "pull secret it needs",
     unscheduled_message: "add nodes that fit, or change the zone, the requests or the affinity",
     unbound_message: "see the events of the claim: kubectl describe pvc -n shop",
     missing_template_message: "create it, or name another",
@@ -74,7 +78,9 @@ def test_a_held_deletion_has_a_cure() -> None:
 
     [node] = build_trees([tree_object("TenantRegistry/crm", conditions=conditions)])
 
-    assert why_message(node, NOW).endswith("restore the rows, or approve the deletion as the message says.")
+    assert why_message(node, NOW).endswith(
+        "restore the rows, or approve the deletion: steward hold approve tenantregistry/crm -n shop."
+    )
 
 
 @pytest.mark.parametrize("count", [1, 2])
@@ -84,7 +90,62 @@ def test_rejected_rows_have_a_cure(count: int) -> None:
 
     [node] = build_trees([registry])
 
-    assert why_message(node, NOW).endswith("correct the table; `steward rows` lists all of them.")
+    assert why_message(node, NOW).endswith("correct the table; `steward rows crm -n shop` lists all of them.")
+
+
+def test_a_pod_whose_probe_fails_has_a_cure() -> None:
+    """The kubelet writes this condition."""
+    unready = [condition("Ready", "False", "containers with unready status: [app]")]
+    deployment = tree_object(CLUSTER, conditions=[condition("Ready", "False", "waits")])
+    found = tree_object("Pod/app-1", owner=deployment["metadata"]["uid"], conditions=unready)
+
+    [node] = build_trees([deployment, found])
+
+    assert why_message(node, NOW).endswith(
+        "To do: see why its probe fails: kubectl describe pod -n shop app-1."
+    )
+
+
+def test_the_cure_of_a_held_template_is_not_about_rows() -> None:
+    held = DeletionHold.for_tenants(HoldReason.TOO_MANY, ["acme-web", "zeta-web"])
+    conditions = [condition("DeletionHeld", "True", held.message)]
+    [node] = build_trees([tree_object("TenantTemplate/web", conditions=conditions)])
+    assert why_message(node, NOW).endswith(
+        "To do: leave it held, or approve the deletion: steward hold approve tenanttemplate/web -n shop."
+    )
+
+
+def tenant_with(message: str) -> tuple[TreeNode, ...]:
+    """A registry with a Tenant of the template `web`, whose Deployment has a pod with this problem."""
+    tenant = tree_object("Tenant/acme-web", conditions=waiting("0 of 1 resources are ready"))
+    tenant["metadata"]["labels"] = {"kubernetes-tenants.org/registry": "crm"}
+    tenant["spec"] = {"templateRef": "web"}
+    deployment = tree_object("Deployment/acme-web", "Tenant/acme-web")
+    pod = tree_object("Pod/acme-1", "Deployment/acme-web", conditions=degraded(message))
+    return build_trees([tree_object("TenantRegistry/crm", conditions=READY), tenant, deployment, pod])
+
+
+@pytest.mark.parametrize("name", ["tenantregistry/crm", "tenant/acme-web", "deployment/acme-web"])
+def test_the_image_of_a_tenant_is_corrected_in_its_template(name: str) -> None:
+    trees = tenant_with("pod acme-1: container app is in ImagePullBackOff")
+    assert why_message(find_node(trees, name), NOW).endswith(
+        "To do: correct the image of container app in TenantTemplate shop/web, or add the pull secret it needs."
+    )
+
+
+@pytest.mark.parametrize("rule", ["{{ .status.phas }}", "false", "perhaps"])
+def test_a_readiness_rule_has_a_cure(rule: str) -> None:
+    readiness = evaluate_ready_when(rule, {"status": {}})
+    assert isinstance(readiness, NotReady)
+    trees = tenant_with(readiness.message)
+    assert why_message(trees[0], NOW).endswith(
+        "To do: correct readyWhen in TenantTemplate shop/web, if the object should count as ready."
+    )
+
+
+def test_a_suggested_command_has_the_cluster_options() -> None:
+    [node] = build_trees([tree_object(CLUSTER)])
+    assert why_message(node, NOW, " --local").endswith("steward doctor --local.")
 
 
 def test_an_object_without_conditions_has_a_cure() -> None:

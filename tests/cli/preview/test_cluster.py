@@ -135,6 +135,16 @@ def test_a_change_that_would_break_a_cluster_is_shown_as_rejected() -> None:
     assert "The active content stays" in found.message
 
 
+@pytest.mark.parametrize("policy", [MANUAL, SUNDAYS], ids=["manual", "window"])
+def test_a_change_that_no_approval_could_apply_is_rejected_at_once(policy: dict[str, Any]) -> None:
+    smaller = template(1)
+    smaller["spec"]["pools"]["main"]["storage"]["size"] = "1Mi"
+    [found] = after(policy, smaller)
+    assert found.outcome is DryRunOutcome.REJECTED
+    assert "cannot shrink" in found.message
+    assert "kubectl annotate" not in found.message
+
+
 def test_a_cluster_that_would_be_stalled_creates_no_objects() -> None:
     now = snapshot()
     [found] = compare_snapshots(now, now.with_applied([cluster()]), NOW)

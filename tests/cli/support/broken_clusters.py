@@ -66,7 +66,7 @@ def make_tables(directory: Path) -> None:
         "doubled": ("same", "same"),
         "unrendered": ("acme",),
         "taken": ("globex",),
-        "failing": ("initech",),
+        "failing": ("initech", "vandelay"),
         "shrinking": ("s-one", "s-two", "s-three", "s-four"),
         "patient": ("umbrella",),
     }
@@ -101,7 +101,7 @@ BROKEN = (
         "mgc/crashed",
         (cluster("crashed", multiadmin={"spec": CRASHING}),),
         "MultigresCluster {n}/crashed has failed because of Pod crashed-multiadmin-… for N: pod crashed-multiadmin-…: "
-        "container multiadmin is in CrashLoopBackOff (back-off 5m0s restarting failed container). To do: read its log: "
+        "container multiadmin is in CrashLoopBackOff (exit code 1). To do: read its log: "
         "kubectl logs -n {n} crashed-multiadmin-… --previous.",
     ),
     BrokenObject(
@@ -109,7 +109,8 @@ BROKEN = (
         (cluster("unpulled", cells=[GATEWAY]),),
         "MultigresCluster {n}/unpulled has failed because of Pod unpulled-z1-multigateway-27cda072-… for N: pod "
         "unpulled-z1-multigateway-27cda072-…: container multigateway is in ImagePullBackOff (back-off pulling image). "
-        "To do: correct spec.images, or add the pull secret it needs.",
+        "To do: correct the image of container multigateway in spec.images of MultigresCluster {n}/unpulled, or add "
+        "the pull secret it needs.",
     ),
     BrokenObject(
         "mgc/homeless",
@@ -159,7 +160,7 @@ BROKEN = (
         "tenantregistry/doubled",
         (sqlite_registry("doubled"),),
         "TenantRegistry {n}/doubled has failed for N: 1 row is rejected: row 'same': 2 rows have this uid: leave one "
-        "of them. To do: correct the table; `steward rows` lists all of them.",
+        "of them. To do: correct the table; `steward rows doubled -n {n}` lists all of them.",
     ),
     BrokenObject(
         "tenantregistry/unrendered",
@@ -167,8 +168,8 @@ BROKEN = (
             sqlite_registry("unrendered"),
             tenants("unrendered", configMaps=[config_map("{{ .uid }}-x", "{{ .nothing }}")]),
         ),
-        "TenantRegistry {n}/unrendered is not ready yet because of Tenant acme-unrendered-app for N: resource "
-        "'config', "
+        "TenantRegistry {n}/unrendered is not ready yet because of Tenant acme-unrendered-app for N: "
+        "TenantTemplate unrendered-app, resource 'config', "
         'spec.data.value: template: spec.data.value:1:3: executing "spec.data.value" at <.nothing>: map has no entry '
         'for key "nothing"; add it to extraValueMappings of the registry, or write {{ default ... }} where it may be '
         "missing.",
@@ -188,8 +189,15 @@ BROKEN = (
         "tenantregistry/failing",
         (sqlite_registry("failing"), tenants("failing", deployments=[CRASHING_APP])),
         "TenantRegistry {n}/failing is not ready yet because of Pod initech-web-… for N: pod initech-web-…: container "
-        "web is in CrashLoopBackOff (back-off 5m0s restarting failed container). To do: read its log: kubectl logs -n "
+        "web is in CrashLoopBackOff (exit code 1). To do: read its log: kubectl logs -n "
         "{n} initech-web-… --previous.",
+    ),
+    BrokenObject(
+        "tenant/vandelay-failing-app",
+        (),
+        "Tenant {n}/vandelay-failing-app is not ready yet because of Pod vandelay-web-… for N: pod vandelay-web-…: "
+        "container web is in CrashLoopBackOff (exit code 1). To do: read its log: "
+        "kubectl logs -n {n} vandelay-web-… --previous.",
     ),
     BrokenObject(
         "tenanttemplate/lonely",

@@ -20,6 +20,8 @@ INSTALLATION_TEST = "tests/install/test_installation.py"
 AS_INSTALLED_TEST = "tests/install/test_as_installed.py"
 IMPERSONATION_TEST = "tests/tenants/integration/test_tenant_permissions.py"
 NAMESPACES_TEST = "tests/attacks/test_template_author_namespaces.py"
+CONVERT_TEST = "tests/cli/commands/test_convert.py"
+PASSWORD_TEST = "tests/multigres/integration/test_password_rotation.py"
 TOPOLOGY_TEST = "tests/multigres/integration/test_topology.py"
 
 # Prefix of a command: the test that runs it, on another control plane than that of the sample.
@@ -37,20 +39,27 @@ RUN_ELSEWHERE: dict[str, str] = {
     "kubectl create role tenant-operator-impersonation": IMPERSONATION_TEST,
     "kubectl create rolebinding tenant-operator-impersonation": IMPERSONATION_TEST,
     "kubectl label namespace shared": NAMESPACES_TEST,
+    "kubectl patch secret shop-postgres-password": PASSWORD_TEST,
     "python -m steward.testkit.fake_data_plane": TOPOLOGY_TEST,
     "steward run multigres --connect-to": TOPOLOGY_TEST,
     "kubectl annotate toposerver mini-global-topo": TOPOLOGY_TEST,
+    "steward convert": CONVERT_TEST,
 }
 
 TOO_SLOW = "takes too long: a test checks that the target exists"
 SYNOPSIS = "a synopsis, not a command to run"
+NO_CONTAINER = "needs a container that listens"
 NO_ENGINE = "needs a container engine: tests/install/test_image.py runs the same steps without one"
+NO_ARGO_CD = "needs Argo CD: tests/install/test_argocd.py runs the scripts"
 
 # Prefix of a command: why no test runs it.
 NOT_RUN: dict[str, str] = {
     "make ": TOO_SLOW,
     "docker build": NO_ENGINE,
+    "kubectl port-forward": NO_CONTAINER,
+    "kubectl patch configmap argocd-cm": NO_ARGO_CD,
     "steward up [": SYNOPSIS,
+    "steward up --containers [": SYNOPSIS,
     "steward down [": SYNOPSIS,
     "steward kubectl ...": SYNOPSIS,
 }
@@ -64,6 +73,7 @@ def named(kind: str, selector: str) -> str:
 _REVISION = named("controllerrevisions", "multigres.com/cluster=demo,multigres.com/template=standard")
 _PLACEHOLDERS: dict[str, str] = {
     "<namespace>": "shop",
+    "<cluster>": "shop",
     "<cell>": named("cell", "multigres.com/cluster=shop"),
     "<shard>": named("shard", "multigres.com/cluster=shop"),
     "multigres.com/shard=<name>,multigres.com/pool=<pool>": "multigres.com/shard=0-inf,multigres.com/pool=main",
@@ -75,6 +85,7 @@ _PLACEHOLDERS: dict[str, str] = {
     "NAMESPACE": "shop",
     "REGISTRY": "prod",
     "TENANT": "nova-web-app",
+    "TEMPLATE": "web-app",
     "KIND NAME": "configmap nova-page",
     "demo-shardtemplate-standard-3-…": _REVISION,
     "pgdata-shop-...-2": "pgdata-shop-spare-2",
@@ -94,7 +105,13 @@ def _wait_until_removed(annotation: str) -> str:
 
 _GONE = "kubectl wait tenant/atlas-web-app tenant/birch-web-app --for=delete --timeout=300s"
 _AT_REST = (_GONE, "kubectl wait tenantregistry/prod mgc/shop mgc/demo --for=condition=Ready --timeout=600s")
+_BACKUP = (
+    """echo '{"apiVersion": "multigres.com/v1alpha1", "kind": "MultigresBackup", "metadata": {"name": "first"}, """
+    """"spec": {"cluster": "shop"}}' | kubectl apply --server-side -f -"""
+)
 PREPARATIONS: dict[str, tuple[str, ...]] = {
+    "kubectl get mgb": (_BACKUP,),
+    "kubectl get mgb -n <namespace> -o wide": (_BACKUP,),
     "steward preview tenantregistry/prod": (_GONE,),
     "steward render -f tenants.yaml --rows rows.csv": (
         r"printf 'id,url,active\nnova,https://nova.example.com,1\n' > rows.csv",

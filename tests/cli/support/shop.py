@@ -30,7 +30,7 @@ def cluster(name: str, **more: Any) -> dict[str, Any]:
     return manifest(MULTIGRES, "MultigresCluster", name, spec)
 
 
-POOL = {"type": "readWrite", "replicasPerCell": 1, "storage": {"size": "1Gi"}}
+POOL = {"type": "readWrite", "replicasPerCell": 2, "storage": {"size": "1Gi"}}
 STANDARD = manifest(
     MULTIGRES, "ShardTemplate", "standard", {"multiorch": {"replicas": 1}, "pools": {"main": POOL}}
 )

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from steward.cli.inspect.object_tree import MULTIGRES, TENANTS
+from steward.cli.inspect.object_health import MULTIGRES, TENANTS
 from steward.kube.objects.kinds import Manifest
 
 CLUSTER = "MultigresCluster/db"
@@ -10,9 +10,12 @@ THEN = "2027-01-15T07:57:00Z"  # three minutes before `NOW` of the tests
 API = {
     "MultigresCluster": MULTIGRES,
     "Cell": MULTIGRES,
+    "TableGroup": MULTIGRES,
     "Shard": MULTIGRES,
     "TenantRegistry": TENANTS,
     "Tenant": TENANTS,
+    "TenantTemplate": TENANTS,
+    "Deployment": "apps/v1",
     "StatefulSet": "apps/v1",
     "Pod": "v1",
     "PersistentVolumeClaim": "v1",

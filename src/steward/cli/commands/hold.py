@@ -8,6 +8,7 @@ import click
 
 from steward.cli.confirm import require_confirmation
 from steward.cli.connection import config_source, with_client
+from steward.cli.hints import command_line
 from steward.cli.inspect.options import scope_options, selected_scope
 from steward.cli.object_names import matches_kind
 from steward.cli.output import TEXT, WIDE, format_table, is_machine_readable, output_option, print_value
@@ -70,7 +71,7 @@ def command(output: str, **options: Any) -> None:
 def approve(name: str, yes: bool, **options: Any) -> None:
     """Approve the deletion of exactly the Tenants that are held now. If the set changes, the approval is void."""
     source = config_source(dict(options))
-    held = _find_hold(_read_holds_in_scope(options), name)
+    held = find_hold(_read_holds_in_scope(options), name)
     if not held.approve_with:
         raise click.ClickException(f"this deletion cannot be approved. {held.message}")
     if not yes:
@@ -112,13 +113,15 @@ def held_deletion(manifest: Manifest) -> HeldDeletion | None:
     )
 
 
-def _find_hold(found: list[HeldDeletion], name: str) -> HeldDeletion:
+def find_hold(found: list[HeldDeletion], name: str) -> HeldDeletion:
+    """The hold of this name. Without a kind, a registry, else the one template of that name. Pure."""
     kind, slash, alone = name.rpartition("/")
-    named_kind = kind if slash else "TenantRegistry"
-    for held in found:
-        if held.ref.key.name == alone and matches_kind(named_kind, held.ref.kind.kind):
-            return held
-    raise click.ClickException(f"no deletion of {name} is held here; `steward hold -A` lists held deletions")
+    for named_kind in (kind,) if slash else ("TenantRegistry", "TenantTemplate"):
+        for held in found:
+            if held.ref.key.name == alone and matches_kind(named_kind, held.ref.kind.kind):
+                return held
+    every = command_line("hold", "-A")
+    raise click.ClickException(f"no deletion of {name} is held here; `{every}` lists held deletions")
 
 
 async def _approve(client: Client, held: HeldDeletion) -> None:
@@ -138,9 +141,14 @@ def _hold_dict(held: HeldDeletion) -> dict[str, Any]:
 
 
 def _print_holds(found: list[HeldDeletion], output: str) -> None:
+    for line in hold_lines(found, output):
+        click.echo(line)
+
+
+def hold_lines(found: list[HeldDeletion], output: str) -> list[str]:
+    """A table, and in text output what can be done about each hold."""
     if not found:
-        click.echo("No deletion is held.")
-        return
+        return ["No deletion is held."]
     heads = ["NAMESPACE", "HELD BY", "TENANTS", "WHY", "APPROVE WITH"]
     rows = [_table_row(held) for held in found]
     if output == WIDE:
@@ -148,13 +156,23 @@ def _print_holds(found: list[HeldDeletion], output: str) -> None:
         rows = [
             [*row, ", ".join(held.deletion.get("sample", ()))] for row, held in zip(rows, found, strict=True)
         ]
-    for line in format_table(heads, rows):
-        click.echo(line)
-    if output == TEXT:
-        click.echo("To approve one: steward hold approve KIND/NAME -n NAMESPACE")
+    return [*format_table(heads, rows), *(_cure(held) for held in found if output == TEXT)]
+
+
+def _cure(held: HeldDeletion) -> str:
+    """The command that approves the deletion, or why it cannot be approved."""
+    name = _short_name(held)
+    if not held.approve_with:
+        return f"{name} cannot be approved. {held.message}"
+    approve_it = command_line("hold", "approve", name, namespace=held.ref.key.namespace)
+    return f"To delete the {held.deletion['count']} Tenants of {name}: {approve_it}"
+
+
+def _short_name(held: HeldDeletion) -> str:
+    return f"{held.ref.kind.kind.lower()}/{held.ref.key.name}"
 
 
 def _table_row(held: HeldDeletion) -> list[str]:
     key, deletion = held.ref.key, held.deletion
-    name = f"{held.ref.kind.kind.lower()}/{key.name}"
-    return [key.namespace, name, str(deletion["count"]), str(deletion["reason"]), held.approve_with or "-"]
+    approval = held.approve_with or "cannot be approved"
+    return [key.namespace, _short_name(held), str(deletion["count"]), str(deletion["reason"]), approval]

@@ -11,7 +11,9 @@ import yaml
 
 from steward.cli.documents import Document, parse_documents
 from steward.cli.files import UnreadableFile, read_text
-from steward.cli.lint_checks import SPECS, Finding, check_documents, invalid_yaml, lint
+from steward.cli.lint.checks import is_checked, lint
+from steward.cli.lint.findings import Finding, has_errors, invalid_yaml, sort_findings
+from steward.cli.lint.yaml_problems import yaml_findings
 from steward.cli.main import ExitCode, expected_errors
 
 _EPILOG: Final = """\b
@@ -34,7 +36,8 @@ _INPUT: Final = click.Path(exists=True, dir_okay=False, allow_dash=True, path_ty
 def command(files: tuple[Path, ...], output: str) -> None:
     """Check TenantTemplates, TenantRegistries, MultigresClusters and their templates, without a cluster.
 
-    Files are checked together: a template with its registry, a cluster with the templates that it names.
+    Files are checked together: a template with its registry, a cluster with the templates that it names. Objects of
+    built-in kinds, alone or in a template, are compared with their schemas.
     """
     findings, checked = _lint_files(files)
     if output == "text":
@@ -43,7 +46,7 @@ def command(files: tuple[Path, ...], output: str) -> None:
         click.echo(_summary(findings, checked), err=True)
     else:
         click.echo(_format_data(findings, output), nl=False)
-    if any(finding.severity == "error" for finding in findings):
+    if has_errors(findings):
         raise click.exceptions.Exit(ExitCode.FAILED)
 
 
@@ -55,10 +58,10 @@ def _lint_files(files: tuple[Path, ...]) -> tuple[list[Finding], int]:
             text = read_text(file)
         try:
             documents += parse_documents(str(file), text)
-            findings += check_documents(str(file), text)
+            findings += yaml_findings(str(file), text)
         except yaml.YAMLError as error:
             findings.append(invalid_yaml(str(file), text.splitlines(), error))
-    return [*findings, *lint(documents)], sum(document.kind in SPECS for document in documents)
+    return sort_findings([*findings, *lint(documents)]), sum(map(is_checked, documents))
 
 
 def format_finding(finding: Finding) -> str:

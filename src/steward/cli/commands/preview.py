@@ -21,17 +21,17 @@ from steward.cli.preview.text import (
     has_problems,
     preview_entries,
     render_entries,
+    sort_entries,
 )
+from steward.cli.preview.user_apply import KUBECTL, user_apply_step
 from steward.cli.registry_rows import source_environment, source_options
 from steward.kube.client.client import Client
 from steward.kube.config.loader import ConfigSource
-from steward.kube.errors import NoSuchKind
-from steward.kube.objects.kinds import Key, Manifest, kind_of, ref_of
+from steward.kube.errors import NoSuchKind, NotFound
+from steward.kube.objects.kinds import Key, Manifest, Ref, kind_of, ref_of
 from steward.runtime.plan.dry_run import DryRunExecutor, DryRunOutcome, DryRunResult
-from steward.runtime.plan.steps import Apply
 from steward.tenants.sources.reader import SourceEnvironment
 
-FIELD_MANAGER = "kubectl"
 _INPUT = click.Path(exists=True, dir_okay=False, path_type=Path)
 _WRITES = (DryRunOutcome.CREATE, DryRunOutcome.CHANGE)
 _COLOURS = {
@@ -51,11 +51,14 @@ Examples:
 Exit codes: 0 nothing would change, 2 something would (or the command line is wrong), 1 the server would reject it or
 the effect cannot be known.
 \b
-A cluster whose updatePolicy delays a template change is shown with what it will wait for.
+What waits is shown with what it waits for: a cluster by its updatePolicy, Tenants by maxSkew, deletions by the guard.
+A file is applied as its object was applied last: by plain `kubectl apply`, or on the server. Values of Secrets are
+never shown.
 \b
 Needs the rights that the change itself needs, since every step is a dry run on the server. For a sync:
 to get, list and watch tenantregistries, tenanttemplates, tenants, Secrets and controllerrevisions, to create, patch
-and delete tenants, and what `steward rows` needs. For a file: to get and patch what it holds; with a cluster or its
+and delete tenants, to get, create, patch and delete the objects of the Tenants that change, and what `steward rows`
+needs. For a file: to get and patch what it holds; with a cluster or its
 template, to list these and controllerrevisions.
 """
 
@@ -111,13 +114,24 @@ def _preview_all(
         entries += _preview_clusters(source, after)
     for key in [*registries, *_affected_registries(after)]:
         entries += _preview_sync(source, key, environment, after)
-    return entries
+    return sort_entries(entries)
 
 
 async def _dry_run(client: Client, changed: list[Manifest], namespace: str) -> list[DryRunResult]:
-    executor = DryRunExecutor(client, FIELD_MANAGER)
-    namespaced = [await _with_namespace(client, each, namespace) for each in changed]
-    return [result for each in namespaced for result in await executor.execute((Apply(each),), ref_of(each))]
+    executor = DryRunExecutor(client, KUBECTL)
+    found: list[DryRunResult] = []
+    for each in changed:
+        manifest = await _with_namespace(client, each, namespace)
+        step = user_apply_step(manifest, await _read_live(client, ref_of(manifest)))
+        found.extend(await executor.execute((step,), ref_of(manifest)))
+    return found
+
+
+async def _read_live(client: Client, ref: Ref) -> Manifest | None:
+    try:
+        return await client.get(ref.kind, ref.key)
+    except (NotFound, NoSuchKind):
+        return None
 
 
 async def _with_namespace(client: Client, manifest: Manifest, namespace: str) -> Manifest:
@@ -163,7 +177,7 @@ def _preview_sync(
     from steward.cli.preview.registry import SyncPreview, preview_sync
 
     changed = tuple(each for each in after if each["metadata"].get("namespace") == key.namespace)
-    return preview_entries(run_async(preview_sync(source, SyncPreview(key, environment, changed))))
+    return run_async(preview_sync(source, SyncPreview(key, environment, changed)))
 
 
 def _print_entries(entries: list[PreviewEntry], output: str) -> None:
@@ -171,4 +185,12 @@ def _print_entries(entries: list[PreviewEntry], output: str) -> None:
         print_value([entry_dict(each) for each in entries], output)
         return
     for text, outcome in render_entries(entries, {}) if output == WIDE else render_entries(entries):
-        click.secho(text, fg=_COLOURS.get(outcome) if outcome else None)
+        click.echo(_styled(text, _COLOURS.get(outcome) if outcome else None))
+
+
+def _styled(text: str, colour: str | None) -> str:
+    """Lines of a diff are coloured; of sentences only the mark is."""
+    if colour is None or text.startswith(" "):
+        return click.style(text, fg=colour)
+    mark, space, sentence = text.partition(" ")
+    return f"{click.style(mark, fg=colour, bold=True)}{space}{sentence}"

@@ -9,6 +9,7 @@ import csv
 import io
 import json
 from collections.abc import Iterator
+from difflib import get_close_matches
 from pathlib import Path
 from typing import Any, Final, NamedTuple, TypeVar
 
@@ -18,13 +19,17 @@ import msgspec
 from steward.cli.documents import Document
 from steward.cli.files import UnreadableFile, read_documents, read_text, read_yaml
 from steward.cli.install_options import dump_yaml
+from steward.cli.lint.template_checks import object_problems
 from steward.cli.main import ExitCode, expected_errors
 from steward.cli.output import summarize_names
+from steward.cli.render_order import in_apply_order
 from steward.tenants.api.registry import TenantRegistrySpec
+from steward.tenants.api.resource import TResource
 from steward.tenants.api.template import TenantTemplateSpec
 from steward.tenants.errors import RenderError
 from steward.tenants.names import TenantKey, name_tenants
-from steward.tenants.rendering.render import TenantIdentity, prepare_template, render
+from steward.tenants.rendering.prepared_template import prepare_template
+from steward.tenants.rendering.render import TenantIdentity, render
 from steward.tenants.rendering.secret_payload import with_payload
 from steward.tenants.rendering.variables import row_variables
 from steward.tenants.sources.rows import Columns, Rows, registry_columns, sort_rows
@@ -33,6 +38,7 @@ _EPILOG: Final = """\b
 Example:
   printf 'uid,hostOrUrl,activate\\nacme,https://acme.example.com,true\\n' > rows.csv
   steward render -f template.yaml --rows rows.csv
+  steward render -f template.yaml --rows rows.csv | kubectl apply -f -
   steward render -f template.yaml -f registry.yaml --rows rows.json -o json
   steward render -f cluster.yaml -f templates.yaml
 
@@ -68,13 +74,16 @@ def command(files: tuple[Path, ...], rows: Path | None, name: str | None, output
 
     With its TenantRegistry among the files, a template gets its columns, variables and profile; without it, the columns
     are uid, hostOrUrl and activate, and every other column is a variable of its name. A cluster needs the templates
-    that it names among the files; Secrets and owner references are left out.
+    that it names among the files; Secrets and owner references are left out. What `steward lint` calls an error is not
+    rendered.
     """
     with expected_errors(RenderInputError, RenderError, UnreadableFile, OSError):
         documents = [document for file in files for document in read_documents(file)]
+        chosen = _choose_document(documents, "MultigresCluster" if rows is None else "TenantTemplate", name)
+        _refuse_errors(chosen, documents)
         if rows is None:
-            return _print_manifests(_render_cluster(documents, name), output)
-        job = _prepare_job(documents, rows, name)
+            return _print_manifests(_render_cluster(chosen, documents), output)
+        job = _prepare_job(chosen, documents, rows)
         _print_manifests(list(render_rows(job)), output)
     for rejected in job.rows.rejected:
         click.echo(f"row {rejected.shown or '(no uid)'}: {rejected.reason}", err=True)
@@ -97,23 +106,32 @@ def _choose_document(documents: list[Document], kind: str, name: str | None) -> 
     return found[0]
 
 
-def _render_cluster(documents: list[Document], name: str | None) -> list[dict[str, Any]]:
-    from steward.cli.lint_checks import resolve_cluster
+def _refuse_errors(chosen: Document, documents: list[Document]) -> None:
+    """Refuses what `steward lint` refuses, in the document and in those that it refers to."""
+    from steward.cli.commands.lint import format_finding
+    from steward.cli.lint.checks import lint
+
+    # Other clusters and templates are not rendered: their errors do not matter here.
+    others = [each for each in documents if each.kind not in ("MultigresCluster", "TenantTemplate")]
+    errors = [finding for finding in lint([chosen, *others]) if finding.severity == "error"]
+    if errors:
+        shown = "\n".join(map(format_finding, errors))
+        raise RenderInputError(f"{chosen.kind}/{chosen.name} cannot be rendered:\n{shown}")
+
+
+def _render_cluster(cluster: Document, documents: list[Document]) -> list[dict[str, Any]]:
+    from steward.cli.lint.checks import resolve_cluster
     from steward.cli.preview.offline_tree import offline_tree
     from steward.multigres.api.cluster import MultigresClusterSpec
-    from steward.multigres.resolution.validation import validate
+    from steward.multigres.resolution.resolved import ClusterIdentity
 
-    cluster = _choose_document(documents, "MultigresCluster", name)
     spec = _parse_spec(cluster, MultigresClusterSpec)
     resolved = resolve_cluster(cluster, spec, documents)
-    if problems := validate(spec, resolved):
-        listed = "; ".join(f"{problem.field}: {problem.message}" for problem in problems)
-        raise RenderInputError(f"MultigresCluster/{cluster.name} in {cluster.file}: {listed}")
-    return list(offline_tree(cluster.namespace or "default", cluster.name, spec, resolved))
+    identity = ClusterIdentity(cluster.namespace or "default", cluster.name)
+    return list(offline_tree(identity, spec, resolved))
 
 
-def _prepare_job(documents: list[Document], rows: Path, name: str | None) -> _RenderJob:
-    template = _choose_document(documents, "TenantTemplate", name)
+def _prepare_job(template: Document, documents: list[Document], rows: Path) -> _RenderJob:
     registry_id = _parse_spec(template, TenantTemplateSpec).registry_id
     registry = next(
         (each for each in documents if (each.kind, each.name) == ("TenantRegistry", registry_id)), None
@@ -128,7 +146,7 @@ def _prepare_job(documents: list[Document], rows: Path, name: str | None) -> _Re
 
 
 def render_rows(job: _RenderJob) -> Iterator[dict[str, Any]]:
-    """The manifests of every active row, in the order of the uids and of the lists of the template."""
+    """The manifests of every active row, in the order of the uids and in the order in which they can be applied."""
     spec = _parse_spec(job.template, TenantTemplateSpec)
     profile = (
         "hermetic" if job.registry is None else _parse_spec(job.registry, TenantRegistrySpec).template_profile
@@ -140,8 +158,19 @@ def render_rows(job: _RenderJob) -> Iterator[dict[str, Any]]:
     for row in sorted(job.rows.active, key=lambda row: row.uid):
         identity = TenantIdentity(names[keys[row.uid]], namespace)
         made = render(prepared, row_variables(row, spec.registry_id, job.template.name), identity)
-        for resource in made.resources():
-            yield with_payload(resource.spec, resource.id, made.payload)
+        for resource in in_apply_order(made.resources()):
+            _check_rendered(resource, row.uid)
+            yield _identity_first(with_payload(resource.spec, resource.id, made.payload))
+
+
+def _check_rendered(resource: TResource, uid: str) -> None:
+    """Compares the object with its schema: only now the types of rendered values are known."""
+    for problem in object_problems(resource.spec, ""):
+        raise RenderInputError(f"row {uid}: {resource.id}: {problem.field.lstrip('.')}: {problem.message}")
+
+
+def _identity_first(manifest: dict[str, Any]) -> dict[str, Any]:
+    return {name: manifest[name] for name in ("apiVersion", "kind", "metadata")} | manifest
 
 
 def _parse_spec(document: Document, spec: type[_Spec]) -> _Spec:
@@ -178,5 +207,11 @@ def _default_columns(table: list[dict[str, Any]]) -> Columns:
 def _parse_rows(table: list[dict[str, Any]], columns: Columns, file: Path) -> Rows:
     present = {name for row in table for name in row}
     if missing := [name for name in columns.names if table and name not in present]:
-        raise RenderInputError(f"{file} has no column {', '.join(missing)}")
+        raise RenderInputError(_missing_columns(missing, present, file))
     return sort_rows(columns, ([row.get(name) for name in columns.names] for row in table))
+
+
+def _missing_columns(missing: list[str], present: set[str], file: Path) -> str:
+    similar = get_close_matches(missing[0], sorted(map(str, present)), 1)
+    hint = f"; did you mean {similar[0]} for {missing[0]}?" if similar else ""
+    return f"{file} has no column {', '.join(missing)}; it has: {summarize_names(sorted(map(str, present)))}{hint}"

@@ -2,21 +2,24 @@
 
 from __future__ import annotations
 
+import shutil
 import time
 from typing import Any
 
 import click
 
-from steward.cli.inspect.object_tree import Health, TreeNode
+from steward.cli.inspect.coloured import echo_line
+from steward.cli.inspect.object_tree import TreeNode
 from steward.cli.inspect.options import NEEDS, read_selected_trees, scope_options
-from steward.cli.inspect.render import TreeLine, render_trees, unfolded
+from steward.cli.inspect.render import TreeLine, fit_lines, render_trees, unfolded
+from steward.cli.inspect.selection import select_node
 from steward.cli.output import WIDE, is_machine_readable, output_option, print_value
 
-_COLOURS = {Health.READY: "green", Health.WAITING: "yellow", Health.FAILED: "red"}
 _PERIOD_SECONDS = 2.0
 _EPILOG = f"""\b
 Examples:
   steward tree -n shop
+  steward tree tenant/acme-web -n saas
   steward tree -A --watch
   steward tree -n shop -o wide
 \b
@@ -25,24 +28,30 @@ Exit codes: 0 done, whatever the health of the objects.
 
 
 @click.command("tree", epilog=_EPILOG)
+@click.argument("what", metavar="[[KIND/]NAME]", required=False)
 @click.option("-w", "--watch", is_flag=True, help="Draw it again every two seconds, until Ctrl-C.")
 @output_option
 @scope_options
-def command(watch: bool, output: str, **options: Any) -> None:
-    """Draw clusters and registries with the objects created for them."""
+def command(what: str | None, watch: bool, output: str, **options: Any) -> None:
+    """Draw clusters and registries, or one object, with the objects created for them."""
     if is_machine_readable(output):
-        return print_value([_node_dict(node) for node in read_selected_trees(options)], output)
+        return print_value([_node_dict(node) for node in _read(what, options)], output)
+    is_unfolded = output == WIDE or what is not None
     while True:
-        found = read_selected_trees(dict(options))
-        lines = (
-            render_trees(found, time.time(), unfolded) if output == WIDE else render_trees(found, time.time())
-        )
+        found = _read(what, options)
+        lines = render_trees(found, time.time(), unfolded if is_unfolded else None)
         if watch:
             click.clear()
+            size = shutil.get_terminal_size()
+            lines = fit_lines(lines, size.columns, size.lines - 1)
         _print_lines(lines)
         if not watch:
             return None
         time.sleep(_PERIOD_SECONDS)
+
+
+def _read(what: str | None, options: dict[str, Any]) -> tuple[TreeNode, ...]:
+    return read_selected_trees(dict(options)) if what is None else (select_node(options, what),)
 
 
 def _node_dict(node: TreeNode) -> dict[str, Any]:
@@ -51,8 +60,9 @@ def _node_dict(node: TreeNode) -> dict[str, Any]:
         "kind": obj.ref.kind.kind,
         "namespace": obj.ref.key.namespace,
         "name": obj.ref.key.name,
-        "health": obj.health.name.lower(),
+        "health": node.worst_health.name.lower(),
         **({"message": obj.message} if obj.message else {}),
+        **({"primary": obj.primary} if obj.primary else {}),
         **({"children": [_node_dict(child) for child in node.children]} if node.children else {}),
     }
 
@@ -61,4 +71,4 @@ def _print_lines(lines: list[TreeLine]) -> None:
     if not lines:
         click.echo("There is no MultigresCluster and no TenantRegistry here; -A shows all namespaces.")
     for line in lines:
-        click.secho(line.text, fg=_COLOURS[line.health])
+        echo_line(line)

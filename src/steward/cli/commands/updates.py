@@ -1,23 +1,26 @@
-"""`steward updates`: lists, shows, applies and rolls back template changes of clusters."""
+"""`steward updates`: lists, shows and applies pending changes of clusters, and rolls template changes back."""
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterator
 from typing import Any
 
 import click
 
 from steward.cli.confirm import require_confirmation
 from steward.cli.connection import with_client
+from steward.cli.hints import command_line
 from steward.cli.inspect.options import namespace_options, scope_options, selected_namespace, selected_scope
 from steward.cli.object_names import ObjectName
 from steward.cli.output import format_table, is_machine_readable, output_option, print_value
 from steward.cli.template_updates import (
-    FIELD_MANAGER,
     TemplateState,
     read_template_state,
     read_template_states,
     template_state_dict,
 )
+from steward.cli.update_requests import UpdateRequest, read_refusal, send_request, wait_for_outcome
 from steward.kube.config.loader import ConfigSource
 from steward.kube.objects.patches import MergePatch
 from steward.multigres.template_updates.history import (
@@ -28,7 +31,17 @@ from steward.multigres.template_updates.history import (
     rollback_change,
     rollback_patch,
 )
+from steward.multigres.template_updates.notices import APPLY_NOW
+from steward.multigres.template_updates.policy import ROLL_BACK
 
+NOTHING_PENDING = "No change is pending."
+_no_wait_option = click.option(
+    "--no-wait",
+    is_flag=True,
+    help="Do not wait until the operator has acted. What it would refuse is not sent.",
+)
+_KUBECTL = re.compile(r"run `kubectl annotate [^`]*`")
+_ANNOTATE = re.compile(r"(\. To apply|; to apply it), run `kubectl annotate|, or run `kubectl annotate")
 _EPILOG = """\b
 Examples:
   steward updates -A
@@ -37,7 +50,8 @@ Examples:
   steward updates history db -n shop
   steward updates rollback db db-shardtemplate-standard-3-1f0c22ab -n shop
 \b
-Exit codes: 0 done (listing: nothing is pending), 1 listing: changes are pending; else: it cannot be done.
+Exit codes: 0 done (listing: nothing is pending), 1 listing: changes are pending; else: the operator refuses it, or has
+not acted within a minute. What it would refuse is not sent.
 \b
 Needs the right to list multigresclusters, templates and controllerrevisions; to apply or roll back, to patch
 multigresclusters.
@@ -48,7 +62,7 @@ multigresclusters.
 @output_option
 @scope_options
 def command(output: str, **options: Any) -> None:
-    """List pending template changes of clusters; show, apply or roll back one."""
+    """List pending changes of clusters, by templates or a new version of the operator; show, apply or roll back one."""
     context = click.get_current_context()
     if context.invoked_subcommand is not None:
         return
@@ -72,7 +86,7 @@ def show(cluster: str, output: str, **options: Any) -> None:
     if is_machine_readable(output):
         print_value(template_state_dict(state), output)
         return
-    click.echo(state.message or "No template change is pending.")
+    click.echo(_with_own_cure(state) if state.message else NOTHING_PENDING)
     for change in state.changes:
         _print_diff(change)
 
@@ -104,75 +118,113 @@ def history(cluster: str, output: str, **options: Any) -> None:
 @command.command("apply", epilog=_EPILOG)
 @click.argument("cluster", type=ObjectName("MultigresCluster"), metavar="CLUSTER")
 @click.option("--yes", is_flag=True, help="Do not ask for confirmation.")
+@_no_wait_option
 @namespace_options
-def apply(cluster: str, yes: bool, **options: Any) -> None:
+def apply(cluster: str, yes: bool, no_wait: bool, **options: Any) -> None:
     """Apply the pending changes once, whatever the update policy of the cluster is."""
     source, namespace = selected_namespace(options)
     state = _read_state(source, namespace, cluster)
     if not state.is_waiting:
-        raise click.ClickException(
-            f"no template change of {cluster} is pending; `steward updates -A` lists pending changes"
-        )
+        every = command_line("updates", "-A")
+        raise click.ClickException(f"no change of {cluster} is pending; `{every}` lists pending changes")
+    request = UpdateRequest(state.ref, APPLY_NOW, "true")
+    _require_possible(source, request)
     if not yes:
-        click.echo(state.message)
+        click.echo(_without_cure(state.message))
         require_confirmation("Apply it?")
-    _patch_cluster(source, state, accept_patch(state.version))
-    click.echo(f"{cluster} applies it now; `steward status` shows when it is done.")
+    _send(source, request, accept_patch(state.version), is_awaited=not no_wait)
+    done = command_line("status", cluster, namespace=namespace)
+    click.echo(
+        f"Requested; `{done}` shows the outcome."
+        if no_wait
+        else f"{cluster} uses the changes now; `{done}` shows when every server has them."
+    )
 
 
 @command.command("rollback", epilog=_EPILOG)
 @click.argument("cluster", type=ObjectName("MultigresCluster"), metavar="CLUSTER")
 @click.argument("revision")
 @click.option("--yes", is_flag=True, help="Do not ask for confirmation.")
+@_no_wait_option
 @namespace_options
-def rollback(cluster: str, revision: str, yes: bool, **options: Any) -> None:
+def rollback(cluster: str, revision: str, yes: bool, no_wait: bool, **options: Any) -> None:
     """Roll back to an earlier template revision. It stays active until the template changes or you apply it again."""
     source, namespace = selected_namespace(options)
     state = _read_state(source, namespace, cluster)
     change = rollback_change(state.revisions, revision)
     if change is None:
-        message = f"{cluster} has no revision {revision}; `steward updates history {cluster}` lists them"
-        raise click.ClickException(message)
+        kept = command_line("updates", "history", cluster, namespace=namespace)
+        raise click.ClickException(f"{cluster} has no revision {revision}; `{kept}` lists them")
+    request = UpdateRequest(state.ref, ROLL_BACK, revision)
+    _require_possible(source, request)
     if not yes:
         _print_diff(change)
         require_confirmation(f"Roll back to generation {change.new.generation}?")
-    _patch_cluster(source, state, rollback_patch(state.version, revision))
-    click.echo(f"{cluster} rolls back to generation {change.new.generation} of {change.template}.")
+    _send(source, request, rollback_patch(state.version, revision), is_awaited=not no_wait)
+    target = f"generation {change.new.generation} of {change.template}"
+    click.echo(
+        f"Requested: {cluster} rolls back to {target}." if no_wait else f"{cluster} uses {target} again."
+    )
 
 
 def _read_state(source: ConfigSource, namespace: str, cluster: str) -> TemplateState:
     found = with_client(source, lambda client: read_template_state(client, namespace, cluster))
     if found is None:
-        message = f"there is no MultigresCluster {cluster} in {namespace}; `steward tree -A` shows all"
+        message = (
+            f"there is no MultigresCluster {cluster} in {namespace}; `{command_line('tree', '-A')}` shows all"
+        )
         raise click.ClickException(message)
     return found
 
 
-def _patch_cluster(source: ConfigSource, state: TemplateState, patch: MergePatch) -> None:
-    with_client(source, lambda client: client.patch(state.ref, patch, manager=FIELD_MANAGER))
+def _require_possible(source: ConfigSource, request: UpdateRequest) -> None:
+    """Raises with the operator's message if it would refuse the request."""
+    if refusal := with_client(source, lambda client: read_refusal(client, request)):
+        raise click.ClickException(f"nothing was changed: {refusal}")
+
+
+def _send(source: ConfigSource, request: UpdateRequest, patch: MergePatch, *, is_awaited: bool) -> None:
+    """Raises with the operator's message if it has refused the request after all."""
+    with_client(source, lambda client: send_request(client, request, patch))
+    if is_awaited and (failure := with_client(source, lambda client: wait_for_outcome(client, request))):
+        raise click.ClickException(failure)
+
+
+def _without_cure(message: str) -> str:
+    """The message of the operator without the instruction to annotate the cluster."""
+    return _ANNOTATE.split(message)[0].rstrip(" .,;") + "."
+
+
+def _with_own_cure(state: TemplateState) -> str:
+    """The message of the operator, with the command of this program instead of kubectl's."""
+    apply_it = command_line("updates", "apply", state.ref.key.name, namespace=state.ref.key.namespace)
+    return _KUBECTL.sub(f"run `{apply_it}`", state.message)
 
 
 def _print_pending(pending: list[TemplateState]) -> None:
     if not pending:
-        click.echo("No template change is pending.")
+        click.echo(NOTHING_PENDING)
         return
     rows = [
         [
             each.ref.key.namespace,
             each.ref.key.name,
-            ", ".join(
-                f"{change.template} {'-' if change.old is None else change.old.generation} → "
-                f"{change.new.generation}"
-                for change in each.changes
-            )
-            or "-",
+            ", ".join(_change_names(each)) or "-",
             each.available or "-",
-            each.reason,
+            ", ".join(update.reason for update in (each.template, each.operator) if update.is_waiting),
         ]
         for each in pending
     ]
-    for line in format_table(["NAMESPACE", "CLUSTER", "TEMPLATES", "REVISION", "WHY"], rows):
+    for line in format_table(["NAMESPACE", "CLUSTER", "CHANGES", "REVISION", "WHY"], rows):
         click.echo(line)
+
+
+def _change_names(state: TemplateState) -> Iterator[str]:
+    for change in state.changes:
+        before = "-" if change.old is None else change.old.generation
+        yield f"{change.template} {before} → {change.new.generation}"
+    if state.operator.is_waiting:
+        yield "operator"
 
 
 def _print_diff(change: TemplateChange) -> None:

@@ -1,26 +1,30 @@
 """Builds trees of objects from owner references, with the health of each object. Pure.
 
 The parent of an object is its controller. The parent of a Tenant is the registry named by its label: Tenants have no
-owner reference to the registry, so that deleting a registry does not delete its Tenants.
+owner reference to the registry, so that deleting a registry does not delete its Tenants. An object of a Tenant in
+another namespace has no owner reference either; its labels name the Tenant.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from enum import IntEnum
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
-import msgspec
-
+from steward.cli.inspect.object_health import (
+    MULTIGRES,
+    TENANTS,
+    Health,
+    has_pending_update,
+    health_since,
+    object_health,
+    summarize_object,
+)
 from steward.kube.objects import kinds
-from steward.kube.objects.kinds import Kind, Manifest, Ref, kind_of, ref_of
-from steward.kube.objects.readiness import Failed, NotReady, readiness_of
-from steward.multigres.status.pod_problems import pod_problem
-from steward.multigres.views import PodView
+from steward.kube.objects.kinds import Kind, Manifest, Ref, ref_of
 
-TENANTS = "operator.kubernetes-tenants.org/v1"
-MULTIGRES = "multigres.com/v1alpha1"
 REGISTRY_LABEL = "kubernetes-tenants.org/registry"
+TENANT_LABEL = "kubernetes-tenants.org/tenant"
+TENANT_NAMESPACE_LABEL = "kubernetes-tenants.org/tenant-namespace"
 ROOTS = (
     Kind(MULTIGRES, "MultigresCluster"),
     Kind(TENANTS, "TenantRegistry"),
@@ -34,19 +38,11 @@ KINDS = (
     kinds.STATEFUL_SET,
     Kind("apps/v1", "ReplicaSet"),
     kinds.POD,
+    kinds.SERVICE,
+    kinds.INGRESS,
     kinds.PERSISTENT_VOLUME_CLAIM,
 )
 """The kinds that are read, in the order in which siblings are shown."""
-_CUSTOM_KINDS = tuple(kind for kind in KINDS if kind.api_version in (MULTIGRES, TENANTS))
-NOT_RECONCILED = "no operator has reconciled it yet"
-
-
-class Health(IntEnum):
-    """Worst first: sorting puts problems on top."""
-
-    FAILED = 0
-    WAITING = 1
-    READY = 2
 
 
 class TreeObject(NamedTuple):
@@ -60,6 +56,13 @@ class TreeObject(NamedTuple):
     message: str
     since: str
     """When the health changed last, if known."""
+    primary: str = ""
+    """The pod of a shard's primary."""
+    template: str = ""
+    """The TenantTemplate of a Tenant and of all objects below it."""
+    is_terminating: bool = False
+    has_pending_update: bool = False
+    summary: str = ""
 
 
 class TreeNode(NamedTuple):
@@ -72,126 +75,76 @@ class TreeNode(NamedTuple):
             yield from child.walk()
 
     @property
+    def primaries(self) -> list[str]:
+        """The pods of the primaries of all shards below."""
+        return [obj.primary for obj in self.walk() if obj.primary]
+
+    @property
+    def worst_health(self) -> Health:
+        """The health that every verb shows for the node: a parent is not better than what it consists of."""
+        return min(obj.health for obj in self.walk())
+
+    @property
     def is_healthy(self) -> bool:
-        return all(obj.health is Health.READY for obj in self.walk())
+        return self.worst_health is Health.READY
 
 
 def build_trees(objects: Iterable[Manifest]) -> tuple[TreeNode, ...]:
     """Builds the trees; objects without a root among the objects are left out."""
-    found = [_tree_object(manifest) for manifest in objects]
-    registries = {
-        (obj.ref.key.namespace, obj.ref.key.name): obj.uid
-        for obj in found
-        if obj.ref.kind.kind == "TenantRegistry"
-    }
-    found = [_with_registry_owner(obj, registries) for obj in found]
+    found = {obj.uid: obj for obj in map(_tree_object, objects)}
+    parents = {_parent_name(obj): obj.uid for obj in found.values()}
+    owned = [obj._replace(owner=parents.get(obj.owner, obj.owner)) for obj in found.values()]
     children: dict[str, list[TreeObject]] = {}
-    for obj in found:
+    for obj in owned:
         children.setdefault(obj.owner, []).append(obj)
-    uids = {obj.uid for obj in found}
-    roots = [obj for obj in found if obj.ref.kind in ROOTS and obj.owner not in uids]
-    return tuple(_build_node(root, children) for root in sorted(roots, key=_sort_key))
+    roots = [obj for obj in owned if obj.ref.kind in ROOTS and obj.owner not in found]
+    return tuple(sorted((_build_node(root, children, "") for root in roots), key=_sort_key))
 
 
-def _build_node(obj: TreeObject, children: dict[str, list[TreeObject]]) -> TreeNode:
-    nodes = (_build_node(child, children) for child in sorted(children.get(obj.uid, ()), key=_sort_key))
-    return TreeNode(obj, tuple(nodes))
+def _parent_name(obj: TreeObject) -> str:
+    """How a label of another object names this one as its parent."""
+    return f"{obj.ref.kind.kind} {obj.ref.key}"
 
 
-def _sort_key(obj: TreeObject) -> tuple[int, int, str]:
-    return obj.health, KINDS.index(obj.ref.kind), str(obj.ref.key)
+def _build_node(obj: TreeObject, children: dict[str, list[TreeObject]], template: str) -> TreeNode:
+    named = obj if obj.template else obj._replace(template=template)
+    below = (_build_node(child, children, named.template) for child in children.get(obj.uid, ()))
+    return TreeNode(named, tuple(sorted(below, key=_sort_key)))
 
 
-def _with_registry_owner(obj: TreeObject, registries: dict[tuple[str, str], str]) -> TreeObject:
-    if obj.ref.kind.kind != "Tenant":
-        return obj
-    return obj._replace(owner=registries.get((obj.ref.key.namespace, obj.owner), ""))
+def _sort_key(node: TreeNode) -> tuple[int, int, str]:
+    ref = node.object.ref
+    return node.worst_health, KINDS.index(ref.kind), str(ref.key)
 
 
 def _tree_object(manifest: Manifest) -> TreeObject:
     meta = manifest["metadata"]
-    health, message = _object_health(manifest)
+    health, message = object_health(manifest)
+    spec = manifest.get("spec") or {}
     return TreeObject(
-        ref_of(manifest), meta["uid"], _owner_uid(manifest), health, message, _health_since(manifest)
+        ref_of(manifest),
+        meta["uid"],
+        _owner(manifest),
+        health,
+        message,
+        health_since(manifest),
+        primary=str((manifest.get("status") or {}).get("primary", "")),
+        template=f"{meta['namespace']}/{spec.get('templateRef')}" if manifest["kind"] == "Tenant" else "",
+        is_terminating="deletionTimestamp" in meta,
+        has_pending_update=has_pending_update(manifest),
+        summary=summarize_object(manifest),
     )
 
 
-def _owner_uid(manifest: Manifest) -> str:
+def _owner(manifest: Manifest) -> str:
+    """The uid of the controller, or the name of the parent that a label names."""
     meta = manifest["metadata"]
+    labels = meta.get("labels") or {}
     if manifest["kind"] == "Tenant":
-        return str((meta.get("labels") or {}).get(REGISTRY_LABEL, ""))
+        registry = labels.get(REGISTRY_LABEL)
+        return f"TenantRegistry {meta['namespace']}/{registry}" if registry else ""
     owners = meta.get("ownerReferences") or []
-    return next((str(owner["uid"]) for owner in owners if owner.get("controller")), "")
-
-
-def _object_health(manifest: Manifest) -> tuple[Health, str]:
-    if kind_of(manifest) == kinds.PERSISTENT_VOLUME_CLAIM:
-        phase = (manifest.get("status") or {}).get("phase", "")
-        return (Health.READY, "") if phase == "Bound" else (Health.WAITING, f"is {phase or 'new'}")
-    if kind_of(manifest) == kinds.POD and (pod_health := _pod_health(manifest)):
-        return pod_health
-    if kind_of(manifest) in _CUSTOM_KINDS and not (manifest.get("status") or {}).get("conditions"):
-        return Health.WAITING, NOT_RECONCILED
-    degraded = _condition(manifest, "Degraded")
-    if degraded is not None and degraded.get("status") == "True":
-        return Health.FAILED, str(degraded.get("message", ""))
-    held = _condition(manifest, "DeletionHeld")
-    if held is not None and held.get("status") == "True":
-        return Health.FAILED, str(held.get("message", ""))
-    readiness = readiness_of(manifest)
-    if isinstance(readiness, Failed):
-        return Health.FAILED, readiness.message
-    if rejected := _rejected_rows_message(manifest):
-        return Health.FAILED, rejected
-    return (
-        (Health.WAITING, _waiting_message(manifest, readiness.message))
-        if isinstance(readiness, NotReady)
-        else (Health.READY, "")
-    )
-
-
-def _rejected_rows_message(manifest: Manifest) -> str:
-    """The number of rejected rows of a registry, and the first of them; "" if there are none."""
-    status = manifest.get("status") or {}
-    rows, count = status.get("rejected") or (), status.get("rejectedRows", 0)
-    if not rows:
-        return ""
-    first = f"row {rows[0].get('uid')!r}: {rows[0].get('reason')}"
-    return (
-        f"{count} row is rejected: {first}"
-        if count == 1
-        else f"{count} rows are rejected, among them {first}"
-    )
-
-
-def _pod_health(manifest: Manifest) -> tuple[Health, str] | None:
-    view = msgspec.convert(manifest, PodView)
-    if problem := pod_problem(view):
-        return Health.FAILED, problem
-    scheduled = _condition(manifest, "PodScheduled")
-    if scheduled is not None and scheduled.get("status") == "False":
-        # Only the first sentence: the rest is about preemption and claims, and changes all the time.
-        reason = str(scheduled.get("message", "")).partition(". ")[0]
-        return Health.WAITING, f"cannot be scheduled: {reason}"
-    return None
-
-
-def _waiting_message(manifest: Manifest, default: str) -> str:
-    ready = _condition(manifest, "Ready")
-    if ready is not None and ready.get("status") != "True" and ready.get("message"):
-        return str(ready["message"])
-    return default
-
-
-def _health_since(manifest: Manifest) -> str:
-    for type_ in ("DeletionHeld", "Degraded", "Stalled", "Ready"):
-        condition = _condition(manifest, type_)
-        if condition is not None and (condition.get("status") == "True" or type_ == "Ready"):
-            return str(condition.get("lastTransitionTime", ""))
-    return str(manifest["metadata"].get("creationTimestamp", ""))
-
-
-def _condition(manifest: Manifest, type_: str) -> dict[str, Any] | None:
-    status = manifest.get("status")
-    listed = status.get("conditions") if isinstance(status, dict) else None
-    return next((each for each in listed or () if each.get("type") == type_), None)
+    controller = next((str(owner["uid"]) for owner in owners if owner.get("controller")), "")
+    if controller or TENANT_LABEL not in labels:
+        return controller
+    return f"Tenant {labels.get(TENANT_NAMESPACE_LABEL)}/{labels[TENANT_LABEL]}"

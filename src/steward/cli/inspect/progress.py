@@ -10,11 +10,13 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Final, NamedTuple
 
-from steward.cli.inspect.object_tree import KINDS, Health, TreeNode
+from steward.cli.inspect.object_health import Health
+from steward.cli.inspect.object_tree import KINDS, TreeNode
 from steward.cli.inspect.render import MARKS
 from steward.kube.objects.kinds import Ref
 
-_HIDDEN_KINDS: Final = ("ReplicaSet",)
+_HIDDEN_KINDS: Final = ("ReplicaSet", "Service", "Ingress")
+"""They have nothing to wait for, or belong to a Deployment that is counted."""
 _WIDEST: Final = 49
 _NARROWEST: Final = 38
 

@@ -5,6 +5,8 @@ Only pods of failing workloads are read: there may be thousands of workloads.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from steward.cli.inspect.fetch import read_objects
 from steward.cli.inspect.object_tree import TreeNode, build_trees
 from steward.cli.inspect.why import find_cause
@@ -17,11 +19,23 @@ from steward.kube.objects.options import ListQuery
 _WORKLOADS = (kinds.DEPLOYMENT, kinds.STATEFUL_SET)
 
 
-async def read_trees_with_pods(client: Client, namespace: str) -> tuple[TreeNode, ...]:
-    """Trees in which a workload that is the cause of a problem has its pods as children."""
+Trees = tuple[TreeNode, ...]
+
+
+def all_trees(trees: Trees) -> Trees:
+    return trees
+
+
+async def read_trees_with_pods(
+    client: Client, namespace: str, explained: Callable[[Trees], Trees] = all_trees
+) -> Trees:
+    """Trees in which a workload that is the cause of a problem has its pods as children.
+
+    `explained` selects the nodes whose causes are found: one registry has many Tenants, each with a cause of its own.
+    """
     objects = await read_objects(client, namespace)
     trees = build_trees(objects)
-    causes = {find_cause(node).object for node in trees if not node.is_healthy}
+    causes = {find_cause(node).object for node in explained(trees) if not node.is_healthy}
     pods = [
         pod
         for cause in causes

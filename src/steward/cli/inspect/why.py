@@ -6,9 +6,11 @@ The cause is the deepest unhealthy object below it.
 from __future__ import annotations
 
 import re
+from collections import Counter
 
 from steward.cli.inspect.ages import format_age
-from steward.cli.inspect.object_tree import Health, TreeNode, TreeObject
+from steward.cli.inspect.object_health import Health
+from steward.cli.inspect.object_tree import TreeNode, TreeObject
 
 _CURES = (
     (
@@ -17,7 +19,7 @@ _CURES = (
     ),
     (
         r"ImagePullBackOff|ErrImagePull|InvalidImageName",
-        "correct spec.images, or add the pull secret it needs",
+        "correct the image{container} in {place}, or add the pull secret it needs",
     ),
     (
         r"unbound immediate PersistentVolumeClaims",
@@ -25,63 +27,110 @@ _CURES = (
     ),
     (r"cannot be scheduled", "add nodes that fit, or change the zone, the requests or the affinity"),
     (
+        r"containers with unready status",
+        "see why its probe fails: kubectl describe pod -n {namespace} {pod}",
+    ),
+    (
         r"volume claim .* is not bound|is Pending",
         "see the events of the claim: kubectl describe pvc -n {namespace}",
     ),
-    (r"approve-deletion", "restore the rows, or approve the deletion as the message says"),
+    (
+        r"approve-deletion",
+        "{instead}, or approve the deletion: steward hold approve {kind}/{name} -n {namespace}{flags}",
+    ),
     (
         r"no operator has reconciled",
-        "check that the operator runs and watches this namespace: steward doctor",
+        "check that the operator runs and watches this namespace: steward doctor{flags}",
     ),
-    (r"rows? (is|are) rejected", "correct the table; `steward rows` lists all of them"),
+    (
+        r"rows? (is|are) rejected",
+        "correct the table; `steward rows {name} -n {namespace}{flags}` lists all of them",
+    ),
     (r"does not exist in namespace '[^']*'$", "create it, or name another"),
+    (
+        r"readyWhen (cannot be rendered|renders neither|is false)",
+        "correct readyWhen in {place}, if the object should count as ready",
+    ),
     (r"^\d+ of \d+ replicas are", "look at its pods: kubectl describe pods -n {namespace}"),
-    (r"topology", "look at the topology server: steward why toposerver/… -n {namespace}"),
+    (r"topology", "look at the topology server: steward why toposerver/… -n {namespace}{flags}"),
 )
 _POD = re.compile(r"pod ([a-z0-9.-]+)")
+_CONTAINER = re.compile(r"container ([a-z0-9.-]+)")
 
 
-def why_message(node: TreeNode, now: float) -> str:
+def why_message(node: TreeNode, now: float, flags: str = "") -> str:
+    """`flags`: the cluster options of the running command, for the commands that the sentence suggests."""
     obj = node.object
     name = f"{obj.ref.kind.kind} {obj.ref.key}"
     if node.is_healthy:
         since = format_age(obj.since, now)
         return f"{name} is ready" + (f", for {since}." if since else ".")
+    if obj.is_terminating and obj.health is Health.WAITING:
+        return f"{name} {_deletion_text(node, now)}"
     cause = find_cause(node)
     since = format_age(cause.object.since, now)
     age = f" for {since}" if since else ""
     verb = "has failed" if obj.health is Health.FAILED else "is not ready yet"
-    reason = "" if cause is node else f" because of {cause.object.ref.kind.kind} {cause.object.ref.key.name}"
-    cure = _find_cure(cause.object)
-    return f"{name} {verb}{reason}{age}: {_shorten_message(cause.object.message)}." + (
+    reason = "" if cause is node else f" because of {cause.object.ref.kind.kind} {_short_name(cause, node)}"
+    cure = _find_cure(cause.object, obj, flags)
+    return f"{name} {verb}{reason}{age}: {shorten_message(cause.object.message)}." + (
         f" To do: {cure}." if cure else ""
     )
 
 
+def _short_name(cause: TreeNode, node: TreeNode) -> str:
+    """With the namespace only where it is another one."""
+    key = cause.object.ref.key
+    return key.name if key.namespace == node.object.ref.key.namespace else str(key)
+
+
+def _deletion_text(node: TreeNode, now: float) -> str:
+    """That the object is being deleted, since when, and what is left of it."""
+    since = format_age(node.object.since, now)
+    left = Counter(obj.ref.kind.kind for child in node.children for obj in child.walk())
+    parts = ", ".join(f"{count} {kind}" for kind, count in left.items())
+    message = shorten_message(node.object.message)
+    text = message + (f", for {since}" if since else "")
+    return f"{text}; left: {parts}." if parts else f"{text}."
+
+
 def find_cause(node: TreeNode) -> TreeNode:
     """The deepest failed descendant; if none has failed, the deepest one that is waiting."""
-    failed = [child for child in node.children if _worst_health(child) is Health.FAILED]
+    failed = [child for child in node.children if child.worst_health is Health.FAILED]
     if failed:
         return find_cause(failed[0])
     waiting = [child for child in node.children if not child.is_healthy]
     return find_cause(waiting[0]) if waiting and node.object.health is not Health.FAILED else node
 
 
-def _worst_health(node: TreeNode) -> Health:
-    return min(obj.health for obj in node.walk())
-
-
-def _find_cure(obj: TreeObject) -> str:
-    message = _shorten_message(obj.message)
-    found = _POD.search(message)
-    pod = found[1] if found else obj.ref.key.name
+def _find_cure(obj: TreeObject, explained: TreeObject, flags: str) -> str:
+    message = shorten_message(obj.message)
+    pod, container = _POD.search(message), _CONTAINER.search(message)
     for pattern, cure in _CURES:
         if re.search(pattern, message):
-            return cure.format(namespace=obj.ref.key.namespace, pod=pod)
+            return cure.format(
+                namespace=obj.ref.key.namespace,
+                kind=obj.ref.kind.kind.lower(),
+                name=obj.ref.key.name,
+                pod=pod[1] if pod else obj.ref.key.name,
+                container=f" of container {container[1]}" if container else "",
+                flags=flags,
+                place=_place_of_spec(obj, explained),
+                instead="leave it held" if obj.ref.kind.kind == "TenantTemplate" else "restore the rows",
+            )
     return ""
 
 
-def _shorten_message(message: str) -> str:
+def _place_of_spec(obj: TreeObject, explained: TreeObject) -> str:
+    """The object that a user edits to change this one: what is below a Tenant comes from its template."""
+    if obj.template:
+        return f"TenantTemplate {obj.template}"
+    if explained.ref.kind.kind == "MultigresCluster":
+        return f"spec.images of MultigresCluster {explained.ref.key}"
+    return "the object that creates it"
+
+
+def shorten_message(message: str) -> str:
     """Drops source excerpts, variable lists and repeated clauses, to leave one sentence."""
     lines = [line for line in message.splitlines() if not line.startswith((" ", "variables: "))]
     clauses = dict.fromkeys(clause for line in lines for clause in line.split("; "))

@@ -20,6 +20,7 @@ from steward.kube.client.client import Client
 from steward.kube.objects.kinds import PERSISTENT_VOLUME_CLAIM, Manifest, Ref, ref_of
 from steward.multigres import reasons
 from steward.multigres.template_updates.candidate import UpdateInputs, describe_problems
+from steward.multigres.template_updates.notices import APPLY_NOW
 from steward.multigres.template_updates.policy import UpdateDecision, decide_update
 from steward.runtime.plan.dry_run import DryRunOutcome
 
@@ -40,7 +41,8 @@ class ClusterPreview(NamedTuple):
 
     @property
     def tree(self) -> dict[Ref, Manifest]:
-        found = offline_tree(*self.inputs.identity, self.inputs.spec, self.decision.candidate.resolved)
+        inputs, resolved = self.inputs, self.decision.candidate.resolved
+        found = offline_tree(inputs.identity, inputs.spec, resolved, inputs.objects_version)
         return {ref_of(each): each for each in found}
 
     @property
@@ -94,12 +96,19 @@ def _template_entries(
     notice = after.decision.notice
     if not notice.is_available or after.decision.available_revision == available:
         return
-    if notice.reason == reasons.UPDATE_REFUSED:
-        yield PreviewEntry(DryRunOutcome.REJECTED, ref, message=notice.message)
+    if refusal := update_refusal(after.inputs):
+        yield PreviewEntry(DryRunOutcome.REJECTED, ref, message=refusal)
     else:
         yield PreviewEntry(
             DryRunOutcome.DEFERRED, ref, message=f"{_WAITING_MESSAGES[notice.reason]}: {notice.message}"
         )
+
+
+def update_refusal(inputs: UpdateInputs) -> str:
+    """Why the operator would not use the pending templates even if a user accepted them now; "" if it would."""
+    accepted = inputs._replace(annotations={**inputs.annotations, APPLY_NOW: "true"})
+    notice = decide_update(accepted).notice
+    return notice.message if notice.reason == reasons.UPDATE_REFUSED else ""
 
 
 def _merged_trees(previews: dict[Ref, ClusterPreview]) -> dict[Ref, Manifest]:

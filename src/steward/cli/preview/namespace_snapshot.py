@@ -8,24 +8,28 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Final, NamedTuple
 
 import msgspec
+from msgspec import UNSET
 
 from steward.cli.inspect.fetch import read_kind
 from steward.cli.template_updates import read_revisions
 from steward.kube.client.client import Client
 from steward.kube.objects.kinds import Kind, Manifest, Ref, ref_of
 from steward.multigres.api.cluster import MultigresClusterSpec
+from steward.multigres.objects.metadata import CLUSTER_LABEL
 from steward.multigres.resolution.resolved import ClusterIdentity
 from steward.multigres.resolution.template_refs import TemplateKey
 from steward.multigres.template_updates.candidate import TEMPLATE_SPECS, UpdateInputs
+from steward.multigres.template_updates.objects_version import active_version
 from steward.multigres.template_updates.revisions import TemplateContent, TemplateRevision
 
 API: Final = "multigres.com/v1alpha1"
 CLUSTER: Final = "MultigresCluster"
-KINDS: Final = (CLUSTER, *TEMPLATE_SPECS)
+CELL: Final = "Cell"
+KINDS: Final = (CLUSTER, CELL, *TEMPLATE_SPECS)
 
 
 class NamespaceSnapshot(NamedTuple):
-    """Clusters and templates of a namespace, and stored template revisions by the uid of the cluster."""
+    """Clusters, their Cells and templates of a namespace, and stored template revisions by the uid of the cluster."""
 
     objects: Mapping[Ref, Manifest]
     revisions: Mapping[str, Sequence[TemplateRevision]]
@@ -58,7 +62,14 @@ class NamespaceSnapshot(NamedTuple):
             reported_generations=(cluster.get("status") or {}).get("appliedTemplateGenerations"),
             annotations=metadata.get("annotations") or {},
             now=now,
+            objects_version=self._objects_version(metadata["name"]),
         )
+
+    def _objects_version(self, cluster: str) -> int:
+        """The version that the pods of the cluster have: a change of the cluster does not move it to another one."""
+        cells = [each for ref, each in self.objects.items() if ref.kind.kind == CELL]
+        own = [each for each in cells if each["metadata"].get("labels", {}).get(CLUSTER_LABEL) == cluster]
+        return active_version(each["spec"].get("objectsVersion", UNSET) for each in own)
 
     def _templates(self) -> list[Manifest]:
         return [each for ref, each in self.objects.items() if ref.kind.kind in TEMPLATE_SPECS]

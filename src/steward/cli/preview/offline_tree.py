@@ -7,13 +7,14 @@ from collections.abc import Iterator
 from steward.multigres.api.cluster import MultigresClusterSpec
 from steward.multigres.objects.metadata import Manifest, Owner
 from steward.multigres.objects.tree import cluster_tree
-from steward.multigres.resolution.resolved import ResolvedCluster
+from steward.multigres.objects.versions import NEWEST
+from steward.multigres.resolution.resolved import ClusterIdentity, ResolvedCluster
 
 
 def offline_tree(
-    namespace: str, name: str, spec: MultigresClusterSpec, resolved: ResolvedCluster
+    identity: ClusterIdentity, spec: MultigresClusterSpec, resolved: ResolvedCluster, version: int = NEWEST
 ) -> Iterator[Manifest]:
     """Without owner references: they need the uids that the API server assigns."""
-    for manifest in cluster_tree(Owner("MultigresCluster", namespace, name, ""), spec, resolved):
+    for manifest in cluster_tree(Owner("MultigresCluster", *identity, ""), spec, resolved, version):
         meta = manifest["metadata"].items()
         yield {**manifest, "metadata": {key: value for key, value in meta if key != "ownerReferences"}}

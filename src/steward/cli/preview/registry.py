@@ -9,11 +9,15 @@ shows the result if the table stays as it is.
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
 import msgspec
 
 from steward.cli.connection import load_connection_settings, open_transport
+from steward.cli.preview.tenant_dry_run import TenantDryRun
+from steward.cli.preview.tenant_objects import written_tenants
+from steward.cli.preview.text import PreviewEntry
 from steward.cli.registry_rows import read_registry, read_rows
 from steward.kube.client.client import client_with_transport
 from steward.kube.clock import SystemClock
@@ -26,9 +30,11 @@ from steward.runtime.manager.manager import Manager
 from steward.runtime.manager.settings import Settings
 from steward.runtime.manager.write_fence import WriteFence
 from steward.runtime.observability.metrics import Metrics
-from steward.runtime.plan.dry_run import DryRunExecutor, DryRunResult
+from steward.runtime.plan.dry_run import DryRunExecutor, DryRunOutcome, DryRunResult
 from steward.runtime.plan.executor import PlanExecutor, PlanResult, StepHooks
+from steward.runtime.plan.step_spans import PartNames
 from steward.runtime.plan.steps import Plan
+from steward.tenants.api.template import RolloutStatus
 from steward.tenants.cache_rules import REGISTRY, TEMPLATE
 from steward.tenants.controllers.common.context import TenantsContext
 from steward.tenants.controllers.registry.active_templates import ActiveTemplates
@@ -39,7 +45,7 @@ from steward.tenants.controllers.registry.tenant_writer import TenantWriter
 from steward.tenants.controllers.template.active_revision import activation_steps
 from steward.tenants.guard.decision import CONFIRMATION_SECONDS
 from steward.tenants.sources.reader import SourceEnvironment
-from steward.tenants.sources.rows import Rows
+from steward.tenants.sources.rows import RowRejection, Rows
 from steward.tenants.views import Registry
 
 NAME = "steward-preview"
@@ -69,13 +75,15 @@ class PreviewExecutor(PlanExecutor):
 
 
 class PreviewManager(Manager):
-    def executor(self, field_manager: str, hooks: StepHooks | None = None) -> PreviewExecutor:
-        executor = PreviewExecutor(self._executor_dependencies, field_manager, hooks)
+    def executor(
+        self, field_manager: str, hooks: StepHooks | None = None, parts: PartNames | None = None
+    ) -> PreviewExecutor:
+        executor = PreviewExecutor(self._executor_dependencies, field_manager, hooks, parts)
         executor.dry_run, executor.results = DryRunExecutor(self.client, field_manager), []
         return executor
 
 
-async def preview_sync(source: ConfigSource, sync: SyncPreview) -> list[DryRunResult]:
+async def preview_sync(source: ConfigSource, sync: SyncPreview) -> list[PreviewEntry]:
     settings = Settings(namespaces=(sync.registry.namespace,))
     connection = _connection(source)
     manager = PreviewManager(connection, settings)
@@ -93,7 +101,7 @@ def _connection(source: ConfigSource) -> Connection:
     return Connection(client, client, guard, Metrics(), identity(NAME), settings.namespace, clock)
 
 
-async def _run_sync(manager: PreviewManager, settings: Settings, sync: SyncPreview) -> list[DryRunResult]:
+async def _run_sync(manager: PreviewManager, settings: Settings, sync: SyncPreview) -> list[PreviewEntry]:
     context = TenantsContext(manager, settings)
     syncs = RegistrySyncer(context, ActiveTemplates(context))
     writer = TenantWriter(context)
@@ -115,7 +123,47 @@ async def _run_sync(manager: PreviewManager, settings: Settings, sync: SyncPrevi
     second = restore_state(registry, writer)
     second.guard = first.guard
     await syncs.handle_read(registry, spec, second, _finished_read(registry, rows, now))
-    return executor.results
+    objects = TenantDryRun(manager.client, context.documents)
+    return [
+        *await objects.entries(executor.results),
+        *rejected_row_entries(sync.registry, second.writer.rejected_rows.values()),
+        *waiting_entries(context.rollouts.statuses, written_tenants(executor.results)),
+    ]
+
+
+def rejected_row_entries(registry: Key, rejected: Iterable[RowRejection]) -> list[PreviewEntry]:
+    """Rows whose Tenants could not be written."""
+    ref = Ref(REGISTRY, registry)
+    return [
+        PreviewEntry(DryRunOutcome.REJECTED, ref, message=f"row {each.shown!r}: {each.reason}", counted="row")
+        for each in rejected
+    ]
+
+
+def waiting_entries(
+    rollouts: Mapping[Key, RolloutStatus | None], written: Mapping[str, int]
+) -> list[PreviewEntry]:
+    """Tenants that get the template's version later, as maxSkew says. `written` by template: those that get it now."""
+    found = []
+    for template, status in sorted(rollouts.items()):
+        if status is None or status.phase not in ("InProgress", "Failed"):
+            continue
+        waiting = (
+            int(status.total_nodes or 0) - int(status.updated_nodes or 0) - written.get(template.name, 0)
+        )
+        if waiting > 0:
+            found.append(_waiting_entry(Ref(TEMPLATE, template), status, waiting))
+    return found
+
+
+def _waiting_entry(template: Ref, status: RolloutStatus, waiting: int) -> PreviewEntry:
+    cause = (
+        "until others of the template are ready, as maxSkew says; they get the same change then"
+        if status.phase == "InProgress"
+        else f"because the rollout has failed: {status.message or 'it reports no reason'}"
+    )
+    message = f"{waiting} of {status.total_nodes} Tenants wait {cause}"
+    return PreviewEntry(DryRunOutcome.DEFERRED, template, message=message, amount=waiting, counted="Tenant")
 
 
 async def _read_registry(connection: Connection, sync: SyncPreview) -> tuple[Registry, Any]:

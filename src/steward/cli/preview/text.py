@@ -1,4 +1,4 @@
-"""Renders a preview as text: creations, changes as a diff, deletions, and counts. Pure.
+"""Renders a preview as text: deletions first, changes as a diff, creations, and counts. Pure.
 
 Values of Secrets are never shown, only whether they would change.
 """
@@ -12,9 +12,11 @@ from typing import Any, Final, NamedTuple
 
 import yaml
 
+from steward.cli.preview.secret_masking import mask_message, mask_secrets
 from steward.kube.objects.kinds import Manifest, Ref
+from steward.kube.objects.patches import JsonPatch
 from steward.runtime.plan.dry_run import DryRunOutcome, DryRunResult
-from steward.runtime.plan.steps import Delete, Hold, step_target
+from steward.runtime.plan.steps import Apply, Create, Delete, Hold, Patch, Step, step_target
 
 MARKS: Final = {
     DryRunOutcome.CREATE: "+",
@@ -36,16 +38,27 @@ _OUTPUT_NAMES: Final = {
 }
 """Values of `verdict` in JSON and YAML output; programs depend on them."""
 _VERBS: Final = {
-    DryRunOutcome.CREATE: "create",
-    DryRunOutcome.CHANGE: "change",
     DryRunOutcome.DELETE: "delete",
+    DryRunOutcome.CHANGE: "change",
+    DryRunOutcome.CREATE: "create",
 }
+_ORDER: Final = (
+    DryRunOutcome.DELETE,
+    DryRunOutcome.HELD,
+    DryRunOutcome.REJECTED,
+    DryRunOutcome.DEFERRED,
+    DryRunOutcome.UNKNOWN,
+    DryRunOutcome.CHANGE,
+    DryRunOutcome.CREATE,
+)
+"""What a user must not overlook comes first."""
 _CHANGES: Final = (DryRunOutcome.CREATE, DryRunOutcome.CHANGE, DryRunOutcome.DELETE, DryRunOutcome.HELD)
 _MAX_LISTED: Final = {
     DryRunOutcome.CREATE: 20,
     DryRunOutcome.DELETE: 20,
     DryRunOutcome.CHANGE: 3,
     DryRunOutcome.DEFERRED: 20,
+    DryRunOutcome.REJECTED: 5,
 }
 """How many objects of a kind are listed; the total is always shown. A template change affects many objects alike."""
 
@@ -57,28 +70,47 @@ class PreviewEntry(NamedTuple):
     ref: Ref | None
     diff: tuple[str, ...] = ()
     message: str = ""
+    amount: int = 1
+    """How many objects are held or wait, where one entry is about several."""
+    counted: str = ""
+    """The kind of those objects, if it is not that of `ref`."""
+
+    @property
+    def counted_kind(self) -> str:
+        return self.counted or ("" if self.ref is None else self.ref.kind.kind)
+
+
+def sort_entries(entries: Iterable[PreviewEntry]) -> list[PreviewEntry]:
+    """Deletions first, then what does not happen, then the other changes."""
+    return sorted(entries, key=lambda each: (_ORDER.index(each.outcome), str(each.ref)))
 
 
 def preview_entries(results: Iterable[DryRunResult]) -> list[PreviewEntry]:
     """The effects to show, deletions and holds first."""
-    found = [_preview_entry(each) for each in results if each.outcome in MARKS]
-    order = list(reversed([*MARKS]))
-    return sorted(found, key=lambda each: (order.index(each.outcome), str(each.ref)))
+    return sort_entries(entry for each in results for entry in preview_entry(each))
 
 
-def _preview_entry(result: DryRunResult) -> PreviewEntry:
-    step = result.step
-    message = result.problem
+def preview_entry(result: DryRunResult) -> list[PreviewEntry]:
+    """The entry of one step; none for a step without an effect."""
+    step, outcome = result.step, result.outcome
+    if outcome not in MARKS:
+        return []
     if isinstance(step, Hold):
-        message = step.message
-    elif isinstance(step, Delete):
-        message = step.reason
-    diff = tuple(manifest_diff(result.before, result.after)) if result.outcome is DryRunOutcome.CHANGE else ()
-    return PreviewEntry(result.outcome, step_target(step), diff, message)
+        return [PreviewEntry(outcome, None, message=step.message, amount=step.count)]
+    message = step.reason if isinstance(step, Delete) else mask_message(result.problem, _sent(step))
+    diff = tuple(manifest_diff(result.before, result.after)) if outcome is DryRunOutcome.CHANGE else ()
+    return [PreviewEntry(outcome, step_target(step), diff, message)]
+
+
+def _sent(step: Step) -> Manifest | None:
+    """The content that a step sends to the API server."""
+    if isinstance(step, Apply | Create):
+        return step.manifest
+    return step.patch.changes if isinstance(step, Patch) and not isinstance(step.patch, JsonPatch) else None
 
 
 def manifest_diff(before: Manifest | None, after: Manifest | None) -> Iterator[str]:
-    old, new = _mask_secret_data(before or {}, after or {})
+    old, new = mask_secrets(before or {}, after or {})
     lines = difflib.unified_diff(_manifest_lines(old), _manifest_lines(new), "now", "then", n=2, lineterm="")
     yield from lines
 
@@ -87,14 +119,6 @@ def _manifest_lines(manifest: Manifest) -> list[str]:
     without_status = {name: value for name, value in manifest.items() if name != "status"}
     text = yaml.dump(without_status, Dumper=yaml.CSafeDumper, sort_keys=False, width=110, allow_unicode=True)
     return text.splitlines()
-
-
-def _mask_secret_data(before: Manifest, after: Manifest) -> tuple[Manifest, Manifest]:
-    if "Secret" not in (before.get("kind"), after.get("kind")):
-        return before, after
-    old, new = before.get("data") or {}, after.get("data") or {}
-    then = {key: "(as it is)" if old.get(key) == value else "(another value)" for key, value in new.items()}
-    return {**before, "data": dict.fromkeys(old, "(as it is)")}, {**after, "data": then}
 
 
 def render_entries(
@@ -114,9 +138,8 @@ def render_entries(
 
 
 def _entry_lines(each: PreviewEntry) -> Iterator[tuple[str, DryRunOutcome | None]]:
-    name = "" if each.ref is None else f" {each.ref}"
-    reason = f": {each.message}" if each.message else ""
-    yield f"{MARKS[each.outcome]}{name}{reason}", each.outcome
+    about = ": ".join(part for part in ("" if each.ref is None else str(each.ref), each.message) if part)
+    yield f"{MARKS[each.outcome]} {about}", each.outcome
     for line in each.diff[2:]:
         yield f"    {line}", _diff_line_outcome(line)
 
@@ -126,16 +149,15 @@ def _diff_line_outcome(line: str) -> DryRunOutcome | None:
 
 
 def summarize(entries: list[PreviewEntry]) -> str:
-    """`Would create 1 Tenant, 1 ConfigMap, delete 2 Tenant. 24 deletions are held.`"""
+    """`Would delete 2 Tenant, create 1 Tenant, 1 ConfigMap. 24 deletions are held.`"""
     parts = [
         f"{word} {counts}" for outcome, word in _VERBS.items() if (counts := _count_by_kind(entries, outcome))
     ]
-    held = sum(1 for each in entries if each.outcome is DryRunOutcome.HELD)
-    refused, waiting = (
-        _count_by_kind(entries, DryRunOutcome.REJECTED),
-        _count_by_kind(entries, DryRunOutcome.DEFERRED),
+    held = sum(each.amount for each in entries if each.outcome is DryRunOutcome.HELD)
+    refused, waiting, unknown = (
+        _count_by_kind(entries, outcome)
+        for outcome in (DryRunOutcome.REJECTED, DryRunOutcome.DEFERRED, DryRunOutcome.UNKNOWN)
     )
-    unknown = _count_by_kind(entries, DryRunOutcome.UNKNOWN)
     sentences = [f"Would {', '.join(parts)}."] if parts else []
     if held:
         sentences.append(f"{held} deletion{'s are' if held > 1 else ' is'} held.")
@@ -149,9 +171,10 @@ def summarize(entries: list[PreviewEntry]) -> str:
 
 
 def _count_by_kind(entries: list[PreviewEntry], outcome: DryRunOutcome) -> str:
-    counts = Counter(
-        each.ref.kind.kind for each in entries if each.outcome is outcome and each.ref is not None
-    )
+    counts: Counter[str] = Counter()
+    for each in entries:
+        if each.outcome is outcome and each.ref is not None:
+            counts[each.counted_kind] += each.amount
     return ", ".join(f"{count} {kind}" for kind, count in sorted(counts.items()))
 
 

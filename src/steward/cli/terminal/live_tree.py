@@ -9,8 +9,10 @@ from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Protocol
 
-from steward.cli.inspect.object_tree import Health, TreeNode
+from steward.cli.inspect.object_health import Health
+from steward.cli.inspect.object_tree import TreeNode
 from steward.cli.inspect.progress import ScreenSize, TreeProgress
+from steward.cli.inspect.render import MARKS
 from steward.cli.terminal.live_line import can_redraw
 
 if TYPE_CHECKING:
@@ -50,7 +52,9 @@ class LiveScreen:
         # One line less than the terminal has: the cursor is below the last line.
         size = ScreenSize(options.max_width, console.height - 1)
         for line in self._progress.render(time.monotonic() - self._began, size):
-            yield Text(line.text, _STYLES[line.health], no_wrap=True, overflow="ellipsis")
+            text = Text(line.text, no_wrap=True, overflow="ellipsis")
+            text.stylize(_STYLES[line.health], 0, len(MARKS[line.health]))
+            yield text
 
 
 @contextmanager

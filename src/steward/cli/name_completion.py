@@ -1,0 +1,52 @@
+"""Completes names of objects and namespaces in a shell, by asking the cluster that the command line names.
+
+A cluster that does not answer in time, or a request that is denied, completes nothing: an error has no place in a
+shell that waits for the rest of a line.
+"""
+
+from __future__ import annotations
+
+import io
+from contextlib import redirect_stderr
+from typing import Any, Final
+
+import click
+
+from steward.cli.connection import config_source, load_connection_settings, with_client
+from steward.kube.client.client import Client
+from steward.kube.errors import KubeError
+from steward.kube.objects.kinds import NAMESPACE, Kind
+from steward.kube.objects.options import ListQuery
+
+_SECONDS: Final = 3.0
+_OPTIONS: Final = ("kubeconfig", "context", "local")
+
+
+def complete_namespaces(context: click.Context, _parameter: click.Parameter, incomplete: str) -> list[str]:
+    return _complete(context, NAMESPACE, incomplete, is_namespaced=False)
+
+
+def complete_objects(context: click.Context, kind: Kind, incomplete: str) -> list[str]:
+    """Names of a kind in the namespace of the command line."""
+    return _complete(context, kind, incomplete, is_namespaced=True)
+
+
+def _complete(context: click.Context, kind: Kind, incomplete: str, *, is_namespaced: bool) -> list[str]:
+    with redirect_stderr(io.StringIO()):
+        try:
+            names = _read_names(context.params, kind, is_namespaced)
+        except (click.ClickException, KubeError, OSError):
+            return []
+    return sorted(name for name in names if name.startswith(incomplete))
+
+
+def _read_names(given: dict[str, Any], kind: Kind, is_namespaced: bool) -> list[str]:
+    source = config_source({name: given.get(name) or "" for name in _OPTIONS})
+    here = given.get("namespace") or load_connection_settings(source).namespace
+    query = ListQuery(namespace=here) if is_namespaced else ListQuery()
+
+    async def names(client: Client) -> list[str]:
+        found = await client.with_timeout(_SECONDS).list(kind, query)
+        return [item["metadata"]["name"] for item in found.items]
+
+    return with_client(source, names)

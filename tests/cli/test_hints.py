@@ -1,0 +1,43 @@
+"""Suggested commands work when they are pasted."""
+
+import click
+import pytest
+
+from steward.cli.connection import cluster_options
+from steward.cli.hints import command_line
+
+
+@click.group("steward", invoke_without_command=True)
+@cluster_options
+def group(**options: str) -> None:
+    """A group with cluster options, as `steward hold`."""
+
+
+@group.command("inner")
+@cluster_options
+def inner(**options: str) -> None:
+    click.echo(command_line("status", "db", namespace="shop"))
+
+
+@pytest.mark.parametrize(
+    ("arguments", "expected"),
+    [
+        (["inner"], "steward status db -n shop"),
+        (["inner", "--local"], "steward status db -n shop --local"),
+        (["--local", "inner"], "steward status db -n shop --local"),
+        (["inner", "--context", "my one"], "steward status db -n shop --context 'my one'"),
+        (
+            ["inner", "--kubeconfig", "k", "--context", "c"],
+            "steward status db -n shop --kubeconfig k --context c",
+        ),
+    ],
+)
+def test_a_suggested_command_has_the_cluster_options_in_use(
+    arguments: list[str], expected: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    group.main(arguments, prog_name="steward", standalone_mode=False)
+    assert capsys.readouterr().out == f"{expected}\n"
+
+
+def test_without_a_running_command_the_line_is_plain() -> None:
+    assert command_line("doctor") == "steward doctor"

@@ -1,0 +1,72 @@
+"""Completion of names and namespaces in a shell, on a real server."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+import pytest
+
+from steward.cli import name_completion
+from steward.cli.commands import rows
+from steward.cli.name_completion import complete_namespaces, complete_objects
+from steward.cli.object_names import API_VERSIONS
+from steward.kube.objects.kinds import CONFIG_MAP, Kind
+from steward.local.control_plane import ControlPlane
+from steward.multigres.api.kinds import CUSTOM_KINDS as MULTIGRES_KINDS
+from steward.tenants.api.kinds import CUSTOM_KINDS as TENANT_KINDS
+from tests.support.kubectl import Kubectl
+
+
+def line(**given: object) -> click.Context:
+    """A command line that is not finished."""
+    context = click.Context(rows.command, info_name="rows")
+    context.params = dict(given)
+    return context
+
+
+def test_names_and_namespaces_come_from_the_cluster_of_the_line(
+    control_plane: ControlPlane, namespace: str
+) -> None:
+    kubeconfig = str(control_plane.kubeconfig)
+    kubectl = Kubectl(control_plane.kubeconfig)
+    for name in ("page-b", "page-a", "other"):
+        kubectl.run("create", "configmap", name, "-n", namespace)
+    parameter = rows.command.params[0]
+
+    assert namespace in complete_namespaces(line(kubeconfig=kubeconfig), parameter, namespace[:-1])
+    found = complete_objects(line(kubeconfig=kubeconfig, namespace=namespace), CONFIG_MAP, "page")
+    assert found == ["page-a", "page-b"]
+
+
+def test_a_cluster_that_is_not_there_completes_nothing_and_prints_nothing(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    missing = line(kubeconfig=str(tmp_path / "none"))
+    assert complete_namespaces(missing, rows.command.params[0], "") == []
+    printed = capsys.readouterr()
+    assert (printed.out, printed.err) == ("", "")
+
+
+def test_the_option_for_namespaces_asks_the_cluster(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(name_completion, "_read_names", lambda *_: ["shop", "demo", "data"])
+    [option] = [each for each in rows.command.params if each.name == "namespace"]
+    assert [item.value for item in option.shell_complete(line(), "d")] == ["data", "demo"]
+
+
+def test_an_argument_for_a_name_asks_for_its_kind(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[str] = []
+
+    def read_names(_given: object, kind: Kind, _is_namespaced: object) -> list[str]:
+        asked.append(str(kind.api_version))
+        return ["prod"]
+
+    monkeypatch.setattr(name_completion, "_read_names", read_names)
+    [registry] = [each for each in rows.command.params if each.name == "registry"]
+    assert [item.value for item in registry.shell_complete(line(), "")] == ["prod"]
+    assert asked == ["operator.kubernetes-tenants.org/v1"]
+
+
+def test_the_versions_of_completed_kinds_are_those_of_the_definitions() -> None:
+    known = {custom.kind: custom.api_version for custom in (*MULTIGRES_KINDS, *TENANT_KINDS)}
+    assert {kind: known[kind] for kind in API_VERSIONS} == API_VERSIONS
