@@ -54,7 +54,7 @@ def installed(own_plane: ControlPlane, own_kubectl: Kubectl) -> Iterator[Kubectl
     own_kubectl("create", "clusterrolebinding", SCRAPER, *role)
     yield own_kubectl
     own_kubectl("delete", "clusterrolebinding", SCRAPER)
-    steward("uninstall")
+    steward("uninstall", "--yes")
     wait_until_uninstalled(own_kubectl)
 
 

@@ -39,7 +39,7 @@ def steward(own_plane: ControlPlane, own_kubectl: Kubectl) -> Iterator[Steward]:
     yield found
     if _has_definitions(own_kubectl):
         own_kubectl("delete", "multigresclusters", "--all", "-A")
-    found("uninstall")
+    found("uninstall", "--yes")
     wait_until_uninstalled(own_kubectl)
 
 
@@ -125,13 +125,26 @@ def test_released_clusters_stay_without_our_finalizer(
     steward("install", "--apply", "--values", str(without_webhooks))
     own_kubectl("apply", "-f", "-", document=CLUSTER)
 
-    output = steward("uninstall", "--release")
+    output = steward("uninstall", "--yes", "--release")
 
     assert "MultigresCluster default/alive released" in output
     wait_until_uninstalled(own_kubectl)
     alive = own_kubectl.json("get", "multigrescluster", "alive")
     assert "finalizers" not in alive["metadata"]
     assert _has_definitions(own_kubectl)
+
+
+def test_nothing_is_deleted_without_an_answer_or_by_a_dry_run(
+    steward: Steward, own_kubectl: Kubectl, without_webhooks: Path
+) -> None:
+    steward("install", "--apply", "--values", str(without_webhooks))
+
+    planned = steward("uninstall", "--dry-run")
+    done = steward.run("uninstall")
+
+    assert "Deployment tenant-operator would be deleted" in planned.splitlines()
+    assert (done.returncode, "pass --yes" in done.stderr) == (1, True)
+    assert len(own_kubectl.json("get", "deployments", "-n", "steward-system")["items"]) == 2
 
 
 def test_uninstalling_without_the_values_removes_every_role(
@@ -144,9 +157,12 @@ def test_uninstalling_without_the_values_removes_every_role(
     steward("install", "--apply", "--values", str(tmp_path / "values.yaml"))
     assert len(own_kubectl(*labelled).split()) == 3
 
-    steward("uninstall")
+    steward("uninstall", "--yes")
 
     assert own_kubectl(*labelled) == ""
+    absent = steward.run("doctor")
+    assert (absent.returncode, absent.stdout.count("\n")) == (1, 2)
+    assert absent.stdout.startswith("✗ Steward: is not installed in this cluster")
     assert own_kubectl("get", "clusterroles", "-o", "name", "-l", PART_OF_STEWARD) == ""
 
 
@@ -189,7 +205,7 @@ def _versions(kubectl: Kubectl) -> list[str]:
 
 @pytest.mark.usefixtures("prometheus_kinds")
 def test_helm_upgrades_an_earlier_version_and_leaves_only_the_definitions(
-    own_kubectl: Kubectl, document_shell: DocumentShell, earlier_chart: Path
+    own_plane: ControlPlane, own_kubectl: Kubectl, document_shell: DocumentShell, earlier_chart: Path
 ) -> None:
     install, uninstall, upgrade = (
         command.replace("steward-system", HELM_NAMESPACE) for command in page_commands(HELM)
@@ -200,11 +216,11 @@ def test_helm_upgrades_an_earlier_version_and_leaves_only_the_definitions(
     assert f"steward doctor --system-namespace {HELM_NAMESPACE}\n" in output
     own_kubectl("apply", "-f", "-", document={**CLUSTER, "metadata": metadata})
     *images, generation, version = _versions(own_kubectl)
-    assert images == [f"steward:{EARLIER}"] * 2
+    assert images == [f"registry.example.com/steward:{EARLIER}"] * 2
     assert ADDED not in _fields(own_kubectl.json("get", "crd", "multigresclusters.multigres.com"))
 
     document_shell.run(f"{upgrade} --values values.yaml --set multigres.replicas=3 {MONITORED}")
-    assert _versions(own_kubectl) == [f"steward:{VERSION}"] * 2 + [generation, version]
+    assert _versions(own_kubectl) == [f"registry.example.com/steward:{VERSION}"] * 2 + [generation, version]
     assert ADDED in _fields(own_kubectl.json("get", "crd", "multigresclusters.multigres.com"))
     monitoring = own_kubectl("get", "servicemonitors,prometheusrules", "-n", HELM_NAMESPACE, "-o", "name")
     assert len(monitoring.split()) == 4
@@ -212,6 +228,10 @@ def test_helm_upgrades_an_earlier_version_and_leaves_only_the_definitions(
     assert operator["spec"]["replicas"] == 3
 
     own_kubectl("delete", "multigrescluster", "alive")
+    refused = Steward(own_plane).run("uninstall", "--yes", "--namespace", HELM_NAMESPACE)
+    assert refused.stderr == (
+        f"Error: Helm installed this, so Helm removes it: helm uninstall steward --namespace {HELM_NAMESPACE}\n"
+    )
     document_shell.run(uninstall)
     left = own_kubectl("get", OURS, "-l", PART_OF_STEWARD, "-o", "name")
     assert left == ""

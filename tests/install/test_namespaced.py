@@ -17,7 +17,7 @@ from steward.local.service_accounts import kubeconfig, service_account_user
 from steward.testkit.audit import AuditLog
 from tests.attacks.support.stolen_token import Attempt, StolenToken
 from tests.install.support.steward import Steward, wait_until_uninstalled
-from tests.multigres.support.cluster_deletion import one_pod_cluster
+from tests.multigres.support.cluster_deletion import two_server_cluster
 from tests.multigres.support.waiting import run_async
 from tests.support.kubectl import Kubectl
 from tests.support.operator_process import OperatorProcess, run_operator_process
@@ -57,10 +57,10 @@ def installed(
     steward = Steward(own_plane)
     steward("install", "--apply", "--values", str(values))
     yield Installed(own_plane, own_kubectl)
-    steward("uninstall", "--release", "--values", str(values))
+    steward("uninstall", "--yes", "--release", "--values", str(values))
     wait_until_uninstalled(own_kubectl)
     own_kubectl("delete", "namespace", HERE, ELSEWHERE)
-    steward("uninstall")
+    steward("uninstall", "--yes")
 
 
 @pytest.fixture(scope="module")
@@ -110,7 +110,7 @@ def test_operators_of_one_namespace_work_with_rights_in_this_namespace(
     customers.add("acme", "umbrella")
     secrets = [resource("secret", spec=SECRET, nameTemplate="{{ .uid }}-secret")]
 
-    world.apply(sqlite_registry(), config_template(secrets=secrets), one_pod_cluster(HERE))
+    world.apply(sqlite_registry(), config_template(secrets=secrets), two_server_cluster(HERE))
 
     until(lambda: world.status().get("ready") == 2, world.status)
     until(lambda: len(_stateful_sets(running.kubectl)) >= 2, lambda: _stateful_sets(running.kubectl))
@@ -161,3 +161,4 @@ def test_doctor_knows_the_roles_of_a_namespaced_operator(installed: Installed) -
 
     for operator in (MULTIGRES, TENANTS):
         assert f"✓ {operator.name} rights: the shipped roles are installed and bound" in done.stdout
+        assert f" {operator.name} pods: " in done.stdout

@@ -28,6 +28,7 @@ from tests.support.programs import built_program
 
 pytestmark = pytest.mark.slow
 
+REPOSITORY = "image.repository=registry.example.com/steward"
 LARGE = {"requests": {"cpu": "1", "memory": "1Gi"}, "limits": {"memory": "2Gi", "cpu": "2"}}
 
 CHOICES = {
@@ -61,6 +62,9 @@ CHOICES = {
             pod_labels={"team": "databases", "app.kubernetes.io/name": "not-replaced"},
             pod_annotations={"example.org/scrape": "true"},
             service_account_annotations={"example.org/role": "databases"},
+            extra_volumes=[{"name": "ca", "configMap": {"name": "company-ca"}}],
+            extra_volume_mounts=[{"name": "ca", "mountPath": "/etc/company-ca", "readOnly": True}],
+            webhook_certificate_secret="webhook-tls",
         ),
         tenants=TenantsValues(replicas=3, args=["--shard=0/2", "--no-cross-namespace"]),
         priority_class_name="system-cluster-critical",
@@ -87,11 +91,11 @@ def test_the_chart_makes_what_install_makes(choice: str, tmp_path: Path) -> None
 
 
 def test_the_chart_keeps_its_definitions_on_uninstall() -> None:
-    made = _objects(_helm("template", "steward", "chart", "-n", "steward-system"))
+    made = _objects(_helm("template", "steward", "chart", "-n", "steward-system", "--set", REPOSITORY))
 
     kept = [m["metadata"]["annotations"] for m in made if m["kind"] == "CustomResourceDefinition"]
 
-    assert len(kept) == 11
+    assert len(kept) == 12
     assert all(annotations["helm.sh/resource-policy"] == "keep" for annotations in kept)
 
 
@@ -126,6 +130,17 @@ def test_the_operators_are_not_installed_in_a_namespace_of_kubernetes() -> None:
 
     assert done.returncode != 0
     assert "kube-system belongs to Kubernetes" in done.stderr
+
+
+def test_the_chart_asks_for_the_repository_of_the_image() -> None:
+    done = _run("helm", "template", "steward", "chart")
+
+    assert done.returncode != 0
+    assert "image.repository is empty: name the registry that your nodes pull the image" in done.stderr
+
+
+def test_helm_has_nothing_to_warn_about() -> None:
+    assert _run("helm", "template", "steward", "chart", "--set", REPOSITORY).stderr == ""
 
 
 def test_kustomize_makes_what_install_makes() -> None:

@@ -6,7 +6,7 @@ import click
 import msgspec
 import pytest
 
-from steward.cli.commands.install import command
+from steward.cli.commands.installation.install import command
 from steward.install.values import Values
 
 

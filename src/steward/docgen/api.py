@@ -43,11 +43,23 @@ def _struct_section(struct: type[msgspec.Struct]) -> str:
     docs = field_docs(struct)
     rows = [
         f"| `{field.encode_name}` | {_type_text(field.type)}{', required' if field.required else ''} | "
-        f"{_table_cell(docs.get(field.name, ''))} |"
+        f"{_default_text(field)} | {_table_cell(docs.get(field.name, ''))} |"
         for field in _struct_fields(struct)
     ]
     about = f"{class_doc(struct)}\n\n" if class_doc(struct) else ""
-    return f"### {struct.__name__}\n\n{about}| Field | Type | |\n|---|---|---|\n" + "\n".join(rows) + "\n"
+    return (
+        f"### {struct.__name__}\n\n{about}| Field | Type | Default | |\n|---|---|---|---|\n"
+        + "\n".join(rows)
+        + "\n"
+    )
+
+
+def _default_text(field: types.Field) -> str:
+    """Empty where no default is declared: a level above decides, or nothing is set."""
+    default = field.default
+    if default is msgspec.NODEFAULT or default is msgspec.UNSET or default is None or default == "":
+        return ""
+    return f"`{str(default).lower() if isinstance(default, bool) else default}`"
 
 
 def _struct_fields(struct: type[msgspec.Struct]) -> tuple[types.Field, ...]:

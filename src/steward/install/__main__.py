@@ -6,6 +6,7 @@ from pathlib import Path
 
 from steward.install.chart import templates
 from steward.install.kustomize import kustomize_files
+from steward.install.monitoring import DASHBOARDS, RULES
 from steward.install.values import VERSION
 from steward.install.values_file import values_file, values_schema
 
@@ -25,9 +26,19 @@ def files(root: Path) -> dict[str, str]:
         "chart/Chart.yaml": _CHART,
         "chart/values.yaml": values_file(),
         "chart/values.schema.json": json.dumps(values_schema(), indent=2) + "\n",
+        **_chart_data(root),
         **{f"chart/templates/{name}": text for name, text in templates().items()},
         **{f"config/{name}": text for name, text in kustomize_files(root).items()},
     }
+
+
+def _chart_data(root: Path) -> dict[str, str]:
+    """Copies of files in `config`: Helm warns about every symbolic link in a chart."""
+    made = kustomize_files(root)
+    paths = [f"monitoring/{name}" for name in (*RULES.values(), *DASHBOARDS.values())]
+    # Written by the API packages, before this.
+    paths += [f"crd/{path.name}" for path in sorted((root / "config" / "crd").glob("*_*.yaml"))]
+    return {f"chart/files/{path}": made.get(path) or (root / "config" / path).read_text() for path in paths}
 
 
 def main(root: Path, arguments: list[str]) -> int:

@@ -16,12 +16,22 @@ from steward.install.network import network_policy, service_monitor
 from steward.install.operators import OPERATORS, TENANTS, ShippedOperator
 from steward.install.rbac import databases_for_tenants, metrics_reader
 from steward.install.values import Image, NetworkPolicyPeers, TenantsValues, Values
-from steward.install.workloads import OWN_NAMESPACE
+from steward.install.workloads import (
+    CERTIFICATE_MOUNT,
+    CERTIFICATE_VOLUME,
+    OWN_NAMESPACE,
+    VOLUME_MOUNTS,
+    VOLUMES,
+)
 from steward.kube.objects.kinds import Manifest
 
 _CHECKS = """\
 {{- if hasPrefix "kube-" .Release.Namespace }}
 {{- fail (printf "%s belongs to Kubernetes: choose a namespace that does not begin with kube-" .Release.Namespace) }}
+{{- end }}
+{{- if not .Values.image.repository }}
+{{- fail "image.repository is empty: name the registry that your nodes pull the image of Steward from, as in \
+--set image.repository=registry.example.com/steward" }}
 {{- end }}
 """
 _NOTES = """\
@@ -134,9 +144,24 @@ def _set_list_expressions(core: list[Manifest], operator: ShippedOperator, token
         fixed = json.dumps(json.dumps(template["metadata"][field]))
         template["metadata"][field] = tokens.json(f"(merge (fromJson {fixed}) {own}.{value})")
     (container,) = template["spec"]["containers"]
+    template["spec"]["volumes"] = tokens.json(_volumes_expression(own))
+    container["volumeMounts"] = tokens.json(_mounts_expression(own))
     container["args"] = tokens.json(_args_expression(operator))
     fixed = json.dumps(json.dumps([OWN_NAMESPACE]))
     container["env"] = tokens.json(f"(concat (fromJsonArray {fixed}) .Values.{operator.short_name}.env)")
+
+
+def _volumes_expression(own: str) -> str:
+    secret = f"{own}.webhookCertificateSecret"
+    volume = f'(dict "name" "{CERTIFICATE_VOLUME}" "secret" (dict "secretName" {secret}))'
+    fixed = json.dumps(json.dumps(VOLUMES))
+    return f"(concat (fromJsonArray {fixed}) {_list_if(secret, volume)} {own}.extraVolumes)"
+
+
+def _mounts_expression(own: str) -> str:
+    fixed, certificate = (json.dumps(json.dumps(made)) for made in (VOLUME_MOUNTS, CERTIFICATE_MOUNT))
+    optional = _list_if(f"{own}.webhookCertificateSecret", f"(fromJson {certificate})")
+    return f"(concat (fromJsonArray {fixed}) {optional} {own}.extraVolumeMounts)"
 
 
 def _args_expression(operator: ShippedOperator) -> str:

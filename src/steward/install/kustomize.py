@@ -5,6 +5,7 @@ from pathlib import Path
 import yaml
 
 from steward.install import manifests
+from steward.install.argocd import argocd_health
 from steward.install.monitoring import DASHBOARDS, RULES, generated_files
 from steward.install.network import network_policy
 from steward.install.operators import OPERATORS
@@ -30,6 +31,7 @@ def kustomize_files(root: Path) -> dict[str, str]:
         **listed,
         **monitoring,
         "monitoring/kustomization.yaml": _monitoring_kustomization(),
+        "argocd/argocd-cm.yaml": argocd_health(),
         "crd/kustomization.yaml": _kustomization(_crd_files()),
         "default/kustomization.yaml": _kustomization(
             ["../crd", "../rbac", "../policy", "../manager", "../webhook"]

@@ -31,9 +31,13 @@ def dashboards(operator: ShippedOperator, values: Values) -> Manifest:
     return _load_manifest(DASHBOARDS[operator], values)
 
 
+def directory() -> Path:
+    """The files: in the package if it was installed from a wheel, else in the checkout."""
+    return _PACKAGE_DIRECTORY if _PACKAGE_DIRECTORY.is_dir() else _CHECKOUT_DIRECTORY
+
+
 def _load_manifest(name: str, values: Values) -> Manifest:
-    directory = _PACKAGE_DIRECTORY if _PACKAGE_DIRECTORY.is_dir() else _CHECKOUT_DIRECTORY
-    found: Manifest = yaml.load((directory / name).read_text(), yaml.CSafeLoader)
+    found: Manifest = yaml.load((directory() / name).read_text(), yaml.CSafeLoader)
     return {**found, "metadata": {**found["metadata"], "namespace": values.namespace}}
 
 

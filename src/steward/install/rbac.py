@@ -4,7 +4,6 @@ from typing import Any
 
 from steward.install.operators import TENANTS, ShippedOperator, labels
 from steward.install.rbac_rules import (
-    AGGREGATION_LABEL,
     CLUSTER_RULES,
     MANAGE,
     NAMESPACE_RULES,
@@ -16,6 +15,7 @@ from steward.install.rbac_rules import (
 from steward.install.values import ImpersonatedAccounts, Values
 from steward.install.workloads import metadata
 from steward.kube.objects.kinds import Manifest
+from steward.tenants.labels import AGGREGATION_LABEL
 
 RBAC = "rbac.authorization.k8s.io/v1"
 CUSTOM_KINDS = f"{TENANTS.name}-custom-kinds"

@@ -48,8 +48,11 @@ _TEMPLATES = ("coretemplates", "celltemplates", "shardtemplates")
 _MULTIGRES_RULES = (
     RbacRule("multigres.com", ("multigresclusters", *_TEMPLATES), (*WATCH, "patch")),
     RbacRule("multigres.com", _CHILDREN, MANAGE),
+    RbacRule("multigres.com", ("multigresbackups",), (*WATCH, "create", "delete")),
     RbacRule(
-        "multigres.com", tuple(f"{name}/status" for name in ("multigresclusters", *_CHILDREN)), ("patch",)
+        "multigres.com",
+        tuple(f"{name}/status" for name in ("multigresclusters", "multigresbackups", *_CHILDREN)),
+        ("patch",),
     ),
     # With OwnerReferencesPermissionEnforcement, an owner reference with blockOwnerDeletion needs this.
     RbacRule(
@@ -88,7 +91,6 @@ _TEMPLATE_KIND_RULES = (
 )
 """Kinds with a list in TenantTemplate. Roles with the label `AGGREGATION_LABEL` grant others."""
 
-AGGREGATION_LABEL = "kubernetes-tenants.org/aggregate-to-tenant-operator"
 
 _TENANTS_GROUP = "operator.kubernetes-tenants.org"
 _TENANT_RULES = (
@@ -100,6 +102,8 @@ _TENANT_RULES = (
         _TENANTS_GROUP, ("tenantregistries/status", "tenanttemplates/status", "tenants/status"), ("patch",)
     ),
     *_TEMPLATE_KIND_RULES,
+    # Whether an unbound claim waits for its first pod.
+    RbacRule("storage.k8s.io", ("storageclasses",), ("get",)),
     # The active revision of a template.
     RbacRule("apps", ("controllerrevisions",), MANAGE),
     *_webhook_rules(tenant_rules.MUTATING, tenant_rules.VALIDATING),

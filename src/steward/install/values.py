@@ -36,7 +36,12 @@ def check_namespace(name: str) -> None:
 
 
 class Image(Struct, frozen=True, rename="camel", forbid_unknown_fields=True):
-    repository: Annotated[str, _description("Image repository.")] = "steward"
+    repository: Annotated[
+        str,
+        _description(
+            "Image repository, such as registry.example.com/steward. The chart has no default: name yours."
+        ),
+    ] = "steward"
     tag: Annotated[str, _description("Image tag.")] = VERSION
     pull_policy: Annotated[
         Literal["Always", "IfNotPresent", "Never"], _description("Always, IfNotPresent or Never.")
@@ -95,6 +100,20 @@ class OperatorValues(Struct, frozen=True, rename="camel", forbid_unknown_fields=
         dict[str, str],
         _description("Annotations of its service account, such as the role of a cloud provider."),
     ] = field(default_factory=dict)
+    extra_volumes: Annotated[
+        list[dict[str, Any]],
+        _description("Additional volumes of its pods, such as a ConfigMap with a CA bundle."),
+    ] = field(default_factory=list)
+    extra_volume_mounts: Annotated[list[dict[str, Any]], _description("Where the container mounts them.")] = (
+        field(default_factory=list)
+    )
+    webhook_certificate_secret: Annotated[
+        str,
+        _description(
+            "A Secret with ca.crt, tls.crt and tls.key for the webhooks, as cert-manager writes it. Default: the "
+            "operator makes its own certificate."
+        ),
+    ] = ""
     namespaces: Annotated[
         list[NamespaceName],
         _description(

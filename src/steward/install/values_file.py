@@ -1,14 +1,17 @@
 """Generates `values.yaml` and its schema: every value with its default and description."""
 
 import textwrap
-from typing import Any, get_args, get_origin, get_type_hints
+from typing import Any, Final, get_args, get_origin, get_type_hints
 
 import msgspec
 import yaml
 from msgspec import Meta, Struct, structs
 
-from steward.install.values import Values
+from steward.install.values import Image, Values
 
+# No registry has an image `steward`: the chart asks for a repository instead of installing pods that cannot start. The
+# kustomize files keep the name, which users replace by `images` in an overlay.
+_CHART_DEFAULTS: Final = structs.replace(Values(), image=Image(repository=""))
 # Helm sets the namespace by --namespace.
 _EXCLUDED_VALUES = frozenset({"namespace"})
 
@@ -16,7 +19,7 @@ _EXCLUDED_VALUES = frozenset({"namespace"})
 def values_file() -> str:
     return (
         "# The values of Steward's chart. Made by `make generate` from src/steward/install/values.py.\n"
-        + _values_lines(Values())
+        + _values_lines(_CHART_DEFAULTS)
     )
 
 

@@ -17,6 +17,15 @@ USER = 65532
 ANNOTATIONS = {"kubectl.kubernetes.io/default-container": "operator"}
 OWN_NAMESPACE = {"name": "POD_NAMESPACE", "valueFrom": {"fieldRef": {"fieldPath": "metadata.namespace"}}}
 
+VOLUMES = ({"name": "tmp", "emptyDir": {"sizeLimit": "64Mi"}},)
+VOLUME_MOUNTS = ({"name": "tmp", "mountPath": "/tmp"},)
+CERTIFICATE_VOLUME = "webhook-certificate"
+CERTIFICATE_MOUNT = {
+    "name": CERTIFICATE_VOLUME,
+    "mountPath": "/var/run/secrets/webhook",
+    "readOnly": True,
+}
+
 
 def operator_workload(
     operator: ShippedOperator, operator_values: OperatorValues, values: Values
@@ -94,7 +103,7 @@ def _pod_spec(operator: ShippedOperator, operator_values: OperatorValues, values
         ],
         "terminationGracePeriodSeconds": 30,
         "containers": [_container(operator, operator_values, values)],
-        "volumes": [{"name": "tmp", "emptyDir": {"sizeLimit": "64Mi"}}],
+        "volumes": [*VOLUMES, *_certificate_volumes(operator_values), *operator_values.extra_volumes],
     }
 
 
@@ -111,6 +120,8 @@ def _container(operator: ShippedOperator, operator_values: OperatorValues, value
             {"name": "probes", "containerPort": PROBES_PORT},
             {"name": "webhooks", "containerPort": WEBHOOK_PORT},
         ],
+        # On a busy node Python takes longer to start than the liveness probe waits.
+        "startupProbe": {**_probe("/healthz", 2), "failureThreshold": 90},
         "livenessProbe": _probe("/healthz", 15),
         "readinessProbe": _probe("/readyz", 5),
         "resources": operator_values.resources,
@@ -119,8 +130,17 @@ def _container(operator: ShippedOperator, operator_values: OperatorValues, value
             "readOnlyRootFilesystem": True,
             "capabilities": {"drop": ["ALL"]},
         },
-        "volumeMounts": [{"name": "tmp", "mountPath": "/tmp"}],
+        "volumeMounts": [
+            *VOLUME_MOUNTS,
+            *([CERTIFICATE_MOUNT] if operator_values.webhook_certificate_secret else []),
+            *operator_values.extra_volume_mounts,
+        ],
     }
+
+
+def _certificate_volumes(operator_values: OperatorValues) -> list[dict[str, Any]]:
+    name = operator_values.webhook_certificate_secret
+    return [{"name": CERTIFICATE_VOLUME, "secret": {"secretName": name}}] if name else []
 
 
 def _value_args(operator_values: OperatorValues, values: Values) -> list[str]:

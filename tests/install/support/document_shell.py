@@ -47,6 +47,8 @@ class DocumentShell:
             env=self._environment,
             cwd=self._directory,
             capture_output=True,
+            # The answer to a question: `steward uninstall` asks.
+            input="y\n",
             text=True,
             check=False,
             timeout=300,
