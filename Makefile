@@ -20,10 +20,12 @@ FAST_WORKERS ?= 2
 define HELP
 make up        start a real Kubernetes on this machine, both operators and a sample (stop it with: make down)
 make test-fast run the pure tests: no server, no database, under a minute (some of them: make test-fast ARGS=tests/kube)
-make test      run all tests but attacks and chaos (some of them: make test ARGS=tests/kube; one at a time: make test WORKERS=0)
+make test      run all tests but attacks, chaos and e2e (some of them: make test ARGS=tests/kube; one at a time: make test WORKERS=0)
 make attacks   run the tests that attack the operators as authors of clusters, templates and rows, servers and neighbours do
+make e2e       run the tests with real containers: as root, about 20 minutes (some of them: make e2e ARGS='-k webhook')
 make check     lint, formatting, types, import rules, generated files
 make chaos     random edits, kills and faults, then compare with a fresh state (more: ROUNDS=200 SEED=7; one: STORY=FILE)
+make mutate    change decisions one by one and see whether the tests notice (fewer: ARGS='--count 10 steward.tenants.guard.decision')
 make bench     run the benchmarks
 make down      stop what `make up` started
 make fmt       format the code
@@ -33,7 +35,7 @@ make lock      write requirements/*.txt from pyproject.toml (newest versions: ma
 endef
 export HELP
 
-.PHONY: help up down test test-fast attacks check generate bench chaos fmt lock sbom setup binaries databases
+.PHONY: help up down test test-fast attacks e2e check generate bench mutate chaos fmt lock sbom setup binaries databases
 .DELETE_ON_ERROR:
 
 help:
@@ -51,6 +53,12 @@ test: binaries databases
 # Left out of `test`: they flood servers and fill memory for minutes.
 attacks: binaries databases
 	@PYTHONDONTWRITEBYTECODE= $(BIN)/pytest -n $(WORKERS) tests/attacks $(ARGS)
+
+# Left out of `test`: it needs root, and a machine can run one cluster with containers at a time.
+e2e: binaries databases
+	@[ "$$(id -u)" = 0 ] || { echo "make e2e runs containers, which needs root: run 'sudo make e2e'." >&2; exit 1; }
+	@echo "The tests with containers take about 20 minutes, and some more the first time, when kubelet and CoreDNS are built."
+	@PYTHONDONTWRITEBYTECODE= $(BIN)/pytest tests/e2e $(ARGS)
 
 # Needs neither `binaries` nor `databases`: these tests use no server. Pure tests keep a core busy: one worker a core.
 test-fast: setup
@@ -76,6 +84,10 @@ generate: setup
 
 bench: binaries
 	@$(BIN)/python -m bench $(ARGS)
+
+# Left out of `test`: every mutant is a run of the nearest tests.
+mutate: setup
+	@PYTHONDONTWRITEBYTECODE= $(BIN)/python -m tests.mutation $(ARGS)
 
 # The same seed gives the same stories. ARGS: `--at-once 2`, `--shrinks 0`, `--print`.
 ROUNDS ?= 30

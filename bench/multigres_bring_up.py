@@ -13,9 +13,11 @@ import json
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from bench.measuring.bare_client import BareClient
 from bench.measuring.concurrency import run_concurrently
+from bench.measuring.data_plane import running_data_plane
 from bench.measuring.figures import Figure, Target, at_most, at_most_of_floor, with_floor
 from bench.measuring.object_watch import WatchedObject, watch_objects
 from bench.measuring.operator import RunningOperator, install_crds, running_operator
@@ -25,7 +27,6 @@ from bench.measuring.plane import BenchContext, bench_context
 from bench.measuring.replay import DEPTH, ReplayResult, read_written_objects, replay
 from bench.measuring.report import Report, progress
 from bench.measuring.scenario_run import run
-from steward.multigres.controllers.topology.reconciler import QUIET_SECONDS
 from steward.multigres.deletion.annotations import GraceSettings
 
 DEFAULT = Options(objects=1, rounds=1, seconds=120.0, sizes=(1, 10, 40))
@@ -43,8 +44,6 @@ NONE = at_most(0)
 _KIND = "/apis/multigres.com/v1alpha1"
 _POLL_SECONDS = 0.25
 _RESTART_SECONDS = 30.0
-_SETTLED_SECONDS = 2 * QUIET_SECONDS
-"""A new cluster does not report an unreachable topology server at first, and here none is reachable."""
 
 
 def main(argv: Sequence[str]) -> int:
@@ -97,6 +96,14 @@ def is_healthy(cluster: WatchedObject) -> bool:
     return cluster.is_current and cluster.status.phase == "Healthy"
 
 
+class Scenario(NamedTuple):
+    """The clusters of one size, and the calls of their operator."""
+
+    context: BenchContext
+    fleet: ClusterFleet
+    watched: OperatorCalls
+
+
 @dataclass
 class SizeResult:
     """The measurements of one size."""
@@ -113,17 +120,20 @@ class SizeResult:
 async def measure_size(report: Report, context: BenchContext, size: int) -> None:
     namespace = f"{context.namespace}-{size}"
     fleet, watched = ClusterFleet(context.bare, namespace, size), OperatorCalls(context, AGENT)
-    flags = {"namespaces": namespace}
     await context.bare.create("/api/v1/namespaces", {"metadata": {"name": namespace}})
     progress(f"{size} clusters")
-    async with running_operator(context, OPERATOR, flags) as running:
-        async with watched.phase(running) as up:
-            seconds = await running.while_running(fleet.create_and_wait())
-            progress(f"all Healthy after {seconds:.1f} s; waiting for quiet")
-            await watched.until_quiet(_SETTLED_SECONDS)
-        written = await read_written_objects(context.bare, up.calls, MANAGER, namespace)
-        rest = await measure_rest(watched, running, report.options.seconds)
-    restart, deleted = await measure_restart(context, fleet, watched, report.options.seconds)
+    async with running_data_plane(context, namespace) as connect_to:
+        flags = {"namespaces": namespace, "connect-to": connect_to}
+        async with running_operator(context, OPERATOR, flags) as running:
+            async with watched.phase(running) as up:
+                seconds = await running.while_running(fleet.create_and_wait())
+                progress(f"all Healthy after {seconds:.1f} s; waiting for quiet")
+                await watched.until_quiet()
+            written = await read_written_objects(context.bare, up.calls, MANAGER, namespace)
+            rest = await measure_rest(watched, running, report.options.seconds)
+        restart, deleted = await measure_restart(
+            Scenario(context, fleet, watched), flags, report.options.seconds
+        )
     progress("the bare client writes the same")
     floor = await replay(context.bare, written, f"{namespace}-bare")
     for name in (namespace, f"{namespace}-bare"):
@@ -145,17 +155,18 @@ async def measure_rest(watched: OperatorCalls, running: RunningOperator, seconds
 
 
 async def measure_restart(
-    context: BenchContext, fleet: ClusterFleet, watched: OperatorCalls, seconds: float
+    scenario: Scenario, flags: Mapping[str, str], seconds: float
 ) -> tuple[Phase, float]:
     """Measure the writes of a restarted operator, then delete the clusters."""
     progress("restart")
+    watched = scenario.watched
     mark = await watched.mark()
-    async with running_operator(context, OPERATOR, {"namespaces": fleet.namespace}) as running:
+    async with running_operator(scenario.context, OPERATOR, flags) as running:
         await asyncio.sleep(min(_RESTART_SECONDS, seconds))
         await watched.until_quiet()
         restart = Phase(await watched.since(mark), after=running.usage())
         progress("deletion")
-        return restart, await running.while_running(fleet.delete())
+        return restart, await running.while_running(scenario.fleet.delete())
 
 
 def figures(found: SizeResult) -> list[Figure]:

@@ -13,6 +13,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from bench.measuring.bare_client import Manifest
+from bench.measuring.data_plane import running_data_plane
 from bench.measuring.figures import Figure, at_most
 from bench.measuring.object_watch import ObjectPredicate, WatchedObject, watch_objects
 from bench.measuring.operator import RunningOperator, install_crds, running_operator
@@ -74,7 +75,10 @@ async def measure_size(report: Report, context: BenchContext, size: int) -> None
     for edit in EDITS:
         template = {"apiVersion": _API, "kind": edit.kind, "metadata": {"name": "default"}}
         await context.bare.create(_path(namespace, edit), {**template, "spec": edit.spec("100m")})
-    async with running_operator(context, OPERATOR, {"namespaces": namespace}) as running:
+    async with (
+        running_data_plane(context, namespace) as connect_to,
+        running_operator(context, OPERATOR, {"namespaces": namespace, "connect-to": connect_to}) as running,
+    ):
         progress(f"{size} clusters come up")
         await running.while_running(fleet.create_and_wait())
         for edit in EDITS:

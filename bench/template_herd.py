@@ -27,13 +27,13 @@ from bench.measuring.replay import DEPTH
 from bench.measuring.report import Report, progress
 from bench.measuring.scenario_run import run
 from steward.multigres import names
+from steward.testkit.fake_data_plane.memory_etcd import MemoryEtcd
 
 DEFAULT = Options(objects=1, rounds=5, sizes=(100,))
 SERVED_SECONDS = at_most(1.0)
 AGENT, MINE = "multigres-operator", "mine"
 _POLL_SECONDS = 0.25
 _IDLE = {"spec": {"replicas": 0}}
-_NOWHERE = {"external": {"endpoints": ["http://127.0.0.1:9"]}}
 
 
 def main(argv: Sequence[str]) -> int:
@@ -54,6 +54,8 @@ class HerdNamespace:
     bare: BareClient
     namespace: str
     size: int
+    topology_port: int
+    """Of the etcd that all of them use."""
 
     @property
     def herd(self) -> list[str]:
@@ -88,7 +90,7 @@ class HerdNamespace:
         spec = {
             "cells": [{"zone": "z1", "cellTemplate": template, **(cell or {})}],
             "templateDefaults": {"shardTemplate": "std"},
-            "globalTopoServer": _NOWHERE,
+            "globalTopoServer": {"external": {"endpoints": [f"http://127.0.0.1:{self.topology_port}"]}},
             "multiadmin": _IDLE,
             "multiadminWeb": _IDLE,
         }
@@ -116,10 +118,10 @@ class HerdResult:
 
 
 async def measure_size(report: Report, context: BenchContext, size: int) -> None:
-    space, watched = (
-        HerdNamespace(context.bare, f"{context.namespace}-{size}", size),
-        OperatorCalls(context, AGENT),
-    )
+    etcd = MemoryEtcd()
+    await etcd.start()
+    space = HerdNamespace(context.bare, f"{context.namespace}-{size}", size, etcd.port)
+    watched = OperatorCalls(context, AGENT)
     progress(f"{size} clusters")
     async with running_operator(
         context, (AGENT.removesuffix("-operator"),), {"namespaces": space.namespace}
@@ -137,6 +139,7 @@ async def measure_size(report: Report, context: BenchContext, size: int) -> None
                 await running.while_running(measure_round(space, herd, mine, number, found))
         # While the operator is running and can remove the finalizers.
         await running.while_running(space.delete())
+    await etcd.remove()
     report.add(*figures(size, found))
 
 

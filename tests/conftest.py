@@ -16,7 +16,7 @@ import pytest
 from xdist.remote import Producer
 
 from steward.local import control_plane as local
-from tests.support import namespaces, rbac_comparison
+from tests.support import data_planes, namespaces, rbac_comparison
 from tests.support.api_server import ApiServer
 from tests.support.control_planes import found_control_plane, running_control_plane
 from tests.support.database_servers import DatabaseServer, mariadb_server, postgres_server
@@ -89,9 +89,10 @@ def control_plane(
     request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
 ) -> local.ControlPlane:
     """A running control plane that all tests and workers of this run share."""
+    in_use = request.config.stash[_IN_USE]
+    data_planes.open_session(in_use, run_directory(tmp_path_factory))
     if external := namespaces.external_control_plane():
         return found_control_plane(external)
-    in_use = request.config.stash[_IN_USE]
     record = request.config.stash[_PERMISSIONS].record
     plane = shared_resource(run_directory(tmp_path_factory), lambda: running_control_plane(record))
     return found_control_plane(Path(in_use.enter_context(plane)))

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from steward.cli.documents import parse_documents
-from steward.cli.lint_checks import lint
+from steward.cli.lint.checks import lint
 from steward.install.operators import OPERATORS
 from tests.support.command_lines import usage_error
 from tests.support.paths import ROOT
@@ -96,11 +96,13 @@ def test_every_steward_command_in_a_document_is_valid(name: str) -> None:
 @pytest.mark.parametrize("name", DOCUMENTS)
 def test_every_make_target_and_deployment_in_a_document_exists(name: str) -> None:
     text = (ROOT / name).read_text()
-    targets = set(re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(), re.MULTILINE))
+    targets = set(re.findall(r"^([a-z0-9-]+):", (ROOT / "Makefile").read_text(), re.MULTILINE))
     deployments = {operator.name for operator in OPERATORS}
 
     used = {
-        word for line in re.findall(r"^ {4}make ([a-z -]+)", text, re.MULTILINE) for word in line.split()[:1]
+        word
+        for line in re.findall(r"^ {4}make ([a-z0-9 -]+)", text, re.MULTILINE)
+        for word in line.split()[:1]
     }
     named = set(re.findall(r"deploy(?:ment)?/([a-z-]+)", text))
 

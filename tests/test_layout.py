@@ -14,7 +14,9 @@ SOURCES = ROOT / "src" / "steward"
 MAX_MODULES = 22
 MAX_LINES = 400
 # Folders of tests that mirror no package: helpers, and tests of several packages together.
-NOT_MIRRORED = frozenset({"support", "integration", "crashes", "conformance", "bench", "attacks", "chaos"})
+NOT_MIRRORED = frozenset(
+    {"support", "integration", "crashes", "conformance", "bench", "attacks", "chaos", "e2e", "mutation"}
+)
 
 
 def _python_files(root: Path) -> list[Path]:

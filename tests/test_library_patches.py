@@ -70,7 +70,7 @@ async def test_asyncpg_creates_the_protocol_that_replaces_its_own(monkeypatch: p
 
 
 def test_the_tenant_operator_replaces_the_protocol_of_asyncpg() -> None:
-    from steward.tenants.sources.postgres_frames import ValidatingProtocol
+    from steward.postgres.frames import ValidatingProtocol
 
     assert asyncpg.protocol.Protocol is ValidatingProtocol
 

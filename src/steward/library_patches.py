@@ -25,7 +25,7 @@ def replace_asyncpg_protocol(protocol: type) -> None:
     """Makes asyncpg.connect create this subclass of its protocol for each connection.
 
     asyncpg trusts the lengths that a server sends and reads outside its memory when they are wrong, so messages must be
-    checked before it reads them (steward.tenants.sources.postgres_frames). It creates its protocol itself, from the
+    checked before it reads them (steward.postgres.frames). It creates its protocol itself, from the
     class that it finds under this name, and has no option for another. Verified with asyncpg 0.30, 0.31 and 0.32.
     """
     # Imported here: only the tenant operator uses asyncpg.

@@ -22,7 +22,7 @@ class ClusterModel:
     cells: dict[str, int] = field(default_factory=lambda: {FIRST_ZONE: 1})
     groups: dict[str, int] = field(default_factory=dict)
     pools: dict[str, Manifest] = field(
-        default_factory=lambda: {MAIN: {"type": "readWrite", "replicasPerCell": 1}}
+        default_factory=lambda: {MAIN: {"type": "readWrite", "replicasPerCell": 2}}
     )
     gigabytes: int = 1
     retention: dict[str, str] = field(default_factory=dict)
@@ -32,7 +32,8 @@ class ClusterModel:
     """How gateways fail (local/kwok/pods.py); they start if it is empty."""
     pod_annotations: dict[str, str] = field(default_factory=dict)
     local_topology: set[str] = field(default_factory=set)
-    admins: int = 0
+    admins: int = 1
+    """Without multiadmin nothing is known about servers, and none is replaced or removed."""
     is_external: bool = False
     uses_template: bool = False
     postgres_settings: str = ""

@@ -17,13 +17,14 @@ from steward.local.settings import ControlPlaneSettings
 from steward.multigres.api.kinds import CUSTOM_KINDS as MULTIGRES_KINDS
 from steward.tenants.api.kinds import CUSTOM_KINDS as TENANTS_KINDS
 from steward.testkit import AuditLog
-from steward.testkit.fake_data_plane.data_plane import FakeDataPlane, FakeDataPlaneSettings
+from steward.testkit.fake_data_plane import FakeDataPlane, FakeDataPlaneSettings, Timing
 from tests.support import definitions
 from tests.support.api_server import ApiServer
 from tests.support.database_servers import DatabaseServer, mariadb_server, postgres_server
 from tests.support.identities import operator_kubeconfig, operator_token
 from tests.support.kubectl import Kubectl
 
+DATA_PLANE_TIMING = Timing(start=0.3, stream=0.2, failover=0.5, switch=0.3)
 OPERATORS: dict[str, ShippedOperator] = {"multigres": MULTIGRES, "tenants": TENANTS}
 
 
@@ -76,7 +77,7 @@ async def open_environment(plane_directory: Path | None = None) -> AsyncIterator
         kubectl = Kubectl(plane.kubeconfig)
         kinds = (*MULTIGRES_KINDS, *TENANTS_KINDS)
         await asyncio.to_thread(definitions.install_crds, plane, kubectl, kinds)
-        settings = FakeDataPlaneSettings(plane.kubeconfig, directory / "data-plane", failover_seconds=0.5)
+        settings = FakeDataPlaneSettings(plane.kubeconfig, directory / "data-plane", timing=DATA_PLANE_TIMING)
         data_plane = await stack.enter_async_context(FakeDataPlane(settings))
         audit = AuditLog(plane.audit_log, plane.kubeconfig)
         server = ApiServer(plane.kubeconfig)

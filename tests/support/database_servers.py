@@ -15,7 +15,7 @@ import tempfile
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from types import MappingProxyType
 
@@ -25,6 +25,7 @@ import pytest
 SERVERS = {"mariadb-server": ("mariadbd", "mysqld"), "postgresql": ("postgres",)}
 
 NO_FILES: Mapping[str, bytes] = MappingProxyType({})
+_LOOPBACK = "127.0.0.1"
 _START_SECONDS = 60.0
 _STOP_SECONDS = 10.0
 
@@ -72,13 +73,14 @@ def mariadb_server(files: Mapping[str, bytes] = NO_FILES) -> Iterator[DatabaseSe
 
 
 @contextmanager
-def postgres_server() -> Iterator[DatabaseServer]:
+def postgres_server(host: str = _LOOPBACK) -> Iterator[DatabaseServer]:
+    """Run PostgreSQL on an address of this machine."""
     initdb = _find("initdb", package="postgresql")
     daemon = _find("postgres", package="postgresql")
     ready = _find("pg_isready", package="postgresql")
     with _directory() as directory:
         port = _free_port()
-        server = _server(directory, f".s.PGSQL.{port}", port)
+        server = replace(_server(directory, f".s.PGSQL.{port}", port), host=host)
         data, log = directory / "data", directory / "postgres.log"
         password = directory / "password"
         password.write_text(server.password)
@@ -86,13 +88,16 @@ def postgres_server() -> Iterator[DatabaseServer]:
             log, initdb, "-D", str(data), f"--username={server.user}", f"--pwfile={password}",
             "--auth=scram-sha-256", "--no-sync", "--encoding=UTF8", "--locale=C",
         )  # fmt: skip
+        with (data / "pg_hba.conf").open("a") as rules:
+            # By default only clients on this machine's loopback addresses may connect.
+            rules.write("host all all samenet scram-sha-256\n")
         command = [
             daemon, "-D", str(data), "-p", str(server.port), "-k", str(directory),
-            "-c", "listen_addresses=127.0.0.1", "-c", "fsync=off", "-c", "max_connections=200",
+            "-c", f"listen_addresses={host}", "-c", "fsync=off", "-c", "max_connections=200",
         ]  # fmt: skip
         # On SIGTERM PostgreSQL waits until the last client has disconnected; on SIGINT it shuts down at once.
         with _running(log, command, signal.SIGINT) as process:
-            _wait(process, log, lambda: _succeeds(ready, "-q", "-h", "127.0.0.1", "-p", str(server.port)))
+            _wait(process, log, lambda: _succeeds(ready, "-q", "-h", host, "-p", str(server.port)))
             yield server
 
 
@@ -106,7 +111,7 @@ def private_file(path: Path, content: bytes) -> Path:
 
 def _server(directory: Path, socket_name: str, port: int | None = None) -> DatabaseServer:
     return DatabaseServer(
-        "127.0.0.1", port or _free_port(), "steward", secrets.token_hex(8), directory / socket_name
+        _LOOPBACK, port or _free_port(), "steward", secrets.token_hex(8), directory / socket_name
     )
 
 

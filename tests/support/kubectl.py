@@ -15,6 +15,9 @@ from tests.support import kubectl_calls
 from tests.support.api_server import ApiServer
 from tests.support.programs import built_program
 
+LIMIT_SECONDS = 300.0
+"""Longer than any `--timeout` of a test: `kubectl delete` waits for ever for an object that is created again."""
+
 
 class Kubectl:
     def __init__(self, kubeconfig: Path) -> None:
@@ -48,9 +51,13 @@ class Kubectl:
 
     def _run_process(self, args: tuple[str, ...], document: object) -> subprocess.CompletedProcess[str]:
         text = None if document is None else json.dumps(document)
-        return subprocess.run(
-            [*self._command, *args], input=text, capture_output=True, text=True, check=False
-        )
+        command = [*self._command, *args]
+        try:
+            return subprocess.run(
+                command, input=text, capture_output=True, text=True, check=False, timeout=LIMIT_SECONDS
+            )
+        except subprocess.TimeoutExpired:
+            pytest.fail(f"kubectl {' '.join(args)} did not end within {LIMIT_SECONDS:.0f} s")
 
     def json(self, *args: str) -> Any:
         found = kubectl_calls.try_direct_call(self.server, args)

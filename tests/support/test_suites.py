@@ -7,7 +7,7 @@ from typing import Any, cast
 import pytest
 
 from tests.support.paths import ROOT
-from tests.support.suites import deselect_separate_suites
+from tests.support.suites import SEPARATE, deselect_separate_suites
 
 ATTACK, OTHER = ROOT / "tests/attacks/test_row_author.py", ROOT / "tests/support/test_suites.py"
 
@@ -27,6 +27,10 @@ class Run:
 class Item:
     def __init__(self, path: Path) -> None:
         self.path = path
+
+
+def test_tests_with_containers_are_a_suite_of_their_own() -> None:
+    assert ROOT / "tests" / "e2e" in SEPARATE
 
 
 @pytest.mark.parametrize("argument", ["", "tests", "tests/support"])

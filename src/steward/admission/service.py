@@ -11,7 +11,7 @@ import logging
 import os
 import tempfile
 from collections.abc import Callable, Mapping
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -22,7 +22,14 @@ from steward.admission.host import WebhookHost
 from steward.admission.metrics import WebhookMetrics
 from steward.admission.review import Review
 from steward.admission.self_registration import SelfRegistration
-from steward.admission.server import ReviewRecord, ServerHooks, ServerSettings, Webhook, WebhookServer
+from steward.admission.server import (
+    ReviewRecord,
+    ServerHooks,
+    ServerSettings,
+    Webhook,
+    WebhookPurpose,
+    WebhookServer,
+)
 from steward.certificates.keeper import CertificateKeeper
 from steward.certificates.options import CertificateOwner, Hook, KeeperOptions, Leaf
 from steward.certificates.projection import write_leaf_files
@@ -30,7 +37,8 @@ from steward.certificates.serving_certificate import ServingCertificate
 from steward.certificates.worker_process import in_subprocess
 from steward.kube.client.deployments import NAME_LABEL, find_deployment
 from steward.kube.errors import DeploymentNotFound
-from steward.kube.objects.kinds import Manifest, ref_of
+from steward.kube.objects.kinds import Key, Kind, Manifest, Ref, ref_of
+from steward.runtime.observability import tracing
 
 IN_CLUSTER_VARIABLE = "KUBERNETES_SERVICE_HOST"
 OFF = ("", "0")
@@ -59,9 +67,6 @@ class Registration:
     configurations: Callable[[Manifest], list[Manifest]]
     certificates: CertificateNames
     policies: Callable[[str], list[Manifest]] = lambda user: []
-    around: Callable[[Webhook, Review], AbstractContextManager[object]] = lambda webhook, review: (
-        nullcontext()
-    )
 
 
 def serve_webhooks(
@@ -210,13 +215,16 @@ class WebhookService:
         return CertificateOwner(found.api_version, found.kind, found.name, found.uid)
 
     def _server_hooks(self) -> ServerHooks:
-        return ServerHooks(on_review=self._count, around=self._around)
+        return ServerHooks(on_review=self._count, around=_span)
 
     def _count(self, record: ReviewRecord) -> None:
         self._metrics[self._by_path[record.path].operator].count(record)
 
-    def _around(self, webhook: Webhook, review: Review) -> AbstractContextManager[object]:
-        return self._by_path[webhook.path].around(webhook, review)
+
+def _span(webhook: Webhook, review: Review) -> AbstractContextManager[object]:
+    name = "Webhook.Default" if webhook.purpose is WebhookPurpose.DEFAULT else "Webhook.Validate"
+    kind = Kind(f"{review.kind.group}/{review.kind.version}", review.kind.kind)
+    return tracing.span(name, Ref(kind, Key(review.namespace, review.name)))
 
 
 def _is_usable(directory: Path) -> bool:

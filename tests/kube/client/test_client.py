@@ -216,19 +216,10 @@ async def test_status_is_written_apart_from_the_spec(client: Client, namespace: 
     assert written["spec"]["replicas"] == 0
 
 
-async def test_scale_is_read_and_set(client: Client, namespace: str) -> None:
-    ref = Ref(DEPLOYMENT, Key(namespace, "web"))
-    await client.create(deployment(namespace))
-    scale = await client.get_scale(ref)
-    assert (scale.replicas, scale.status.selector) == (0, "app=web")
-    assert (await client.set_scale(ref, 3)).replicas == 3
-    assert (await client.get(DEPLOYMENT, ref.key))["spec"]["replicas"] == 3
-
-
-async def test_a_kind_without_scale_is_an_error(client: Client, namespace: str) -> None:
+async def test_a_kind_without_a_subresource_is_an_error(client: Client, namespace: str) -> None:
     await client.create(config_map(namespace))
     with pytest.raises(errors.NoSuchKind, match=r"ConfigMap \(v1\), or not this part of it"):
-        await client.get_scale(Ref(CONFIG_MAP, Key(namespace, "a")))
+        await client.patch(Ref(CONFIG_MAP, Key(namespace, "a")), MergePatch({}), "scale")
     assert (await client.get(CONFIG_MAP, Key(namespace, "a")))["metadata"]["name"] == "a"
 
 
@@ -266,19 +257,6 @@ async def test_a_grace_of_zero_is_sent(client: Client, namespace: str) -> None:
     await client.delete(ref, DeleteOptions(grace_seconds=0))
     with pytest.raises(errors.NotFound):
         await client.get(POD, ref.key)
-
-
-async def test_a_collection_is_deleted_by_its_labels(client: Client, namespace: str) -> None:
-    for name, app in (("a", "x"), ("b", "x"), ("c", "y")):
-        labelled = config_map(namespace, name)
-        labelled["metadata"]["labels"] = {"app": app}
-        await client.create(labelled)
-    query = ListQuery(namespace=namespace, label_selector="app=x")
-    await client.delete_collection(CONFIG_MAP, query, DeleteOptions(dry_run=True))
-    assert len((await client.list(CONFIG_MAP, query)).items) == 2
-    await client.delete_collection(CONFIG_MAP, query)
-    left = await client.list(CONFIG_MAP, ListQuery(namespace=namespace, label_selector="app"))
-    assert [item["metadata"]["name"] for item in left.items] == ["c"]
 
 
 async def test_pages_become_one_list(client: Client, namespace: str) -> None:

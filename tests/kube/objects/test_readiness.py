@@ -29,6 +29,8 @@ def deployed(count: int, **status: int) -> dict[str, int]:
     return {"replicas": count, "updatedReplicas": count, "availableReplicas": count, **status}
 
 
+NO_ADDRESS = "has no load balancer address; set waitForReady: false if its controller reports none"
+
 READY_ONES: list[tuple[Kind, Any, Any]] = [
     (kinds.DEPLOYMENT, {"replicas": 2}, deployed(2)),
     (kinds.DEPLOYMENT, {"replicas": 0}, {}),
@@ -57,8 +59,8 @@ READY_ONES: list[tuple[Kind, Any, Any]] = [
     (kinds.NAMESPACE, {}, {"phase": "Active"}),
     (kinds.SERVICE, {"type": "ClusterIP"}, {"loadBalancer": {}}),
     (kinds.SERVICE, {"type": "LoadBalancer"}, {"loadBalancer": {"ingress": [{"ip": "1.2.3.4"}]}}),
-    (kinds.INGRESS, {"rules": [{"host": "a"}]}, {}),
     (kinds.INGRESS, {}, {"loadBalancer": {"ingress": [{"ip": "1.2.3.4"}]}}),
+    (kinds.INGRESS, {"rules": [{"host": "a"}]}, {"conditions": [condition("Ready")]}),
     (kinds.HORIZONTAL_POD_AUTOSCALER, {}, {"conditions": [condition("AbleToScale")]}),
     (
         kinds.CUSTOM_RESOURCE_DEFINITION,
@@ -132,7 +134,8 @@ NOT_YET: list[tuple[Kind, Any, Any, str]] = [
     (kinds.PERSISTENT_VOLUME_CLAIM, {}, {"phase": "Pending"}, "is not bound to a volume"),
     (kinds.NAMESPACE, {}, {"phase": "Terminating"}, "is not active"),
     (kinds.SERVICE, {"type": "LoadBalancer"}, {"loadBalancer": {}}, "has no load balancer address"),
-    (kinds.INGRESS, {}, {"loadBalancer": {}}, "has no rules and no load balancer address"),
+    (kinds.INGRESS, {"rules": [{"host": "a"}]}, {"loadBalancer": {}}, NO_ADDRESS),
+    (kinds.INGRESS, {}, {"conditions": [condition("Ready", "False")]}, NO_ADDRESS),
     (kinds.HORIZONTAL_POD_AUTOSCALER, {}, {}, "cannot scale its target yet"),
     (
         kinds.HORIZONTAL_POD_AUTOSCALER,

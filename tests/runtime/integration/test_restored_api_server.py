@@ -17,10 +17,11 @@ import pytest
 from steward.install.operators import MULTIGRES, TENANTS, ShippedOperator
 from steward.multigres.api.kinds import CUSTOM_KINDS as MULTIGRES_KINDS
 from steward.tenants.api.kinds import CUSTOM_KINDS as TENANTS_KINDS
-from tests.multigres.support.cluster_deletion import databases, one_pod_cluster
+from tests.multigres.support.cluster_deletion import databases, two_server_cluster
 from tests.multigres.support.clusters import Clusters
 from tests.multigres.support.waiting import eventually
 from tests.support import definitions
+from tests.support.data_planes import connect_to_file, started_data_plane
 from tests.support.identities import operator_kubeconfig
 from tests.support.kubectl import Kubectl
 from tests.support.restorable_control_plane import RestorableControlPlane, restorable_control_plane
@@ -46,11 +47,13 @@ class RestoredServer:
         self.world = World(self.kubectl, NAMESPACE)
         self.customers = Customers(directory)
         self.customers.add(*CUSTOMERS)
+        self._data_plane = directory / "data-plane"
+        self._data_plane.mkdir()
 
     def install(self) -> None:
         definitions.install_crds(self.plane.found, self.kubectl, (*MULTIGRES_KINDS, *TENANTS_KINDS))
         self.kubectl("create", "namespace", NAMESPACE)
-        self.clusters.apply(one_pod_cluster(NAMESPACE, databases=databases("extra", policy="Delete")))
+        self.clusters.apply(two_server_cluster(NAMESPACE, databases=databases("extra", policy="Delete")))
         self.world.apply(sqlite_registry(), config_template())
 
     def uids(self) -> dict[str, str]:
@@ -73,7 +76,7 @@ class RestoredServer:
 
     def move_on(self) -> None:
         """What happens after the backup: a table group goes with its volume, one customer goes and another comes."""
-        self.clusters.apply(one_pod_cluster(NAMESPACE, databases=databases(policy="Delete")))
+        self.clusters.apply(two_server_cluster(NAMESPACE, databases=databases(policy="Delete")))
         self.customers.remove(CUSTOMERS[0])
         self.customers.add("later")
         eventually(lambda: len(self.clusters.all("shard")) == 1, "the shard to go")
@@ -92,9 +95,14 @@ class RestoredServer:
 
     @contextmanager
     def operators(self, **settings: str) -> Iterator[dict[str, subprocess.Popen[bytes]]]:
+        """With a data plane of their own: the restored API server ends its watches, too."""
         with ExitStack() as running:
+            running.enter_context(started_data_plane(self.plane.found.kubeconfig, self._data_plane))
+            connect_to = connect_to_file(self._data_plane)
             yield {
-                operator.short_name: running.enter_context(self._operator(operator, **settings))
+                operator.short_name: running.enter_context(
+                    self._operator(operator, connect_to=connect_to, **settings)
+                )
                 for operator in (MULTIGRES, TENANTS)
             }
 

@@ -33,10 +33,11 @@ async def test_reconciles_are_traced_and_no_span_is_lost_at_the_stop(
             lines = [json.loads(line) for line in sample.log.splitlines()]
     (about_delete,) = [line for line in lines if line["msg"].startswith("deleting Deployment")]
     spans = {span.span_id.hex(): span for span in received.spans}
-    span = spans[about_delete["span_id"]]
-    assert span.name == "Greeting.Reconcile"
-    assert span.trace_id.hex() == about_delete["trace_id"]
-    assert attributes(span) == {
+    write = spans[about_delete["span_id"]]
+    reconcile = spans[write.parent_span_id.hex()]
+    assert (write.name, reconcile.name) == ("Greeting.ReconcileDeployments", "Greeting.Reconcile")
+    assert {write.trace_id.hex(), reconcile.trace_id.hex()} == {about_delete["trace_id"]}
+    assert attributes(reconcile) == {
         "k8s.resource.name": "hello",
         "k8s.namespace": greetings.namespace,
         "k8s.resource.kind": "Greeting",

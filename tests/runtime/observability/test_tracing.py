@@ -14,7 +14,7 @@ import pytest
 from aiohttp import web
 
 from steward.kube.errors import NoSuchKind, NotFound
-from steward.kube.objects.kinds import CONFIG_MAP, Key
+from steward.kube.objects.kinds import CONFIG_MAP, Key, Ref
 from steward.runtime.controller.controller import Controller, ControllerDependencies, ControllerLoop
 from steward.runtime.controller.triggers import For
 from steward.runtime.manager.clients import Connection, open_connection
@@ -65,17 +65,21 @@ async def test_spans_reach_a_real_receiver(
     received: Received, monkeypatch: pytest.MonkeyPatch, exporter_protocol: str
 ) -> None:
     async with tracing_to(received, monkeypatch, exporter_protocol):
-        with reconcile_span("MultigresCluster", KEY), span("MultigresCluster.ReconcileCells"):
+        with reconcile_span("Thing", KEY), span("Thing.Part", Ref(CONFIG_MAP, Key("shop", "settings"))):
             pass
-    root = received.named("MultigresCluster.Reconcile")
-    child = received.named("MultigresCluster.ReconcileCells")
+    root, child = received.named("Thing.Reconcile"), received.named("Thing.Part")
     assert child.parent_span_id == root.span_id
     assert child.trace_id == root.trace_id
     assert root.parent_span_id == b""
     assert attributes(root) == {
         "k8s.resource.name": "orders",
         "k8s.namespace": "shop",
-        "k8s.resource.kind": "MultigresCluster",
+        "k8s.resource.kind": "Thing",
+    }
+    assert attributes(child) == {
+        "k8s.resource.name": "settings",
+        "k8s.namespace": "shop",
+        "k8s.resource.kind": "ConfigMap",
     }
     assert received.resources[0]["service.name"] == "multigres-operator"
     assert received.resources[0]["service.version"] == "1.2.3"

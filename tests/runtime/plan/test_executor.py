@@ -30,9 +30,9 @@ from steward.runtime.plan.executor import (
     PlanExecutor,
     StepEffect,
     StepHooks,
-    is_terminating,
 )
 from steward.runtime.plan.lanes import current_lane
+from steward.runtime.plan.remaining_object import is_terminating
 from steward.runtime.plan.steps import Apply, Create, Delete, Emit, Hold, Patch, Requeue, Status, Step
 from steward.runtime.reconcile import DONE, Lane, RequeueAfter
 from tests.runtime.support.fake_api_server import GONE, OBJECT, FakeServer, api_error, body, manifest, ref

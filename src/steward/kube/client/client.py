@@ -45,7 +45,6 @@ from steward.kube.objects.patches import (
     StrategicPatch,
     escape_for_yaml,
 )
-from steward.kube.objects.scale import Scale
 from steward.kube.transport.request import ApiTransport, CallOptions, Effect, Request
 from steward.kube.transport.retry import RetryPolicy
 from steward.kube.transport.status_errors import is_unserved_path
@@ -65,7 +64,6 @@ __all__ = [
     "Listing",
     "MergePatch",
     "Patch",
-    "Scale",
     "StrategicPatch",
     "Subject",
     "TokenReviewResult",
@@ -259,18 +257,6 @@ class Client:
         )
         return await self._call(ref.kind, request)
 
-    async def delete_collection(
-        self, kind: Kind, query: ListQuery, options: DeleteOptions = NO_OPTIONS
-    ) -> None:
-        request = Request(
-            method="DELETE",
-            path=(await self.discovery.resource(kind)).collection(query.namespace),
-            query=changed(query, limit=0).params(),
-            body=_encode(options.body()),
-            effect=_effect(options.dry_run),
-        )
-        await self._call(kind, request)
-
     async def evict(self, ref: Ref, options: DeleteOptions = NO_OPTIONS) -> None:
         """Deletes a pod unless a PodDisruptionBudget forbids it; then raises DisruptionBudget without a retry."""
         eviction = {
@@ -286,14 +272,6 @@ class Client:
             effect=_effect(options.dry_run),
         )
         await self._call(ref.kind, request)
-
-    async def get_scale(self, ref: Ref) -> Scale:
-        request = Request(method="GET", path=await self._path(ref, "scale"))
-        return decode.one(await self._call(ref.kind, request), Scale)
-
-    async def set_scale(self, ref: Ref, replicas: int, **options: Unpack[WriteOptions]) -> Scale:
-        patch = MergePatch({"spec": {"replicas": replicas}})
-        return decode.one(await self.patch(ref, patch, "scale", **options), Scale)
 
     async def review_token(self, token: str, audiences: tuple[str, ...] = ()) -> TokenReviewResult:
         spec = {"token": token, "audiences": list(audiences)}

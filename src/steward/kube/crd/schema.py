@@ -55,7 +55,6 @@ class CustomKind:
     root: type[msgspec.Struct]
     short_names: tuple[str, ...] = ()
     columns: tuple[Column, ...] = ()
-    scale: dict[str, str] | None = None
 
     @property
     def api_version(self) -> str:
@@ -105,8 +104,6 @@ def _version(custom: CustomKind) -> dict[str, Any]:
     subresources: dict[str, Any] = {}
     if "status" in version["schema"]["openAPIV3Schema"]["properties"]:
         subresources["status"] = {}
-    if custom.scale:
-        subresources["scale"] = custom.scale
     if subresources:
         version["subresources"] = subresources
     return version

@@ -172,10 +172,11 @@ def _service(obj: ReadinessView) -> Readiness:
 
 
 def _ingress(obj: ReadinessView) -> Readiness:
-    # Many ingress controllers never report an address: rules are enough.
-    if obj.status.load_balancer.ingress or obj.spec.rules:
+    # Rules alone say nothing: an Ingress that no controller serves has them too. Controllers that report no address may
+    # set a Ready condition.
+    if obj.status.load_balancer.ingress or is_true(obj.status.conditions, READY):
         return READY_NOW
-    return NotReady("has no rules and no load balancer address")
+    return NotReady("has no load balancer address; set waitForReady: false if its controller reports none")
 
 
 def _autoscaler(obj: ReadinessView) -> Readiness:

@@ -28,7 +28,8 @@ class ReadinessSpec(Struct, rename="camel", frozen=True, gc=False):
     completions: int = 1
     suspend: bool = False
     type: str = ""
-    rules: tuple[AnyItem, ...] = ()
+    storage_class_name: str = ""
+    """Of a PersistentVolumeClaim. The API server fills in the default class."""
     update_strategy: UpdateStrategy = UpdateStrategy()
 
 

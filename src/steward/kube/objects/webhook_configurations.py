@@ -1,7 +1,7 @@
 """Builds Mutating- and ValidatingWebhookConfigurations. Pure.
 
 A stopped operator must never block the deletion of a namespace, so no webhook reviews requests of the garbage collector
-and the namespace controller.
+and the namespace controller. One that never blocks while its operator is stopped may review the garbage collector.
 """
 
 from typing import Any, Final, NamedTuple
@@ -9,13 +9,18 @@ from typing import Any, Final, NamedTuple
 from steward.kube.objects.kinds import Manifest
 
 TIMEOUT_SECONDS: Final = 10
+NAMESPACE_CONTROLLER: Final = "system:serviceaccount:kube-system:namespace-controller"
 SYSTEM_CLEANERS: Final = (
     "system:serviceaccount:kube-system:generic-garbage-collector",
-    "system:serviceaccount:kube-system:namespace-controller",
+    NAMESPACE_CONTROLLER,
 )
 EXCEPT_SYSTEM_CLEANERS: Final = {
     "name": "exempt-the-servers-own-cleaners",
     "expression": f"!(request.userInfo.username in {list(SYSTEM_CLEANERS)})",
+}
+EXCEPT_NAMESPACE_DELETION: Final = {
+    "name": "exempt-namespace-deletion",
+    "expression": f"request.userInfo.username != '{NAMESPACE_CONTROLLER}'",
 }
 
 ClientConfig = dict[str, Any]
@@ -42,7 +47,8 @@ class WebhookRule(NamedTuple):
 
 def webhook(rule: WebhookRule, client_config: ClientConfig) -> Manifest:
     resource = rule.resource
-    path = f"/{rule.action}-{resource.group.replace('.', '-')}-{resource.version}-{resource.singular}"
+    group = resource.group.replace(".", "-")
+    path = "/" + "-".join(filter(None, (rule.action, group, resource.version, resource.singular)))
     return {
         "name": f"{rule.name}.kb.io",
         "admissionReviewVersions": ["v1"],

@@ -34,6 +34,7 @@ from steward.runtime.observability import tracing
 from steward.runtime.observability.probes import Check, Probes
 from steward.runtime.plan.event_recorder import EventRecorder, Reporter
 from steward.runtime.plan.executor import ExecutorDependencies, PlanExecutor, StepHooks
+from steward.runtime.plan.step_spans import PartNames
 
 log = logging.getLogger(__name__)
 
@@ -99,8 +100,11 @@ class Manager:
         """The store of a rule, for a reconciler to read from."""
         return self.caches.store(rule)
 
-    def executor(self, field_manager: str, hooks: StepHooks | None = None) -> PlanExecutor:
-        return PlanExecutor(self._executor_dependencies, field_manager, hooks)
+    def executor(
+        self, field_manager: str, hooks: StepHooks | None = None, parts: PartNames | None = None
+    ) -> PlanExecutor:
+        """`parts` names the spans of writes."""
+        return PlanExecutor(self._executor_dependencies, field_manager, hooks, parts)
 
     def add(self, controller: Controller) -> ControllerLoop:
         loop = ControllerLoop(self._with_workers(controller), self._controller_dependencies)

@@ -213,6 +213,12 @@ class Settings(Struct, frozen=True, kw_only=True):
             "disabled",
         )._replace(alias="ETCD_DELETION_PROTECTION_DEFAULT"),
     ] = "enabled"
+    protect_clusters: Annotated[
+        bool, _flag("Whether clusters without spec.deletionProtection are protected from deletion.")
+    ] = False
+    max_concurrent_cluster_updates: Annotated[
+        int, _count("How many clusters move at once to the pods that a new version of the operator builds.")
+    ] = 1
     leader_elect: Annotated[bool, _flag("Only the replica that holds the lease runs controllers.")] = True
     lease_name: Annotated[
         str, _text("Name of the lease. Default: the operator's name, with its partition (--shard).")

@@ -17,7 +17,7 @@ from collections.abc import Iterator, Mapping, MutableMapping
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from steward.kube.objects.kinds import Key
+from steward.kube.objects.kinds import Key, Kind, Ref
 from steward.runtime.observability.redaction import redact_text
 
 if TYPE_CHECKING:
@@ -84,8 +84,8 @@ class Tracing:
         self._tracer = provider.get_tracer("steward")
         self._propagator = TraceContextTextMapPropagator()
 
-    def span(self, name: str) -> AbstractContextManager[Span]:
-        return self._open(name)
+    def span(self, name: str, about: Ref | None = None) -> AbstractContextManager[Span]:
+        return self._open(name, attributes=None if about is None else _attributes(about))
 
     @contextmanager
     def _open(self, name: str, **how: Any) -> Iterator[Span]:
@@ -107,11 +107,7 @@ class Tracing:
 
     def reconcile_span(self, kind: str, key: Key, origin: TraceOrigin | None) -> AbstractContextManager[Span]:
         context, links = self._parent_and_links(origin)
-        attributes = {
-            "k8s.resource.name": key.name,
-            "k8s.namespace": key.namespace,
-            "k8s.resource.kind": kind,
-        }
+        attributes = _attributes(Ref(Kind("", kind), key))
         return self._open(f"{kind}.Reconcile", context=context, links=links, attributes=attributes)
 
     def _parent_and_links(self, origin: TraceOrigin | None) -> tuple[Context, list[Link]]:
@@ -147,6 +143,14 @@ class Tracing:
         await asyncio.to_thread(self._provider.shutdown)
 
 
+def _attributes(ref: Ref) -> dict[str, str]:
+    return {
+        "k8s.resource.name": ref.key.name,
+        "k8s.namespace": ref.key.namespace,
+        "k8s.resource.kind": ref.kind.kind,
+    }
+
+
 _tracing: Tracing | None = None
 
 
@@ -154,9 +158,9 @@ def is_enabled() -> bool:
     return _tracing is not None
 
 
-def span(name: str) -> AbstractContextManager[Any]:
-    """A child of the current span: `with span("Cell.ReconcileService"):`."""
-    return _OFF if _tracing is None else _tracing.span(name)
+def span(name: str, about: Ref | None = None) -> AbstractContextManager[Any]:
+    """A child of the current span: `with span("TenantRegistry.ReadTable"):`, with the object that it is about."""
+    return _OFF if _tracing is None else _tracing.span(name, about)
 
 
 def reconcile_span(kind: str, key: Key, origin: TraceOrigin | None = None) -> AbstractContextManager[Any]:

@@ -31,6 +31,8 @@ from steward.runtime.plan.steps import (
 )
 
 SERVER_METADATA = ("managedFields", "resourceVersion", "generation", "uid", "creationTimestamp")
+LAST_APPLIED = "kubectl.kubernetes.io/last-applied-configuration"
+"""The copy of an object that a plain `kubectl apply` keeps in it: of a Secret, with its values."""
 
 
 class DryRunOutcome(Enum):
@@ -63,6 +65,10 @@ class DryRunExecutor:
 
     async def execute(self, plan: Plan, for_object: Ref) -> tuple[DryRunResult, ...]:
         return tuple([await self._predict(step) for step in plan])
+
+    async def require(self, step: Apply | Create | Patch) -> DryRunResult:
+        """The effect of one step; raises the error of the API server if it would be rejected."""
+        return await self._dry_run(step, await self._live(step.ref))
 
     async def _predict(self, step: Step) -> DryRunResult:
         match step:
@@ -148,6 +154,9 @@ def _compare(step: Step, before: Manifest | None, after: dict[str, Any]) -> DryR
 
 
 def without_server_metadata(manifest: Manifest) -> Manifest:
-    """Without the metadata that the API server maintains: it differs on every write and hides the real difference."""
+    """Without the metadata that the API server and kubectl maintain: it differs on every write and hides the real
+    difference."""
     metadata = {name: value for name, value in manifest["metadata"].items() if name not in SERVER_METADATA}
-    return {**manifest, "metadata": metadata}
+    annotations = metadata.pop("annotations", None) or {}
+    written = {name: value for name, value in annotations.items() if name != LAST_APPLIED}
+    return {**manifest, "metadata": {**metadata, **({"annotations": written} if written else {})}}

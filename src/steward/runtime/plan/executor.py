@@ -37,7 +37,9 @@ from steward.kube.objects.kinds import Kind, Manifest, Ref, kind_of, ref_of
 from steward.kube.objects.options import ApplyOptions, DeleteOptions
 from steward.runtime.plan.event_recorder import EventRecorder, ObjectEvent
 from steward.runtime.plan.lanes import LaneInheritance
+from steward.runtime.plan.remaining_object import is_terminating, uid_if_deleted
 from steward.runtime.plan.service_ip_limit import ServiceIpLimit
+from steward.runtime.plan.step_spans import PartNames, step_span
 from steward.runtime.plan.steps import (
     Apply,
     Create,
@@ -157,15 +159,20 @@ class ExecutorDependencies:
 
 class PlanExecutor:
     def __init__(
-        self, dependencies: ExecutorDependencies, field_manager: str, hooks: StepHooks | None = None
+        self,
+        dependencies: ExecutorDependencies,
+        field_manager: str,
+        hooks: StepHooks | None = None,
+        parts: PartNames | None = None,
     ) -> None:
         self._dependencies = dependencies
         self._field_manager = field_manager
         self._hooks = hooks or StepHooks()
+        self._parts = parts or {}
 
     def acting_as(self, who: Impersonation) -> PlanExecutor:
         """Executes plans with the permissions of another account; events are still emitted with our own."""
-        return PlanExecutor(self._dependencies.acting_as(who), self._field_manager, self._hooks)
+        return PlanExecutor(self._dependencies.acting_as(who), self._field_manager, self._hooks, self._parts)
 
     async def execute(self, plan: Plan, for_object: Ref) -> PlanResult:
         """Executes all steps; errors name the object for which the plan was made."""
@@ -179,7 +186,9 @@ class PlanExecutor:
         if len(group) == 1:
             return [await self._execute_single(group[0], for_object)]
         plan_slots = asyncio.Semaphore(MAX_CONCURRENT_WRITES_PER_PLAN)
-        results = await asyncio.gather(*(self._execute_in_group(step, plan_slots) for step in group))
+        results = await asyncio.gather(
+            *(self._execute_in_group(step, plan_slots, for_object) for step in group)
+        )
         failures = [
             (step, error) for step, error in zip(group, results, strict=True) if isinstance(error, Exception)
         ]
@@ -190,23 +199,28 @@ class PlanExecutor:
     async def _execute_single(self, step: Step, for_object: Ref) -> StepEffect:
         try:
             async with self._dependencies.service_ip_limit.acquire_for(step):
-                return await self._execute_step(step)
+                return await self._execute_step(step, for_object)
         except Exception as error:
             _with_objects_named([(step, error)], for_object)
             raise
 
-    async def _execute_in_group(self, step: Step, plan_slots: asyncio.Semaphore) -> StepEffect | Exception:
+    async def _execute_in_group(
+        self, step: Step, plan_slots: asyncio.Semaphore, for_object: Ref
+    ) -> StepEffect | Exception:
         """Returns the error instead of raising it, so that the other steps of the group finish."""
         try:
             async with self._dependencies.service_ip_limit.acquire_for(step), plan_slots:
-                return await self._execute_step(step)
+                return await self._execute_step(step, for_object)
         except Exception as error:
             return error
 
-    async def _execute_step(self, step: Step) -> StepEffect:
+    async def _execute_step(self, step: Step, for_object: Ref) -> StepEffect:
         async with self._dependencies.write_slots:
             self._hooks.before(step)
-            with self._dependencies.lane_inheritance.during(step):
+            with (
+                step_span(step, for_object, self._parts),
+                self._dependencies.lane_inheritance.during(step),
+            ):
                 effect = await self._dispatch(step)
             self._hooks.after(step)
         return effect
@@ -345,33 +359,6 @@ class PlanExecutor:
 def _is_disruption_budget_error(error: Exception) -> bool:
     """A pod with two budgets cannot be evicted at all; the API server reports that as an internal error."""
     return isinstance(error, DisruptionBudget) or "more than one PodDisruptionBudget" in str(error)
-
-
-class _RemainingMeta(msgspec.Struct, frozen=True, rename="camel"):
-    uid: str = ""
-    deletion_timestamp: str | None = None
-    deletion_grace_period_seconds: int | None = None
-    finalizers: tuple[str, ...] = ()
-
-
-class _Remaining(msgspec.Struct, frozen=True):
-    kind: str = ""
-    metadata: _RemainingMeta = _RemainingMeta()
-
-
-def is_terminating(body: bytes) -> bool:
-    """Whether the response to a delete holds an object that still exists, for its finalizers or grace period."""
-    remaining = msgspec.json.decode(body, type=_Remaining)
-    if remaining.kind == "Status" or remaining.metadata.deletion_timestamp is None:
-        return False
-    return bool(remaining.metadata.finalizers or remaining.metadata.deletion_grace_period_seconds)
-
-
-def uid_if_deleted(body: bytes) -> str:
-    """The uid of a terminating object whose last finalizer a patch has removed: it does not exist any more."""
-    remaining = msgspec.json.decode(body, type=_Remaining)
-    is_deleted = remaining.metadata.deletion_timestamp is not None and not is_terminating(body)
-    return remaining.metadata.uid if is_deleted else ""
 
 
 _VERBS: dict[type[Any], str] = {

@@ -1,0 +1,96 @@
+"""`python -m tests.mutation [MODULE...] [--count N] [--seed N] [--least PERCENT]`"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import random
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+from typing import Final, NamedTuple
+
+from tests.mutation.mutants import Mutant, find_mutants
+from tests.mutation.plugin import FILE_VARIABLE, MODULE_VARIABLE
+from tests.support.paths import ROOT
+
+TARGETS: Final[dict[str, str]] = {
+    "steward.tenants.guard.decision": "tests/tenants/guard",
+    "steward.tenants.guard.approval": "tests/tenants/guard",
+    "steward.tenants.guard.cascade": "tests/tenants/guard",
+    "steward.tenants.fleet.rollout": "tests/tenants/fleet",
+    "steward.tenants.objects.permissions": "tests/tenants/objects",
+    "steward.tenants.rendering.for_each": "tests/tenants/rendering/test_for_each.py",
+    "steward.tenants.rendering.expansion": "tests/tenants/rendering/test_for_each.py",
+    "steward.multigres.resolution.resolve": "tests/multigres/resolution",
+    "steward.multigres.resolution.validation": "tests/multigres/resolution",
+    "steward.multigres.resolution.warnings.retention": "tests/multigres/resolution",
+    "steward.multigres.rollout.restarts": "tests/multigres/rollout",
+    "steward.multigres.rollout.volumes": "tests/multigres/rollout",
+    "steward.multigres.deletion.server_removal": "tests/multigres/deletion",
+    "steward.multigres.deletion.cluster_order": "tests/multigres/deletion",
+    "steward.multigres.status.retained_claims": "tests/multigres/status/test_retained_claims.py",
+    "steward.multigres.topology.store_records": "tests/multigres/topology",
+}
+"""Pure modules that decide, and the tests that must notice when they decide otherwise."""
+TIMEOUT_SECONDS: Final = 300
+
+
+class Outcome(NamedTuple):
+    mutant: Mutant
+    is_killed: bool
+
+
+def main() -> int:
+    options = _options()
+    names = options.modules or list(TARGETS)
+    shares = [_mutate(name, options) for name in names]
+    return 0 if all(share >= options.least for share in shares) else 1
+
+
+def _options() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(prog="python -m tests.mutation")
+    parser.add_argument("modules", nargs="*", choices=[*TARGETS, []], help="all of them when left out")
+    parser.add_argument("--count", type=int, default=40, help="mutants of each module, chosen at random")
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--least", type=float, default=95.0, help="the share in percent that must be killed")
+    return parser.parse_args()
+
+
+def _mutate(name: str, options: argparse.Namespace) -> float:
+    """The share of mutants that the tests kill, in percent."""
+    file = ROOT / "src" / Path(*name.split(".")).with_suffix(".py")
+    mutants = find_mutants(file.read_text())
+    chosen = random.Random(options.seed).sample(mutants, min(options.count, len(mutants)))
+    outcomes = [_run(name, mutant) for mutant in sorted(chosen)]
+    killed = sum(outcome.is_killed for outcome in outcomes)
+    print(f"{name}: {killed} of {len(outcomes)} mutants killed ({len(mutants)} in all)", flush=True)
+    for outcome in outcomes:
+        if not outcome.is_killed:
+            print(f"  {file.relative_to(ROOT)}:{outcome.mutant.line}: {outcome.mutant.change}", flush=True)
+    return 100.0 * killed / max(1, len(outcomes))
+
+
+def _run(name: str, mutant: Mutant) -> Outcome:
+    with tempfile.TemporaryDirectory() as directory:
+        file = Path(directory) / "mutant.py"
+        file.write_text(mutant.source)
+        environment = {**os.environ, MODULE_VARIABLE: name, FILE_VARIABLE: str(file)}
+        command = [sys.executable, "-m", "pytest", "-q", "-x", "-n", "0", "-p", "tests.mutation.plugin"]
+        try:
+            done = subprocess.run(
+                [*command, TARGETS[name]],
+                cwd=ROOT,
+                env=environment,
+                capture_output=True,
+                timeout=TIMEOUT_SECONDS,
+                check=False,
+            )
+        except subprocess.TimeoutExpired:
+            return Outcome(mutant, is_killed=True)
+    return Outcome(mutant, is_killed=done.returncode != 0)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
