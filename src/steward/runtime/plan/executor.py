@@ -55,6 +55,7 @@ from steward.runtime.plan.steps import (
     status_manifest,
     step_target,
 )
+from steward.runtime.plan.write_slots import WriteSlots
 from steward.runtime.reconcile import DONE, RequeueAfter, Result
 
 log = logging.getLogger(__name__)
@@ -135,7 +136,7 @@ class ExecutorDependencies:
     applier: Applier
     caches: Caches
     events: EventRecorder
-    write_slots: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(MAX_CONCURRENT_WRITES))
+    write_slots: WriteSlots = field(default_factory=lambda: WriteSlots(MAX_CONCURRENT_WRITES))
     service_ip_limit: ServiceIpLimit = field(default_factory=ServiceIpLimit)
     lane_inheritance: LaneInheritance = field(default_factory=LaneInheritance)
 
