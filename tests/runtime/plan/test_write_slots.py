@@ -4,6 +4,8 @@ import pytest
 
 from steward.runtime.plan.write_slots import (
     OLDEST_EVERY,
+    RECENT_WRITES,
+    ServerLoad,
     WriteSlots,
     current_priority,
     write_priority,
@@ -21,7 +23,7 @@ class Writers:
     """Writers of one slot that hold it until `finish` is called."""
 
     def __init__(self) -> None:
-        self.slots = WriteSlots(1)
+        self.slots = WriteSlots(fewest=1, most=3)
         self.sent: list[object] = []
         self._may_finish = asyncio.Semaphore(0)
 
@@ -92,6 +94,44 @@ async def test_a_write_that_is_cancelled_as_it_gets_its_slot_releases_it(writers
     await let_others_run()
     await writers.add("next")
     assert writers.sent == ["next"]
+
+
+async def test_a_server_that_answers_as_fast_as_ever_gets_more_writes_at_once(writers: Writers) -> None:
+    for number in range(4):
+        await writers.add(number)
+    for _ in range(RECENT_WRITES):
+        writers.slots.observe(0.005)
+    await writers.finish()
+    assert writers.sent == [0, 1, 2, 3]
+
+
+async def test_a_busy_server_gets_few_writes_at_once(writers: Writers) -> None:
+    writers.slots.observe(0.005)
+    for _ in range(RECENT_WRITES):
+        writers.slots.observe(0.05)
+    for number in range(4):
+        await writers.add(number)
+    assert writers.sent == [0]
+
+
+LOADS = {
+    "unknown": ([0.005] * (RECENT_WRITES - 1), False),
+    "as fast as ever": ([0.005] * RECENT_WRITES, True),
+    "slower": ([0.005, *[0.009] * RECENT_WRITES], True),
+    "busy": ([0.005, *[0.02] * RECENT_WRITES], False),
+    "some writes delayed by a webhook": ([0.005, *[0.005, 10.0] * RECENT_WRITES], True),
+    "no longer busy": ([0.005, *[0.02] * RECENT_WRITES, *[0.005] * RECENT_WRITES], True),
+}
+
+
+@pytest.mark.parametrize(("seconds", "has_room"), LOADS.values(), ids=LOADS)
+def test_the_fastest_of_the_recent_writes_shows_whether_the_server_has_room(
+    seconds: list[float], has_room: bool
+) -> None:
+    load = ServerLoad()
+    for each in seconds:
+        load.observe(each)
+    assert load.has_room is has_room
 
 
 async def test_a_slot_without_waiting_writes_is_free_again(writers: Writers) -> None:
