@@ -16,7 +16,7 @@ import pytest
 from xdist.remote import Producer
 
 from steward.local import control_plane as local
-from tests.support import data_planes, namespaces, rbac_comparison
+from tests.support import data_planes, leftover_processes, namespaces, rbac_comparison
 from tests.support.api_server import ApiServer
 from tests.support.control_planes import found_control_plane, running_control_plane
 from tests.support.database_servers import DatabaseServer, mariadb_server, postgres_server
@@ -71,6 +71,7 @@ _PERMISSIONS = pytest.StashKey[rbac_comparison.RbacComparison]()
 def pytest_configure(config: pytest.Config) -> None:
     config.stash[_PERMISSIONS] = rbac_comparison.RbacComparison(config)
     config.pluginmanager.register(config.stash[_PERMISSIONS])
+    config.pluginmanager.register(leftover_processes)
 
 
 def pytest_sessionstart(session: pytest.Session) -> None:

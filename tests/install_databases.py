@@ -46,6 +46,7 @@ def _apt_get(*arguments: str) -> str | None:
         capture_output=True,
         text=True,
         check=False,
+        timeout=1800,
     )
     if done.returncode == 0:
         return None

@@ -12,7 +12,9 @@ from tests.support.paths import ROOT
 
 
 def make(*arguments: str) -> str:
-    done = subprocess.run(["make", *arguments], cwd=ROOT, capture_output=True, text=True, check=True)
+    done = subprocess.run(
+        ["make", *arguments], cwd=ROOT, capture_output=True, text=True, check=True, timeout=300
+    )
     return done.stdout
 
 

@@ -134,7 +134,7 @@ def test_promtool_is_of_the_version_that_the_table_of_programs_says() -> None:
 
 def test_promtool_accepts_the_rules(promtool: Path, rule_file: Path) -> None:
     done = subprocess.run(
-        [promtool, "check", "rules", rule_file], capture_output=True, text=True, check=False
+        [promtool, "check", "rules", rule_file], capture_output=True, text=True, check=False, timeout=300
     )
     assert done.returncode == 0, done.stdout + done.stderr
     assert f"{len(ALERTS)} rules found" in done.stdout
@@ -144,7 +144,7 @@ def test_alerts_fire_when_they_should_and_only_then(promtool: Path, rule_file: P
     cases = ROOT / "tests" / "multigres" / "alerts" / "alerts.yaml"
     shutil.copy(cases, rule_file.parent / cases.name)
     command = [str(promtool), "test", "rules", str(rule_file.parent / cases.name)]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=300)
     assert done.returncode == 0, done.stdout + done.stderr
 
 
@@ -178,6 +178,7 @@ def test_a_dashboard_has_queries_that_promtool_can_read(promtool: Path, name: st
         capture_output=True,
         text=True,
         check=False,
+        timeout=300,
     )
     assert done.returncode == 0, done.stdout + done.stderr
 

@@ -21,6 +21,7 @@ from steward.multigres.cache_rules import (
     MultigresCacheRules,
 )
 from steward.multigres.resolution.bounded_lists import SHOWN
+from steward.multigres.resolution.cluster_size import LARGE_OBJECT_BYTES
 from steward.multigres.webhooks import MultigresWebhooks
 from tests.multigres.support.large_clusters import product_spec
 
@@ -168,3 +169,21 @@ async def test_warnings_about_many_shards_are_bounded(webhooks: MultigresWebhook
     assert isinstance(response, Allowed)
     assert len(response.warnings) == SHOWN + 1
     assert response.warnings[-1].endswith("more warnings")
+
+
+async def test_a_cluster_that_comes_near_the_limit_of_etcd_gets_a_warning(
+    webhooks: MultigresWebhooks,
+) -> None:
+    annotated = {"spec": {"pools": {"main": {"affinity": {"note": "x" * 1_800}}}}}
+    large = review(product_spec(20, 1, 32, 1, **annotated))
+    assert len(bytes(large.raw_object)) > LARGE_OBJECT_BYTES
+    response = await webhooks.validate_cluster(large)
+    assert isinstance(response, Allowed)
+    assert "etcd stores at most 1,536" in response.warnings[0]
+
+
+async def test_a_cluster_of_many_shards_that_use_a_template_gets_no_warning_of_its_size(
+    webhooks: MultigresWebhooks,
+) -> None:
+    response = await webhooks.validate_cluster(review(product_spec(20, 1, 32, 3)))
+    assert not [warning for warning in response.warnings if "etcd stores at most" in warning]

@@ -160,7 +160,12 @@ def _unprivileged(command: list[str]) -> list[str]:
 def _run(log: Path, *command: str) -> None:
     with log.open("ab") as output:
         done = subprocess.run(
-            _unprivileged(list(command)), stdout=output, stderr=output, check=False, cwd=log.parent
+            _unprivileged(list(command)),
+            stdout=output,
+            stderr=output,
+            check=False,
+            cwd=log.parent,
+            timeout=300,
         )
     if done.returncode:
         pytest.fail(f"{command[0]} failed; its output ends with:\n{log.read_text()[-2000:]}")
@@ -199,7 +204,7 @@ def _greets(port: int) -> bool:
 
 
 def _succeeds(*command: str) -> bool:
-    return subprocess.run(command, check=False).returncode == 0
+    return subprocess.run(command, check=False, timeout=300).returncode == 0
 
 
 def _free_port() -> int:

@@ -73,7 +73,7 @@ class BrokenNamespace:
     def steward(self, *arguments: str, kubeconfig: Path | None = None) -> subprocess.CompletedProcess[str]:
         where = ("-n", self.namespace, "--kubeconfig", str(kubeconfig or self.plane.kubeconfig))
         command = [sys.executable, "-m", "steward.cli.main", *arguments, *where]
-        return subprocess.run(command, capture_output=True, text=True, check=False)
+        return subprocess.run(command, capture_output=True, text=True, check=False, timeout=300)
 
     async def run_until(self, code: int, *arguments: str) -> str:
         """Runs a verb until it exits with this code; returns its output."""
@@ -408,7 +408,12 @@ def test_kubectl_runs_steward_as_a_plugin(broken_namespace: BrokenNamespace, tmp
     path = {"PATH": f"{tmp_path}:{os.environ['PATH']}", "KUBECONFIG": str(broken_namespace.plane.kubeconfig)}
     kubectl = str(built_program("kubectl"))
     done = subprocess.run(
-        [kubectl, "steward", "why"], env=os.environ | path, capture_output=True, text=True, check=False
+        [kubectl, "steward", "why"],
+        env=os.environ | path,
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=300,
     )
     assert done.returncode == 2
     assert done.stderr.startswith("Usage: kubectl steward why ")

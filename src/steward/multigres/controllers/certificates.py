@@ -62,7 +62,8 @@ class CertificateReconciler:
     def controller(self) -> Controller:
         rules = self.context.rules
         # The cache holds no data of Secrets: only a new version shows that the data has changed.
-        return Controller("certificates", self, (For(rules.shard), Owns(rules.secret, when=any_change)))
+        triggers = (For(rules.shard), Owns(rules.secret, when=any_change))
+        return Controller("certificates", self, triggers, depth=2)
 
     async def reconcile(self, key: Key) -> Result:
         shard = self.shards.get(key)

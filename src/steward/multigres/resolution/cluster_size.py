@@ -20,6 +20,9 @@ from steward.multigres.resolution.resolved import LocatedShard, ResolvedCell, Re
 MAX_COMPONENTS = 20_000
 TEXT_BYTES = 512
 """Definitions count as one component for each full TEXT_BYTES of their text."""
+MAX_OBJECT_BYTES = 1_572_864
+"""etcd's default limit of a request. The API server rejects a larger object with an error that names neither."""
+LARGE_OBJECT_BYTES = 2 * MAX_OBJECT_BYTES // 3
 LARGE_PLACEMENTS = 250
 CELL_LABEL_BYTES = 100
 """Each TableGroup and Shard contains the node labels of all cells."""
@@ -133,3 +136,15 @@ def size_problem(size: ClusterSize, accepted: int) -> SpecProblem | None:
         "use fewer shards, cells, pools or replicas, or several clusters"
     )
     return SpecProblem("spec.databases", message)
+
+
+def object_size_warnings(size: int) -> tuple[str, ...]:
+    """`size`: of the whole MultigresCluster in bytes, with its status and managedFields, which etcd stores as well."""
+    if size < LARGE_OBJECT_BYTES:
+        return ()
+    message = (
+        f"the object has {size // 1024:,} KiB, and etcd stores at most {MAX_OBJECT_BYTES // 1024:,}: move what shards"
+        " have in common to a ShardTemplate, use several clusters, and apply with --server-side, which keeps no copy of"
+        " the manifest in an annotation"
+    )
+    return (message,)

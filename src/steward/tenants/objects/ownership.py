@@ -91,7 +91,11 @@ def _join_some(sentences: list[str], most: int = 3) -> str:
 
 def foreign_managers(error: FieldConflict) -> tuple[tuple[str, str], ...]:
     """The managers of a conflict without those of this operator: earlier versions of it, and the seeding manager."""
-    return tuple((manager, field) for manager, field in error.managers if manager not in OUR_MANAGERS)
+    return without_our_managers(error.managers)
+
+
+def without_our_managers(owners: Iterable[tuple[str, str]]) -> tuple[tuple[str, str], ...]:
+    return tuple((manager, field) for manager, field in owners if manager not in OUR_MANAGERS)
 
 
 class TakenField(NamedTuple):

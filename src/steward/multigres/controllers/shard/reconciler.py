@@ -134,6 +134,7 @@ class ShardReconciler:
                 Watches(rules.config_map, to=self._users_of),
                 Watches(rules.shard, to=lambda shard: [key_of(shard)], when=selected_fields(_certificates)),
             ),
+            depth=2,
             channel=self.context.contributions.channel(KIND),
         )
 
