@@ -35,6 +35,7 @@ TARGETS: Final[dict[str, str]] = {
 }
 """Pure modules that decide, and the tests that must notice when they decide otherwise."""
 TIMEOUT_SECONDS: Final = 300
+PURE: Final = "not needs_server"
 
 
 class Outcome(NamedTuple):
@@ -77,7 +78,19 @@ def _run(name: str, mutant: Mutant) -> Outcome:
         file = Path(directory) / "mutant.py"
         file.write_text(mutant.source)
         environment = {**os.environ, MODULE_VARIABLE: name, FILE_VARIABLE: str(file)}
-        command = [sys.executable, "-m", "pytest", "-q", "-x", "-n", "0", "-p", "tests.mutation.plugin"]
+        command = [
+            sys.executable,
+            "-m",
+            "pytest",
+            "-q",
+            "-x",
+            "-n",
+            "0",
+            "-m",
+            PURE,
+            "-p",
+            "tests.mutation.plugin",
+        ]
         try:
             done = subprocess.run(
                 [*command, TARGETS[name]],
