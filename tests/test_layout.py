@@ -15,7 +15,18 @@ MAX_MODULES = 22
 MAX_LINES = 400
 # Folders of tests that mirror no package: helpers, and tests of several packages together.
 NOT_MIRRORED = frozenset(
-    {"support", "integration", "crashes", "conformance", "bench", "attacks", "chaos", "e2e", "mutation"}
+    {
+        "support",
+        "integration",
+        "crashes",
+        "conformance",
+        "bench",
+        "attacks",
+        "chaos",
+        "e2e",
+        "mutation",
+        "mysql",
+    }
 )
 
 

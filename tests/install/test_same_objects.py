@@ -72,7 +72,12 @@ CHOICES = {
             metrics=[{"namespaceSelector": {"matchLabels": {"kubernetes.io/metadata.name": "monitoring"}}}],
             webhooks=[{"ipBlock": {"cidr": "10.0.0.1/32"}}],
         ),
-        monitoring=Monitoring(service_monitor=True, alerts=True, dashboards=True),
+        monitoring=Monitoring(
+            service_monitor=True,
+            alerts=True,
+            dashboards=True,
+            runbook_base_url="https://git.example.com/steward/",
+        ),
     ),
 }
 

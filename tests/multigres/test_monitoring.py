@@ -35,6 +35,7 @@ ALERTS = (
     "MultigresServerQuarantined",
     "MultigresStandbyNotStreaming",
     "MultigresBackupUnhealthy",
+    "MultigresClusterPausedTooLong",
     "MultigresServerUnregistered",
     "MultigresServersUnknown",
     "MultigresReconcileSlow",

@@ -53,7 +53,7 @@ def templates() -> dict[str, str]:
         "checks.yaml": NOTE + _CHECKS,
         "crds.yaml": _CRDS,
         "metrics-reader.yaml": template_file([metrics_reader()], "", HelmTokens()),
-        "alerts.yaml": _monitoring_template("alerts", RULES),
+        "alerts.yaml": _monitoring_template("alerts", RULES, _RUNBOOK_LINKS),
         "dashboards.yaml": _monitoring_template("dashboards", DASHBOARDS),
     }
     for operator in OPERATORS:
@@ -184,13 +184,25 @@ def _list_if(condition: str, item: str) -> str:
     return f"(ternary (list {item}) (list) (not (empty {condition})))"
 
 
-def _monitoring_template(value: str, files: dict[ShippedOperator, str]) -> str:
+_RUNBOOK_LINKS = """{{- if $.Values.monitoring.runbookBaseUrl }}
+{{- range $group := $object.spec.groups }}
+{{- range $rule := $group.rules }}
+{{- with $rule.annotations }}
+{{- $_ := set . "runbook_url" (printf "%s/%s" (trimSuffix "/" $.Values.monitoring.runbookBaseUrl) .runbook_url) }}
+{{- end }}
+{{- end }}
+{{- end }}
+{{- end }}
+"""
+
+
+def _monitoring_template(value: str, files: dict[ShippedOperator, str], changes: str = "") -> str:
     """Reads the files as data, not as templates: they contain braces."""
     parts = [
         f"{{{{- if and .Values.{operator.short_name}.enabled .Values.monitoring.{value} }}}}\n"
         f'{{{{- $object := fromYaml (.Files.Get "files/monitoring/{name}") }}}}\n'
         '{{- $_ := set $object.metadata "namespace" .Release.Namespace }}\n'
-        "---\n{{ toYaml $object }}\n{{- end }}\n"
+        f"{changes}---\n{{{{ toYaml $object }}}}\n{{{{- end }}}}\n"
         for operator, name in files.items()
     ]
     return NOTE + "".join(parts)

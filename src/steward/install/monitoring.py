@@ -23,7 +23,13 @@ DASHBOARDS: Final = {MULTIGRES: "grafana-dashboards.yaml", TENANTS: "tenants-gra
 
 def alerts(operator: ShippedOperator, values: Values) -> Manifest:
     """A PrometheusRule, for the Prometheus operator."""
-    return _load_manifest(RULES[operator], values)
+    manifest = _load_manifest(RULES[operator], values)
+    if base := values.monitoring.runbook_base_url:
+        for group in manifest["spec"]["groups"]:
+            for rule in group["rules"]:
+                if annotations := rule.get("annotations"):
+                    annotations["runbook_url"] = f"{base.rstrip('/')}/{annotations['runbook_url']}"
+    return manifest
 
 
 def dashboards(operator: ShippedOperator, values: Values) -> Manifest:

@@ -164,6 +164,13 @@ class TenantsValues(OperatorValues, frozen=True, rename="camel", forbid_unknown_
 class Monitoring(Struct, frozen=True, rename="camel", forbid_unknown_fields=True):
     service_monitor: Annotated[bool, _description("ServiceMonitors, for the Prometheus operator.")] = False
     alerts: Annotated[bool, _description("PrometheusRules, for the Prometheus operator.")] = False
+    runbook_base_url: Annotated[
+        str,
+        _description(
+            "The address at which this repository is served, such as https://git.example.com/steward/blob/main: alerts "
+            "then link to their runbooks. Default: they name the file."
+        ),
+    ] = ""
     dashboards: Annotated[bool, _description("ConfigMaps with dashboards, for the sidecar of Grafana.")] = (
         False
     )

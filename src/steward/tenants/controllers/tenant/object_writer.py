@@ -39,6 +39,7 @@ from steward.tenants.objects.ownership import (
     foreign_managers,
     is_orphan,
     may_touch,
+    release_patch,
     without_our_managers,
 )
 from steward.tenants.objects.patches import changed_paths
@@ -63,10 +64,13 @@ class ObjectWriter:
         self, desired: DesiredObject, context: ApplyContext, live: ObservedObject | None
     ) -> None:
         """Raises for a foreign object unless conflictPolicy is Force and the Tenant may have it; removes the orphan
-        labels of an orphan."""
+        labels of an orphan, and LynqNodes as its owners."""
         if live is None:
             return
         await self._require_takeover(desired, context, live)
+        released = release_patch(live.meta)
+        if released is not None:
+            await context.write(Patch(desired.ref, MergePatch(released)))
         adoption = adoption_patch(live.meta)
         if adoption is not None and is_orphan(live.meta):
             adoption["metadata"].setdefault("labels", {}).update(tracking_labels(context.owner))
