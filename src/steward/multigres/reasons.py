@@ -97,6 +97,10 @@ REPOSITORY_DAMAGED = "RepositoryDamaged"
 BACKUPS_EXPIRED = "BackupsExpired"
 RETENTION_FAILED = "RetentionFailed"
 BACKUP_SCHEDULED = "BackupScheduled"
+RESTORE_BLOCKED = "RestoreBlocked"
+RESTORING = "Restoring"
+RESTORED = "Restored"
+REPOSITORY_EMPTY = "RepositoryEmpty"
 AWAITING_ENDPOINT = "AwaitingEndpoint"
 NO_READY_GATEWAYS = "NoReadyGateways"
 ENDPOINT_READY = "EndpointReady"
@@ -201,4 +205,8 @@ MEANINGS = {
     BACKUPS_EXPIRED: "Backups that the retention no longer keeps were deleted from the repository.",
     RETENTION_FAILED: "Backups that the retention no longer keeps could not be deleted; the operator retries.",
     BACKUP_SCHEDULED: "The schedule asks for a backup; the message names its MultigresBackup.",
+    RESTORE_BLOCKED: "The cluster cannot be restored as spec.restore asks; nothing is created, the message says why.",
+    RESTORING: "Every server restores the newest backup of its repository and replays the WAL after it.",
+    RESTORED: "Every shard serves with the data of its repository; the message names the backups.",
+    REPOSITORY_EMPTY: "There was no backup to restore: the shard began without data. Check the repository's name.",
 }

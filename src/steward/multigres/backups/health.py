@@ -44,6 +44,8 @@ class BackupFacts(NamedTuple):
     failure: str = ""
     """Why the last MultigresBackup failed; "" if it did not."""
     verification: Verification = Verification()
+    restored_from: str | None = None
+    """The backup from which the shard was restored; "" if there was none, None if that is unknown or does not apply."""
 
 
 def assess_backups(facts: BackupFacts, now: float) -> BackupHealth:
@@ -124,6 +126,7 @@ def backup_status(
         next_backup_at=UNSET if next_time is None else to_timestamp(next_time),
         verified_at=facts.verification.at or UNSET,
         verification_error=facts.verification.error or UNSET,
+        restored_from=UNSET if facts.restored_from is None else facts.restored_from,
     )
 
 

@@ -33,6 +33,8 @@ class FakeBackup(NamedTuple):
     start: float
     stop: float
     is_from_primary: bool = False
+    lineage: str = ""
+    """Which data it has: that of the first primary, which all servers since then were made from."""
 
     @property
     def full_label(self) -> str:
@@ -48,6 +50,7 @@ class RunningBackup(NamedTuple):
     server: ServerId
     pod: str
     start: float
+    lineage: str = ""
 
 
 class FinishedJob(NamedTuple):
@@ -68,12 +71,10 @@ class Repository(NamedTuple):
         return next((backup for backup in self.backups if backup.job == job), None)
 
 
-def with_first_backup(repository: Repository, leader: ServerId, now: float) -> Repository:
+def with_first_backup(repository: Repository, leader: ServerId, lineage: str, now: float) -> Repository:
     """The repository with the backup that the first primary made."""
-    job = job_id(leader, now)
-    first = FakeBackup(
-        new_label(repository, FULL, now), FULL, leader.name, job, now, now, is_from_primary=True
-    )
+    label, job = new_label(repository, FULL, now), job_id(leader, now)
+    first = FakeBackup(label, FULL, leader.name, job, now, now, is_from_primary=True, lineage=lineage)
     return repository._replace(backups=(*repository.backups, first))
 
 
@@ -116,7 +117,9 @@ def advance_backups(
 def _finish(repository: Repository, running: RunningBackup, stop: float) -> Repository:
     label = new_label(repository, running.type, running.start)
     kind = FULL if label.endswith("F") else running.type
-    made = FakeBackup(label, kind, running.server.name, running.job, running.start, stop)
+    made = FakeBackup(
+        label, kind, running.server.name, running.job, running.start, stop, lineage=running.lineage
+    )
     finished = {**repository.finished, running.job: FinishedJob(label=label)}
     return Repository((*repository.backups, made), None, finished)
 
