@@ -4,36 +4,19 @@ Only before the cluster has table groups, and before its condition says that the
 then on, and a TableGroup that a user deletes must come back.
 """
 
-from collections.abc import Iterator
-
-import msgspec
 from msgspec import UNSET
 
 from steward.kube.objects.conditions import FALSE, Condition, find_condition
 from steward.kube.objects.kinds import Key
-from steward.kube.objects.meta import key_of
-from steward.multigres import names, reasons
-from steward.multigres.api.backup import Backup
+from steward.multigres import reasons
 from steward.multigres.api.cluster import MultigresClusterSpec
-from steward.multigres.api.unset import or_default
-from steward.multigres.backups.restore import RestoredShard, RestoreFacts, restore_problem
+from steward.multigres.backups.restore import RestoreFacts, restore_problem
+from steward.multigres.backups.restore_facts import password_secret, repository_users, restored_shards
 from steward.multigres.controllers.cluster.user_secrets import UserSecrets
 from steward.multigres.controllers.common.context import MultigresContext
-from steward.multigres.names import ShardPath
 from steward.multigres.objects.metadata import CLUSTER_LABEL
-from steward.multigres.objects.pool import CLAIM
-from steward.multigres.resolution import defaults
-from steward.multigres.resolution.repositories import (
-    ObjectLocation,
-    describe_repository,
-    is_shared_volume,
-    object_locations,
-    shard_cells,
-)
-from steward.multigres.resolution.resolve import resolve
-from steward.multigres.resolution.resolved import ClusterIdentity, LocatedShard, ResolvedCluster, Templates
+from steward.multigres.resolution.resolved import ResolvedCluster
 from steward.multigres.status.conditions import RESTORED, Stall, read_conditions
-from steward.multigres.topology.desired_records import resolved_shard_path, shard_pods
 from steward.multigres.views import ClusterView
 from steward.runtime.plan.steps import Plan, Requeue
 
@@ -68,35 +51,16 @@ class RestoreGuard:
         self, cluster: ClusterView, spec: MultigresClusterSpec, resolved: ResolvedCluster
     ) -> RestoreFacts:
         assert spec.restore is not UNSET
-        namespace = cluster.metadata.namespace
+        namespace, name = cluster.metadata.namespace, cluster.metadata.name
+        secret = password_secret(name, spec)
         return RestoreFacts(
             spec.restore.source,
-            tuple(_restored_shard(resolved, located) for located in resolved.shards()),
+            restored_shards(resolved),
             tuple(self._backups.list(namespace)),
             frozenset(claim.metadata.name for claim in self._claims.list(namespace)),
-            dict(self._users(cluster, resolved)),
-            await self._missing_password(cluster, spec),
+            repository_users(resolved, self._clusters.list()),
+            "" if await self._secrets.exists(Key(namespace, secret)) else secret,
         )
-
-    async def _missing_password(self, cluster: ClusterView, spec: MultigresClusterSpec) -> str:
-        """A Secret that the spec names and that is missing is reported as such, and made later at will."""
-        name = names.password_secret(cluster.metadata.name)
-        if spec.postgres_password_secret_ref is not UNSET:
-            name = spec.postgres_password_secret_ref.name
-        return "" if await self._secrets.exists(Key(cluster.metadata.namespace, name)) else name
-
-    def _users(self, cluster: ClusterView, resolved: ResolvedCluster) -> Iterator[tuple[str, str]]:
-        own = {
-            location: describe_repository(database.backup)
-            for database in resolved.databases
-            if (location := object_locations(resolved).get(database.name)) is not None
-        }
-        for other in self._clusters.list() if own else ():
-            if key_of(other) == key_of(cluster):
-                continue
-            for location in _locations(other):
-                if location in own:
-                    yield own[location], f"{other.metadata.namespace}/{other.metadata.name}"
 
 
 def restore_conditions(
@@ -122,33 +86,3 @@ def restore_requeue(stall: Stall | None) -> Plan:
 
 def _written(cluster: ClusterView) -> Condition | None:
     return find_condition(read_conditions(cluster.status.conditions), RESTORED)
-
-
-def _restored_shard(resolved: ResolvedCluster, located: LocatedShard) -> RestoredShard:
-    path, backup = resolved_shard_path(resolved, located), or_default(located.shard.backup, defaults.BACKUP)
-    servers = frozenset(shard_pods(resolved, located))
-    return RestoredShard(
-        path,
-        describe_repository(backup),
-        servers,
-        frozenset(f"{CLAIM}-{server}" for server in servers),
-        () if backup.type == "s3" else tuple(_repository_claims(path, located, backup)),
-    )
-
-
-def _repository_claims(path: ShardPath, located: LocatedShard, backup: Backup) -> Iterator[frozenset[str]]:
-    cells = [names.backup_claim(path, cell) for cell in shard_cells(located.pools)]
-    if is_shared_volume(backup):
-        yield frozenset([names.shared_backup_claim(path), *cells])
-    else:
-        yield from (frozenset([claim]) for claim in cells)
-
-
-def _locations(cluster: ClusterView) -> Iterator[ObjectLocation]:
-    try:
-        spec = msgspec.convert(cluster.spec, MultigresClusterSpec)
-    except msgspec.ValidationError:
-        return
-    identity = ClusterIdentity(cluster.metadata.namespace, cluster.metadata.name)
-    # Templates have no part in repositories.
-    yield from object_locations(resolve(identity, spec, Templates({}, {}, {}))).values()
