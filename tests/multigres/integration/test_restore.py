@@ -97,7 +97,7 @@ def test_lost_server_comes_back_from_the_repository(site: RestoreSite) -> None:
     clusters.wait_ready("server")
     shard = names.shard(ShardPath("server", "postgres", "default", "0-inf"))
     lineage, status = site.lineage(site.old, "server"), clusters.get("shard", shard)["status"]
-    [lost, *_] = [each["name"] for each in status["servers"] if each["name"] != status["primary"]]
+    [lost, *_] = [each["pod"] for each in status["servers"] if each["pod"] != status["primary"]]
     volume = clusters.get("pvc", f"pgdata-{lost}")["metadata"]["uid"]
     site.kubectl("delete", "pvc", f"pgdata-{lost}", "-n", site.old, "--wait=false")
     site.kubectl("delete", "pod", lost, "-n", site.old)

@@ -45,6 +45,7 @@ class Timing(NamedTuple):
 
 
 DEFAULT_TIMING = Timing()
+UNREADABLE_REPOSITORY = frozenset({DataPlaneFault.REPOSITORY_UNREACHABLE, DataPlaneFault.WRONG_CREDENTIALS})
 
 
 class PoolerState(Enum):
@@ -181,7 +182,7 @@ def _start(view: ShardView, pooler: Pooler) -> Start:
     before, is_empty = view.state.starts.get(pooler.id), pooler.volume != view.state.data.get(pooler.id, "")
     if _cannot_run(pooler) or DataPlaneFault.SLOW_POSTGRES in pooler.faults:
         return Start(pooler.uid, math.inf)
-    if is_empty and DataPlaneFault.REPOSITORY_UNREACHABLE in view.faults:
+    if is_empty and view.faults & UNREADABLE_REPOSITORY:
         return Start(pooler.uid, math.inf)
     if before is not None and before.uid == pooler.uid and before.at != math.inf and not is_empty:
         return before

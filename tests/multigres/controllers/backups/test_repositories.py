@@ -220,3 +220,38 @@ async def test_cluster_without_restore_says_nothing_about_it() -> None:
     simulated = scheduled()
     await simulated.reconcile()
     assert [each.type for each in simulated.cluster_conditions] == ["BackupHealthy"]
+
+
+@pytest.mark.parametrize(
+    "seconds", [-3 * HOUR, -30 * DAY, 30 * DAY], ids=["hours back", "days back", "ahead"]
+)
+async def test_clock_that_jumps_makes_at_most_one_backup_more(seconds: float) -> None:
+    simulated = scheduled()
+    await simulated.run_for(DAY)
+    before = len(simulated.repository)
+    simulated.clock.time += seconds
+    await simulated.run_for(HOUR)
+    assert len(simulated.repository) - before <= 1
+    assert simulated.health[0] == "True"
+
+
+async def test_clock_that_was_ahead_does_not_end_the_schedule() -> None:
+    simulated = scheduled()
+    simulated.clock.time += 30 * DAY
+    await simulated.run_for(HOUR)
+    simulated.clock.time -= 30 * DAY
+    made = len(simulated.repository)
+    await simulated.run_for(3 * DAY)
+    assert len(simulated.repository) == made + 3
+
+
+async def test_wrong_credentials_are_an_unreachable_repository_and_recover() -> None:
+    simulated = scheduled()
+    await simulated.reconcile()
+    simulated.data_plane_shard.faults = frozenset({DataPlaneFault.WRONG_CREDENTIALS})
+    await simulated.run_for(DAY)
+    assert simulated.health == ("False", reasons.REPOSITORY_UNREACHABLE)
+    assert simulated.scheduled() == []
+    simulated.data_plane_shard.faults = frozenset()
+    await simulated.run_for(HOUR)
+    assert (simulated.health, len(simulated.scheduled())) == (("True", reasons.BACKED_UP), 1)

@@ -16,7 +16,7 @@ from steward.testkit.fake_data_plane.faults import DataPlaneFault, DataPlaneFaul
 from steward.testkit.fake_data_plane.multiadmin_answers import Json, MultiadminError
 from steward.testkit.fake_data_plane.programs import ShardKey
 from steward.testkit.fake_data_plane.rule import ServerId
-from steward.testkit.fake_data_plane.shard_model import PoolerState, ShardView
+from steward.testkit.fake_data_plane.shard_model import UNREADABLE_REPOSITORY, PoolerState, ShardView
 from steward.testkit.fake_data_plane.topology_reader import TopologyRecords
 
 TYPES = {
@@ -115,7 +115,7 @@ class MultiadminBackups:
             raise MultiadminError(answers.INTERNAL, f"{action}: pgbackrest repo 1 status: other")
 
     def _is_unreachable(self, shard: ShardKey) -> bool:
-        return DataPlaneFault.REPOSITORY_UNREACHABLE in self._faults(shard)
+        return bool(self._faults(shard) & UNREADABLE_REPOSITORY)
 
     def _faults(self, shard: ShardKey) -> DataPlaneFaults:
         view = self._view(shard)

@@ -19,6 +19,7 @@ ABORTED = "pooler backup failed: rpc error: code = Canceled desc = context cance
 SERVER_ENDED = "pooler backup failed: rpc error: code = Unavailable desc = transport is closing"
 FAILURES = {
     DataPlaneFault.REPOSITORY_UNREACHABLE: "ERROR: [049]: unable to connect to the repository",
+    DataPlaneFault.WRONG_CREDENTIALS: "ERROR: [039]: HTTP request failed with 403 (Forbidden)",
     DataPlaneFault.REPOSITORY_FULL: "ERROR: [041]: unable to write file: [28] No space left on device",
     DataPlaneFault.ARCHIVE_FAILS: "ERROR: [082]: WAL segment was not archived before the 60000ms timeout",
     DataPlaneFault.BACKUP_FAILS: "ERROR: [055]: unable to open missing file for read",
