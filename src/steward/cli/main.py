@@ -102,6 +102,11 @@ VERBS: dict[str, Verb] = {
         "Make a backup of a cluster now, and wait until it is complete.",
     ),
     "backups": Verb("steward.cli.commands.backups", "command", "List the backups of clusters."),
+    "restore": Verb(
+        "steward.cli.commands.restore",
+        "command",
+        "Create a cluster again from the backups of its repository.",
+    ),
     "install": Verb(
         "steward.cli.commands.installation.install",
         "command",

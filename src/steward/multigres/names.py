@@ -152,3 +152,8 @@ def timed_backup(path: ShardPath, backup_type: str, time: str) -> str:
 
 def backup_claim(path: ShardPath, cell_name: str) -> str:
     return join_name(SERVICE, "backup-data", *path, cell_name)
+
+
+def shared_backup_claim(path: ShardPath) -> str:
+    """Of all cells."""
+    return join_name(SERVICE, "backup-data", *path)

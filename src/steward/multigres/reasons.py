@@ -92,11 +92,16 @@ BACKED_UP = "BackedUp"
 NEVER_BACKED_UP = "NeverBackedUp"
 BACKUP_STALE = "BackupStale"
 BACKUPS_FAILING = "BackupsFailing"
+ARCHIVING_FAILS = "ArchivingFails"
 REPOSITORY_UNREACHABLE = "RepositoryUnreachable"
 REPOSITORY_DAMAGED = "RepositoryDamaged"
 BACKUPS_EXPIRED = "BackupsExpired"
 RETENTION_FAILED = "RetentionFailed"
 BACKUP_SCHEDULED = "BackupScheduled"
+RESTORE_BLOCKED = "RestoreBlocked"
+RESTORING = "Restoring"
+RESTORED = "Restored"
+REPOSITORY_EMPTY = "RepositoryEmpty"
 AWAITING_ENDPOINT = "AwaitingEndpoint"
 NO_READY_GATEWAYS = "NoReadyGateways"
 ENDPOINT_READY = "EndpointReady"
@@ -195,10 +200,15 @@ MEANINGS = {
     BACKED_UP: "The repository has a complete backup that is not older than staleAfter.",
     NEVER_BACKED_UP: "The repository has no complete backup: no server could be restored.",
     BACKUP_STALE: "The newest complete backup is older than staleAfter.",
+    ARCHIVING_FAILS: "The last backup failed because WAL does not reach the repository; it fills the servers' volumes.",
     BACKUPS_FAILING: "The last MultigresBackup of the shard failed; the message has the cause.",
     REPOSITORY_UNREACHABLE: "A server cannot read the repository of its shard; the message has the cause.",
     REPOSITORY_DAMAGED: "The last verification of the repository found missing or damaged files.",
     BACKUPS_EXPIRED: "Backups that the retention no longer keeps were deleted from the repository.",
     RETENTION_FAILED: "Backups that the retention no longer keeps could not be deleted; the operator retries.",
     BACKUP_SCHEDULED: "The schedule asks for a backup; the message names its MultigresBackup.",
+    RESTORE_BLOCKED: "The cluster cannot be restored as spec.restore asks; nothing is created, the message says why.",
+    RESTORING: "Every server restores the newest backup of its repository and replays the WAL after it.",
+    RESTORED: "Every shard serves with the data of its repository; the message names the backups.",
+    REPOSITORY_EMPTY: "There was no backup to restore: the shard began without data. Check the repository's name.",
 }

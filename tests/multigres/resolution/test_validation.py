@@ -41,6 +41,9 @@ def test_a_valid_cluster_has_no_problems() -> None:
     assert errors() == []
 
 
+ON_VOLUMES = {"backup": {"type": "filesystem", "filesystem": {"storage": {"size": "20Gi"}}}}
+
+
 @pytest.mark.parametrize(
     ("spec", "field"),
     [
@@ -317,12 +320,15 @@ def test_a_new_pool_may_have_another_storage_class() -> None:
         (pool(replicasPerCell=1), "one server cannot elect a primary"),
         ({"durabilityPolicy": "MULTI_CELL_AT_LEAST_2"}, "needs servers in two cells"),
         (
-            {"cells": [{"zone": "a"}, {"zone": "b"}]},
+            {"cells": [{"zone": "a"}, {"zone": "b"}], **ON_VOLUMES},
             "a filesystem repository stays in its cell, and servers that start",
         ),
-        (pool(replicasPerCell=3), "needs accessModes: [ReadWriteMany]"),
+        ({**pool(replicasPerCell=3), **ON_VOLUMES}, "needs accessModes: [ReadWriteMany]"),
         (
-            shard(spec={"pools": {"a": {"replicasPerCell": 1}, "b": {"replicasPerCell": 1}}}),
+            {
+                **shard(spec={"pools": {"a": {"replicasPerCell": 1}, "b": {"replicasPerCell": 1}}}),
+                **ON_VOLUMES,
+            },
             "needs accessModes: [ReadWriteMany]",
         ),
         ({"externalGateway": {"enabled": True}}, "the Service gets type LoadBalancer"),
@@ -338,10 +344,15 @@ def warnings_of(spec: dict[str, Any], existing: Templates = NONE) -> list[str]:
     return spec_warnings(typed_spec, resolved(typed_spec, existing))
 
 
+def test_built_in_repository_gives_no_warning() -> None:
+    spec = {"cells": [{"zone": "z1"}, {"zone": "z2"}], **pool(replicasPerCell=3)}
+    assert not [warning for warning in warnings_of(spec) if "backup" in warning or "repositor" in warning]
+
+
 def test_servers_in_different_cells_share_no_backup_volume() -> None:
     pools = {"a": {"replicasPerCell": 1, "cells": ["z1"]}, "b": {"replicasPerCell": 1, "cells": ["z2"]}}
-    spec = {"cells": [{"zone": "z1"}, {"zone": "z2"}], **shard(spec={"pools": pools})}
-    assert not [warning for warning in warnings_of(spec) if "accessModes" in warning]
+    spec = {"cells": [{"zone": "z1"}, {"zone": "z2"}], **shard(spec={"pools": pools}), **ON_VOLUMES}
+    assert not [warning for warning in warnings_of(spec) if "share a backup volume" in warning]
 
 
 DELETE = {"whenDeleted": "Delete"}

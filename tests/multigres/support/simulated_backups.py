@@ -17,7 +17,7 @@ from steward.kube.objects.timestamps import to_timestamp
 from steward.multiadmin.client import Request
 from steward.multiadmin.errors import RequestRejected, Unreachable
 from steward.multigres import names
-from steward.multigres.api.backup import Backup
+from steward.multigres.api.backup import Backup, BackupRetention
 from steward.multigres.api.multigres_backup import MultigresBackupSpec, MultigresBackupStatus
 from steward.multigres.api.shard import ShardBackupStatus, ShardSpec, ShardStatus
 from steward.multigres.api.status import Condition
@@ -28,7 +28,7 @@ from steward.multigres.controllers.backups.maintenance import (
 )
 from steward.multigres.controllers.backups.reconciler import BackupReconciler
 from steward.multigres.names import ShardPath
-from steward.multigres.views import MultigresBackupView, ShardView
+from steward.multigres.views import ClusterView, MultigresBackupView, ShardView
 from steward.runtime.plan.executor import PlanResult, StepEffect, StepResult
 from steward.runtime.plan.steps import Create, Delete, Emit, Plan, Status
 from steward.runtime.reconcile import RequeueAfter
@@ -82,6 +82,7 @@ class SimulatedBackups:
         self.starts, self.writes, self.lists = 0, 0, 0
         self.shard_status: tuple[Any, ...] = ()
         self.cluster_condition: Any = None
+        self.cluster_conditions: tuple[Any, ...] = ()
         self.status_writes = 0
         self.is_multiadmin_away = False
         self._crash_at, self._crash_after, self._effects = 0, False, 0
@@ -102,7 +103,21 @@ class SimulatedBackups:
             type="Available", status="True", reason="r", message="m", last_transition_time=created
         )
         self.shards[SHARD] = ShardView(meta, spec, ShardStatus(conditions=[available]))
-        self.clusters[Key("ns", "shop")] = object()
+        self.clusters[Key("ns", "shop")] = ClusterView(ObjectMeta(name="shop", namespace="ns"), {})
+
+    def create_again(self, **cluster: Any) -> None:
+        """The cluster was lost: another one of its name has the same repository."""
+        created = to_timestamp(self.clock.now())
+        shard = self.shards[SHARD]
+        meta = msgspec.structs.replace(shard.metadata, creation_timestamp=created)
+        self.shards[SHARD] = msgspec.structs.replace(shard, metadata=meta)
+        self.clusters[Key("ns", "shop")] = ClusterView(ObjectMeta(name="shop", namespace="ns"), cluster)
+
+    def set_retention(self, retention: BackupRetention) -> None:
+        shard = self.shards[SHARD]
+        backup = msgspec.structs.replace(shard.spec.backup, retention=retention)
+        spec = msgspec.structs.replace(shard.spec, backup=backup)
+        self.shards[SHARD] = msgspec.structs.replace(shard, spec=spec)
 
     def _start_process(self) -> None:
         stores = {"shard": self.shards, "cluster": self.clusters, "backup": self.backups}
@@ -232,6 +247,7 @@ class SimulatedBackups:
         """Writes the status, as the controllers of Shards and clusters do."""
         if ref.kind == CLUSTER:
             self.cluster_condition = contribution.conditions[0]
+            self.cluster_conditions = contribution.conditions
             return
         view = self.shards[SHARD]
         backup = msgspec.convert(contribution.fields["backup"], ShardBackupStatus)

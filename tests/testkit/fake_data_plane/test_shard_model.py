@@ -222,3 +222,54 @@ def test_a_forced_rule_ends_a_lost_quorum() -> None:
     shard.state = install_rule(shard.view, forced)
     shard.wait(SETTLED)
     assert (shard.primary, shard.view.takes_writes, shard.cohort) == ("b1", True, {"b1", "b2"})
+
+
+def with_volumes(*names: str, restorable: str = "") -> FakeShard:
+    shard = FakeShard()
+    shard.restorable = restorable
+    for name in names:
+        shard.start(name, volume=f"volume of {name}")
+    return shard
+
+
+def test_server_with_an_empty_volume_restores_a_backup_before_it_starts() -> None:
+    shard = with_volumes("a1", "b1")
+    shard.wait(5.0)
+    assert shard.view.ready_servers() == frozenset()
+    shard.wait(2.0)
+    assert shard.view.ready_servers() == {server("a1"), server("b1")}
+
+
+def test_server_with_its_old_volume_restores_nothing() -> None:
+    shard = with_volumes("a1", "b1", "c1")
+    shard.wait(20.0)
+    shard.start("c1", volume="volume of c1")
+    shard.wait(2.5)
+    assert shard.view.is_ready(server("c1"))
+    shard.start("c1", volume="another")
+    shard.wait(2.5)
+    assert not shard.view.is_ready(server("c1"))
+
+
+def test_server_with_an_empty_volume_waits_for_its_repository() -> None:
+    shard = with_volumes("a1", "b1", "c1")
+    shard.wait(20.0)
+    shard.faults = frozenset({DataPlaneFault.REPOSITORY_UNREACHABLE})
+    shard.start("c1", volume="another")
+    shard.wait(20.0)
+    assert shard.view.ready_servers() == {server("a1"), server("b1")}
+    shard.faults = frozenset()
+    shard.wait(20.0)
+    assert shard.view.is_streaming(server("c1"))
+
+
+def test_new_shard_has_the_data_of_its_repository() -> None:
+    shard = with_volumes("a1", "b1", restorable="old data")
+    shard.wait(20.0)
+    assert shard.state.lineage == "old data"
+
+
+def test_new_shard_with_an_empty_repository_has_data_of_its_own() -> None:
+    shard = with_volumes("a1", "b1")
+    shard.wait(20.0)
+    assert shard.state.lineage == shard.poolers[server("a1")].uid

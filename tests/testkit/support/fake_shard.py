@@ -11,7 +11,7 @@ from steward.testkit.fake_data_plane.shard_model import (
     advance,
 )
 
-TIMING = Timing(start=2.0, stream=1.0, failover=5.0, switch=3.0, forget=100.0)
+TIMING = Timing(start=2.0, stream=1.0, failover=5.0, switch=3.0, forget=100.0, restore=4.0)
 STEP_SECONDS = 0.5
 AT_LEAST_2 = DurabilityPolicy(2)
 
@@ -28,14 +28,17 @@ class FakeShard:
         self.faults: DataPlaneFaults = NO_FAULTS
         self.poolers: dict[ServerId, Pooler] = {}
         self.state = ShardState()
+        self.restorable = ""
         self._pods = 0
         for name in names:
             self.start(name)
 
-    def start(self, name: str, *faults: DataPlaneFault, may_lead: bool = True) -> None:
+    def start(self, name: str, *faults: DataPlaneFault, may_lead: bool = True, volume: str = "") -> None:
         """A new pod of this name."""
         self._pods += 1
-        found = Pooler(server(name), f"uid-{self._pods}", PoolerState.RUNNING, may_lead, frozenset(faults))
+        found = Pooler(
+            server(name), f"uid-{self._pods}", PoolerState.RUNNING, may_lead, frozenset(faults), volume
+        )
         self.poolers[found.id] = found
 
     def set_faults(self, name: str, *faults: DataPlaneFault) -> None:
@@ -63,7 +66,7 @@ class FakeShard:
 
     @property
     def view(self) -> ShardView:
-        return ShardView(self.state, self.poolers, self.faults, self.now, TIMING)
+        return ShardView(self.state, self.poolers, self.faults, self.now, TIMING, self.restorable)
 
     @property
     def primary(self) -> str:

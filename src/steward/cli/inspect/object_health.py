@@ -58,7 +58,15 @@ def _readiness(manifest: Manifest) -> tuple[Health, str]:
         return Health.FAILED, rejected
     if isinstance(readiness, NotReady):
         return Health.WAITING, _waiting_message(manifest, readiness.message)
+    if unhealthy := _backup_message(manifest):
+        return Health.FAILED, unhealthy
     return Health.READY, ""
+
+
+def _backup_message(manifest: Manifest) -> str:
+    """What is wrong with the backups of a cluster or shard that is ready; "" if nothing is."""
+    found = condition(manifest, "BackupHealthy") or {}
+    return f"backups: {found.get('message', '')}" if found.get("status") == "False" else ""
 
 
 def _deletion_message(manifest: Manifest) -> str:

@@ -29,8 +29,14 @@ class S3Backup(ApiStruct):
     """Its region."""
     endpoint: Annotated[str, Meta(min_length=1, max_length=2048)] | Unset = UNSET
     """Address of another object store; AWS when left out."""
+    ca_secret: ObjectName | Unset = UNSET
+    """A Secret with ca.crt: the authorities of the endpoint's certificate. Without it, the certificate of an endpoint
+    of your own is not checked. Only the kubelet reads it."""
+    uri_style: Literal["host", "path"] | Unset = UNSET
+    """Whether the bucket is part of the host name or of the path. When left out: host at AWS, path elsewhere."""
     key_prefix: Annotated[str, Meta(max_length=512)] | Unset = UNSET
-    """Prefix of every key."""
+    """Prefix of every key. A repository belongs to one database of one cluster: databases other than the default one
+    add their name to an inherited prefix."""
     use_env_credentials: bool | Unset = UNSET
     """Take credentials from the container's environment."""
     credentials_secret: ObjectName | Unset = UNSET
@@ -50,6 +56,14 @@ class PgBackRestTls(ApiStruct):
 
     secret_name: ObjectName
     """A Secret with ca.crt, tls.crt and tls.key, as cert-manager writes it."""
+
+
+class RepositoryEncryption(ApiStruct):
+    """Encryption of all files of a repository, by pgBackRest, with AES-256-CBC."""
+
+    secret_name: ObjectName
+    """A Secret with the key keys.json: a JSON object from generations of the repository to passphrases, {"1": "…"}.
+    Only the kubelet reads it. Without the passphrase nothing can be restored: keep a copy."""
 
 
 CronExpression = Annotated[str, Meta(min_length=1, max_length=128)]
@@ -92,6 +106,8 @@ class Backup(ApiStruct):
     """An object store."""
     pgbackrest_tls: PgBackRestTls | Unset = field(default=UNSET, name="pgbackrestTLS")
     """Your own certificates. The operator creates and renews them when left out."""
+    encryption: RepositoryEncryption | Unset = UNSET
+    """Encrypts the repository. Decided when the first backup is made; it cannot be changed for a repository later."""
     schedule: BackupSchedule | Unset = UNSET
     """When backups are made. Without it, only those that users create a MultigresBackup for, and the first one."""
     retention: BackupRetention | Unset = UNSET

@@ -10,6 +10,7 @@ from steward.multigres.api.compute import MultiGateway, MultiOrch, Pools, PvcDel
 from steward.multigres.api.group import GROUP, VERSION
 from steward.multigres.api.images import Images
 from steward.multigres.api.observability import LogLevels, Observability
+from steward.multigres.api.restore import Restore
 from steward.multigres.api.scalars import (
     ATOMIC,
     BY_NAME,
@@ -258,6 +259,8 @@ class MultigresClusterSpec(ApiStruct):
     """Whether volumes are kept or deleted; Retain when left out."""
     backup: Backup | Unset = UNSET
     """Where backups go."""
+    restore: Restore | Unset = UNSET
+    """Makes a new cluster from the backups of a lost one of the same name. Only used when the cluster is created."""
     durability_policy: DurabilityPolicy | Unset = UNSET
     """How many servers must hold a commit; AT_LEAST_2 when left out."""
     observability: Observability | Unset = UNSET
@@ -282,6 +285,10 @@ class MultigresClusterSpec(ApiStruct):
             "!has(self.databases) || self.databases.filter(d, has(d.default) && d.default).size() <= 1",
             "at most one database is the default one",
             ".databases",
+        ),
+        Cel(
+            "!has(self.restore) || has(oldSelf.restore)",
+            "an existing cluster cannot be restored in place: delete it, and create one with restore",
         ),
     )
 

@@ -61,6 +61,8 @@ class MultigresBackupStatus(ApiStruct):
     """The job of multiadmin."""
     backup_id: str | Unset = UNSET
     """The backup in the repository."""
+    repository: str | Unset = UNSET
+    """Where the repository is."""
     type: BackupType | Unset = UNSET
     """What was made: a differential or incremental backup becomes a full one if there is none to build on."""
     size_bytes: Annotated[int, Meta(ge=0)] | Unset = UNSET

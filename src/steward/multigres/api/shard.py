@@ -99,6 +99,9 @@ class ShardBackupStatus(ApiStruct):
     """When the schedule makes the next one."""
     backups: int | Unset = UNSET
     """How many complete backups the repository has."""
+    restored_from: str | Unset = UNSET
+    """With spec.restore of the cluster: the newest backup that the repository had when the shard was created. Empty if
+    it had none."""
     verified_at: Time | Unset = UNSET
     """When all files of the repository were read last."""
     verification_error: str | Unset = UNSET

@@ -22,6 +22,9 @@ from steward.multigres.backups.repository import RepositoryListing, newest_compl
 from steward.multigres.resolution.backup_schedule import stale_seconds
 from steward.multigres.views import MultigresBackupView
 
+ARCHIVE_TIMEOUT = "[082]"
+"""pgBackRest's error for WAL that a backup needs and that was not archived in time."""
+
 
 class BackupHealth(NamedTuple):
     """Status, reason and message of the condition."""
@@ -44,6 +47,8 @@ class BackupFacts(NamedTuple):
     failure: str = ""
     """Why the last MultigresBackup failed; "" if it did not."""
     verification: Verification = Verification()
+    restored_from: str | None = None
+    """The backup from which the shard was restored; "" if there was none, None if that is unknown or does not apply."""
 
 
 def assess_backups(facts: BackupFacts, now: float) -> BackupHealth:
@@ -61,8 +66,12 @@ def assess_backups(facts: BackupFacts, now: float) -> BackupHealth:
         return BackupHealth(FALSE, reasons.REPOSITORY_DAMAGED, message)
     if facts.failure:
         message = f"the last backup failed: {facts.failure}; the newest one is {describe_backup(newest)}"
-        return BackupHealth(FALSE, reasons.BACKUPS_FAILING, message)
+        return BackupHealth(FALSE, _failure_reason(facts.failure), message)
     return _of_age(facts.backup, newest, now)
+
+
+def _failure_reason(failure: str) -> str:
+    return reasons.ARCHIVING_FAILS if ARCHIVE_TIMEOUT in failure else reasons.BACKUPS_FAILING
 
 
 def cluster_health(shards: Mapping[str, BackupHealth]) -> BackupHealth:
@@ -124,6 +133,7 @@ def backup_status(
         next_backup_at=UNSET if next_time is None else to_timestamp(next_time),
         verified_at=facts.verification.at or UNSET,
         verification_error=facts.verification.error or UNSET,
+        restored_from=UNSET if facts.restored_from is None else facts.restored_from,
     )
 
 

@@ -15,6 +15,8 @@ from steward.multigres.objects.metadata import COMPONENT_LABEL
 from steward.multigres.views import MultigresBackupView
 
 DAY_SECONDS = 24 * 3600.0
+KEEP_DIFFERENTIAL = {"repo1_retention_diff": "9999999"}
+"""Poolers configure pgBackRest to keep only the last differential backup."""
 KEPT_FAILURES = 5
 """Failed MultigresBackups of a schedule that are kept for each shard: each would stay for ever otherwise."""
 
@@ -32,11 +34,12 @@ def expiry_options(backup: Backup, listing: RepositoryListing, now: float) -> di
     fulls = [each for each in listing.complete if each.type == "full"]
     if retention.full_count is not UNSET:
         is_due = len(fulls) > retention.full_count
-        return {"repo1_retention_full": str(retention.full_count)} if is_due else {}
+        return {"repo1_retention_full": str(retention.full_count), **KEEP_DIFFERENTIAL} if is_due else {}
     days = or_default(retention.days, 0)
     # The newest full backup that is older stays: without it nothing could be restored from before the next one.
     is_due = sum(_stopped_at(each) < now - days * DAY_SECONDS for each in fulls) > 1
-    return {"repo1_retention_full": str(days), "repo1_retention_full_type": "time"} if is_due else {}
+    options = {"repo1_retention_full": str(days), "repo1_retention_full_type": "time", **KEEP_DIFFERENTIAL}
+    return options if is_due else {}
 
 
 def _stopped_at(backup: RepositoryBackup) -> float:

@@ -28,6 +28,9 @@ from steward.multigres.resolution.backup_schedule import TYPES, schedule_lines
 
 SPREAD_SECONDS = 600.0
 SPACING_SECONDS = 15.0
+SKEW_SECONDS = 3600.0
+"""How far the clock of a server may be ahead. A backup of a later time was made while a clock was wrong: it must not
+suspend the schedule until that time."""
 COMPONENT = "scheduled-backup"
 TIME_ANNOTATION = "multigres.com/scheduled-at"
 
@@ -62,7 +65,8 @@ def due_backup(
         if at is None or at <= shard.created_at:
             continue
         found = _scheduled(shard.path, backup_type, at)
-        if found.name not in existing and not _is_served(listing.complete, backup_type, at):
+        known = [each for each in listing.complete if _started_at(each) <= now + SKEW_SECONDS]
+        if found.name not in existing and not _is_served(known, backup_type, at):
             return found
     return None
 
@@ -74,10 +78,11 @@ def _scheduled(path: ShardPath, backup_type: BackupType, at: float) -> Scheduled
 
 def _is_served(backups: Sequence[RepositoryBackup], backup_type: BackupType, at: float) -> bool:
     enough = TYPES[: TYPES.index(backup_type) + 1]
-    return any(
-        type_of(each) in enough and each.start_timestamp and from_timestamp(each.start_timestamp) >= at
-        for each in backups
-    )
+    return any(type_of(each) in enough and _started_at(each) >= at for each in backups)
+
+
+def _started_at(backup: RepositoryBackup) -> float:
+    return from_timestamp(backup.start_timestamp or "1970-01-01T00:00:00Z")
 
 
 def next_time(shard: ScheduledShard, backup: Backup, now: float) -> float | None:

@@ -7,51 +7,105 @@ from typing import NamedTuple
 
 from msgspec import UNSET
 
-from steward.multigres import names
 from steward.multigres.api.backup import Backup
 from steward.multigres.api.unset import or_default
-from steward.multigres.objects.metadata import Manifest, metadata
+from steward.multigres.objects.metadata import Manifest
+from steward.multigres.objects.repository_claims import repository_claim
 from steward.multigres.objects.shard_inputs import ShardInputs
-from steward.multigres.objects.volumes import claim_spec
+from steward.multigres.objects.versions import RETENTION_BY_OPERATOR
 from steward.multigres.resolution import defaults
-from steward.multigres.resolution.inheritance import RETAIN
+from steward.multigres.resolution.repositories import mount_path
 
-COMPONENT = "shard-backup"
 VOLUME = "backup-data"
 CERTIFICATE_DIRECTORY = "/certs/pgbackrest"
 PORT = 8432
+S3_AUTHORITY_DIRECTORY = "/certs/s3"
+CIPHER_DIRECTORY = "/secrets/pgbackrest-cipher"
+CIPHER_FILE = f"{CIPHER_DIRECTORY}/keys.json"
 
 
 class BackupAccess(NamedTuple):
-    """Volumes, mounts, environment and service account that a pool's pod needs for backups."""
+    """Volumes, mounts, environment and service account that a pool's pod needs for backups. Only multipooler reads the
+    passphrases: it writes pgBackRest's configuration."""
 
     volumes: list[Manifest]
     mounts: list[Manifest]
     env: list[Manifest]
     service_account: str
+    pooler_mounts: list[Manifest]
+    pooler_flags: list[str]
 
 
 def backup_access(shard: ShardInputs, cell: str) -> BackupAccess:
     backup = or_default(shard.spec.backup, defaults.BACKUP)
-    path = _mount_path(backup)
+    path = mount_path(backup)
     volumes = [_repository_volume(shard, backup, cell), _certificate_volume(shard.certificates)]
     mounts: list[Manifest] = [
         {"name": VOLUME, "mountPath": path},
         {"name": "pgbackrest-certs", "mountPath": CERTIFICATE_DIRECTORY, "readOnly": True},
     ]
     account = "" if backup.s3 is UNSET else or_default(backup.s3.service_account_name, "")
-    return BackupAccess(volumes, mounts, _s3_env(backup), account)
+    authority, cipher = _s3_authority(backup), _cipher(backup)
+    return BackupAccess(
+        [*volumes, *authority.volumes, *cipher.volumes],
+        [*mounts, *authority.mounts],
+        [*_retention_env(shard.version), *_s3_env(backup), *_repository_env(backup)],
+        account,
+        cipher.mounts,
+        [f"--pgbackrest-cipher-key-file={CIPHER_FILE}"] if cipher.volumes else [],
+    )
 
 
-def _mount_path(backup: Backup) -> str:
-    filesystem = backup.filesystem
-    return "/backups" if filesystem is UNSET else or_default(filesystem.path, "/backups")
+class _SecretFiles(NamedTuple):
+    volumes: list[Manifest]
+    mounts: list[Manifest]
+
+
+def _secret_files(volume: str, secret: str, file: str, directory: str) -> _SecretFiles:
+    source = {"secretName": secret, "defaultMode": 0o440, "items": [{"key": file, "path": file}]}
+    mount = {"name": volume, "mountPath": directory, "readOnly": True}
+    return _SecretFiles([{"name": volume, "secret": source}], [mount])
+
+
+def _s3_authority(backup: Backup) -> _SecretFiles:
+    secret = "" if backup.type != "s3" or backup.s3 is UNSET else or_default(backup.s3.ca_secret, "")
+    return (
+        _secret_files("s3-ca", secret, "ca.crt", S3_AUTHORITY_DIRECTORY) if secret else _SecretFiles([], [])
+    )
+
+
+def _cipher(backup: Backup) -> _SecretFiles:
+    if backup.encryption is UNSET:
+        return _SecretFiles([], [])
+    return _secret_files("pgbackrest-cipher", backup.encryption.secret_name, "keys.json", CIPHER_DIRECTORY)
+
+
+def _retention_env(version: int) -> list[Manifest]:
+    """Poolers configure pgBackRest to delete all but seven full backups and one differential one after every backup.
+    An environment variable wins over its configuration file."""
+    if version < RETENTION_BY_OPERATOR:
+        return []
+    return [{"name": "PGBACKREST_EXPIRE_AUTO", "value": "n"}]
+
+
+def _repository_env(backup: Backup) -> list[Manifest]:
+    """Settings that poolers have no flag for. Their configuration file turns the check of certificates off for every
+    endpoint that is not AWS."""
+    if backup.type != "s3" or backup.s3 is UNSET:
+        return []
+    values: dict[str, str] = {}
+    if or_default(backup.s3.ca_secret, ""):
+        values["PGBACKREST_REPO1_STORAGE_CA_FILE"] = f"{S3_AUTHORITY_DIRECTORY}/ca.crt"
+        values["PGBACKREST_REPO1_STORAGE_VERIFY_TLS"] = "y"
+    if style := or_default(backup.s3.uri_style, ""):
+        values["PGBACKREST_REPO1_S3_URI_STYLE"] = style
+    return [{"name": name, "value": value} for name, value in values.items()]
 
 
 def _repository_volume(shard: ShardInputs, backup: Backup, cell: str) -> Manifest:
     if backup.type == "s3":
         return {"name": VOLUME, "emptyDir": {}}
-    claim = names.backup_claim(shard.path, cell)
+    claim = repository_claim(shard, cell)
     return {"name": VOLUME, "persistentVolumeClaim": {"claimName": claim}}
 
 
@@ -77,31 +131,3 @@ def _s3_env(backup: Backup) -> list[Manifest]:
 
 def _credential_env(name: str, secret: str) -> Manifest:
     return {"name": name, "valueFrom": {"secretKeyRef": {"name": secret, "key": name}}}
-
-
-def backup_claims(shard: ShardInputs, cells: list[str]) -> list[Manifest]:
-    """One shared claim per shard and cell; none for backups to S3."""
-    backup = or_default(shard.spec.backup, defaults.BACKUP)
-    if backup.type == "s3":
-        return []
-    return [_claim(shard, cell, _repository_storage(backup)) for cell in sorted(cells)]
-
-
-def _claim(shard: ShardInputs, cell: str, storage: object) -> Manifest:
-    meta = metadata(shard.owner, names.backup_claim(shard.path, cell), shard.cell_labels(COMPONENT, cell))
-    if or_default(shard.spec.pvc_deletion_policy, RETAIN).when_deleted != "Delete":
-        # With an owner, the garbage collector would delete the backups with the shard.
-        del meta["ownerReferences"]
-    return {
-        "apiVersion": "v1",
-        "kind": "PersistentVolumeClaim",
-        "metadata": meta,
-        "spec": claim_spec(storage, "10Gi"),
-    }
-
-
-def _repository_storage(backup: Backup) -> object:
-    built_in = defaults.BACKUP.filesystem
-    assert built_in is not UNSET
-    filesystem = backup.filesystem
-    return built_in.storage if filesystem is UNSET else or_default(filesystem.storage, built_in.storage)

@@ -156,7 +156,7 @@ def pooler_container(pod: PoolPod) -> Manifest:
         "name": "multipooler",
         "image": or_default(pod.images.multipooler, or_default(defaults.IMAGES.multipooler, "")),
         "imagePullPolicy": pull_policy(pod.images),
-        "args": ["multipooler", *topo.flags, *_pooler_flags(pod), *_backup_flags()],
+        "args": ["multipooler", *topo.flags, *_pooler_flags(pod), *_backup_flags(), *pod.backup.pooler_flags],
         "env": [
             downward_api_env("POD_NAME", "metadata.name"),
             *_postgres_env(pod)[:3],
@@ -166,7 +166,12 @@ def pooler_container(pod: PoolPod) -> Manifest:
         "ports": [port.container_port() for port in (HTTP, GRPC, POSTGRES)],
         "resources": resource_requirements(pod.pool.multipooler),
         "securityContext": container_security_context(),
-        "volumeMounts": [*_data_mounts(pod), *topo.mounts, *sampling_mounts(spec.observability)],
+        "volumeMounts": [
+            *_data_mounts(pod),
+            *pod.backup.pooler_mounts,
+            *topo.mounts,
+            *sampling_mounts(spec.observability),
+        ],
         **http_probes("/ready", "/live", HTTP.name, pod.shard.version),
     }
 

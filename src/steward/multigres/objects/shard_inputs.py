@@ -42,6 +42,8 @@ class ShardInputs(NamedTuple):
     certificate_renewals: int = 0
     postgres_config: str | None = None
     """The settings that servers read from the operator's copy of the user's ConfigMap."""
+    repository_claims: frozenset[str] = frozenset()
+    """The claims of the shard's backup repository that exist."""
 
     @property
     def version(self) -> int:
@@ -83,7 +85,10 @@ def copies_postgres_config(spec: ShardSpec) -> bool:
 
 
 def shard_inputs(
-    shard: ShardView, config_digest: str = "", postgres_config: str | None = None
+    shard: ShardView,
+    config_digest: str = "",
+    postgres_config: str | None = None,
+    repository_claims: frozenset[str] = frozenset(),
 ) -> ShardInputs:
     """`config_digest` is the hash of the Postgres settings: pods are replaced when it changes."""
     meta = shard.metadata
@@ -98,6 +103,7 @@ def shard_inputs(
         config_digest=config_digest,
         certificate_renewals=or_default(shard.status.backup_certificate_renewals, 0),
         postgres_config=postgres_config,
+        repository_claims=repository_claims,
     )
 
 

@@ -20,13 +20,13 @@ from steward.kube.objects.meta import ObjectMeta
 from steward.multigres.api.cluster import MultigresClusterSpec
 from steward.multigres.api.unset import or_default
 from steward.multigres.objects import (
-    backup,
     children,
     etcd,
     gateway,
     multiadmin,
     orchestrator,
     pool,
+    repository_claims,
     shard_shared,
 )
 from steward.multigres.objects.metadata import (
@@ -86,7 +86,7 @@ def shard_objects(shard: ShardInputs) -> list[Manifest]:
     cells = pool.pool_cells(or_default(shard.spec.pools, {}))
     return [
         *shard_shared.config_maps(shard),
-        *backup.backup_claims(shard, cells),
+        *repository_claims.repository_claims(shard, cells),
         *orchestrator.orchestrator_objects(shard),
         *pool.pool_objects(shard),
         shard_shared.disruption_budget(shard),

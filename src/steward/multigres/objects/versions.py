@@ -25,6 +25,7 @@ CREATED_DATABASE: Final = 2
 SAMPLING_RULES_IN_PGCTLD: Final = 2
 OPERATOR_TELEMETRY: Final = 2
 POSTGRES_CONFIG_FROM_INITDB: Final = 2
+RETENTION_BY_OPERATOR: Final = 2
 
 POSTGRES_SERVERS, GATEWAYS, ORCHESTRATORS = "Postgres servers", "gateways", "orchestrators"
 
@@ -51,6 +52,7 @@ VERSIONS: Final = (
             "the operator's own OTEL_* settings apply to clusters without observability",
             "pgctld finds the sampling rules of observability.samplingConfigRef",
             "new servers read postgresConfigRef also if it is given later",
+            "backups expire by spec.backup.retention only, not when there are more than seven full ones",
         ),
         frozenset({POSTGRES_SERVERS, GATEWAYS, ORCHESTRATORS}),
     ),

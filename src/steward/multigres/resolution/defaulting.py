@@ -13,6 +13,7 @@ from msgspec import to_builtins
 from steward.multigres.api.scalars import is_cell_name
 from steward.multigres.resolution import defaults
 from steward.multigres.resolution.inheritance import RETAIN
+from steward.multigres.resolution.repositories import defaulted_backup
 from steward.multigres.resolution.resolved import Templates
 
 Spec = dict[str, Any]
@@ -24,7 +25,7 @@ def with_defaults(spec: Spec, templates: Templates, previous: Spec | None = None
     """The spec with defaults for all fields that no template provides. `previous` is the spec before an update."""
     defaulted = copy.deepcopy(spec)
     _set_default(defaulted, "pvcDeletionPolicy", to_builtins(RETAIN))
-    _set_default(defaulted, "backup", to_builtins(defaults.BACKUP))
+    _set_default(defaulted, "backup", defaulted_backup(defaulted))
     _set_default(defaulted, "durabilityPolicy", defaults.DURABILITY)
     _images(defaulted)
     _set_default(defaulted, "logLevels", to_builtins(defaults.LOG_LEVELS))

@@ -1,9 +1,12 @@
 """Volume policy and backup settings, which inherit from level to level independently of templates. Pure."""
 
 import msgspec
+from msgspec.structs import replace
 
 from steward.multigres.api.backup import Backup
+from steward.multigres.api.cluster import DatabaseEntry, MultigresClusterSpec
 from steward.multigres.api.compute import PvcDeletionPolicy
+from steward.multigres.api.unset import or_default
 from steward.multigres.resolution import defaults
 from steward.multigres.resolution.layers import Layer, merge_layers
 
@@ -31,6 +34,21 @@ def inherited_backup(*backups: Backup | msgspec.UnsetType) -> Backup:
             else _replaced(result, backup)
         )
     return result
+
+
+def cluster_backup(spec: MultigresClusterSpec, database: DatabaseEntry) -> Backup | msgspec.UnsetType:
+    """The backup settings of the cluster as a database inherits them.
+
+    Poolers add nothing to the prefix of a bucket: databases with the same one would restore each other's backups. So
+    every database except the default one has its name in it."""
+    backup = spec.backup
+    if isinstance(backup, msgspec.UnsetType) or isinstance(backup.s3, msgspec.UnsetType):
+        return backup
+    if or_default(database.default, False):
+        return backup
+    prefix = or_default(backup.s3.key_prefix, "").strip("/")
+    own = f"{prefix}/{database.name}" if prefix else database.name
+    return replace(backup, s3=replace(backup.s3, key_prefix=own))
 
 
 def _replaced(above: Backup, backup: Backup) -> Backup:

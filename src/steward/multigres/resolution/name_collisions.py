@@ -55,6 +55,7 @@ def _planned_shard_names(cluster: str, located: LocatedShard) -> Iterator[Planne
     path = ShardPath(cluster, located.database.name, located.group.name, located.shard.name)
     yield PlannedName("Shard", names.shard(path), located.field)
     yield PlannedName("PodDisruptionBudget", names.disruption_budget(path), located.field)
+    yield PlannedName("PersistentVolumeClaim", names.shared_backup_claim(path), located.field)
     for cell in _shard_cells(located):
         yield PlannedName("Service", names.orchestrator_service(path, cell), located.field)
         yield PlannedName("PersistentVolumeClaim", names.backup_claim(path, cell), located.field)

@@ -42,8 +42,9 @@ from steward.multigres.resolution.deprecated_fields import (
     replace_deprecated_fields,
     replace_deprecated_pool_fields,
 )
-from steward.multigres.resolution.inheritance import inherited_backup, inherited_policy
+from steward.multigres.resolution.inheritance import cluster_backup, inherited_backup, inherited_policy
 from steward.multigres.resolution.layers import FlatOrigins, Layer, Origins, Path, merge_layers
+from steward.multigres.resolution.repositories import with_restored_repository
 from steward.multigres.resolution.resolved import (
     AddedPool,
     ClusterIdentity,
@@ -64,7 +65,7 @@ CORE, CELL, SHARD = "CoreTemplate", "CellTemplate", "ShardTemplate"
 
 
 def resolve(identity: ClusterIdentity, spec: MultigresClusterSpec, templates: Templates) -> ResolvedCluster:
-    return _Resolution(identity, spec, templates).cluster()
+    return _Resolution(identity, with_restored_repository(spec), templates).cluster()
 
 
 def cell_name(entry: CellEntry) -> str:
@@ -265,7 +266,7 @@ class _Resolution:
             or_default(
                 entry.durability_policy, or_default(self.spec.durability_policy, constants.DURABILITY)
             ),
-            inherited_backup(entry.backup, self.spec.backup),
+            inherited_backup(entry.backup, cluster_backup(self.spec, entry)),
             tuple(self.group(entry, group) for group in self.group_entries(entry)),
         )
 
@@ -286,7 +287,7 @@ class _Resolution:
             or_default(entry.default, False),
             tuple(self.shard(database, entry, shard) for shard in shards),
             inherited_policy(entry.pvc_deletion_policy, self.spec.pvc_deletion_policy),
-            inherited_backup(entry.backup, database.backup, self.spec.backup),
+            inherited_backup(entry.backup, database.backup, cluster_backup(self.spec, database)),
         )
 
     # Shards
@@ -304,7 +305,9 @@ class _Resolution:
             multiorch=self.orchestrator(merged, pools, entry, field),
             pools=pools,
             pvc_deletion_policy=policy,
-            backup=inherited_backup(entry.backup, group.backup, database.backup, self.spec.backup),
+            backup=inherited_backup(
+                entry.backup, group.backup, database.backup, cluster_backup(self.spec, database)
+            ),
             postgres_config_ref=merged.postgres_config_ref,
             initdb_args=merged.initdb_args,
         )

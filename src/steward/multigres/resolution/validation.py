@@ -23,6 +23,11 @@ from steward.multigres.resolution.buffering import buffering_problem
 from steward.multigres.resolution.cluster_size import cluster_size, size_problem
 from steward.multigres.resolution.maintenance_window import window_problem
 from steward.multigres.resolution.name_collisions import name_collisions
+from steward.multigres.resolution.repositories import (
+    changed_encryption,
+    restore_problems,
+    shared_repositories,
+)
 from steward.multigres.resolution.resolve import cell_name
 from steward.multigres.resolution.resolved import ResolvedCluster, SpecProblem, managed_etcds
 
@@ -47,6 +52,8 @@ def validate(spec: MultigresClusterSpec, resolved: ResolvedCluster, accepted: in
         *_invalid_buffering(resolved),
         *_invalid_windows(spec),
         *_invalid_schedules(spec),
+        *shared_repositories(resolved),
+        *restore_problems(spec),
     ]
 
 
@@ -149,6 +156,7 @@ def validate_update(old: ResolvedCluster, new: ResolvedCluster) -> list[SpecProb
         *_changed_etcd_replicas(old, new),
         *_shrunk_volumes(old, new),
         *_changed_storage_classes(old, new),
+        *changed_encryption(old, new),
     ]
 
 

@@ -22,6 +22,7 @@ WARNING_REASONS = frozenset(
         reasons.SETTINGS_REFUSED,
         reasons.SETTINGS_MISSING,
         reasons.PASSWORD_REFUSED,
+        reasons.RESTORE_BLOCKED,
     }
 )
 IDLE_REASONS = frozenset({reasons.PODS_UP_TO_DATE, reasons.REVISION_PENDING, reasons.VOLUMES_AS_ASKED})

@@ -15,6 +15,7 @@ from steward.multigres import reasons
 from steward.multigres.api.backup import Backup
 from steward.multigres.api.shard import ShardStatus
 from steward.multigres.api.unset import or_default
+from steward.multigres.resolution.repositories import is_shared_volume
 from steward.multigres.servers.assessment import (
     RESTARTING,
     WAITING_FOR_DATA,
@@ -62,7 +63,7 @@ class StateTimes(NamedTuple):
 
 ORCHESTRATOR_LOGS = "look at the logs of the multiorch pods"
 SHARED_REPOSITORY = (
-    "servers in several cells need a backup repository that all of them share, such as s3: they start from it"
+    "servers in several cells start from one repository: use s3, or a volume with accessModes [ReadWriteMany]"
 )
 
 
@@ -80,7 +81,7 @@ class ServersSummary(NamedTuple):
 
 def no_primary_cure(backup: Backup, cells: Collection[str]) -> str:
     """What may help a shard whose servers run and elect no primary."""
-    if backup.type != "filesystem" or len(cells) < 2:
+    if backup.type != "filesystem" or len(cells) < 2 or is_shared_volume(backup):
         return ORCHESTRATOR_LOGS
     return f"{ORCHESTRATOR_LOGS}; {SHARED_REPOSITORY}"
 

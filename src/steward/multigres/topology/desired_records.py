@@ -103,10 +103,11 @@ def database_cells(cluster: ResolvedCluster, database: str) -> tuple[str, ...]:
 
 def expected_pods(cluster: ResolvedCluster) -> set[str]:
     """Names of all pods that the pools of the cluster should have, including those that are restarting."""
-    return {pod for located in cluster.shards() for pod in _pods(cluster, located)}
+    return {pod for located in cluster.shards() for pod in shard_pods(cluster, located)}
 
 
-def _pods(cluster: ResolvedCluster, located: LocatedShard) -> Iterable[str]:
+def shard_pods(cluster: ResolvedCluster, located: LocatedShard) -> Iterable[str]:
+    """Names of the pods that the pools of a shard should have."""
     path = resolved_shard_path(cluster, located)
     for name, pool in located.pools.items():
         for cell in or_default(pool.cells, []):

@@ -33,7 +33,7 @@ OWNED_FIELDS: Mapping[str, OwnedFields] = {
     "Cell": dict.fromkeys((1, 2, 3), WHOLE_FIELD),
     "Database": {
         1: WHOLE_FIELD,
-        2: {1: {1: WHOLE_FIELD}, 2: dict.fromkeys((1, 2, 3, 4, 5), WHOLE_FIELD)},
+        2: {1: {1: WHOLE_FIELD}, 2: dict.fromkeys((1, 2, 3, 4, 5), WHOLE_FIELD), 3: WHOLE_FIELD},
         3: WHOLE_FIELD,
         4: dict.fromkeys((1, 3, 4), WHOLE_FIELD),
     },
@@ -123,6 +123,12 @@ def encode_database(database: DatabaseRecord) -> bytes:
 
 
 def _backup_location(backup: Backup) -> list[EncodedField]:
+    # Poolers with this field do not start without a passphrase, instead of making a repository without encryption.
+    required = number_field(3, int(backup.encryption is not UNSET))
+    return [*_repository(backup), *required]
+
+
+def _repository(backup: Backup) -> list[EncodedField]:
     if backup.s3 is UNSET or backup.type != "s3":
         path = "/backups" if backup.filesystem is UNSET else or_default(backup.filesystem.path, "/backups")
         return [message_field(1, text_field(1, path))]

@@ -16,6 +16,7 @@ from steward.kube.objects.kinds import Key
 from steward.multigres import names
 from steward.multigres.objects.multiadmin import HTTP
 from steward.runtime.manager.connect_to import Forward
+from steward.testkit.fake_data_plane.backups.stored import ClusterRepositories, RepositoryStore
 from steward.testkit.fake_data_plane.faults import NO_FAULTS, DataPlaneFault, DataPlaneFaults
 from steward.testkit.fake_data_plane.listener import HOST, Listener
 from steward.testkit.fake_data_plane.multiadmin import Multiadmin
@@ -36,19 +37,22 @@ class PlaneEnvironment(NamedTuple):
     timing: Timing
     clock: Clock
     on_change: Callable[[Key], None]
+    repositories: RepositoryStore
 
 
 class ClusterPlane:
     def __init__(self, key: Key, environment: PlaneEnvironment) -> None:
         file = environment.directory / "shards" / f"{key.namespace}.{key.name}.json"
         self.key = key
-        self.registry = ClusterRegistry(environment.connect, ClusterShards(environment.timing, file))
+        repositories = ClusterRepositories(environment.repositories, f"{key.namespace}/{key.name}")
+        self.registry = ClusterRegistry(
+            environment.connect, ClusterShards(environment.timing, file), repositories
+        )
         self._connect = environment.connect
         self._clock = environment.clock
         self._on_change = environment.on_change
         self._program: DataPlaneProgram | None = None
         self._faults = NO_FAULTS
-        repositories = environment.directory / "repositories" / f"{key.namespace}.{key.name}.json"
         self._multiadmin = Multiadmin(self, environment.clock, repositories)
         self._listener = Listener(self._serve)
 

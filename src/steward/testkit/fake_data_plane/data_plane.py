@@ -33,6 +33,7 @@ from steward.local.programs import binaries
 from steward.local.programs.programs import CONTROL_PLANE
 from steward.local.progress import SilentProgress
 from steward.multigres.topology.protobuf import MalformedRecord
+from steward.testkit.fake_data_plane.backups.stored import RepositoryStore
 from steward.testkit.fake_data_plane.cluster_plane import ClusterPlane, PlaneEnvironment
 from steward.testkit.fake_data_plane.etcd_process import EtcdProcess
 from steward.testkit.fake_data_plane.faults import DataPlaneFault, FaultWord
@@ -99,7 +100,12 @@ class FakeDataPlane:
         self.servers = TopologyServers(await self._create_server(), directory, self._clock)
         undo.push_async_callback(self.servers.stop)
         self._environment = PlaneEnvironment(
-            self.servers.connect, directory, self._settings.timing, self._clock, self._wake
+            self.servers.connect,
+            directory,
+            self._settings.timing,
+            self._clock,
+            self._wake,
+            RepositoryStore(directory / "repositories"),
         )
         client = await connect(
             load_settings(ConfigSource(kubeconfig=str(self._settings.kubeconfig), environ={})),

@@ -29,6 +29,7 @@ class DataPlaneFault(Enum):
     NEVER_STREAMS = "never-streams"  # a standby does not receive the changes of its primary
     QUARANTINED = "quarantined"  # the pooler has given up to start its Postgres
     REPOSITORY_UNREACHABLE = "repository-unreachable"  # backups can be neither made nor listed
+    WRONG_CREDENTIALS = "wrong-credentials"  # the object store denies every request
     REPOSITORY_FULL = "repository-full"  # backups can be listed and not made
     ARCHIVE_FAILS = "archive-fails"  # the WAL that a backup needs is not archived
     BACKUP_FAILS = "backup-fails"  # pgBackRest fails

@@ -9,7 +9,6 @@ from __future__ import annotations
 import re
 from collections.abc import Awaitable, Callable, Mapping
 from datetime import UTC, datetime
-from pathlib import Path
 from typing import Any, NamedTuple, Protocol
 
 import msgspec
@@ -21,6 +20,7 @@ from steward.multigres.topology.protobuf import DecodedMessage, MalformedRecord
 from steward.multigres.topology.store_records import decode_pooler
 from steward.testkit.fake_data_plane import multiadmin_answers as answers
 from steward.testkit.fake_data_plane.backups.multiadmin import BackupCall, MultiadminBackups
+from steward.testkit.fake_data_plane.backups.stored import ClusterRepositories
 from steward.testkit.fake_data_plane.faults import DataPlaneFault
 from steward.testkit.fake_data_plane.multiadmin_answers import Json, MultiadminError, StatusRequest
 from steward.testkit.fake_data_plane.programs import ShardKey
@@ -67,7 +67,9 @@ Route = Callable[[Call], Awaitable[Json]]
 
 
 class Multiadmin:
-    def __init__(self, cluster: ServedCluster, clock: Clock, repositories: Path | None = None) -> None:
+    def __init__(
+        self, cluster: ServedCluster, clock: Clock, repositories: ClusterRepositories | None = None
+    ) -> None:
         self._cluster = cluster
         self.backups = MultiadminBackups(cluster.view, clock, repositories)
         self._clock = clock

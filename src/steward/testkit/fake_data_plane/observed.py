@@ -13,6 +13,7 @@ from steward.multigres import names
 from steward.multigres.names import ShardPath
 from steward.multigres.objects.metadata import CLUSTER_LABEL, TOPO_SERVER_LABEL
 from steward.multigres.objects.multiadmin import COMPONENT as MULTIADMIN
+from steward.multigres.objects.pool import CLAIM
 from steward.testkit.fake_data_plane.fault_table import FaultTable
 from steward.testkit.fake_data_plane.faults import (
     NO_FAULTS,
@@ -37,6 +38,7 @@ class ObservedObjects:
         self._topo_servers = caches.store(rules.topo_server)
         self._topo_servers.add_index(CLUSTER_LABEL, lambda server: [str(key) for key in cluster_of(server)])
         self._shards = caches.store(rules.shard)
+        self._claims = caches.store(rules.claim)
 
     def subscribe(self, on_change: Callable[[ObjectChange[Any]], None]) -> None:
         for store in (self._pods, self._topo_servers, self._shards):
@@ -83,6 +85,7 @@ class ObservedObjects:
             self.cluster_faults(cluster),
             lambda shard: faults_without_server(self._shard_words(cluster, shard)),
             lambda shard, server: self._server_faults(cluster, shard, server),
+            lambda program: self._volume(cluster, program),
         )
 
     def _shard_words(self, cluster: Key, shard: ShardKey) -> frozenset[FaultWord]:
@@ -97,6 +100,11 @@ class ObservedObjects:
         return own | faults_of_server(
             self._shard_words(cluster, shard) | self._cluster_words(cluster), server
         )
+
+    def _volume(self, cluster: Key, program: DataPlaneProgram) -> str:
+        """The uid of the claim with the data of a server: another one is an empty volume."""
+        claim = self._claims.get(Key(cluster.namespace, f"{CLAIM}-{program.service_id}"))
+        return "" if claim is None else claim.metadata.uid
 
     def _may_lead(self, cluster: Key, program: DataPlaneProgram) -> bool:
         name = _shard_object(cluster, program.shard)

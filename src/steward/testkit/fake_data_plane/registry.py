@@ -16,6 +16,7 @@ from steward.etcd.client import EtcdClient
 from steward.etcd.errors import EtcdError
 from steward.multigres.topology.store_records import decode_pooler
 from steward.testkit.fake_data_plane import records
+from steward.testkit.fake_data_plane.backups.stored import ClusterRepositories
 from steward.testkit.fake_data_plane.faults import DataPlaneFault, DataPlaneFaults
 from steward.testkit.fake_data_plane.programs import POOLER, DataPlaneProgram, Instance
 from steward.testkit.fake_data_plane.records import Lifecycle, PoolerStatus
@@ -33,6 +34,7 @@ class ClusterRegistry:
 
     connect: Callable[[tuple[str, ...]], EtcdClient]
     shards: ClusterShards
+    repositories: ClusterRepositories
     _source: DataPlaneProgram | None = None
     """A program that names the topology server, also after the last program has ended."""
     _written: dict[tuple[RecordLocation, str], Instance] = field(default_factory=dict)
@@ -45,7 +47,11 @@ class ClusterRegistry:
             return IDLE_SECONDS
         registered = await self._retire_ended(self._source, cluster.programs)
         ready = [program for program in cluster.programs if _may_register(program, registered)]
-        self.shards.advance(cluster, RegisteredPoolers(ready, registered.poolers(), registered.policies))
+        self.repositories.locate(registered.object_stores)
+        poolers = RegisteredPoolers(
+            ready, registered.poolers(), registered.policies, self.repositories.lineage
+        )
+        self.shards.advance(cluster, poolers)
         writers = [*ready, *self._unready_with_record(cluster.programs, registered)]
         is_written = await self._write(writers, registered)
         await self._write_stale_poolers(ready, cluster.faults, registered)

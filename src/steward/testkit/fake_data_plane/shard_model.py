@@ -7,6 +7,8 @@
 - The first leader is elected when the ready servers meet the durability policy; they are the first cohort.
 - A leader that is lost or has resigned is replaced `failover` seconds later, if enough members of the cohort are ready.
   Otherwise the shard has no primary until members come back.
+- A server with an empty volume restores the newest backup of its repository before it starts, and waits while the
+  repository cannot be read. Only if there is no backup does the first leader begin with data of its own.
 - While the primary takes writes, a server joins the cohort when it streams, and one member at a time is dropped: one
   that was shut down in order or is quarantined, if the others meet the policy. A member that is only away stays.
   Without a record it is dropped after `forget` seconds, if the others could replace the leader without it.
@@ -39,9 +41,11 @@ class Timing(NamedTuple):
     switch: float = 1.0
     forget: float = 4 * 3600.0
     backup: float = 2.0
+    restore: float = 0.0
 
 
 DEFAULT_TIMING = Timing()
+UNREADABLE_REPOSITORY = frozenset({DataPlaneFault.REPOSITORY_UNREACHABLE, DataPlaneFault.WRONG_CREDENTIALS})
 
 
 class PoolerState(Enum):
@@ -58,6 +62,8 @@ class Pooler(NamedTuple):
     state: PoolerState
     may_lead: bool = True
     faults: DataPlaneFaults = NO_FAULTS
+    volume: str = ""
+    """The uid of its volume claim; "" if it is unknown."""
 
 
 class Start(NamedTuple):
@@ -77,6 +83,10 @@ class ShardState(NamedTuple):
     missing: Mapping[ServerId, float] = {}
     known_rules: Mapping[ServerId, ShardRule] = {}
     """The last rule that each server has received."""
+    data: Mapping[ServerId, str] = {}
+    """The volumes with a data directory."""
+    lineage: str = ""
+    """Which data the shard has: named after the pod that made it."""
 
 
 class ShardView(NamedTuple):
@@ -87,6 +97,8 @@ class ShardView(NamedTuple):
     faults: DataPlaneFaults
     now: float
     timing: Timing
+    restorable: str = ""
+    """The lineage of the newest backup in the repository; "" if it has none."""
 
     @property
     def primary(self) -> ServerId | None:
@@ -160,19 +172,21 @@ def advance(view: ShardView, policy: DurabilityPolicy) -> ShardState:
 
 
 def _with_starts(view: ShardView) -> ShardState:
-    starts = {
-        pooler.id: _start(pooler, view.state.starts.get(pooler.id), view.now)
-        for pooler in view.poolers.values()
-        if pooler.state is PoolerState.RUNNING
-    }
-    return view.state._replace(starts=starts)
+    running = [pooler for pooler in view.poolers.values() if pooler.state is PoolerState.RUNNING]
+    starts = {pooler.id: _start(view, pooler) for pooler in running}
+    restored = {pooler.id: pooler.volume for pooler in running if starts[pooler.id].at != math.inf}
+    return view.state._replace(starts=starts, data={**view.state.data, **restored})
 
 
-def _start(pooler: Pooler, before: Start | None, now: float) -> Start:
+def _start(view: ShardView, pooler: Pooler) -> Start:
+    before, is_empty = view.state.starts.get(pooler.id), pooler.volume != view.state.data.get(pooler.id, "")
     if _cannot_run(pooler) or DataPlaneFault.SLOW_POSTGRES in pooler.faults:
         return Start(pooler.uid, math.inf)
-    is_same = before is not None and before.uid == pooler.uid and before.at != math.inf
-    return before if before is not None and is_same else Start(pooler.uid, now)
+    if is_empty and view.faults & UNREADABLE_REPOSITORY:
+        return Start(pooler.uid, math.inf)
+    if before is not None and before.uid == pooler.uid and before.at != math.inf and not is_empty:
+        return before
+    return Start(pooler.uid, view.now + view.timing.restore if is_empty else view.now)
 
 
 def _without_lost_leader(view: ShardView) -> ShardState:
@@ -193,7 +207,8 @@ def _with_leader(view: ShardView, policy: DurabilityPolicy) -> ShardState:
         if not policy.is_met_by(ready):
             return state
         leader = _choose_leader(view, ready)
-        return _led(view, ShardRule(1, 0, leader, ready, policy))
+        lineage = view.restorable or view.poolers[leader].uid
+        return _led(view, ShardRule(1, 0, leader, ready, policy))._replace(lineage=lineage)
     if view.now - state.since < view.timing.failover or not has_quorum(state.rule, ready):
         return state
     return _led(view, state.rule.elect(_choose_leader(view, ready & state.rule.cohort)))

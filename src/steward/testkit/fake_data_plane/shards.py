@@ -45,6 +45,7 @@ class ClusterState(NamedTuple):
     faults: DataPlaneFaults = NO_FAULTS
     shard_faults: Callable[[ShardKey], DataPlaneFaults] = lambda shard: NO_FAULTS
     server_faults: Callable[[ShardKey, str], DataPlaneFaults] = lambda shard, server: NO_FAULTS
+    volume: Callable[[DataPlaneProgram], str] = lambda program: ""
 
 
 class RegisteredPoolers(NamedTuple):
@@ -53,6 +54,8 @@ class RegisteredPoolers(NamedTuple):
     running: Sequence[DataPlaneProgram]
     records: Sequence[PoolerRecord]
     policies: Mapping[str, DurabilityPolicy]
+    restorable: Callable[[ShardKey], str] = lambda shard: ""
+    """The lineage of the newest backup of a shard."""
 
 
 class KeptShard(msgspec.Struct, frozen=True):
@@ -61,6 +64,7 @@ class KeptShard(msgspec.Struct, frozen=True):
     key: ShardKey
     rule: ShardRule
     leads: str
+    lineage: str = ""
 
 
 @dataclass
@@ -79,8 +83,7 @@ class ClusterShards:
         if not self._is_loaded:
             self._load(poolers, cluster)
         self.views = {
-            shard: self._advanced(shard, found, cluster, registered.policies)
-            for shard, found in poolers.items()
+            shard: self._advanced(shard, found, cluster, registered) for shard, found in poolers.items()
         }
         self.save()
 
@@ -89,13 +92,15 @@ class ClusterShards:
         shard: ShardKey,
         poolers: Mapping[ServerId, Pooler],
         cluster: ClusterState,
-        policies: Mapping[str, DurabilityPolicy],
+        registered: RegisteredPoolers,
     ) -> ShardView:
         before = self.views.get(shard)
         faults = cluster.faults | cluster.shard_faults(shard)
         state = ShardState() if before is None else before.state
-        view = ShardView(state, poolers, faults, cluster.now, self.timing)
-        return view._replace(state=advance(view, policies.get(shard.database, DurabilityPolicy())))
+        restorable = registered.restorable(shard)
+        view = ShardView(state, poolers, faults, cluster.now, self.timing, restorable)
+        policy = registered.policies.get(shard.database, DurabilityPolicy())
+        return view._replace(state=advance(view, policy))
 
     def view_of(self, server: ServerId) -> ShardView | None:
         return next((view for view in self.views.values() if server in view.poolers), None)
@@ -122,7 +127,7 @@ class ClusterShards:
 
     def save(self) -> None:
         kept = tuple(
-            KeptShard(key, view.state.rule, view.state.leading)
+            KeptShard(key, view.state.rule, view.state.leading, view.state.lineage)
             for key, view in sorted(self.views.items())
             if view.state.rule is not None
         )
@@ -141,7 +146,10 @@ class ClusterShards:
             found = poolers.get(kept.key, {})
             starts = {server: Start(pooler.uid, LONG_AGO) for server, pooler in found.items()}
             known = dict.fromkeys(found, kept.rule)
-            state = ShardState(kept.rule, kept.leads, cluster.now, starts, known_rules=known)
+            data = {server: pooler.volume for server, pooler in found.items()}
+            state = ShardState(
+                kept.rule, kept.leads, cluster.now, starts, {}, known, data, lineage=kept.lineage
+            )
             # Streaming since long ago, too.
             state = state._replace(since=LONG_AGO) if kept.leads else state
             self.views[kept.key] = ShardView(state, found, NO_FAULTS, cluster.now, self.timing)
@@ -174,6 +182,7 @@ def _poolers_by_shard(
             PoolerState.RUNNING,
             cluster.may_lead(program),
             cluster.server_faults(program.shard, program.service_id),
+            cluster.volume(program),
         )
     return dict(found)
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
 from typing import NamedTuple
 
 from steward.etcd.answers import KeyValue
@@ -30,6 +31,8 @@ class TopologyRecords(NamedTuple):
     cells: dict[str, CellRecord]
     policies: dict[str, DurabilityPolicy]
     stored: dict[RecordLocation, dict[str, KeyValue]]
+    object_stores: Mapping[str, str] = MappingProxyType({})
+    """The backup repositories of databases, if they are in object stores."""
 
     def location(self, cell: str) -> RecordLocation:
         return RecordLocation(self.cells[cell].addresses, self.cells[cell].root)
@@ -65,12 +68,14 @@ async def read_topology(connect: Connect, program: DataPlaneProgram) -> Topology
             if key.endswith("/Cell") and (record := decode_cell(value.value))
         }
         listed = await etcd.list(f"{root}/databases/")
-    policies = {
-        key.split("/")[-2]: _policy(value.value) for key, value in listed.items() if key.endswith("/Database")
+    databases = {
+        key.split("/")[-2]: value.value for key, value in listed.items() if key.endswith("/Database")
     }
+    policies = {name: _policy(value) for name, value in databases.items()}
+    object_stores = {name: found for name, value in databases.items() if (found := _object_store(value))}
     locations = {RecordLocation(cell.addresses, cell.root) for cell in cells.values()}
     stored = {location: await _read_records(connect, location) for location in sorted(locations)}
-    return TopologyRecords(cells, policies, stored)
+    return TopologyRecords(cells, policies, stored, object_stores)
 
 
 async def _read_records(connect: Connect, location: RecordLocation) -> dict[str, KeyValue]:
@@ -82,3 +87,10 @@ async def _read_records(connect: Connect, location: RecordLocation) -> dict[str,
 def _policy(database: bytes) -> DurabilityPolicy:
     policy = DecodedMessage.decode(database).message(4)
     return DurabilityPolicy(policy.number(4) or 2, policy.number(3) == MULTI_CELL)
+
+
+def _object_store(database: bytes) -> str:
+    """Where poolers have their repository; "" for a volume. Nothing in it names the cluster or the database."""
+    s3 = DecodedMessage.decode(database).message(2).message(2)
+    bucket = s3.text(1)
+    return f"s3://{s3.text(3)}/{bucket}/{s3.text(4).strip('/')}" if bucket else ""

@@ -6,7 +6,7 @@ from msgspec import Struct
 
 from steward.kube.cache.rules import EVERY_NAMESPACE, CacheRule
 from steward.kube.objects import kinds
-from steward.kube.objects.meta import ObjectMeta
+from steward.kube.objects.meta import Metadata, ObjectMeta
 from steward.multigres.cache_rules import MANAGED_SELECTOR, SHARD, TOPO_SERVER
 from steward.multigres.objects.metadata import COMPONENT_LABEL
 
@@ -79,4 +79,7 @@ class FakeDataPlaneCacheRules:
         everywhere = namespaces or (EVERY_NAMESPACE,)
         self.pod = CacheRule(kinds.POD, PodView, dict.fromkeys(everywhere, MANAGED_SELECTOR))
         self.topo_server = CacheRule(TOPO_SERVER, TopoServerView, dict.fromkeys(everywhere, ""))
+        self.claim = CacheRule(
+            kinds.PERSISTENT_VOLUME_CLAIM, Metadata, dict.fromkeys(everywhere, MANAGED_SELECTOR)
+        )
         self.shard = CacheRule(SHARD, ShardView, dict.fromkeys(everywhere, ""))

@@ -189,9 +189,9 @@ async def test_killed_server_fails_the_backup(simulated: SimulatedBackups) -> No
 async def test_connection_to_a_replaced_pod_is_no_failure(simulated: SimulatedBackups) -> None:
     simulated.create()
     await simulated.reconcile()
-    repository = simulated.multiadmin_backups._repositories[DATA_PLANE_SHARD]
+    repository = simulated.multiadmin_backups._repositories.get(DATA_PLANE_SHARD)
     aborted = abort_backup(repository, "pooler backup failed: connect: no route to host")
-    simulated.multiadmin_backups._repositories[DATA_PLANE_SHARD] = aborted
+    simulated.multiadmin_backups._repositories.replace(DATA_PLANE_SHARD, aborted)
     assert await simulated.reconcile() == 5
     assert simulated.status().phase == "Pending"
     await simulated.run(lambda: simulated.status().phase == "Completed")

@@ -179,3 +179,79 @@ async def test_shard_that_does_not_serve_is_left_alone() -> None:
     simulated.shards[SHARD] = type(view)(view.metadata, view.spec)
     assert await simulated.reconcile() is None
     assert simulated.lists == 0
+
+
+def restored(age: float) -> SimulatedBackups:
+    """A shard of a cluster with `restore`; the first backup of its repository is so many seconds older than it."""
+    simulated = SimulatedBackups(Backup(type="filesystem"))
+    assert simulated.repository
+    simulated.clock.time += age
+    simulated.create_again(restore={"from": {"filesystem": {}}})
+    return simulated
+
+
+async def test_restored_shard_names_the_backup_that_it_was_restored_from() -> None:
+    simulated = restored(age=HOUR)
+    await simulated.reconcile()
+    assert simulated.shard_backup.restored_from == simulated.repository[0].label
+    assert [each.reason for each in simulated.cluster_conditions][1:] == [reasons.RESTORED]
+
+
+async def test_restored_shard_without_a_backup_is_reported_as_empty() -> None:
+    simulated = restored(age=-HOUR)
+    await simulated.reconcile()
+    assert simulated.shard_backup.restored_from == ""
+    assert [each.reason for each in simulated.cluster_conditions][1:] == [reasons.REPOSITORY_EMPTY]
+
+
+async def test_source_of_a_restored_shard_stays_known_when_it_expires() -> None:
+    simulated = restored(age=HOUR)
+    await simulated.reconcile()
+    source = simulated.shard_backup.restored_from
+    simulated.set_retention(BackupRetention(full_count=1))
+    simulated.create("full")
+    await simulated.run(lambda: simulated.status("full").phase == "Completed")
+    await simulated.run_for(HOUR)
+    assert source not in [each.label for each in simulated.repository]
+    assert simulated.shard_backup.restored_from == source
+
+
+async def test_cluster_without_restore_says_nothing_about_it() -> None:
+    simulated = scheduled()
+    await simulated.reconcile()
+    assert [each.type for each in simulated.cluster_conditions] == ["BackupHealthy"]
+
+
+@pytest.mark.parametrize(
+    "seconds", [-3 * HOUR, -30 * DAY, 30 * DAY], ids=["hours back", "days back", "ahead"]
+)
+async def test_clock_that_jumps_makes_at_most_one_backup_more(seconds: float) -> None:
+    simulated = scheduled()
+    await simulated.run_for(DAY)
+    before = len(simulated.repository)
+    simulated.clock.time += seconds
+    await simulated.run_for(HOUR)
+    assert len(simulated.repository) - before <= 1
+    assert simulated.health[0] == "True"
+
+
+async def test_clock_that_was_ahead_does_not_end_the_schedule() -> None:
+    simulated = scheduled()
+    simulated.clock.time += 30 * DAY
+    await simulated.run_for(HOUR)
+    simulated.clock.time -= 30 * DAY
+    made = len(simulated.repository)
+    await simulated.run_for(3 * DAY)
+    assert len(simulated.repository) == made + 3
+
+
+async def test_wrong_credentials_are_an_unreachable_repository_and_recover() -> None:
+    simulated = scheduled()
+    await simulated.reconcile()
+    simulated.data_plane_shard.faults = frozenset({DataPlaneFault.WRONG_CREDENTIALS})
+    await simulated.run_for(DAY)
+    assert simulated.health == ("False", reasons.REPOSITORY_UNREACHABLE)
+    assert simulated.scheduled() == []
+    simulated.data_plane_shard.faults = frozenset()
+    await simulated.run_for(HOUR)
+    assert (simulated.health, len(simulated.scheduled())) == (("True", reasons.BACKED_UP), 1)

@@ -7,6 +7,7 @@ from typing import Any
 import aiohttp
 import pytest
 
+from steward.testkit.fake_data_plane.backups.stored import ClusterRepositories, RepositoryStore
 from steward.testkit.fake_data_plane.faults import DataPlaneFault
 from steward.testkit.fake_data_plane.listener import Listener
 from steward.testkit.fake_data_plane.multiadmin import Multiadmin
@@ -32,7 +33,7 @@ def clock() -> WallClock:
 
 @pytest.fixture
 def multiadmin(shard: FakeShard, clock: WallClock, tmp_path: Path) -> Multiadmin:
-    return Multiadmin(FakeCluster(shard), clock, tmp_path / "repository.json")
+    return Multiadmin(FakeCluster(shard), clock, ClusterRepositories(RepositoryStore(tmp_path), "ns/shop"))
 
 
 @pytest.fixture
@@ -149,7 +150,9 @@ async def test_repository_outlives_its_cluster(
     http: aiohttp.ClientSession, shard: FakeShard, tmp_path: Path
 ) -> None:
     await ids(http)
-    again = Multiadmin(FakeCluster(shard), WallClock(), tmp_path / "repository.json")
+    again = Multiadmin(
+        FakeCluster(shard), WallClock(), ClusterRepositories(RepositoryStore(tmp_path), "ns/shop")
+    )
     listener = Listener(again.serve)
     await listener.listen()
     async with aiohttp.ClientSession(f"http://127.0.0.1:{listener.port}") as session:

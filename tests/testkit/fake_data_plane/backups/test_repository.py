@@ -19,7 +19,7 @@ FIRST = "20260821-120000F"
 
 
 def first() -> Repository:
-    return module.with_first_backup(Repository(), PG0, NOON)
+    return module.with_first_backup(Repository(), PG0, "data", NOON)
 
 
 def running(backup_type: str = "incr", job: str = "job-1", start: float = NOON + 60) -> RunningBackup:

@@ -4,6 +4,8 @@ Its keys are Shards, not MultigresBackups: the data plane makes one backup of a 
 time has a key. A MultigresBackup of a shard that does not exist has the key that the Shard would have.
 """
 
+from msgspec.structs import replace
+
 from steward.kube.bounded_cache import LruCache
 from steward.kube.objects.kinds import Key, Ref
 from steward.kube.objects.meta import key_of
@@ -24,6 +26,8 @@ from steward.multigres.controllers.backups.data_plane import (
 from steward.multigres.controllers.backups.maintenance import MaintenanceRequests
 from steward.multigres.controllers.backups.repositories import Repositories, RestingShard, is_available
 from steward.multigres.controllers.common.context import MultigresContext
+from steward.multigres.resolution import defaults
+from steward.multigres.resolution.repositories import describe_repository
 from steward.multigres.views import MultigresBackupView, ShardView
 from steward.runtime.controller.controller import Controller
 from steward.runtime.controller.predicates import any_of, own_spec, selected_fields
@@ -93,6 +97,7 @@ class BackupReconciler:
             decision = await self._follow(backup)
         else:
             decision = await self._request(shard, backup)
+        decision = _with_repository(decision, shard)
         await self._record(backup, decision)
         return decision
 
@@ -136,6 +141,13 @@ class BackupReconciler:
 
 def shard_key(backup: MultigresBackupView) -> Key:
     return Key(backup.metadata.namespace, names.shard(backup_path(backup)))
+
+
+def _with_repository(decision: Decision, shard: ShardView) -> Decision:
+    if decision.status.phase != progress.COMPLETED:
+        return decision
+    repository = describe_repository(or_default(shard.spec.backup, defaults.BACKUP))
+    return decision._replace(status=replace(decision.status, repository=repository))
 
 
 def _request_id(backup: MultigresBackupView, status: MultigresBackupStatus) -> str:

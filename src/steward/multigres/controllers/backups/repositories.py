@@ -15,19 +15,19 @@ from steward.kube.objects.meta import key_of
 from steward.kube.objects.timestamps import from_timestamp
 from steward.multigres import reasons
 from steward.multigres.api.backup import Backup
+from steward.multigres.api.scalars import UNSET
 from steward.multigres.api.shard import ShardBackupStatus
 from steward.multigres.api.unset import or_default
 from steward.multigres.backups.health import (
     BackupFacts,
-    BackupHealth,
     Verification,
     assess_backups,
     backup_status,
-    cluster_health,
     last_failure,
     stale_time,
 )
 from steward.multigres.backups.repository import RepositoryListing, newest_complete
+from steward.multigres.backups.restore import restored_backup
 from steward.multigres.backups.retention import expiry_options, pruned_backups
 from steward.multigres.backups.schedule import (
     ScheduledShard,
@@ -36,12 +36,12 @@ from steward.multigres.backups.schedule import (
     scheduled_manifest,
     start_delay,
 )
-from steward.multigres.cache_rules import BACKUP, CLUSTER, SHARD
+from steward.multigres.cache_rules import BACKUP, SHARD
+from steward.multigres.controllers.backups.cluster_report import ClusterReport
 from steward.multigres.controllers.backups.data_plane import backups_of, list_repository
 from steward.multigres.controllers.backups.maintenance import MaintenanceRequest, MaintenanceRequests
 from steward.multigres.controllers.common.context import MultigresContext
 from steward.multigres.controllers.common.status_contributions import BACKUPS, StatusContribution
-from steward.multigres.objects.metadata import CLUSTER_LABEL
 from steward.multigres.objects.shard_inputs import shard_path
 from steward.multigres.resolution import defaults
 from steward.multigres.resolution.backup_schedule import schedule_problems, verify_line
@@ -82,7 +82,7 @@ class Repositories:
     def __init__(self, context: MultigresContext, requests: MaintenanceRequests) -> None:
         self.context = context
         self.requests = requests
-        self.shards = context.store(context.rules.shard)
+        self.clusters = ClusterReport(context)
         self._listed: dict[Key, _Listed] = {}
 
     def forget(self, shard: Key) -> None:
@@ -136,7 +136,7 @@ class Repositories:
 
     def _scheduled_shard(self, shard: RestingShard) -> ScheduledShard:
         path, meta = shard_path(shard.view), shard.view.metadata
-        others = [each.metadata.name for each in self._shards_of_cluster(shard)]
+        others = [each.metadata.name for each in self.clusters.shards_beside(shard.view)]
         created = from_timestamp(meta.creation_timestamp or "1970-01-01T00:00:00Z")
         return ScheduledShard(path, meta.namespace, created, start_delay(meta.name, others))
 
@@ -171,7 +171,10 @@ class Repositories:
         return Verification(or_default(written.verified_at, ""), or_default(written.verification_error, ""))
 
     def _contribute(self, shard: RestingShard, listing: RepositoryListing, now: float) -> None:
-        facts = BackupFacts(shard.backup, listing, last_failure(shard.backups), self._verification(shard))
+        restored = self._restored_from(shard, listing)
+        facts = BackupFacts(
+            shard.backup, listing, last_failure(shard.backups), self._verification(shard), restored
+        )
         health = assess_backups(facts, now)
         condition = Condition(BACKUP_HEALTHY, *health, shard.view.metadata.generation)
         previous = or_default(shard.view.status.backup, ShardBackupStatus())
@@ -179,21 +182,16 @@ class Repositories:
         fields = msgspec.to_builtins(backup_status(previous, facts, upcoming))
         contribution = StatusContribution((condition,), {"backup": fields})
         self.context.contributions.set(Ref(SHARD, shard.key), BACKUPS, contribution)
-        self._contribute_to_cluster(shard, health)
+        self.clusters.contribute(shard.view, health, restored)
 
-    def _contribute_to_cluster(self, shard: RestingShard, health: BackupHealth) -> None:
-        """Other shards have what their status says: after a restart, too."""
-        known = {each.metadata.name: written_health(each) for each in self._shards_of_cluster(shard)}
-        shards = {name: found for name, found in known.items() if found is not None}
-        overall = cluster_health({**shards, shard.key.name: health})
-        cluster = Ref(CLUSTER, Key(shard.key.namespace, shard_path(shard.view).cluster))
-        contribution = StatusContribution((Condition(BACKUP_HEALTHY, *overall),), {})
-        self.context.contributions.set(cluster, BACKUPS, contribution)
-
-    def _shards_of_cluster(self, shard: RestingShard) -> list[ShardView]:
-        cluster = shard_path(shard.view).cluster
-        found = self.shards.list(shard.key.namespace)
-        return [each for each in found if each.metadata.labels.get(CLUSTER_LABEL) == cluster]
+    def _restored_from(self, shard: RestingShard, listing: RepositoryListing) -> str | None:
+        """Found once, when the shard serves for the first time: the backup may expire later."""
+        written = or_default(shard.view.status.backup, ShardBackupStatus()).restored_from
+        if written is not UNSET:
+            return written
+        if listing.error or not self.clusters.is_restored(shard.view):
+            return None
+        return restored_backup(listing, self._scheduled_shard(shard).created_at)
 
     def _pause(self, shard: RestingShard, listing: RepositoryListing, now: float) -> float:
         if listing.error:
@@ -206,12 +204,6 @@ class Repositories:
             now + REST_SECONDS,
         )
         return max(SHORTEST_SECONDS, min(each for each in times if each is not None and each > now) - now)
-
-
-def written_health(shard: ShardView) -> BackupHealth | None:
-    conditions = or_default(shard.status.conditions, [])
-    found = next((each for each in conditions if each.type == BACKUP_HEALTHY), None)
-    return None if found is None else BackupHealth(found.status, found.reason, found.message)
 
 
 def is_available(shard: ShardView) -> bool:

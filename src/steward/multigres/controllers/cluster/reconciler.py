@@ -27,6 +27,7 @@ from steward.multigres.controllers.cluster.registration_state import (
     not_yet_registered,
     was_never_registered,
 )
+from steward.multigres.controllers.cluster.restore import RestoreGuard, restore_conditions, restore_requeue
 from steward.multigres.controllers.cluster.summaries import (
     ClusterSummaries,
     live_component,
@@ -107,6 +108,7 @@ class ClusterReconciler:
         self.references = ExternalReferences(context)
         self.passwords = PasswordRotation(context, self.references)
         self.hibernation = Hibernation(context)
+        self.restores = RestoreGuard(context)
         self.summaries = ClusterSummaries(context)
         self.servers = context.store(rules.topo_server)
         self.cells = context.store(rules.cell)
@@ -186,6 +188,7 @@ class ClusterReconciler:
         spec = spec._replace(password=await self.passwords.decide(cluster, spec.spec))
         desired = await self._desired(cluster, spec)
         stall = foreign_stall(await self.context.foreign_objects.find(desired))
+        stall = stall or await self.restores.stall(cluster, spec.spec, resolved)
         spec = spec._replace(terminating=tuple(self.context.children.terminating(desired)))
         cluster = await self._write_initial_status(cluster, spec, stall)
         plan = () if stall else self._plan(cluster, desired)
@@ -267,9 +270,14 @@ class ClusterReconciler:
         updates = () if spec.decision is None else update_steps(cluster, spec.decision, now)
         again = () if spec.resolved is None else self.references.requeue_steps(spec.spec, spec.resolved)
         operator = operator_updates.report_steps(cluster, spec)
-        notices = (*pause_conditions(cluster), *spec.password.conditions(cluster.metadata.generation))
+        notices = (
+            *pause_conditions(cluster),
+            *spec.password.conditions(cluster.metadata.generation),
+            *restore_conditions(cluster, spec.spec, stall),
+        )
         events = condition_events(ref, cluster.status.conditions, notices)
-        steps = (*updates, *report, *operator, *events, *again, *spec.password.requeue_steps())
+        again = (*again, *spec.password.requeue_steps(), *restore_requeue(stall))
+        steps = (*updates, *report, *operator, *events, *again)
         return (await self.context.executor.execute(steps, ref)).result
 
     def _status(self, cluster: ClusterView, spec: ResolvedSpec, stall: Stall | None) -> Manifest:
@@ -288,6 +296,7 @@ class ClusterReconciler:
             *not_yet_registered(cluster, resolved),
             *pause_conditions(cluster),
             *spec.password.conditions(meta.generation),
+            *restore_conditions(cluster, spec.spec, stall),
         )
         components = [
             *spec.terminating,

@@ -33,6 +33,7 @@ from steward.multigres.objects.metadata import (
     COMPONENT_LABEL,
     FINALIZER,
 )
+from steward.multigres.objects.repository_claims import repository_claim_names
 from steward.multigres.objects.shard_inputs import copies_postgres_config, shard_inputs
 from steward.multigres.objects.tree import shard_objects
 from steward.multigres.rollout.claim_retention import GRACE
@@ -172,7 +173,8 @@ class ShardReconciler:
         return await self.deletion.graceful_deletion.execute(plan, ref)
 
     def _desired(self, ref: Ref, shard: ShardView, config: ConfigDecision) -> list[Manifest]:
-        inputs = shard_inputs(shard, self._config_digest(shard, config), config.text)
+        claims = repository_claim_names(claim.metadata for claim in self._claims(ref))
+        inputs = shard_inputs(shard, self._config_digest(shard, config), config.text, claims)
         return self.context.manifests.get_or_build(ref, inputs, lambda: shard_objects(inputs))
 
     async def _report_foreign(

@@ -6,18 +6,17 @@ from typing import Any
 
 from msgspec import UNSET
 
-from steward.multigres.api.backup import Backup
 from steward.multigres.api.cluster import MultigresClusterSpec, ShardEntry
 from steward.multigres.api.unset import or_default
 from steward.multigres.resolution import defaults
 from steward.multigres.resolution.bounded_lists import first_texts
 from steward.multigres.resolution.durability import REQUIRED, counts_cells, server_count
+from steward.multigres.resolution.repositories import READ_WRITE_MANY, is_shared_volume
 from steward.multigres.resolution.resolved import LocatedShard, ResolvedCluster, managed_etcds
 from steward.multigres.resolution.warnings.retention import retention_warnings
 from steward.multigres.resolution.warnings.templates import deprecated_pool_fields
 
 UPSTREAM_IMAGES = "ghcr.io/multigres/"
-READ_WRITE_MANY = "ReadWriteMany"
 READ_ONLY = "readOnly"
 
 
@@ -118,14 +117,16 @@ def _cells(located: LocatedShard) -> set[str]:
 def _filesystem_backups(resolved: ResolvedCluster) -> Iterator[str]:
     for located in resolved.shards():
         backup = or_default(located.shard.backup, defaults.BACKUP)
-        if backup.type != "filesystem":
+        # The built-in repository is nobody's choice: the Shard reports what it cannot do.
+        if backup.type != "filesystem" or backup.filesystem == defaults.BACKUP.filesystem:
             continue
-        if len(_cells(located)) > 1:
+        is_shared = is_shared_volume(backup)
+        if len(_cells(located)) > 1 and not is_shared:
             yield (
                 f"{located}: a filesystem repository stays in its cell, and servers that start from different "
-                "repositories never elect a primary; use s3 for a shard in several cells"
+                "repositories never elect a primary; give the volume accessModes: [ReadWriteMany], or use s3"
             )
-        if _most_servers_in_a_cell(located) > 1 and READ_WRITE_MANY not in _access_modes(backup):
+        if _most_servers_in_a_cell(located) > 1 and not is_shared:
             yield f"{located}: several servers share a backup volume; it needs accessModes: [{READ_WRITE_MANY}]"
 
 
@@ -136,12 +137,6 @@ def _most_servers_in_a_cell(located: LocatedShard) -> int:
         for cell in or_default(pool.cells, []):
             servers[cell] += or_default(pool.replicas_per_cell, 0)
     return max(servers.values(), default=0)
-
-
-def _access_modes(backup: Backup) -> list[str]:
-    if backup.filesystem is UNSET or backup.filesystem.storage is UNSET:
-        return []
-    return or_default(backup.filesystem.storage.access_modes, [])
 
 
 def _unsupported_sharding(resolved: ResolvedCluster) -> Iterator[str]:

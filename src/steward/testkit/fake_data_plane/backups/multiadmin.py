@@ -1,33 +1,23 @@
-"""The routes of multiadmin about backups, over the repositories of a cluster.
-
-The repositories are kept in a file, which stays when the cluster is deleted: a cluster that is created again with the
-same name finds its backups, as with a bucket or a retained volume.
-"""
+"""The routes of multiadmin about backups, over the repositories of a cluster."""
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Callable, Iterable, Mapping
-from pathlib import Path
 from typing import Any, NamedTuple
 
-import msgspec
-
 from steward.kube.clock import Clock
-from steward.local.state import replace_file
 from steward.multigres.topology.store_records import SHUTDOWN
 from steward.testkit.fake_data_plane import multiadmin_answers as answers
 from steward.testkit.fake_data_plane.backups import repository as repositories
 from steward.testkit.fake_data_plane.backups.answers import backup_json, finished_job_json, job_json
-from steward.testkit.fake_data_plane.backups.repository import FakeBackup, Repository, RunningBackup
+from steward.testkit.fake_data_plane.backups.repository import Repository, RunningBackup
+from steward.testkit.fake_data_plane.backups.stored import ClusterRepositories, RepositoryStore
 from steward.testkit.fake_data_plane.faults import DataPlaneFault, DataPlaneFaults
 from steward.testkit.fake_data_plane.multiadmin_answers import Json, MultiadminError
 from steward.testkit.fake_data_plane.programs import ShardKey
 from steward.testkit.fake_data_plane.rule import ServerId
-from steward.testkit.fake_data_plane.shard_model import PoolerState, ShardView
+from steward.testkit.fake_data_plane.shard_model import UNREADABLE_REPOSITORY, PoolerState, ShardView
 from steward.testkit.fake_data_plane.topology_reader import TopologyRecords
-
-log = logging.getLogger(__name__)
 
 TYPES = {
     "full": repositories.FULL,
@@ -47,17 +37,15 @@ class BackupCall(NamedTuple):
 
 
 class MultiadminBackups:
-    def __init__(self, view: View, clock: Clock, file: Path | None = None) -> None:
+    def __init__(self, view: View, clock: Clock, repositories: ClusterRepositories | None = None) -> None:
         self._view = view
         self._clock = clock
-        self._file = file
-        self._repositories = _read(file)
-        self._saved = dict(self._repositories)
+        self._repositories = repositories or ClusterRepositories(RepositoryStore(), "")
 
     def forget_jobs(self) -> None:
         """multiadmin has ended."""
-        for shard in self._repositories:
-            self._replace(shard, repositories.forget_jobs(self._advanced(shard)))
+        for shard in self._repositories.shards():
+            self._repositories.replace(shard, repositories.forget_jobs(self._advanced(shard)))
 
     def start(self, call: BackupCall) -> Json:
         server = _standby(call, answers.FAILED_PRECONDITION, "failed to find pooler")
@@ -66,12 +54,13 @@ class MultiadminBackups:
         assert view is not None
         pooler, now = view.poolers.get(server), self._clock.now()
         job = repositories.job_id(server, now)
-        started = RunningBackup(job, kind or "", server, "" if pooler is None else pooler.uid, now)
+        pod = "" if pooler is None else pooler.uid
+        started = RunningBackup(job, kind or "", server, pod, now, view.state.lineage)
         repository = repositories.start_backup(self._advanced(call.shard), started)
         if kind is None:
             error = f"pooler backup failed: invalid backup type '{call.fields.get('type', '')}'"
             repository = repositories.abort_backup(repository, error)
-        self._replace(call.shard, repository)
+        self._repositories.replace(call.shard, repository)
         return {"jobId": job}
 
     def job(self, job: str, call: BackupCall) -> Json:
@@ -109,7 +98,7 @@ class MultiadminBackups:
         self._require_repository(call, "failed to expire backups")
         before = self._advanced(call.shard)
         after = _expired(before, call.fields.get("overrides") or {}, self._clock.now())
-        self._replace(call.shard, after)
+        self._repositories.replace(call.shard, after)
         kept = {backup.label for backup in after.backups}
         return answers.without_zeros(
             {"expiredBackupIds": [each.label for each in before.backups if each.label not in kept]}
@@ -126,37 +115,27 @@ class MultiadminBackups:
             raise MultiadminError(answers.INTERNAL, f"{action}: pgbackrest repo 1 status: other")
 
     def _is_unreachable(self, shard: ShardKey) -> bool:
-        return DataPlaneFault.REPOSITORY_UNREACHABLE in self._faults(shard)
+        return bool(self._faults(shard) & UNREADABLE_REPOSITORY)
 
     def _faults(self, shard: ShardKey) -> DataPlaneFaults:
         view = self._view(shard)
         return frozenset() if view is None else view.faults
 
     def _all_advanced(self) -> Iterable[Repository]:
-        return [self._advanced(shard) for shard in list(self._repositories)]
+        return [self._advanced(shard) for shard in self._repositories.shards()]
 
     def _advanced(self, shard: ShardKey) -> Repository:
-        repository, view, now = (
-            self._repositories.get(shard, Repository()),
-            self._view(shard),
-            self._clock.now(),
-        )
+        repository, view, now = self._repositories.get(shard), self._view(shard), self._clock.now()
         if view is not None:
             rule, error = view.state.rule, repositories.failure(view.faults)
             if not repository.backups and rule is not None and not error:
-                repository = repositories.with_first_backup(repository, rule.leader, now)
+                lineage = view.state.lineage
+                repository = repositories.with_first_backup(repository, rule.leader, lineage, now)
             repository = repositories.advance_backups(
                 repository, view.faults, lambda server, pod: _runs(view, server, pod), now, view.timing.backup
             )
-        self._replace(shard, repository)
+        self._repositories.replace(shard, repository)
         return repository
-
-    def _replace(self, shard: ShardKey, repository: Repository) -> None:
-        self._repositories[shard] = repository
-        if self._file is not None and self._saved.get(shard, Repository()).backups != repository.backups:
-            kept = [(key, each.backups) for key, each in sorted(self._repositories.items())]
-            replace_file(self._file, msgspec.json.encode(kept).decode())
-            self._saved[shard] = repository
 
 
 def _standby(call: BackupCall, code: int, action: str) -> ServerId:
@@ -184,14 +163,3 @@ def _expired(repository: Repository, options: Mapping[str, str], now: float) -> 
     if number and options.get("repo1-retention-full-type") == "time":
         return repositories.expire_before(repository, now - number * DAY_SECONDS)
     return repositories.expire(repository, number) if number else repository
-
-
-def _read(file: Path | None) -> dict[ShardKey, Repository]:
-    if file is None or not file.exists():
-        return {}
-    try:
-        kept = msgspec.json.decode(file.read_bytes(), type=list[tuple[ShardKey, tuple[FakeBackup, ...]]])
-    except msgspec.MsgspecError as error:
-        log.warning("%s is ignored: %s", file, error)
-        return {}
-    return {shard: Repository(backups) for shard, backups in kept}

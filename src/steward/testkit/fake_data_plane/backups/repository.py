@@ -19,6 +19,7 @@ ABORTED = "pooler backup failed: rpc error: code = Canceled desc = context cance
 SERVER_ENDED = "pooler backup failed: rpc error: code = Unavailable desc = transport is closing"
 FAILURES = {
     DataPlaneFault.REPOSITORY_UNREACHABLE: "ERROR: [049]: unable to connect to the repository",
+    DataPlaneFault.WRONG_CREDENTIALS: "ERROR: [039]: HTTP request failed with 403 (Forbidden)",
     DataPlaneFault.REPOSITORY_FULL: "ERROR: [041]: unable to write file: [28] No space left on device",
     DataPlaneFault.ARCHIVE_FAILS: "ERROR: [082]: WAL segment was not archived before the 60000ms timeout",
     DataPlaneFault.BACKUP_FAILS: "ERROR: [055]: unable to open missing file for read",
@@ -33,6 +34,8 @@ class FakeBackup(NamedTuple):
     start: float
     stop: float
     is_from_primary: bool = False
+    lineage: str = ""
+    """Which data it has: that of the first primary, which all servers since then were made from."""
 
     @property
     def full_label(self) -> str:
@@ -48,6 +51,7 @@ class RunningBackup(NamedTuple):
     server: ServerId
     pod: str
     start: float
+    lineage: str = ""
 
 
 class FinishedJob(NamedTuple):
@@ -68,12 +72,10 @@ class Repository(NamedTuple):
         return next((backup for backup in self.backups if backup.job == job), None)
 
 
-def with_first_backup(repository: Repository, leader: ServerId, now: float) -> Repository:
+def with_first_backup(repository: Repository, leader: ServerId, lineage: str, now: float) -> Repository:
     """The repository with the backup that the first primary made."""
-    job = job_id(leader, now)
-    first = FakeBackup(
-        new_label(repository, FULL, now), FULL, leader.name, job, now, now, is_from_primary=True
-    )
+    label, job = new_label(repository, FULL, now), job_id(leader, now)
+    first = FakeBackup(label, FULL, leader.name, job, now, now, is_from_primary=True, lineage=lineage)
     return repository._replace(backups=(*repository.backups, first))
 
 
@@ -116,7 +118,9 @@ def advance_backups(
 def _finish(repository: Repository, running: RunningBackup, stop: float) -> Repository:
     label = new_label(repository, running.type, running.start)
     kind = FULL if label.endswith("F") else running.type
-    made = FakeBackup(label, kind, running.server.name, running.job, running.start, stop)
+    made = FakeBackup(
+        label, kind, running.server.name, running.job, running.start, stop, lineage=running.lineage
+    )
     finished = {**repository.finished, running.job: FinishedJob(label=label)}
     return Repository((*repository.backups, made), None, finished)
 

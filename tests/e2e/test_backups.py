@@ -1,0 +1,159 @@
+"""Backups of real Postgres servers: made, kept, and brought back after servers, volumes and a whole cluster were lost.
+
+Needs STEWARD_DATA_PLANE, as test_data_plane.py. The repository is on a volume, in one cell; the runbooks are those of
+docs/backups.md.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from typing import Any
+
+from tests.e2e.support.database_cluster import LITTLE, DatabaseCluster
+from tests.e2e.support.planned_changes import Record, enough_writes, start
+from tests.e2e.support.writer import counted_writes, stored_rows
+
+ONE_CELL = {"main": {"cells": ["z1"], "replicasPerCell": 3, "postgres": LITTLE}}
+SERVERS = "multigres.com/cluster=shop,app.kubernetes.io/component=shard-pool"
+PGBACKREST_CONFIG = "/var/lib/pooler/pgbackrest/pgbackrest.conf"
+
+
+async def backed_up(database: DatabaseCluster, name: str, **spec: str) -> dict[str, Any]:
+    """The status of a backup that was made now."""
+    metadata = {"name": name, "namespace": database.namespace}
+    document = {
+        "apiVersion": "multigres.com/v1alpha1",
+        "kind": "MultigresBackup",
+        "metadata": metadata,
+        "spec": {"cluster": database.name, **spec},
+    }
+    database.containers.kubectl("create", "-f", "-", document=document)
+
+    def status() -> dict[str, Any]:
+        found = database.containers.kubectl.json("get", "mgb", name, "-n", database.namespace)
+        return dict(found.get("status", {}))
+
+    await database.wait_for(lambda: status().get("phase") in ("Completed", "Failed"), f"backup {name} to end")
+    assert status()["phase"] == "Completed", status()
+    return status()
+
+
+def restored(database: DatabaseCluster) -> dict[str, Any]:
+    """The condition Restored."""
+    conditions = database.status().get("conditions", [])
+    return next((dict(each) for each in conditions if each["type"] == "Restored"), {})
+
+
+def delete_server_volumes(database: DatabaseCluster) -> None:
+    database.containers.kubectl(
+        "delete", "pvc", "-n", database.namespace, "-l", SERVERS, "--wait=true", "--timeout=120s"
+    )
+
+
+async def test_lost_server_comes_back_from_the_repository(
+    database_cluster: DatabaseCluster, record_property: Record
+) -> None:
+    await start(database_cluster, ONE_CELL, "z1")
+    kubectl, primary = database_cluster.containers.kubectl, database_cluster.primary()
+    lost = next(name for pod in database_cluster.pods() if (name := pod["metadata"]["name"]) != primary)
+    volume = volume_of(database_cluster, lost)
+
+    def is_back() -> bool:
+        has_new_volume = volume_of(database_cluster, lost) not in ("", volume)
+        return has_new_volume and database_cluster.is_settled() and server_streams(database_cluster, lost)
+
+    async with counted_writes(database_cluster.endpoint()) as counts:
+        await enough_writes(counts)
+        kubectl("delete", "pvc", f"pgdata-{lost}", "-n", database_cluster.namespace, "--wait=false")
+        kubectl("delete", "pod", lost, "-n", database_cluster.namespace)
+        seconds = await database_cluster.wait_for(is_back, "the server", 600)
+        await enough_writes(counts)
+    record_property("seconds", round(seconds))
+    assert not counts.lost
+
+
+def volume_of(database: DatabaseCluster, server: str) -> str:
+    """The uid of its claim; empty while there is none."""
+    found = database.containers.kubectl.json(
+        *("get", "pvc", "-n", database.namespace, "--field-selector", f"metadata.name=pgdata-{server}")
+    )
+    return next((str(each["metadata"]["uid"]) for each in found["items"]), "")
+
+
+def server_streams(database: DatabaseCluster, name: str) -> bool:
+    servers = database.shard().get("status", {}).get("servers", [])
+    return any(each["pod"] == name and each.get("state") == "Ready" for each in servers)
+
+
+async def test_lost_cluster_comes_back_with_all_rows_of_its_backup(
+    database_cluster: DatabaseCluster, record_property: Record
+) -> None:
+    await start(database_cluster, ONE_CELL, "z1")
+    async with counted_writes(database_cluster.endpoint()) as counts:
+        await enough_writes(counts)
+        before = set(counts.acknowledged)
+        backup = await backed_up(database_cluster, "before-the-loss", type="full")
+        await enough_writes(counts)
+    await asyncio.to_thread(database_cluster.delete)
+    await asyncio.to_thread(delete_server_volumes, database_cluster)
+
+    manifest = database_cluster.manifest(ONE_CELL, ("z1",))
+    manifest["spec"]["restore"] = {"from": {"backup": "before-the-loss"}}
+    database_cluster.apply(manifest)
+    seconds = await database_cluster.wait_for(
+        lambda: restored(database_cluster).get("status") == "True", "the cluster to be restored", 600
+    )
+    assert backup["backupId"] in restored(database_cluster)["message"]
+    await database_cluster.wait_for(database_cluster.is_settled, "the cluster to be Healthy", 600)
+    rows = await stored_rows(database_cluster.endpoint())
+    record_property("seconds", round(seconds))
+    record_property("rows before the backup", f"{len(before & rows)} of {len(before)}")
+    later = set(counts.acknowledged) - before
+    record_property("rows after the backup", f"{len(later & rows)} of {len(later)}")
+    assert before <= rows
+    await backed_up(database_cluster, "after-the-restore", type="full")
+
+
+async def test_restore_waits_while_volumes_of_servers_are_left(database_cluster: DatabaseCluster) -> None:
+    await start(database_cluster, ONE_CELL, "z1")
+    await asyncio.to_thread(database_cluster.delete)
+    manifest = database_cluster.manifest(ONE_CELL, ("z1",))
+    manifest["spec"]["restore"] = {"from": {"filesystem": {}}}
+    database_cluster.apply(manifest)
+    await database_cluster.wait_for(
+        lambda: restored(database_cluster).get("reason") == "RestoreBlocked", "a refusal"
+    )
+    assert database_cluster.pods() == []
+
+
+async def test_more_than_seven_full_backups_are_kept(database_cluster: DatabaseCluster) -> None:
+    """The configuration of the data plane deletes all but seven after a backup; a variable of the pods forbids it."""
+    await start(database_cluster, ONE_CELL, "z1")
+    made = [
+        (await backed_up(database_cluster, f"full-{number}", type="full"))["backupId"] for number in range(8)
+    ]
+    await database_cluster.wait_for(
+        lambda: database_cluster.shard()["status"].get("backup", {}).get("backups", 0) >= 9, "nine backups"
+    )
+    left = database_cluster.containers.kubectl.json("get", "mgb", "-n", database_cluster.namespace)["items"]
+    assert {each["status"]["backupId"] for each in left} == set(made)
+
+
+async def test_encrypted_repository_serves_a_lost_server(database_cluster: DatabaseCluster) -> None:
+    kubectl, namespace = database_cluster.containers.kubectl, database_cluster.namespace
+    secret = {
+        "apiVersion": "v1",
+        "kind": "Secret",
+        "metadata": {"name": "passphrase", "namespace": namespace},
+        "stringData": {"keys.json": json.dumps({"1": "correct horse battery staple"})},
+    }
+    kubectl("create", "-f", "-", document=secret)
+    manifest = database_cluster.manifest(ONE_CELL, ("z1",))
+    manifest["spec"]["backup"] = {"type": "filesystem", "encryption": {"secretName": "passphrase"}}
+    database_cluster.apply(manifest)
+    await database_cluster.wait_for(database_cluster.is_settled, "the cluster to be Healthy")
+    await backed_up(database_cluster, "encrypted")
+    server = database_cluster.primary()
+    config = kubectl("exec", server, "-n", namespace, "-c", "multipooler", "--", "cat", PGBACKREST_CONFIG)
+    assert "repo1-cipher-type=aes-256-cbc" in config

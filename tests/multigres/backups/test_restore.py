@@ -1,0 +1,118 @@
+"""When a new cluster may be restored from a repository, and what came of it."""
+
+from typing import Any
+
+import pytest
+
+from steward.kube.objects.meta import ObjectMeta
+from steward.multiadmin.backup_answers import RepositoryBackup
+from steward.multigres import reasons
+from steward.multigres.api.multigres_backup import MultigresBackupSpec, MultigresBackupStatus
+from steward.multigres.api.restore import RestoreSource
+from steward.multigres.backups.repository import RepositoryListing
+from steward.multigres.backups.restore import (
+    RestoredShard,
+    RestoreFacts,
+    restore_outcome,
+    restore_problem,
+    restored_backup,
+)
+from steward.multigres.names import ShardPath
+from steward.multigres.views import MultigresBackupView
+
+NOON = 1_787_313_600.0  # 2026-08-21 12:00:00 UTC
+BUCKET = "s3://backups/shop"
+SHARD = RestoredShard(
+    ShardPath("shop", "postgres", "default", "0-inf"),
+    BUCKET,
+    frozenset({"main-0", "main-1"}),
+    frozenset({"pgdata-main-0", "pgdata-main-1"}),
+)
+ON_VOLUME = SHARD._replace(repository_claims=(frozenset({"repo", "repo-z1"}),))
+
+
+def backup(name: str, backup_id: str, cluster: str = "shop", **status: Any) -> MultigresBackupView:
+    known = {"phase": "Completed", "backup_id": backup_id, "repository": BUCKET, "server": "main-1", **status}
+    spec = MultigresBackupSpec(cluster=cluster)
+    return MultigresBackupView(ObjectMeta(name=name, namespace="ns"), spec, MultigresBackupStatus(**known))
+
+
+OLD, NEW = backup("old", "20260819-020000F"), backup("new", "20260819-020000F_20260820-020000I")
+
+
+def facts(**fields: Any) -> RestoreFacts:
+    known: dict[str, Any] = {
+        "source": RestoreSource(backup="new"),
+        "shards": (SHARD,),
+        "backups": (OLD, NEW),
+        "claims": frozenset(),
+        "users": {},
+        "password_secret": "",
+    }
+    return RestoreFacts(**{**known, **fields})
+
+
+def test_newest_backup_of_a_lost_cluster_can_be_restored() -> None:
+    assert restore_problem(facts()) == ""
+
+
+@pytest.mark.parametrize(
+    ("fields", "words"),
+    [
+        ({"source": RestoreSource(backup="none")}, "MultigresBackup none does not exist"),
+        ({"source": RestoreSource(backup="old")}, "MultigresBackup new is newer than old"),
+        ({"backups": (backup("new", "", phase="Running"),)}, "is Running, not Completed"),
+        ({"backups": (backup("new", "1", cluster="other"),)}, "which this cluster does not have"),
+        ({"backups": (backup("new", "1", server="main-9"),)}, "use the same cells and pools"),
+        ({"backups": (backup("new", "1", repository="s3://else"),)}, "give spec.backup the same"),
+        ({"users": {BUCKET: "old/shop"}}, "MultigresCluster old/shop uses the repository s3://backups/shop"),
+        ({"password_secret": "shop-postgres-password"}, "Secret shop-postgres-password does not exist"),
+        ({"claims": frozenset({"pgdata-main-1"})}, "volume claim pgdata-main-1 exists (1 in all)"),
+        ({"shards": (ON_VOLUME,)}, "volume claim repo or repo-z1 of the repository does not exist"),
+    ],
+)
+def test_nothing_is_created_while(fields: dict[str, Any], words: str) -> None:
+    assert words in restore_problem(facts(**fields))
+
+
+def test_claim_of_the_repository_is_enough_for_a_restore_from_volumes() -> None:
+    assert restore_problem(facts(shards=(ON_VOLUME,), claims=frozenset({"repo-z1"}))) == ""
+
+
+def listed(*times: str) -> RepositoryListing:
+    return RepositoryListing(
+        tuple(
+            RepositoryBackup(
+                backup_id=f"202608{time[:2]}-{time[3:5]}0000F",
+                status="BACKUP_STATUS_COMPLETE",
+                stop_timestamp=f"2026-08-{time}:00:00Z",
+            )
+            for time in times
+        )
+    )
+
+
+@pytest.mark.parametrize(
+    ("times", "expected"),
+    [
+        (("19T02", "20T02", "21T13"), "20260820-020000F"),
+        (("21T13",), ""),
+        ((), ""),
+    ],
+)
+def test_shard_was_restored_from_the_newest_backup_before_it(times: tuple[str, ...], expected: str) -> None:
+    assert restored_backup(listed(*times), NOON) == expected
+
+
+@pytest.mark.parametrize(
+    ("shards", "expected"),
+    [
+        ({"a": "1F", "b": "2F"}, ("True", reasons.RESTORED)),
+        ({"a": "1F", "b": None}, ("False", reasons.RESTORING)),
+        ({"a": None, "b": ""}, ("False", reasons.REPOSITORY_EMPTY)),
+    ],
+)
+def test_cluster_is_restored_when_all_of_its_shards_are(
+    shards: dict[str, str | None], expected: tuple[str, str]
+) -> None:
+    assert restore_outcome(shards)[:2] == expected
