@@ -6,13 +6,9 @@ from collections.abc import Iterator
 import asyncpg
 import pytest
 
-from steward.postgres.role_password import (
-    PasswordNotSet,
-    PostgresAddress,
-    ServerUnreachable,
-    accepts_password,
-    set_password,
-)
+from steward.postgres.address import PostgresAddress
+from steward.postgres.role_password import PasswordNotSet, accepts_password, set_password
+from steward.postgres.sessions import ServerUnreachable
 from tests.support.database_servers import DatabaseServer, postgres_server
 
 

@@ -6,7 +6,8 @@ from steward.admission.service import CertificateNames, Registration, serve_webh
 from steward.certificates.worker_process import SharedCertificateWorker
 from steward.kube.client.client import Client
 from steward.multigres import webhook_configurations
-from steward.multigres.cache_rules import CELL_TEMPLATE, CORE_TEMPLATE, SHARD_TEMPLATE
+from steward.multigres.cache_rules import CELL_TEMPLATE, CLUSTER, CORE_TEMPLATE, SHARD_TEMPLATE
+from steward.multigres.controllers.accounts.role_states import RoleStates
 from steward.multigres.controllers.backups.maintenance import (
     BackupMaintenanceReconciler,
     MaintenanceRequests,
@@ -29,6 +30,7 @@ from steward.multigres.controllers.common.status_contributions import (
     TOPOLOGY,
     StatusContributor,
 )
+from steward.multigres.controllers.roles.reconciler import RolesReconciler
 from steward.multigres.controllers.servers.reconciler import ServersReconciler
 from steward.multigres.controllers.shard.primary_switch import PrimarySwitchReconciler
 from steward.multigres.controllers.shard.reconciler import ShardReconciler
@@ -47,7 +49,7 @@ from steward.runtime.manager.settings import Settings
 
 NAME = "multigres-operator"
 CONTRIBUTORS = frozenset(
-    {"backup-maintenance", "backups", "certificates", "primary-switch", "servers", "topology"}
+    {"backup-maintenance", "backups", "certificates", "primary-switch", "roles", "servers", "topology"}
 )
 """Controllers of objects whose status another controller writes."""
 CERTIFICATE_NAMES = CertificateNames(
@@ -65,11 +67,13 @@ def set_up(manager: Manager, settings: Settings, connections: Connections = unkn
     certificate_worker = manager.shared_service(SharedCertificateWorker, SharedCertificateWorker)
     records = Deregistration(context, TopologyAccess(context.client, Redirect(settings.connect_to)))
     maintenance = MaintenanceRequests()
+    roles = RoleStates(context.contributions.channel(CLUSTER))
     reconcilers = (
         ClusterReconciler(
             context,
             ClusterDeletion(context, records),
             OperatorUpdates(context, settings.max_concurrent_cluster_updates),
+            roles,
         ),
         TopoServerReconciler(context),
         CellReconciler(context, CellDeletion(context, records)),
@@ -77,6 +81,7 @@ def set_up(manager: Manager, settings: Settings, connections: Connections = unkn
         ShardReconciler(context),
         ServersReconciler(context),
         PrimarySwitchReconciler(context),
+        RolesReconciler(context, roles),
         BackupReconciler(context, maintenance),
         BackupMaintenanceReconciler(context, maintenance),
         CertificateReconciler(

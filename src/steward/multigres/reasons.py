@@ -71,6 +71,9 @@ STOPPED = "Stopped"
 PAUSED = "Paused"
 PASSWORD_WAITING = "PasswordWaiting"
 PASSWORD_REFUSED = "PasswordRefused"
+ROLES_READY = "RolesReady"
+ROLES_WAITING = "RolesWaiting"
+ROLES_REFUSED = "RolesRefused"
 HIBERNATED = "Hibernated"
 POSTGRES_READY = "PostgresReady"
 SERVERS_STARTING = "ServersStarting"
@@ -176,6 +179,10 @@ MEANINGS = {
     HIBERNATED: "spec.hibernation is true: nothing but the topology server runs, and volumes are kept.",
     PASSWORD_WAITING: "A changed password is not set yet, because a shard has no primary; the published one is valid.",
     PASSWORD_REFUSED: "Postgres did not take over a changed password; the message quotes it. It is tried again.",
+    ROLES_READY: "Postgres has every declared role as it is declared.",
+    ROLES_WAITING: "The declared roles are not created yet: Postgres has no primary, or was not asked yet.",
+    ROLES_REFUSED: "Postgres refused to create or change a role, or one exists that was not created by Steward; the"
+    " message quotes it.",
     PAUSED: "spec.paused is true: the operator changes nothing of the cluster.",
     POSTGRES_READY: "Postgres is ready on every server and every standby streams; the message names the primary.",
     SERVERS_STARTING: "Servers start, restart or restore a backup; the message names the first.",

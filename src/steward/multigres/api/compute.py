@@ -4,17 +4,20 @@ Every optional field is `T | Unset`: absent, zero and empty differ when levels m
 default. `resources` and `storage` are atomic: an override replaces the whole block.
 """
 
-from typing import Annotated, Literal
+from typing import Annotated, ClassVar, Literal
 
 from msgspec import Meta, field
 
+from steward.kube.crd.schema import Cel
 from steward.multigres.api.scalars import (
     ATOMIC,
+    SET,
     UNSET,
     ApiStruct,
     CellName,
     CellNames,
     Duration,
+    IpAddress,
     PoolName,
     Quantity,
     Retention,
@@ -99,6 +102,26 @@ class MultiGateway(Stateless):
 
     buffering: Buffering | Unset = UNSET
     """Requests that are held during a failover."""
+
+
+class ExternalGateway(ApiStruct):
+    """Access to the gateways from outside the Kubernetes cluster."""
+
+    enabled: bool
+    """Whether the Service is exposed."""
+    external_ips: Annotated[list[IpAddress], Meta(max_length=10, extra_json_schema=SET)] | Unset = field(
+        default=UNSET, name="externalIPs"
+    )
+    """Addresses at which nodes accept traffic. The Service gets type LoadBalancer when left out."""
+    annotations: Annotated[dict[str, str], Meta(max_length=20)] | Unset = UNSET
+    """Annotations of the Service, for the cloud's load balancer."""
+    rules: ClassVar = (
+        Cel(
+            "!has(self.annotations) || self.annotations.all(k, !k.startsWith('multigres.com/'))",
+            "annotations below multigres.com/ are Steward's own",
+            ".annotations",
+        ),
+    )
 
 
 class MultiOrch(Stateless):

@@ -4,7 +4,7 @@ from msgspec import UNSET
 
 from steward.multigres import names
 from steward.multigres.api.cell import CellSpec
-from steward.multigres.api.cluster import ExternalGateway
+from steward.multigres.api.compute import ExternalGateway
 from steward.multigres.api.images import Images
 from steward.multigres.api.unset import or_default
 from steward.multigres.objects.deployments import ContainerProgram, Placement, deployment

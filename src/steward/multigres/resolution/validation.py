@@ -25,6 +25,7 @@ from steward.multigres.resolution.maintenance_window import window_problem
 from steward.multigres.resolution.name_collisions import name_collisions
 from steward.multigres.resolution.resolve import cell_name
 from steward.multigres.resolution.resolved import ResolvedCluster, SpecProblem, managed_etcds
+from steward.multigres.resolution.roles import role_problems
 
 DEFAULT_CLASS = "the default class"
 
@@ -47,6 +48,7 @@ def validate(spec: MultigresClusterSpec, resolved: ResolvedCluster, accepted: in
         *_invalid_buffering(resolved),
         *_invalid_windows(spec),
         *_invalid_schedules(spec),
+        *role_problems(spec),
     ]
 
 

@@ -49,6 +49,7 @@ DRAINING = "Draining"
 CONNECTION_DRAINING = "ConnectionDraining"
 PAUSED = "Paused"
 PASSWORD_PENDING = "PasswordChangePending"
+ROLES_READY = "RolesReady"
 POD_CHANGE_CONDITIONS = (ROLLING_UPDATE, SCALE_DOWN_PENDING)
 TRANSIENT_CONDITIONS = frozenset(
     {
@@ -62,6 +63,7 @@ TRANSIENT_CONDITIONS = frozenset(
         CONNECTION_DRAINING,
         PAUSED,
         PASSWORD_PENDING,
+        ROLES_READY,
     }
 )
 """Conditions that are present only while they matter: a status does not depend on what was removed long ago."""

@@ -9,12 +9,14 @@ import secrets as randomness
 import msgspec
 
 from steward.kube.cache.rules import CacheRule
+from steward.kube.objects.conditions import Condition
 from steward.kube.objects.kinds import Key, Manifest, Ref
 from steward.kube.objects.meta import HasMetadata, key_of
 from steward.multigres import names
 from steward.multigres.api.unset import or_default
 from steward.multigres.cache_rules import CELL
 from steward.multigres.cache_rules import CLUSTER as KIND
+from steward.multigres.controllers.accounts.role_states import RoleStates
 from steward.multigres.controllers.cluster import operator_updates
 from steward.multigres.controllers.cluster.admin_pods import admin_cluster_of
 from steward.multigres.controllers.cluster.deletion import ClusterDeletion
@@ -27,6 +29,7 @@ from steward.multigres.controllers.cluster.registration_state import (
     not_yet_registered,
     was_never_registered,
 )
+from steward.multigres.controllers.cluster.role_accounts import RoleAccountReader, missing_passwords
 from steward.multigres.controllers.cluster.summaries import (
     ClusterSummaries,
     live_component,
@@ -50,6 +53,7 @@ from steward.multigres.controllers.common.resolution import (
 from steward.multigres.deletion.annotations import DELETION_ANNOTATIONS
 from steward.multigres.deletion.topology_mark import finalizer_steps
 from steward.multigres.objects import secrets
+from steward.multigres.objects.accounts import account_secrets
 from steward.multigres.objects.metadata import Owner
 from steward.multigres.objects.operator_telemetry import with_telemetry
 from steward.multigres.objects.tree import cluster_objects
@@ -69,6 +73,7 @@ from steward.multigres.status.events import condition_events
 from steward.multigres.status.hibernation import hibernation_health
 from steward.multigres.status.pause import pause_conditions, with_paused_phase
 from steward.multigres.status.references import missing_component, reference_conditions
+from steward.multigres.status.roles import role_components
 from steward.multigres.template_updates.notices import APPLY_NOW
 from steward.multigres.template_updates.policy import ROLL_BACK
 from steward.multigres.views import ClusterView, TemplateView
@@ -96,7 +101,11 @@ class ClusterReconciler:
     """
 
     def __init__(
-        self, context: MultigresContext, deletion: ClusterDeletion, updates: OperatorUpdates
+        self,
+        context: MultigresContext,
+        deletion: ClusterDeletion,
+        updates: OperatorUpdates,
+        roles: RoleStates,
     ) -> None:
         rules = context.rules
         self.context = context
@@ -106,6 +115,7 @@ class ClusterReconciler:
         self.resolver = SpecResolver(context)
         self.references = ExternalReferences(context)
         self.passwords = PasswordRotation(context, self.references)
+        self.accounts = RoleAccountReader(roles, self.references)
         self.hibernation = Hibernation(context)
         self.summaries = ClusterSummaries(context)
         self.servers = context.store(rules.topo_server)
@@ -182,14 +192,25 @@ class ClusterReconciler:
         spec = spec._replace(resolved=resolved)
         await self._record_revisions(cluster, spec)
         cluster, spec = await self._decide_version(cluster, spec)
-        spec = spec._replace(missing=await self.references.missing(cluster, spec.spec, resolved))
-        spec = spec._replace(password=await self.passwords.decide(cluster, spec.spec))
+        spec = await self._read_accounts(cluster, spec, resolved)
         desired = await self._desired(cluster, spec)
         stall = foreign_stall(await self.context.foreign_objects.find(desired))
         spec = spec._replace(terminating=tuple(self.context.children.terminating(desired)))
         cluster = await self._write_initial_status(cluster, spec, stall)
         plan = () if stall else self._plan(cluster, desired)
-        return await self._apply_and_report(cluster, plan, spec, stall)
+        result = await self._apply_and_report(cluster, plan, spec, stall)
+        if not stall:
+            self.accounts.request(cluster, spec.password.value, spec.accounts)
+        return result
+
+    async def _read_accounts(
+        self, cluster: ClusterView, spec: ResolvedSpec, resolved: ResolvedCluster
+    ) -> ResolvedSpec:
+        accounts = await self.accounts.read(cluster, spec.spec, resolved)
+        missing = await self.references.missing(cluster, spec.spec, resolved)
+        password = await self.passwords.decide(cluster, spec.spec)
+        missing = (*missing, *missing_passwords(accounts))
+        return spec._replace(missing=missing, password=password, accounts=accounts)
 
     async def _decide_version(
         self, cluster: ClusterView, spec: ResolvedSpec
@@ -228,7 +249,7 @@ class ClusterReconciler:
             spec.spec,
             lambda: self.context.manifests.get_or_build(ref, inputs, lambda: cluster_objects(*inputs)),
         )
-        return [*tree, *spec.password.manifests(owner)]
+        return [*tree, *account_secrets(owner, spec.password.value, spec.accounts)]
 
     def _plan(self, cluster: ClusterView, desired: list[Manifest]) -> Plan:
         """Cells are deleted before the table groups change: in a removed cell, gateways shut down before pools."""
@@ -267,7 +288,7 @@ class ClusterReconciler:
         updates = () if spec.decision is None else update_steps(cluster, spec.decision, now)
         again = () if spec.resolved is None else self.references.requeue_steps(spec.spec, spec.resolved)
         operator = operator_updates.report_steps(cluster, spec)
-        notices = (*pause_conditions(cluster), *spec.password.conditions(cluster.metadata.generation))
+        notices = (*pause_conditions(cluster), *self._account_conditions(cluster, spec))
         events = condition_events(ref, cluster.status.conditions, notices)
         steps = (*updates, *report, *operator, *events, *again, *spec.password.requeue_steps())
         return (await self.context.executor.execute(steps, ref)).result
@@ -287,13 +308,14 @@ class ClusterReconciler:
             *self.summaries.external_conditions(cluster, spec.spec),
             *not_yet_registered(cluster, resolved),
             *pause_conditions(cluster),
-            *spec.password.conditions(meta.generation),
+            *self._account_conditions(cluster, spec),
         )
         components = [
             *spec.terminating,
             *self._components(cluster, resolved),
             *missing_component(spec.missing),
             *spec.password.components(),
+            *role_components(self._role_conditions(cluster, spec)),
         ]
         health = hibernation_health(assess_health(components, stall), spec.spec.hibernation is True)
         common = common_status(context, health, conditions)
@@ -301,9 +323,17 @@ class ClusterReconciler:
             **operator_updates.without_ended_condition(common, spec),
             **update_status(decision),
             **self.summaries.fields(cluster, resolved),
-            **name_fields(meta, resolved),
+            **name_fields(meta, resolved, spec.accounts),
             "components": spec.components,
         }
+
+    def _account_conditions(self, cluster: ClusterView, spec: ResolvedSpec) -> tuple[Condition, ...]:
+        generation = cluster.metadata.generation
+        return (*spec.password.conditions(generation), *self._role_conditions(cluster, spec))
+
+    def _role_conditions(self, cluster: ClusterView, spec: ResolvedSpec) -> tuple[Condition, ...]:
+        report = self.accounts.report(cluster, spec.accounts)
+        return report.conditions(cluster.status.conditions, cluster.metadata.generation)
 
     def _unresolved_status(
         self, context: StatusContext, cluster: ClusterView, spec: ResolvedSpec, stall: Stall | None
