@@ -72,7 +72,7 @@ CHOICES = {
             metrics=[{"namespaceSelector": {"matchLabels": {"kubernetes.io/metadata.name": "monitoring"}}}],
             webhooks=[{"ipBlock": {"cidr": "10.0.0.1/32"}}],
         ),
-        monitoring=Monitoring(service_monitor=True, alerts=True, dashboards=True),
+        monitoring=Monitoring(service_monitor=True, pod_monitors=True, alerts=True, dashboards=True),
     ),
 }
 
@@ -159,7 +159,9 @@ def test_the_generated_files_are_current() -> None:
 def test_kustomize_has_the_monitoring_that_install_has() -> None:
     done = _run("kubectl", "kustomize", "config/monitoring")
     assert done.returncode == 0, done.stderr
-    values = Values(monitoring=Monitoring(service_monitor=True, alerts=True, dashboards=True))
+    values = Values(
+        monitoring=Monitoring(service_monitor=True, pod_monitors=True, alerts=True, dashboards=True)
+    )
 
     expected = [made for operator in OPERATORS for made in monitoring_manifests(operator, values)]
 

@@ -1,7 +1,7 @@
 """Declared roles on a real PostgreSQL server."""
 
 import secrets
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator
 from typing import Any
 
 import asyncpg
@@ -12,13 +12,12 @@ from steward.postgres.role_management import RoleProblem, manage_roles
 from steward.postgres.role_password import accepts_password
 from steward.postgres.roles import MARK, DeclaredRole, DeclaredRoles
 from steward.postgres.sessions import PostgresFailure
-from tests.support.database_servers import DatabaseServer, postgres_server
+from tests.support.database_servers import DatabaseServer
 
 
-@pytest.fixture(scope="module")
-def server() -> Iterator[DatabaseServer]:
-    with postgres_server() as found:
-        yield found
+@pytest.fixture
+def server(postgres: DatabaseServer) -> DatabaseServer:
+    return postgres
 
 
 class Database:

@@ -64,6 +64,7 @@ class ClusterMetrics(Collector):
         yield _condition_gauge(self._stores.shards.list())
         yield _server_gauge(self._stores.shards.list())
         yield _last_backup_gauge(self._stores.shards.list())
+        yield _certificate_gauge(self._stores.shards.list())
         yield self._topo_server_gauge(self._stores.topo_servers.list())
 
     def _cluster_gauges(self, clusters: Iterable[ClusterView]) -> Iterator[GaugeMetricFamily]:
@@ -186,6 +187,20 @@ def _last_backup_gauge(shards: Iterable[ShardView]) -> GaugeMetricFamily:
         last = or_default(shard.status.backup, ShardBackupStatus()).last_backup_at
         if last is not UNSET:
             gauge.add_metric([shard.metadata.name, shard.metadata.namespace], from_timestamp(last))
+    return gauge
+
+
+def _certificate_gauge(shards: Iterable[ShardView]) -> GaugeMetricFamily:
+    gauge = _gauge(
+        "shard_certificate_expiry_timestamp_seconds",
+        "When the certificate of a shard's backup service ends.",
+        "shard",
+        "namespace",
+    )
+    for shard in shards:
+        expiry = shard.status.backup_certificate_expiry
+        if expiry is not UNSET:
+            gauge.add_metric([shard.metadata.name, shard.metadata.namespace], from_timestamp(expiry))
     return gauge
 
 

@@ -24,6 +24,7 @@ EXPORT_INTERVAL_IN_MILLISECONDS: Final = 2
 CREATED_DATABASE: Final = 2
 SAMPLING_RULES_IN_PGCTLD: Final = 2
 OPERATOR_TELEMETRY: Final = 2
+PROMETHEUS_METRICS: Final = 2
 POSTGRES_CONFIG_FROM_INITDB: Final = 2
 
 POSTGRES_SERVERS, GATEWAYS, ORCHESTRATORS = "Postgres servers", "gateways", "orchestrators"
@@ -51,6 +52,7 @@ VERSIONS: Final = (
             "the operator's own OTEL_* settings apply to clusters without observability",
             "pgctld finds the sampling rules of observability.samplingConfigRef",
             "new servers read postgresConfigRef also if it is given later",
+            "gateways and poolers serve Prometheus metrics",
         ),
         frozenset({POSTGRES_SERVERS, GATEWAYS, ORCHESTRATORS}),
     ),
