@@ -238,6 +238,21 @@ class DeletionMetrics:
         self._seconds.labels(kind).observe(seconds)
 
 
+class GrowthMetrics:
+    """How often the operator let the volumes of a pool grow because one was full."""
+
+    def __init__(self, registry: CollectorRegistry) -> None:
+        self._growths = Counter(
+            "multigres_operator_volume_growths_total",
+            "Times that the volumes of a pool grew because one of them filled up.",
+            ("namespace",),
+            registry=registry,
+        )
+
+    def count(self, namespace: str) -> None:
+        self._growths.labels(namespace).inc()
+
+
 class SwitchMetrics:
     """How often the operator asked for a switch of a primary, and with which result."""
 

@@ -58,6 +58,8 @@ SETTINGS_MISSING = "SettingsMissing"
 VOLUMES_AS_ASKED = "VolumesAsAsked"
 VOLUMES_CHANGING = "VolumesChanging"
 VOLUMES_CANNOT_GROW = "VolumesCannotGrow"
+VOLUMES_GROWING = "VolumesGrowing"
+VOLUMES_AT_MAXIMUM = "VolumesAtMaximum"
 UP_TO_DATE = "UpToDate"
 UPDATE_APPLIED = "TemplateUpdateApplied"
 UPDATE_REFUSED = "TemplateUpdateRefused"
@@ -174,6 +176,8 @@ MEANINGS = {
     VOLUMES_AS_ASKED: "Every volume has the size of the spec.",
     VOLUMES_CHANGING: "Volumes are expanded, or a StatefulSet is recreated without restarting its pods.",
     VOLUMES_CANNOT_GROW: "A volume cannot be changed as the spec requests; the message names it and the cause.",
+    VOLUMES_GROWING: "A volume fills up, so the volumes of its pool grow as storage.autogrow says.",
+    VOLUMES_AT_MAXIMUM: "A volume fills up and the volumes of its pool have reached storage.autogrow.max.",
     STATE_UNKNOWN: "What reports the state does not answer; the message names it. Nothing is known to be broken.",
     STOPPED: "Every pool has 0 replicas, as the spec asks for; nothing serves.",
     HIBERNATED: "spec.hibernation is true: nothing but the topology server runs, and volumes are kept.",

@@ -18,6 +18,7 @@ from steward.multigres.api.scalars import (
     CellNames,
     Duration,
     IpAddress,
+    Percentage,
     PoolName,
     Quantity,
     Retention,
@@ -53,6 +54,24 @@ class Storage(ApiStruct):
     """The StorageClass. The default class of the Kubernetes cluster when left out."""
     access_modes: Annotated[list[str], Meta(max_length=4, extra_json_schema=ATOMIC)] | Unset = UNSET
     """How the volume is mounted; ReadWriteOnce when left out."""
+
+
+class Autogrow(ApiStruct):
+    """Growth of volumes that fill up."""
+
+    max: Quantity
+    """The size at which they stop growing."""
+    at: Percentage | Unset = UNSET
+    """How full the volume of a server is when all volumes of the pool grow; `80%` when left out."""
+    by: Percentage | Unset = UNSET
+    """How much they grow; `20%` when left out."""
+
+
+class PoolStorage(Storage):
+    """Size and class of the volumes of a pool. An override replaces the whole block."""
+
+    autogrow: Autogrow | Unset = UNSET
+    """Lets the volumes grow when they fill up. They do not grow when left out."""
 
 
 class PvcDeletionPolicy(ApiStruct):
@@ -145,7 +164,7 @@ class Pool(ApiStruct):
     """How many Postgres servers in each cell. 0 stops the pool; the deletion policy decides about its volumes."""
     replicas: Annotated[int, Meta(ge=0, le=32)] | Unset = UNSET
     """Old spelling of `replicasPerCell`; read with a warning."""
-    storage: Storage | Unset = UNSET
+    storage: PoolStorage | Unset = UNSET
     """The data volume of each server. Replaced as a whole."""
     postgres: Resources | Unset = UNSET
     """Compute of the Postgres container. Replaced as a whole."""

@@ -57,6 +57,7 @@ Quantity = Annotated[
         extra_json_schema={"x-kubernetes-int-or-string": True, "pattern": QUANTITY_PATTERN, "maxLength": 63}
     ),
 ]
+Percentage = Annotated[str, Meta(min_length=2, max_length=4, pattern=r"^[1-9][0-9]{0,2}%$")]
 Duration = Annotated[str, Meta(max_length=16, pattern=r"^([0-9]+(ms|s|m|h))+$")]
 PodVersion = Annotated[int, Meta(ge=1)]
 Retention = Literal["Retain", "Delete"]

@@ -40,6 +40,7 @@ TOPOLOGY_REGISTERED = "TopologyRegistered"
 CERTIFICATES_READY = "BackupCertificatesReady"
 BACKUP_HEALTHY = "BackupHealthy"
 VOLUMES_READY = "VolumesReady"
+VOLUMES_FILLING = "VolumesFilling"
 SERVERS_READY = "ServersReady"
 ROLLING_UPDATE = "RollingUpdate"
 SCALE_DOWN_PENDING = "ScaleDownPending"
@@ -64,6 +65,7 @@ TRANSIENT_CONDITIONS = frozenset(
         PAUSED,
         PASSWORD_PENDING,
         ROLES_READY,
+        VOLUMES_FILLING,
     }
 )
 """Conditions that are present only while they matter: a status does not depend on what was removed long ago."""

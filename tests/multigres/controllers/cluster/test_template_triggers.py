@@ -12,12 +12,12 @@ from steward.kube.cache.store import Store
 from steward.kube.clock import SystemClock
 from steward.kube.objects.kinds import Key, Kind
 from steward.multigres.cache_rules import CELL_TEMPLATE, CLUSTER, MultigresCacheRules
-from steward.multigres.controllers.accounts.role_states import RoleStates
 from steward.multigres.controllers.cluster.deletion import ClusterDeletion
 from steward.multigres.controllers.cluster.operator_updates import OperatorUpdates
 from steward.multigres.controllers.cluster.reconciler import ClusterReconciler
 from steward.multigres.controllers.common.context import MultigresContext
 from steward.multigres.controllers.common.status_contributions import StatusContributions
+from steward.multigres.controllers.postgres_access.role_states import RoleStates
 from steward.runtime.controller.triggers import Channel, EnqueueHooks, EventHandler
 from steward.runtime.controller.workqueue import WorkQueue
 from steward.runtime.plan.lanes import LaneInheritance

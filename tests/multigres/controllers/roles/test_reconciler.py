@@ -10,8 +10,8 @@ import pytest
 from steward.kube.cache.store import Store
 from steward.kube.objects.kinds import Key, Kind
 from steward.multigres.cache_rules import CLUSTER, SHARD, MultigresCacheRules
-from steward.multigres.controllers.accounts.role_states import RoleRequest, RolesOutcome, RoleStates
 from steward.multigres.controllers.common.context import MultigresContext
+from steward.multigres.controllers.postgres_access.role_states import RoleRequest, RolesOutcome, RoleStates
 from steward.multigres.controllers.roles.reconciler import RETRY_SECONDS, RolesReconciler
 from steward.postgres import role_management
 from steward.postgres.address import PostgresAddress

@@ -11,8 +11,8 @@ from steward.multigres import names, reasons
 from steward.multigres.api.cluster import MultigresClusterSpec
 from steward.multigres.api.observability import Observability
 from steward.multigres.api.unset import or_default
-from steward.multigres.controllers.cluster.user_secrets import CACHED_SECONDS, UserSecrets
 from steward.multigres.controllers.common.context import MultigresContext
+from steward.multigres.controllers.postgres_access.user_secrets import CACHED_SECONDS, UserSecrets
 from steward.multigres.objects.pod_spec import SAMPLING_KEY
 from steward.multigres.objects.secrets import PASSWORD_KEY, USER_KEY
 from steward.multigres.resolution import defaults

@@ -11,9 +11,9 @@ from steward.kube.objects.meta import HasMetadata, key_of
 from steward.multigres import names
 from steward.multigres.api.cluster import MultigresClusterSpec
 from steward.multigres.api.unset import or_default
-from steward.multigres.controllers.accounts.postgres_servers import PostgresServers
 from steward.multigres.controllers.cluster.external_refs import ExternalReferences
 from steward.multigres.controllers.common.context import MultigresContext
+from steward.multigres.controllers.postgres_access.postgres_servers import PostgresServers
 from steward.multigres.objects.metadata import CLUSTER_LABEL, ROLE_LABEL
 from steward.multigres.status.password import PublishedPassword
 from steward.multigres.status.pause import is_paused

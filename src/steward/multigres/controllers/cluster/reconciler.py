@@ -16,7 +16,6 @@ from steward.multigres import names
 from steward.multigres.api.unset import or_default
 from steward.multigres.cache_rules import CELL
 from steward.multigres.cache_rules import CLUSTER as KIND
-from steward.multigres.controllers.accounts.role_states import RoleStates
 from steward.multigres.controllers.cluster import operator_updates
 from steward.multigres.controllers.cluster.admin_pods import admin_cluster_of
 from steward.multigres.controllers.cluster.deletion import ClusterDeletion
@@ -50,6 +49,7 @@ from steward.multigres.controllers.common.resolution import (
     beside_the_loop,
     may_affect,
 )
+from steward.multigres.controllers.postgres_access.role_states import RoleStates
 from steward.multigres.deletion.annotations import DELETION_ANNOTATIONS
 from steward.multigres.deletion.topology_mark import finalizer_steps
 from steward.multigres.objects import secrets

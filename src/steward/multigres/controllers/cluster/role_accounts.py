@@ -14,8 +14,8 @@ from steward.multigres import names, reasons
 from steward.multigres.api.cluster import MultigresClusterSpec
 from steward.multigres.api.roles import RoleEntry
 from steward.multigres.api.unset import or_default
-from steward.multigres.controllers.accounts.role_states import RoleRequest, RoleStates
 from steward.multigres.controllers.cluster.external_refs import ExternalReferences
+from steward.multigres.controllers.postgres_access.role_states import RoleRequest, RoleStates
 from steward.multigres.objects.accounts import Credentials, RoleAccounts, RoleKey
 from steward.multigres.objects.secrets import PASSWORD_KEY
 from steward.multigres.resolution.external_refs import MissingReference

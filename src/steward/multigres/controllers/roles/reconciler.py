@@ -10,10 +10,10 @@ from typing import NamedTuple
 from steward.kube.objects.kinds import Key
 from steward.kube.objects.meta import HasMetadata
 from steward.multigres.api.unset import or_default
-from steward.multigres.controllers.accounts.postgres_servers import PostgresServers
-from steward.multigres.controllers.accounts.role_states import RoleRequest, RolesOutcome, RoleStates
 from steward.multigres.controllers.common.context import MultigresContext
 from steward.multigres.controllers.common.intervals import seconds_until_next
+from steward.multigres.controllers.postgres_access.postgres_servers import PostgresServers
+from steward.multigres.controllers.postgres_access.role_states import RoleRequest, RolesOutcome, RoleStates
 from steward.multigres.objects.metadata import CLUSTER_LABEL
 from steward.multigres.objects.shard_inputs import shard_path
 from steward.multigres.status.pause import is_paused

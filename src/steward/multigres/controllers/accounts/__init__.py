@@ -1,4 +1,0 @@
-"""Accounts in Postgres: what the cluster controller and the roles controller share.
-
-Imports `multigres.controllers.common`.
-"""
