@@ -74,6 +74,7 @@ CHOICES = {
         ),
         monitoring=Monitoring(
             service_monitor=True,
+            pod_monitors=True,
             alerts=True,
             dashboards=True,
             runbook_base_url="https://git.example.com/steward/",
@@ -164,7 +165,9 @@ def test_the_generated_files_are_current() -> None:
 def test_kustomize_has_the_monitoring_that_install_has() -> None:
     done = _run("kubectl", "kustomize", "config/monitoring")
     assert done.returncode == 0, done.stderr
-    values = Values(monitoring=Monitoring(service_monitor=True, alerts=True, dashboards=True))
+    values = Values(
+        monitoring=Monitoring(service_monitor=True, pod_monitors=True, alerts=True, dashboards=True)
+    )
 
     expected = [made for operator in OPERATORS for made in monitoring_manifests(operator, values)]
 

@@ -13,7 +13,8 @@ from steward.install.chart_rbac import rbac_template
 from steward.install.helm_tokens import NOTE, HelmTokens, template_file
 from steward.install.monitoring import DASHBOARDS, RULES
 from steward.install.network import network_policy, service_monitor
-from steward.install.operators import OPERATORS, TENANTS, ShippedOperator
+from steward.install.operators import MULTIGRES, OPERATORS, TENANTS, ShippedOperator
+from steward.install.pod_monitors import pod_monitors
 from steward.install.rbac import databases_for_tenants, metrics_reader
 from steward.install.values import Image, NetworkPolicyPeers, TenantsValues, Values
 from steward.install.workloads import (
@@ -84,6 +85,8 @@ def _operator_templates(operator: ShippedOperator) -> dict[str, str]:
             f"and {is_on} .Values.monitoring.serviceMonitor",
         ),
     }
+    if operator == MULTIGRES:
+        sections["pod-monitors"] = (pod_monitors(values), f"and {is_on} .Values.monitoring.podMonitors")
     return {
         f"{operator.short_name}-rbac.yaml": rbac_template(operator),
         **{

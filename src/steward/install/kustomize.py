@@ -68,7 +68,7 @@ def _sections(values: Values) -> dict[str, dict[str, list[Manifest]]]:
 
 def _monitoring_kustomization() -> str:
     """Needs the kinds of the Prometheus operator and, for dashboards, the sidecar of Grafana."""
-    monitors = ["service-monitor.yaml", "tenants-service-monitor.yaml"]
+    monitors = ["service-monitor.yaml", "tenants-service-monitor.yaml", "pod-monitors.yaml"]
     content = yaml.safe_load(_kustomization([*monitors, *RULES.values(), *DASHBOARDS.values()]))
     return NOTE + yaml.safe_dump({**content, "namespace": Values().namespace}, sort_keys=False)
 

@@ -163,6 +163,12 @@ class TenantsValues(OperatorValues, frozen=True, rename="camel", forbid_unknown_
 
 class Monitoring(Struct, frozen=True, rename="camel", forbid_unknown_fields=True):
     service_monitor: Annotated[bool, _description("ServiceMonitors, for the Prometheus operator.")] = False
+    pod_monitors: Annotated[
+        bool,
+        _description(
+            "PodMonitors of the databases: Postgres exporters, poolers and gateways, for the Prometheus operator."
+        ),
+    ] = False
     alerts: Annotated[bool, _description("PrometheusRules, for the Prometheus operator.")] = False
     runbook_base_url: Annotated[
         str,

@@ -48,7 +48,8 @@ RUN_ELSEWHERE: dict[str, str] = {
 
 TOO_SLOW = "takes too long: a test checks that the target exists"
 SYNOPSIS = "a synopsis, not a command to run"
-NO_CONTAINER = "needs a container that listens"
+NO_CONTAINER = "needs a container that runs"
+NO_METRICS_SERVER = "needs the metrics server"
 NO_ENGINE = "needs a container engine: tests/install/test_image.py runs the same steps without one"
 NO_ARGO_CD = "needs Argo CD: tests/install/test_argocd.py runs the scripts"
 
@@ -57,6 +58,8 @@ NOT_RUN: dict[str, str] = {
     "make ": TOO_SLOW,
     "docker build": NO_ENGINE,
     "kubectl port-forward": NO_CONTAINER,
+    "kubectl exec <pod>": NO_CONTAINER,
+    "kubectl top pod": NO_METRICS_SERVER,
     "kubectl patch configmap argocd-cm": NO_ARGO_CD,
     "steward up [": SYNOPSIS,
     "steward up --containers [": SYNOPSIS,

@@ -176,11 +176,13 @@ def test_backup_certificates_have_the_file_names_that_the_data_plane_expects() -
     assert paths == {"ca.crt": "ca.crt", "tls.crt": "pgbackrest.crt", "tls.key": "pgbackrest.key"}
 
 
-@pytest.mark.parametrize("endpoint", ["", "disabled"])
-def test_telemetry_is_off_without_an_endpoint(endpoint: str) -> None:
+@pytest.mark.parametrize(
+    ("endpoint", "prefix"), [("", "OTEL_EXPORTER_OTLP"), ("disabled", "OTEL_")], ids=["none", "disabled"]
+)
+def test_telemetry_is_not_pushed_without_an_endpoint(endpoint: str, prefix: str) -> None:
     for pod in pods(build_tree(observability={"otlpEndpoint": endpoint})):
         for container in containers(pod):
-            assert not [e for e in container["env"] if e["name"].startswith("OTEL_")]
+            assert not [e for e in container["env"] if e["name"].startswith(prefix)]
 
 
 SILENT = ("etcd", "multiadmin-web", "postgres-exporter")

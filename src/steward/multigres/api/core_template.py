@@ -5,8 +5,7 @@ from typing import ClassVar
 from steward.kube.crd.schema import Cel, Column, CustomKind
 from steward.multigres.api.compute import Stateless
 from steward.multigres.api.group import GROUP, VERSION, Metadata
-from steward.multigres.api.scalars import UNSET, ApiStruct, Unset, Verbatim
-from steward.multigres.api.templates import reject_sections
+from steward.multigres.api.scalars import UNSET, ApiStruct, Unset, Verbatim, reject_sections
 from steward.multigres.api.topo import TemplatedTopoServer
 
 

@@ -143,6 +143,8 @@ class ShardStatus(ApiStruct):
     """A digest of the backup service's certificate."""
     backup_certificate_renewals: int | Unset = UNSET
     """How often the certificate changed. Each change restarts the servers, one by one: they only read it at start."""
+    backup_certificate_expiry: str | Unset = UNSET
+    """When the backup service's certificate ends. The operator renews its own ones in time."""
 
 
 class Shard(ApiStruct):

@@ -8,8 +8,7 @@ from steward.kube.crd.schema import Cel, Column, CustomKind
 from steward.multigres.api.cluster import PostgresConfig
 from steward.multigres.api.compute import MultiOrch, Pools, PvcDeletionPolicy
 from steward.multigres.api.group import GROUP, VERSION, Metadata
-from steward.multigres.api.scalars import UNSET, ApiStruct, Unset, Verbatim
-from steward.multigres.api.templates import reject_sections
+from steward.multigres.api.scalars import UNSET, ApiStruct, Unset, Verbatim, reject_sections
 
 
 class ShardTemplateSpec(ApiStruct):

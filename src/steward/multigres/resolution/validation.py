@@ -18,6 +18,7 @@ from steward.multigres.api.compute import Resources, Storage
 from steward.multigres.api.scalars import Unset, is_cell_name
 from steward.multigres.api.unset import or_default
 from steward.multigres.resolution import defaults
+from steward.multigres.resolution.autogrow import growth_problem
 from steward.multigres.resolution.backup_schedule import schedule_problems
 from steward.multigres.resolution.buffering import buffering_problem
 from steward.multigres.resolution.cluster_size import cluster_size, size_problem
@@ -30,6 +31,7 @@ from steward.multigres.resolution.repositories import (
 )
 from steward.multigres.resolution.resolve import cell_name
 from steward.multigres.resolution.resolved import ResolvedCluster, SpecProblem, managed_etcds
+from steward.multigres.resolution.roles import role_problems
 
 DEFAULT_CLASS = "the default class"
 
@@ -49,11 +51,13 @@ def validate(spec: MultigresClusterSpec, resolved: ResolvedCluster, accepted: in
         *name_collisions(resolved),
         *_invalid_resources(resolved),
         *_empty_volumes(resolved),
+        *_invalid_growth(resolved),
         *_invalid_buffering(resolved),
         *_invalid_windows(spec),
         *_invalid_schedules(spec),
         *shared_repositories(resolved),
         *restore_problems(spec),
+        *role_problems(spec),
     ]
 
 
@@ -116,6 +120,14 @@ def _empty_volumes(resolved: ResolvedCluster) -> Iterator[SpecProblem]:
     for _, field, size in _sizes(resolved):
         if parse_quantity(size) <= 0:
             yield SpecProblem(field, f"{size} is not a volume size; write more than 0, such as 10Gi")
+
+
+def _invalid_growth(resolved: ResolvedCluster) -> Iterator[SpecProblem]:
+    for located in resolved.shards():
+        for name, pool in located.pools.items():
+            problem = "" if pool.storage is UNSET else growth_problem(pool.storage)
+            if problem:
+                yield SpecProblem(f"{located.field}.pools[{name}].storage.autogrow", problem)
 
 
 def _invalid_buffering(resolved: ResolvedCluster) -> Iterator[SpecProblem]:

@@ -41,6 +41,7 @@ CERTIFICATES_READY = "BackupCertificatesReady"
 BACKUP_HEALTHY = "BackupHealthy"
 RESTORED = "Restored"
 VOLUMES_READY = "VolumesReady"
+VOLUMES_FILLING = "VolumesFilling"
 SERVERS_READY = "ServersReady"
 ROLLING_UPDATE = "RollingUpdate"
 SCALE_DOWN_PENDING = "ScaleDownPending"
@@ -50,6 +51,7 @@ DRAINING = "Draining"
 CONNECTION_DRAINING = "ConnectionDraining"
 PAUSED = "Paused"
 PASSWORD_PENDING = "PasswordChangePending"
+ROLES_READY = "RolesReady"
 POD_CHANGE_CONDITIONS = (ROLLING_UPDATE, SCALE_DOWN_PENDING)
 TRANSIENT_CONDITIONS = frozenset(
     {
@@ -63,6 +65,8 @@ TRANSIENT_CONDITIONS = frozenset(
         CONNECTION_DRAINING,
         PAUSED,
         PASSWORD_PENDING,
+        ROLES_READY,
+        VOLUMES_FILLING,
     }
 )
 """Conditions that are present only while they matter: a status does not depend on what was removed long ago."""

@@ -9,6 +9,7 @@ import secrets as randomness
 import msgspec
 
 from steward.kube.cache.rules import CacheRule
+from steward.kube.objects.conditions import Condition
 from steward.kube.objects.kinds import Key, Manifest, Ref
 from steward.kube.objects.meta import HasMetadata, key_of
 from steward.multigres import names
@@ -28,6 +29,7 @@ from steward.multigres.controllers.cluster.registration_state import (
     was_never_registered,
 )
 from steward.multigres.controllers.cluster.restore import RestoreGuard, restore_conditions, restore_requeue
+from steward.multigres.controllers.cluster.role_accounts import RoleAccountReader, missing_passwords
 from steward.multigres.controllers.cluster.summaries import (
     ClusterSummaries,
     live_component,
@@ -48,9 +50,11 @@ from steward.multigres.controllers.common.resolution import (
     beside_the_loop,
     may_affect,
 )
+from steward.multigres.controllers.postgres_access.role_states import RoleStates
 from steward.multigres.deletion.annotations import DELETION_ANNOTATIONS
 from steward.multigres.deletion.topology_mark import finalizer_steps
 from steward.multigres.objects import secrets
+from steward.multigres.objects.accounts import account_secrets
 from steward.multigres.objects.metadata import Owner
 from steward.multigres.objects.operator_telemetry import with_telemetry
 from steward.multigres.objects.tree import cluster_objects
@@ -70,6 +74,7 @@ from steward.multigres.status.events import condition_events
 from steward.multigres.status.hibernation import hibernation_health
 from steward.multigres.status.pause import pause_conditions, with_paused_phase
 from steward.multigres.status.references import missing_component, reference_conditions
+from steward.multigres.status.roles import role_components
 from steward.multigres.template_updates.notices import APPLY_NOW
 from steward.multigres.template_updates.policy import ROLL_BACK
 from steward.multigres.views import ClusterView, TemplateView
@@ -97,7 +102,11 @@ class ClusterReconciler:
     """
 
     def __init__(
-        self, context: MultigresContext, deletion: ClusterDeletion, updates: OperatorUpdates
+        self,
+        context: MultigresContext,
+        deletion: ClusterDeletion,
+        updates: OperatorUpdates,
+        roles: RoleStates,
     ) -> None:
         rules = context.rules
         self.context = context
@@ -107,6 +116,7 @@ class ClusterReconciler:
         self.resolver = SpecResolver(context)
         self.references = ExternalReferences(context)
         self.passwords = PasswordRotation(context, self.references)
+        self.accounts = RoleAccountReader(roles, self.references)
         self.hibernation = Hibernation(context)
         self.restores = RestoreGuard(context)
         self.summaries = ClusterSummaries(context)
@@ -184,15 +194,26 @@ class ClusterReconciler:
         spec = spec._replace(resolved=resolved)
         await self._record_revisions(cluster, spec)
         cluster, spec = await self._decide_version(cluster, spec)
-        spec = spec._replace(missing=await self.references.missing(cluster, spec.spec, resolved))
-        spec = spec._replace(password=await self.passwords.decide(cluster, spec.spec))
+        spec = await self._read_accounts(cluster, spec, resolved)
         desired = await self._desired(cluster, spec)
         stall = foreign_stall(await self.context.foreign_objects.find(desired))
         stall = stall or await self.restores.stall(cluster, spec.spec, resolved)
         spec = spec._replace(terminating=tuple(self.context.children.terminating(desired)))
         cluster = await self._write_initial_status(cluster, spec, stall)
         plan = () if stall else self._plan(cluster, desired)
-        return await self._apply_and_report(cluster, plan, spec, stall)
+        result = await self._apply_and_report(cluster, plan, spec, stall)
+        if not stall:
+            self.accounts.request(cluster, spec.password.value, spec.accounts)
+        return result
+
+    async def _read_accounts(
+        self, cluster: ClusterView, spec: ResolvedSpec, resolved: ResolvedCluster
+    ) -> ResolvedSpec:
+        accounts = await self.accounts.read(cluster, spec.spec, resolved)
+        missing = await self.references.missing(cluster, spec.spec, resolved)
+        password = await self.passwords.decide(cluster, spec.spec)
+        missing = (*missing, *missing_passwords(accounts))
+        return spec._replace(missing=missing, password=password, accounts=accounts)
 
     async def _decide_version(
         self, cluster: ClusterView, spec: ResolvedSpec
@@ -231,7 +252,7 @@ class ClusterReconciler:
             spec.spec,
             lambda: self.context.manifests.get_or_build(ref, inputs, lambda: cluster_objects(*inputs)),
         )
-        return [*tree, *spec.password.manifests(owner)]
+        return [*tree, *account_secrets(owner, spec.password.value, spec.accounts)]
 
     def _plan(self, cluster: ClusterView, desired: list[Manifest]) -> Plan:
         """Cells are deleted before the table groups change: in a removed cell, gateways shut down before pools."""
@@ -272,7 +293,7 @@ class ClusterReconciler:
         operator = operator_updates.report_steps(cluster, spec)
         notices = (
             *pause_conditions(cluster),
-            *spec.password.conditions(cluster.metadata.generation),
+            *self._account_conditions(cluster, spec),
             *restore_conditions(cluster, spec.spec, stall),
         )
         events = condition_events(ref, cluster.status.conditions, notices)
@@ -295,7 +316,7 @@ class ClusterReconciler:
             *self.summaries.external_conditions(cluster, spec.spec),
             *not_yet_registered(cluster, resolved),
             *pause_conditions(cluster),
-            *spec.password.conditions(meta.generation),
+            *self._account_conditions(cluster, spec),
             *restore_conditions(cluster, spec.spec, stall),
         )
         components = [
@@ -303,6 +324,7 @@ class ClusterReconciler:
             *self._components(cluster, resolved),
             *missing_component(spec.missing),
             *spec.password.components(),
+            *role_components(self._role_conditions(cluster, spec)),
         ]
         health = hibernation_health(assess_health(components, stall), spec.spec.hibernation is True)
         common = common_status(context, health, conditions)
@@ -310,9 +332,17 @@ class ClusterReconciler:
             **operator_updates.without_ended_condition(common, spec),
             **update_status(decision),
             **self.summaries.fields(cluster, resolved),
-            **name_fields(meta, resolved),
+            **name_fields(meta, resolved, spec.accounts),
             "components": spec.components,
         }
+
+    def _account_conditions(self, cluster: ClusterView, spec: ResolvedSpec) -> tuple[Condition, ...]:
+        generation = cluster.metadata.generation
+        return (*spec.password.conditions(generation), *self._role_conditions(cluster, spec))
+
+    def _role_conditions(self, cluster: ClusterView, spec: ResolvedSpec) -> tuple[Condition, ...]:
+        report = self.accounts.report(cluster, spec.accounts)
+        return report.conditions(cluster.status.conditions, cluster.metadata.generation)
 
     def _unresolved_status(
         self, context: StatusContext, cluster: ClusterView, spec: ResolvedSpec, stall: Stall | None

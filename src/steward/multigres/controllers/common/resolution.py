@@ -17,6 +17,7 @@ from steward.kube.objects.meta import key_of
 from steward.multigres import reasons
 from steward.multigres.api.cluster import MultigresClusterSpec
 from steward.multigres.controllers.common.context import MultigresContext
+from steward.multigres.objects.accounts import RoleAccounts
 from steward.multigres.objects.versions import NEWEST
 from steward.multigres.resolution.cluster_size import (
     MAX_COMPONENTS,
@@ -63,6 +64,7 @@ class ResolvedSpec(NamedTuple):
     objects: VersionDecision = UP_TO_DATE
     """The version of the pods to build."""
     password: PublishedPassword = PublishedPassword()
+    accounts: RoleAccounts = RoleAccounts()
 
 
 class SpecResolver:

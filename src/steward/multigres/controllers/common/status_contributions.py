@@ -23,7 +23,7 @@ CERTIFICATES = "certificates"
 BACKUPS = "backups"
 FIELDS = {
     TOPOLOGY: ("primaryCell",),
-    CERTIFICATES: ("backupCertificate", "backupCertificateRenewals"),
+    CERTIFICATES: ("backupCertificate", "backupCertificateRenewals", "backupCertificateExpiry"),
     BACKUPS: ("backup",),
 }
 """The fields of a Shard's status that each contributor sets."""

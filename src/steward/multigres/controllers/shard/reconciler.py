@@ -15,6 +15,7 @@ from steward.multigres.controllers.common.child_triggers import PODS, owned_trig
 from steward.multigres.controllers.common.context import MultigresContext
 from steward.multigres.controllers.common.foreign_objects import foreign_stall
 from steward.multigres.controllers.common.volumes import VolumeInputs, VolumePlan, VolumePlanner
+from steward.multigres.controllers.postgres_access.volume_growth import Growths, VolumeGrowth
 from steward.multigres.controllers.shard.deletion import ShardDeletion, WorkloadRemoval
 from steward.multigres.controllers.shard.ownerless_servers import shard_of
 from steward.multigres.controllers.shard.pod_rollout import PodRollout, RolloutPlanner
@@ -26,6 +27,11 @@ from steward.multigres.controllers.shard.postgres_config import (
 )
 from steward.multigres.controllers.shard.server_pods import RemovedPools
 from steward.multigres.controllers.shard.server_states import ServerStates
+from steward.multigres.controllers.shard.volume_growth import (
+    filling_components,
+    filling_conditions,
+    with_growth,
+)
 from steward.multigres.deletion.annotations import DELETION_ANNOTATIONS
 from steward.multigres.objects import pool
 from steward.multigres.objects.metadata import (
@@ -72,6 +78,7 @@ class ShardChange(NamedTuple):
     volumes: VolumePlan
     removal: WorkloadRemoval = WorkloadRemoval()
     config: ConfigDecision = NO_CONFIG
+    growths: Growths = ()
 
     def event_conditions(self, generation: int) -> list[Condition]:
         """The conditions whose transitions are reported as events."""
@@ -82,13 +89,18 @@ class ShardChange(NamedTuple):
         ]
 
     def conditions(self, generation: int) -> list[Condition]:
-        return [*self.event_conditions(generation), *self.removal.conditions]
+        return [
+            *self.event_conditions(generation),
+            *self.removal.conditions,
+            *filling_conditions(self.growths, generation),
+        ]
 
     def components(self) -> list[ComponentStatus]:
         return [
             *self.volumes.components(),
             *self.rollout.components(),
             *config_components(self.config),
+            *filling_components(self.growths),
         ]
 
 
@@ -98,9 +110,10 @@ class ShardReconciler:
     The status follows the first plan, so that it never reports pods as ready that the plan has just changed. Volume
     expansions are executed while the first plan is made."""
 
-    def __init__(self, context: MultigresContext) -> None:
+    def __init__(self, context: MultigresContext, growth: VolumeGrowth) -> None:
         rules = context.rules
         self.context = context
+        self.growth = growth
         self.deletion = ShardDeletion(context)
         self.shards = context.store(rules.shard)
         self.shards.add_index(CONFIG_MAP_INDEX, _referenced_config)
@@ -156,11 +169,13 @@ class ShardReconciler:
             self.context.servers.forget(key)
             return DONE if shard is None else await self._delete(ref, shard)
         config = await self.configs.decide(shard)
+        growths = self.growth.get(key)
+        shard = with_growth(shard, self._claims(ref), growths)
         desired = self._desired(ref, shard, config)
         foreign = await self.context.foreign_objects.find(desired)
         if foreign:
             return await self._report_foreign(ref, shard, desired, foreign)
-        change = (await self._plan_change(shard, desired))._replace(config=config)
+        change = (await self._plan_change(shard, desired))._replace(config=config, growths=growths)
         applied = await self.context.executor.execute(self._plan(ref, shard, change), ref)
         eviction = () if _has_changed_set(applied) else change.rollout.steps(ref)
         report = (*self._report(ref, shard, change), *eviction)

@@ -32,6 +32,10 @@ class UserSecrets:
         self._managed = context.store(context.rules.secret)
         self._values: TtlCache[tuple[Key, str], _SecretValue] = TtlCache(context.clock, CACHED_SECONDS)
 
+    def is_managed(self, secret: Key) -> bool:
+        """Whether the operator made the Secret, without a request."""
+        return self._managed.get(secret) is not None
+
     async def value(self, secret: Key, key: str) -> bytes | None:
         """The value of a key in a Secret; None if the Secret or the key does not exist."""
         return (await self._get(secret, key)).value

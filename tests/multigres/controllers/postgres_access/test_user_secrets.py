@@ -9,7 +9,11 @@ import pytest
 from steward.kube.errors import NotFound
 from steward.kube.objects.kinds import Key
 from steward.kube.objects.meta import Metadata, ObjectMeta
-from steward.multigres.controllers.cluster.user_secrets import CACHED_SECONDS, MISSING_SECONDS, UserSecrets
+from steward.multigres.controllers.postgres_access.user_secrets import (
+    CACHED_SECONDS,
+    MISSING_SECONDS,
+    UserSecrets,
+)
 from steward.testkit import FakeClock
 
 PASSWORD = Key("shop", "password")
