@@ -62,9 +62,9 @@ def command(system_namespace: str, only: str | None, output: str, **options: Any
     source, namespace = selected_namespace(options)
     operators = tuple(operator for operator in OPERATORS if only in (None, operator.short_name))
     scope = Scope(operators, system_namespace, namespace or "default")
-    results = run_async(_run_checks(source, scope))
+    results = run_async(run_checks(source, scope))
     if is_machine_readable(output):
-        print_value([_result_dict(result) for result in results], output)
+        print_value([result_dict(result) for result in results], output)
     else:
         _print_results(results)
     click.get_current_context().exit(1 if any(result.grade is Grade.BROKEN for result in results) else 0)
@@ -80,7 +80,7 @@ class Scope(NamedTuple):
     """Namespace in which a dry run calls the webhooks."""
 
 
-def _result_dict(result: CheckResult) -> dict[str, str]:
+def result_dict(result: CheckResult) -> dict[str, str]:
     return {
         "subject": result.subject,
         "grade": result.grade.name.lower(),
@@ -91,12 +91,13 @@ def _result_dict(result: CheckResult) -> dict[str, str]:
 
 def _print_results(results: list[CheckResult]) -> None:
     for result in results:
-        click.secho(f"{result.grade.value} {result.subject}: {result.message}", fg=_COLOURS[result.grade])
+        mark = click.style(result.grade.value, fg=_COLOURS[result.grade])
+        click.echo(f"{mark} {result.subject}: {result.message}")
         if result.cure:
             click.echo(f"    {result.cure}")
 
 
-async def _run_checks(source: ConfigSource, scope: Scope) -> list[CheckResult]:
+async def run_checks(source: ConfigSource, scope: Scope) -> list[CheckResult]:
     settings = load_connection_settings(source)
     transport = open_transport(settings)
     try:
