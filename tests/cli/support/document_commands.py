@@ -57,6 +57,7 @@ NOT_RUN: dict[str, str] = {
     "make ": TOO_SLOW,
     "docker build": NO_ENGINE,
     "kubectl port-forward": NO_CONTAINER,
+    "steward psql": "needs a container that listens: tests/cli/commands/running/test_psql.py runs it",
     "kubectl patch configmap argocd-cm": NO_ARGO_CD,
     "steward up [": SYNOPSIS,
     "steward up --containers [": SYNOPSIS,

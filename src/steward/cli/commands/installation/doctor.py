@@ -18,6 +18,7 @@ from steward.cli.output import is_machine_readable, output_option, print_value
 from steward.install import manifests
 from steward.install.operators import MULTIGRES, OPERATORS, TENANTS, ShippedOperator, selector
 from steward.install.values import NAMESPACE, VERSION
+from steward.install.workloads import PARTITION_LABEL
 from steward.kube.client.client import Client, client_with_transport
 from steward.kube.clock import SystemClock
 from steward.kube.config.loader import ConfigSource
@@ -258,8 +259,13 @@ def _probe_object(operator: ShippedOperator, namespace: str) -> Manifest:
 
 
 async def _check_leader(client: Client, operator: ShippedOperator, system: str) -> CheckResult:
-    lease = await _get_or_none(client, kinds.LEASE, Key(system, operator.name))
-    return checks.check_leader(OperatorLocation(operator.name, system), lease, _now())
+    """Of every partition; the first without a leader is reported."""
+    deployment = await _get_or_none(client, kinds.DEPLOYMENT, Key(system, operator.name))
+    names = pods.lease_names(operator.name, deployment)
+    leases = [await _get_or_none(client, kinds.LEASE, Key(system, name)) for name in names]
+    location = OperatorLocation(operator.name, system)
+    results = [checks.check_leader(location, lease, _now()) for lease in leases]
+    return next((result for result in results if result.grade is not Grade.FINE), results[0])
 
 
 async def _check_pods(client: Client, operator: ShippedOperator, system: str) -> CheckResult | None:
@@ -269,7 +275,11 @@ async def _check_pods(client: Client, operator: ShippedOperator, system: str) ->
         return None
     labels = ",".join(f"{name}={value}" for name, value in selector(operator).items())
     live = await client.list(kinds.POD, ListQuery(namespace=system, label_selector=labels))
-    return pods.check_pods(OperatorLocation(operator.name, system), deployment, live.items)
+    partitions = await client.list(
+        kinds.DEPLOYMENT, ListQuery(namespace=system, label_selector=PARTITION_LABEL)
+    )
+    others = partitions.items if operator == TENANTS else []
+    return pods.check_pods(OperatorLocation(operator.name, system), [deployment, *others], live.items)
 
 
 async def _check_version(client: Client, operator: ShippedOperator, system: str) -> CheckResult:

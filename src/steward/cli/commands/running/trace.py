@@ -25,7 +25,7 @@ from steward.kube.objects.kinds import Manifest
 
 _EPILOG = """\b
 Examples:
-  steward trace deployment/acme-web -n saas
+  steward trace service/acme-web -n saas
   steward trace pod/db-postgres-default-0-inf-main-z1-0 -n shop
   steward trace certificates.cert-manager.io/acme -n acme -o json
 \b
@@ -43,7 +43,7 @@ def command(what: str, output: str, **options: Any) -> None:
     """Follow an object to what made it: its workload, its Tenant with template and row, or its cluster."""
     kind, slash, name = what.partition("/")
     if not (kind and slash and name):
-        raise click.UsageError(f"{what} is not KIND/NAME, such as deployment/acme-web")
+        raise click.UsageError(f"{what} is not KIND/NAME, such as service/acme-web")
     source, namespace = selected_namespace(options)
     with expected_errors(RequestError):
         steps, live = with_client(source, lambda client: _trace(client, namespace, what))
