@@ -40,6 +40,9 @@ CHOICES = {
     "some namespaces": Values(
         multigres=OperatorValues(namespaces=["shop", "123"]), tenants=TenantsValues(namespaces=["shop"])
     ),
+    "partitions": Values(
+        tenants=TenantsValues(partitions=3, pod_labels={"team": "x"}, args=["--log-level=debug"])
+    ),
     "templates with more rights": Values(
         tenants=TenantsValues(
             impersonate=[ImpersonatedAccounts("shop", ["a", "b"]), ImpersonatedAccounts("123", ["c"])],

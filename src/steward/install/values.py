@@ -138,6 +138,14 @@ class ImpersonatedAccounts(Struct, frozen=True, rename="camel", forbid_unknown_f
 
 
 class TenantsValues(OperatorValues, frozen=True, rename="camel", forbid_unknown_fields=True):
+    partitions: Annotated[
+        int,
+        Meta(
+            ge=1,
+            le=64,
+            description="Parts of the Tenants, each with a Deployment and a lease of its own, for tens of thousands.",
+        ),
+    ] = 1
     impersonate: Annotated[
         list[ImpersonatedAccounts],
         _description(

@@ -60,6 +60,7 @@ NOT_RUN: dict[str, str] = {
     "kubectl port-forward": NO_CONTAINER,
     "kubectl exec <pod>": NO_CONTAINER,
     "kubectl top pod": NO_METRICS_SERVER,
+    "steward psql": "needs a container that listens: tests/cli/commands/running/test_psql.py runs it",
     "kubectl patch configmap argocd-cm": NO_ARGO_CD,
     "steward up [": SYNOPSIS,
     "steward up --containers [": SYNOPSIS,

@@ -45,6 +45,7 @@ POSTGRES_USER = 999
 GRACE_SECONDS = 60
 CONFIG_ANNOTATION = "multigres.com/postgres-config-hash"
 RENEWALS_ANNOTATION = "multigres.com/backup-certificate-renewals"
+RESTART_ANNOTATION = "multigres.com/restarted-at"
 
 
 def pool_objects(shard: ShardInputs) -> list[Manifest]:
@@ -83,7 +84,7 @@ def stateful_set(shard: ShardInputs, name: str, cell: str, labels: Mapping[str, 
             ),
             "selector": {"matchLabels": selector(labels)},
             "template": {
-                "metadata": _pod_metadata(shard, labels),
+                "metadata": _pod_metadata(shard, name, labels),
                 "spec": _pod(shard, name, cell, labels),
             },
             "volumeClaimTemplates": [claim],
@@ -91,7 +92,7 @@ def stateful_set(shard: ShardInputs, name: str, cell: str, labels: Mapping[str, 
     }
 
 
-def _pod_metadata(shard: ShardInputs, labels: Mapping[str, str]) -> Manifest:
+def _pod_metadata(shard: ShardInputs, name: str, labels: Mapping[str, str]) -> Manifest:
     annotations = {
         "prometheus.io/scrape": "true",
         "prometheus.io/port": str(METRICS.number),
@@ -101,6 +102,8 @@ def _pod_metadata(shard: ShardInputs, labels: Mapping[str, str]) -> Manifest:
     # The backup server only reads its certificate when it starts: each renewal needs a restart, the first does not.
     if shard.certificate_renewals:
         annotations[RENEWALS_ANNOTATION] = str(shard.certificate_renewals)
+    if restarted_at := shard.restarts.get(name):
+        annotations[RESTART_ANNOTATION] = restarted_at
     return {"labels": dict(labels), "annotations": annotations}
 
 

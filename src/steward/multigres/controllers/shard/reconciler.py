@@ -40,7 +40,11 @@ from steward.multigres.objects.metadata import (
     FINALIZER,
 )
 from steward.multigres.objects.repository_claims import repository_claim_names
-from steward.multigres.objects.shard_inputs import copies_postgres_config, shard_inputs
+from steward.multigres.objects.shard_inputs import (
+    copies_postgres_config,
+    requested_restarts,
+    shard_inputs,
+)
 from steward.multigres.objects.tree import shard_objects
 from steward.multigres.rollout.claim_retention import GRACE
 from steward.multigres.rollout.node_drain import SWITCH_FROM
@@ -146,7 +150,11 @@ class ShardReconciler:
                 Watches(rules.claim, to=_shard_of, debounce=PODS),
                 Watches(rules.cluster, to=self._shards_of, when=steering),
                 Watches(rules.config_map, to=self._users_of),
-                Watches(rules.shard, to=lambda shard: [key_of(shard)], when=selected_fields(_certificates)),
+                Watches(
+                    rules.shard,
+                    to=lambda shard: [key_of(shard)],
+                    when=selected_fields(_certificates, requested_restarts),
+                ),
             ),
             depth=2,
             channel=self.context.contributions.channel(KIND),
