@@ -44,7 +44,17 @@ def test_a_verb_is_a_command(name: str) -> None:
 
 VERBS_WITH_HELP = [name for name in VERBS if name != "kubectl"]  # kubectl's own help is passed on
 CLUSTER_VERBS = ["run", "status", "tree", "why", "hold", "rows", "preview", "doctor", "updates"]
-CLUSTER_VERBS += ["backup", "backups", "restore", "install", "uninstall", "explain", "switchover", "events", "volumes"]
+CLUSTER_VERBS += [
+    "backup",
+    "backups",
+    "restore",
+    "install",
+    "uninstall",
+    "explain",
+    "switchover",
+    "events",
+    "volumes",
+]
 CLUSTER_VERBS += [
     "logs",
     "trace",

@@ -1,4 +1,7 @@
-"""Verbs that need kubelets, on real containers: logs, ports, reports; `test_data_plane_verbs.py` has those of clusters."""
+"""Verbs that need kubelets, on real containers: logs, ports, reports.
+
+`test_data_plane_verbs.py` has those of clusters.
+"""
 
 from __future__ import annotations
 

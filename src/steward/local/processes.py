@@ -94,7 +94,8 @@ class Service:
     async def suspend(self) -> None:
         """Stop it until SIGCONT, and return when no thread runs any more: on a busy machine that takes a while."""
         self.send_signal(signal.SIGSTOP)
-        while self.is_running() and not _is_suspended(_read(self.pidfile)):
+        # Polled, because nothing announces that a process has stopped.
+        while self.is_running() and not _is_suspended(_read(self.pidfile)):  # noqa: ASYNC110
             await asyncio.sleep(_POLL_SECONDS)
 
     async def stop(self, grace_seconds: float) -> None:
