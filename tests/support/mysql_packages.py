@@ -93,7 +93,7 @@ def _options(directory: Path, sources: Path) -> Iterator[str]:
 
 
 def _run(*command: str) -> str:
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=600)
     if done.returncode:
         raise MySqlUnavailable(f"`{' '.join(command)}` failed:\n{done.stderr[-2000:]}")
     return done.stdout

@@ -18,6 +18,7 @@ from steward.multigres.cache_rules import CELL
 from steward.multigres.cache_rules import CLUSTER as KIND
 from steward.multigres.controllers.cluster import operator_updates
 from steward.multigres.controllers.cluster.admin_pods import admin_cluster_of
+from steward.multigres.controllers.cluster.components import ClusterComponents
 from steward.multigres.controllers.cluster.deletion import ClusterDeletion
 from steward.multigres.controllers.cluster.external_refs import ExternalReferences
 from steward.multigres.controllers.cluster.hibernation import Hibernation
@@ -32,7 +33,6 @@ from steward.multigres.controllers.cluster.restore import RestoreGuard, restore_
 from steward.multigres.controllers.cluster.role_accounts import RoleAccountReader, missing_passwords
 from steward.multigres.controllers.cluster.summaries import (
     ClusterSummaries,
-    live_component,
     retained_claim_triggers,
 )
 from steward.multigres.controllers.cluster.template_updates import (
@@ -60,15 +60,11 @@ from steward.multigres.objects.operator_telemetry import with_telemetry
 from steward.multigres.objects.tree import cluster_objects
 from steward.multigres.resolution.resolved import ResolvedCluster
 from steward.multigres.status.conditions import (
-    ComponentStatus,
-    Serving,
     Stall,
     StatusContext,
     assess_health,
     common_status,
-    topo_server_component,
     was_available,
-    workload_component,
 )
 from steward.multigres.status.events import condition_events
 from steward.multigres.status.hibernation import hibernation_health
@@ -85,8 +81,6 @@ from steward.runtime.observability import tracing
 from steward.runtime.plan.executor import PlanResult, StepEffect
 from steward.runtime.plan.steps import Create, Plan
 from steward.runtime.reconcile import DONE, Lane, Result
-
-ADMIN_PODS = "admin"
 
 
 class ClusterReconciler:
@@ -120,13 +114,8 @@ class ClusterReconciler:
         self.hibernation = Hibernation(context)
         self.restores = RestoreGuard(context)
         self.summaries = ClusterSummaries(context)
-        self.servers = context.store(rules.topo_server)
-        self.cells = context.store(rules.cell)
-        self.groups = context.store(rules.table_group)
-        self.deployments = context.store(rules.deployment)
+        self.components = ClusterComponents(context)
         self.secrets = context.store(rules.secret)
-        self.pods = context.store(rules.pod)
-        self.pods.add_index(ADMIN_PODS, lambda pod: [str(key) for key in admin_cluster_of(pod)])
         self.child_rules = (
             rules.topo_server,
             rules.cell,
@@ -222,7 +211,7 @@ class ClusterReconciler:
         if resolved is None or not self.updates.is_due(cluster):
             self.updates.forget(key_of(cluster))
             return cluster, spec
-        is_ready = all(component.is_ready for component in self._components(cluster, resolved))
+        is_ready = all(component.is_ready for component in self.components.find(cluster, resolved))
         spec = spec._replace(objects=self.updates.decide(cluster, spec, is_ready))
         return await self.updates.start(cluster, spec), spec
 
@@ -321,7 +310,7 @@ class ClusterReconciler:
         )
         components = [
             *spec.terminating,
-            *self._components(cluster, resolved),
+            *self.components.find(cluster, resolved),
             *missing_component(spec.missing),
             *spec.password.components(),
             *role_components(self._role_conditions(cluster, spec)),
@@ -354,52 +343,6 @@ class ClusterReconciler:
         previous = msgspec.to_builtins(cluster.status)
         health = assess_health([], stall)._replace(is_available=was_available(cluster.status.conditions))
         return {**previous, **common_status(context, health, conditions)}
-
-    def _components(self, cluster: ClusterView, resolved: ResolvedCluster) -> list[ComponentStatus]:
-        return [
-            *self._server_components(cluster, resolved),
-            *(self._cell_component(cluster, cell.name) for cell in resolved.cells),
-            *(
-                self._group_component(cluster, group.database, group.name)
-                for database in resolved.databases
-                for group in database.groups
-            ),
-            *self._admin_components(cluster, resolved),
-        ]
-
-    def _server_components(self, cluster: ClusterView, resolved: ResolvedCluster) -> list[ComponentStatus]:
-        if resolved.topo.etcd is None:
-            return []
-        name = names.global_topo(cluster.metadata.name)
-        return [topo_server_component(name, self.servers.get(Key(cluster.metadata.namespace, name)))]
-
-    def _cell_component(self, cluster: ClusterView, cell: str) -> ComponentStatus:
-        live = self.cells.get(Key(cluster.metadata.namespace, names.cell(cluster.metadata.name, cell)))
-        return live_component(f"cell {cell}", live)
-
-    def _group_component(self, cluster: ClusterView, database: str, group: str) -> ComponentStatus:
-        name = names.table_group(cluster.metadata.name, database, group)
-        live = self.groups.get(Key(cluster.metadata.namespace, name))
-        return live_component(f"table group {database}/{group}", live)
-
-    def _admin_components(self, cluster: ClusterView, resolved: ResolvedCluster) -> list[ComponentStatus]:
-        """A cluster serves without them."""
-        namespace, name = cluster.metadata.namespace, cluster.metadata.name
-        pods = self.pods.by_index(ADMIN_PODS, str(Key(namespace, name)))
-        problems = self.context.pod_problems.find(pods)
-        specs = {
-            names.multiadmin(name): resolved.multiadmin,
-            names.multiadmin_web(name): resolved.multiadmin_web,
-        }
-        return [
-            workload_component(
-                deployment,
-                or_default(spec.replicas, 1),
-                self.deployments.get(Key(namespace, deployment)),
-                problems,
-            )._replace(serving=Serving.YES)
-            for deployment, spec in specs.items()
-        ]
 
 
 def _owner(cluster: ClusterView) -> Owner:
