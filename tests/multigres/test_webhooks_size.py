@@ -20,8 +20,8 @@ from steward.multigres.cache_rules import (
     SHARD_TEMPLATE,
     MultigresCacheRules,
 )
-from steward.multigres.resolution.bounded_lists import SHOWN
-from steward.multigres.resolution.cluster_size import LARGE_OBJECT_BYTES
+from steward.multigres.resolution.checks.bounded_lists import SHOWN
+from steward.multigres.resolution.checks.cluster_size import LARGE_OBJECT_BYTES
 from steward.multigres.webhooks import MultigresWebhooks
 from tests.multigres.support.large_clusters import product_spec
 

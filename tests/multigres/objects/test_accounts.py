@@ -9,7 +9,7 @@ from steward.multigres import names
 from steward.multigres.api.roles import PasswordSecret, RoleEntry
 from steward.multigres.objects.accounts import Credentials, RoleAccounts, account_secrets, role_secret_names
 from steward.multigres.objects.metadata import Owner
-from steward.multigres.resolution.roles import DatabaseRoles
+from steward.multigres.resolution.checks.roles import DatabaseRoles
 
 OWNER = Owner("MultigresCluster", "ns", "c", "u")
 KEY = ("shop", "shop")

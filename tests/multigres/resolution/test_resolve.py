@@ -9,8 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from steward.multigres.api.cluster import MultigresClusterSpec
-from steward.multigres.api.shard_template import ShardTemplateSpec
 from steward.multigres.api.tablegroup import ResolvedShard
+from steward.multigres.api.templates.shard_template import ShardTemplateSpec
 from steward.multigres.resolution import defaults as constants
 from steward.multigres.resolution.resolve import resolve
 from steward.multigres.resolution.resolved import ClusterIdentity, ResolvedCluster, Templates

@@ -14,7 +14,6 @@ from steward.multigres import names
 from steward.multigres.api.compute import Pool
 from steward.multigres.api.images import Images
 from steward.multigres.api.unset import or_default
-from steward.multigres.objects.backup import BackupAccess, backup_access
 from steward.multigres.objects.metadata import POOL_LABEL, Manifest, metadata, selector
 from steward.multigres.objects.pod_spec import (
     pod_security_fields,
@@ -32,6 +31,7 @@ from steward.multigres.objects.pool_containers import (
     pgctld_container,
     pooler_container,
 )
+from steward.multigres.objects.repository.access import BackupAccess, backup_access
 from steward.multigres.objects.services import headless_service
 from steward.multigres.objects.shard_inputs import ShardInputs, copies_postgres_config
 from steward.multigres.objects.topo_access import topo_access

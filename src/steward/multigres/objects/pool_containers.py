@@ -5,7 +5,6 @@ from typing import NamedTuple
 from steward.multigres.api.compute import Pool
 from steward.multigres.api.images import Images
 from steward.multigres.api.unset import or_default
-from steward.multigres.objects.backup import CERTIFICATE_DIRECTORY, PORT, BackupAccess
 from steward.multigres.objects.metadata import Manifest
 from steward.multigres.objects.pod_spec import (
     Port,
@@ -19,6 +18,7 @@ from steward.multigres.objects.pod_spec import (
     sampling_mounts,
     telemetry_env,
 )
+from steward.multigres.objects.repository.access import CERTIFICATE_DIRECTORY, PORT, BackupAccess
 from steward.multigres.objects.shard_inputs import ShardInputs
 from steward.multigres.objects.topo_access import topo_access
 from steward.multigres.objects.versions import (

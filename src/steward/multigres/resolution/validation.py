@@ -21,17 +21,17 @@ from steward.multigres.resolution import defaults
 from steward.multigres.resolution.autogrow import growth_problem
 from steward.multigres.resolution.backup_schedule import schedule_problems
 from steward.multigres.resolution.buffering import buffering_problem
-from steward.multigres.resolution.cluster_size import cluster_size, size_problem
-from steward.multigres.resolution.maintenance_window import window_problem
-from steward.multigres.resolution.name_collisions import name_collisions
-from steward.multigres.resolution.repositories import (
+from steward.multigres.resolution.checks.cluster_size import cluster_size, size_problem
+from steward.multigres.resolution.checks.name_collisions import name_collisions
+from steward.multigres.resolution.checks.repositories import (
     changed_encryption,
     restore_problems,
     shared_repositories,
 )
+from steward.multigres.resolution.checks.roles import role_problems
+from steward.multigres.resolution.maintenance_window import window_problem
 from steward.multigres.resolution.resolve import cell_name
 from steward.multigres.resolution.resolved import ResolvedCluster, SpecProblem, managed_etcds
-from steward.multigres.resolution.roles import role_problems
 
 DEFAULT_CLASS = "the default class"
 

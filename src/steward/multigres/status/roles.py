@@ -9,7 +9,7 @@ from steward.kube.objects.conditions import FALSE, TRUE, Condition, find_conditi
 from steward.multigres import reasons
 from steward.multigres.api.scalars import Unset
 from steward.multigres.api.status import Conditions
-from steward.multigres.resolution.bounded_lists import first_texts
+from steward.multigres.resolution.checks.bounded_lists import first_texts
 from steward.multigres.status.conditions import ROLES_READY, ComponentStatus, Serving, read_conditions
 
 CURE = "it is tried again every few seconds"

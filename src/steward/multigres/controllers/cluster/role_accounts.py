@@ -18,15 +18,15 @@ from steward.multigres.controllers.cluster.external_refs import ExternalReferenc
 from steward.multigres.controllers.postgres_access.role_states import RoleRequest, RoleStates
 from steward.multigres.objects.accounts import Credentials, RoleAccounts, RoleKey
 from steward.multigres.objects.secrets import PASSWORD_KEY
-from steward.multigres.resolution.external_refs import MissingReference
-from steward.multigres.resolution.resolved import ResolvedCluster
-from steward.multigres.resolution.roles import (
+from steward.multigres.resolution.checks.roles import (
     DatabaseRoles,
     can_log_in,
     database_roles,
     default_database,
     valid_until_seconds,
 )
+from steward.multigres.resolution.external_refs import MissingReference
+from steward.multigres.resolution.resolved import ResolvedCluster
 from steward.multigres.status.pause import is_paused
 from steward.multigres.status.roles import RolesReport
 from steward.multigres.views import ClusterView

@@ -19,7 +19,7 @@ from steward.multigres.api.cluster import MultigresClusterSpec
 from steward.multigres.controllers.common.context import MultigresContext
 from steward.multigres.objects.accounts import RoleAccounts
 from steward.multigres.objects.versions import NEWEST
-from steward.multigres.resolution.cluster_size import (
+from steward.multigres.resolution.checks.cluster_size import (
     MAX_COMPONENTS,
     cluster_size,
     is_large,

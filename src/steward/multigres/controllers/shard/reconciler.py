@@ -39,7 +39,7 @@ from steward.multigres.objects.metadata import (
     COMPONENT_LABEL,
     FINALIZER,
 )
-from steward.multigres.objects.repository_claims import repository_claim_names
+from steward.multigres.objects.repository.claims import repository_claim_names
 from steward.multigres.objects.shard_inputs import (
     copies_postgres_config,
     requested_restarts,

@@ -17,8 +17,8 @@ from steward.multigres.objects.metadata import COMPONENT_LABEL, Manifest, metada
 from steward.multigres.objects.shard_inputs import ShardInputs
 from steward.multigres.objects.volumes import claim_spec
 from steward.multigres.resolution import defaults
+from steward.multigres.resolution.checks.repositories import is_shared_volume, shard_cells
 from steward.multigres.resolution.inheritance import RETAIN
-from steward.multigres.resolution.repositories import is_shared_volume, shard_cells
 
 COMPONENT = "shard-backup"
 

@@ -10,11 +10,11 @@ from msgspec import UNSET
 from steward.multigres.api.backup import Backup
 from steward.multigres.api.unset import or_default
 from steward.multigres.objects.metadata import Manifest
-from steward.multigres.objects.repository_claims import repository_claim
+from steward.multigres.objects.repository.claims import repository_claim
 from steward.multigres.objects.shard_inputs import ShardInputs
 from steward.multigres.objects.versions import RETENTION_BY_OPERATOR
 from steward.multigres.resolution import defaults
-from steward.multigres.resolution.repositories import mount_path
+from steward.multigres.resolution.checks.repositories import mount_path
 
 VOLUME = "backup-data"
 CERTIFICATE_DIRECTORY = "/certs/pgbackrest"

@@ -10,8 +10,8 @@ from steward.multigres.api.backup import Backup
 from steward.multigres.api.compute import Pool
 from steward.multigres.api.shard import ShardSpec
 from steward.multigres.names import ShardPath, backup_claim, shared_backup_claim
-from steward.multigres.objects.backup import BackupAccess, backup_access
-from steward.multigres.objects.repository_claims import repository_claims
+from steward.multigres.objects.repository.access import BackupAccess, backup_access
+from steward.multigres.objects.repository.claims import repository_claims
 from steward.multigres.objects.shard_inputs import ShardInputs, shard_inputs
 from steward.multigres.objects.versions import NEWEST
 from steward.multigres.views import ShardView

@@ -1,6 +1,6 @@
 """Lists in messages are bounded."""
 
-from steward.multigres.resolution.bounded_lists import SHOWN, first_texts
+from steward.multigres.resolution.checks.bounded_lists import SHOWN, first_texts
 
 
 def test_a_short_list_is_shown_whole() -> None:

@@ -7,7 +7,12 @@ import pytest
 
 from steward.multigres import names
 from steward.multigres.api.cluster import MultigresClusterSpec
-from steward.multigres.resolution.cluster_size import MAX_COMPONENTS, ClusterSize, cluster_size, least_size
+from steward.multigres.resolution.checks.cluster_size import (
+    MAX_COMPONENTS,
+    ClusterSize,
+    cluster_size,
+    least_size,
+)
 from steward.multigres.resolution.examination import ClusterChange, Examination, examine
 from steward.multigres.resolution.resolve import resolve
 from steward.multigres.resolution.resolved import ClusterIdentity, Templates

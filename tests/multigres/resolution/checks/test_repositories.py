@@ -6,8 +6,8 @@ import msgspec
 import pytest
 
 from steward.multigres.api.cluster import MultigresClusterSpec
+from steward.multigres.resolution.checks.repositories import describe_repository
 from steward.multigres.resolution.defaulting import with_defaults
-from steward.multigres.resolution.repositories import describe_repository
 from steward.multigres.resolution.resolve import resolve
 from steward.multigres.resolution.resolved import ClusterIdentity, ResolvedCluster, Templates
 from steward.multigres.resolution.validation import validate, validate_update
