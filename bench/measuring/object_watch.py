@@ -74,6 +74,7 @@ class ObjectWatch:
         self._matching: set[str] = set()
         self._mismatched: set[str] = set()
         self._matched_at: dict[str, float] = {}
+        self._last_match = 0.0
         self._changed = asyncio.Event()
 
     def expect(self, matches: ObjectPredicate) -> None:
@@ -94,6 +95,10 @@ class ObjectWatch:
         """When each object first matched since `expect`, on the clock of `time.perf_counter`."""
         return list(self._matched_at.values())
 
+    def last_match(self) -> float:
+        """When an object last began to match, on the same clock."""
+        return self._last_match
+
     async def until_mismatched(self, names: Collection[str]) -> None:
         """Wait until each of these has mismatched, or was deleted, since `expect`: events follow the response."""
         while not self._mismatched.issuperset(names):
@@ -110,8 +115,10 @@ class ObjectWatch:
     def _record_event(self, event: _Event) -> None:
         name = event.object.metadata.name
         if event.type != _DELETED and self._matches(event.object):
+            if name not in self._matching:
+                self._last_match = time.perf_counter()
             self._matching.add(name)
-            self._matched_at.setdefault(name, time.perf_counter())
+            self._matched_at.setdefault(name, self._last_match)
         else:
             self._matching.discard(name)
             self._mismatched.add(name)

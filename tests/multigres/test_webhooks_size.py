@@ -1,14 +1,14 @@
-"""Admission of clusters whose lists multiply: what is denied, and that the event loop never waits for a review."""
+"""Admission of clusters whose lists multiply: what is denied, and that a review never blocks the event loop."""
 
-import asyncio
 import json
-import sys
-from collections.abc import Iterator
+import threading
+from collections.abc import Callable
 from typing import Any, cast
 
 import msgspec
 import pytest
 
+import steward.multigres.webhooks as webhooks_module
 from steward.admission.review import Allowed, Denied, Operation, Review, ReviewedKind
 from steward.kube.cache.store import Store
 from steward.kube.client.client import Client
@@ -27,10 +27,6 @@ from tests.multigres.support.large_clusters import product_spec
 
 LARGE = product_spec(20, 1, 32, 6)
 TOO_LARGE = product_spec(49, 4, 8, 50)
-MANY_TURNS = 20
-"""A review in the event loop leaves it less than ten, one in a thread one at every switch of threads."""
-SWITCH_SECONDS = 1e-4
-"""Shorter than usual, so that the number of turns does not depend on how busy the machine is."""
 FOUR_POOLS = {"pools": {name: {"replicasPerCell": 1} for name in ("a", "b", "c", "d")}}
 
 
@@ -77,21 +73,20 @@ def store(clusters: Store[Any], spec: Any) -> None:
 
 
 @pytest.fixture
-def frequent_switches() -> Iterator[None]:
-    """The interpreter switches threads as often as SWITCH_SECONDS allows."""
-    usual = sys.getswitchinterval()
-    sys.setswitchinterval(SWITCH_SECONDS)
-    yield
-    sys.setswitchinterval(usual)
+def reviewing_threads(monkeypatch: pytest.MonkeyPatch) -> set[threading.Thread]:
+    """The threads in which clusters are resolved and validated."""
+    found: set[threading.Thread] = set()
 
+    def recorded(function: Callable[..., Any]) -> Callable[..., Any]:
+        def call(*arguments: Any) -> Any:
+            found.add(threading.current_thread())
+            return function(*arguments)
 
-async def turns_during(work: "asyncio.Task[Any]") -> int:
-    """How often the event loop had its turn before the work was done."""
-    turns = 0
-    while not work.done():
-        await asyncio.sleep(0)
-        turns += 1
-    return turns
+        return call
+
+    for function in (webhooks_module.examine, webhooks_module.resolve):
+        monkeypatch.setattr(webhooks_module, function.__name__, recorded(function))
+    return found
 
 
 async def test_a_cluster_that_is_too_large_is_denied_with_its_size_and_the_limit(
@@ -120,22 +115,21 @@ async def test_a_stored_cluster_that_is_too_large_still_gets_defaults(webhooks: 
     assert response.object["spec"]["logLevels"]
 
 
-@pytest.mark.usefixtures("frequent_switches")
-async def test_the_event_loop_has_its_turn_while_a_large_cluster_is_reviewed(
-    webhooks: MultigresWebhooks,
+async def test_a_large_cluster_is_not_reviewed_in_the_event_loop(
+    webhooks: MultigresWebhooks, reviewing_threads: set[threading.Thread]
 ) -> None:
-    work = asyncio.create_task(webhooks.validate_cluster(review(LARGE)))
-    assert await turns_during(work) > MANY_TURNS
-    assert isinstance(work.result(), Allowed)
+    assert isinstance(await webhooks.validate_cluster(review(LARGE)), Allowed)
+    assert reviewing_threads
+    assert threading.current_thread() not in reviewing_threads
 
 
-@pytest.mark.usefixtures("frequent_switches")
-async def test_the_event_loop_has_its_turn_while_a_template_of_a_large_cluster_is_reviewed(
-    webhooks: MultigresWebhooks, clusters: Store[Any]
+async def test_a_template_of_a_large_cluster_is_not_reviewed_in_the_event_loop(
+    webhooks: MultigresWebhooks, clusters: Store[Any], reviewing_threads: set[threading.Thread]
 ) -> None:
     store(clusters, product_spec(20, 1, 32, 3))
-    work = asyncio.create_task(webhooks.validate_template(review({"pools": {}}, kind="ShardTemplate")))
-    assert await turns_during(work) > MANY_TURNS
+    await webhooks.validate_template(review({"pools": {}}, kind="ShardTemplate"))
+    assert reviewing_threads
+    assert threading.current_thread() not in reviewing_threads
 
 
 async def test_a_template_that_makes_a_cluster_too_large_is_denied(
