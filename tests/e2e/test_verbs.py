@@ -1,7 +1,4 @@
-"""Verbs that need kubelets, on real containers: logs, ports, reports.
-
-`test_data_plane_verbs.py` has those of clusters.
-"""
+"""Verbs that need kubelets, on real containers; `test_data_plane_verbs.py` has those about database servers."""
 
 from __future__ import annotations
 

@@ -115,13 +115,20 @@ def test_only_a_chain_with_a_tenant_or_a_cluster_is_of_steward() -> None:
     assert is_made_by_steward([deployment, cluster])
 
 
-def resource(plural: str, group: str = "") -> Resource:
-    return Resource(group=group, version="v1", plural=plural, namespaced=True, verbs=frozenset())
+def resource(plural: str, group: str = "", *short: str) -> Resource:
+    return Resource(
+        group=group,
+        version="v1",
+        plural=plural,
+        namespaced=True,
+        verbs=frozenset(),
+        short_names=frozenset(short),
+    )
 
 
 SERVED = {
     Kind("v1", "Service"): resource("services"),
-    Kind("networking.k8s.io/v1", "Ingress"): resource("ingresses", "networking.k8s.io"),
+    Kind("networking.k8s.io/v1", "Ingress"): resource("ingresses", "networking.k8s.io", "ing"),
     Kind("serving.knative.dev/v1", "Service"): resource("services", "serving.knative.dev"),
 }
 
@@ -133,6 +140,7 @@ SERVED = {
         ("services.serving.knative.dev", ["serving.knative.dev"]),
         ("ingresses", ["networking.k8s.io"]),
         ("Ingress", ["networking.k8s.io"]),
+        ("ing", ["networking.k8s.io"]),
         ("widgets", []),
     ],
 )

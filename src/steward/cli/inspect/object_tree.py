@@ -16,8 +16,10 @@ from steward.cli.inspect.object_health import (
     Health,
     has_pending_update,
     health_since,
+    is_true,
     object_health,
     summarize_object,
+    suspension,
 )
 from steward.kube.objects import kinds
 from steward.kube.objects.kinds import Kind, Manifest, Ref, ref_of
@@ -62,6 +64,9 @@ class TreeObject(NamedTuple):
     """The TenantTemplate of a Tenant and of all objects below it."""
     is_terminating: bool = False
     has_pending_update: bool = False
+    suspension: str = ""
+    """`paused` or `hibernated`."""
+    has_held_deletion: bool = False
     summary: str = ""
 
 
@@ -132,6 +137,8 @@ def _tree_object(manifest: Manifest) -> TreeObject:
         template=f"{meta['namespace']}/{spec.get('templateRef')}" if manifest["kind"] == "Tenant" else "",
         is_terminating="deletionTimestamp" in meta,
         has_pending_update=has_pending_update(manifest),
+        suspension=suspension(manifest),
+        has_held_deletion=is_true(manifest, "DeletionHeld") and not is_true(manifest, "Degraded"),
         summary=summarize_object(manifest),
     )
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
-from steward.cli.object_names import SHORT_NAMES, matches_kind
+from steward.cli.object_names import matches_kind
 from steward.cli.operations.outcome import RequestError
 from steward.kube.client.client import Client
 from steward.kube.client.discovery import Resource
@@ -36,14 +36,17 @@ class OriginStep(NamedTuple):
 def matching_kinds(word: str, served: Mapping[Kind, Resource]) -> list[Kind]:
     """The served kinds that a word of the command line may mean: singular, plural, short, with or without the group."""
     name, _, group = word.lower().partition(".")
-    name = SHORT_NAMES.get(name, name)
     found = [
         kind
         for kind, resource in served.items()
-        if (name == resource.plural or matches_kind(name, kind.kind)) and group in ("", kind.group)
+        if _is_named(name, kind, resource) and group in ("", kind.group)
     ]
     newest = {(kind.group, kind.kind): kind for kind in reversed(found)}
     return sorted(newest.values())
+
+
+def _is_named(name: str, kind: Kind, resource: Resource) -> bool:
+    return name == resource.plural or name in resource.short_names or matches_kind(name, kind.kind)
 
 
 async def read_object(client: Client, namespace: str, what: str) -> tuple[Ref, Manifest]:
@@ -170,12 +173,12 @@ def _with_writers(detail: str, live: Manifest) -> str:
 
 
 def writers(live: Manifest) -> list[str]:
-    """The field managers of the spec that are no operators: kubectl, a GitOps controller, a person's tool."""
+    """The field managers of the content that are no operators: kubectl, a GitOps controller, a person's tool."""
     entries = live["metadata"].get("managedFields") or ()
     found = {
         str(entry.get("manager") or "")
         for entry in entries
-        if not entry.get("subresource") and "f:spec" in (entry.get("fieldsV1") or {})
+        if not entry.get("subresource") and (entry.get("fieldsV1") or {}).keys() - {"f:metadata"}
     }
     return sorted(found - _OPERATORS - {""})
 

@@ -40,6 +40,7 @@ class Resource(Struct, frozen=True, kw_only=True):
     namespaced: bool
     verbs: frozenset[str]
     subresources: frozenset[str] = frozenset()
+    short_names: frozenset[str] = frozenset()
 
     @property
     def qualified(self) -> str:
@@ -76,6 +77,7 @@ class _AggregatedResource(Struct, rename="camel"):
     scope: str = "Namespaced"
     verbs: list[str] = []
     subresources: list[_Subresource] = []
+    short_names: list[str] = []
 
 
 class _Version(Struct):
@@ -230,6 +232,7 @@ def _resource(api_version: str, aggregated: _AggregatedResource) -> Resource:
         namespaced=aggregated.scope == "Namespaced",
         verbs=frozenset(aggregated.verbs),
         subresources=frozenset(sub.subresource for sub in aggregated.subresources),
+        short_names=frozenset(aggregated.short_names),
     )
 
 
