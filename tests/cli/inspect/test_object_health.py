@@ -10,7 +10,12 @@ from steward.cli.inspect.object_health import Health, object_health
 def cluster(backups: str) -> dict[str, Any]:
     conditions = [
         {"type": "Ready", "status": "True", "reason": "Healthy", "message": "", "observedGeneration": 1},
-        {"type": "BackupHealthy", "status": backups, "reason": "r", "message": "the newest backup is too old"},
+        {
+            "type": "BackupHealthy",
+            "status": backups,
+            "reason": "r",
+            "message": "the newest backup is too old",
+        },
     ]
     return {
         "apiVersion": "multigres.com/v1alpha1",
