@@ -39,6 +39,7 @@ from steward.multigres.resolution.resolved import ClusterIdentity, ResolvedCell,
 from steward.multigres.resolution.template_refs import referenced_templates
 from steward.multigres.resolution.validation import validate
 from steward.multigres.resolution.warnings.clusters import deletion_warnings, spec_warnings
+from steward.multigres.resolution.warnings.repositories import repository_warnings
 from steward.multigres.resolution.warnings.templates import template_warnings
 from steward.multigres.template_updates.candidate import describe_problems
 from steward.multigres.views import ClusterView, TemplateView
@@ -125,7 +126,11 @@ class MultigresWebhooks:
         problems = [*found.problems, *self._terminating_problems(review.namespace, found)]
         if problems:
             return _deny_problems(str(review), problems)
-        warnings = [*spec_warnings(spec, found.resolved), *await self._warnings(found.resolved.cells)]
+        warnings = [
+            *spec_warnings(spec, found.resolved),
+            *repository_warnings(found.previous, found.resolved),
+            *await self._warnings(found.resolved.cells),
+        ]
         return Allowed(warnings=tuple(warnings))
 
     def _validate_cluster_deletion(self, review: Review) -> AdmissionResponse:
