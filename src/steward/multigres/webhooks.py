@@ -39,6 +39,7 @@ from steward.multigres.resolution.resolved import ClusterIdentity, ResolvedCell,
 from steward.multigres.resolution.template_refs import referenced_templates
 from steward.multigres.resolution.validation import validate
 from steward.multigres.resolution.warnings.clusters import deletion_warnings, spec_warnings
+from steward.multigres.resolution.warnings.repositories import repository_warnings
 from steward.multigres.resolution.warnings.templates import template_warnings
 from steward.multigres.template_updates.candidate import describe_problems
 from steward.multigres.views import ClusterView, TemplateView
@@ -128,6 +129,7 @@ class MultigresWebhooks:
         warnings = [
             *object_size_warnings(len(bytes(review.raw_object))),
             *spec_warnings(spec, found.resolved),
+            *repository_warnings(found.previous, found.resolved),
             *await self._warnings(found.resolved.cells),
         ]
         return Allowed(warnings=tuple(warnings))

@@ -183,3 +183,13 @@ def test_existing_cluster_cannot_be_restored_in_place(site: RestoreSite) -> None
     site.clusters(site.old).apply(site.manifest(site.old, "living"))
     _, error = site.kubectl.run("patch", "mgc", "living", "-n", site.old, "--type=merge", "-p", patch)
     assert "an existing cluster cannot be restored in place" in error
+
+
+def test_repository_of_a_restored_cluster_cannot_be_dropped_with_restore(site: RestoreSite) -> None:
+    s3 = {"bucket": "backups", "region": "r", "keyPrefix": f"{site.old}-kept"}
+    site.clusters(site.old).apply(site.manifest(site.old, "kept", restore={"from": {"s3": s3}}))
+    remove = ("patch", "mgc", "kept", "-n", site.old, "--type=merge", "-p")
+    _, error = site.kubectl.run(*remove, '{"spec":{"restore":null}}')
+    assert "write it into backup before you remove restore" in error
+    written = {"spec": {"restore": None, "backup": {"type": "s3", "s3": s3}}}
+    site.kubectl(*remove, json.dumps(written))

@@ -282,6 +282,10 @@ class MultigresClusterSpec(ApiStruct):
             "!has(self.restore) || has(oldSelf.restore)",
             "an existing cluster cannot be restored in place: delete it, and create one with restore",
         ),
+        Cel(
+            "has(self.restore) || !has(oldSelf.restore) || has(self.backup)",
+            "restore names the repository of the cluster: write it into backup before you remove restore",
+        ),
     )
 
 
