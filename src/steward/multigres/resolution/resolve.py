@@ -306,6 +306,7 @@ class _Resolution:
             pvc_deletion_policy=policy,
             backup=inherited_backup(entry.backup, group.backup, database.backup, self.spec.backup),
             postgres_config_ref=merged.postgres_config_ref,
+            postgres=merged.postgres,
             initdb_args=merged.initdb_args,
         )
 

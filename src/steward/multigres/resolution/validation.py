@@ -24,9 +24,10 @@ from steward.multigres.resolution.buffering import buffering_problem
 from steward.multigres.resolution.cluster_size import cluster_size, size_problem
 from steward.multigres.resolution.maintenance_window import window_problem
 from steward.multigres.resolution.name_collisions import name_collisions
+from steward.multigres.resolution.postgres.roles import role_problems
+from steward.multigres.resolution.postgres.settings import setting_problems
 from steward.multigres.resolution.resolve import cell_name
 from steward.multigres.resolution.resolved import ResolvedCluster, SpecProblem, managed_etcds
-from steward.multigres.resolution.roles import role_problems
 
 DEFAULT_CLASS = "the default class"
 
@@ -51,6 +52,7 @@ def validate(spec: MultigresClusterSpec, resolved: ResolvedCluster, accepted: in
         *_invalid_windows(spec),
         *_invalid_schedules(spec),
         *role_problems(spec),
+        *_invalid_settings(resolved),
     ]
 
 
@@ -121,6 +123,12 @@ def _invalid_growth(resolved: ResolvedCluster) -> Iterator[SpecProblem]:
             problem = "" if pool.storage is UNSET else growth_problem(pool.storage)
             if problem:
                 yield SpecProblem(f"{located.field}.pools[{name}].storage.autogrow", problem)
+
+
+def _invalid_settings(resolved: ResolvedCluster) -> Iterator[SpecProblem]:
+    for located in resolved.shards():
+        for name, problem in setting_problems(located.shard.postgres):
+            yield SpecProblem(f"{located.field}.postgres.settings[{name}]", problem)
 
 
 def _invalid_buffering(resolved: ResolvedCluster) -> Iterator[SpecProblem]:

@@ -23,8 +23,8 @@ from steward.multigres.resolution.external_refs import (
     referenced_secrets,
     referenced_storage_classes,
 )
+from steward.multigres.resolution.postgres.roles import has_given_passwords
 from steward.multigres.resolution.resolved import ResolvedCluster
-from steward.multigres.resolution.roles import has_given_passwords
 from steward.multigres.views import ClusterView
 from steward.runtime.plan.steps import Plan, Requeue
 

@@ -6,9 +6,9 @@ import msgspec
 import pytest
 
 from steward.multigres.api.cluster import MultigresClusterSpec
+from steward.multigres.resolution.postgres.roles import DatabaseRoles, database_roles, role_problems
 from steward.multigres.resolution.resolve import resolve
 from steward.multigres.resolution.resolved import ClusterIdentity, Templates
-from steward.multigres.resolution.roles import DatabaseRoles, database_roles, role_problems
 
 
 def spec_of(*databases: dict[str, Any], **fields: Any) -> MultigresClusterSpec:
