@@ -33,6 +33,7 @@ from steward.multigres.controllers.postgres_access.role_states import RoleStates
 from steward.multigres.controllers.postgres_access.volume_growth import VolumeGrowth
 from steward.multigres.controllers.roles.reconciler import RolesReconciler
 from steward.multigres.controllers.servers.reconciler import ServersReconciler
+from steward.multigres.controllers.settings.reconciler import SettingsReconciler
 from steward.multigres.controllers.shard.primary_switch import PrimarySwitchReconciler
 from steward.multigres.controllers.shard.reconciler import ShardReconciler
 from steward.multigres.controllers.tablegroup import TableGroupReconciler
@@ -58,6 +59,7 @@ CONTRIBUTORS = frozenset(
         "primary-switch",
         "roles",
         "servers",
+        "settings",
         "topology",
         "volume-usage",
     }
@@ -95,6 +97,7 @@ def set_up(manager: Manager, settings: Settings, connections: Connections = unkn
         ServersReconciler(context),
         PrimarySwitchReconciler(context),
         RolesReconciler(context, roles),
+        SettingsReconciler(context),
         BackupReconciler(context, maintenance),
         BackupMaintenanceReconciler(context, maintenance),
         CertificateReconciler(

@@ -6,10 +6,10 @@ from typing import Any
 import pytest
 
 from steward.multigres import names
-from steward.multigres.api.roles import PasswordSecret, RoleEntry
+from steward.multigres.api.postgres import PasswordSecret, RoleEntry
 from steward.multigres.objects.accounts import Credentials, RoleAccounts, account_secrets, role_secret_names
 from steward.multigres.objects.metadata import Owner
-from steward.multigres.resolution.checks.roles import DatabaseRoles
+from steward.multigres.resolution.postgres.roles import DatabaseRoles
 
 OWNER = Owner("MultigresCluster", "ns", "c", "u")
 KEY = ("shop", "shop")

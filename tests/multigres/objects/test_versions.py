@@ -248,3 +248,18 @@ def test_gateways_and_poolers_serve_metrics_unless_they_push_them(
         assert env.get("OTEL_EXPORTER_PROMETHEUS_PORT") == (str(port) if served else None)
         assert len(env) == len(found[name]["env"])
         assert not served or "POD_IP" in env
+
+
+@pytest.mark.parametrize(("version", "is_mounted"), [(NEWEST, True), (FIRST, False)])
+def test_servers_mount_the_settings_of_the_spec(version: int, is_mounted: bool) -> None:
+    shard = {"name": "0-inf", "spec": {"postgres": {"settings": {"work_mem": "8MB"}}}}
+    group = {"name": "default", "default": True, "shards": [shard]}
+    tree = build_tree(
+        version=version, databases=[{"name": "postgres", "default": True, "tablegroups": [group]}]
+    )
+    texts = [manifest["data"].get("postgresql.conf") for manifest in tree if manifest["kind"] == "ConfigMap"]
+    assert ("work_mem = '8MB'\n" in texts) is is_mounted
+    mounts = postgres_container(
+        version, databases=[{"name": "postgres", "default": True, "tablegroups": [group]}]
+    )["volumeMounts"]
+    assert ("postgres-config" in [mount["name"] for mount in mounts]) is is_mounted

@@ -17,14 +17,17 @@ from steward.multigres.api.compute import (
 from steward.multigres.api.group import GROUP, VERSION
 from steward.multigres.api.images import Images
 from steward.multigres.api.observability import LogLevels, Observability
-from steward.multigres.api.restore import Restore
-from steward.multigres.api.roles import (
+from steward.multigres.api.postgres import (
     ApplicationRole,
+    InitdbArgs,
     OwnRoleName,
     PasswordSecret,
+    PostgresConfig,
+    PostgresOptions,
     RemovedRoles,
     RoleEntries,
 )
+from steward.multigres.api.restore import Restore
 from steward.multigres.api.scalars import (
     ATOMIC,
     BY_NAME,
@@ -34,9 +37,7 @@ from steward.multigres.api.scalars import (
     ClusterName,
     DatabaseName,
     DurabilityPolicy,
-    KeyName,
     LocationName,
-    ObjectName,
     Phase,
     ShardName,
     TableGroupName,
@@ -112,18 +113,6 @@ class CellEntry(ApiStruct):
     )
 
 
-class PostgresConfig(ApiStruct):
-    """Postgres settings in a ConfigMap of the same namespace."""
-
-    name: ObjectName
-    """The ConfigMap."""
-    key: KeyName
-    """The key whose value has the format of postgresql.conf."""
-
-
-InitdbArgs = Annotated[str, Meta(max_length=512)]
-
-
 class ShardOverrides(ApiStruct):
     """Merged over the shard's template: pools by name, then field by field."""
 
@@ -132,7 +121,9 @@ class ShardOverrides(ApiStruct):
     pools: Pools | Unset = UNSET
     """Pools by name. A name that the template lacks adds a pool."""
     postgres_config_ref: PostgresConfig | Unset = UNSET
-    """Postgres settings. A change restarts the servers one at a time."""
+    """Postgres settings in a ConfigMap. A change that needs a restart restarts the servers one at a time."""
+    postgres: PostgresOptions | Unset = UNSET
+    """Options of the Postgres servers."""
     initdb_args: InitdbArgs | Unset = UNSET
     """Additional arguments for initdb; only used when the shard is created."""
 
@@ -147,7 +138,9 @@ class InlineShard(ApiStruct):
     pvc_deletion_policy: PvcDeletionPolicy | Unset = UNSET
     """Whether the shard's volumes are kept or deleted. Inherits from the table group."""
     postgres_config_ref: PostgresConfig | Unset = UNSET
-    """Postgres settings. A change restarts the servers one at a time."""
+    """Postgres settings in a ConfigMap. A change that needs a restart restarts the servers one at a time."""
+    postgres: PostgresOptions | Unset = UNSET
+    """Options of the Postgres servers."""
     initdb_args: InitdbArgs | Unset = UNSET
     """Additional arguments for initdb; only used when the shard is created."""
 

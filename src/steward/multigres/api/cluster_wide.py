@@ -11,7 +11,7 @@ from msgspec import Meta
 
 from steward.multigres.api.images import Images
 from steward.multigres.api.observability import LogLevels, Observability
-from steward.multigres.api.roles import PasswordSecret
+from steward.multigres.api.postgres import PasswordSecret
 from steward.multigres.api.scalars import (
     UNSET,
     ApiStruct,

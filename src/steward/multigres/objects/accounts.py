@@ -13,7 +13,7 @@ from steward.multigres import names
 from steward.multigres.objects.metadata import Manifest, Owner
 from steward.multigres.objects.secrets import Account, connection_secret, role_secret, superuser_secret
 from steward.multigres.resolution import defaults
-from steward.multigres.resolution.checks.roles import DatabaseRoles, can_log_in
+from steward.multigres.resolution.postgres.roles import DatabaseRoles, can_log_in
 
 RoleKey = tuple[str, str]
 """Database and role."""

@@ -27,6 +27,7 @@ from steward.multigres.objects.metadata import (
 from steward.multigres.objects.secrets import PASSWORD_KEY
 from steward.multigres.objects.versions import POSTGRES_CONFIG_COPY, version_of
 from steward.multigres.resolution import defaults
+from steward.multigres.resolution.postgres.settings import inline_settings
 from steward.multigres.views import ShardView
 
 RESTART_PREFIX = "restart.multigres.com/"
@@ -110,7 +111,7 @@ def shard_inputs(
         certificates=certificate_secret(shard),
         config_digest=config_digest,
         certificate_renewals=or_default(shard.status.backup_certificate_renewals, 0),
-        postgres_config=postgres_config,
+        postgres_config=_inline_config(shard) if postgres_config is None else postgres_config,
         repository_claims=repository_claims,
         restarts=requested_restarts(shard),
     )
@@ -124,6 +125,13 @@ def requested_restarts(shard: ShardView) -> dict[str, str]:
         for name, value in annotations.items()
         if name.startswith(RESTART_PREFIX) and value
     }
+
+
+def _inline_config(shard: ShardView) -> str | None:
+    """What servers read if there is no decision about settings, as in a preview. A ConfigMap is not read here."""
+    if shard.spec.postgres_config_ref is not UNSET or not copies_postgres_config(shard.spec):
+        return None
+    return inline_settings(shard.spec.postgres) or None
 
 
 def shard_path(shard: ShardView) -> ShardPath:

@@ -20,7 +20,7 @@ from steward.multigres.api.topo import LocalTopoServer
 P = TypeVar("P", bound=ApiStruct)
 
 ATOMIC_PARTS = (Resources, Storage, PoolStorage, LocalTopoServer, BackupRetention)
-KEYED_FIELDS = frozenset({"pools", "pod_labels", "pod_annotations"})
+KEYED_FIELDS = frozenset({"pools", "pod_labels", "pod_annotations", "settings"})
 WHOLE = None
 Path = tuple[str, ...]
 Origins = dict[str | None, Any]

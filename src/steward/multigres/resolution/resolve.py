@@ -309,6 +309,7 @@ class _Resolution:
                 entry.backup, group.backup, database.backup, cluster_backup(self.spec, database)
             ),
             postgres_config_ref=merged.postgres_config_ref,
+            postgres=merged.postgres,
             initdb_args=merged.initdb_args,
         )
 

@@ -28,8 +28,9 @@ from steward.multigres.resolution.checks.repositories import (
     restore_problems,
     shared_repositories,
 )
-from steward.multigres.resolution.checks.roles import role_problems
 from steward.multigres.resolution.maintenance_window import window_problem
+from steward.multigres.resolution.postgres.roles import role_problems
+from steward.multigres.resolution.postgres.settings import setting_problems
 from steward.multigres.resolution.resolve import cell_name
 from steward.multigres.resolution.resolved import ResolvedCluster, SpecProblem, managed_etcds
 
@@ -58,6 +59,7 @@ def validate(spec: MultigresClusterSpec, resolved: ResolvedCluster, accepted: in
         *shared_repositories(resolved),
         *restore_problems(spec),
         *role_problems(spec),
+        *_invalid_settings(resolved),
     ]
 
 
@@ -128,6 +130,12 @@ def _invalid_growth(resolved: ResolvedCluster) -> Iterator[SpecProblem]:
             problem = "" if pool.storage is UNSET else growth_problem(pool.storage)
             if problem:
                 yield SpecProblem(f"{located.field}.pools[{name}].storage.autogrow", problem)
+
+
+def _invalid_settings(resolved: ResolvedCluster) -> Iterator[SpecProblem]:
+    for located in resolved.shards():
+        for name, problem in setting_problems(located.shard.postgres):
+            yield SpecProblem(f"{located.field}.postgres.settings[{name}]", problem)
 
 
 def _invalid_buffering(resolved: ResolvedCluster) -> Iterator[SpecProblem]:

@@ -46,6 +46,7 @@ SERVERS_READY = "ServersReady"
 ROLLING_UPDATE = "RollingUpdate"
 SCALE_DOWN_PENDING = "ScaleDownPending"
 POSTGRES_CONFIG_REFUSED = "PostgresConfigRefused"
+SETTINGS_LOADED = "SettingsLoaded"
 PLACEMENTS_SKIPPED = "PlacementsSkipped"
 DRAINING = "Draining"
 CONNECTION_DRAINING = "ConnectionDraining"
@@ -194,6 +195,14 @@ def certificates_component(conditions: api.Conditions | Unset) -> list[Component
     if certificates is None or certificates.status != FALSE:
         return []
     return [ComponentStatus("backup certificates", 1, 1, True, certificates.message)]
+
+
+def settings_component(conditions: api.Conditions | Unset) -> list[ComponentStatus]:
+    """Postgres goes on with the settings that it has."""
+    loaded = find_condition(read_conditions(conditions), SETTINGS_LOADED)
+    if loaded is None or loaded.reason != reasons.SETTINGS_INVALID:
+        return []
+    return [ComponentStatus("Postgres settings", 1, 1, True, loaded.message)]
 
 
 def assess_health(components: Sequence[ComponentStatus], stall: Stall | None = None) -> ObjectHealth:

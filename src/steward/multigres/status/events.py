@@ -21,6 +21,7 @@ WARNING_REASONS = frozenset(
         reasons.RESTARTING_ONLY_SERVER,
         reasons.SETTINGS_REFUSED,
         reasons.SETTINGS_MISSING,
+        reasons.SETTINGS_UNKNOWN,
         reasons.PASSWORD_REFUSED,
         reasons.RESTORE_BLOCKED,
         reasons.ROLES_REFUSED,

@@ -5,9 +5,9 @@ from typing import Annotated, ClassVar
 from msgspec import Meta
 
 from steward.kube.crd.schema import Cel, Column, CustomKind
-from steward.multigres.api.cluster import PostgresConfig
 from steward.multigres.api.compute import MultiOrch, Pools, PvcDeletionPolicy
 from steward.multigres.api.group import GROUP, VERSION, Metadata
+from steward.multigres.api.postgres import PostgresConfig, PostgresOptions
 from steward.multigres.api.scalars import UNSET, ApiStruct, Unset, Verbatim, reject_sections
 
 
@@ -22,6 +22,8 @@ class ShardTemplateSpec(ApiStruct):
     """Whether the shards' volumes are kept or deleted."""
     postgres_config_ref: PostgresConfig | Unset = UNSET
     """Postgres settings. A change restarts the servers one at a time."""
+    postgres: PostgresOptions | Unset = UNSET
+    """Options of the Postgres servers."""
     initdb_args: Annotated[str, Meta(max_length=512)] | Unset = UNSET
     """Additional arguments for initdb; only used when a shard is created."""
     global_topo_server: Verbatim | Unset = UNSET

@@ -16,7 +16,6 @@ from steward.multigres.controllers.postgres_access.user_secrets import CACHED_SE
 from steward.multigres.objects.pod_spec import SAMPLING_KEY
 from steward.multigres.objects.secrets import PASSWORD_KEY, USER_KEY
 from steward.multigres.resolution import defaults
-from steward.multigres.resolution.checks.roles import has_given_passwords
 from steward.multigres.resolution.external_refs import (
     MissingReference,
     missing_secrets,
@@ -24,6 +23,7 @@ from steward.multigres.resolution.external_refs import (
     referenced_secrets,
     referenced_storage_classes,
 )
+from steward.multigres.resolution.postgres.roles import has_given_passwords
 from steward.multigres.resolution.resolved import ResolvedCluster
 from steward.multigres.views import ClusterView
 from steward.runtime.plan.steps import Plan, Requeue

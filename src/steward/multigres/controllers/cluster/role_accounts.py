@@ -12,20 +12,20 @@ from steward.kube.objects.kinds import Key
 from steward.kube.objects.meta import key_of
 from steward.multigres import names, reasons
 from steward.multigres.api.cluster import MultigresClusterSpec
-from steward.multigres.api.roles import RoleEntry
+from steward.multigres.api.postgres import RoleEntry
 from steward.multigres.api.unset import or_default
 from steward.multigres.controllers.cluster.external_refs import ExternalReferences
 from steward.multigres.controllers.postgres_access.role_states import RoleRequest, RoleStates
 from steward.multigres.objects.accounts import Credentials, RoleAccounts, RoleKey
 from steward.multigres.objects.secrets import PASSWORD_KEY
-from steward.multigres.resolution.checks.roles import (
+from steward.multigres.resolution.external_refs import MissingReference
+from steward.multigres.resolution.postgres.roles import (
     DatabaseRoles,
     can_log_in,
     database_roles,
     default_database,
     valid_until_seconds,
 )
-from steward.multigres.resolution.external_refs import MissingReference
 from steward.multigres.resolution.resolved import ResolvedCluster
 from steward.multigres.status.pause import is_paused
 from steward.multigres.status.roles import RolesReport

@@ -21,6 +21,7 @@ from steward.runtime.plan.steps import Plan, Status
 TOPOLOGY = "topology"
 CERTIFICATES = "certificates"
 BACKUPS = "backups"
+SETTINGS = "settings"
 FIELDS = {
     TOPOLOGY: ("primaryCell",),
     CERTIFICATES: ("backupCertificate", "backupCertificateRenewals", "backupCertificateExpiry"),

@@ -46,6 +46,7 @@ from steward.multigres.objects.shard_inputs import (
     shard_inputs,
 )
 from steward.multigres.objects.tree import shard_objects
+from steward.multigres.resolution.postgres.settings import restart_text
 from steward.multigres.rollout.claim_retention import GRACE
 from steward.multigres.rollout.node_drain import SWITCH_FROM
 from steward.multigres.rollout.postgres_settings import ConfigDecision
@@ -58,6 +59,7 @@ from steward.multigres.status.conditions import (
     assess_health,
     certificates_component,
     common_status,
+    settings_component,
     workload_component,
 )
 from steward.multigres.status.events import condition_events
@@ -241,7 +243,7 @@ class ShardReconciler:
     def _config_digest(self, shard: ShardView, config: ConfigDecision) -> str:
         reference = shard.spec.postgres_config_ref
         if copies_postgres_config(shard.spec):
-            return "" if config.text is None else sha256(config.text.encode()).hexdigest()
+            return "" if config.text is None else sha256(restart_text(config.text).encode()).hexdigest()
         if reference is UNSET:
             return ""
         live = self.config_maps.get(Key(shard.metadata.namespace, reference.name))
@@ -259,6 +261,7 @@ class ShardReconciler:
             servers.component(),
             *change.components(),
             *certificates_component(shard.status.conditions),
+            *settings_component(shard.status.conditions),
         ]
         context = StatusContext(shard.metadata, shard.status.conditions, self.context.now())
         generation = shard.metadata.generation

@@ -8,7 +8,7 @@ from typing import NamedTuple
 from msgspec import UNSET
 
 from steward.multigres.api.cluster import DatabaseEntry, MultigresClusterSpec
-from steward.multigres.api.roles import ROLE_PATTERN, RoleEntry
+from steward.multigres.api.postgres import ROLE_PATTERN, RoleEntry
 from steward.multigres.api.unset import or_default
 from steward.multigres.resolution.resolved import ResolvedCluster, SpecProblem
 

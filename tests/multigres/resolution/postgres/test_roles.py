@@ -6,7 +6,7 @@ import msgspec
 import pytest
 
 from steward.multigres.api.cluster import MultigresClusterSpec
-from steward.multigres.resolution.checks.roles import DatabaseRoles, database_roles, role_problems
+from steward.multigres.resolution.postgres.roles import DatabaseRoles, database_roles, role_problems
 from steward.multigres.resolution.resolve import resolve
 from steward.multigres.resolution.resolved import ClusterIdentity, Templates
 

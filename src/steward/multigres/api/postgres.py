@@ -1,4 +1,4 @@
-"""Roles of a database: accounts and groups in Postgres that the operator creates and keeps as declared."""
+"""What a spec says about Postgres itself: roles of databases and settings of servers."""
 
 from typing import Annotated, ClassVar, Literal
 
@@ -65,3 +65,31 @@ class RoleEntry(ApiStruct):
 
 
 RoleEntries = Annotated[list[RoleEntry], Meta(max_length=32, extra_json_schema=BY_NAME)]
+
+
+SETTING_PATTERN = r"^[a-z_][a-z0-9_]*(\.[a-z_][a-z0-9_]*)?$"
+SettingName = Annotated[str, Meta(min_length=1, max_length=63, pattern=SETTING_PATTERN)]
+SettingValue = Annotated[
+    str | int, Meta(extra_json_schema={"x-kubernetes-int-or-string": True, "maxLength": 1024})
+]
+Settings = Annotated[dict[SettingName, SettingValue], Meta(max_length=200)]
+
+
+class PostgresConfig(ApiStruct):
+    """Postgres settings in a ConfigMap of the same namespace."""
+
+    name: ObjectName
+    """The ConfigMap."""
+    key: KeyName
+    """The key whose value has the format of postgresql.conf."""
+
+
+InitdbArgs = Annotated[str, Meta(max_length=512)]
+
+
+class PostgresOptions(ApiStruct):
+    """Options of the Postgres servers of a shard."""
+
+    settings: Settings | Unset = UNSET
+    """Postgres settings by name, for example `work_mem: 8MB`. They win over those of postgresConfigRef. A change that
+    needs a restart restarts the servers one at a time; others are reloaded."""
