@@ -19,6 +19,7 @@ from steward.install.values import (
     Monitoring,
     NetworkPolicyPeers,
     OperatorValues,
+    PageValues,
     TenantsValues,
     Values,
 )
@@ -39,6 +40,19 @@ CHOICES = {
     "without definitions and policies": Values(crds=False, network_policy=False, admission_policies=False),
     "some namespaces": Values(
         multigres=OperatorValues(namespaces=["shop", "123"]), tenants=TenantsValues(namespaces=["shop"])
+    ),
+    "the page": Values(page=PageValues(enabled=True)),
+    "the page behind a proxy": Values(
+        page=PageValues(
+            enabled=True,
+            actions=True,
+            public_url="https://steward.example.com",
+            certificate_secret="page-tls",
+            resources=LARGE,
+            node_selector={"pool": "system"},
+            tolerations=[{"key": "system", "operator": "Exists", "effect": "NoSchedule"}],
+            affinity={"podAntiAffinity": {"preferredDuringSchedulingIgnoredDuringExecution": []}},
+        )
     ),
     "templates with more rights": Values(
         tenants=TenantsValues(

@@ -1,0 +1,5 @@
+// Actions on an object. None are drawn unless the server offers them.
+
+export function actionBar() {
+  return null;
+}
