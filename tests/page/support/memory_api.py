@@ -130,8 +130,10 @@ class MemoryTransport:
         kind, namespace, name = _parse(request.path)
         if kind.kind.startswith("SelfSubject"):
             return _answer(self._review(kind, user, json.loads(request.body or b"{}")))
-        verb = "patch" if request.method == "PATCH" else "get" if name else "list"
+        verb = {"PATCH": "patch", "POST": "create"}.get(request.method, "get" if name else "list")
         self._require(user, verb, kind, namespace)
+        if verb == "create":
+            return _answer(self._created(request))
         if not name:
             return _answer(self._list(kind, namespace, request.query.get("labelSelector", "")))
         return _answer(self._patched(request, Ref(kind, Key(namespace, name))))
@@ -185,6 +187,12 @@ class MemoryTransport:
         watcher = Watcher(kind, namespace, parse_selector(selector))
         items = [each for each in self._api.objects.values() if watcher.selects(each)]
         return {"metadata": {"resourceVersion": self._api.version}, "items": items}
+
+    def _created(self, request: Request) -> Manifest:
+        manifest: Manifest = json.loads(request.body or b"{}")
+        if not request.query.get("dryRun"):
+            self._api.apply(manifest)
+        return manifest
 
     def _patched(self, request: Request, ref: Ref) -> Manifest:
         found = self._api.objects.get(ref)

@@ -38,6 +38,7 @@ class TenantFacts(NamedTuple):
     ready: int
     desired: int
     version: str
+    is_paused: bool = False
 
 
 class Inventory:
@@ -84,6 +85,7 @@ def _tenant_facts(manifest: Manifest) -> TenantFacts:
         int(status.get("readyResources") or 0),
         int(status.get("desiredResources") or 0),
         str(manifest["metadata"].get("resourceVersion", "")),
+        bool(manifest["spec"].get("paused")),
     )
 
 

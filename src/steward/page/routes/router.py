@@ -6,10 +6,10 @@ from typing import Final
 
 from aiohttp import web
 
-from steward.kube.errors import Forbidden, KubeError, Unauthorized
+from steward.kube.errors import Conflict, Forbidden, KubeError, Unauthorized
 from steward.page.access.sessions import Session
 from steward.page.models.addresses import parse_address
-from steward.page.routes import lab, login, views
+from steward.page.routes import actions, lab, login, views
 from steward.page.routes.context import PageContext
 from steward.page.routes.one_time_key import OneTimeKey
 from steward.page.routes.responses import Refused, json_response, refusal, with_headers
@@ -34,6 +34,8 @@ class Router:
             response = refusal(Refused(401, login.NOT_LOGGED_IN))
         except Forbidden as error:
             response = refusal(Refused(403, str(error)))
+        except Conflict:
+            response = refusal(Refused(409, "the object has changed meanwhile: look again, then repeat it"))
         except KubeError as error:
             response = refusal(Refused(502, str(error)))
         if not response.prepared:
@@ -87,6 +89,8 @@ class Router:
                 return await views.find_objects(request, session, context)
             case "/api/compare":
                 return await views.compare(request, session)
+            case "/api/actions":
+                return await actions.list_actions(request, session, context)
             case "/api/templates":
                 return await lab.list_templates(session, context)
             case "/api/template":
@@ -98,6 +102,8 @@ class Router:
         match (request.method, request.path):
             case ("POST", "/api/logout"):
                 return await login.log_out(session, self._context)
+            case ("POST", "/api/action"):
+                return await actions.act(request, session, self._context)
             case ("POST", "/api/lab"):
                 return await lab.try_manifests(request, session)
             case _:

@@ -10,7 +10,7 @@ export function title(s) {
 export function layout(s) {
   return [
     head(s.head, "MultigresCluster", [s.head.phase ? badge(s.head.phase, s.head.health) : null, s.head.paused ? badge("Paused", "waiting") : null, s.head.hibernated ? badge("Hibernated", "waiting") : null]),
-    actionBar(s.actions),
+    actionBar(JSON.stringify([s.head, s.updates, s.grid])),
     updates(s.updates),
     card("Servers", grid(s.grid)),
     h("div", { class: "columns" }, card("Connect", connect(s.head)), card("Backups", backups(s.backups))),

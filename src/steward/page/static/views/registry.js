@@ -11,7 +11,7 @@ export function title(s) {
 export function layout(s) {
   return [
     head(s.head, "TenantRegistry", [s.head.paused ? badge("Paused", "waiting") : null]),
-    actionBar(s.actions),
+    actionBar(JSON.stringify([s.head, s.guard, s.templates])),
     s.guard.held ? card("Held deletion", h("ul", { class: "lines" }, waitingLine(s.guard.held, "failed"))) : null,
     h("div", { class: "columns" }, card("Source", source(s.source)), card("Deletion guard", guard(s.guard))),
     s.rejected.length ? card("Rejected rows", h("ul", { class: "lines" }, s.rejected.map((row) => waitingLine(row, "failed")))) : null,
