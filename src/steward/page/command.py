@@ -9,7 +9,7 @@ import webbrowser
 from collections.abc import Coroutine
 from contextlib import suppress
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -21,6 +21,9 @@ from steward.cli.connection import (
 from steward.cli.main import expected_errors
 from steward.kube.config.settings import ConnectionSettings, Pem, TlsSettings
 from steward.kube.errors import KubeError
+
+if TYPE_CHECKING:
+    from steward.page.server import LocalPage
 
 _EPILOG = """\b
 Examples:
@@ -56,16 +59,30 @@ _FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
 )
 @click.option("--open/--no-open", "opens", default=None, help="Open the browser.  [default: on a desktop]")
 @click.option("--actions", is_flag=True, help="Also offer actions, as far as your rights go.")
+@click.option(
+    "--url-file",
+    type=click.Path(dir_okay=False, path_type=Path),
+    help="Write the address to this file, and a new one whenever it was used.",
+)
 @cluster_options
 def command(
-    namespaces: tuple[str, ...], port: int, opens: bool | None, actions: bool, **options: Any
+    *,
+    namespaces: tuple[str, ...],
+    port: int,
+    opens: bool | None,
+    actions: bool,
+    url_file: Path | None,
+    **options: Any,
 ) -> None:
     """Show both operators live in a browser, with your own rights."""
     if click.get_current_context().invoked_subcommand is not None:
         return
+    # Imported here: `steward --help` must not import aiohttp.
+    from steward.page.server import LocalPage
+
     with expected_errors(KubeError, OSError):
         settings = load_connection_settings(config_source(options))
-        _run(_run_local(settings, namespaces, port, opens, actions))
+        _run(_run_local(settings, LocalPage(namespaces, port, actions, url_file), opens))
 
 
 def _run(work: Coroutine[Any, Any, None]) -> None:
@@ -76,13 +93,10 @@ def _run(work: Coroutine[Any, Any, None]) -> None:
         signals.run(work)
 
 
-async def _run_local(
-    settings: ConnectionSettings, namespaces: tuple[str, ...], port: int, opens: bool | None, actions: bool
-) -> None:
-    # Imported here: `steward --help` must not import aiohttp.
+async def _run_local(settings: ConnectionSettings, options: LocalPage, opens: bool | None) -> None:
     from steward.page.server import local_page
 
-    async with local_page(settings, namespaces, port, allows_actions=actions) as page:
+    async with local_page(settings, options) as page:
         click.echo(f"The page is at {page.url}")
         click.echo("The address works once; Ctrl-C stops the page.")
         if opens if opens is not None else _has_desktop():

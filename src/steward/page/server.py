@@ -6,6 +6,7 @@ import asyncio
 import ssl
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from pathlib import Path
 from typing import Final, NamedTuple
 
 from msgspec.structs import replace as changed
@@ -33,28 +34,53 @@ class RunningPage(NamedTuple):
     context: PageContext
 
 
+class LocalPage(NamedTuple):
+    """`url_file` gets the one-time URL, and a new one whenever it was used."""
+
+    namespaces: Namespaces = ()
+    port: int = 0
+    allows_actions: bool = False
+    url_file: Path | None = None
+
+
 @asynccontextmanager
-async def local_page(
-    settings: ConnectionSettings, namespaces: Namespaces, port: int = 0, *, allows_actions: bool = False
-) -> AsyncIterator[RunningPage]:
+async def local_page(settings: ConnectionSettings, options: LocalPage) -> AsyncIterator[RunningPage]:
     """Serves the user of a kubeconfig, on the loopback address only."""
-    session = await _local_session(await connect(settings), namespaces, settings.namespace)
+    session = await _local_session(await connect(settings), options.namespaces, settings.namespace)
 
     async def refuse(_: str) -> Client:
         raise AssertionError("there is no login")
 
-    chosen = await _free_port(port)
-    options = PageOptions(
-        allows_actions=allows_actions,
+    chosen = await _free_port(options.port)
+    page_options = PageOptions(
+        allows_actions=options.allows_actions,
         hosts=frozenset({f"{LOOPBACK}:{chosen}", f"localhost:{chosen}"}),
         # Browsers send the cookies of one port to all others.
         cookie=f"steward-page-{chosen}",
         cluster=settings.origin or settings.server,
     )
-    context = PageContext(options, refuse)
-    key = OneTimeKey(session)
+    context = PageContext(page_options, refuse)
+    base = f"http://{LOOPBACK}:{chosen}"
+    url_file = options.url_file
+
+    def write_url() -> None:
+        assert url_file is not None
+        _write_private(url_file, key.url(base))
+
+    key = OneTimeKey(session, write_url if url_file else None)
     async with _serving(Router(context, key), context, LOOPBACK, chosen, None):
-        yield RunningPage(key.url(f"http://{LOOPBACK}:{chosen}"), chosen, context)
+        if url_file:
+            write_url()
+        yield RunningPage(key.url(base), chosen, context)
+
+
+def _write_private(path: Path, text: str) -> None:
+    """Whole or not at all, and for this user only: the URL opens a session."""
+    incomplete = path.with_suffix(".writing")
+    incomplete.unlink(missing_ok=True)
+    incomplete.touch(mode=0o600)
+    incomplete.write_text(f"{text}\n")
+    incomplete.replace(path)
 
 
 @asynccontextmanager

@@ -7,13 +7,17 @@ from __future__ import annotations
 
 import re
 import signal
+import sqlite3
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
+from typing import NamedTuple
 
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from steward.cli.main import ExitCode
+from steward.local.sample.namespace import TABLE_FILE
+from steward.local.settings import Layout
 from tests.cli.support.shell import Shell, read_until
 
 pytestmark = [pytest.mark.timeout(1200), pytest.mark.needs_server]
@@ -21,13 +25,33 @@ pytestmark = [pytest.mark.timeout(1200), pytest.mark.needs_server]
 CHANGE_MILLISECONDS = 120_000
 
 
+class Cluster(NamedTuple):
+    """The shell, and the one-time URL of the page that `steward up` printed."""
+
+    shell: Shell
+    url: str
+
+
 @pytest.fixture(scope="module")
-def shell(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Shell]:
+def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
     shell = Shell(tmp_path_factory.mktemp("page") / "cluster")
+    try:
+        yield Cluster(shell, start_cluster(shell))
+    finally:
+        shell.run("down", "--purge")
+
+
+def start_cluster(shell: Shell) -> str:
     done = shell.run("up", "--detach")
     assert done.returncode == ExitCode.DONE, done.stdout + done.stderr
-    yield shell
-    shell.run("down", "--purge")
+    found = re.search(r"^  page +(http://127\.0\.0\.1:\S+)$", done.stdout, re.MULTILINE)
+    assert found is not None, done.stdout
+    return found[1]
+
+
+@pytest.fixture(scope="module")
+def shell(cluster: Cluster) -> Shell:
+    return cluster.shell
 
 
 @contextmanager
@@ -46,13 +70,12 @@ def running_page(shell: Shell, *options: str) -> Iterator[str]:
 
 
 @pytest.fixture(scope="module")
-def tab(shell: Shell, browser: Browser) -> Iterator[Page]:
+def tab(cluster: Cluster, browser: Browser) -> Iterator[Page]:
     context = browser.new_context(viewport={"width": 1280, "height": 900})
     tab = context.new_page()
-    with running_page(shell) as url:
-        tab.goto(url)
-        yield tab
-        context.close()
+    tab.goto(cluster.url)
+    yield tab
+    context.close()
 
 
 def show(tab: Page, path: str) -> None:
@@ -95,9 +118,31 @@ def test_an_empty_table_is_shown_as_a_held_deletion_until_the_rows_return(tab: P
     show(tab, "/now")
     assert shell.run("sample", "empty").returncode == 0
     held = tab.locator("section", has_text="Held deletions")
-    expect(held).to_contain_text("steward hold approve tenantregistry/customers", timeout=CHANGE_MILLISECONDS)
+    expect(held).to_contain_text("the table has no rows", timeout=CHANGE_MILLISECONDS)
     assert shell.run("sample", "refill").returncode == 0
     expect(held).to_have_count(0, timeout=CHANGE_MILLISECONDS)
+
+
+def test_a_held_deletion_is_approved_by_typing_the_name(tab: Page, shell: Shell) -> None:
+    show(tab, "/registry/demo/customers")
+    table = Layout(shell.directory).sample / TABLE_FILE
+    with closing(sqlite3.connect(table)) as rows, rows:
+        rows.execute(
+            "UPDATE customers SET active = 0 WHERE id IN ('acme', 'bluebird', 'cobalt', 'dynamo', 'evergreen')"
+        )
+    tab.get_by_role("button", name="Approve the deletion").click(timeout=CHANGE_MILLISECONDS)
+    dialog = tab.get_by_role("dialog")
+    dialog.get_by_label("Type customers to confirm").fill("customers")
+    dialog.get_by_role("button", name="Approve the deletion").click()
+    expect(dialog.get_by_role("status")).to_contain_text("requested")
+    dialog.get_by_role("button", name="Close").click()
+    expect(tab.locator("table.matrix tbody tr", has_text="cobalt")).to_have_count(
+        0, timeout=CHANGE_MILLISECONDS
+    )
+
+
+def test_up_prints_a_new_address_when_the_last_was_used(cluster: Cluster, tab: Page) -> None:
+    assert start_cluster(cluster.shell) != cluster.url
 
 
 def test_a_reader_of_one_namespace_sees_no_other(browser: Browser, shell: Shell) -> None:

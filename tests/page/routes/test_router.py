@@ -7,8 +7,9 @@ import asyncio
 import pytest
 
 from steward.page.access.rate_limit import RateLimit
-from steward.page.access.sessions import MOST_STREAMS
+from steward.page.access.sessions import MOST_STREAMS, open_session
 from steward.page.routes.context import PageOptions
+from steward.page.routes.one_time_key import OneTimeKey
 from steward.page.routes.responses import SECURITY_HEADERS
 from tests.page.support import sample_objects as sample
 from tests.page.support.memory_api import MemoryApi, User
@@ -30,6 +31,16 @@ async def test_the_one_time_url_works_once() -> None:
         url = visitor.key.url("")
         assert (await visitor.get(url))[0] == 303
         assert (await visitor.get(url))[0] == 403
+
+
+async def test_with_a_listener_each_url_works_once_and_is_followed_by_another() -> None:
+    api, urls = sample_api(), list[str]()
+    key = OneTimeKey(await open_session(api.client(), ()), lambda: urls.append(key.url("")))
+    first = key.url("")
+    async with served_page(api, key=key) as visitor:
+        assert (await visitor.get(first))[0] == 303
+        assert (await visitor.get(first))[0] == 403
+        assert (await visitor.get(urls[0]))[0] == 303
 
 
 async def test_without_the_key_there_is_no_data() -> None:

@@ -60,7 +60,9 @@ class Visitor:
 
 
 @asynccontextmanager
-async def served_page(api: MemoryApi, options: PageOptions | None = None) -> AsyncIterator[Visitor]:
+async def served_page(
+    api: MemoryApi, options: PageOptions | None = None, key: OneTimeKey | None = None
+) -> AsyncIterator[Visitor]:
     """With `needs_login` readers log in with a token of the API server; else the visitor has the one-time URL."""
     chosen = options or PageOptions()
 
@@ -68,7 +70,8 @@ async def served_page(api: MemoryApi, options: PageOptions | None = None) -> Asy
         return api.client(token)
 
     context = PageContext(chosen, client_for_token)
-    key = None if chosen.needs_login else OneTimeKey(await open_session(api.client(), ()))
+    if key is None and not chosen.needs_login:
+        key = OneTimeKey(await open_session(api.client(), ()))
     server = BoundedServer(Router(context, key).handle, ServerLimits())
     await server.listen("127.0.0.1", 0)
     try:
