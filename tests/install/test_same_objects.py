@@ -19,6 +19,7 @@ from steward.install.values import (
     Monitoring,
     NetworkPolicyPeers,
     OperatorValues,
+    PageValues,
     TenantsValues,
     Values,
 )
@@ -42,6 +43,19 @@ CHOICES = {
     ),
     "partitions": Values(
         tenants=TenantsValues(partitions=3, pod_labels={"team": "x"}, args=["--log-level=debug"])
+    ),
+    "the page": Values(page=PageValues(enabled=True)),
+    "the page behind a proxy": Values(
+        page=PageValues(
+            enabled=True,
+            actions=True,
+            public_url="https://steward.example.com",
+            certificate_secret="page-tls",
+            resources=LARGE,
+            node_selector={"pool": "system"},
+            tolerations=[{"key": "system", "operator": "Exists", "effect": "NoSchedule"}],
+            affinity={"podAntiAffinity": {"preferredDuringSchedulingIgnoredDuringExecution": []}},
+        )
     ),
     "templates with more rights": Values(
         tenants=TenantsValues(

@@ -68,6 +68,10 @@ VERBS: dict[str, Verb] = {
         "Draw clusters and registries with the objects created for them.",
     ),
     "why": Verb("steward.cli.commands.why", "command", "Say in one sentence what an object is waiting for."),
+    # Above the other verbs: it imports them.
+    "page": Verb(
+        "steward.page.command", "command", "Show both operators live in a browser, with your own rights."
+    ),
     "events": Verb(
         "steward.cli.commands.running.events",
         "command",

@@ -9,6 +9,7 @@ from typing import cast
 
 from steward.install import manifests
 from steward.install.admission_policy import PolicySettings, operator_policy
+from steward.install.chart_page import page_templates
 from steward.install.chart_rbac import rbac_template
 from steward.install.helm_tokens import NOTE, HelmTokens, dump, template_file
 from steward.install.monitoring import DASHBOARDS, RULES
@@ -64,6 +65,7 @@ def templates() -> dict[str, str]:
     both = "and .Values.multigres.enabled .Values.tenants.enabled"
     return {
         **files,
+        **page_templates(),
         "databases-for-tenants.yaml": template_file([databases_for_tenants()], both, HelmTokens()),
     }
 

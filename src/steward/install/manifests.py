@@ -7,6 +7,7 @@ from steward.install.admission_policy import operator_policy, policy_settings
 from steward.install.monitoring import alerts, dashboards
 from steward.install.network import metrics_service, network_policy, service_monitor, webhook_service
 from steward.install.operators import MULTIGRES, OPERATORS, TENANTS, ShippedOperator
+from steward.install.page import page_manifests
 from steward.install.pod_monitors import pod_monitors
 from steward.install.rbac import (
     databases_for_tenants,
@@ -37,6 +38,7 @@ def manifests(values: Values) -> list[Manifest]:
         metrics_reader(),
         *(manifest for operator in operators for manifest in operator_manifests(operator, values)),
         *([databases_for_tenants()] if len(operators) == len(OPERATORS) else []),
+        *page_manifests(values),
     ]
 
 

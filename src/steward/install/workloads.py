@@ -10,7 +10,7 @@ from steward.install.operators import (
     labels,
     selector,
 )
-from steward.install.values import OperatorValues, TenantsValues, Values
+from steward.install.values import Image, OperatorValues, TenantsValues, Values
 from steward.kube.objects.kinds import Manifest
 
 USER = 65532
@@ -165,12 +165,15 @@ def _pod_spec(operator: ShippedOperator, operator_values: OperatorValues, values
     }
 
 
+def image_name(image: Image) -> str:
+    return f"{image.repository}:{image.tag}" + (f"@{image.digest}" if image.digest else "")
+
+
 def _container(operator: ShippedOperator, operator_values: OperatorValues, values: Values) -> dict[str, Any]:
-    image = values.image
     return {
         "name": "operator",
-        "image": f"{image.repository}:{image.tag}" + (f"@{image.digest}" if image.digest else ""),
-        "imagePullPolicy": image.pull_policy,
+        "image": image_name(values.image),
+        "imagePullPolicy": values.image.pull_policy,
         "args": ["run", operator.short_name, *_value_args(operator_values, values), *operator_values.args],
         "env": [OWN_NAMESPACE, *operator_values.env],
         "ports": [

@@ -22,6 +22,7 @@ IMPERSONATION_TEST = "tests/tenants/integration/test_tenant_permissions.py"
 NAMESPACES_TEST = "tests/attacks/test_template_author_namespaces.py"
 CONVERT_TEST = "tests/cli/commands/test_convert.py"
 PASSWORD_TEST = "tests/multigres/integration/test_password_rotation.py"
+PAGE_TEST = "tests/page/integration/test_on_a_server.py"
 TOPOLOGY_TEST = "tests/multigres/integration/test_topology.py"
 
 # Prefix of a command: the test that runs it, on another control plane than that of the sample.
@@ -44,6 +45,7 @@ RUN_ELSEWHERE: dict[str, str] = {
     "steward run multigres --connect-to": TOPOLOGY_TEST,
     "kubectl annotate toposerver mini-global-topo": TOPOLOGY_TEST,
     "steward convert": CONVERT_TEST,
+    "steward page": PAGE_TEST,
 }
 
 TOO_SLOW = "takes too long: a test checks that the target exists"

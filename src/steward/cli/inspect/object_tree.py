@@ -96,7 +96,11 @@ class TreeNode(NamedTuple):
 
 def build_trees(objects: Iterable[Manifest]) -> tuple[TreeNode, ...]:
     """Builds the trees; objects without a root among the objects are left out."""
-    found = {obj.uid: obj for obj in map(_tree_object, objects)}
+    return link_trees(map(tree_object, objects))
+
+
+def link_trees(objects: Iterable[TreeObject]) -> tuple[TreeNode, ...]:
+    found = {obj.uid: obj for obj in objects}
     parents = {_parent_name(obj): obj.uid for obj in found.values()}
     owned = [obj._replace(owner=parents.get(obj.owner, obj.owner)) for obj in found.values()]
     children: dict[str, list[TreeObject]] = {}
@@ -122,7 +126,7 @@ def _sort_key(node: TreeNode) -> tuple[int, int, str]:
     return node.worst_health, KINDS.index(ref.kind), str(ref.key)
 
 
-def _tree_object(manifest: Manifest) -> TreeObject:
+def tree_object(manifest: Manifest) -> TreeObject:
     meta = manifest["metadata"]
     health, message = object_health(manifest)
     spec = manifest.get("spec") or {}

@@ -17,6 +17,7 @@ from steward.cli.connection import cluster_options, config_source, with_client
 from steward.cli.install_options import load_values, value_options
 from steward.install.manifests import crds, enabled_operators, manifests
 from steward.install.operators import labels
+from steward.install.page import with_page
 from steward.install.values import Values
 from steward.install.workloads import PARTITION_LABEL
 from steward.kube.client.client import Client
@@ -98,6 +99,9 @@ def command(
 ) -> None:
     """Remove an installation of Steward."""
     values = load_values(values_file, namespace, only)
+    if only is None:
+        # The values of the installation may be lost: what is not there is not missed.
+        values = with_page(values)
     source = config_source(options)
     found = with_client(source, lambda client: remaining_resources(client, values))
     if found and not release:
