@@ -62,14 +62,17 @@ def is_urgent(previous: api.Conditions | Unset, observed: int | Unset, status: d
     old = find_condition(read_conditions(previous), READY)
     new = next(condition["status"] for condition in status["conditions"] if condition["type"] == READY)
     has_turned = old is None or old.status != new
-    return has_turned or has_degraded(previous, status) or _has_another_cause(previous, status)
+    return has_turned or has_degraded(previous, status) or has_another_cause(previous, status)
 
 
-def _has_another_cause(previous: api.Conditions | Unset, status: dict[str, Any]) -> bool:
-    """Whether a rollout or a scale-down continues, stops or ends for another reason."""
+def has_another_cause(previous: api.Conditions | Unset, status: dict[str, Any]) -> bool:
+    """Whether a rollout or a scale-down continues, stops or ends for another reason. That it is not known yet which
+    pods an edit concerns is no reason: a moment later it is."""
     old = {condition.type: condition.reason for condition in read_conditions(previous)}
     new = {condition["type"]: condition["reason"] for condition in status["conditions"]}
-    return any(old.get(type_) != new.get(type_) for type_ in POD_CHANGE_CONDITIONS)
+    return any(
+        new.get(type_) not in (old.get(type_), reasons.REVISION_PENDING) for type_ in POD_CHANGE_CONDITIONS
+    )
 
 
 def has_degraded(previous: api.Conditions | Unset, status: dict[str, Any]) -> bool:

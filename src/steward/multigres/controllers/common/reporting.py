@@ -14,6 +14,7 @@ from steward.multigres.cache_rules import CELL, CLUSTER, SHARD, TABLE_GROUP, TOP
 from steward.multigres.controllers.common.status_contributions import StatusContributions
 from steward.multigres.status.changes import (
     had_problem,
+    has_another_cause,
     has_degraded,
     is_urgent,
     names_cause,
@@ -86,10 +87,13 @@ class StatusReporter:
 
 
 def _is_urgent(ref: Ref, previous: ReportedStatus, status: Manifest) -> bool:
-    """While a new cluster starts, its own status is enough: the first status of its children is delayed."""
-    if ref.kind != CLUSTER and not or_default(previous.observed_generation, 0):
-        return has_degraded(previous.conditions, status)
-    return is_urgent(previous.conditions, previous.observed_generation, status)
+    """While a new or edited cluster starts, its own status is enough: the status of its children is delayed until they
+    are ready again. Until then their observedGeneration says that it is about an earlier spec."""
+    observed = or_default(previous.observed_generation, 0)
+    if ref.kind == CLUSTER or observed == status["observedGeneration"]:
+        return is_urgent(previous.conditions, observed, status)
+    is_stopped = bool(observed) and has_another_cause(previous.conditions, status)
+    return is_stopped or has_degraded(previous.conditions, status)
 
 
 def _transition_events(ref: Ref, previous: Conditions | Unset, status: Manifest) -> Plan:

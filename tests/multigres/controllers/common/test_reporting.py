@@ -1,0 +1,88 @@
+"""Which statuses of an edited cluster and its children are written at once."""
+
+from typing import Any
+
+import msgspec
+import pytest
+
+from steward.kube.objects.conditions import Condition
+from steward.kube.objects.kinds import Key, Kind, Manifest, Ref
+from steward.kube.objects.timestamps import to_timestamp
+from steward.multigres import reasons
+from steward.multigres.cache_rules import CLUSTER, SHARD, TABLE_GROUP
+from steward.multigres.controllers.common.reporting import StatusReporter
+from steward.multigres.controllers.common.status_contributions import StatusContributions
+from steward.multigres.status.conditions import (
+    ROLLING_UPDATE,
+    ComponentStatus,
+    StatusContext,
+    assess_health,
+    common_status,
+)
+from steward.multigres.views import ClusterView
+from steward.runtime.plan.steps import Status
+from steward.runtime.status.throttle import INITIAL_DELAY_SECONDS
+from steward.testkit.clock import FakeClock
+
+READY = ComponentStatus("pool", 1, 1, is_current=True)
+UPDATING = ComponentStatus("pool", 1, 1, is_current=False)
+BROKEN = ComponentStatus("pool", 1, 0, is_current=True, problem="crashes")
+ROLLING = Condition(ROLLING_UPDATE, "True", "Waiting", "a budget forbids it")
+
+
+class ReportedChild:
+    """An object of one kind that was ready in generation 1."""
+
+    def __init__(self, kind: Kind) -> None:
+        self.clock = FakeClock()
+        self.ref = Ref(kind, Key("shop", "it"))
+        self.reporter = StatusReporter(self.clock, StatusContributions(), lambda ref: None)
+        self.status: Manifest = {}
+        self.report(1, READY)
+
+    def report(self, generation: int, component: ComponentStatus, *others: Condition) -> bool:
+        """Whether the status is written."""
+        metadata = {"name": "it", "namespace": "shop", "generation": generation}
+        live = msgspec.convert({"metadata": metadata, "status": self.status}, ClusterView)
+        context = StatusContext(live.metadata, live.status.conditions, to_timestamp(self.clock.now()))
+        status = common_status(context, assess_health([component], None), others)
+        written = [step for step in self.reporter.report(self.ref, live, status) if isinstance(step, Status)]
+        self.status = dict(written[0].status) if written else self.status
+        return bool(written)
+
+
+@pytest.fixture(params=[SHARD, TABLE_GROUP], ids=["Shard", "TableGroup"])
+def child(request: pytest.FixtureRequest) -> ReportedChild:
+    return ReportedChild(request.param)
+
+
+def test_an_edited_child_that_is_soon_ready_again_writes_one_status(child: ReportedChild) -> None:
+    assert not child.report(2, UPDATING)
+    child.clock.advance(0.5)
+    assert child.report(2, READY)
+    assert child.status["observedGeneration"] == 2
+
+
+def test_that_the_revision_of_pods_is_not_known_yet_can_wait(child: ReportedChild) -> None:
+    assert not child.report(2, UPDATING, Condition(ROLLING_UPDATE, "Unknown", reasons.REVISION_PENDING, ""))
+
+
+def test_an_edited_child_that_takes_longer_says_so(child: ReportedChild) -> None:
+    assert not child.report(2, UPDATING)
+    child.clock.advance(INITIAL_DELAY_SECONDS)
+    assert child.report(2, UPDATING)
+
+
+def test_an_edited_cluster_says_at_once_that_it_is_being_changed() -> None:
+    assert ReportedChild(CLUSTER).report(2, UPDATING)
+
+
+@pytest.mark.parametrize(("component", "others"), [(BROKEN, ()), (UPDATING, (ROLLING,))])
+def test_what_a_user_may_have_to_act_on_is_reported_at_once(
+    child: ReportedChild, component: ComponentStatus, others: tuple[Any, ...]
+) -> None:
+    assert child.report(2, component, *others)
+
+
+def test_a_child_that_is_not_ready_without_an_edit_says_so_at_once(child: ReportedChild) -> None:
+    assert child.report(1, ComponentStatus("pool", 2, 1, is_current=True))
