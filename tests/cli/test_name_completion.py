@@ -8,7 +8,7 @@ import click
 import pytest
 
 from steward.cli import name_completion
-from steward.cli.commands import rows
+from steward.cli.commands import rows, status
 from steward.cli.name_completion import complete_namespaces, complete_objects
 from steward.cli.object_names import API_VERSIONS
 from steward.kube.objects.kinds import CONFIG_MAP, Kind
@@ -70,3 +70,25 @@ def test_an_argument_for_a_name_asks_for_its_kind(monkeypatch: pytest.MonkeyPatc
 def test_the_versions_of_completed_kinds_are_those_of_the_definitions() -> None:
     known = {custom.kind: custom.api_version for custom in (*MULTIGRES_KINDS, *TENANT_KINDS)}
     assert {kind: known[kind] for kind in API_VERSIONS} == API_VERSIONS
+
+
+@pytest.mark.parametrize(
+    ("incomplete", "found"),
+    [
+        ("o", ["orders"]),
+        ("", ["orders", "customers", "multigrescluster/", "tenantregistry/", "tenanttemplate/", "tenant/"]),
+        ("tenant/ac", ["tenant/acme-web"]),
+        ("mgc/", ["mgc/orders"]),
+        ("pod/", []),
+    ],
+)
+def test_a_name_with_or_without_its_kind_is_completed(
+    monkeypatch: pytest.MonkeyPatch, incomplete: str, found: list[str]
+) -> None:
+    names = {"MultigresCluster": "orders", "TenantRegistry": "customers", "Tenant": "acme-web"}
+    monkeypatch.setattr(
+        name_completion, "_read_names", lambda _given, kind, _namespaced: [names.get(kind.kind, "zz")]
+    )
+    [argument] = [each for each in status.command.params if each.name == "what"]
+    context = click.Context(status.command, info_name="status")
+    assert [item.value for item in argument.shell_complete(context, incomplete)] == found

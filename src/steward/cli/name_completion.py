@@ -13,6 +13,7 @@ from typing import Any, Final
 import click
 
 from steward.cli.connection import config_source, load_connection_settings, with_client
+from steward.cli.object_names import matches_kind
 from steward.kube.client.client import Client
 from steward.kube.errors import KubeError
 from steward.kube.objects.kinds import NAMESPACE, Kind
@@ -20,6 +21,12 @@ from steward.kube.objects.options import ListQuery
 
 _SECONDS: Final = 3.0
 _OPTIONS: Final = ("kubeconfig", "context", "local")
+_NAMED: Final = (
+    Kind("multigres.com/v1alpha1", "MultigresCluster"),
+    Kind("operator.kubernetes-tenants.org/v1", "TenantRegistry"),
+    Kind("operator.kubernetes-tenants.org/v1", "TenantTemplate"),
+    Kind("operator.kubernetes-tenants.org/v1", "Tenant"),
+)
 
 
 def complete_namespaces(context: click.Context, _parameter: click.Parameter, incomplete: str) -> list[str]:
@@ -29,6 +36,17 @@ def complete_namespaces(context: click.Context, _parameter: click.Parameter, inc
 def complete_objects(context: click.Context, kind: Kind, incomplete: str) -> list[str]:
     """Names of a kind in the namespace of the command line."""
     return _complete(context, kind, incomplete, is_namespaced=True)
+
+
+def complete_named(context: click.Context, _parameter: click.Parameter, incomplete: str) -> list[str]:
+    """`[KIND/]NAME`: names of clusters and registries and the kinds; after a kind, the names of that kind."""
+    word, slash, start = incomplete.rpartition("/")
+    if slash:
+        kinds = [kind for kind in _NAMED if matches_kind(word, kind.kind)]
+        return [f"{word}/{name}" for kind in kinds for name in complete_objects(context, kind, start)]
+    words = [f"{kind.kind.lower()}/" for kind in _NAMED if kind.kind.lower().startswith(start.lower())]
+    names = [name for kind in _NAMED[:2] for name in complete_objects(context, kind, start)]
+    return [*names, *words]
 
 
 def _complete(context: click.Context, kind: Kind, incomplete: str, *, is_namespaced: bool) -> list[str]:

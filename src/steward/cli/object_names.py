@@ -61,3 +61,11 @@ class ObjectName(click.ParamType[str]):
 
         kind = Kind(API_VERSIONS[self.kind], self.kind)
         return [CompletionItem(name) for name in complete_objects(ctx, kind, incomplete)]
+
+
+def complete_names(context: click.Context, parameter: click.Parameter, incomplete: str) -> list[str]:
+    """For arguments `[KIND/]NAME`."""
+    # Imported here: only a shell that completes a line needs it.
+    from steward.cli.name_completion import complete_named
+
+    return complete_named(context, parameter, incomplete)

@@ -110,7 +110,7 @@ def test_rejected_rows_are_reported_on_standard_error(tmp_path: Path) -> None:
 BROKEN = [
     pytest.param(
         {"template.yaml": "kind: ConfigMap\n", "rows.csv": ROWS},
-        "Error: choose one TenantTemplate with --name; the files hold: none\n",
+        "Error: the files hold no TenantTemplate\n",
         id="no template",
     ),
     pytest.param(
@@ -226,3 +226,12 @@ def test_a_missing_template_of_a_cluster_is_reported_in_one_sentence(tmp_path: P
     assert (result.exit_code, result.stdout) == (1, "")
     assert "MultigresCluster/shop cannot be rendered" in result.stderr
     assert "spec.templateDefaults.coreTemplate" in result.stderr
+
+
+def test_a_template_without_rows_names_the_option_that_gives_them(tmp_path: Path) -> None:
+    (tmp_path / "template.yaml").write_text(TEMPLATE)
+    done = CliRunner().invoke(command, ["-f", str(tmp_path / "template.yaml")])
+    expected = (
+        "the files hold no MultigresCluster; to render a TenantTemplate, give its rows with --rows FILE"
+    )
+    assert (done.exit_code, done.stderr) == (1, f"Error: {expected}\n")

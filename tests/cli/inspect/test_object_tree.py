@@ -149,6 +149,12 @@ def test_a_deletion_under_way_is_shown_with_what_is_left() -> None:
     assert why_message(node, NOW) == (
         "MultigresCluster shop/db is being deleted, for 1 min; left: 1 Cell, 1 Pod."
     )
+    assert render_trees((node,), NOW)[0].text.endswith("; is being deleted")
+
+
+def test_an_update_of_a_cluster_that_is_being_deleted_waits_for_no_one() -> None:
+    [node] = build_trees([deleted(CLUSTER, conditions=[*READY, PENDING])])
+    assert len(list(status_lines(node, NOW))) == 1
 
 
 def test_a_deletion_that_is_held_is_a_failure_not_a_deletion_under_way() -> None:

@@ -79,7 +79,8 @@ def test_a_held_deletion_has_a_cure() -> None:
     [node] = build_trees([tree_object("TenantRegistry/crm", conditions=conditions)])
 
     assert why_message(node, NOW).endswith(
-        "restore the rows, or approve the deletion: steward hold approve tenantregistry/crm -n shop."
+        " (acme-web, zeta-web). To do: restore the rows, or approve the deletion: steward hold approve "
+        "tenantregistry/crm -n shop."
     )
 
 

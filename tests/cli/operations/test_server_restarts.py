@@ -21,12 +21,20 @@ def shard(name: str = "0-inf", rolling: str = "", **pools: int) -> dict[str, Any
     }
     is_rolling = "False" if rolling in ("", "PodsUpToDate") else "True"
     condition = {"type": "RollingUpdate", "status": is_rolling, "reason": rolling, "message": f"is {rolling}"}
-    meta = {"name": f"db-{name}", "namespace": "shop", "resourceVersion": "5"}
+    meta = {
+        "name": f"db-{name}",
+        "namespace": "shop",
+        "resourceVersion": "5",
+        "labels": {"multigres.com/cluster": "db"},
+    }
     return {"metadata": meta, "spec": spec, "status": {"conditions": [condition]}}
 
 
-def pod(restarted_at: str, pool: str = "main", ready: str = "True", shard: str = "0-inf") -> dict[str, Any]:
+def pod(
+    restarted_at: str, pool: str = "main", ready: str = "True", shard: str = "0-inf", cluster: str = "db"
+) -> dict[str, Any]:
     labels = {
+        "multigres.com/cluster": cluster,
         "multigres.com/database": "postgres",
         "multigres.com/tablegroup": "default",
         "multigres.com/shard": shard,
@@ -98,7 +106,7 @@ def test_a_restart_goes_on_until_every_server_is_new_and_ready(
 
 
 def test_a_restart_is_done_when_every_server_of_its_pools_is_new_and_ready() -> None:
-    others = [pod("", pool="spare"), pod("", shard="80-inf")]
+    others = [pod("", pool="spare"), pod("", shard="80-inf"), pod("", cluster="other")]
     progress = restart_progress(RESTART, shard(rolling="PodsUpToDate"), [pod(AT), pod(AT), *others])
     assert progress.is_done
 

@@ -105,12 +105,22 @@ def _print_manifests(manifests: list[dict[str, Any]], output: str) -> None:
 
 def choose_document(documents: list[Document], kind: str, name: str | None) -> Document:
     found = [each for each in documents if each.kind == kind and name in (None, each.name)]
+    if not any(each.kind == kind for each in documents):
+        raise RenderInputError(f"the files hold no {kind}{_other_kind(documents)}")
     if len(found) != 1:
         names = summarize_names([each.name for each in documents if each.kind == kind])
         raise RenderInputError(f"choose one {kind} with --name; the files hold: {names}")
     if not found[0].name:
         raise RenderInputError(f"the {kind} in {found[0].file} has no metadata.name")
     return found[0]
+
+
+def _other_kind(documents: list[Document]) -> str:
+    """What to do with the kind that the files do hold."""
+    kinds = {each.kind for each in documents}
+    if "TenantTemplate" in kinds:
+        return "; to render a TenantTemplate, give its rows with --rows FILE"
+    return "; to render a MultigresCluster, leave --rows out" if "MultigresCluster" in kinds else ""
 
 
 def refuse_errors(chosen: Document, documents: list[Document]) -> None:

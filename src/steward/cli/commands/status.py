@@ -19,6 +19,7 @@ from steward.cli.inspect.progress import kind_progress
 from steward.cli.inspect.render import MARKS, UPDATE_WAITS, TreeLine, describe_primaries, fit_lines
 from steward.cli.inspect.selection import select_node
 from steward.cli.inspect.why import why_message
+from steward.cli.object_names import complete_names
 from steward.cli.output import WIDE, is_machine_readable, output_option, print_value
 
 _PERIOD_SECONDS = 2.0
@@ -35,7 +36,7 @@ Exit codes: 0 all are healthy, 1 something is not.
 
 
 @click.command("status", epilog=_EPILOG)
-@click.argument("what", metavar="[[KIND/]NAME]", required=False)
+@click.argument("what", metavar="[[KIND/]NAME]", required=False, shell_complete=complete_names)
 @click.option("-w", "--watch", is_flag=True, help="Print it again every two seconds, until Ctrl-C.")
 @output_option
 @scope_options
@@ -112,7 +113,7 @@ def status_lines(node: TreeNode, now: float, flags: str = "") -> Iterator[TreeLi
     elif node.object.suspension:
         wake = command_line("wake", ref.key.name, namespace=ref.key.namespace)
         yield TreeLine(Health.WAITING, f"  ! {HIBERNATED}: {wake}")
-    if node.object.has_pending_update:
+    if node.object.has_pending_update and not node.object.is_terminating:
         show_it = command_line("updates", "show", ref.key.name, namespace=ref.key.namespace)
         yield TreeLine(Health.WAITING, f"  ! {UPDATE_WAITS}: {show_it}")
 

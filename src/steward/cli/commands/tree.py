@@ -13,6 +13,7 @@ from steward.cli.inspect.object_tree import TreeNode
 from steward.cli.inspect.options import NEEDS, read_selected_trees, scope_options
 from steward.cli.inspect.render import TreeLine, fit_lines, render_trees, unfolded
 from steward.cli.inspect.selection import select_node
+from steward.cli.object_names import complete_names
 from steward.cli.output import WIDE, is_machine_readable, output_option, print_value
 
 _PERIOD_SECONDS = 2.0
@@ -28,7 +29,7 @@ Exit codes: 0 done, whatever the health of the objects.
 
 
 @click.command("tree", epilog=_EPILOG)
-@click.argument("what", metavar="[[KIND/]NAME]", required=False)
+@click.argument("what", metavar="[[KIND/]NAME]", required=False, shell_complete=complete_names)
 @click.option("-w", "--watch", is_flag=True, help="Draw it again every two seconds, until Ctrl-C.")
 @output_option
 @scope_options

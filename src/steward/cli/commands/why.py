@@ -11,6 +11,7 @@ from steward.cli.hints import cluster_flags
 from steward.cli.inspect.options import NEEDS, scope_options
 from steward.cli.inspect.selection import select_node
 from steward.cli.inspect.why import why_message
+from steward.cli.object_names import complete_names
 
 _EPILOG = f"""\b
 Examples:
@@ -23,7 +24,7 @@ Exit codes: 0 it is ready, 1 it is not ready or does not exist.
 
 
 @click.command("why", epilog=_EPILOG)
-@click.argument("what", metavar="[KIND/]NAME")
+@click.argument("what", metavar="[KIND/]NAME", shell_complete=complete_names)
 @scope_options
 def command(what: str, **options: Any) -> None:
     """Say in one sentence what an object is waiting for, since when, and what would unblock it."""

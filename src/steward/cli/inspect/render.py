@@ -7,7 +7,7 @@ from itertools import groupby
 from typing import NamedTuple
 
 from steward.cli.inspect.ages import format_age
-from steward.cli.inspect.object_health import Health
+from steward.cli.inspect.object_health import BEING_DELETED, Health
 from steward.cli.inspect.object_tree import TreeNode
 from steward.cli.inspect.why import find_cause
 
@@ -73,11 +73,12 @@ def _node_text(node: TreeNode, now: float, home: str, *, is_root: bool = False) 
     primary = describe_primaries([obj.primary] if obj.primary else [])
     # A parent repeats the message of the cause below it: it is shown there, once.
     message = f": {obj.message}" if obj.message and find_cause(node) is node else ""
-    update = f"; {UPDATE_WAITS}" if obj.has_pending_update else ""
+    update = f"; {UPDATE_WAITS}" if obj.has_pending_update and not obj.is_terminating else ""
+    deletion = f"; {BEING_DELETED}" if obj.is_terminating and not message else ""
     suspended = f"; {obj.suspension}" if obj.suspension else ""
     since = format_age(obj.since, now)
     age = f" ({since})" if since else ""
-    return f"{MARKS[node.worst_health]} {obj.ref.kind.kind} {name}{primary}{message}{age}{suspended}{update}"
+    return f"{MARKS[node.worst_health]} {obj.ref.kind.kind} {name}{primary}{message}{age}{deletion}{suspended}{update}"
 
 
 def describe_primaries(pods: list[str]) -> str:

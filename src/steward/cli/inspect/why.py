@@ -54,6 +54,8 @@ _CURES = (
     (r"^\d+ of \d+ replicas are", "look at its pods: kubectl describe pods -n {namespace}"),
     (r"topology", "look at the topology server: steward why toposerver/… -n {namespace}{flags}"),
 )
+_APPROVAL = re.compile(r"\. [^.]*, or approve the deletion of exactly these with the annotation .*$")
+"""What the operator suggests to users of kubectl; the cure has a command of this program."""
 _POD = re.compile(r"pod ([a-z0-9.-]+)")
 _CONTAINER = re.compile(r"container ([a-z0-9.-]+)")
 
@@ -73,7 +75,8 @@ def why_message(node: TreeNode, now: float, flags: str = "") -> str:
     verb = "has failed" if obj.health is Health.FAILED else "is not ready yet"
     reason = "" if cause is node else f" because of {cause.object.ref.kind.kind} {_short_name(cause, node)}"
     cure = _find_cure(cause.object, obj, flags)
-    return f"{name} {verb}{reason}{age}: {shorten_message(cause.object.message)}." + (
+    message = shorten_message(cause.object.message)
+    return f"{name} {verb}{reason}{age}: {_APPROVAL.sub('', message) if cure else message}." + (
         f" To do: {cure}." if cure else ""
     )
 

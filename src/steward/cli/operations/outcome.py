@@ -29,7 +29,8 @@ async def wait_until(
         found = await client.get(ref.kind, ref.key)
         if is_done(found):
             return found
-        message = status_message(found)
+        # A status about an older spec says nothing about the request.
+        message = status_message(found) if is_observed(found) else ""
         if message not in ("", reported):
             report(reported := message)
         if loop.time() >= deadline:

@@ -30,6 +30,8 @@ from steward.multigres.objects.pool import COMPONENT, RESTART_ANNOTATION
 from steward.multigres.objects.shard_inputs import RESTART_PREFIX
 from steward.multigres.status.conditions import ROLLING_UPDATE
 
+_PATH_LABELS = (CLUSTER_LABEL, DATABASE_LABEL, TABLE_GROUP_LABEL, SHARD_LABEL)
+
 
 class ServerRestart(NamedTuple):
     """Pools of one Shard whose servers are restarted; `value` tells this restart from earlier ones."""
@@ -42,6 +44,10 @@ class ServerRestart(NamedTuple):
     def ref(self) -> Ref:
         meta = self.shard["metadata"]
         return Ref(SHARD, Key(meta["namespace"], meta["name"]))
+
+    @property
+    def cluster(self) -> str:
+        return str((self.shard["metadata"].get("labels") or {}).get(CLUSTER_LABEL, ""))
 
     @property
     def servers(self) -> int:
@@ -98,20 +104,19 @@ def restart_progress(restart: ServerRestart, shard: Manifest, pods: Iterable[Man
     own = [pod for pod in pods if _is_server(restart, pod)]
     new = [pod for pod in own if _annotations(pod).get(RESTART_ANNOTATION) == restart.value]
     rolling = condition(shard, ROLLING_UPDATE)
-    message = str(rolling.get("message") or "")
+    is_rolling = rolling.get("status") == "True"
+    message = str(rolling.get("message") or "") if is_rolling else ""
     if rolling.get("reason") == reasons.ROLLOUT_STOPPED:
         return RestartProgress(len(new), message, stopped=message)
     is_whole = len(new) == len(own) >= restart.servers and all(map(_is_ready, new))
-    return RestartProgress(len(new), message, is_whole and rolling.get("status") != "True")
+    return RestartProgress(len(new), message, is_whole and not is_rolling)
 
 
 def _is_server(restart: ServerRestart, pod: Manifest) -> bool:
+    """Of its own cluster: the shards of other clusters often have the same names."""
     labels, spec = pod["metadata"].get("labels") or {}, restart.shard["spec"]
-    expected = (spec["databaseName"], spec["tableGroupName"], spec["shardName"])
-    return (
-        tuple(labels.get(name) for name in (DATABASE_LABEL, TABLE_GROUP_LABEL, SHARD_LABEL)) == expected
-        and labels.get(POOL_LABEL) in restart.pools
-    )
+    expected = (restart.cluster, spec["databaseName"], spec["tableGroupName"], spec["shardName"])
+    return tuple(map(labels.get, _PATH_LABELS)) == expected and labels.get(POOL_LABEL) in restart.pools
 
 
 def _annotations(pod: Manifest) -> dict[str, str]:
@@ -148,7 +153,8 @@ async def wait_for_restart(client: Client, restart: ServerRestart, seconds: floa
             report(reported := progress.message)
         if loop.time() >= deadline:
             done = f"{progress.restarted} of {restart.servers} servers have restarted after {seconds:g} s"
-            raise RequestError(f"{done}, and the operator goes on; it reports: {progress.message}")
+            state = progress.message or "no rolling update is in progress"
+            raise RequestError(f"{done}, and the operator goes on; it reports: {state}")
         await asyncio.sleep(POLL_SECONDS)
 
 

@@ -21,7 +21,7 @@ from steward.cli.object_events import (
     read_events,
     select_events,
 )
-from steward.cli.object_names import matches_kind
+from steward.cli.object_names import complete_names, matches_kind
 from steward.cli.output import format_table, is_machine_readable, output_option, print_value
 from steward.kube.client.client import Client
 
@@ -42,7 +42,7 @@ and PersistentVolumeClaims, in the selected namespaces.
 
 
 @click.command("events", epilog=_EPILOG)
-@click.argument("what", required=False, default="", metavar="[[KIND/]NAME]")
+@click.argument("what", required=False, default="", metavar="[[KIND/]NAME]", shell_complete=complete_names)
 @click.option("-w", "--watch", is_flag=True, help="Go on and print new events until interrupted.")
 @output_option
 @scope_options

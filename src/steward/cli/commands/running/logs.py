@@ -12,6 +12,7 @@ from steward.cli.hints import command_line
 from steward.cli.inspect.find import NotFoundInTrees, parse_name
 from steward.cli.inspect.options import namespace_options, selected_namespace
 from steward.cli.inspect.selection import missing_message
+from steward.cli.object_names import complete_names
 from steward.cli.operations.log_streams import LogFollower, LogLine, LogOptions, LogProblem, read_logs
 from steward.cli.operations.log_targets import ROLES, LogFilter, LogTarget, read_log_targets
 from steward.kube.client.client import Client
@@ -46,7 +47,7 @@ class Duration(click.ParamType[int]):
 
 
 @click.command("logs", epilog=_EPILOG)
-@click.argument("what", metavar="[KIND/]NAME")
+@click.argument("what", metavar="[KIND/]NAME", shell_complete=complete_names)
 @click.option(
     "-f", "--follow", is_flag=True, help="Go on with new lines, also of new pods, until interrupted."
 )

@@ -10,6 +10,7 @@ from steward.cli.connection import with_client
 from steward.cli.hints import command_line
 from steward.cli.inspect.options import namespace_options, selected_namespace
 from steward.cli.main import expected_errors
+from steward.cli.object_names import complete_names
 from steward.cli.operations.outcome import RequestError, wait_until
 from steward.cli.operations.spec_switches import (
     PAUSED,
@@ -42,7 +43,7 @@ _no_wait = click.option("--no-wait", is_flag=True, help="Change the spec and do 
 
 
 @click.command("pause", epilog=_EPILOG)
-@click.argument("what", metavar="[KIND/]NAME")
+@click.argument("what", metavar="[KIND/]NAME", shell_complete=complete_names)
 @_no_wait
 @namespace_options
 def pause(what: str, no_wait: bool, **options: Any) -> None:
@@ -57,7 +58,7 @@ def pause(what: str, no_wait: bool, **options: Any) -> None:
 
 
 @click.command("resume", epilog=_EPILOG)
-@click.argument("what", metavar="[KIND/]NAME")
+@click.argument("what", metavar="[KIND/]NAME", shell_complete=complete_names)
 @_no_wait
 @namespace_options
 def resume(what: str, no_wait: bool, **options: Any) -> None:
