@@ -23,6 +23,9 @@ make test-fast run the pure tests: no server, no database, under a minute (some 
 make test      run all tests but attacks, chaos and e2e (some of them: make test ARGS=tests/kube; one at a time: make test WORKERS=0)
 make attacks   run the tests that attack the operators as authors of clusters, templates and rows, servers and neighbours do
 make e2e       run the tests with real containers: as root, about 20 minutes (some of them: make e2e ARGS='-k webhook')
+make mysql     run the tests of the MySQL source with a real MySQL server, from Debian's unstable suite (make test uses MariaDB)
+make page-test run the tests of the page in a browser (some of them: make page-test ARGS='-k search')
+make pictures  take the screenshots of the page for the documents
 make check     lint, formatting, types, import rules, generated files
 make chaos     random edits, kills and faults, then compare with a fresh state (more: ROUNDS=200 SEED=7; one: STORY=FILE)
 make mutate    change decisions one by one and see whether the tests notice (fewer: ARGS='--count 10 steward.tenants.guard.decision')
@@ -35,7 +38,8 @@ make lock      write requirements/*.txt from pyproject.toml (newest versions: ma
 endef
 export HELP
 
-.PHONY: help up down test test-fast attacks e2e check generate bench mutate chaos fmt lock sbom setup binaries databases
+.PHONY: help up down test test-fast attacks e2e mysql page-test pictures check generate bench mutate chaos fmt lock sbom setup binaries \
+	databases
 .DELETE_ON_ERROR:
 
 help:
@@ -59,6 +63,19 @@ e2e: binaries databases
 	@[ "$$(id -u)" = 0 ] || { echo "make e2e runs containers, which needs root: run 'sudo make e2e'." >&2; exit 1; }
 	@echo "The tests with containers take about 20 minutes, and some more the first time, when kubelet and CoreDNS are built."
 	@PYTHONDONTWRITEBYTECODE= $(BIN)/pytest tests/e2e $(ARGS)
+
+# Left out of `test`: it downloads 60 MB from the Debian repository of this machine. Nothing is installed.
+mysql: setup
+	@STEWARD_TEST_MYSQL=1 PYTHONDONTWRITEBYTECODE= $(BIN)/pytest tests/mysql tests/tenants/sources/test_mysql.py $(ARGS)
+
+# Left out of `test`: it needs Chromium.
+page-test: binaries
+	@$(BIN)/python -m tests.install_browser
+	@PYTHONDONTWRITEBYTECODE= $(BIN)/pytest tests/page/integration $(ARGS)
+
+pictures: setup
+	@$(BIN)/python -m tests.install_browser
+	@$(BIN)/python -m tests.page.screenshots
 
 # Needs neither `binaries` nor `databases`: these tests use no server. Pure tests keep a core busy: one worker a core.
 test-fast: setup

@@ -16,11 +16,12 @@ import pytest
 from xdist.remote import Producer
 
 from steward.local import control_plane as local
-from tests.support import data_planes, namespaces, rbac_comparison
+from tests.support import data_planes, leftover_processes, namespaces, rbac_comparison
 from tests.support.api_server import ApiServer
 from tests.support.control_planes import found_control_plane, running_control_plane
 from tests.support.database_servers import DatabaseServer, mariadb_server, postgres_server
 from tests.support.markers import mark_server_tests
+from tests.support.mysql_server import mysql_without_tls, uses_mysql
 from tests.support.scheduling import FileScheduling, longest_first
 from tests.support.shared import run_directory, shared_resource
 from tests.support.suites import deselect_separate_suites
@@ -71,6 +72,7 @@ _PERMISSIONS = pytest.StashKey[rbac_comparison.RbacComparison]()
 def pytest_configure(config: pytest.Config) -> None:
     config.stash[_PERMISSIONS] = rbac_comparison.RbacComparison(config)
     config.pluginmanager.register(config.stash[_PERMISSIONS])
+    config.pluginmanager.register(leftover_processes)
 
 
 def pytest_sessionstart(session: pytest.Session) -> None:
@@ -119,8 +121,8 @@ def namespace(api_server: ApiServer) -> Iterator[str]:
 
 @pytest.fixture(scope="session")
 def mariadb() -> Iterator[DatabaseServer]:
-    """A real MariaDB server for all tests of this process."""
-    with mariadb_server() as server:
+    """A real MariaDB server for all tests of this process, or MySQL instead (`make mysql`)."""
+    with mysql_without_tls() if uses_mysql() else mariadb_server() as server:
         yield server
 
 

@@ -6,18 +6,10 @@ is started: the tests run their own servers.
 
 from __future__ import annotations
 
-import os
-import shutil
-import subprocess
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
-from pathlib import Path
 
 from tests.support.database_servers import SERVERS, find_program
-
-# Debian runs this program to decide whether a service may be started; exit code 101 means no.
-_POLICY = Path("/usr/sbin/policy-rc.d")
+from tests.support.debian_packages import install_packages
 
 
 def missing_packages() -> list[str]:
@@ -26,43 +18,7 @@ def missing_packages() -> list[str]:
 
 def main() -> str | None:
     """Install missing packages; return an error message, or None."""
-    missing = missing_packages()
-    if not missing:
-        return None
-    if os.getuid() != 0 or shutil.which("apt-get") is None:
-        return (
-            f"The tests need {' and '.join(missing)}: install it (`sudo apt-get install {' '.join(missing)}` on Debian "
-            "and Ubuntu; the equivalent packages elsewhere), then run the same command again."
-        )
-    print(f"installing {' and '.join(missing)} (no service is started)", file=sys.stderr)
-    with _services_not_started():
-        return _apt_get("update") or _apt_get("install", "--yes", "--no-install-recommends", *missing)
-
-
-def _apt_get(*arguments: str) -> str | None:
-    done = subprocess.run(
-        ["apt-get", "--quiet", *arguments],
-        env=os.environ | {"DEBIAN_FRONTEND": "noninteractive"},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    if done.returncode == 0:
-        return None
-    return f"`apt-get {' '.join(arguments)}` failed: make it work, then run the same command again.\n{done.stderr}"
-
-
-@contextmanager
-def _services_not_started() -> Iterator[None]:
-    if _POLICY.exists():
-        yield
-        return
-    _POLICY.write_text("#!/bin/sh\nexit 101\n")
-    _POLICY.chmod(0o755)
-    try:
-        yield
-    finally:
-        _POLICY.unlink()
+    return install_packages(missing_packages())
 
 
 if __name__ == "__main__":

@@ -15,7 +15,18 @@ MAX_MODULES = 22
 MAX_LINES = 400
 # Folders of tests that mirror no package: helpers, and tests of several packages together.
 NOT_MIRRORED = frozenset(
-    {"support", "integration", "crashes", "conformance", "bench", "attacks", "chaos", "e2e", "mutation"}
+    {
+        "support",
+        "integration",
+        "crashes",
+        "conformance",
+        "bench",
+        "attacks",
+        "chaos",
+        "e2e",
+        "mutation",
+        "mysql",
+    }
 )
 
 
@@ -73,3 +84,27 @@ def test_no_package_holds_too_many_modules() -> None:
 def test_no_file_is_too_long() -> None:
     lines = {path: len(path.read_text().splitlines()) for path in _python_files(SOURCES)}
     assert {str(path.relative_to(ROOT)): count for path, count in lines.items() if count > MAX_LINES} == {}
+
+
+_STARTS_PROCESS = frozenset({"run", "call", "check_call", "check_output"})
+
+
+def _is_unlimited(node: ast.AST) -> bool:
+    if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Attribute):
+        return False
+    if ast.unparse(node.func.value) != "subprocess" or node.func.attr not in _STARTS_PROCESS:
+        return False
+    return not any(keyword.arg in ("timeout", None) for keyword in node.keywords)
+
+
+def test_every_process_that_a_test_waits_for_has_a_time_limit() -> None:
+    """A process that waits for ever would keep the whole run from ending."""
+    texts = {path: path.read_text() for path in _python_files(TESTS)}
+    found = [
+        f"{path.relative_to(ROOT)}:{getattr(node, 'lineno', 0)}"
+        for path, text in texts.items()
+        if "subprocess." in text
+        for node in ast.walk(ast.parse(text))
+        if _is_unlimited(node)
+    ]
+    assert found == []

@@ -6,6 +6,7 @@ Only the fields that scenarios need are decoded, so that the watch affects the m
 from __future__ import annotations
 
 import asyncio
+import time
 from collections.abc import AsyncIterator, Callable, Collection
 from contextlib import asynccontextmanager
 
@@ -72,6 +73,8 @@ class ObjectWatch:
         self._latest: dict[str, WatchedObject] = {}
         self._matching: set[str] = set()
         self._mismatched: set[str] = set()
+        self._matched_at: dict[str, float] = {}
+        self._last_match = 0.0
         self._changed = asyncio.Event()
 
     def expect(self, matches: ObjectPredicate) -> None:
@@ -79,6 +82,7 @@ class ObjectWatch:
         self._matches = matches
         self._matching = {name for name, item in self._latest.items() if matches(item)}
         self._mismatched = set()
+        self._matched_at = dict.fromkeys(self._matching, time.perf_counter())
         self._changed.set()
 
     async def until(self, count: int) -> None:
@@ -86,6 +90,14 @@ class ObjectWatch:
         while len(self._matching) < count:
             self._changed.clear()
             await self._changed.wait()
+
+    def match_times(self) -> list[float]:
+        """When each object first matched since `expect`, on the clock of `time.perf_counter`."""
+        return list(self._matched_at.values())
+
+    def last_match(self) -> float:
+        """When an object last began to match, on the same clock."""
+        return self._last_match
 
     async def until_mismatched(self, names: Collection[str]) -> None:
         """Wait until each of these has mismatched, or was deleted, since `expect`: events follow the response."""
@@ -103,7 +115,10 @@ class ObjectWatch:
     def _record_event(self, event: _Event) -> None:
         name = event.object.metadata.name
         if event.type != _DELETED and self._matches(event.object):
+            if name not in self._matching:
+                self._last_match = time.perf_counter()
             self._matching.add(name)
+            self._matched_at.setdefault(name, self._last_match)
         else:
             self._matching.discard(name)
             self._mismatched.add(name)

@@ -22,7 +22,7 @@ from steward.local.processes import Lifetime, Service
 from steward.multigres.api import kinds as multigres
 from steward.tenants.api import kinds as tenants
 
-READY_SECONDS = 60.0
+READY_SECONDS = 240.0
 _STOP_SECONDS = 20.0
 _POLL_SECONDS = 0.1
 _CHECK_SECONDS = 1.0

@@ -87,9 +87,11 @@ def tenants(
 def test_the_limit_ends_a_process_that_exceeds_it() -> None:
     take = f"held = bytearray({2 * LIMIT}); held[::4096] = bytes(len(held[::4096])); print('lived')"
     with memory_limit(LIMIT) as launcher:
-        done = subprocess.run([*launcher, sys.executable, "-c", take], capture_output=True, check=False)
+        done = subprocess.run(
+            [*launcher, sys.executable, "-c", take], capture_output=True, check=False, timeout=300
+        )
         small = subprocess.run(
-            [*launcher, sys.executable, "-c", "print('lived')"], capture_output=True, check=False
+            [*launcher, sys.executable, "-c", "print('lived')"], capture_output=True, check=False, timeout=300
         )
     assert (done.returncode != 0, done.stdout, small.stdout) == (True, b"", b"lived\n")
 

@@ -77,3 +77,21 @@ def test_a_workload_is_ready_when_its_latest_generation_is():
     assert has_ready_pods(WatchedObject(WatchedMeta("a", 1), spec, status))
     assert not has_ready_pods(WatchedObject(WatchedMeta("a", 2), spec, status))
     assert not has_ready_pods(WatchedObject(WatchedMeta("a", 1), WatchedSpec(replicas=3), status))
+
+
+async def test_the_first_match_of_each_object_and_the_last_of_all_are_timed():
+    lines, watch = Lines(), ObjectWatch(lambda item: item.data.get("v") == "2")
+    task = await following(watch, lines)
+    lines.show("ADDED", "a", v="2")
+    lines.show("MODIFIED", "a", v="2")
+    lines.show("ADDED", "b", v="2")
+    await watch.until(2)
+    first, second = watch.match_times()
+    assert first < second == watch.last_match()
+    lines.show("MODIFIED", "a", v="1")
+    lines.show("MODIFIED", "a", v="2")
+    await watch.until_mismatched({"a"})
+    await watch.until(2)
+    assert watch.match_times()[0] == first
+    assert watch.last_match() > second
+    task.cancel()

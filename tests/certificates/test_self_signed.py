@@ -31,4 +31,4 @@ def test_the_calling_process_does_not_load_cryptography(tmp_path):
         "write_self_signed(directory / 'tls.crt', directory / 'tls.key', ('a',))\n"
         "assert 'cryptography' not in sys.modules\n"
     )
-    subprocess.run([sys.executable, "-c", program], check=True)
+    subprocess.run([sys.executable, "-c", program], check=True, timeout=300)

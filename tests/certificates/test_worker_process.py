@@ -56,7 +56,7 @@ def test_a_keeper_with_a_subprocess_never_loads_cryptography():
         "asyncio.run(main())\n"
         "assert 'cryptography' not in sys.modules\n"
     )
-    subprocess.run([sys.executable, "-c", program], check=True)
+    subprocess.run([sys.executable, "-c", program], check=True, timeout=300)
 
 
 async def wait_ended(worker: SharedCertificateWorker) -> None:

@@ -7,7 +7,7 @@ import msgspec
 import pytest
 
 from steward.multigres.api.cluster import MultigresClusterSpec
-from steward.multigres.api.shard_template import ShardTemplateSpec
+from steward.multigres.api.templates.shard_template import ShardTemplateSpec
 from steward.multigres.resolution.resolve import resolve
 from steward.multigres.resolution.resolved import ClusterIdentity, Templates
 from steward.tenants.api.registry import TenantRegistrySpec

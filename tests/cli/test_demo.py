@@ -122,6 +122,7 @@ def test_the_webhooks_are_called(shop: Shop, shell: Shell) -> None:
         capture_output=True,
         text=True,
         check=False,
+        timeout=300,
     )
     assert "CellTemplate 'gone' does not exist" in done.stderr
 
@@ -139,6 +140,7 @@ def test_every_command_of_the_page_works_when_pasted(up: str, shell: Shell, page
             capture_output=True,
             text=True,
             check=False,
+            timeout=300,
         )
         assert done.returncode == 0, f"{command}\n{done.stdout}{done.stderr}"
 

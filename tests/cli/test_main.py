@@ -17,7 +17,9 @@ from steward.kube.errors import Unreachable
 
 
 def run(code: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    return subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=False, timeout=300
+    )
 
 
 def test_help_names_every_verb_and_imports_none() -> None:
@@ -53,6 +55,18 @@ CLUSTER_VERBS += [
     "events",
     "volumes",
 ]
+CLUSTER_VERBS += [
+    "logs",
+    "trace",
+    "psql",
+    "restart",
+    "sync",
+    "pause",
+    "resume",
+    "hibernate",
+    "wake",
+    "report",
+]
 
 
 def help_of(name: str) -> str:
@@ -78,7 +92,11 @@ def test_a_verb_that_reaches_a_cluster_says_which_rights_it_needs(name: str) -> 
 
 def test_an_unknown_verb_is_wrong_usage() -> None:
     done = subprocess.run(
-        [sys.executable, "-m", "steward.cli.main", "fly"], capture_output=True, text=True, check=False
+        [sys.executable, "-m", "steward.cli.main", "fly"],
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=300,
     )
     assert done.returncode == ExitCode.USAGE
     assert "No such command 'fly'" in done.stderr
@@ -93,7 +111,11 @@ def test_a_misspelt_verb_gets_a_suggestion() -> None:
 
 def test_version() -> None:
     done = subprocess.run(
-        [sys.executable, "-m", "steward.cli.main", "--version"], capture_output=True, text=True, check=False
+        [sys.executable, "-m", "steward.cli.main", "--version"],
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=300,
     )
     assert done.stdout.startswith("steward ")
 
@@ -107,7 +129,7 @@ def test_version() -> None:
 )
 def test_a_closed_or_full_output_causes_no_traceback(output: str, code: int, message: str) -> None:
     command = f"{shlex.quote(sys.executable)} -m steward.cli.main --version {output}"
-    done = subprocess.run(["bash", "-c", command], capture_output=True, text=True, check=False)
+    done = subprocess.run(["bash", "-c", command], capture_output=True, text=True, check=False, timeout=300)
     assert (done.returncode, done.stderr) == (code, message)
 
 

@@ -45,7 +45,7 @@ async def wait_until_clean(before: State, directory: Path) -> None:
 
 def has_shim() -> bool:
     found = subprocess.run(
-        ["pgrep", "-f", "containerd-shim.*steward-local"], capture_output=True, check=False
+        ["pgrep", "-f", "containerd-shim.*steward-local"], capture_output=True, check=False, timeout=300
     )
     return found.returncode == 0
 

@@ -22,7 +22,9 @@ OURS = "namespaces,clusterroles,clusterrolebindings,validatingadmissionpolicies,
 PART_OF_STEWARD = "app.kubernetes.io/part-of=steward"
 HELM_NAMESPACE = "steward-helm"
 EARLIER = "0.0.9"
-MONITORED = "--set monitoring.serviceMonitor=true,monitoring.alerts=true,monitoring.dashboards=true"
+MONITORED = "--set " + ",".join(
+    f"monitoring.{name}=true" for name in ("serviceMonitor", "podMonitors", "alerts", "dashboards")
+)
 ADDED = "multiadminWeb"
 """A field that the earlier version does not have."""
 CLUSTER = {
@@ -222,8 +224,9 @@ def test_helm_upgrades_an_earlier_version_and_leaves_only_the_definitions(
     document_shell.run(f"{upgrade} --values values.yaml --set multigres.replicas=3 {MONITORED}")
     assert _versions(own_kubectl) == [f"registry.example.com/steward:{VERSION}"] * 2 + [generation, version]
     assert ADDED in _fields(own_kubectl.json("get", "crd", "multigresclusters.multigres.com"))
-    monitoring = own_kubectl("get", "servicemonitors,prometheusrules", "-n", HELM_NAMESPACE, "-o", "name")
-    assert len(monitoring.split()) == 4
+    kinds = "servicemonitors,podmonitors,prometheusrules"
+    monitoring = own_kubectl("get", kinds, "-n", HELM_NAMESPACE, "-o", "name")
+    assert len(monitoring.split()) == 6
     operator = own_kubectl.json("get", "deployment", "multigres-operator", "-n", HELM_NAMESPACE)
     assert operator["spec"]["replicas"] == 3
 

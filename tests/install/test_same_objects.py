@@ -19,6 +19,7 @@ from steward.install.values import (
     Monitoring,
     NetworkPolicyPeers,
     OperatorValues,
+    PageValues,
     TenantsValues,
     Values,
 )
@@ -39,6 +40,22 @@ CHOICES = {
     "without definitions and policies": Values(crds=False, network_policy=False, admission_policies=False),
     "some namespaces": Values(
         multigres=OperatorValues(namespaces=["shop", "123"]), tenants=TenantsValues(namespaces=["shop"])
+    ),
+    "partitions": Values(
+        tenants=TenantsValues(partitions=3, pod_labels={"team": "x"}, args=["--log-level=debug"])
+    ),
+    "the page": Values(page=PageValues(enabled=True)),
+    "the page behind a proxy": Values(
+        page=PageValues(
+            enabled=True,
+            actions=True,
+            public_url="https://steward.example.com",
+            certificate_secret="page-tls",
+            resources=LARGE,
+            node_selector={"pool": "system"},
+            tolerations=[{"key": "system", "operator": "Exists", "effect": "NoSchedule"}],
+            affinity={"podAntiAffinity": {"preferredDuringSchedulingIgnoredDuringExecution": []}},
+        )
     ),
     "templates with more rights": Values(
         tenants=TenantsValues(
@@ -72,7 +89,13 @@ CHOICES = {
             metrics=[{"namespaceSelector": {"matchLabels": {"kubernetes.io/metadata.name": "monitoring"}}}],
             webhooks=[{"ipBlock": {"cidr": "10.0.0.1/32"}}],
         ),
-        monitoring=Monitoring(service_monitor=True, alerts=True, dashboards=True),
+        monitoring=Monitoring(
+            service_monitor=True,
+            pod_monitors=True,
+            alerts=True,
+            dashboards=True,
+            runbook_base_url="https://git.example.com/steward/",
+        ),
     ),
 }
 
@@ -159,7 +182,9 @@ def test_the_generated_files_are_current() -> None:
 def test_kustomize_has_the_monitoring_that_install_has() -> None:
     done = _run("kubectl", "kustomize", "config/monitoring")
     assert done.returncode == 0, done.stderr
-    values = Values(monitoring=Monitoring(service_monitor=True, alerts=True, dashboards=True))
+    values = Values(
+        monitoring=Monitoring(service_monitor=True, pod_monitors=True, alerts=True, dashboards=True)
+    )
 
     expected = [made for operator in OPERATORS for made in monitoring_manifests(operator, values)]
 

@@ -2,9 +2,9 @@
 
 import pytest
 
-from steward.install.operators import OPERATORS, ShippedOperator
-from steward.install.values import OperatorValues, Values
-from steward.install.workloads import deployment
+from steward.install.operators import OPERATORS, TENANTS, ShippedOperator
+from steward.install.values import OperatorValues, TenantsValues, Values
+from steward.install.workloads import deployment, operator_workload
 
 
 @pytest.mark.parametrize("operator", OPERATORS, ids=lambda operator: operator.short_name)
@@ -15,3 +15,35 @@ def test_a_slow_start_is_not_mistaken_for_a_dead_process(operator: ShippedOperat
 
     assert startup["httpGet"] == container["livenessProbe"]["httpGet"]
     assert startup["periodSeconds"] * startup["failureThreshold"] >= 180
+
+
+def test_each_partition_has_a_deployment_with_its_part_of_the_tenants() -> None:
+    made = operator_workload(TENANTS, TenantsValues(partitions=3, args=["--log-level=debug"]), Values())
+    deployments = {each["metadata"]["name"]: each["spec"] for each in made if each["kind"] == "Deployment"}
+    assert {
+        name: spec["template"]["spec"]["containers"][0]["args"] for name, spec in deployments.items()
+    } == {
+        "tenant-operator": ["run", "tenants", "--shard=0/3", "--log-level=debug"],
+        "tenant-operator-partition-1": ["run", "tenants", "--shard=1/3", "--log-level=debug"],
+        "tenant-operator-partition-2": ["run", "tenants", "--shard=2/3", "--log-level=debug"],
+    }
+    for spec in deployments.values():
+        selected, labels = spec["selector"]["matchLabels"], spec["template"]["metadata"]["labels"]
+        assert selected.items() <= labels.items()
+        assert labels["app.kubernetes.io/name"] == "tenant-operator", (
+            "Services and policies select every partition"
+        )
+
+
+def test_only_the_first_partition_has_the_label_by_which_the_operator_finds_its_deployment() -> None:
+    made = operator_workload(TENANTS, TenantsValues(partitions=3), Values())
+    names = [
+        each["metadata"]["labels"]["app.kubernetes.io/name"] for each in made if each["kind"] == "Deployment"
+    ]
+    assert names == ["tenant-operator", "tenant-operator-partition", "tenant-operator-partition"]
+
+
+def test_one_partition_is_an_installation_without_partitions() -> None:
+    made = operator_workload(TENANTS, TenantsValues(), Values())
+    (only,) = (each for each in made if each["kind"] == "Deployment")
+    assert only["spec"]["template"]["spec"]["containers"][0]["args"] == ["run", "tenants"]

@@ -166,6 +166,12 @@ def test_conditions_of_a_shard_are_labels(stores: Stores, registry: CollectorReg
     )
 
 
+def test_the_end_of_a_certificate_is_exposed(stores: Stores, registry: CollectorRegistry) -> None:
+    status = {"backupCertificateExpiry": "2026-08-21T12:00:00Z"}
+    stores.add(SHARD, "s", spec={"shardName": "0-inf"}, status=status)
+    assert value(registry, "shard_certificate_expiry_timestamp_seconds", shard="s") == 1_787_313_600
+
+
 def test_time_of_the_last_backup_is_exposed(stores: Stores, registry: CollectorRegistry) -> None:
     status = {"backup": {"lastBackupAt": "2026-08-21T12:00:00Z"}}
     stores.add(SHARD, "s", spec={"shardName": "0-inf"}, status=status)

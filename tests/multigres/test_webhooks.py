@@ -10,7 +10,7 @@ from steward.admission.review import AdmissionResponse, Allowed, Denied, Operati
 from steward.kube.cache.store import Store
 from steward.kube.client.client import Client
 from steward.kube.objects.kinds import Kind
-from steward.multigres.api.cell_template import CellTemplateSpec
+from steward.multigres.api.templates.cell_template import CellTemplateSpec
 from steward.multigres.cache_rules import CELL_TEMPLATE, CORE_TEMPLATE, SHARD_TEMPLATE, MultigresCacheRules
 from steward.multigres.resolution.defaulting import with_defaults, without_stale_defaults
 from steward.multigres.resolution.resolved import Templates

@@ -1,12 +1,14 @@
-"""Admission of clusters whose lists multiply: what is denied, and that the event loop never waits for a review."""
+"""Admission of clusters whose lists multiply: what is denied, and that a review never blocks the event loop."""
 
-import asyncio
 import json
+import threading
+from collections.abc import Callable
 from typing import Any, cast
 
 import msgspec
 import pytest
 
+import steward.multigres.webhooks as webhooks_module
 from steward.admission.review import Allowed, Denied, Operation, Review, ReviewedKind
 from steward.kube.cache.store import Store
 from steward.kube.client.client import Client
@@ -18,14 +20,13 @@ from steward.multigres.cache_rules import (
     SHARD_TEMPLATE,
     MultigresCacheRules,
 )
-from steward.multigres.resolution.bounded_lists import SHOWN
+from steward.multigres.resolution.checks.bounded_lists import SHOWN
+from steward.multigres.resolution.checks.cluster_size import LARGE_OBJECT_BYTES
 from steward.multigres.webhooks import MultigresWebhooks
 from tests.multigres.support.large_clusters import product_spec
 
 LARGE = product_spec(20, 1, 32, 6)
 TOO_LARGE = product_spec(49, 4, 8, 50)
-MANY_TURNS = 20
-"""A review in the event loop leaves it less than ten, one in a thread one every few milliseconds."""
 FOUR_POOLS = {"pools": {name: {"replicasPerCell": 1} for name in ("a", "b", "c", "d")}}
 
 
@@ -71,13 +72,21 @@ def store(clusters: Store[Any], spec: Any) -> None:
     clusters.observe_write(json.dumps(manifest).encode())
 
 
-async def turns_during(work: "asyncio.Task[Any]") -> int:
-    """How often the event loop had its turn before the work was done."""
-    turns = 0
-    while not work.done():
-        await asyncio.sleep(0)
-        turns += 1
-    return turns
+@pytest.fixture
+def reviewing_threads(monkeypatch: pytest.MonkeyPatch) -> set[threading.Thread]:
+    """The threads in which clusters are resolved and validated."""
+    found: set[threading.Thread] = set()
+
+    def recorded(function: Callable[..., Any]) -> Callable[..., Any]:
+        def call(*arguments: Any) -> Any:
+            found.add(threading.current_thread())
+            return function(*arguments)
+
+        return call
+
+    for function in (webhooks_module.examine, webhooks_module.resolve):
+        monkeypatch.setattr(webhooks_module, function.__name__, recorded(function))
+    return found
 
 
 async def test_a_cluster_that_is_too_large_is_denied_with_its_size_and_the_limit(
@@ -106,20 +115,21 @@ async def test_a_stored_cluster_that_is_too_large_still_gets_defaults(webhooks: 
     assert response.object["spec"]["logLevels"]
 
 
-async def test_the_event_loop_has_its_turn_while_a_large_cluster_is_reviewed(
-    webhooks: MultigresWebhooks,
+async def test_a_large_cluster_is_not_reviewed_in_the_event_loop(
+    webhooks: MultigresWebhooks, reviewing_threads: set[threading.Thread]
 ) -> None:
-    work = asyncio.create_task(webhooks.validate_cluster(review(LARGE)))
-    assert await turns_during(work) > MANY_TURNS
-    assert isinstance(work.result(), Allowed)
+    assert isinstance(await webhooks.validate_cluster(review(LARGE)), Allowed)
+    assert reviewing_threads
+    assert threading.current_thread() not in reviewing_threads
 
 
-async def test_the_event_loop_has_its_turn_while_a_template_of_a_large_cluster_is_reviewed(
-    webhooks: MultigresWebhooks, clusters: Store[Any]
+async def test_a_template_of_a_large_cluster_is_not_reviewed_in_the_event_loop(
+    webhooks: MultigresWebhooks, clusters: Store[Any], reviewing_threads: set[threading.Thread]
 ) -> None:
     store(clusters, product_spec(20, 1, 32, 3))
-    work = asyncio.create_task(webhooks.validate_template(review({"pools": {}}, kind="ShardTemplate")))
-    assert await turns_during(work) > MANY_TURNS
+    await webhooks.validate_template(review({"pools": {}}, kind="ShardTemplate"))
+    assert reviewing_threads
+    assert threading.current_thread() not in reviewing_threads
 
 
 async def test_a_template_that_makes_a_cluster_too_large_is_denied(
@@ -153,3 +163,21 @@ async def test_warnings_about_many_shards_are_bounded(webhooks: MultigresWebhook
     assert isinstance(response, Allowed)
     assert len(response.warnings) == SHOWN + 1
     assert response.warnings[-1].endswith("more warnings")
+
+
+async def test_a_cluster_that_comes_near_the_limit_of_etcd_gets_a_warning(
+    webhooks: MultigresWebhooks,
+) -> None:
+    annotated = {"spec": {"pools": {"main": {"affinity": {"note": "x" * 1_800}}}}}
+    large = review(product_spec(20, 1, 32, 1, **annotated))
+    assert len(bytes(large.raw_object)) > LARGE_OBJECT_BYTES
+    response = await webhooks.validate_cluster(large)
+    assert isinstance(response, Allowed)
+    assert "etcd stores at most 1,536" in response.warnings[0]
+
+
+async def test_a_cluster_of_many_shards_that_use_a_template_gets_no_warning_of_its_size(
+    webhooks: MultigresWebhooks,
+) -> None:
+    response = await webhooks.validate_cluster(review(product_spec(20, 1, 32, 3)))
+    assert not [warning for warning in response.warnings if "etcd stores at most" in warning]

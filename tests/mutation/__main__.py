@@ -35,6 +35,9 @@ TARGETS: Final[dict[str, str]] = {
 }
 """Pure modules that decide, and the tests that must notice when they decide otherwise."""
 TIMEOUT_SECONDS: Final = 300
+PURE: Final = "not needs_server"
+NO_TESTS: Final = 5
+"""The exit code of pytest if it finds no tests."""
 
 
 class Outcome(NamedTuple):
@@ -77,19 +80,45 @@ def _run(name: str, mutant: Mutant) -> Outcome:
         file = Path(directory) / "mutant.py"
         file.write_text(mutant.source)
         environment = {**os.environ, MODULE_VARIABLE: name, FILE_VARIABLE: str(file)}
-        command = [sys.executable, "-m", "pytest", "-q", "-x", "-n", "0", "-p", "tests.mutation.plugin"]
-        try:
-            done = subprocess.run(
-                [*command, TARGETS[name]],
-                cwd=ROOT,
-                env=environment,
-                capture_output=True,
-                timeout=TIMEOUT_SECONDS,
-                check=False,
-            )
-        except subprocess.TimeoutExpired:
-            return Outcome(mutant, is_killed=True)
-    return Outcome(mutant, is_killed=done.returncode != 0)
+        return Outcome(mutant, any(_fail(tests, environment) for tests in _test_runs(name)))
+
+
+def _test_runs(name: str) -> list[list[str]]:
+    """The test file of the module alone, which ends most mutants, then the others."""
+    _, *packages, module = name.split(".")
+    nearest = Path("tests", *packages, f"test_{module}.py")
+    if not (ROOT / nearest).exists() or str(nearest) == TARGETS[name]:
+        return [[TARGETS[name]]]
+    return [[str(nearest)], [TARGETS[name], f"--ignore={nearest}"]]
+
+
+def _fail(tests: list[str], environment: dict[str, str]) -> bool:
+    """Whether a test fails, or none of them ends."""
+    command = [
+        sys.executable,
+        "-m",
+        "pytest",
+        "-q",
+        "-x",
+        "-n",
+        "0",
+        "-m",
+        PURE,
+        "-p",
+        "tests.mutation.plugin",
+    ]
+    try:
+        done = subprocess.run(
+            [*command, *tests],
+            cwd=ROOT,
+            env=environment,
+            capture_output=True,
+            timeout=TIMEOUT_SECONDS,
+            check=False,
+        )
+    except subprocess.TimeoutExpired:
+        return True
+    return done.returncode not in (0, NO_TESTS)
 
 
 if __name__ == "__main__":

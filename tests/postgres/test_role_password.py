@@ -1,25 +1,19 @@
 """Passwords of a role on a real PostgreSQL server, also after a crash at each step."""
 
 import secrets
-from collections.abc import Iterator
 
 import asyncpg
 import pytest
 
-from steward.postgres.role_password import (
-    PasswordNotSet,
-    PostgresAddress,
-    ServerUnreachable,
-    accepts_password,
-    set_password,
-)
-from tests.support.database_servers import DatabaseServer, postgres_server
+from steward.postgres.address import PostgresAddress
+from steward.postgres.role_password import PasswordNotSet, accepts_password, set_password
+from steward.postgres.sessions import ServerUnreachable
+from tests.support.database_servers import DatabaseServer
 
 
-@pytest.fixture(scope="module")
-def server() -> Iterator[DatabaseServer]:
-    with postgres_server() as found:
-        yield found
+@pytest.fixture
+def server(postgres: DatabaseServer) -> DatabaseServer:
+    return postgres
 
 
 async def run(server: DatabaseServer, statement: str) -> object:

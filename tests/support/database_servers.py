@@ -44,15 +44,15 @@ def mariadb_server(files: Mapping[str, bytes] = NO_FILES) -> Iterator[DatabaseSe
     """Run MariaDB; `files` become options that name private files, such as `ssl-cert`."""
     install = _find("mariadb-install-db", "mysql_install_db", package="mariadb-server")
     daemon = _find(*SERVERS["mariadb-server"], package="mariadb-server")
-    with _directory() as directory:
-        server = _server(directory, "mariadb.sock")
+    with server_directory() as directory:
+        server = new_server(directory, "mariadb.sock")
         data, log = directory / "data", directory / "mariadb.log"
         accounts = directory / "accounts.sql"
         accounts.write_text(
             f"CREATE USER '{server.user}'@'%' IDENTIFIED BY '{server.password}';\n"
             f"GRANT ALL PRIVILEGES ON *.* TO '{server.user}'@'%' WITH GRANT OPTION;\n"
         )
-        _run(
+        run_program(
             log,
             install,
             "--no-defaults",
@@ -67,8 +67,8 @@ def mariadb_server(files: Mapping[str, bytes] = NO_FILES) -> Iterator[DatabaseSe
             "--character-set-server=utf8mb4", "--skip-name-resolve",
             *(f"--{name}={private_file(directory / name, content)}" for name, content in files.items()),
         ]  # fmt: skip
-        with _running(log, command, signal.SIGTERM) as process:
-            _wait(process, log, lambda: _greets(server.port))
+        with running_program(log, command, signal.SIGTERM) as process:
+            wait_until_ready(process, log, lambda: is_greeted(server.port))
             yield server
 
 
@@ -78,13 +78,13 @@ def postgres_server(host: str = _LOOPBACK) -> Iterator[DatabaseServer]:
     initdb = _find("initdb", package="postgresql")
     daemon = _find("postgres", package="postgresql")
     ready = _find("pg_isready", package="postgresql")
-    with _directory() as directory:
+    with server_directory() as directory:
         port = _free_port()
-        server = replace(_server(directory, f".s.PGSQL.{port}", port), host=host)
+        server = replace(new_server(directory, f".s.PGSQL.{port}", port), host=host)
         data, log = directory / "data", directory / "postgres.log"
         password = directory / "password"
         password.write_text(server.password)
-        _run(
+        run_program(
             log, initdb, "-D", str(data), f"--username={server.user}", f"--pwfile={password}",
             "--auth=scram-sha-256", "--no-sync", "--encoding=UTF8", "--locale=C",
         )  # fmt: skip
@@ -96,8 +96,8 @@ def postgres_server(host: str = _LOOPBACK) -> Iterator[DatabaseServer]:
             "-c", f"listen_addresses={host}", "-c", "fsync=off", "-c", "max_connections=200",
         ]  # fmt: skip
         # On SIGTERM PostgreSQL waits until the last client has disconnected; on SIGINT it shuts down at once.
-        with _running(log, command, signal.SIGINT) as process:
-            _wait(process, log, lambda: _succeeds(ready, "-q", "-h", host, "-p", str(server.port)))
+        with running_program(log, command, signal.SIGINT) as process:
+            wait_until_ready(process, log, lambda: _succeeds(ready, "-q", "-h", host, "-p", str(server.port)))
             yield server
 
 
@@ -109,7 +109,7 @@ def private_file(path: Path, content: bytes) -> Path:
     return path
 
 
-def _server(directory: Path, socket_name: str, port: int | None = None) -> DatabaseServer:
+def new_server(directory: Path, socket_name: str, port: int | None = None) -> DatabaseServer:
     return DatabaseServer(
         _LOOPBACK, port or _free_port(), "steward", secrets.token_hex(8), directory / socket_name
     )
@@ -139,7 +139,7 @@ def find_program(*names: str) -> str | None:
 
 
 @contextmanager
-def _directory() -> Iterator[Path]:
+def server_directory() -> Iterator[Path]:
     # Not pytest's tmp_path: other users cannot read that, and its long path does not fit into a socket address.
     directory = Path(tempfile.mkdtemp(prefix="steward-db-"))
     if os.getuid() == 0:
@@ -157,17 +157,24 @@ def _unprivileged(command: list[str]) -> list[str]:
     return [setpriv, *identity, "--pdeathsig=KILL", "--", *command]
 
 
-def _run(log: Path, *command: str) -> None:
+def run_program(log: Path, *command: str) -> None:
     with log.open("ab") as output:
         done = subprocess.run(
-            _unprivileged(list(command)), stdout=output, stderr=output, check=False, cwd=log.parent
+            _unprivileged(list(command)),
+            stdout=output,
+            stderr=output,
+            check=False,
+            cwd=log.parent,
+            timeout=300,
         )
     if done.returncode:
         pytest.fail(f"{command[0]} failed; its output ends with:\n{log.read_text()[-2000:]}")
 
 
 @contextmanager
-def _running(log: Path, command: list[str], stop_signal: signal.Signals) -> Iterator[subprocess.Popen[bytes]]:
+def running_program(
+    log: Path, command: list[str], stop_signal: signal.Signals
+) -> Iterator[subprocess.Popen[bytes]]:
     with log.open("ab") as output:
         process = subprocess.Popen(_unprivileged(command), stdout=output, stderr=output, cwd=log.parent)
     try:
@@ -181,7 +188,7 @@ def _running(log: Path, command: list[str], stop_signal: signal.Signals) -> Iter
             process.wait()
 
 
-def _wait(process: subprocess.Popen[bytes], log: Path, is_ready: Callable[[], bool]) -> None:
+def wait_until_ready(process: subprocess.Popen[bytes], log: Path, is_ready: Callable[[], bool]) -> None:
     deadline = time.monotonic() + _START_SECONDS
     while not is_ready():
         if process.poll() is not None or time.monotonic() > deadline:
@@ -189,8 +196,8 @@ def _wait(process: subprocess.Popen[bytes], log: Path, is_ready: Callable[[], bo
         time.sleep(0.05)
 
 
-def _greets(port: int) -> bool:
-    """Whether MariaDB sends its greeting, which it does once its accounts are created."""
+def is_greeted(port: int) -> bool:
+    """Whether MariaDB or MySQL sends its greeting, which it does once its accounts are created."""
     try:
         with socket.create_connection(("127.0.0.1", port), timeout=1) as connection:
             return bool(connection.recv(1))
@@ -199,7 +206,7 @@ def _greets(port: int) -> bool:
 
 
 def _succeeds(*command: str) -> bool:
-    return subprocess.run(command, check=False).returncode == 0
+    return subprocess.run(command, check=False, timeout=300).returncode == 0
 
 
 def _free_port() -> int:

@@ -9,7 +9,7 @@ from collections.abc import Iterable
 
 import pytest
 
-SERVER_FIXTURES = frozenset({"control_plane", "own_plane", "mariadb", "postgres", "promtool"})
+SERVER_FIXTURES = frozenset({"control_plane", "own_plane", "mariadb", "postgres", "promtool", "tls_server"})
 
 
 def mark_server_tests(items: Iterable[pytest.Item]) -> None:

@@ -10,7 +10,7 @@ import pytest
 
 from tests.support.paths import ROOT
 
-SEPARATE = (ROOT / "tests" / "attacks", ROOT / "tests" / "e2e")
+SEPARATE = tuple(ROOT / "tests" / suite for suite in ("attacks", "e2e", "mysql", "page/integration"))
 
 
 def deselect_separate_suites(config: pytest.Config, items: list[pytest.Item]) -> None:

@@ -29,8 +29,9 @@ class Item:
         self.path = path
 
 
-def test_tests_with_containers_are_a_suite_of_their_own() -> None:
-    assert ROOT / "tests" / "e2e" in SEPARATE
+@pytest.mark.parametrize("suite", ["e2e", "mysql"])
+def test_tests_that_need_more_than_the_others_are_a_suite_of_their_own(suite: str) -> None:
+    assert ROOT / "tests" / suite in SEPARATE
 
 
 @pytest.mark.parametrize("argument", ["", "tests", "tests/support"])

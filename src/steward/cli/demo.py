@@ -16,7 +16,7 @@ from steward.cli.terminal.live_line import show_progress
 from steward.cli.terminal.live_tree import open_screen, terminal_console, watch_until_ready
 from steward.kube.client.client import Client, connect
 from steward.kube.config.loader import ConfigSource, load_settings
-from steward.local import installation, operators
+from steward.local import installation, operators, page_process
 from steward.local.containers.node_images import first_node_images
 from steward.local.control_plane import ControlPlane
 from steward.local.images.availability import missing_images
@@ -60,7 +60,8 @@ async def start_demo(target: DemoTarget) -> bool:
 
 
 async def remove_operators(plane: ControlPlane) -> None:
-    """Stops the operators of an earlier `up` and deletes their webhook configurations."""
+    """Stops the page and the operators of an earlier `up`, and deletes their webhook configurations."""
+    await page_process.stop(plane)
     had_operators = await operators.stop(plane) or Layout(plane.directory).operators.exists()
     if had_operators:
         client = await _connect(plane)

@@ -68,11 +68,22 @@ VERBS: dict[str, Verb] = {
         "Draw clusters and registries with the objects created for them.",
     ),
     "why": Verb("steward.cli.commands.why", "command", "Say in one sentence what an object is waiting for."),
+    # Above the other verbs: it imports them.
+    "page": Verb(
+        "steward.page.command", "command", "Show both operators live in a browser, with your own rights."
+    ),
     "events": Verb(
         "steward.cli.commands.running.events",
         "command",
         "Show the events of an object and of everything below it.",
     ),
+    "logs": Verb(
+        "steward.cli.commands.running.logs", "command", "Show the logs of a cluster, shard or Tenant, merged."
+    ),
+    "trace": Verb(
+        "steward.cli.commands.running.trace", "command", "Say which row, template or cluster made an object."
+    ),
+    "psql": Verb("steward.cli.commands.running.psql", "command", "Connect to a cluster with psql."),
     "hold": Verb("steward.cli.commands.hold", "command", "List deletions held for approval, or approve one."),
     "rows": Verb("steward.cli.commands.rows", "command", "Show a registry's table as the operator reads it."),
     "preview": Verb(
@@ -96,6 +107,22 @@ VERBS: dict[str, Verb] = {
     "switchover": Verb(
         "steward.cli.commands.running.switchover", "command", "Make another server the primary of a shard."
     ),
+    "restart": Verb(
+        "steward.cli.commands.running.restart",
+        "command",
+        "Restart the servers or another component of a cluster.",
+    ),
+    "sync": Verb("steward.cli.commands.running.sync", "command", "Read the table of a registry now."),
+    "pause": Verb(
+        "steward.cli.commands.running.pause",
+        "pause",
+        "Keep the operator from changing a cluster, registry, template or Tenant.",
+    ),
+    "resume": Verb("steward.cli.commands.running.pause", "resume", "End a pause."),
+    "hibernate": Verb(
+        "steward.cli.commands.running.hibernate", "hibernate", "Stop a cluster and keep its volumes."
+    ),
+    "wake": Verb("steward.cli.commands.running.hibernate", "wake", "Start a hibernated cluster again."),
     "backup": Verb(
         "steward.cli.commands.backup",
         "command",
@@ -106,6 +133,11 @@ VERBS: dict[str, Verb] = {
         "steward.cli.commands.restore",
         "command",
         "Create a cluster again from the backups of its repository.",
+    ),
+    "report": Verb(
+        "steward.cli.commands.installation.report",
+        "command",
+        "Write an archive for a bug report, without secrets.",
     ),
     "install": Verb(
         "steward.cli.commands.installation.install",
@@ -147,7 +179,7 @@ def _similar_verbs(word: str) -> list[str]:
     # Imported here: only a wrong verb needs it.
     from difflib import get_close_matches
 
-    return get_close_matches(word, VERBS, 2)
+    return get_close_matches(word, VERBS, 2, cutoff=0.7)
 
 
 class LazyGroup(click.Group):

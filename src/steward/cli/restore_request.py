@@ -16,10 +16,10 @@ from steward.kube.errors import Forbidden, NotFound
 from steward.kube.objects.kinds import PERSISTENT_VOLUME_CLAIM, SECRET, Key, Kind, Manifest
 from steward.kube.objects.meta import Metadata
 from steward.kube.objects.options import ListQuery
-from steward.multigres.api.cell_template import CellTemplateSpec
 from steward.multigres.api.cluster import MultigresClusterSpec
-from steward.multigres.api.core_template import CoreTemplateSpec
-from steward.multigres.api.shard_template import ShardTemplateSpec
+from steward.multigres.api.templates.cell_template import CellTemplateSpec
+from steward.multigres.api.templates.core_template import CoreTemplateSpec
+from steward.multigres.api.templates.shard_template import ShardTemplateSpec
 from steward.multigres.backups.restore import RestoreFacts
 from steward.multigres.backups.restore_facts import password_secret, repository_users, restored_shards
 from steward.multigres.cache_rules import (

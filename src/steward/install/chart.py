@@ -9,19 +9,23 @@ from typing import cast
 
 from steward.install import manifests
 from steward.install.admission_policy import PolicySettings, operator_policy
+from steward.install.chart_page import page_templates
 from steward.install.chart_rbac import rbac_template
-from steward.install.helm_tokens import NOTE, HelmTokens, template_file
+from steward.install.helm_tokens import NOTE, HelmTokens, dump, template_file
 from steward.install.monitoring import DASHBOARDS, RULES
 from steward.install.network import network_policy, service_monitor
-from steward.install.operators import OPERATORS, TENANTS, ShippedOperator
+from steward.install.operators import MULTIGRES, OPERATORS, TENANTS, ShippedOperator, labels
+from steward.install.pod_monitors import pod_monitors
 from steward.install.rbac import databases_for_tenants, metrics_reader
 from steward.install.values import Image, NetworkPolicyPeers, TenantsValues, Values
 from steward.install.workloads import (
     CERTIFICATE_MOUNT,
     CERTIFICATE_VOLUME,
     OWN_NAMESPACE,
+    PARTITION_LABEL,
     VOLUME_MOUNTS,
     VOLUMES,
+    partition_deployment,
 )
 from steward.kube.objects.kinds import Manifest
 
@@ -53,7 +57,7 @@ def templates() -> dict[str, str]:
         "checks.yaml": NOTE + _CHECKS,
         "crds.yaml": _CRDS,
         "metrics-reader.yaml": template_file([metrics_reader()], "", HelmTokens()),
-        "alerts.yaml": _monitoring_template("alerts", RULES),
+        "alerts.yaml": _monitoring_template("alerts", RULES, _RUNBOOK_LINKS),
         "dashboards.yaml": _monitoring_template("dashboards", DASHBOARDS),
     }
     for operator in OPERATORS:
@@ -61,6 +65,7 @@ def templates() -> dict[str, str]:
     both = "and .Values.multigres.enabled .Values.tenants.enabled"
     return {
         **files,
+        **page_templates(),
         "databases-for-tenants.yaml": template_file([databases_for_tenants()], both, HelmTokens()),
     }
 
@@ -71,6 +76,7 @@ def _operator_templates(operator: ShippedOperator) -> dict[str, str]:
     is_on = f".Values.{operator.short_name}.enabled"
     core = manifests.core(operator, values)
     _set_list_expressions(core, operator, tokens)
+    partitions = {"tenants-partitions.yaml": _partition_template(core, tokens)} if operator == TENANTS else {}
     sections = {
         "policy": (
             operator_policy(operator, _policy_settings(tokens)),
@@ -84,13 +90,41 @@ def _operator_templates(operator: ShippedOperator) -> dict[str, str]:
             f"and {is_on} .Values.monitoring.serviceMonitor",
         ),
     }
+    if operator == MULTIGRES:
+        sections["pod-monitors"] = (pod_monitors(values), f"and {is_on} .Values.monitoring.podMonitors")
     return {
         f"{operator.short_name}-rbac.yaml": rbac_template(operator),
+        **partitions,
         **{
             f"{operator.short_name}-{name}.yaml": template_file(objects, condition, tokens)
             for name, (objects, condition) in sections.items()
         },
     }
+
+
+def _partition_template(core: list[Manifest], tokens: HelmTokens) -> str:
+    """One Deployment for each partition but the first. `with $` makes the dot the chart again, as outside the loop."""
+    main = next(manifest for manifest in core if manifest["kind"] == "Deployment")
+    number = tokens.expression("{{ $partition }}")
+    made = partition_deployment(main, number, tokens.json(_args_expression(TENANTS, "$partition")))
+    for chosen in (made["metadata"]["labels"], made["spec"]["selector"]["matchLabels"]):
+        chosen[PARTITION_LABEL] = tokens.expression("{{ $partition | quote }}")
+    pod = made["spec"]["template"]["metadata"]
+    pod["labels"] = tokens.json(
+        _pod_labels_expression(TENANTS, f'(dict "{PARTITION_LABEL}" (toString $partition))')
+    )
+    loop = "range $partition := untilStep 1 (int .Values.tenants.partitions) 1"
+    body = f"---\n{dump(made)}"
+    text = tokens.substitute(body)
+    return (
+        f"{NOTE}{{{{- if .Values.tenants.enabled }}}}\n{{{{- {loop} }}}}\n{{{{- with $ }}}}\n{text}"
+        "{{- end }}\n{{- end }}\n{{- end }}\n"
+    )
+
+
+def _pod_labels_expression(operator: ShippedOperator, more: str = "") -> str:
+    fixed = json.dumps(json.dumps(labels(operator)))
+    return f"(merge (fromJson {fixed}) {more + ' ' if more else ''}.Values.{operator.short_name}.podLabels)"
 
 
 def _policy_settings(tokens: HelmTokens) -> PolicySettings:
@@ -140,9 +174,9 @@ def _set_list_expressions(core: list[Manifest], operator: ShippedOperator, token
     deployment = next(manifest for manifest in core if manifest["kind"] == "Deployment")
     template = deployment["spec"]["template"]
     own = f".Values.{operator.short_name}"
-    for field, value in (("labels", "podLabels"), ("annotations", "podAnnotations")):
-        fixed = json.dumps(json.dumps(template["metadata"][field]))
-        template["metadata"][field] = tokens.json(f"(merge (fromJson {fixed}) {own}.{value})")
+    fixed = json.dumps(json.dumps(template["metadata"]["annotations"]))
+    template["metadata"]["annotations"] = tokens.json(f"(merge (fromJson {fixed}) {own}.podAnnotations)")
+    template["metadata"]["labels"] = tokens.json(_pod_labels_expression(operator))
     (container,) = template["spec"]["containers"]
     template["spec"]["volumes"] = tokens.json(_volumes_expression(own))
     container["volumeMounts"] = tokens.json(_mounts_expression(own))
@@ -164,8 +198,9 @@ def _mounts_expression(own: str) -> str:
     return f"(concat (fromJsonArray {fixed}) {optional} {own}.extraVolumeMounts)"
 
 
-def _args_expression(operator: ShippedOperator) -> str:
+def _args_expression(operator: ShippedOperator, partition: str = "0") -> str:
     own = f".Values.{operator.short_name}"
+    total = f"(int {own}.partitions)"
     lists = [
         f'(list "run" "{operator.short_name}")',
         '(ternary (list) (list "--webhooks=off") .Values.webhooks)',
@@ -173,6 +208,7 @@ def _args_expression(operator: ShippedOperator) -> str:
     ]
     if operator == TENANTS:
         lists += [
+            _list_if(f"(gt {total} 1)", f'(printf "--shard=%d/%d" (int {partition}) {total})'),
             _list_if(f"{own}.namespaces", '"--no-cross-namespace"'),
             _list_if(f'(eq {own}.templateScope "cluster")', '"--template-scope=cluster"'),
             _list_if(f"{own}.allowKinds", f'(printf "--allow-kinds=%s" (join "," {own}.allowKinds))'),
@@ -184,13 +220,25 @@ def _list_if(condition: str, item: str) -> str:
     return f"(ternary (list {item}) (list) (not (empty {condition})))"
 
 
-def _monitoring_template(value: str, files: dict[ShippedOperator, str]) -> str:
+_RUNBOOK_LINKS = """{{- if $.Values.monitoring.runbookBaseUrl }}
+{{- range $group := $object.spec.groups }}
+{{- range $rule := $group.rules }}
+{{- with $rule.annotations }}
+{{- $_ := set . "runbook_url" (printf "%s/%s" (trimSuffix "/" $.Values.monitoring.runbookBaseUrl) .runbook_url) }}
+{{- end }}
+{{- end }}
+{{- end }}
+{{- end }}
+"""
+
+
+def _monitoring_template(value: str, files: dict[ShippedOperator, str], changes: str = "") -> str:
     """Reads the files as data, not as templates: they contain braces."""
     parts = [
         f"{{{{- if and .Values.{operator.short_name}.enabled .Values.monitoring.{value} }}}}\n"
         f'{{{{- $object := fromYaml (.Files.Get "files/monitoring/{name}") }}}}\n'
         '{{- $_ := set $object.metadata "namespace" .Release.Namespace }}\n'
-        "---\n{{ toYaml $object }}\n{{- end }}\n"
+        f"{changes}---\n{{{{ toYaml $object }}}}\n{{{{- end }}}}\n"
         for operator, name in files.items()
     ]
     return NOTE + "".join(parts)

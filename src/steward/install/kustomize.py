@@ -9,6 +9,7 @@ from steward.install.argocd import argocd_health
 from steward.install.monitoring import DASHBOARDS, RULES, generated_files
 from steward.install.network import network_policy
 from steward.install.operators import OPERATORS
+from steward.install.page import page_network_policy, page_workload
 from steward.install.rbac import databases_for_tenants, metrics_reader
 from steward.install.values import Values
 from steward.kube.objects.kinds import Manifest
@@ -60,6 +61,8 @@ def _sections(values: Values) -> dict[str, dict[str, list[Manifest]]]:
                 for operator in OPERATORS
             },
         },
+        # Not in `default`: it is off unless a user wants it.
+        "page": {"page.yaml": [*page_workload(values.page, values), page_network_policy(values)]},
         "webhook": {
             f"{operator.short_name}.yaml": manifests.webhooks(operator, values) for operator in OPERATORS
         },
@@ -68,7 +71,7 @@ def _sections(values: Values) -> dict[str, dict[str, list[Manifest]]]:
 
 def _monitoring_kustomization() -> str:
     """Needs the kinds of the Prometheus operator and, for dashboards, the sidecar of Grafana."""
-    monitors = ["service-monitor.yaml", "tenants-service-monitor.yaml"]
+    monitors = ["service-monitor.yaml", "tenants-service-monitor.yaml", "pod-monitors.yaml"]
     content = yaml.safe_load(_kustomization([*monitors, *RULES.values(), *DASHBOARDS.values()]))
     return NOTE + yaml.safe_dump({**content, "namespace": Values().namespace}, sort_keys=False)
 

@@ -7,6 +7,8 @@ from steward.install.admission_policy import operator_policy, policy_settings
 from steward.install.monitoring import alerts, dashboards
 from steward.install.network import metrics_service, network_policy, service_monitor, webhook_service
 from steward.install.operators import MULTIGRES, OPERATORS, TENANTS, ShippedOperator
+from steward.install.page import page_manifests
+from steward.install.pod_monitors import pod_monitors
 from steward.install.rbac import (
     databases_for_tenants,
     impersonation_roles,
@@ -36,6 +38,7 @@ def manifests(values: Values) -> list[Manifest]:
         metrics_reader(),
         *(manifest for operator in operators for manifest in operator_manifests(operator, values)),
         *([databases_for_tenants()] if len(operators) == len(OPERATORS) else []),
+        *page_manifests(values),
     ]
 
 
@@ -80,6 +83,7 @@ def monitoring_manifests(operator: ShippedOperator, values: Values) -> list[Mani
     monitoring = values.monitoring
     return [
         *([service_monitor(operator, values)] if monitoring.service_monitor else []),
+        *(pod_monitors(values) if monitoring.pod_monitors and operator == MULTIGRES else []),
         *([alerts(operator, values)] if monitoring.alerts else []),
         *([dashboards(operator, values)] if monitoring.dashboards else []),
     ]

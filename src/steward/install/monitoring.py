@@ -11,6 +11,7 @@ import yaml
 
 from steward.install.network import service_monitor
 from steward.install.operators import MULTIGRES, TENANTS, ShippedOperator, labels
+from steward.install.pod_monitors import pod_monitors
 from steward.install.values import Values
 from steward.kube.objects.kinds import Manifest
 
@@ -23,7 +24,13 @@ DASHBOARDS: Final = {MULTIGRES: "grafana-dashboards.yaml", TENANTS: "tenants-gra
 
 def alerts(operator: ShippedOperator, values: Values) -> Manifest:
     """A PrometheusRule, for the Prometheus operator."""
-    return _load_manifest(RULES[operator], values)
+    manifest = _load_manifest(RULES[operator], values)
+    if base := values.monitoring.runbook_base_url:
+        for group in manifest["spec"]["groups"]:
+            for rule in group["rules"]:
+                if annotations := rule.get("annotations"):
+                    annotations["runbook_url"] = f"{base.rstrip('/')}/{annotations['runbook_url']}"
+    return manifest
 
 
 def dashboards(operator: ShippedOperator, values: Values) -> Manifest:
@@ -45,6 +52,7 @@ def generated_files(root: Path) -> dict[str, list[Manifest]]:
     """The generated files of `config/monitoring` by name."""
     return {
         "service-monitor.yaml": [_without_namespace(service_monitor(MULTIGRES, Values()))],
+        "pod-monitors.yaml": [_without_namespace(found) for found in pod_monitors(Values())],
         "tenants-service-monitor.yaml": [_without_namespace(service_monitor(TENANTS, Values()))],
         RULES[TENANTS]: [_tenant_rules(root / "config/prometheus/alerts.yaml")],
         DASHBOARDS[TENANTS]: [_tenant_dashboards(root / "config/prometheus/grafana-dashboard-tenants.json")],

@@ -138,6 +138,14 @@ class ImpersonatedAccounts(Struct, frozen=True, rename="camel", forbid_unknown_f
 
 
 class TenantsValues(OperatorValues, frozen=True, rename="camel", forbid_unknown_fields=True):
+    partitions: Annotated[
+        int,
+        Meta(
+            ge=1,
+            le=64,
+            description="Parts of the Tenants, each with a Deployment and a lease of its own, for tens of thousands.",
+        ),
+    ] = 1
     impersonate: Annotated[
         list[ImpersonatedAccounts],
         _description(
@@ -161,9 +169,59 @@ class TenantsValues(OperatorValues, frozen=True, rename="camel", forbid_unknown_
     ] = field(default_factory=list)
 
 
+def _page_resources() -> dict[str, Any]:
+    return {"requests": {"cpu": "20m", "memory": "96Mi"}, "limits": {"memory": "512Mi"}}
+
+
+class PageValues(Struct, frozen=True, rename="camel", forbid_unknown_fields=True):
+    """The page in a browser."""
+
+    enabled: Annotated[bool, _description("Whether to install it: see docs/page.md.")] = False
+    actions: Annotated[
+        bool,
+        _description("Whether readers may also act, as far as their own rights go. Default: they only look."),
+    ] = False
+    public_url: Annotated[
+        str,
+        Meta(
+            pattern="^(https?://[^/]+)?$",
+            description="The address under which readers reach it behind a proxy, such as https://steward.example.com.",
+        ),
+    ] = ""
+    certificate_secret: Annotated[
+        str,
+        _description(
+            "A Secret with tls.crt and tls.key, as cert-manager writes it. Default: a self-signed certificate."
+        ),
+    ] = ""
+    resources: Annotated[dict[str, Any], _description("Requests and limits of the container.")] = field(
+        default_factory=_page_resources
+    )
+    node_selector: Annotated[dict[str, str], _description("Labels of the nodes that its pod may run on.")] = (
+        field(default_factory=dict)
+    )
+    tolerations: Annotated[list[dict[str, Any]], _description("Taints of nodes that its pod tolerates.")] = (
+        field(default_factory=list)
+    )
+    affinity: Annotated[dict[str, Any], _description("Affinity of its pod.")] = field(default_factory=dict)
+
+
 class Monitoring(Struct, frozen=True, rename="camel", forbid_unknown_fields=True):
     service_monitor: Annotated[bool, _description("ServiceMonitors, for the Prometheus operator.")] = False
+    pod_monitors: Annotated[
+        bool,
+        _description(
+            "PodMonitors of the databases: Postgres exporters, poolers and gateways, for the Prometheus operator."
+        ),
+    ] = False
     alerts: Annotated[bool, _description("PrometheusRules, for the Prometheus operator.")] = False
+    runbook_base_url: Annotated[
+        str,
+        _description(
+            "The address at which this repository is served, such as https://git.example.com/steward/blob/main: alerts "
+            "then link to their runbooks. Default: they name the file."
+        ),
+    ] = ""
     dashboards: Annotated[bool, _description("ConfigMaps with dashboards, for the sidecar of Grafana.")] = (
         False
     )
@@ -196,6 +254,9 @@ class Values(Struct, frozen=True, rename="camel", forbid_unknown_fields=True):
     )
     tenants: Annotated[TenantsValues, _description("The tenants operator.")] = field(
         default_factory=TenantsValues
+    )
+    page: Annotated[PageValues, _description("The page: both operators in a browser.")] = field(
+        default_factory=PageValues
     )
     crds: Annotated[
         bool,

@@ -10,7 +10,7 @@ from steward.install.operators import (
     labels,
     selector,
 )
-from steward.install.values import OperatorValues, TenantsValues, Values
+from steward.install.values import Image, OperatorValues, TenantsValues, Values
 from steward.kube.objects.kinds import Manifest
 
 USER = 65532
@@ -27,14 +27,72 @@ CERTIFICATE_MOUNT = {
 }
 
 
+PARTITION_LABEL = "kubernetes-tenants.org/partition"
+"""Of the Deployments of all partitions but the first, and of their pods."""
+
+
 def operator_workload(
     operator: ShippedOperator, operator_values: OperatorValues, values: Values
 ) -> list[Manifest]:
+    main = deployment(operator, operator_values, values)
     return [
         service_account(operator, values, operator_values.service_account_annotations),
-        deployment(operator, operator_values, values),
+        main,
+        *_partition_deployments(main, operator_values),
         disruption_budget(operator, values),
     ]
+
+
+def _partition_deployments(main: Manifest, operator_values: OperatorValues) -> list[Manifest]:
+    total = partition_count(operator_values)
+    (container,) = main["spec"]["template"]["spec"]["containers"]
+    first = shard_argument(0, total)
+    return [
+        partition_deployment(
+            main,
+            str(number),
+            [shard_argument(number, total) if each == first else each for each in container["args"]],
+        )
+        for number in range(1, total)
+    ]
+
+
+def partition_count(operator_values: OperatorValues) -> int:
+    return operator_values.partitions if isinstance(operator_values, TenantsValues) else 1
+
+
+def shard_argument(number: int, total: int) -> str:
+    return f"--shard={number}/{total}"
+
+
+def partition_deployment(main: Manifest, number: str, args: Any) -> Manifest:
+    """The Deployment of another partition. Its pods have the labels of the main one's: Services, policies and the
+    budget are for all of them. The Deployment itself has another name, since the operator finds its own by that
+    label."""
+    meta, spec = main["metadata"], main["spec"]
+    pod, own = spec["template"], {PARTITION_LABEL: number}
+    (container,) = pod["spec"]["containers"]
+    return {
+        **main,
+        "metadata": {
+            **meta,
+            "name": f"{meta['name']}-partition-{number}",
+            "labels": {**meta["labels"], "app.kubernetes.io/name": f"{meta['name']}-partition", **own},
+        },
+        "spec": {
+            **spec,
+            "selector": {"matchLabels": {**spec["selector"]["matchLabels"], **own}},
+            "template": {
+                "metadata": {**pod["metadata"], "labels": _with_label(pod["metadata"]["labels"], own)},
+                "spec": {**pod["spec"], "containers": [{**container, "args": args}]},
+            },
+        },
+    }
+
+
+def _with_label(labels: Any, own: dict[str, str]) -> Any:
+    """Labels that a chart computes are not a map yet; the chart adds the label itself."""
+    return {**labels, **own} if isinstance(labels, dict) else labels
 
 
 def service_account(
@@ -107,12 +165,15 @@ def _pod_spec(operator: ShippedOperator, operator_values: OperatorValues, values
     }
 
 
+def image_name(image: Image) -> str:
+    return f"{image.repository}:{image.tag}" + (f"@{image.digest}" if image.digest else "")
+
+
 def _container(operator: ShippedOperator, operator_values: OperatorValues, values: Values) -> dict[str, Any]:
-    image = values.image
     return {
         "name": "operator",
-        "image": f"{image.repository}:{image.tag}" + (f"@{image.digest}" if image.digest else ""),
-        "imagePullPolicy": image.pull_policy,
+        "image": image_name(values.image),
+        "imagePullPolicy": values.image.pull_policy,
         "args": ["run", operator.short_name, *_value_args(operator_values, values), *operator_values.args],
         "env": [OWN_NAMESPACE, *operator_values.env],
         "ports": [
@@ -154,7 +215,9 @@ def _value_args(operator_values: OperatorValues, values: Values) -> list[str]:
 def _tenant_args(operator_values: OperatorValues) -> list[str]:
     if not isinstance(operator_values, TenantsValues):
         return []
+    total = operator_values.partitions
     return [
+        *([shard_argument(0, total)] if total > 1 else []),
         # Watching other namespaces would need rights in the whole cluster.
         *(["--no-cross-namespace"] if operator_values.namespaces else []),
         *(["--template-scope=cluster"] if operator_values.template_scope == "cluster" else []),

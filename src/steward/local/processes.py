@@ -91,6 +91,13 @@ class Service:
             if pidfd is not None:
                 _send_to_pidfd(pidfd, number)
 
+    async def suspend(self) -> None:
+        """Stop it until SIGCONT, and return when no thread runs any more: on a busy machine that takes a while."""
+        self.send_signal(signal.SIGSTOP)
+        # Polled, because nothing announces that a process has stopped.
+        while self.is_running() and not _is_suspended(_read(self.pidfile)):  # noqa: ASYNC110
+            await asyncio.sleep(_POLL_SECONDS)
+
     async def stop(self, grace_seconds: float) -> None:
         """Terminate it, kill it after `grace_seconds`, and return when it has ended."""
         with _open_pidfd(self.pidfile) as pidfd:
@@ -145,6 +152,16 @@ def _start_time(pid: int) -> int | None:
     except (FileNotFoundError, ProcessLookupError):
         return None
     return None if fields[0] in "ZX" else int(fields[19])
+
+
+def _is_suspended(identity: Identity | None) -> bool:
+    """Whether every thread is stopped; True for a process that has ended."""
+    if identity is None:
+        return True
+    with suppress(FileNotFoundError, ProcessLookupError):
+        threads = Path(f"/proc/{identity['pid']}/task").glob("*/stat")
+        return all(thread.read_text().rpartition(")")[2].split()[0] == "T" for thread in threads)
+    return True
 
 
 def _boot() -> str:

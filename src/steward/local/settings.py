@@ -19,6 +19,7 @@ CLUSTER_COMPONENTS = ("kube-proxy", "coredns", "volume-provisioner")
 # Processes on top of the control plane, in the order in which they start. `steward up --bare` starts none of them.
 DATA_PLANE = "data-plane"
 OPERATOR_SERVICES = (DATA_PLANE, "multigres-operator", "tenant-operator")
+PAGE = "page"
 
 MAX_NODES = 512
 
@@ -156,6 +157,15 @@ class Layout:
 
     def operator_services(self) -> list[Service]:
         return [self.service(resident) for resident in OPERATOR_SERVICES]
+
+    def page_service(self) -> Service:
+        """Not one of `all_services`: the cluster goes on without it."""
+        return self.service(PAGE)
+
+    @property
+    def page_url(self) -> Path:
+        """The one-time URL of the page."""
+        return self.processes / "page.url"
 
     def all_services(self) -> list[Service]:
         """Components and operators, in the order in which they start."""

@@ -64,6 +64,7 @@ class ClusterMetrics(Collector):
         yield _condition_gauge(self._stores.shards.list())
         yield _server_gauge(self._stores.shards.list())
         yield _last_backup_gauge(self._stores.shards.list())
+        yield _certificate_gauge(self._stores.shards.list())
         yield self._topo_server_gauge(self._stores.topo_servers.list())
 
     def _cluster_gauges(self, clusters: Iterable[ClusterView]) -> Iterator[GaugeMetricFamily]:
@@ -189,6 +190,20 @@ def _last_backup_gauge(shards: Iterable[ShardView]) -> GaugeMetricFamily:
     return gauge
 
 
+def _certificate_gauge(shards: Iterable[ShardView]) -> GaugeMetricFamily:
+    gauge = _gauge(
+        "shard_certificate_expiry_timestamp_seconds",
+        "When the certificate of a shard's backup service ends.",
+        "shard",
+        "namespace",
+    )
+    for shard in shards:
+        expiry = shard.status.backup_certificate_expiry
+        if expiry is not UNSET:
+            gauge.add_metric([shard.metadata.name, shard.metadata.namespace], from_timestamp(expiry))
+    return gauge
+
+
 def _gauge(name: str, documentation: str, *labels: str) -> GaugeMetricFamily:
     return GaugeMetricFamily(f"{PREFIX}_{name}", documentation, labels=labels)
 
@@ -221,6 +236,21 @@ class DeletionMetrics:
 
     def observe_shutdown(self, kind: str, seconds: float) -> None:
         self._seconds.labels(kind).observe(seconds)
+
+
+class GrowthMetrics:
+    """How often the operator let the volumes of a pool grow because one was full."""
+
+    def __init__(self, registry: CollectorRegistry) -> None:
+        self._growths = Counter(
+            "multigres_operator_volume_growths_total",
+            "Times that the volumes of a pool grew because one of them filled up.",
+            ("namespace",),
+            registry=registry,
+        )
+
+    def count(self, namespace: str) -> None:
+        self._growths.labels(namespace).inc()
 
 
 class SwitchMetrics:

@@ -87,6 +87,14 @@ def connection_secret(cluster: str) -> str:
     return f"{cluster}-app"
 
 
+def superuser_secret(cluster: str) -> str:
+    return f"{cluster}-superuser"
+
+
+def role_secret(cluster: str, database: str, role: str) -> str:
+    return join_name(OBJECT, cluster, database, role, "role")
+
+
 def password_secret(cluster: str) -> str:
     return f"{cluster}-postgres-password"
 

@@ -6,7 +6,7 @@ from steward.admission.service import CertificateNames, Registration, serve_webh
 from steward.certificates.worker_process import SharedCertificateWorker
 from steward.kube.client.client import Client
 from steward.multigres import webhook_configurations
-from steward.multigres.cache_rules import CELL_TEMPLATE, CORE_TEMPLATE, SHARD_TEMPLATE
+from steward.multigres.cache_rules import CELL_TEMPLATE, CLUSTER, CORE_TEMPLATE, SHARD, SHARD_TEMPLATE
 from steward.multigres.controllers.backups.maintenance import (
     BackupMaintenanceReconciler,
     MaintenanceRequests,
@@ -29,16 +29,21 @@ from steward.multigres.controllers.common.status_contributions import (
     TOPOLOGY,
     StatusContributor,
 )
+from steward.multigres.controllers.postgres_access.role_states import RoleStates
+from steward.multigres.controllers.postgres_access.volume_growth import VolumeGrowth
+from steward.multigres.controllers.roles.reconciler import RolesReconciler
 from steward.multigres.controllers.servers.reconciler import ServersReconciler
+from steward.multigres.controllers.settings.reconciler import SettingsReconciler
 from steward.multigres.controllers.shard.primary_switch import PrimarySwitchReconciler
 from steward.multigres.controllers.shard.reconciler import ShardReconciler
 from steward.multigres.controllers.tablegroup import TableGroupReconciler
 from steward.multigres.controllers.template import ClusterTemplateReconciler
 from steward.multigres.controllers.topology.reconciler import TopologyReconciler
 from steward.multigres.controllers.toposerver import TopoServerReconciler
+from steward.multigres.controllers.volume_usage.reconciler import VolumeUsageReconciler
 from steward.multigres.deletion.draining import Connections, unknown_connections
 from steward.multigres.eviction_webhook import EvictionWebhook
-from steward.multigres.metrics import ClusterMetrics, MetricStores
+from steward.multigres.metrics import ClusterMetrics, GrowthMetrics, MetricStores
 from steward.multigres.webhooks import MultigresWebhooks
 from steward.runtime.controller.controller import Controller
 from steward.runtime.manager.connect_to import Redirect
@@ -47,7 +52,17 @@ from steward.runtime.manager.settings import Settings
 
 NAME = "multigres-operator"
 CONTRIBUTORS = frozenset(
-    {"backup-maintenance", "backups", "certificates", "primary-switch", "servers", "topology"}
+    {
+        "backup-maintenance",
+        "backups",
+        "certificates",
+        "primary-switch",
+        "roles",
+        "servers",
+        "settings",
+        "topology",
+        "volume-usage",
+    }
 )
 """Controllers of objects whose status another controller writes."""
 CERTIFICATE_NAMES = CertificateNames(
@@ -65,18 +80,24 @@ def set_up(manager: Manager, settings: Settings, connections: Connections = unkn
     certificate_worker = manager.shared_service(SharedCertificateWorker, SharedCertificateWorker)
     records = Deregistration(context, TopologyAccess(context.client, Redirect(settings.connect_to)))
     maintenance = MaintenanceRequests()
+    growth = VolumeGrowth(context.contributions.channel(SHARD))
+    roles = RoleStates(context.contributions.channel(CLUSTER))
     reconcilers = (
         ClusterReconciler(
             context,
             ClusterDeletion(context, records),
             OperatorUpdates(context, settings.max_concurrent_cluster_updates),
+            roles,
         ),
         TopoServerReconciler(context),
         CellReconciler(context, CellDeletion(context, records)),
         TableGroupReconciler(context),
-        ShardReconciler(context),
+        ShardReconciler(context, growth),
+        VolumeUsageReconciler(context, growth, GrowthMetrics(manager.metrics.registry)),
         ServersReconciler(context),
         PrimarySwitchReconciler(context),
+        RolesReconciler(context, roles),
+        SettingsReconciler(context),
         BackupReconciler(context, maintenance),
         BackupMaintenanceReconciler(context, maintenance),
         CertificateReconciler(

@@ -55,9 +55,15 @@ RESTARTING_ONLY_SERVER = "RestartingOnlyServer"
 SCALING_DOWN = "ScalingDown"
 SETTINGS_REFUSED = "SettingsLowered"
 SETTINGS_MISSING = "SettingsMissing"
+SETTINGS_UNKNOWN = "SettingsUnknown"
+SETTINGS_LOADED = "SettingsLoaded"
+SETTINGS_LOADING = "SettingsLoading"
+SETTINGS_INVALID = "SettingsInvalid"
 VOLUMES_AS_ASKED = "VolumesAsAsked"
 VOLUMES_CHANGING = "VolumesChanging"
 VOLUMES_CANNOT_GROW = "VolumesCannotGrow"
+VOLUMES_GROWING = "VolumesGrowing"
+VOLUMES_AT_MAXIMUM = "VolumesAtMaximum"
 UP_TO_DATE = "UpToDate"
 UPDATE_APPLIED = "TemplateUpdateApplied"
 UPDATE_REFUSED = "TemplateUpdateRefused"
@@ -71,6 +77,9 @@ STOPPED = "Stopped"
 PAUSED = "Paused"
 PASSWORD_WAITING = "PasswordWaiting"
 PASSWORD_REFUSED = "PasswordRefused"
+ROLES_READY = "RolesReady"
+ROLES_WAITING = "RolesWaiting"
+ROLES_REFUSED = "RolesRefused"
 HIBERNATED = "Hibernated"
 POSTGRES_READY = "PostgresReady"
 SERVERS_STARTING = "ServersStarting"
@@ -173,14 +182,24 @@ MEANINGS = {
     SETTINGS_REFUSED: "A changed ConfigMap lowers a setting that standbys must not have lower than the primary; servers"
     " keep their settings.",
     SETTINGS_MISSING: "The ConfigMap or key that postgresConfigRef names does not exist.",
+    SETTINGS_UNKNOWN: "Postgres does not know a setting; the message names it. Servers keep their settings.",
+    SETTINGS_LOADED: "Every server has read its settings.",
+    SETTINGS_LOADING: "A server has not read changed settings yet; the message names it.",
+    SETTINGS_INVALID: "Postgres does not accept a setting; the message quotes it. Others apply.",
     VOLUMES_AS_ASKED: "Every volume has the size of the spec.",
     VOLUMES_CHANGING: "Volumes are expanded, or a StatefulSet is recreated without restarting its pods.",
     VOLUMES_CANNOT_GROW: "A volume cannot be changed as the spec requests; the message names it and the cause.",
+    VOLUMES_GROWING: "A volume fills up, so the volumes of its pool grow as storage.autogrow says.",
+    VOLUMES_AT_MAXIMUM: "A volume fills up and the volumes of its pool have reached storage.autogrow.max.",
     STATE_UNKNOWN: "What reports the state does not answer; the message names it. Nothing is known to be broken.",
     STOPPED: "Every pool has 0 replicas, as the spec asks for; nothing serves.",
     HIBERNATED: "spec.hibernation is true: nothing but the topology server runs, and volumes are kept.",
     PASSWORD_WAITING: "A changed password is not set yet, because a shard has no primary; the published one is valid.",
     PASSWORD_REFUSED: "Postgres did not take over a changed password; the message quotes it. It is tried again.",
+    ROLES_READY: "Postgres has every declared role as it is declared.",
+    ROLES_WAITING: "The declared roles are not created yet: Postgres has no primary, or was not asked yet.",
+    ROLES_REFUSED: "Postgres refused to create or change a role, or one exists that was not created by Steward; the"
+    " message quotes it.",
     PAUSED: "spec.paused is true: the operator changes nothing of the cluster.",
     POSTGRES_READY: "Postgres is ready on every server and every standby streams; the message names the primary.",
     SERVERS_STARTING: "Servers start, restart or restore a backup; the message names the first.",

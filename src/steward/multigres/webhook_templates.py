@@ -14,9 +14,9 @@ import msgspec
 from steward.kube.cache.store import Store
 from steward.kube.client.client import Client, ListQuery
 from steward.kube.objects.kinds import Key, Kind
-from steward.multigres.api.cell_template import CellTemplateSpec
-from steward.multigres.api.core_template import CoreTemplateSpec
-from steward.multigres.api.shard_template import ShardTemplateSpec
+from steward.multigres.api.templates.cell_template import CellTemplateSpec
+from steward.multigres.api.templates.core_template import CoreTemplateSpec
+from steward.multigres.api.templates.shard_template import ShardTemplateSpec
 from steward.multigres.cache_rules import CELL_TEMPLATE, CORE_TEMPLATE, SHARD_TEMPLATE
 from steward.multigres.resolution.resolved import Templates
 from steward.multigres.resolution.template_refs import TemplateKey

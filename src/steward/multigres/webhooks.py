@@ -30,8 +30,8 @@ from steward.multigres.api.group import API_VERSION
 from steward.multigres.cache_rules import CLUSTER
 from steward.multigres.deletion.annotations import is_forced
 from steward.multigres.deletion.protection import protection_message
-from steward.multigres.resolution.bounded_lists import SHOWN
-from steward.multigres.resolution.cluster_size import cluster_size, is_large
+from steward.multigres.resolution.checks.bounded_lists import SHOWN
+from steward.multigres.resolution.checks.cluster_size import cluster_size, is_large, object_size_warnings
 from steward.multigres.resolution.defaulting import with_defaults, without_stale_defaults
 from steward.multigres.resolution.examination import ClusterChange, Examination, examine, is_too_large
 from steward.multigres.resolution.resolve import resolve
@@ -127,6 +127,7 @@ class MultigresWebhooks:
         if problems:
             return _deny_problems(str(review), problems)
         warnings = [
+            *object_size_warnings(len(bytes(review.raw_object))),
             *spec_warnings(spec, found.resolved),
             *repository_warnings(found.previous, found.resolved),
             *await self._warnings(found.resolved.cells),

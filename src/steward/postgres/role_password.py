@@ -5,48 +5,28 @@ harmless: a server that accepts the new password already is left alone.
 """
 
 import asyncio
-import re
 import secrets
-from typing import Any, Final, NamedTuple
 
-import asyncpg
-
-from steward.postgres.frames import InvalidMessage, connect
+from steward.postgres.address import PostgresAddress
 from steward.postgres.scram import SALT_BYTES, scram_verifier
-
-TIMEOUT_SECONDS: Final = 5.0
-MAX_TEXT: Final = 300
-_REJECTED: Final = (asyncpg.InvalidPasswordError, asyncpg.InvalidAuthorizationSpecificationError)
-_UNREACHABLE: Final = (
-    OSError,
-    TimeoutError,
-    asyncpg.InterfaceError,
-    asyncpg.CannotConnectNowError,
-    InvalidMessage,
+from steward.postgres.sessions import (
+    FAILURES,
+    TIMEOUT_SECONDS,
+    PostgresFailure,
+    failure_text,
+    log_in,
 )
-_CONTROL: Final = re.compile(r"[\x00-\x1f\x7f]+")
 
 
-class PostgresAddress(NamedTuple):
-    host: str
-    port: int
-    user: str
-    database: str
-
-
-class PasswordNotSet(Exception):
-    """The message is for users: it quotes the server, and holds no password."""
-
-
-class ServerUnreachable(PasswordNotSet):
+class PasswordNotSet(PostgresFailure):
     pass
 
 
 async def set_password(server: PostgresAddress, old: str, new: str) -> None:
-    """Returns when the server accepts the new password; raises PasswordNotSet otherwise."""
+    """Returns when the server accepts the new password; raises PostgresFailure otherwise."""
     if await accepts_password(server, new):
         return
-    connection = await _log_in(server, old)
+    connection = await log_in(server, old)
     if connection is None:
         raise PasswordNotSet("Postgres accepts neither the new nor the published password")
     try:
@@ -54,8 +34,8 @@ async def set_password(server: PostgresAddress, old: str, new: str) -> None:
         verifier = scram_verifier(new, secrets.token_bytes(SALT_BYTES))
         async with asyncio.timeout(TIMEOUT_SECONDS):
             await connection.execute(f"ALTER ROLE \"{server.user}\" PASSWORD '{verifier}'")
-    except (asyncpg.PostgresError, *_UNREACHABLE) as error:
-        raise PasswordNotSet(f"Postgres did not set it: {_text(error)}") from None
+    except FAILURES as error:
+        raise PasswordNotSet(f"Postgres did not set it: {failure_text(error)}") from None
     finally:
         connection.terminate()
     if not await accepts_password(server, new):
@@ -63,34 +43,8 @@ async def set_password(server: PostgresAddress, old: str, new: str) -> None:
 
 
 async def accepts_password(server: PostgresAddress, password: str) -> bool:
-    connection = await _log_in(server, password)
+    connection = await log_in(server, password)
     if connection is None:
         return False
     connection.terminate()
     return True
-
-
-async def _log_in(server: PostgresAddress, password: str) -> Any | None:
-    """None if the server rejects the password."""
-    try:
-        async with asyncio.timeout(TIMEOUT_SECONDS):
-            return await connect(
-                host=server.host,
-                port=server.port,
-                user=server.user,
-                password=password,
-                database=server.database,
-                ssl=False,
-                timeout=TIMEOUT_SECONDS,
-                statement_cache_size=0,
-                server_settings={"application_name": "steward"},
-            )
-    except _REJECTED:
-        return None
-    except (asyncpg.PostgresError, *_UNREACHABLE) as error:
-        raise ServerUnreachable(f"Postgres at {server.host} cannot be reached: {_text(error)}") from None
-
-
-def _text(error: Exception) -> str:
-    text = _CONTROL.sub(" ", str(error)).strip() or type(error).__name__
-    return text if len(text) <= MAX_TEXT else f"{text[:MAX_TEXT]}…"

@@ -6,12 +6,14 @@ A statement with the verifier does not reveal the password to a log, a list of r
 import base64
 import hashlib
 import hmac
+import re
 import stringprep
 import unicodedata
 from typing import Final
 
 ITERATIONS: Final = 4096
 SALT_BYTES: Final = 16
+MAX_ITERATIONS: Final = 100_000
 _PROHIBITED: Final = (
     stringprep.in_table_c12,
     stringprep.in_table_c21_c22,
@@ -26,10 +28,26 @@ _PROHIBITED: Final = (
 )
 
 
-def scram_verifier(password: str, salt: bytes) -> str:
-    salted = hashlib.pbkdf2_hmac("sha256", prepared(password).encode(), salt, ITERATIONS)
+_VERIFIER: Final = re.compile(r"SCRAM-SHA-256\$([0-9]{1,6}):([A-Za-z0-9+/=]{1,200})\$.*", re.ASCII)
+
+
+def scram_verifier(password: str, salt: bytes, iterations: int = ITERATIONS) -> str:
+    salted = hashlib.pbkdf2_hmac("sha256", prepared(password).encode(), salt, iterations)
     stored = hashlib.sha256(_hmac(salted, b"Client Key")).digest()
-    return f"SCRAM-SHA-256${ITERATIONS}:{_text(salt)}${_text(stored)}:{_text(_hmac(salted, b'Server Key'))}"
+    return f"SCRAM-SHA-256${iterations}:{_text(salt)}${_text(stored)}:{_text(_hmac(salted, b'Server Key'))}"
+
+
+def is_verifier_of(password: str, verifier: str) -> bool:
+    """Whether a stored verifier belongs to the password. One of another format, or of very many iterations, does not:
+    it is replaced."""
+    found = _VERIFIER.fullmatch(verifier)
+    if found is None or not 0 < int(found[1]) <= MAX_ITERATIONS:
+        return False
+    try:
+        salt = base64.b64decode(found[2], validate=True)
+    except ValueError:
+        return False
+    return hmac.compare_digest(scram_verifier(password, salt, int(found[1])).encode(), verifier.encode())
 
 
 def prepared(password: str) -> str:

@@ -14,8 +14,9 @@ from steward.kube.objects.kinds import Key
 class Lane(IntEnum):
     """Lanes of the work queue; the smaller number goes first."""
 
-    FAST = 0  # an object changed
-    SLOW = 1  # the initial list, a resync, a change that affects many keys
+    URGENT = 0  # a part of the object became ready or has to be repaired: little is left to do
+    FAST = 1  # an object changed
+    SLOW = 2  # the initial list, a resync, a change that affects many keys
 
 
 class Done(NamedTuple):

@@ -33,6 +33,10 @@ FORCE_DELETE: Final = f"{PREFIX}/force-delete"
 # On a registry or a template: annotations.
 APPROVE_DELETION: Final = f"{PREFIX}/approve-deletion"
 
+# On a registry: an annotation.
+SYNC_REQUEST: Final = f"{PREFIX}/sync-request"
+"""Any new value makes the operator read the table at once; `status.lastSyncRequest` has the value of the last read."""
+
 # On what a Tenant applies: labels.
 TENANT: Final = f"{PREFIX}/tenant"
 TENANT_NAMESPACE: Final = f"{PREFIX}/tenant-namespace"

@@ -117,3 +117,75 @@ def test_volumes_lists_the_claims_of_servers_and_those_without_one(
     printed = run_verb("volumes").output
     assert f"kubectl delete pvc {kept['metadata']['name']} -n {namespace}" in printed
     assert run_verb("volumes", "missing").output == "No volume claims.\n"
+
+
+def test_restarted_servers_are_replaced_one_at_a_time_and_waited_for(
+    running_cluster: RolloutCluster, run_verb: RunVerb
+) -> None:
+    eventually(running_cluster.servers_are_ready, "all servers to be ready")
+    before = running_cluster.uids()
+    asked = run_verb("restart", "mini", "--pool", "main")
+    assert (asked.exit_code, "confirmation needs a terminal" in asked.output) == (1, True)
+    done = run_verb("restart", "mini", "--pool", "main", "--yes")
+    assert done.exit_code == 0, done.output
+    assert f"restarted 3 servers of pool main of shard {SHARD}" in done.output
+    after = running_cluster.uids()
+    assert set(after) == set(before)
+    assert not set(after.values()) & set(before.values())
+
+
+def test_a_restarted_component_gets_new_pods(running_cluster: RolloutCluster, run_verb: RunVerb) -> None:
+    label = "multigres.com/cluster=mini,app.kubernetes.io/component=multigateway"
+    where = ("get", "pod", "-n", running_cluster.namespace, "-l", label)
+    before = {pod["metadata"]["uid"] for pod in running_cluster.kubectl.json(*where)["items"]}
+    done = run_verb("restart", "mini", "multigateway")
+    assert done.exit_code == 0, done.output
+    eventually(
+        lambda: before.isdisjoint(
+            pod["metadata"]["uid"] for pod in running_cluster.kubectl.json(*where)["items"]
+        ),
+        "the old gateways to be gone",
+    )
+
+
+def test_a_server_is_traced_to_its_pool_its_shard_and_its_cluster(
+    running_cluster: RolloutCluster, run_verb: RunVerb
+) -> None:
+    server, namespace = next(iter(running_cluster.servers())), running_cluster.namespace
+    lines = run_verb("trace", f"pod/{server}").output.splitlines()
+    assert lines[0] == f"Pod {namespace}/{server}: pool main in cell z1"
+    assert lines[2] == (
+        f"  by Shard {namespace}/{running_cluster.shard_name}: "
+        "spec.databases[postgres].tablegroups[default].shards[0-inf]"
+    )
+    assert lines[-1].startswith(f"  by MultigresCluster {namespace}/mini: written by ")
+    foreign = run_verb("trace", "serviceaccount/default")
+    assert (foreign.exit_code, "neither a Tenant nor a cluster made" in foreign.output) == (1, True)
+
+
+def test_a_paused_cluster_is_neither_restarted_nor_put_to_sleep_until_it_is_resumed(
+    running_cluster: RolloutCluster, run_verb: RunVerb
+) -> None:
+    paused = run_verb("pause", "mgc/mini")
+    assert paused.exit_code == 0, paused.output
+    assert running_cluster.condition("Paused")["status"] == "True"
+    assert "paused already" in run_verb("pause", "mini").output
+    for words in (("restart", "mini", "--yes"), ("hibernate", "mini", "--yes")):
+        done = run_verb(*words)
+        assert (done.exit_code, "is paused: `steward resume multigrescluster/mini" in done.output) == (
+            1,
+            True,
+        )
+    assert run_verb("resume", "mini").output.endswith("/mini: resumed\n")
+    assert run_verb("resume", "mini").output.endswith("/mini: is not paused\n")
+
+
+def test_a_cluster_hibernates_and_wakes(running_cluster: RolloutCluster, run_verb: RunVerb) -> None:
+    done = run_verb("hibernate", "mini", "--yes")
+    assert done.exit_code == 0, done.output
+    assert running_cluster.servers() == {}
+    refused = run_verb("psql", "mini")
+    assert (refused.exit_code, "hibernates: `steward wake mini" in refused.output) == (1, True)
+    done = run_verb("wake", "mini")
+    assert done.exit_code == 0, done.output
+    assert len(running_cluster.servers()) == 3

@@ -73,7 +73,7 @@ class BrokenNamespace:
     def steward(self, *arguments: str, kubeconfig: Path | None = None) -> subprocess.CompletedProcess[str]:
         where = ("-n", self.namespace, "--kubeconfig", str(kubeconfig or self.plane.kubeconfig))
         command = [sys.executable, "-m", "steward.cli.main", *arguments, *where]
-        return subprocess.run(command, capture_output=True, text=True, check=False)
+        return subprocess.run(command, capture_output=True, text=True, check=False, timeout=300)
 
     async def run_until(self, code: int, *arguments: str) -> str:
         """Runs a verb until it exits with this code; returns its output."""
@@ -408,7 +408,46 @@ def test_kubectl_runs_steward_as_a_plugin(broken_namespace: BrokenNamespace, tmp
     path = {"PATH": f"{tmp_path}:{os.environ['PATH']}", "KUBECONFIG": str(broken_namespace.plane.kubeconfig)}
     kubectl = str(built_program("kubectl"))
     done = subprocess.run(
-        [kubectl, "steward", "why"], env=os.environ | path, capture_output=True, text=True, check=False
+        [kubectl, "steward", "why"],
+        env=os.environ | path,
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=300,
     )
     assert done.returncode == 2
     assert done.stderr.startswith("Usage: kubectl steward why ")
+
+
+def test_a_sync_reads_the_table_of_a_registry_now(
+    broken_namespace: BrokenNamespace, kubectl: Kubectl
+) -> None:
+    """The registry is read once a day."""
+    change_table(
+        broken_namespace.place,
+        "patient",
+        "INSERT INTO customers VALUES ('wayne', 'https://wayne', '1', 'gold')",
+    )
+    done = broken_namespace.steward("sync", "patient")
+    assert done.returncode == 0, done.stderr
+    assert " active rows, " in done.stdout
+    kubectl("get", "tenant", "wayne-patient-app", "-n", broken_namespace.namespace)
+    traced = broken_namespace.steward("trace", "tenant/wayne-patient-app", "-o", "json")
+    assert [(each["kind"], each["name"]) for each in json.loads(traced.stdout)] == [
+        ("Tenant", "wayne-patient-app"),
+        ("TenantTemplate", "patient-app"),
+        ("TenantRegistry", "patient"),
+    ]
+
+
+def test_a_sync_of_a_table_that_cannot_be_read_is_an_error(broken_namespace: BrokenNamespace) -> None:
+    done = broken_namespace.steward("sync", "fileless")
+    assert done.returncode == 1
+    assert "sqlite.file 'fileless.db' does not exist" in done.stderr
+
+
+def test_a_paused_registry_is_not_synced(broken_namespace: BrokenNamespace) -> None:
+    assert broken_namespace.steward("pause", "tenantregistry/doubled").returncode == 0
+    done = broken_namespace.steward("sync", "doubled")
+    assert (done.returncode, "is paused: `steward resume tenantregistry/doubled" in done.stderr) == (1, True)
+    assert broken_namespace.steward("resume", "tenantregistry/doubled").returncode == 0

@@ -6,10 +6,10 @@ import msgspec
 import pytest
 
 from steward.cli.convert.conversion import convert
-from steward.multigres.api.cell_template import CellTemplateSpec
 from steward.multigres.api.cluster import MultigresClusterSpec
-from steward.multigres.api.core_template import CoreTemplateSpec
-from steward.multigres.api.shard_template import ShardTemplateSpec
+from steward.multigres.api.templates.cell_template import CellTemplateSpec
+from steward.multigres.api.templates.core_template import CoreTemplateSpec
+from steward.multigres.api.templates.shard_template import ShardTemplateSpec
 
 API_VERSION = "multigres.com/v1alpha1"
 TOLERATIONS = [{"key": "database", "operator": "Exists"}]

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from steward.cli.doctor.checks import Grade, OperatorLocation
-from steward.cli.doctor.pods import check_pods, not_installed
+from steward.cli.doctor.pods import check_pods, lease_names, not_installed
 
 OPERATOR = OperatorLocation("multigres-operator", "system")
 
@@ -63,13 +63,13 @@ CASES = [
 def test_pods_that_are_not_ready_are_reported_with_the_reason(
     pods: list[dict[str, Any]], grade: Grade, message: str, cure: str
 ) -> None:
-    found = check_pods(OPERATOR, {"spec": {"replicas": 2}}, pods)
+    found = check_pods(OPERATOR, [{"spec": {"replicas": 2}}], pods)
     assert (found.subject, found.grade, found.message) == ("multigres-operator pods", grade, message)
     assert cure in found.cure
 
 
 def test_a_deployment_without_replicas_is_broken() -> None:
-    found = check_pods(OPERATOR, {"spec": {"replicas": 0}}, [])
+    found = check_pods(OPERATOR, [{"spec": {"replicas": 0}}], [])
     assert (found.grade, found.message) == (Grade.BROKEN, "it has no replicas")
     assert "kubectl scale -n system deployment/multigres-operator --replicas=2" in found.cure
 
@@ -81,3 +81,22 @@ def test_a_cluster_without_steward_is_one_sentence_with_the_command_that_install
         "in steward-system"
     )
     assert found.cure.startswith("steward install --apply")
+
+
+def test_pods_of_all_partitions_are_counted() -> None:
+    found = check_pods(OPERATOR, [{"spec": {"replicas": 2}}, {"spec": {"replicas": 2}}], [])
+    assert found.message == "0 of 4 ready"
+
+
+@pytest.mark.parametrize(
+    ("args", "names"),
+    [
+        (["run", "tenants"], ["tenant-operator"]),
+        (["run", "tenants", "--shard=0/1"], ["tenant-operator"]),
+        (["run", "tenants", "--shard=0/2"], ["tenant-operator-0-of-2", "tenant-operator-1-of-2"]),
+    ],
+)
+def test_each_partition_has_a_lease(args: list[str], names: list[str]) -> None:
+    deployment = {"spec": {"template": {"spec": {"containers": [{"args": args}]}}}}
+    assert lease_names("tenant-operator", deployment) == names
+    assert lease_names("tenant-operator", None) == ["tenant-operator"]

@@ -195,6 +195,24 @@ def test_status_names_the_command_for_an_update_that_waits() -> None:
     assert len(list(status_lines(running, NOW))) == 1
 
 
+@pytest.mark.parametrize(
+    ("status", "line"),
+    [
+        (
+            {"conditions": [*READY, condition("Paused", "True")]},
+            "paused: steward resume multigrescluster/db -n shop",
+        ),
+        ({"conditions": READY, "phase": "Hibernated"}, "hibernated: steward wake db -n shop"),
+    ],
+    ids=["paused", "hibernated"],
+)
+def test_status_and_tree_show_what_a_user_has_suspended(status: dict[str, Any], line: str) -> None:
+    [node] = build_trees([tree_object(CLUSTER, **status)])
+    assert [each.text for each in status_lines(node, NOW)][1:] == [f"  ! {line}"]
+    [drawn] = render_trees((node,), NOW)
+    assert drawn.text.endswith(f"; {line.partition(':')[0]}")
+
+
 def test_status_counts_the_tenants_of_a_template() -> None:
     applied = [condition("Applied", "True")]
     [node] = build_trees(

@@ -7,7 +7,7 @@ import pytest
 
 from steward.cli.inspect.find import find_node
 from steward.cli.inspect.object_tree import TreeNode, build_trees
-from steward.cli.inspect.why import why_message
+from steward.cli.inspect.why import find_cause, why_message
 from steward.kube.objects.readiness import NotReady
 from steward.multigres.api.cluster import MultigresClusterSpec
 from steward.multigres.controllers.cell.reconciler import NO_RECORD
@@ -161,3 +161,13 @@ def test_a_workload_without_its_replicas_has_a_cure() -> None:
     [node] = build_trees([tree_object(CLUSTER, conditions=READY), workload])
 
     assert why_message(node, NOW).endswith("look at its pods: kubectl describe pods -n shop.")
+
+
+def test_a_held_deletion_is_the_cause_whatever_has_failed_below_it() -> None:
+    held = "12 Tenants would be deleted with it; approve with approve-deletion: 12-ab"
+    registry = tree_object("TenantRegistry/r", conditions=[*READY, condition("DeletionHeld", "True", held)])
+    tenant = tree_object("Tenant/t", conditions=degraded("an image cannot be pulled"))
+    tenant["metadata"]["labels"] = {"kubernetes-tenants.org/registry": "r"}
+    [node] = build_trees([registry, tenant])
+    assert find_cause(node) is node
+    assert "12 Tenants would be deleted with it" in why_message(node, NOW)

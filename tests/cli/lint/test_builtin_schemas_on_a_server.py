@@ -56,8 +56,7 @@ def test_kubectl_applies_what_render_prints_in_that_order(
     rendered = CliRunner().invoke(render.command, ["-f", str(template), "--rows", str(rows)])
     done = subprocess.run(
         [built_program("kubectl"), "--kubeconfig", control_plane.kubeconfig, "apply", "-f", "-"],
-        input=rendered.stdout, capture_output=True, text=True, check=False,
-    )  # fmt: skip
+        input=rendered.stdout, capture_output=True, text=True, check=False, timeout=300)  # fmt: skip
     Kubectl(control_plane.kubeconfig).run("delete", "namespace", f"{namespace}-acme", "--wait=false")
     assert done.stdout.splitlines() == [
         f"namespace/{namespace}-acme created",

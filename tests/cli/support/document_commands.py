@@ -22,6 +22,7 @@ IMPERSONATION_TEST = "tests/tenants/integration/test_tenant_permissions.py"
 NAMESPACES_TEST = "tests/attacks/test_template_author_namespaces.py"
 CONVERT_TEST = "tests/cli/commands/test_convert.py"
 PASSWORD_TEST = "tests/multigres/integration/test_password_rotation.py"
+PAGE_TEST = "tests/page/integration/test_on_a_server.py"
 TOPOLOGY_TEST = "tests/multigres/integration/test_topology.py"
 
 # Prefix of a command: the test that runs it, on another control plane than that of the sample.
@@ -44,11 +45,13 @@ RUN_ELSEWHERE: dict[str, str] = {
     "steward run multigres --connect-to": TOPOLOGY_TEST,
     "kubectl annotate toposerver mini-global-topo": TOPOLOGY_TEST,
     "steward convert": CONVERT_TEST,
+    "steward page": PAGE_TEST,
 }
 
 TOO_SLOW = "takes too long: a test checks that the target exists"
 SYNOPSIS = "a synopsis, not a command to run"
-NO_CONTAINER = "needs a container that listens"
+NO_CONTAINER = "needs a container that runs"
+NO_METRICS_SERVER = "needs the metrics server"
 NO_ENGINE = "needs a container engine: tests/install/test_image.py runs the same steps without one"
 NO_ARGO_CD = "needs Argo CD: tests/install/test_argocd.py runs the scripts"
 
@@ -57,6 +60,9 @@ NOT_RUN: dict[str, str] = {
     "make ": TOO_SLOW,
     "docker build": NO_ENGINE,
     "kubectl port-forward": NO_CONTAINER,
+    "kubectl exec <pod>": NO_CONTAINER,
+    "kubectl top pod": NO_METRICS_SERVER,
+    "steward psql": "needs a container that listens: tests/cli/commands/running/test_psql.py runs it",
     "kubectl patch configmap argocd-cm": NO_ARGO_CD,
     "steward up [": SYNOPSIS,
     "steward up --containers [": SYNOPSIS,

@@ -21,7 +21,12 @@ class Shell:
 
     def run(self, *arguments: str) -> subprocess.CompletedProcess[str]:
         return subprocess.run(
-            self._command(*arguments), env=self.environment, capture_output=True, text=True, check=False
+            self._command(*arguments),
+            env=self.environment,
+            capture_output=True,
+            text=True,
+            check=False,
+            timeout=900,
         )
 
     def start(self, *arguments: str) -> subprocess.Popen[str]:

@@ -148,4 +148,5 @@ class Shop:
             capture_output=True,
             text=True,
             check=False,
+            timeout=300,
         )

@@ -115,7 +115,9 @@ def _sources() -> list[Path]:
 def _build(go: str, target: Path) -> bool:
     with tempfile.TemporaryDirectory(dir=target.parent) as scratch:
         built = Path(scratch) / "reference"
-        done = subprocess.run([go, "build", "-o", built, "."], cwd=SOURCE, capture_output=True, check=False)
+        done = subprocess.run(
+            [go, "build", "-o", built, "."], cwd=SOURCE, capture_output=True, check=False, timeout=900
+        )
         if done.returncode == 0:
             built.replace(target)
     return done.returncode == 0

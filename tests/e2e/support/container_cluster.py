@@ -96,7 +96,9 @@ def python_container(script: str = "import time; time.sleep(86400)", **fields: A
 
 def _saved_rules() -> str:
     programs = asyncio.run(find_programs(cache_directory(), SilentProgress()))
-    saved = subprocess.run([programs.iptables / "iptables-save"], capture_output=True, text=True, check=True)
+    saved = subprocess.run(
+        [programs.iptables / "iptables-save"], capture_output=True, text=True, check=True, timeout=300
+    )
     return saved.stdout
 
 

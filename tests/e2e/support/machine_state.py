@@ -40,7 +40,7 @@ async def read_state(directory: Path) -> State:
 
 async def run_iptables(*arguments: str) -> None:
     programs = await find_programs(cache_directory(), SilentProgress())
-    subprocess.run([programs.iptables / "iptables", "-w", *arguments], check=True)
+    subprocess.run([programs.iptables / "iptables", "-w", *arguments], check=True, timeout=300)
 
 
 def differences(before: State, after: State) -> dict[str, tuple[object, object]]:
@@ -48,13 +48,13 @@ def differences(before: State, after: State) -> dict[str, tuple[object, object]]
 
 
 def _output(*command: str) -> list[str]:
-    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    done = subprocess.run(command, capture_output=True, text=True, check=True, timeout=300)
     return sorted(line for line in done.stdout.splitlines() if "linkdown" not in line)
 
 
 def _rules(save: Path) -> dict[str, tuple[list[str], tuple[str, ...]]]:
     """Chains and rules; a table that has neither, which iptables makes when it is first read, does not count."""
-    done = subprocess.run([save], capture_output=True, text=True, check=False)
+    done = subprocess.run([save], capture_output=True, text=True, check=False, timeout=300)
     tables = read_tables(done.stdout)
     own = {
         table.name: ([c for c in table.chains if not c.isupper() or "-" in c], table.rules)

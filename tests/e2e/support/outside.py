@@ -25,7 +25,7 @@ class Outside:
         """From there to an address here."""
         script = f"import socket; socket.create_connection(({address!r}, {port}), timeout=3)"
         command = ["ip", "netns", "exec", NAME, sys.executable, "-c", script]
-        return subprocess.run(command, capture_output=True, check=False).returncode == 0
+        return subprocess.run(command, capture_output=True, check=False, timeout=300).returncode == 0
 
 
 @contextmanager
@@ -34,14 +34,14 @@ def outside_machine() -> Iterator[Outside]:
     server = [sys.executable, "-m", "http.server", "--bind", THERE, str(PORT)]
     try:
         for command in _commands():
-            subprocess.run(["ip", *command.split()], check=True)
+            subprocess.run(["ip", *command.split()], check=True, timeout=300)
         with subprocess.Popen(["ip", "netns", "exec", NAME, *server], stderr=subprocess.DEVNULL) as listening:
             eventually(_listens, "the server outside listens")
             yield Outside()
             listening.kill()
     finally:
         with suppress(OSError):
-            subprocess.run(["ip", "netns", "delete", NAME], check=False)
+            subprocess.run(["ip", "netns", "delete", NAME], check=False, timeout=300)
 
 
 def _listens() -> bool:

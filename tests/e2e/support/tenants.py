@@ -40,6 +40,7 @@ class Shop:
             [psql, "-q", "-v", "ON_ERROR_STOP=1", *where, "-c", statement],
             check=True,
             env={"PGPASSWORD": server.password, "PATH": "/usr/bin:/bin"},
+            timeout=300,
         )
 
     def add(self, uid: str) -> None:

@@ -20,7 +20,7 @@ SUM = "h1:M5xLCLEoaW2IJfnuCwFzzpL+jSVQu3KGT84Pye+fW8s="
 DEFINITIONS = "example/prometheus-operator-crd/monitoring.coreos.com_{}.yaml"
 ATTEMPTS = 3
 """Go, unlike pip, does not retry network errors."""
-PLURALS = ("prometheusrules", "servicemonitors")
+PLURALS = ("podmonitors", "prometheusrules", "servicemonitors")
 
 
 @cache

@@ -1,4 +1,4 @@
-"""A directory keeps the mode of its first start."""
+"""What is found out before anything is made: the mode of a directory, the nodes, the images of the user."""
 
 from __future__ import annotations
 
@@ -8,7 +8,8 @@ import pytest
 
 from steward.local import state
 from steward.local.containers.cluster import plan_cluster
-from steward.local.errors import ModeChanged
+from steward.local.containers.machine import preparation
+from steward.local.errors import BadImageArchive, ModeChanged
 from steward.local.progress import SilentProgress
 from steward.local.settings import ContainerSettings, ControlPlaneSettings, Layout, with_containers
 from steward.local.state import State
@@ -44,3 +45,15 @@ async def test_a_new_directory_without_containers_needs_nothing(tmp_path: Path) 
 def test_containers_have_one_node_in_each_zone(tmp_path: Path) -> None:
     settings = with_containers(ControlPlaneSettings(tmp_path), ContainerSettings(), ("a", "b", "a"))
     assert (settings.zones, settings.nodes) == (("a", "b"), 2)
+
+
+async def test_an_unreadable_image_archive_is_reported_before_anything_is_made(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(preparation, "require_suitable", lambda: None)
+    (tmp_path / "bad.tar").write_text("x")
+    directory = tmp_path / "cluster"
+    settings = with_containers(ControlPlaneSettings(directory), ContainerSettings(images=tmp_path), ("z1",))
+    with pytest.raises(BadImageArchive, match=r"bad\.tar is not a readable image archive"):
+        await plan_cluster(settings, Layout(directory), SilentProgress())
+    assert not directory.exists()

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from steward.local.images import catalog
-from steward.local.images.archives import read_archive
+from steward.local.images.archives import read_archive, read_directory
 from steward.local.images.layers import LayerEntry, LayerText
 from steward.local.images.recipes import Recipe, Workspace
 from steward.local.images.writing import ImageSettings
@@ -74,5 +74,6 @@ async def test_a_failed_recipe_leaves_no_file(tmp_path: Path) -> None:
 async def test_an_image_of_the_user_replaces_the_one_that_steward_makes(tmp_path: Path) -> None:
     names = [recipe.name for recipe in catalog.all_recipes()]
     write_tar(tmp_path / "all.tar", docker_manifest(*names))
-    archives = await catalog.ensure_images(tmp_path / "cache", tmp_path, SilentProgress())
+    of_user = read_directory(tmp_path)
+    archives = await catalog.ensure_images(tmp_path / "cache", of_user, SilentProgress())
     assert [archive.path for archive in archives] == [tmp_path / "all.tar"]

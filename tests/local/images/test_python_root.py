@@ -26,7 +26,7 @@ def root(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     directory.chmod(0o755)
     python_root.build(directory)
     yield directory
-    subprocess.run(["rm", "-rf", directory], check=True)
+    subprocess.run(["rm", "-rf", directory], check=True, timeout=300)
 
 
 def _run(root: Path, *command: str) -> str:

@@ -35,7 +35,9 @@ class RecordedProgress:
 
 async def test_a_built_program_can_be_called_by_each_of_its_names(tmp_path: Path) -> None:
     found = await binaries.ensure([fake_program(tmp_path)], SilentProgress(), tmp_path / "cache")
-    outputs = [subprocess.check_output([found[name]], text=True).split() for name in ("hello", "greet")]
+    outputs = [
+        subprocess.check_output([found[name]], text=True, timeout=300).split() for name in ("hello", "greet")
+    ]
     assert outputs == [["hello", "1.2.3"], ["greet", "1.2.3"]]
 
 
@@ -83,7 +85,7 @@ async def test_files_of_a_killed_build_are_deleted(tmp_path: Path) -> None:
     leftover.mkdir(parents=True)
     (leftover / "hello").write_text("incomplete")
     found = await binaries.ensure([program], SilentProgress(), cache)
-    assert subprocess.check_output([found["hello"]], text=True).startswith("hello")
+    assert subprocess.check_output([found["hello"]], text=True, timeout=300).startswith("hello")
     assert not leftover.exists()
 
 

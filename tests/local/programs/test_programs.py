@@ -89,6 +89,7 @@ def test_the_wheel_holds_the_go_sources(tmp_path: Path) -> None:
         cwd=ROOT,
         check=True,
         capture_output=True,
+        timeout=300,
     )
     (wheel,) = tmp_path.glob("*.whl")
     held = set(zipfile.ZipFile(wheel).namelist())

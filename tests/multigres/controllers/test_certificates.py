@@ -8,6 +8,7 @@ from steward.certificates.x509 import is_signed_by, read_certificate, split_bund
 from steward.kube.objects.kinds import SECRET, Key, Ref
 from steward.kube.objects.options import DeleteOptions
 from steward.kube.objects.patches import MergePatch
+from steward.kube.objects.timestamps import to_timestamp
 from tests.multigres.support.certificates import CA, DAY, HOUR, LEAF, YEAR, CertificateScenario
 
 ONE_CA, ANOTHER_CA = (f"{name}\n-----END CERTIFICATE-----\n" for name in ("one", "another"))
@@ -17,6 +18,14 @@ async def test_the_controller_requeues_within_the_hour(certificates: Certificate
     assert 0 < await certificates.reconcile() <= HOUR
     [condition] = certificates.reported.conditions
     assert (condition["type"], condition["status"]) == ("BackupCertificatesReady", "True")
+
+
+async def test_the_end_of_the_certificate_is_reported(certificates: CertificateScenario) -> None:
+    await certificates.reconcile()
+    facts = read_certificate((await certificates.data(LEAF))["tls.crt"])
+    assert facts is not None
+    reported = certificates.shards[certificates.key].status.backup_certificate_expiry
+    assert reported == to_timestamp(facts.not_after)
 
 
 async def test_a_leaf_is_renewed_in_time_and_the_authority_stays(certificates: CertificateScenario) -> None:

@@ -1,4 +1,5 @@
-"""A changed password reaches Postgres before it is published, also if the operator had crashed in between."""
+"""Accounts in Postgres: a changed password reaches Postgres before it is published, also if the operator had crashed in
+between; an application that is to be no superuser gets its account when Postgres has it."""
 
 import asyncio
 import base64
@@ -11,7 +12,8 @@ import pytest
 
 from steward.local.control_plane import ControlPlane
 from steward.multigres import names
-from steward.postgres.role_password import PostgresAddress, accepts_password
+from steward.postgres.address import PostgresAddress
+from steward.postgres.role_password import accepts_password
 from tests.multigres.support.clusters import conditions, small_cluster
 from tests.multigres.support.operator import running_operator
 from tests.multigres.support.waiting import eventually
@@ -46,8 +48,12 @@ class Superuser:
         finally:
             await connection.close()
 
-    def accepts(self, password: str) -> bool:
-        return asyncio.run(accepts_password(self.address, password))
+    def accepts(self, password: str, user: str = "postgres") -> bool:
+        return asyncio.run(accepts_password(self.address._replace(user=user), password))
+
+    def drop_owner(self, role: str) -> None:
+        self.run("ALTER DATABASE postgres OWNER TO CURRENT_USER")
+        self.run(f"DROP ROLE {role}")
 
 
 @pytest.fixture
@@ -73,10 +79,14 @@ class Passwords:
         self._namespace = namespace
 
     def published(self) -> str:
+        return self.account(f"{CLUSTER}-app")[1]
+
+    def account(self, secret: str) -> tuple[str, str]:
         found = self._kubectl.json(
-            "get", "secret", "-n", self._namespace, "--field-selector", f"metadata.name={CLUSTER}-app"
+            "get", "secret", "-n", self._namespace, "--field-selector", f"metadata.name={secret}"
         )["items"] or [{}]
-        return base64.b64decode(found[0].get("data", {}).get("password", "")).decode()
+        data = {key: base64.b64decode(value).decode() for key, value in found[0].get("data", {}).items()}
+        return data.get("user", ""), data.get("password", "")
 
     def change(self, password: str) -> None:
         patch = json.dumps({"stringData": {"password": password}})
@@ -94,17 +104,23 @@ class Passwords:
         )
 
 
-def test_a_changed_password_is_published_when_postgres_accepts_it(
-    superuser: Superuser, kubectl: Kubectl, namespace: str
-) -> None:
-    passwords = Passwords(kubectl, namespace)
+def until_primary(superuser: Superuser, kubectl: Kubectl, namespace: str) -> str:
+    """Creates the cluster; returns the first password of its superuser."""
     kubectl("create", "-f", "-", document=small_cluster(namespace, CLUSTER))
-    first = eventually(passwords.published, "the connection Secret")
+    first = str(eventually(Passwords(kubectl, namespace).published, "the connection Secret"))
     superuser.run(f"ALTER ROLE postgres PASSWORD '{first}'")
     eventually(
         lambda: conditions(kubectl, namespace, CLUSTER).get("Available", {}).get("status") == "True",
         "a primary",
     )
+    return first
+
+
+def test_a_changed_password_is_published_when_postgres_accepts_it(
+    superuser: Superuser, kubectl: Kubectl, namespace: str
+) -> None:
+    passwords = Passwords(kubectl, namespace)
+    first = until_primary(superuser, kubectl, namespace)
 
     passwords.change("sécond")
     passwords.until_published("sécond")
@@ -123,3 +139,28 @@ def test_a_changed_password_is_published_when_postgres_accepts_it(
     superuser.run("ALTER ROLE postgres PASSWORD 'third'")
     passwords.until_published("third")
     eventually(lambda: passwords.pending() == "None", "the condition to end")
+
+
+def test_an_existing_cluster_opts_in_to_an_application_that_is_no_superuser(
+    superuser: Superuser, kubectl: Kubectl, namespace: str
+) -> None:
+    passwords = Passwords(kubectl, namespace)
+    first = until_primary(superuser, kubectl, namespace)
+    assert passwords.account(f"{CLUSTER}-app") == ("postgres", first)
+
+    patch = json.dumps({"spec": {"applicationRole": "Owner"}})
+    kubectl("patch", "mgc", CLUSTER, "-n", namespace, "--type=merge", "-p", patch)
+    eventually(lambda: passwords.account(f"{CLUSTER}-app")[0] == "app", "the owner's account")
+    assert superuser.accepts(passwords.published(), "app")
+    assert passwords.account(f"{CLUSTER}-superuser") == ("postgres", first)
+    status = kubectl.json("get", "mgc", CLUSTER, "-n", namespace)["status"]
+    secret = status["roleSecrets"]["postgres/app"]
+
+    # The owner's password is changed in the Secret of its role.
+    changed = json.dumps({"stringData": {"password": "another"}})
+    kubectl("patch", "secret", secret, "-n", namespace, "--type=merge", "-p", changed)
+    passwords.until_published("another")
+    assert superuser.accepts("another", "app")
+    ready = conditions(kubectl, namespace, CLUSTER)["RolesReady"]
+    assert (ready["status"], ready["message"]) == ("True", "declared roles in Postgres: 1")
+    superuser.drop_owner("app")

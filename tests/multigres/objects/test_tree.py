@@ -4,6 +4,13 @@ from typing import Any
 
 import pytest
 
+from steward.kube.objects.meta import ObjectMeta
+from steward.multigres.api.compute import Pool
+from steward.multigres.api.shard import ShardSpec
+from steward.multigres.api.topo import TopoReference
+from steward.multigres.objects.shard_inputs import shard_inputs
+from steward.multigres.objects.tree import shard_objects
+from steward.multigres.views import ShardView
 from tests.multigres.support.tree import build_tree, containers, of_kind, pods, pool_name
 
 WORKLOADS = ("Deployment", "StatefulSet")
@@ -176,11 +183,13 @@ def test_backup_certificates_have_the_file_names_that_the_data_plane_expects() -
     assert paths == {"ca.crt": "ca.crt", "tls.crt": "pgbackrest.crt", "tls.key": "pgbackrest.key"}
 
 
-@pytest.mark.parametrize("endpoint", ["", "disabled"])
-def test_telemetry_is_off_without_an_endpoint(endpoint: str) -> None:
+@pytest.mark.parametrize(
+    ("endpoint", "prefix"), [("", "OTEL_EXPORTER_OTLP"), ("disabled", "OTEL_")], ids=["none", "disabled"]
+)
+def test_telemetry_is_not_pushed_without_an_endpoint(endpoint: str, prefix: str) -> None:
     for pod in pods(build_tree(observability={"otlpEndpoint": endpoint})):
         for container in containers(pod):
-            assert not [e for e in container["env"] if e["name"].startswith("OTEL_")]
+            assert not [e for e in container["env"] if e["name"].startswith(prefix)]
 
 
 SILENT = ("etcd", "multiadmin-web", "postgres-exporter")
@@ -226,3 +235,31 @@ def test_members_of_etcd_are_listed_by_dns_name() -> None:
     domain = "mini-global-topo-headless.prod.svc.cluster.local:2380"
     members = [f"mini-global-topo-{i}=http://mini-global-topo-{i}.{domain}" for i in range(3)]
     assert env["ETCD_INITIAL_CLUSTER"] == ",".join(members)
+
+
+def test_a_restart_that_the_shard_asks_for_changes_the_pods_of_its_pool_alone() -> None:
+    pools = {"main": Pool(cells=["z1"]), "spare": Pool(cells=["z1"])}
+    labels = {"multigres.com/cluster": "mini"}
+    topo = TopoReference(address="etcd:2379", root_path="/x", implementation="etcd")
+    spec = ShardSpec(
+        shard_name="0-inf",
+        database_name="postgres",
+        table_group_name="default",
+        pools=pools,
+        global_topo_server=topo,
+    )
+
+    def annotations(**notes: str) -> dict[str, Any]:
+        asked = {f"restart.multigres.com/{pool}": value for pool, value in notes.items()}
+        meta = ObjectMeta(name="mini-0", namespace="shop", uid="u", labels=labels, annotations=asked)
+        sets = of_kind(shard_objects(shard_inputs(ShardView(meta, spec))), "StatefulSet")
+        return {
+            each["metadata"]["labels"]["multigres.com/pool"]: each["spec"]["template"]["metadata"][
+                "annotations"
+            ]
+            for each in sets
+        }
+
+    before, after = annotations(), annotations(main="2026-01-01T00:00:00Z", gone="2026-01-01T00:00:00Z")
+    assert after["main"] == {**before["main"], "multigres.com/restarted-at": "2026-01-01T00:00:00Z"}
+    assert after["spare"] == before["spare"]

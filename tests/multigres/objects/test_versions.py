@@ -218,3 +218,48 @@ def test_no_query_of_the_exporter_has_the_name_of_a_collector_of_its_own() -> No
     ]
     assert queries
     assert all("pg_replication" not in each and "pg_archiving" in each for each in queries)
+
+
+@pytest.mark.parametrize(
+    ("version", "observability", "served"),
+    [
+        (NEWEST, None, True),
+        (FIRST, None, False),
+        (FIRST, {"metricsExporter": "prometheus"}, True),
+        (NEWEST, {"otlpEndpoint": "http://collector:4318"}, False),
+        (NEWEST, {"otlpEndpoint": "http://collector:4318", "metricsExporter": "prometheus"}, True),
+        (NEWEST, {"metricsExporter": "none"}, False),
+    ],
+    ids=["newest", "first", "first-on-request", "pushed", "traces-pushed", "off"],
+)
+def test_gateways_and_poolers_serve_metrics_unless_they_push_them(
+    version: int, observability: Any, served: bool
+) -> None:
+    spec = {"observability": observability} if observability else {}
+    found = {
+        container["name"]: container
+        for pod in pods(build_tree(version=version, **spec))
+        for container in containers(pod)
+    }
+    for name, port in (("multigateway", 9464), ("multipooler", 9465)):
+        env = {each["name"]: each.get("value") for each in found[name]["env"]}
+        ports = [each["containerPort"] for each in found[name]["ports"]]
+        assert (env.get("OTEL_METRICS_EXPORTER") == "prometheus", port in ports) == (served, served)
+        assert env.get("OTEL_EXPORTER_PROMETHEUS_PORT") == (str(port) if served else None)
+        assert len(env) == len(found[name]["env"])
+        assert not served or "POD_IP" in env
+
+
+@pytest.mark.parametrize(("version", "is_mounted"), [(NEWEST, True), (FIRST, False)])
+def test_servers_mount_the_settings_of_the_spec(version: int, is_mounted: bool) -> None:
+    shard = {"name": "0-inf", "spec": {"postgres": {"settings": {"work_mem": "8MB"}}}}
+    group = {"name": "default", "default": True, "shards": [shard]}
+    tree = build_tree(
+        version=version, databases=[{"name": "postgres", "default": True, "tablegroups": [group]}]
+    )
+    texts = [manifest["data"].get("postgresql.conf") for manifest in tree if manifest["kind"] == "ConfigMap"]
+    assert ("work_mem = '8MB'\n" in texts) is is_mounted
+    mounts = postgres_container(
+        version, databases=[{"name": "postgres", "default": True, "tablegroups": [group]}]
+    )["volumeMounts"]
+    assert ("postgres-config" in [mount["name"] for mount in mounts]) is is_mounted

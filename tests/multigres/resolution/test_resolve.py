@@ -9,8 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from steward.multigres.api.cluster import MultigresClusterSpec
-from steward.multigres.api.shard_template import ShardTemplateSpec
 from steward.multigres.api.tablegroup import ResolvedShard
+from steward.multigres.api.templates.shard_template import ShardTemplateSpec
 from steward.multigres.resolution import defaults as constants
 from steward.multigres.resolution.resolve import resolve
 from steward.multigres.resolution.resolved import ClusterIdentity, ResolvedCluster, Templates
@@ -122,6 +122,63 @@ def test_zero_replicas_is_a_value_and_absence_is_not() -> None:
     absent = shards({"overrides": {"pools": {"main": {}}}})
     assert one_shard(resolve(IDENTITY, zero, templates(shard=shard))).pools["main"].replicas_per_cell == 0
     assert one_shard(resolve(IDENTITY, absent, templates(shard=shard))).pools["main"].replicas_per_cell == 4
+
+
+def test_only_the_entry_that_says_so_is_the_default_database_or_table_group() -> None:
+    groups = [{"name": "orders"}, {"name": "default", "default": True}]
+    databases = [{"name": "shop", "tablegroups": groups}, {"name": "postgres", "default": True}]
+    resolved = resolve(IDENTITY, cluster(databases=databases), NONE)
+    assert [(each.name, each.default) for each in resolved.databases] == [("shop", False), ("postgres", True)]
+    found = [(group.name, group.default) for group in resolved.databases[0].groups]
+    assert found == [("orders", False), ("default", True)]
+
+
+@pytest.mark.parametrize(
+    ("written", "expected"),
+    [
+        ([], [("postgres", True)]),
+        ([{"name": "postgres"}], [("postgres", True)]),
+        ([{"name": "shop"}], [("postgres", True), ("shop", False)]),
+        ([{"name": "shop", "default": True}, {"name": "postgres"}], [("shop", True), ("postgres", False)]),
+    ],
+    ids=["none", "the one named postgres", "another", "another that says so"],
+)
+def test_every_cluster_has_a_default_database(written: Any, expected: list[tuple[str, bool]]) -> None:
+    resolved = resolve(IDENTITY, cluster(databases=written), NONE)
+    assert [(each.name, each.default) for each in resolved.databases] == expected
+
+
+@pytest.mark.parametrize(
+    ("written", "expected"),
+    [
+        ([], [("default", True)]),
+        ([{"name": "default"}], [("default", True)]),
+        ([{"name": "orders"}], [("default", True), ("orders", False)]),
+        ([{"name": "orders", "default": True}, {"name": "default"}], [("orders", True), ("default", False)]),
+    ],
+    ids=["none", "the one named default", "another", "another that says so"],
+)
+def test_every_database_has_a_default_table_group(written: Any, expected: list[tuple[str, bool]]) -> None:
+    database = {"name": "postgres", "default": True, "tablegroups": written}
+    [resolved] = resolve(IDENTITY, cluster(databases=[database]), NONE).databases
+    assert [(group.name, group.default) for group in resolved.groups] == expected
+
+
+def test_orchestrators_run_where_their_shard_says_or_else_where_its_servers_are() -> None:
+    cells = [{"zone": zone} for zone in ("z1", "z2", "z3")]
+    pools = {"a": {"cells": ["z2"]}, "b": {"cells": ["z3"]}}
+    beside = resolve(IDENTITY, shards({"spec": {"pools": pools}}, cells=cells), NONE)
+    assert one_shard(beside).multiorch.cells == ["z2", "z3"]
+    chosen = shards({"spec": {"pools": pools, "multiorch": {"cells": ["z1"]}}}, cells=cells)
+    assert one_shard(resolve(IDENTITY, chosen, NONE)).multiorch.cells == ["z1"]
+
+
+def test_orchestrators_of_an_override_run_in_the_cells_that_it_names() -> None:
+    cells = [{"zone": zone} for zone in ("z1", "z2")]
+    template = {"multiorch": {"replicas": 3, "cells": ["z1"]}, "pools": {"main": {}}}
+    shard = {"shardTemplate": "standard", "overrides": {"multiorch": {"cells": ["z2"]}}}
+    resolved = resolve(IDENTITY, shards(shard, cells=cells), templates(shard={"standard": template}))
+    assert (one_shard(resolved).multiorch.cells, one_shard(resolved).multiorch.replicas) == (["z2"], 3)
 
 
 def test_an_empty_list_of_cells_means_all_cells() -> None:

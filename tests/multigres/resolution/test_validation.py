@@ -155,6 +155,17 @@ def test_an_empty_volume_is_rejected(spec: Any, field: str, size: str) -> None:
     assert message == f"{size} is not a volume size; write more than 0, such as 10Gi"
 
 
+def test_the_smallest_volume_and_requests_of_nothing_are_valid() -> None:
+    pool = {"cells": ["z1"], "storage": {"size": "1"}, "postgres": {"requests": {"cpu": "0"}}}
+    assert errors(**shard(spec={"pools": {"main": pool}})) == []
+
+
+def test_a_repository_that_is_not_in_use_has_no_volume() -> None:
+    unused = {"path": "/backups", "storage": {"size": "0"}}
+    assert errors(backup={"type": "filesystem", "filesystem": unused}) != []
+    assert errors(backup={"type": "s3", "s3": {"bucket": "b", "region": "r"}, "filesystem": unused}) == []
+
+
 def test_negative_quantities_are_rejected() -> None:
     resources = {"requests": {"cpu": "-1"}, "limits": {"memory": "-1Gi"}}
     found = errors(multiadmin={"spec": {"resources": resources}})

@@ -4,7 +4,7 @@ import msgspec
 
 from steward.multigres import reasons
 from steward.multigres.api.cluster import MultigresClusterSpec
-from steward.multigres.api.shard_template import ShardTemplateSpec
+from steward.multigres.api.templates.shard_template import ShardTemplateSpec
 from steward.multigres.resolution.external_refs import MissingReference, missing_secrets
 from steward.multigres.resolution.resolve import resolve
 from steward.multigres.resolution.resolved import ClusterIdentity, ResolvedCluster, Templates

@@ -6,11 +6,11 @@ import msgspec
 import yaml
 
 from steward.kube.objects.kinds import Manifest
-from steward.multigres.api.cell_template import CellTemplateSpec
 from steward.multigres.api.cluster import MultigresClusterSpec
-from steward.multigres.api.core_template import CoreTemplateSpec
 from steward.multigres.api.group import API_VERSION
-from steward.multigres.api.shard_template import ShardTemplateSpec
+from steward.multigres.api.templates.cell_template import CellTemplateSpec
+from steward.multigres.api.templates.core_template import CoreTemplateSpec
+from steward.multigres.api.templates.shard_template import ShardTemplateSpec
 from steward.multigres.objects.metadata import Owner
 from steward.multigres.objects.tree import cluster_tree
 from steward.multigres.resolution.resolve import resolve

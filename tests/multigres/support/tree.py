@@ -7,7 +7,7 @@ import msgspec
 from steward.multigres import names
 from steward.multigres.api.cluster import MultigresClusterSpec
 from steward.multigres.names import ShardPath
-from steward.multigres.objects import secrets
+from steward.multigres.objects import accounts, secrets
 from steward.multigres.objects.metadata import Manifest, Owner
 from steward.multigres.objects.tree import cluster_tree
 from steward.multigres.objects.versions import NEWEST
@@ -33,7 +33,7 @@ def tree_of(spec: MultigresClusterSpec, resolved: ResolvedCluster, version: int 
     return [
         *cluster_tree(owner, spec, resolved, version),
         secrets.password_secret(owner, "secret"),
-        secrets.connection_secret(owner, "secret"),
+        *accounts.account_secrets(owner, "secret", accounts.RoleAccounts()),
     ]
 
 

@@ -4,9 +4,9 @@ from typing import Any
 
 import msgspec
 
-from steward.multigres.api.cell_template import CellTemplateSpec
-from steward.multigres.api.core_template import CoreTemplateSpec
-from steward.multigres.api.shard_template import ShardTemplateSpec
+from steward.multigres.api.templates.cell_template import CellTemplateSpec
+from steward.multigres.api.templates.core_template import CoreTemplateSpec
+from steward.multigres.api.templates.shard_template import ShardTemplateSpec
 from steward.multigres.resolution.resolved import Templates
 
 

@@ -186,6 +186,25 @@ def test_the_initial_list_is_not_debounced(caches: FilledCaches) -> None:
     assert recorder.delays == [0.0]
 
 
+def test_a_deletion_is_queued_in_the_urgent_lane(caches: FilledCaches) -> None:
+    caches.add(PARTS, "part", 1, metadata=owned_by("thing"))
+    caches.finish_list(PARTS)
+    recorder = TriggerRecorder(PATIENT, caches)
+    recorder.enqueued.clear()
+    caches.store(PARTS).observe_delete(key("part"), "uid-part")
+    caches.add(PARTS, "other", 2, metadata=owned_by("thing"))
+    assert recorder.enqueued == [("thing", Lane.URGENT), ("thing", Lane.FAST)]
+
+
+def test_no_change_is_urgent_for_a_trigger_of_the_slow_lane(caches: FilledCaches) -> None:
+    caches.add(PARTS, "part", 1, metadata=owned_by("thing"))
+    caches.finish_list(PARTS)
+    recorder = TriggerRecorder(Owns(PARTS, lane=Lane.SLOW, debounce=Debounce(0.5)), caches)
+    recorder.enqueued.clear()
+    caches.store(PARTS).observe_delete(key("part"), "uid-part")
+    assert recorder.enqueued == [("thing", Lane.SLOW)]
+
+
 class RecordingReconciler:
     def __init__(self) -> None:
         self.reconciled: list[str] = []

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from steward.kube.objects.kinds import Key
-from steward.runtime.controller.workqueue import FAST_IN_A_ROW, WorkQueue
+from steward.runtime.controller.workqueue import FAST_IN_A_ROW, URGENT_IN_A_ROW, WorkQueue
 from steward.runtime.reconcile import Lane
 from steward.testkit.clock import FakeClock, let_others_run
 from tests.runtime.support.queues import A, B, C, Recorder, take_all
@@ -65,6 +65,42 @@ async def test_the_slow_lane_is_served_while_the_fast_one_is_never_empty(queue: 
         taken[key.namespace] += 1
         queue.done(key)
     assert taken["slow"] == 80 // (FAST_IN_A_ROW + 1)
+
+
+async def test_what_is_nearly_done_precedes_what_is_new(queue: WorkQueue) -> None:
+    queue.add(A)
+    queue.add(B)
+    queue.add(C, Lane.URGENT)
+    assert take_all(queue) == [C, A, B]
+
+
+async def test_a_queued_key_that_becomes_urgent_moves_ahead(queue: WorkQueue) -> None:
+    for key in (A, B, C):
+        queue.add(key)
+    queue.add(C, Lane.URGENT)
+    assert take_all(queue) == [C, A, B]
+
+
+async def test_no_lane_starves_while_urgent_keys_keep_coming(queue: WorkQueue) -> None:
+    taken: Counter[str] = Counter()
+    for number in range(1000):
+        for lane in Lane:
+            queue.add(Key(lane.name, str(number)), lane)
+    for _ in range(640):
+        key = queue.take()
+        assert key is not None
+        taken[key.namespace] += 1
+        queue.done(key)
+    assert taken["SLOW"] == 640 // (FAST_IN_A_ROW + 1)
+    assert taken["FAST"] == (640 - taken["SLOW"]) // (URGENT_IN_A_ROW + 1)
+
+
+async def test_an_urgent_key_does_not_use_a_place_of_the_slow_lane(bounded: WorkQueue) -> None:
+    for number in range(4):
+        bounded.add(Key("urgent", str(number)), Lane.URGENT)
+    assert None not in [bounded.take() for _ in range(4)]
+    bounded.add(A, Lane.SLOW)
+    assert bounded.take() == A
 
 
 @pytest.fixture

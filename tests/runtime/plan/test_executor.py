@@ -34,6 +34,7 @@ from steward.runtime.plan.executor import (
 from steward.runtime.plan.lanes import current_lane
 from steward.runtime.plan.remaining_object import is_terminating
 from steward.runtime.plan.steps import Apply, Create, Delete, Emit, Hold, Patch, Requeue, Status, Step
+from steward.runtime.plan.write_slots import WriteSlots
 from steward.runtime.reconcile import DONE, Lane, RequeueAfter
 from tests.runtime.support.fake_api_server import GONE, OBJECT, FakeServer, api_error, body, manifest, ref
 
@@ -63,7 +64,7 @@ async def test_adjacent_applies_are_concurrent_within_a_limit(server: FakeServer
 
 
 async def test_all_plans_of_a_process_share_one_limit(server: FakeServer) -> None:
-    dependencies = ExecutorDependencies(server, server, server, server, asyncio.Semaphore(3))  # type: ignore[arg-type]
+    dependencies = ExecutorDependencies(server, server, server, server, WriteSlots(3, 3))  # type: ignore[arg-type]
     executor = PlanExecutor(dependencies, "us")
     plans = [tuple(Apply(manifest(f"p{one}-{two}")) for two in range(5)) for one in range(5)]
     await asyncio.gather(*(executor.execute(plan, OBJECT) for plan in plans))

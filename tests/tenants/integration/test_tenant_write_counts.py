@@ -77,6 +77,35 @@ async def test_a_tenant_costs_one_write_per_object_two_statuses_and_none_after_a
         kubectl("delete", TENANT, "acme", "-n", namespace)
 
 
+async def test_drift_is_put_back_by_one_request_each_and_leaves_nothing_to_write_after_a_restart(
+    control_plane: ControlPlane, kubectl: Kubectl, namespace: str, tmp_path: Path
+) -> None:
+    audit = AuditLog(control_plane.audit_log, control_plane.kubeconfig)
+    fleet = Fleet(kubectl, namespace)
+    with running_operator(control_plane, namespace, tmp_path / "first.log"):
+        fleet.apply(rendered_tenant(namespace), "registry")
+        before = fleet.until_ready()
+        mark = await audit.mark()
+        kubectl("delete", "configmap", "c0", "-n", namespace)
+        fleet.apply(config_map("c1", v="2"), "them")
+        fleet.until(lambda: fleet.get("configmap", "c0"), "the deleted ConfigMap")
+        fleet.until(lambda: fleet.get("configmap", "c1")["data"] == {"v": "1"}, "the changed ConfigMap")
+    calls = (await audit.calls_since(mark)).writes_of(OPERATOR).matching(in_namespace(namespace))
+    repairs = [each for each in calls if each.call.resource != "events"]
+    assert sorted((each.call.resource, each.call.name) for each in repairs) == [
+        ("configmaps", "c0"),
+        ("configmaps", "c1"),
+    ]
+    assert fleet.status() == before
+    mark = await audit.mark()
+    log = tmp_path / "second.log"
+    with running_operator(control_plane, namespace, log, log_level="debug"):
+        await until_reconciled(log)
+    assert not (await audit.calls_since(mark)).writes_of(OPERATOR).matching(in_namespace(namespace))
+    with running_operator(control_plane, namespace, tmp_path / "third.log"):
+        kubectl("delete", TENANT, "acme", "-n", namespace)
+
+
 async def test_a_tenant_with_a_namespace_of_its_own_costs_one_write_per_object_and_no_read(
     control_plane: ControlPlane, kubectl: Kubectl, namespace: str, tmp_path: Path
 ) -> None:

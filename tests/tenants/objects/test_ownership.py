@@ -17,6 +17,7 @@ from steward.tenants.objects.ownership import (
     foreign_managers,
     may_touch,
     object_conflict_message,
+    release_patch,
 )
 
 OWNER = TenantOwner("acme", "saas", "uid-1")
@@ -39,6 +40,16 @@ def test_labels_owner_references_and_the_orphan_label_decide_who_may_change_an_o
     assert not may_touch(meta(theirs), OWNER)
     assert not may_touch(meta({**theirs, ORPHANED: "true"}), OWNER)
     assert not may_touch(meta(), OWNER)
+
+
+def test_a_taken_object_loses_lynq_nodes_as_owners_and_keeps_the_others() -> None:
+    lynq = OwnerReference("operator.lynq.sh/v1", "LynqNode", "acme", "u1", controller=True)
+    other = OwnerReference("v1", "ConfigMap", "root", "u2", block_owner_deletion=True)
+    meta = ObjectMeta(name="c", resource_version="7", owner_references=(lynq, other))
+    kept = {"apiVersion": "v1", "kind": "ConfigMap", "name": "root", "uid": "u2", "blockOwnerDeletion": True}
+    assert release_patch(meta) == {"metadata": {"resourceVersion": "7", "ownerReferences": [kept]}}
+    assert release_patch(ObjectMeta(name="c", owner_references=(other,))) is None
+    assert release_patch(ObjectMeta(name="c")) is None
 
 
 def test_a_conflict_names_the_owner_and_the_cure() -> None:

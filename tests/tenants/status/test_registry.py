@@ -41,6 +41,13 @@ def test_a_registry_without_problems_is_ready() -> None:
     }
 
 
+def test_a_request_for_a_sync_is_answered_by_its_value_and_a_new_time() -> None:
+    previous = registry_status(GOOD, {}, NOW)
+    answered = GOOD._replace(last_request="now please", last_sync=LATER)
+    status = registry_status(answered, previous, LATER)
+    assert (status["lastSyncRequest"], status["lastSyncTime"]) == ("now please", LATER)
+
+
 def test_while_the_database_is_unreachable_the_counts_of_the_last_read_stay() -> None:
     previous = registry_status(GOOD, {}, NOW)
     status = registry_status(GOOD._replace(source_problem="mysql: no answer"), previous, LATER)

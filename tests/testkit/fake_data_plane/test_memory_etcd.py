@@ -59,7 +59,7 @@ async def test_a_list_has_all_keys_below_a_prefix(client: EtcdClient) -> None:
 async def test_a_paused_server_does_not_answer_and_a_stopped_one_refuses_connections(
     server: MemoryEtcd,
 ) -> None:
-    server.pause()
+    await server.pause()
     async with over_http(server, seconds=0.1) as etcd:
         with pytest.raises(Unreachable, match="no answer within"):
             await etcd.get("/a")

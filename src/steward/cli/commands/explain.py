@@ -24,10 +24,10 @@ from steward.cli.preview.namespace_snapshot import NamespaceSnapshot, read_snaps
 from steward.kube.config.loader import ConfigSource
 from steward.kube.errors import KubeError
 from steward.kube.objects.kinds import Key, Ref
-from steward.multigres.api.cell_template import CellTemplateSpec
 from steward.multigres.api.cluster import MultigresClusterSpec
-from steward.multigres.api.core_template import CoreTemplateSpec
-from steward.multigres.api.shard_template import ShardTemplateSpec
+from steward.multigres.api.templates.cell_template import CellTemplateSpec
+from steward.multigres.api.templates.core_template import CoreTemplateSpec
+from steward.multigres.api.templates.shard_template import ShardTemplateSpec
 from steward.multigres.cache_rules import CELL_TEMPLATE, CLUSTER, CORE_TEMPLATE, SHARD_TEMPLATE
 from steward.multigres.resolution.provenance import ValueOrigin, value_origins
 from steward.multigres.resolution.resolve import resolve

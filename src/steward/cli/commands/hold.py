@@ -156,10 +156,10 @@ def hold_lines(found: list[HeldDeletion], output: str) -> list[str]:
         rows = [
             [*row, ", ".join(held.deletion.get("sample", ()))] for row, held in zip(rows, found, strict=True)
         ]
-    return [*format_table(heads, rows), *(_cure(held) for held in found if output == TEXT)]
+    return [*format_table(heads, rows), *(describe_cure(held) for held in found if output == TEXT)]
 
 
-def _cure(held: HeldDeletion) -> str:
+def describe_cure(held: HeldDeletion) -> str:
     """The command that approves the deletion, or why it cannot be approved."""
     name = _short_name(held)
     if not held.approve_with:

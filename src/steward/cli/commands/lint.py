@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Final
 
@@ -51,16 +52,20 @@ def command(files: tuple[Path, ...], output: str) -> None:
 
 
 def _lint_files(files: tuple[Path, ...]) -> tuple[list[Finding], int]:
+    with expected_errors(OSError, UnreadableFile):
+        return lint_texts({str(file): read_text(file) for file in files})
+
+
+def lint_texts(texts: Mapping[str, str]) -> tuple[list[Finding], int]:
+    """The findings about texts by the name of their file, and how many manifests were checked."""
     documents: list[Document] = []
     findings: list[Finding] = []
-    for file in files:
-        with expected_errors(OSError, UnreadableFile):
-            text = read_text(file)
+    for file, text in texts.items():
         try:
-            documents += parse_documents(str(file), text)
-            findings += yaml_findings(str(file), text)
+            documents += parse_documents(file, text)
+            findings += yaml_findings(file, text)
         except yaml.YAMLError as error:
-            findings.append(invalid_yaml(str(file), text.splitlines(), error))
+            findings.append(invalid_yaml(file, text.splitlines(), error))
     return sort_findings([*findings, *lint(documents)]), sum(map(is_checked, documents))
 
 

@@ -54,7 +54,14 @@ class RenderInputError(ValueError):
     """The files hold nothing to render, or invalid input."""
 
 
-class _RenderJob(NamedTuple):
+class RowTable(NamedTuple):
+    """Rows by column, and the file that has them."""
+
+    rows: list[dict[str, Any]]
+    file: str
+
+
+class RenderJob(NamedTuple):
     template: Document
     registry: Document | None
     rows: Rows
@@ -79,11 +86,11 @@ def command(files: tuple[Path, ...], rows: Path | None, name: str | None, output
     """
     with expected_errors(RenderInputError, RenderError, UnreadableFile, OSError):
         documents = [document for file in files for document in read_documents(file)]
-        chosen = _choose_document(documents, "MultigresCluster" if rows is None else "TenantTemplate", name)
-        _refuse_errors(chosen, documents)
+        chosen = choose_document(documents, "MultigresCluster" if rows is None else "TenantTemplate", name)
+        refuse_errors(chosen, documents)
         if rows is None:
             return _print_manifests(_render_cluster(chosen, documents), output)
-        job = _prepare_job(chosen, documents, rows)
+        job = prepare_job(chosen, documents, RowTable(_read_table(rows), str(rows)))
         _print_manifests(list(render_rows(job)), output)
     for rejected in job.rows.rejected:
         click.echo(f"row {rejected.shown or '(no uid)'}: {rejected.reason}", err=True)
@@ -96,7 +103,7 @@ def _print_manifests(manifests: list[dict[str, Any]], output: str) -> None:
     click.echo(json.dumps(manifests, indent=2) + "\n" if output == "json" else dump_yaml(manifests), nl=False)
 
 
-def _choose_document(documents: list[Document], kind: str, name: str | None) -> Document:
+def choose_document(documents: list[Document], kind: str, name: str | None) -> Document:
     found = [each for each in documents if each.kind == kind and name in (None, each.name)]
     if len(found) != 1:
         names = summarize_names([each.name for each in documents if each.kind == kind])
@@ -106,7 +113,7 @@ def _choose_document(documents: list[Document], kind: str, name: str | None) -> 
     return found[0]
 
 
-def _refuse_errors(chosen: Document, documents: list[Document]) -> None:
+def refuse_errors(chosen: Document, documents: list[Document]) -> None:
     """Refuses what `steward lint` refuses, in the document and in those that it refers to."""
     from steward.cli.commands.lint import format_finding
     from steward.cli.lint.checks import lint
@@ -131,21 +138,20 @@ def _render_cluster(cluster: Document, documents: list[Document]) -> list[dict[s
     return list(offline_tree(identity, spec, resolved))
 
 
-def _prepare_job(template: Document, documents: list[Document], rows: Path) -> _RenderJob:
+def prepare_job(template: Document, documents: list[Document], table: RowTable) -> RenderJob:
     registry_id = _parse_spec(template, TenantTemplateSpec).registry_id
     registry = next(
         (each for each in documents if (each.kind, each.name) == ("TenantRegistry", registry_id)), None
     )
-    table = _read_table(rows)
     columns = (
-        _default_columns(table)
+        _default_columns(table.rows)
         if registry is None
         else registry_columns(_parse_spec(registry, TenantRegistrySpec))
     )
-    return _RenderJob(template, registry, _parse_rows(table, columns, rows))
+    return RenderJob(template, registry, _parse_rows(table, columns))
 
 
-def render_rows(job: _RenderJob) -> Iterator[dict[str, Any]]:
+def render_rows(job: RenderJob) -> Iterator[dict[str, Any]]:
     """The manifests of every active row, in the order of the uids and in the order in which they can be applied."""
     spec = _parse_spec(job.template, TenantTemplateSpec)
     profile = (
@@ -182,8 +188,11 @@ def _parse_spec(document: Document, spec: type[_Spec]) -> _Spec:
 
 def _read_table(file: Path) -> list[dict[str, Any]]:
     if file.suffix.lower() == ".csv":
-        return _read_csv(file)
-    table = read_yaml(file)
+        return parse_csv(read_text(file), str(file))
+    return require_rows(read_yaml(file), str(file))
+
+
+def require_rows(table: object, file: str) -> list[dict[str, Any]]:
     if not isinstance(table, list) or not all(isinstance(row, dict) for row in table):
         raise RenderInputError(
             f"{file} must hold a list of rows, each a map of columns; a CSV file must end in .csv"
@@ -191,8 +200,8 @@ def _read_table(file: Path) -> list[dict[str, Any]]:
     return table
 
 
-def _read_csv(file: Path) -> list[dict[str, Any]]:
-    reader = csv.DictReader(io.StringIO(read_text(file)))
+def parse_csv(text: str, file: str) -> list[dict[str, Any]]:
+    reader = csv.DictReader(io.StringIO(text))
     try:
         return list(reader)
     except csv.Error as error:
@@ -204,14 +213,14 @@ def _default_columns(table: list[dict[str, Any]]) -> Columns:
     return Columns(*_BUILT_IN, extra=tuple((name, name) for name in others))
 
 
-def _parse_rows(table: list[dict[str, Any]], columns: Columns, file: Path) -> Rows:
-    present = {name for row in table for name in row}
-    if missing := [name for name in columns.names if table and name not in present]:
-        raise RenderInputError(_missing_columns(missing, present, file))
-    return sort_rows(columns, ([row.get(name) for name in columns.names] for row in table))
+def _parse_rows(table: RowTable, columns: Columns) -> Rows:
+    present = {name for row in table.rows for name in row}
+    if missing := [name for name in columns.names if table.rows and name not in present]:
+        raise RenderInputError(_missing_columns(missing, present, table.file))
+    return sort_rows(columns, ([row.get(name) for name in columns.names] for row in table.rows))
 
 
-def _missing_columns(missing: list[str], present: set[str], file: Path) -> str:
+def _missing_columns(missing: list[str], present: set[str], file: str) -> str:
     similar = get_close_matches(missing[0], sorted(map(str, present)), 1)
     hint = f"; did you mean {similar[0]} for {missing[0]}?" if similar else ""
     return f"{file} has no column {', '.join(missing)}; it has: {summarize_names(sorted(map(str, present)))}{hint}"

@@ -86,7 +86,7 @@ def show(cluster: str, output: str, **options: Any) -> None:
     if is_machine_readable(output):
         print_value(template_state_dict(state), output)
         return
-    click.echo(_with_own_cure(state) if state.message else NOTHING_PENDING)
+    click.echo(message_with_cure(state) if state.message else NOTHING_PENDING)
     for change in state.changes:
         _print_diff(change)
 
@@ -195,7 +195,7 @@ def _without_cure(message: str) -> str:
     return _ANNOTATE.split(message)[0].rstrip(" .,;") + "."
 
 
-def _with_own_cure(state: TemplateState) -> str:
+def message_with_cure(state: TemplateState) -> str:
     """The message of the operator, with the command of this program instead of kubectl's."""
     apply_it = command_line("updates", "apply", state.ref.key.name, namespace=state.ref.key.namespace)
     return _KUBECTL.sub(f"run `{apply_it}`", state.message)

@@ -17,11 +17,11 @@ from steward.cli.convert import clusters, tenants
 from steward.cli.convert.notes import LOST, Converted, Note, Notes, Part, parts_of
 from steward.cli.convert.unknown_fields import remove_unknown_fields
 from steward.kube.crd.schema import schema_of
-from steward.multigres.api.cell_template import CellTemplateSpec
 from steward.multigres.api.cluster import MultigresClusterSpec
-from steward.multigres.api.core_template import CoreTemplateSpec
 from steward.multigres.api.group import API_VERSION as MULTIGRES
-from steward.multigres.api.shard_template import ShardTemplateSpec
+from steward.multigres.api.templates.cell_template import CellTemplateSpec
+from steward.multigres.api.templates.core_template import CoreTemplateSpec
+from steward.multigres.api.templates.shard_template import ShardTemplateSpec
 from steward.tenants.api.group import API_VERSION as TENANTS
 from steward.tenants.api.registry import TenantRegistrySpec
 from steward.tenants.api.template import TenantTemplateSpec

@@ -28,10 +28,20 @@ def not_installed(operators: Iterable[str], namespace: str) -> CheckResult:
     )
 
 
-def check_pods(operator: OperatorLocation, deployment: Manifest, pods: list[Manifest]) -> CheckResult:
+def lease_names(operator: str, deployment: Manifest | None) -> list[str]:
+    """One for each partition, as the first argument of the main Deployment says how many there are."""
+    containers = [] if deployment is None else deployment["spec"]["template"]["spec"]["containers"]
+    arguments = [str(each) for container in containers for each in container.get("args") or ()]
+    total = next((each.rpartition("/")[2] for each in arguments if each.startswith("--shard=")), "1")
+    if not total.isdecimal() or int(total) <= 1:
+        return [operator]
+    return [f"{operator}-{number}-of-{total}" for number in range(int(total))]
+
+
+def check_pods(operator: OperatorLocation, deployments: list[Manifest], pods: list[Manifest]) -> CheckResult:
     """Reports the first problem that explains why pods are not ready."""
     subject = f"{operator.name} pods"
-    desired = deployment["spec"].get("replicas", 1)
+    desired = sum(int(each["spec"].get("replicas", 1)) for each in deployments)
     ready = sum(map(_is_ready, pods))
     state = f"{ready} of {desired} ready"
     if desired == 0:

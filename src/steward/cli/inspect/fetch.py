@@ -15,9 +15,9 @@ from steward.kube.objects import kinds
 from steward.kube.objects.kinds import Kind, Manifest
 from steward.kube.objects.options import ListQuery
 
-_LABEL_SELECTORS = ("app.kubernetes.io/managed-by=multigres-operator", TENANT_LABEL)
+LABEL_SELECTORS = ("app.kubernetes.io/managed-by=multigres-operator", TENANT_LABEL)
 """Selectors of managed objects, one for each operator; no object matches both."""
-_SHARED_API_VERSIONS = ("apps/v1", "v1", "networking.k8s.io/v1")
+SHARED_API_VERSIONS = ("apps/v1", "v1", "networking.k8s.io/v1")
 """API versions in which most objects are not managed by Steward."""
 _OPTIONAL_KINDS = (kinds.SERVICE, kinds.INGRESS)
 """Kinds that are shown to users who may list them: no health depends on them."""
@@ -71,7 +71,7 @@ async def _list_in(client: Client, kind: Kind, selector: str, namespaces: frozen
 
 async def read_kind(client: Client, kind: Kind, namespace: str) -> list[Manifest]:
     """Reads the objects of a kind; of built-in kinds, only managed objects."""
-    selectors = _LABEL_SELECTORS if kind.api_version in _SHARED_API_VERSIONS else ("",)
+    selectors = LABEL_SELECTORS if kind.api_version in SHARED_API_VERSIONS else ("",)
     read = _list_if_allowed if kind in _OPTIONAL_KINDS else _list
     return await read(client, kind, namespace, selectors)
 

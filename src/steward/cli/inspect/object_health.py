@@ -17,6 +17,7 @@ MULTIGRES = "multigres.com/v1alpha1"
 TENANTS = "operator.kubernetes-tenants.org/v1"
 NOT_RECONCILED = "no operator has reconciled it yet"
 BEING_DELETED = "is being deleted"
+PAUSED, HIBERNATED = "paused", "hibernated"
 _UPDATES = ("TemplateUpdateAvailable", "OperatorUpdateAvailable")
 _IN_PROGRESS = "OperatorUpdateInProgress"
 
@@ -140,6 +141,16 @@ def has_pending_update(manifest: Manifest) -> bool:
     """Whether a change of the cluster waits for a user or a window."""
     found = (condition(manifest, type_) or {} for type_ in _UPDATES)
     return any(each.get("status") == "True" and each.get("reason") != _IN_PROGRESS for each in found)
+
+
+def suspension(manifest: Manifest) -> str:
+    """`paused` or `hibernated`, if a user has asked for it; "" otherwise. Neither is a problem, and both explain why
+    nothing happens."""
+    if is_true(manifest, "Paused"):
+        return PAUSED
+    status = manifest.get("status")
+    phase = status.get("phase") if isinstance(status, dict) else None
+    return HIBERNATED if phase == "Hibernated" else ""
 
 
 def is_true(manifest: Manifest, type_: str) -> bool:

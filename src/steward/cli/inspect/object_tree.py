@@ -16,8 +16,10 @@ from steward.cli.inspect.object_health import (
     Health,
     has_pending_update,
     health_since,
+    is_true,
     object_health,
     summarize_object,
+    suspension,
 )
 from steward.kube.objects import kinds
 from steward.kube.objects.kinds import Kind, Manifest, Ref, ref_of
@@ -62,6 +64,9 @@ class TreeObject(NamedTuple):
     """The TenantTemplate of a Tenant and of all objects below it."""
     is_terminating: bool = False
     has_pending_update: bool = False
+    suspension: str = ""
+    """`paused` or `hibernated`."""
+    has_held_deletion: bool = False
     summary: str = ""
 
 
@@ -91,7 +96,11 @@ class TreeNode(NamedTuple):
 
 def build_trees(objects: Iterable[Manifest]) -> tuple[TreeNode, ...]:
     """Builds the trees; objects without a root among the objects are left out."""
-    found = {obj.uid: obj for obj in map(_tree_object, objects)}
+    return link_trees(map(tree_object, objects))
+
+
+def link_trees(objects: Iterable[TreeObject]) -> tuple[TreeNode, ...]:
+    found = {obj.uid: obj for obj in objects}
     parents = {_parent_name(obj): obj.uid for obj in found.values()}
     owned = [obj._replace(owner=parents.get(obj.owner, obj.owner)) for obj in found.values()]
     children: dict[str, list[TreeObject]] = {}
@@ -117,7 +126,7 @@ def _sort_key(node: TreeNode) -> tuple[int, int, str]:
     return node.worst_health, KINDS.index(ref.kind), str(ref.key)
 
 
-def _tree_object(manifest: Manifest) -> TreeObject:
+def tree_object(manifest: Manifest) -> TreeObject:
     meta = manifest["metadata"]
     health, message = object_health(manifest)
     spec = manifest.get("spec") or {}
@@ -132,6 +141,8 @@ def _tree_object(manifest: Manifest) -> TreeObject:
         template=f"{meta['namespace']}/{spec.get('templateRef')}" if manifest["kind"] == "Tenant" else "",
         is_terminating="deletionTimestamp" in meta,
         has_pending_update=has_pending_update(manifest),
+        suspension=suspension(manifest),
+        has_held_deletion=is_true(manifest, "DeletionHeld") and not is_true(manifest, "Degraded"),
         summary=summarize_object(manifest),
     )
 

@@ -74,9 +74,10 @@ def _node_text(node: TreeNode, now: float, home: str, *, is_root: bool = False) 
     # A parent repeats the message of the cause below it: it is shown there, once.
     message = f": {obj.message}" if obj.message and find_cause(node) is node else ""
     update = f"; {UPDATE_WAITS}" if obj.has_pending_update else ""
+    suspended = f"; {obj.suspension}" if obj.suspension else ""
     since = format_age(obj.since, now)
     age = f" ({since})" if since else ""
-    return f"{MARKS[node.worst_health]} {obj.ref.kind.kind} {name}{primary}{message}{age}{update}"
+    return f"{MARKS[node.worst_health]} {obj.ref.kind.kind} {name}{primary}{message}{age}{suspended}{update}"
 
 
 def describe_primaries(pods: list[str]) -> str:

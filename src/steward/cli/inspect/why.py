@@ -95,7 +95,10 @@ def _deletion_text(node: TreeNode, now: float) -> str:
 
 
 def find_cause(node: TreeNode) -> TreeNode:
-    """The deepest failed descendant; if none has failed, the deepest one that is waiting."""
+    """The deepest failed descendant; if none has failed, the deepest one that is waiting. A deletion that is held waits
+    for a user, whatever else is wrong below it."""
+    if node.object.has_held_deletion:
+        return node
     failed = [child for child in node.children if child.worst_health is Health.FAILED]
     if failed:
         return find_cause(failed[0])

@@ -13,12 +13,12 @@ from steward.cli.lint.builtin_kinds import Schema
 from steward.cli.lint.foreign_manifests import foreign_field
 from steward.cli.lint.schema_problems import SchemaProblem, schema_problems
 from steward.kube.crd.schema import schema_of
-from steward.multigres.api.cell_template import CellTemplateSpec
 from steward.multigres.api.cluster import MultigresClusterSpec
-from steward.multigres.api.core_template import CoreTemplateSpec
 from steward.multigres.api.kinds import CUSTOM_KINDS as MULTIGRES_KINDS
 from steward.multigres.api.multigres_backup import MultigresBackupSpec
-from steward.multigres.api.shard_template import ShardTemplateSpec
+from steward.multigres.api.templates.cell_template import CellTemplateSpec
+from steward.multigres.api.templates.core_template import CoreTemplateSpec
+from steward.multigres.api.templates.shard_template import ShardTemplateSpec
 from steward.tenants.api.kinds import CUSTOM_KINDS as TENANT_KINDS
 from steward.tenants.api.registry import TenantRegistrySpec
 from steward.tenants.api.template import TenantTemplateSpec

@@ -16,6 +16,7 @@ from msgspec import Struct
 from steward.kube.cache.index import NAMESPACE, OWNER, Index, IndexFunction, by_label, by_namespace, by_owner
 from steward.kube.cache.rules import CacheRule
 from steward.kube.cache.view_decoder import Body, ViewDecoder
+from steward.kube.managed_fields.field_losses import FieldLosses, Losses
 from steward.kube.managed_fields.ownership import NOT_OWNED, OwnedFields, Ownership
 from steward.kube.objects.kinds import Key, Kind
 from steward.kube.objects.meta import HasMetadata, ObjectMeta, is_after, is_newer, key_of
@@ -62,6 +63,7 @@ class Store(Generic[T]):
         """Counts resets: a list that began before a reset is void."""
         self._problems: dict[int, str] = {}
         self._decoder = ViewDecoder(rule)
+        self._losses: FieldLosses[Key] = FieldLosses(rule.owned_by)
         self._entries: dict[Key, StoreEntry[T]] = {}
         self._indexes: dict[str, Index[T]] = {NAMESPACE: Index(by_namespace), OWNER: Index(by_owner)}
         self._subscribers: list[Subscriber[T]] = []
@@ -99,6 +101,10 @@ class Store(Generic[T]):
         """The fields of the object that we own, where the rule has `owned_by`."""
         entry = self._entries.get(key)
         return None if entry is None else entry.ownership.for_subresource(subresource)
+
+    def lost_fields(self, key: Key) -> Losses:
+        """The fields that this process saw others take from us, and who."""
+        return self._losses.get(key)
 
     def ownership_at(self, key: Key, version: str) -> Ownership | None:
         """The fields that we own in exactly this version; None when the store holds another version or none."""
@@ -244,6 +250,7 @@ class Store(Generic[T]):
             self._entries[key] = StoreEntry(obj, after, scopes)
         else:
             entry.obj, entry.ownership, entry.scopes = obj, after, entry.scopes | scopes
+        self._losses.observe(key, before.main, after.main, body)
         for listener in self._body_listeners:
             self._call_body_listener(listener, obj, body)
         self._notify(key, old, obj, before != after)
@@ -255,6 +262,7 @@ class Store(Generic[T]):
 
     def _remove(self, key: Key, entry: StoreEntry[T]) -> None:
         del self._entries[key]
+        self._losses.forget(key)
         self._notify(key, entry.obj, None, entry.ownership != NOT_OWNED)
 
     def _notify(self, key: Key, old: T | None, new: T | None, owned_changed: bool) -> None:

@@ -33,6 +33,7 @@ from steward.kube.objects.options import (
     ApplyOptions,
     DeleteOptions,
     ListQuery,
+    LogQuery,
     WatchQuery,
     WriteOptions,
     write_params,
@@ -171,6 +172,24 @@ class Client:
                 self._raise_if_unserved(error, kind)
                 raise
             yield lines
+
+    async def read_log(self, pod: Key, query: LogQuery) -> bytes:
+        request = Request(
+            method="GET", path=await self._path(Ref(kinds.POD, pod), "log"), query=query.params()
+        )
+        return (await self._transport.request(self._for_text().apply_to(request))).body
+
+    @asynccontextmanager
+    async def follow_log(self, pod: Key, query: LogQuery) -> AsyncIterator[AsyncIterator[bytes]]:
+        """The lines as the container writes them. The timeout counts until the first one."""
+        request = Request(
+            method="GET", path=await self._path(Ref(kinds.POD, pod), "log"), query=query.params()
+        )
+        async with self._transport.stream(self._for_text().apply_to(request)) as lines:
+            yield lines
+
+    def _for_text(self) -> CallOptions:
+        return changed(self._options, headers=(*self._options.headers, ("Accept", "*/*")))
 
     async def create(self, manifest: Manifest, **options: Unpack[WriteOptions]) -> bytes:
         ref = ref_of(manifest)

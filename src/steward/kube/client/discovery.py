@@ -7,7 +7,7 @@ kinds. An unknown kind triggers a new request, at most every `REFRESH_SECONDS`.
 
 import asyncio
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Final
 from urllib.parse import quote
 
@@ -40,6 +40,7 @@ class Resource(Struct, frozen=True, kw_only=True):
     namespaced: bool
     verbs: frozenset[str]
     subresources: frozenset[str] = frozenset()
+    short_names: frozenset[str] = frozenset()
 
     @property
     def qualified(self) -> str:
@@ -76,6 +77,7 @@ class _AggregatedResource(Struct, rename="camel"):
     scope: str = "Namespaced"
     verbs: list[str] = []
     subresources: list[_Subresource] = []
+    short_names: list[str] = []
 
 
 class _Version(Struct):
@@ -125,12 +127,17 @@ class Discovery:
 
     async def kinds_named(self, kind: str) -> tuple[Kind, ...]:
         """The kinds with this name, one for each API group that has it."""
+        await self.served_kinds()
+        by_group = {known.group: known for known in reversed(self._resources) if known.kind == kind}
+        return tuple(by_group.values())
+
+    async def served_kinds(self) -> Mapping[Kind, Resource]:
+        """Every kind of every version, as far as the server has aggregated discovery."""
         async with self._lock:
             for root in ("/api", "/apis"):
                 if self._is_aggregated and self._may_refresh(root):
                     await self._read_aggregate(root)
-        by_group = {known.group: known for known in reversed(self._resources) if known.kind == kind}
-        return tuple(by_group.values())
+        return self._resources
 
     def invalidate(self, kind: Kind) -> None:
         """The server serves nothing at this kind's path: discover it again before the next use."""
@@ -225,6 +232,7 @@ def _resource(api_version: str, aggregated: _AggregatedResource) -> Resource:
         namespaced=aggregated.scope == "Namespaced",
         verbs=frozenset(aggregated.verbs),
         subresources=frozenset(sub.subresource for sub in aggregated.subresources),
+        short_names=frozenset(aggregated.short_names),
     )
 
 

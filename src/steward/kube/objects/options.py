@@ -67,6 +67,29 @@ class WatchQuery(Struct, frozen=True, kw_only=True):
         return _sent(params)
 
 
+class LogQuery(Struct, frozen=True, kw_only=True):
+    """The log of one container; every line begins with its time."""
+
+    container: str
+    follow: bool = False
+    previous: bool = False
+    """Of the container before its last restart."""
+    tail_lines: int | None = None
+    """None means all lines."""
+    since_seconds: int | None = None
+
+    def params(self) -> dict[str, str]:
+        params = {
+            "container": self.container,
+            "timestamps": "true",
+            "follow": "true" if self.follow else "",
+            "previous": "true" if self.previous else "",
+            "tailLines": "" if self.tail_lines is None else str(self.tail_lines),
+            "sinceSeconds": "" if self.since_seconds is None else str(self.since_seconds),
+        }
+        return _sent(params)
+
+
 class WriteOptions(TypedDict, total=False):
     """Keywords of create, replace and patch."""
 

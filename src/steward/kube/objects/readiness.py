@@ -24,6 +24,7 @@ from steward.kube.objects.conditions import (
     is_true,
 )
 from steward.kube.objects.kinds import Kind, Manifest
+from steward.kube.objects.meta import HasMetadata
 from steward.kube.objects.readiness_views import (
     CustomReadinessView,
     CustomStatus,
@@ -55,6 +56,14 @@ def readiness(kind: Kind, obj: ReadinessView | CustomReadinessView) -> Readiness
     if isinstance(obj, ReadinessView):
         return _RULES.get(kind, _always)(obj)
     return _custom(obj)
+
+
+def view_readiness(kind: Kind, live: HasMetadata) -> Readiness:
+    """The readiness of an object of which a view without status is ready as long as it exists."""
+    if isinstance(live, ReadinessView | CustomReadinessView):
+        return readiness(kind, live)
+    is_terminating = live.metadata.deletion_timestamp is not None
+    return NotReady("is being deleted") if is_terminating else READY_NOW
 
 
 def readiness_of(manifest: Manifest) -> Readiness:

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from steward.local.containers.network import PodNetwork
 from steward.local.containers.nodes import Node
+from steward.local.images.archives import ImageArchive
 
 
 @dataclass(frozen=True)
@@ -30,3 +31,4 @@ class ContainerAssembly:
     network: PodNetwork
     nodes: tuple[Node, ...]
     programs: NodePrograms
+    user_images: tuple[ImageArchive, ...] = ()

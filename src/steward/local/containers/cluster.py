@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from datetime import UTC, datetime
+from pathlib import Path
 
 from steward.local import state
 from steward.local.assembly import Assembly
@@ -16,6 +17,7 @@ from steward.local.containers.network import parse_pod_network
 from steward.local.containers.nodes import plan_nodes
 from steward.local.containers.programs import find_programs
 from steward.local.errors import ModeChanged
+from steward.local.images.archives import ImageArchive, read_directory
 from steward.local.paths import cache_directory
 from steward.local.progress import Progress
 from steward.local.settings import ControlPlaneSettings, Layout
@@ -32,10 +34,18 @@ async def plan_cluster(
         return None
     network = parse_pod_network(settings.containers.pod_subnet)
     preparation.require_suitable()
+    user_images = await _read_user_images(settings.containers.images, progress)
     programs = await find_programs(cache_directory(), progress)
     if not preparation.is_made(layout):
         preparation.require_available(layout, network, Iptables(programs.iptables))
-    return ContainerAssembly(network, plan_nodes(settings.zones, network), programs)
+    return ContainerAssembly(network, plan_nodes(settings.zones, network), programs, user_images)
+
+
+async def _read_user_images(directory: Path | None, progress: Progress) -> tuple[ImageArchive, ...]:
+    if directory is None:
+        return ()
+    progress.report(f"reading the image archives in {directory}")
+    return tuple(await asyncio.to_thread(read_directory, directory))
 
 
 def _require_same_mode(settings: ControlPlaneSettings, layout: Layout) -> None:
@@ -50,12 +60,11 @@ def _require_same_mode(settings: ControlPlaneSettings, layout: Layout) -> None:
 
 
 async def load_node_images(assembly: Assembly, progress: Progress) -> None:
-    if assembly.containers is not None and assembly.settings.containers is not None:
+    if assembly.containers is not None:
         # Imported here: it needs the operators' code, and a control plane without containers must start without it.
         from steward.local.containers.node_images import load_images
 
-        user_directory = assembly.settings.containers.images
-        await load_images(assembly.containers, cache_directory(), user_directory, progress)
+        await load_images(assembly.containers, cache_directory(), progress)
 
 
 class NodeStart:

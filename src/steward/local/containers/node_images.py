@@ -12,10 +12,8 @@ from steward.local.images.importing import image_names, import_archives
 from steward.local.progress import Progress
 
 
-async def load_images(
-    containers: ContainerAssembly, cache: Path, user_directory: Path | None, progress: Progress
-) -> None:
-    archives = await ensure_images(cache, user_directory, progress)
+async def load_images(containers: ContainerAssembly, cache: Path, progress: Progress) -> None:
+    archives = await ensure_images(cache, containers.user_images, progress)
     for node in containers.nodes:
         await import_archives(containers.programs.ctr, node.socket, archives, progress)
 

@@ -7,11 +7,11 @@ from __future__ import annotations
 
 import asyncio
 import tempfile
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from steward.local.images import recipes
-from steward.local.images.archives import ImageArchive, read_directory
+from steward.local.images.archives import ImageArchive
 from steward.local.images.names import full_name
 from steward.local.images.recipes import Recipe, Workspace
 from steward.local.images.writing import write_archive
@@ -25,15 +25,13 @@ _KEPT = 4
 _DISK_BYTES = 600 * MIB
 
 
-async def ensure_images(cache: Path, user_directory: Path | None, progress: Progress) -> list[ImageArchive]:
+async def ensure_images(
+    cache: Path, of_user: Sequence[ImageArchive], progress: Progress
+) -> list[ImageArchive]:
     """The archives of all images of a start; an image of the user replaces one of Steward's with the same name."""
-    of_user: list[ImageArchive] = []
-    if user_directory is not None:
-        progress.report(f"reading the image archives in {user_directory}")
-        of_user = await asyncio.to_thread(read_directory, user_directory)
     provided = {name for archive in of_user for name in archive.names}
     made = [recipe for recipe in all_recipes() if full_name(recipe.name) not in provided]
-    return await make_images(made, cache, progress) + of_user
+    return [*await make_images(made, cache, progress), *of_user]
 
 
 def all_recipes() -> list[Recipe]:

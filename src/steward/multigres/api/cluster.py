@@ -2,29 +2,42 @@
 
 from typing import Annotated, ClassVar
 
-from msgspec import Meta, field
+from msgspec import Meta
 
 from steward.kube.crd.schema import Cel, Column, CustomKind
 from steward.multigres.api.backup import Backup
-from steward.multigres.api.compute import MultiGateway, MultiOrch, Pools, PvcDeletionPolicy, Stateless
+from steward.multigres.api.compute import (
+    ExternalGateway,
+    MultiGateway,
+    MultiOrch,
+    Pools,
+    PvcDeletionPolicy,
+    Stateless,
+)
 from steward.multigres.api.group import GROUP, VERSION
 from steward.multigres.api.images import Images
 from steward.multigres.api.observability import LogLevels, Observability
+from steward.multigres.api.postgres import (
+    ApplicationRole,
+    InitdbArgs,
+    OwnRoleName,
+    PasswordSecret,
+    PostgresConfig,
+    PostgresOptions,
+    RemovedRoles,
+    RoleEntries,
+)
 from steward.multigres.api.restore import Restore
 from steward.multigres.api.scalars import (
     ATOMIC,
     BY_NAME,
-    SET,
     UNSET,
     ApiStruct,
     CellName,
     ClusterName,
     DatabaseName,
     DurabilityPolicy,
-    IpAddress,
-    KeyName,
     LocationName,
-    ObjectName,
     Phase,
     ShardName,
     TableGroupName,
@@ -100,18 +113,6 @@ class CellEntry(ApiStruct):
     )
 
 
-class PostgresConfig(ApiStruct):
-    """Postgres settings in a ConfigMap of the same namespace."""
-
-    name: ObjectName
-    """The ConfigMap."""
-    key: KeyName
-    """The key whose value has the format of postgresql.conf."""
-
-
-InitdbArgs = Annotated[str, Meta(max_length=512)]
-
-
 class ShardOverrides(ApiStruct):
     """Merged over the shard's template: pools by name, then field by field."""
 
@@ -120,7 +121,9 @@ class ShardOverrides(ApiStruct):
     pools: Pools | Unset = UNSET
     """Pools by name. A name that the template lacks adds a pool."""
     postgres_config_ref: PostgresConfig | Unset = UNSET
-    """Postgres settings. A change restarts the servers one at a time."""
+    """Postgres settings in a ConfigMap. A change that needs a restart restarts the servers one at a time."""
+    postgres: PostgresOptions | Unset = UNSET
+    """Options of the Postgres servers."""
     initdb_args: InitdbArgs | Unset = UNSET
     """Additional arguments for initdb; only used when the shard is created."""
 
@@ -135,7 +138,9 @@ class InlineShard(ApiStruct):
     pvc_deletion_policy: PvcDeletionPolicy | Unset = UNSET
     """Whether the shard's volumes are kept or deleted. Inherits from the table group."""
     postgres_config_ref: PostgresConfig | Unset = UNSET
-    """Postgres settings. A change restarts the servers one at a time."""
+    """Postgres settings in a ConfigMap. A change that needs a restart restarts the servers one at a time."""
+    postgres: PostgresOptions | Unset = UNSET
+    """Options of the Postgres servers."""
     initdb_args: InitdbArgs | Unset = UNSET
     """Additional arguments for initdb; only used when the shard is created."""
 
@@ -198,6 +203,12 @@ class DatabaseEntry(ApiStruct):
     """Where this database's backups go. Inherits from the cluster."""
     durability_policy: DurabilityPolicy | Unset = UNSET
     """How many servers must hold a commit. Inherits from the cluster."""
+    owner_role: OwnRoleName | Unset = UNSET
+    """The role that owns the database, with applicationRole Owner. The database's name, or `app`, when left out."""
+    roles: RoleEntries | Unset = UNSET
+    """Roles that the operator creates in Postgres and keeps as declared. Roles that others create are left alone."""
+    removed_roles: RemovedRoles | Unset = UNSET
+    """What happens with a role that is no longer declared: Keep, when left out, leaves it; Drop deletes it."""
     rules: ClassVar = (
         Cel(
             "!has(self.tablegroups) || self.tablegroups.filter(g, has(g.default) && g.default).size() <= 1",
@@ -205,35 +216,6 @@ class DatabaseEntry(ApiStruct):
             ".tablegroups",
         ),
     )
-
-
-class ExternalGateway(ApiStruct):
-    """Access to the gateways from outside the Kubernetes cluster."""
-
-    enabled: bool
-    """Whether the Service is exposed."""
-    external_ips: Annotated[list[IpAddress], Meta(max_length=10, extra_json_schema=SET)] | Unset = field(
-        default=UNSET, name="externalIPs"
-    )
-    """Addresses at which nodes accept traffic. The Service gets type LoadBalancer when left out."""
-    annotations: Annotated[dict[str, str], Meta(max_length=20)] | Unset = UNSET
-    """Annotations of the Service, for the cloud's load balancer."""
-    rules: ClassVar = (
-        Cel(
-            "!has(self.annotations) || self.annotations.all(k, !k.startsWith('multigres.com/'))",
-            "annotations below multigres.com/ are Steward's own",
-            ".annotations",
-        ),
-    )
-
-
-class PasswordSecret(ApiStruct):
-    """The Secret with the password of the Postgres superuser."""
-
-    name: ObjectName
-    """The Secret, in the same namespace."""
-    key: KeyName | Unset = UNSET
-    """The key in it; `password` when left out."""
 
 
 class MultigresClusterSpec(ApiStruct):
@@ -271,6 +253,9 @@ class MultigresClusterSpec(ApiStruct):
     """Access to the gateways from outside."""
     postgres_password_secret_ref: PasswordSecret | Unset = UNSET
     """Your own password Secret. The operator creates one when left out."""
+    application_role: ApplicationRole | Unset = UNSET
+    """The account in the Secret `{cluster}-app`: Owner, the owner of the default database, or Superuser when left out.
+    With Owner the superuser's account is in `{cluster}-superuser`."""
     update_policy: UpdatePolicy | Unset = UNSET
     """When changes of templates, and of pods by a new version of the operator, are applied to this cluster."""
     paused: bool | Unset = UNSET
@@ -360,7 +345,9 @@ class MultigresClusterStatus(ApiStruct):
     external_endpoint: str | Unset = UNSET
     """Host and port at which the gateways are reached from outside, with externalGateway."""
     connection_secret: str | Unset = UNSET
-    """The Secret that an application mounts: host, port, user, password, dbname and uri."""
+    """The Secret that an application mounts: host, port, user, password, dbname, uri and more."""
+    role_secrets: dict[str, str] | Unset = UNSET
+    """The Secrets with the accounts of roles, by `database/role`."""
     client_service: str | Unset = UNSET
     """The client Service of the global topology server."""
     peer_service: str | Unset = UNSET

@@ -9,9 +9,9 @@ from typing import Annotated, ClassVar
 
 from msgspec import Meta
 
-from steward.multigres.api.cluster import PasswordSecret
 from steward.multigres.api.images import Images
 from steward.multigres.api.observability import LogLevels, Observability
+from steward.multigres.api.postgres import PasswordSecret
 from steward.multigres.api.scalars import (
     UNSET,
     ApiStruct,

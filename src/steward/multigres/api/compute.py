@@ -4,17 +4,21 @@ Every optional field is `T | Unset`: absent, zero and empty differ when levels m
 default. `resources` and `storage` are atomic: an override replaces the whole block.
 """
 
-from typing import Annotated, Literal
+from typing import Annotated, ClassVar, Literal
 
 from msgspec import Meta, field
 
+from steward.kube.crd.schema import Cel
 from steward.multigres.api.scalars import (
     ATOMIC,
+    SET,
     UNSET,
     ApiStruct,
     CellName,
     CellNames,
     Duration,
+    IpAddress,
+    Percentage,
     PoolName,
     Quantity,
     Retention,
@@ -50,6 +54,24 @@ class Storage(ApiStruct):
     """The StorageClass. The default class of the Kubernetes cluster when left out."""
     access_modes: Annotated[list[str], Meta(max_length=4, extra_json_schema=ATOMIC)] | Unset = UNSET
     """How the volume is mounted; ReadWriteOnce when left out."""
+
+
+class Autogrow(ApiStruct):
+    """Growth of volumes that fill up."""
+
+    max: Quantity
+    """The size at which they stop growing."""
+    at: Percentage | Unset = UNSET
+    """How full the volume of a server is when all volumes of the pool grow; `80%` when left out."""
+    by: Percentage | Unset = UNSET
+    """How much they grow; `20%` when left out."""
+
+
+class PoolStorage(Storage):
+    """Size and class of the volumes of a pool. An override replaces the whole block."""
+
+    autogrow: Autogrow | Unset = UNSET
+    """Lets the volumes grow when they fill up. They do not grow when left out."""
 
 
 class PvcDeletionPolicy(ApiStruct):
@@ -101,6 +123,26 @@ class MultiGateway(Stateless):
     """Requests that are held during a failover."""
 
 
+class ExternalGateway(ApiStruct):
+    """Access to the gateways from outside the Kubernetes cluster."""
+
+    enabled: bool
+    """Whether the Service is exposed."""
+    external_ips: Annotated[list[IpAddress], Meta(max_length=10, extra_json_schema=SET)] | Unset = field(
+        default=UNSET, name="externalIPs"
+    )
+    """Addresses at which nodes accept traffic. The Service gets type LoadBalancer when left out."""
+    annotations: Annotated[dict[str, str], Meta(max_length=20)] | Unset = UNSET
+    """Annotations of the Service, for the cloud's load balancer."""
+    rules: ClassVar = (
+        Cel(
+            "!has(self.annotations) || self.annotations.all(k, !k.startsWith('multigres.com/'))",
+            "annotations below multigres.com/ are Steward's own",
+            ".annotations",
+        ),
+    )
+
+
 class MultiOrch(Stateless):
     """The orchestrator of a shard: one Deployment in each of its cells."""
 
@@ -122,7 +164,7 @@ class Pool(ApiStruct):
     """How many Postgres servers in each cell. 0 stops the pool; the deletion policy decides about its volumes."""
     replicas: Annotated[int, Meta(ge=0, le=32)] | Unset = UNSET
     """Old spelling of `replicasPerCell`; read with a warning."""
-    storage: Storage | Unset = UNSET
+    storage: PoolStorage | Unset = UNSET
     """The data volume of each server. Replaced as a whole."""
     postgres: Resources | Unset = UNSET
     """Compute of the Postgres container. Replaced as a whole."""

@@ -1,17 +1,8 @@
 """The nine kinds: first those that users write, then those that the operator creates."""
 
 from steward.kube.crd.schema import CustomKind
-from steward.multigres.api import (
-    cell,
-    cell_template,
-    cluster,
-    core_template,
-    multigres_backup,
-    shard,
-    shard_template,
-    tablegroup,
-    toposerver,
-)
+from steward.multigres.api import cell, cluster, multigres_backup, shard, tablegroup, toposerver
+from steward.multigres.api.templates import cell_template, core_template, shard_template
 
 CUSTOM_KINDS: tuple[CustomKind, ...] = (
     cluster.CUSTOM_KIND,

@@ -7,6 +7,7 @@ from msgspec import Meta
 from steward.multigres.api.scalars import UNSET, ApiStruct, KeyName, LogLevel, ObjectName, Unset
 
 Exporter = Literal["otlp", "none", "console"]
+MetricsExporter = Literal["otlp", "prometheus", "none", "console"]
 
 
 class SamplingConfig(ApiStruct):
@@ -27,8 +28,9 @@ class Observability(ApiStruct):
     """The OTLP protocol."""
     traces_exporter: Exporter | Unset = UNSET
     """Where traces go."""
-    metrics_exporter: Exporter | Unset = UNSET
-    """Where metrics go."""
+    metrics_exporter: MetricsExporter | Unset = UNSET
+    """Where metrics go. With `prometheus`, gateways and poolers serve them, and connections are counted when a cell
+    drains; that is the default without an endpoint. `otlp` pushes them."""
     logs_exporter: Exporter | Unset = UNSET
     """Where logs go."""
     metric_export_interval: Annotated[str, Meta(max_length=32)] | Unset = UNSET

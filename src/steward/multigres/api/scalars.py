@@ -10,6 +10,8 @@ from typing import Annotated, Any, Final, Literal
 import msgspec
 from msgspec import Meta, Struct, UnsetType
 
+from steward.kube.crd.schema import Cel
+
 NAME_PATTERN = r"^[a-z0-9]([-_a-z0-9]*[a-z0-9])?$"
 LABEL_PATTERN = r"^[a-z0-9]([-a-z0-9]*[a-z0-9])?$"
 LABEL_VALUE_PATTERN = r"^[A-Za-z0-9]([-._A-Za-z0-9]*[A-Za-z0-9])?$"
@@ -55,6 +57,7 @@ Quantity = Annotated[
         extra_json_schema={"x-kubernetes-int-or-string": True, "pattern": QUANTITY_PATTERN, "maxLength": 63}
     ),
 ]
+Percentage = Annotated[str, Meta(min_length=2, max_length=4, pattern=r"^[1-9][0-9]{0,2}%$")]
 Duration = Annotated[str, Meta(max_length=16, pattern=r"^([0-9]+(ms|s|m|h))+$")]
 PodVersion = Annotated[int, Meta(ge=1)]
 Retention = Literal["Retain", "Delete"]
@@ -84,6 +87,16 @@ UNSET: Final[UnsetType] = msgspec.UNSET
 ATOMIC = {"x-kubernetes-list-type": "atomic"}
 SET = {"x-kubernetes-list-type": "set"}
 BY_NAME = {"x-kubernetes-list-type": "map", "x-kubernetes-list-map-keys": ["name"]}
+
+
+def reject_sections(*sections: str, home: str) -> tuple[Cel, ...]:
+    """CEL rules of a template kind that reject sections of another kind. Such sections are declared in the schema so
+    that the API server evaluates the rule; otherwise it would prune them with a warning that many clients do not show.
+    """
+    return tuple(
+        Cel(f"!has(self.{section})", f"{section} belongs into a {home}", f".{section}")
+        for section in sections
+    )
 
 
 def is_cell_name(text: str) -> bool:

@@ -6,11 +6,11 @@ from msgspec import Meta
 
 from steward.kube.crd.schema import Column, CustomKind
 from steward.multigres.api.backup import Backup
-from steward.multigres.api.cluster import InitdbArgs, PostgresConfig
 from steward.multigres.api.cluster_wide import TableGroupWide
 from steward.multigres.api.compute import MultiOrch, Pools, PvcDeletionPolicy
 from steward.multigres.api.group import GROUP, VERSION, Metadata
 from steward.multigres.api.multigres_backup import BackupType, Time
+from steward.multigres.api.postgres import InitdbArgs, PostgresConfig, PostgresOptions
 from steward.multigres.api.scalars import (
     ATOMIC,
     UNSET,
@@ -43,6 +43,8 @@ class ShardSpec(TableGroupWide):
     """Where backups go."""
     postgres_config_ref: PostgresConfig | Unset = UNSET
     """Postgres settings."""
+    postgres: PostgresOptions | Unset = UNSET
+    """Options of the Postgres servers."""
     initdb_args: InitdbArgs | Unset = UNSET
     """Additional arguments for initdb."""
     property_order = (
@@ -59,6 +61,7 @@ class ShardSpec(TableGroupWide):
         "durability_policy",
         "cell_topology_labels",
         "postgres_config_ref",
+        "postgres",
         "initdb_args",
         "postgres_password_secret_ref",
         "topology_reconciliation",
@@ -143,6 +146,8 @@ class ShardStatus(ApiStruct):
     """A digest of the backup service's certificate."""
     backup_certificate_renewals: int | Unset = UNSET
     """How often the certificate changed. Each change restarts the servers, one by one: they only read it at start."""
+    backup_certificate_expiry: str | Unset = UNSET
+    """When the backup service's certificate ends. The operator renews its own ones in time."""
 
 
 class Shard(ApiStruct):

@@ -6,10 +6,10 @@ from msgspec import Meta
 
 from steward.kube.crd.schema import Column, CustomKind
 from steward.multigres.api.backup import Backup
-from steward.multigres.api.cluster import InitdbArgs, PostgresConfig
 from steward.multigres.api.cluster_wide import TableGroupWide
 from steward.multigres.api.compute import MultiOrch, Pools, PvcDeletionPolicy
 from steward.multigres.api.group import GROUP, VERSION, Metadata
+from steward.multigres.api.postgres import InitdbArgs, PostgresConfig, PostgresOptions
 from steward.multigres.api.scalars import (
     BY_NAME,
     UNSET,
@@ -38,6 +38,8 @@ class ResolvedShard(ApiStruct):
     """Where backups go."""
     postgres_config_ref: PostgresConfig | Unset = UNSET
     """Postgres settings."""
+    postgres: PostgresOptions | Unset = UNSET
+    """Options of the Postgres servers."""
     initdb_args: InitdbArgs | Unset = UNSET
     """Additional arguments for initdb."""
 

@@ -14,7 +14,7 @@ from steward.multigres.backups.restore import RestoredShard
 from steward.multigres.names import ShardPath
 from steward.multigres.objects.pool import CLAIM
 from steward.multigres.resolution import defaults
-from steward.multigres.resolution.repositories import (
+from steward.multigres.resolution.checks.repositories import (
     ObjectLocation,
     describe_repository,
     is_shared_volume,

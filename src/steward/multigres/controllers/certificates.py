@@ -6,6 +6,7 @@ instead of through a plan, independently of the Shard controller.
 """
 
 import base64
+from typing import Any
 
 from msgspec import UNSET
 
@@ -14,10 +15,13 @@ from steward.certificates.errors import CertificateError
 from steward.certificates.keeper import CertificateKeeper
 from steward.certificates.options import CertificateOwner, KeeperOptions, Leaf
 from steward.certificates.worker_process import CertificateWorker
+from steward.certificates.x509 import read_certificate
+from steward.kube.bounded_cache import LruCache
 from steward.kube.errors import NotFound
 from steward.kube.objects.conditions import FALSE, TRUE, Condition
 from steward.kube.objects.kinds import SECRET, Key, Ref
 from steward.kube.objects.meta import key_of
+from steward.kube.objects.timestamps import to_timestamp
 from steward.multigres import names, reasons
 from steward.multigres.api.group import API_VERSION
 from steward.multigres.api.unset import or_default
@@ -48,6 +52,7 @@ COMPONENT = "pgbackrest-tls"
 NEEDED_KEYS = ("ca.crt", "tls.crt", "tls.key")
 RECHECK_SECONDS = 60.0
 MISSING_SECONDS = 5.0
+EXPIRIES_CACHED = 10_000
 
 
 class CertificateReconciler:
@@ -58,11 +63,13 @@ class CertificateReconciler:
         self.executor = executor
         self.worker = worker
         self.shards = context.store(context.rules.shard)
+        self._expiries: LruCache[str, str] = LruCache(EXPIRIES_CACHED)
 
     def controller(self) -> Controller:
         rules = self.context.rules
         # The cache holds no data of Secrets: only a new version shows that the data has changed.
-        return Controller("certificates", self, (For(rules.shard), Owns(rules.secret, when=any_change)))
+        triggers = (For(rules.shard), Owns(rules.secret, when=any_change))
+        return Controller("certificates", self, triggers, depth=2)
 
     async def reconcile(self, key: Key) -> Result:
         shard = self.shards.get(key)
@@ -87,9 +94,11 @@ class CertificateReconciler:
         if missing:
             needed = ", ".join(NEEDED_KEYS)
             return self._missing_plan(shard, f"Secret {name} lacks {', '.join(missing)}; it needs {needed}")
-        live = certificate_digests(*(base64.b64decode(data[key]) for key in ("tls.crt", "ca.crt")))
-        digest = self._certificate_in_use(shard, live, IMMEDIATELY)
-        return (*self._valid_steps(shard, f"Secret {name} holds all keys", digest), Requeue(RECHECK_SECONDS))
+        certificate, bundle = (base64.b64decode(data[key]) for key in ("tls.crt", "ca.crt"))
+        live = certificate_digests(certificate, bundle)
+        fields = certificate_status(shard.status, self._certificate_in_use(shard, live, IMMEDIATELY))
+        fields |= await self._expiry(live.leaf, certificate)
+        return (*self._valid_steps(shard, f"Secret {name} holds all keys", fields), Requeue(RECHECK_SECONDS))
 
     async def _renew(self, shard: ShardView) -> Plan:
         keeper = CertificateKeeper(
@@ -98,31 +107,46 @@ class CertificateReconciler:
         try:
             state = await keeper.check()
         except CertificateError as error:
-            steps = self._status_steps(shard, FALSE, reasons.CERTIFICATES_MISSING, str(error))
+            steps = self._missing_steps(shard, str(error))
             return (*steps, Requeue(RECHECK_SECONDS))
-        live = certificate_digests(state.leaves[certificate_secret(shard)].certificate, state.bundle)
-        digest = self._certificate_in_use(shard, live, SETTLE_SECONDS)
+        certificate = state.leaves[certificate_secret(shard)].certificate
+        live = certificate_digests(certificate, state.bundle)
+        fields = certificate_status(shard.status, self._certificate_in_use(shard, live, SETTLE_SECONDS))
+        fields |= await self._expiry(live.leaf, certificate)
         message = "the backup service has valid certificates"
-        return (*self._valid_steps(shard, message, digest), Requeue(state.next_check))
+        return (*self._valid_steps(shard, message, fields), Requeue(state.next_check))
+
+    async def _expiry(self, digest: str, certificate: bytes) -> dict[str, str]:
+        """Read once for each certificate: that takes another process."""
+        known = self._expiries.get(digest)
+        if known is None:
+            async with self.worker() as call:
+                facts = await call(read_certificate, certificate)
+            known = "" if facts is None else to_timestamp(facts.not_after)
+            self._expiries.set(digest, known)
+        return {"backupCertificateExpiry": known} if known else {}
 
     def _certificate_in_use(self, shard: ShardView, live: CertificateDigests, settle_seconds: float) -> str:
         previous = or_default(shard.status.backup_certificate, "")
         return certificate_in_use(previous, live, self.context.clock.now(), settle_seconds)
 
     def _missing_plan(self, shard: ShardView, message: str) -> Plan:
-        steps = self._status_steps(shard, FALSE, reasons.CERTIFICATES_MISSING, message)
-        return (*steps, Requeue(MISSING_SECONDS))
+        return (*self._missing_steps(shard, message), Requeue(MISSING_SECONDS))
 
-    def _valid_steps(self, shard: ShardView, message: str, digest: str) -> Plan:
-        return self._status_steps(shard, TRUE, reasons.CERTIFICATES_VALID, message, digest)
+    def _missing_steps(self, shard: ShardView, message: str) -> Plan:
+        condition = self._condition(shard, FALSE, reasons.CERTIFICATES_MISSING, message)
+        return _status_steps(shard, condition, certificate_status(shard.status, ""))
 
-    def _status_steps(
-        self, shard: ShardView, status: str, reason: str, message: str, digest: str = ""
-    ) -> Plan:
+    def _valid_steps(self, shard: ShardView, message: str, fields: dict[str, Any]) -> Plan:
+        return _status_steps(shard, self._condition(shard, TRUE, reasons.CERTIFICATES_VALID, message), fields)
+
+    def _condition(self, shard: ShardView, status: str, reason: str, message: str) -> Condition:
         generation, now = shard.metadata.generation, self.context.now()
-        condition = Condition(CERTIFICATES_READY, status, reason, message, generation, now)
-        fields = certificate_status(shard.status, digest)
-        return (Status(Ref(SHARD, key_of(shard)), {"conditions": [condition.manifest()], **fields}),)
+        return Condition(CERTIFICATES_READY, status, reason, message, generation, now)
+
+
+def _status_steps(shard: ShardView, condition: Condition, fields: dict[str, Any]) -> Plan:
+    return (Status(Ref(SHARD, key_of(shard)), {"conditions": [condition.manifest()], **fields}),)
 
 
 def _has_user_secret(shard: ShardView) -> bool:

@@ -33,7 +33,8 @@ class TableGroupReconciler:
 
     def controller(self) -> Controller:
         rules = self.context.rules
-        return Controller("tablegroup", self, (For(rules.table_group), *owned_triggers(self.child_rules)))
+        owned = owned_triggers(self.child_rules)
+        return Controller("tablegroup", self, (For(rules.table_group), *owned), depth=1)
 
     async def reconcile(self, key: Key) -> Result:
         group, ref = self.groups.get(key), Ref(KIND, key)

@@ -118,6 +118,7 @@ class TopoServerReconciler:
                 Watches(rules.shard, to=_used_servers, when=changes, debounce=CHILDREN),
                 Watches(rules.cluster, to=self._servers_of, when=annotations(*DELETION_ANNOTATIONS)),
             ),
+            depth=1,
         )
 
     def _servers_of(self, cluster: ClusterView) -> list[Key]:

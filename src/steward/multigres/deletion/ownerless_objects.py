@@ -32,6 +32,7 @@ from steward.multigres.objects.metadata import (
     FIELD_MANAGER,
     MANAGED_BY_LABEL,
     POOL_LABEL,
+    ROLE_LABEL,
     SHARD_LABEL,
     TABLE_GROUP_LABEL,
     TOPO_SERVER_LABEL,
@@ -52,6 +53,7 @@ class _Location(NamedTuple):
     pool: str
     server: str
     """The topology server, if it is one of the cluster."""
+    role: str
 
     @property
     def cluster(self) -> str:
@@ -63,7 +65,9 @@ def _location(labels: Mapping[str, str]) -> _Location:
     path = ShardPath(*(labels.get(label, "") for label in path_labels))
     cell, server = labels.get(CELL_LABEL, ""), labels.get(TOPO_SERVER_LABEL, "")
     is_known = server in _server_names(path.cluster, cell)
-    return _Location(path, cell, labels.get(POOL_LABEL, ""), server if is_known else "")
+    return _Location(
+        path, cell, labels.get(POOL_LABEL, ""), server if is_known else "", labels.get(ROLE_LABEL, "")
+    )
 
 
 def _server_names(cluster: str, cell: str) -> tuple[str, ...]:
@@ -92,6 +96,14 @@ def _services(at: _Location) -> tuple[str, ...]:
     )
 
 
+def _secrets(at: _Location) -> tuple[str, ...]:
+    return (
+        names.connection_secret(at.cluster),
+        names.superuser_secret(at.cluster),
+        names.role_secret(at.cluster, at.path.database, at.role),
+    )
+
+
 _NAMES: Final[Mapping[Kind, Callable[[_Location], tuple[str, ...]]]] = {
     CELL: lambda at: (names.cell(at.cluster, at.cell),),
     TABLE_GROUP: lambda at: (names.table_group(at.cluster, at.path.database, at.path.table_group),),
@@ -102,7 +114,7 @@ _NAMES: Final[Mapping[Kind, Callable[[_Location], tuple[str, ...]]]] = {
     SERVICE: _services,
     CONFIG_MAP: lambda at: tuple(f"{names.shard(at.path)}-{suffix}" for suffix in CONFIG_SUFFIXES),
     POD_DISRUPTION_BUDGET: lambda at: (names.disruption_budget(at.path), at.server),
-    SECRET: lambda at: (names.connection_secret(at.cluster),),
+    SECRET: _secrets,
 }
 
 

@@ -4,7 +4,7 @@ from msgspec import UNSET
 
 from steward.multigres import names
 from steward.multigres.api.cell import CellSpec
-from steward.multigres.api.cluster import ExternalGateway
+from steward.multigres.api.compute import ExternalGateway
 from steward.multigres.api.images import Images
 from steward.multigres.api.unset import or_default
 from steward.multigres.objects.deployments import ContainerProgram, Placement, deployment
@@ -19,6 +19,8 @@ from steward.multigres.objects.pod_spec import (
     Port,
     downward_api_env,
     http_probes,
+    prometheus_env,
+    prometheus_ports,
     sampling_mounts,
     sampling_volumes,
     telemetry_env,
@@ -32,6 +34,7 @@ from steward.multigres.resolution.buffering import complete_buffering
 COMPONENT = "multigateway"
 HTTP, GRPC = Port("http", 15100), Port("grpc", 15170)
 POSTGRES, REPLICA = Port("postgres", 5432), Port("pg-replica", 5433)
+METRICS = Port("metrics", 9464)
 
 
 def gateway_objects(owner: Owner, cluster: str, spec: CellSpec) -> list[Manifest]:
@@ -49,6 +52,7 @@ def gateway_objects(owner: Owner, cluster: str, spec: CellSpec) -> list[Manifest
 def _program(spec: CellSpec, images: Images) -> ContainerProgram:
     topo = topo_access(spec.global_topo_server)
     levels = or_default(spec.log_levels, defaults.LOG_LEVELS)
+    version = version_of(spec.objects_version)
     return ContainerProgram(
         COMPONENT,
         or_default(images.multigateway, or_default(defaults.IMAGES.multigateway, "")),
@@ -70,10 +74,11 @@ def _program(spec: CellSpec, images: Images) -> ContainerProgram:
         [
             downward_api_env("POD_IP", "status.podIP"),
             downward_api_env("POD_NAME", "metadata.name"),
-            *telemetry_env(spec.observability, COMPONENT, version_of(spec.objects_version)),
+            *telemetry_env(spec.observability, COMPONENT, version),
+            *prometheus_env(spec.observability, METRICS, version),
         ],
-        (HTTP, GRPC, POSTGRES, REPLICA),
-        http_probes("/ready", "/live", HTTP.name, version_of(spec.objects_version)),
+        (HTTP, GRPC, POSTGRES, REPLICA, *prometheus_ports(spec.observability, METRICS, version)),
+        http_probes("/ready", "/live", HTTP.name, version),
         [*topo.volumes, *sampling_volumes(spec.observability)],
         [*topo.mounts, *sampling_mounts(spec.observability)],
     )

@@ -15,12 +15,18 @@ from steward.multigres.api.images import Images
 from steward.multigres.api.observability import Observability
 from steward.multigres.api.unset import or_default
 from steward.multigres.objects.metadata import HOSTNAME_LABEL, NODE_ZONE_LABEL, Manifest, selector
-from steward.multigres.objects.versions import EXPORT_INTERVAL_IN_MILLISECONDS, FIRST, LENIENT_LIVENESS
+from steward.multigres.objects.versions import (
+    EXPORT_INTERVAL_IN_MILLISECONDS,
+    FIRST,
+    LENIENT_LIVENESS,
+    PROMETHEUS_METRICS,
+)
 
 NONROOT_UID = 65532
 SAMPLING_DIRECTORY = "/etc/otel"
 SAMPLING_KEY = "sampling-config.yaml"
 TELEMETRY_OFF = "disabled"
+PROMETHEUS = "prometheus"
 APPARMOR_ANNOTATION = "container.apparmor.security.beta.kubernetes.io/"
 UNCONFINED = "unconfined"
 
@@ -147,6 +153,32 @@ def telemetry_env(settings: Observability | Any, component: str, version: int) -
     if settings.sampling_config_ref is not UNSET:
         values["OTEL_TRACES_SAMPLER_CONFIG"] = f"{SAMPLING_DIRECTORY}/{SAMPLING_KEY}"
     return [{"name": name, "value": value} for name, value in values.items() if value is not UNSET]
+
+
+def serves_prometheus(settings: Observability | Any, version: int) -> bool:
+    """Whether gateways and poolers serve their metrics: by default, unless telemetry is pushed or turned off."""
+    if settings is UNSET:
+        return version >= PROMETHEUS_METRICS
+    if settings.metrics_exporter is not UNSET:
+        return bool(settings.metrics_exporter == PROMETHEUS)
+    return version >= PROMETHEUS_METRICS and not or_default(settings.otlp_endpoint, "")
+
+
+def prometheus_env(settings: Observability | Any, port: Port, version: int) -> list[Manifest]:
+    """For a container whose environment has POD_IP: by default the programs only listen on localhost."""
+    if not serves_prometheus(settings, version):
+        return []
+    values = {
+        "OTEL_METRICS_EXPORTER": PROMETHEUS,
+        "OTEL_EXPORTER_PROMETHEUS_HOST": "$(POD_IP)",
+        "OTEL_EXPORTER_PROMETHEUS_PORT": str(port.number),
+    }
+    known = {each["name"] for each in telemetry_env(settings, "", version)}
+    return [{"name": name, "value": value} for name, value in values.items() if name not in known]
+
+
+def prometheus_ports(settings: Observability | Any, port: Port, version: int) -> list[Port]:
+    return [port] if serves_prometheus(settings, version) else []
 
 
 def _export_interval(written: str | Any, version: int) -> str | Any:

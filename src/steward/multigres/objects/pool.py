@@ -14,7 +14,6 @@ from steward.multigres import names
 from steward.multigres.api.compute import Pool
 from steward.multigres.api.images import Images
 from steward.multigres.api.unset import or_default
-from steward.multigres.objects.backup import BackupAccess, backup_access
 from steward.multigres.objects.metadata import POOL_LABEL, Manifest, metadata, selector
 from steward.multigres.objects.pod_spec import (
     pod_security_fields,
@@ -32,6 +31,7 @@ from steward.multigres.objects.pool_containers import (
     pgctld_container,
     pooler_container,
 )
+from steward.multigres.objects.repository.access import BackupAccess, backup_access
 from steward.multigres.objects.services import headless_service
 from steward.multigres.objects.shard_inputs import ShardInputs, copies_postgres_config
 from steward.multigres.objects.topo_access import topo_access
@@ -45,6 +45,7 @@ POSTGRES_USER = 999
 GRACE_SECONDS = 60
 CONFIG_ANNOTATION = "multigres.com/postgres-config-hash"
 RENEWALS_ANNOTATION = "multigres.com/backup-certificate-renewals"
+RESTART_ANNOTATION = "multigres.com/restarted-at"
 
 
 def pool_objects(shard: ShardInputs) -> list[Manifest]:
@@ -83,7 +84,7 @@ def stateful_set(shard: ShardInputs, name: str, cell: str, labels: Mapping[str, 
             ),
             "selector": {"matchLabels": selector(labels)},
             "template": {
-                "metadata": _pod_metadata(shard, labels),
+                "metadata": _pod_metadata(shard, name, labels),
                 "spec": _pod(shard, name, cell, labels),
             },
             "volumeClaimTemplates": [claim],
@@ -91,7 +92,7 @@ def stateful_set(shard: ShardInputs, name: str, cell: str, labels: Mapping[str, 
     }
 
 
-def _pod_metadata(shard: ShardInputs, labels: Mapping[str, str]) -> Manifest:
+def _pod_metadata(shard: ShardInputs, name: str, labels: Mapping[str, str]) -> Manifest:
     annotations = {
         "prometheus.io/scrape": "true",
         "prometheus.io/port": str(METRICS.number),
@@ -101,6 +102,8 @@ def _pod_metadata(shard: ShardInputs, labels: Mapping[str, str]) -> Manifest:
     # The backup server only reads its certificate when it starts: each renewal needs a restart, the first does not.
     if shard.certificate_renewals:
         annotations[RENEWALS_ANNOTATION] = str(shard.certificate_renewals)
+    if restarted_at := shard.restarts.get(name):
+        annotations[RESTART_ANNOTATION] = restarted_at
     return {"labels": dict(labels), "annotations": annotations}
 
 

@@ -5,18 +5,20 @@ from typing import NamedTuple
 from steward.multigres.api.compute import Pool
 from steward.multigres.api.images import Images
 from steward.multigres.api.unset import or_default
-from steward.multigres.objects.backup import CERTIFICATE_DIRECTORY, PORT, BackupAccess
 from steward.multigres.objects.metadata import Manifest
 from steward.multigres.objects.pod_spec import (
     Port,
     container_security_context,
     downward_api_env,
     http_probes,
+    prometheus_env,
+    prometheus_ports,
     pull_policy,
     resource_requirements,
     sampling_mounts,
     telemetry_env,
 )
+from steward.multigres.objects.repository.access import CERTIFICATE_DIRECTORY, PORT, BackupAccess
 from steward.multigres.objects.shard_inputs import ShardInputs
 from steward.multigres.objects.topo_access import topo_access
 from steward.multigres.objects.versions import (
@@ -29,6 +31,7 @@ from steward.multigres.resolution import defaults
 
 HTTP, GRPC = Port("http", 15200), Port("grpc", 15270)
 POSTGRES, METRICS = Port("postgres", 5432), Port("metrics", 9187)
+POOLER_METRICS = Port("pooler-metrics", 9465)
 PGCTLD_HTTP, PGCTLD_GRPC = Port("pgctld-http", 15400), 15470
 POOLER_DIRECTORY = "/var/lib/pooler"
 DATA_DIRECTORY = f"{POOLER_DIRECTORY}/pg_data"
@@ -162,8 +165,9 @@ def pooler_container(pod: PoolPod) -> Manifest:
             *_postgres_env(pod)[:3],
             *pod.backup.env,
             *telemetry_env(spec.observability, "multipooler", pod.shard.version),
+            *_prometheus_env(pod),
         ],
-        "ports": [port.container_port() for port in (HTTP, GRPC, POSTGRES)],
+        "ports": [port.container_port() for port in (HTTP, GRPC, POSTGRES, *_prometheus_ports(pod))],
         "resources": resource_requirements(pod.pool.multipooler),
         "securityContext": container_security_context(),
         "volumeMounts": [
@@ -174,6 +178,15 @@ def pooler_container(pod: PoolPod) -> Manifest:
         ],
         **http_probes("/ready", "/live", HTTP.name, pod.shard.version),
     }
+
+
+def _prometheus_env(pod: PoolPod) -> list[Manifest]:
+    variables = prometheus_env(pod.shard.spec.observability, POOLER_METRICS, pod.shard.version)
+    return [downward_api_env("POD_IP", "status.podIP"), *variables] if variables else []
+
+
+def _prometheus_ports(pod: PoolPod) -> list[Port]:
+    return prometheus_ports(pod.shard.spec.observability, POOLER_METRICS, pod.shard.version)
 
 
 def _pooler_flags(pod: PoolPod) -> list[str]:

@@ -1,18 +1,35 @@
-"""Secrets of a cluster: the superuser's password, and the connection parameters that applications mount.
+"""Secrets of a cluster: the superuser's password, and the accounts that applications mount.
 
-The password is needed as long as the volumes exist, which may outlive the cluster; its Secret therefore has no owner.
-It is created once and never applied: another password would not match the data that the servers already have.
+The superuser's password is needed as long as the volumes exist, which may outlive the cluster; its Secret therefore has
+no owner. It is created once and never applied: another password would not match the data that the servers already have.
+Passwords of other roles can be set again at any time, so the cluster owns their Secrets.
 """
 
 import base64
+from typing import NamedTuple
 from urllib.parse import quote
 
 from steward.multigres import names
-from steward.multigres.objects.gateway import POSTGRES
-from steward.multigres.objects.metadata import Manifest, Owner, component_labels, metadata
-from steward.multigres.resolution import defaults
+from steward.multigres.objects.gateway import POSTGRES, REPLICA
+from steward.multigres.objects.metadata import (
+    DATABASE_LABEL,
+    ROLE_LABEL,
+    Manifest,
+    Owner,
+    component_labels,
+    metadata,
+)
 
 PASSWORD_KEY = "password"
+USER_KEY = "user"
+
+
+class Account(NamedTuple):
+    """What an application needs to log in to a database."""
+
+    user: str
+    password: str
+    database: str
 
 
 def password_secret(owner: Owner, password: str) -> Manifest:
@@ -23,19 +40,37 @@ def password_secret(owner: Owner, password: str) -> Manifest:
     return _secret(meta, {PASSWORD_KEY: password})
 
 
-def connection_secret(owner: Owner, password: str) -> Manifest:
+def connection_secret(owner: Owner, account: Account) -> Manifest:
+    meta = metadata(owner, names.connection_secret(owner.name), component_labels(owner.name, "connection"))
+    return _secret(meta, _values(owner, account))
+
+
+def superuser_secret(owner: Owner, account: Account) -> Manifest:
+    meta = metadata(owner, names.superuser_secret(owner.name), component_labels(owner.name, "superuser"))
+    return _secret(meta, _values(owner, account))
+
+
+def role_secret(owner: Owner, account: Account) -> Manifest:
+    location = {DATABASE_LABEL: account.database, ROLE_LABEL: account.user}
+    name = names.role_secret(owner.name, account.database, account.user)
+    meta = metadata(owner, name, component_labels(owner.name, "role", location))
+    return _secret(meta, _values(owner, account))
+
+
+def _values(owner: Owner, account: Account) -> dict[str, str]:
     host = f"{names.cluster_gateway(owner.name)}.{owner.namespace}.svc"
-    user, database = defaults.SUPERUSER, defaults.SYSTEM_DATABASE
-    values = {
+    user, password = quote(account.user, safe=""), quote(account.password, safe="")
+    address = f"{host}:{POSTGRES.number}/{account.database}"
+    return {
         "host": host,
         "port": str(POSTGRES.number),
-        "user": user,
-        "password": password,
-        "dbname": database,
-        "uri": f"postgresql://{user}:{quote(password, safe='')}@{host}:{POSTGRES.number}/{database}",
+        "replicaPort": str(REPLICA.number),
+        USER_KEY: account.user,
+        PASSWORD_KEY: account.password,
+        "dbname": account.database,
+        "uri": f"postgresql://{user}:{password}@{address}",
+        "jdbcUri": f"jdbc:postgresql://{address}?user={user}&password={password}",
     }
-    meta = metadata(owner, names.connection_secret(owner.name), component_labels(owner.name, "connection"))
-    return _secret(meta, values)
 
 
 def _secret(meta: Manifest, values: dict[str, str]) -> Manifest:

@@ -4,6 +4,7 @@ Derived from the Shard alone, without reading other objects.
 """
 
 from collections.abc import Mapping
+from types import MappingProxyType
 from typing import NamedTuple
 
 from msgspec import UNSET
@@ -26,7 +27,13 @@ from steward.multigres.objects.metadata import (
 from steward.multigres.objects.secrets import PASSWORD_KEY
 from steward.multigres.objects.versions import POSTGRES_CONFIG_COPY, version_of
 from steward.multigres.resolution import defaults
+from steward.multigres.resolution.postgres.settings import inline_settings
 from steward.multigres.views import ShardView
+
+RESTART_PREFIX = "restart.multigres.com/"
+"""Of annotations of a Shard, one for each pool: a new value restarts the servers of the pool as a change of its spec
+does. On the Shard and not on the StatefulSet, which is created again when its volumes grow: without the annotation its
+servers would restart once more."""
 
 
 class ShardInputs(NamedTuple):
@@ -44,6 +51,8 @@ class ShardInputs(NamedTuple):
     """The settings that servers read from the operator's copy of the user's ConfigMap."""
     repository_claims: frozenset[str] = frozenset()
     """The claims of the shard's backup repository that exist."""
+    restarts: Mapping[str, str] = MappingProxyType({})
+    """The last restart that a user has asked for, by pool."""
 
     @property
     def version(self) -> int:
@@ -102,9 +111,27 @@ def shard_inputs(
         certificates=certificate_secret(shard),
         config_digest=config_digest,
         certificate_renewals=or_default(shard.status.backup_certificate_renewals, 0),
-        postgres_config=postgres_config,
+        postgres_config=_inline_config(shard) if postgres_config is None else postgres_config,
         repository_claims=repository_claims,
+        restarts=requested_restarts(shard),
     )
+
+
+def requested_restarts(shard: ShardView) -> dict[str, str]:
+    """When each pool was last asked to restart."""
+    annotations = shard.metadata.annotations
+    return {
+        name.removeprefix(RESTART_PREFIX): value
+        for name, value in annotations.items()
+        if name.startswith(RESTART_PREFIX) and value
+    }
+
+
+def _inline_config(shard: ShardView) -> str | None:
+    """What servers read if there is no decision about settings, as in a preview. A ConfigMap is not read here."""
+    if shard.spec.postgres_config_ref is not UNSET or not copies_postgres_config(shard.spec):
+        return None
+    return inline_settings(shard.spec.postgres) or None
 
 
 def shard_path(shard: ShardView) -> ShardPath:

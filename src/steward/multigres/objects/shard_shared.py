@@ -24,6 +24,26 @@ pg_archiving:
   metrics:
     - archived_count: {usage: COUNTER, description: WAL files archived.}
     - failed_count: {usage: COUNTER, description: Failed attempts to archive a WAL file.}
+pg_capacity:
+  query: >-
+    SELECT (SELECT count(*) FROM pg_stat_activity WHERE backend_type = 'client backend') AS connections,
+    current_setting('max_connections')::int AS max_connections,
+    (SELECT coalesce(sum(pg_database_size(oid)), 0) FROM pg_database)
+    + (SELECT coalesce(sum(size), 0) FROM pg_ls_waldir())
+    + (SELECT coalesce(sum(size), 0) FROM pg_ls_tmpdir()) AS data_bytes
+  metrics:
+    - connections: {usage: GAUGE, description: Connections of clients and poolers.}
+    - max_connections: {usage: GAUGE, description: The most connections that Postgres accepts.}
+    - data_bytes: {usage: GAUGE, description: Size of databases, WAL and temporary files.}
+pg_oldest:
+  query: >-
+    SELECT (SELECT coalesce(max(extract(epoch FROM now() - xact_start)), 0) FROM pg_stat_activity
+    WHERE backend_type = 'client backend') AS transaction_seconds,
+    max(age(datfrozenxid)) AS transaction_age, max(mxid_age(datminmxid)) AS multixact_age FROM pg_database
+  metrics:
+    - transaction_seconds: {usage: GAUGE, description: Age of the oldest transaction that is open.}
+    - transaction_age: {usage: GAUGE, description: Transactions since the oldest one that is not frozen.}
+    - multixact_age: {usage: GAUGE, description: Multixacts since the oldest one that is not frozen.}
 """
 
 

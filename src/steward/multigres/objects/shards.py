@@ -31,6 +31,7 @@ def _shard(owner: Owner, cluster: str, group: TableGroupSpec, shard: ResolvedSha
         pvc_deletion_policy=shard.pvc_deletion_policy,
         backup=shard.backup,
         postgres_config_ref=shard.postgres_config_ref,
+        postgres=shard.postgres,
         initdb_args=shard.initdb_args,
         **inherited_fields(group, TableGroupWide),
     )

@@ -26,7 +26,6 @@ from steward.multigres.objects import (
     multiadmin,
     orchestrator,
     pool,
-    repository_claims,
     shard_shared,
 )
 from steward.multigres.objects.metadata import (
@@ -37,6 +36,7 @@ from steward.multigres.objects.metadata import (
     Manifest,
     Owner,
 )
+from steward.multigres.objects.repository.claims import repository_claims
 from steward.multigres.objects.shard_inputs import ShardInputs, shard_inputs
 from steward.multigres.objects.shards import shard_manifests
 from steward.multigres.objects.versions import NEWEST
@@ -86,7 +86,7 @@ def shard_objects(shard: ShardInputs) -> list[Manifest]:
     cells = pool.pool_cells(or_default(shard.spec.pools, {}))
     return [
         *shard_shared.config_maps(shard),
-        *repository_claims.repository_claims(shard, cells),
+        *repository_claims(shard, cells),
         *orchestrator.orchestrator_objects(shard),
         *pool.pool_objects(shard),
         shard_shared.disruption_budget(shard),

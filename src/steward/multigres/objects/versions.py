@@ -24,6 +24,7 @@ EXPORT_INTERVAL_IN_MILLISECONDS: Final = 2
 CREATED_DATABASE: Final = 2
 SAMPLING_RULES_IN_PGCTLD: Final = 2
 OPERATOR_TELEMETRY: Final = 2
+PROMETHEUS_METRICS: Final = 2
 POSTGRES_CONFIG_FROM_INITDB: Final = 2
 RETENTION_BY_OPERATOR: Final = 2
 
@@ -53,6 +54,7 @@ VERSIONS: Final = (
             "pgctld finds the sampling rules of observability.samplingConfigRef",
             "new servers read postgresConfigRef also if it is given later",
             "backups expire by spec.backup.retention only, not when there are more than seven full ones",
+            "gateways and poolers serve Prometheus metrics",
         ),
         frozenset({POSTGRES_SERVERS, GATEWAYS, ORCHESTRATORS}),
     ),

@@ -12,8 +12,8 @@ from msgspec import to_builtins
 
 from steward.multigres.api.scalars import is_cell_name
 from steward.multigres.resolution import defaults
+from steward.multigres.resolution.checks.repositories import defaulted_backup
 from steward.multigres.resolution.inheritance import RETAIN
-from steward.multigres.resolution.repositories import defaulted_backup
 from steward.multigres.resolution.resolved import Templates
 
 Spec = dict[str, Any]

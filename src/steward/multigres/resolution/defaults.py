@@ -7,7 +7,15 @@ without a memory limit can take its node down.
 from typing import Final
 
 from steward.multigres.api.backup import Backup, FilesystemBackup
-from steward.multigres.api.compute import MultiGateway, MultiOrch, Pool, Resources, Stateless, Storage
+from steward.multigres.api.compute import (
+    MultiGateway,
+    MultiOrch,
+    Pool,
+    PoolStorage,
+    Resources,
+    Stateless,
+    Storage,
+)
 from steward.multigres.api.images import Images
 from steward.multigres.api.observability import LogLevels
 from steward.multigres.api.topo import Etcd, TopologyReconciliation
@@ -51,7 +59,7 @@ ORCHESTRATOR = MultiOrch(replicas=1, resources=_compute("50m", "64Mi", "128Mi"))
 POOL = Pool(
     type="readWrite",
     replicas_per_cell=3,
-    storage=Storage(size="1Gi"),
+    storage=PoolStorage(size="1Gi"),
     postgres=_compute("100m", "256Mi", "512Mi"),
     multipooler=_compute("100m", "128Mi", "256Mi"),
 )

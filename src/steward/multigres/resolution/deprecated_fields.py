@@ -11,7 +11,7 @@ from msgspec.structs import replace
 
 from steward.multigres.api.cluster import InlineShard, ShardOverrides
 from steward.multigres.api.compute import Pool
-from steward.multigres.api.shard_template import ShardTemplateSpec
+from steward.multigres.api.templates.shard_template import ShardTemplateSpec
 
 HasPools = TypeVar("HasPools", InlineShard, ShardOverrides, ShardTemplateSpec)
 

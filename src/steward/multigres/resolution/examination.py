@@ -3,7 +3,7 @@
 from typing import NamedTuple
 
 from steward.multigres.api.cluster import MultigresClusterSpec
-from steward.multigres.resolution.cluster_size import cluster_size, least_size, size_problem
+from steward.multigres.resolution.checks.cluster_size import cluster_size, least_size, size_problem
 from steward.multigres.resolution.durability import lost_durability
 from steward.multigres.resolution.resolve import resolve
 from steward.multigres.resolution.resolved import ClusterIdentity, ResolvedCluster, SpecProblem, Templates

@@ -13,14 +13,14 @@ import msgspec
 from msgspec import UNSET
 
 from steward.multigres.api.backup import BackupRetention
-from steward.multigres.api.compute import Resources, Storage
+from steward.multigres.api.compute import PoolStorage, Resources, Storage
 from steward.multigres.api.scalars import ApiStruct
 from steward.multigres.api.topo import LocalTopoServer
 
 P = TypeVar("P", bound=ApiStruct)
 
-ATOMIC_PARTS = (Resources, Storage, LocalTopoServer, BackupRetention)
-KEYED_FIELDS = frozenset({"pools", "pod_labels", "pod_annotations"})
+ATOMIC_PARTS = (Resources, Storage, PoolStorage, LocalTopoServer, BackupRetention)
+KEYED_FIELDS = frozenset({"pools", "pod_labels", "pod_annotations", "settings"})
 WHOLE = None
 Path = tuple[str, ...]
 Origins = dict[str | None, Any]

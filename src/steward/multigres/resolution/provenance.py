@@ -76,6 +76,10 @@ def _shards(spec: MultigresClusterSpec, resolved: ResolvedCluster) -> Iterator[V
             yield from _field_origins(
                 orchestrator, (*path, "multiorch"), f"{wire}.multiorch", resolved.origins
             )
+        if located.shard.postgres is not UNSET:
+            yield from _field_origins(
+                located.shard.postgres, (*path, "postgres"), f"{wire}.postgres", resolved.origins
+            )
         for name, pool in located.pools.items():
             without_policy = msgspec.structs.replace(pool, pvc_deletion_policy=UNSET)
             yield from _field_origins(

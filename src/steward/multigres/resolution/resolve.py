@@ -38,13 +38,13 @@ from steward.multigres.api.topo import (
 )
 from steward.multigres.api.unset import or_default
 from steward.multigres.resolution import defaults as constants
+from steward.multigres.resolution.checks.repositories import with_restored_repository
 from steward.multigres.resolution.deprecated_fields import (
     replace_deprecated_fields,
     replace_deprecated_pool_fields,
 )
 from steward.multigres.resolution.inheritance import cluster_backup, inherited_backup, inherited_policy
 from steward.multigres.resolution.layers import FlatOrigins, Layer, Origins, Path, merge_layers
-from steward.multigres.resolution.repositories import with_restored_repository
 from steward.multigres.resolution.resolved import (
     AddedPool,
     ClusterIdentity,
@@ -309,6 +309,7 @@ class _Resolution:
                 entry.backup, group.backup, database.backup, cluster_backup(self.spec, database)
             ),
             postgres_config_ref=merged.postgres_config_ref,
+            postgres=merged.postgres,
             initdb_args=merged.initdb_args,
         )
 

@@ -6,13 +6,13 @@ from typing import NamedTuple
 from msgspec import UNSET
 
 from steward.multigres.api.backup import Backup
-from steward.multigres.api.cell_template import CellTemplateSpec
 from steward.multigres.api.compute import MultiGateway, Pool, PvcDeletionPolicy, Stateless
-from steward.multigres.api.core_template import CoreTemplateSpec
 from steward.multigres.api.images import Images
 from steward.multigres.api.scalars import DurabilityPolicy
-from steward.multigres.api.shard_template import ShardTemplateSpec
 from steward.multigres.api.tablegroup import ResolvedShard
+from steward.multigres.api.templates.cell_template import CellTemplateSpec
+from steward.multigres.api.templates.core_template import CoreTemplateSpec
+from steward.multigres.api.templates.shard_template import ShardTemplateSpec
 from steward.multigres.api.topo import (
     Etcd,
     ExternalTopoServer,

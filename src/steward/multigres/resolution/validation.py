@@ -18,16 +18,19 @@ from steward.multigres.api.compute import Resources, Storage
 from steward.multigres.api.scalars import Unset, is_cell_name
 from steward.multigres.api.unset import or_default
 from steward.multigres.resolution import defaults
+from steward.multigres.resolution.autogrow import growth_problem
 from steward.multigres.resolution.backup_schedule import schedule_problems
 from steward.multigres.resolution.buffering import buffering_problem
-from steward.multigres.resolution.cluster_size import cluster_size, size_problem
-from steward.multigres.resolution.maintenance_window import window_problem
-from steward.multigres.resolution.name_collisions import name_collisions
-from steward.multigres.resolution.repositories import (
+from steward.multigres.resolution.checks.cluster_size import cluster_size, size_problem
+from steward.multigres.resolution.checks.name_collisions import name_collisions
+from steward.multigres.resolution.checks.repositories import (
     changed_encryption,
     restore_problems,
     shared_repositories,
 )
+from steward.multigres.resolution.maintenance_window import window_problem
+from steward.multigres.resolution.postgres.roles import role_problems
+from steward.multigres.resolution.postgres.settings import setting_problems
 from steward.multigres.resolution.resolve import cell_name
 from steward.multigres.resolution.resolved import ResolvedCluster, SpecProblem, managed_etcds
 
@@ -49,11 +52,14 @@ def validate(spec: MultigresClusterSpec, resolved: ResolvedCluster, accepted: in
         *name_collisions(resolved),
         *_invalid_resources(resolved),
         *_empty_volumes(resolved),
+        *_invalid_growth(resolved),
         *_invalid_buffering(resolved),
         *_invalid_windows(spec),
         *_invalid_schedules(spec),
         *shared_repositories(resolved),
         *restore_problems(spec),
+        *role_problems(spec),
+        *_invalid_settings(resolved),
     ]
 
 
@@ -116,6 +122,20 @@ def _empty_volumes(resolved: ResolvedCluster) -> Iterator[SpecProblem]:
     for _, field, size in _sizes(resolved):
         if parse_quantity(size) <= 0:
             yield SpecProblem(field, f"{size} is not a volume size; write more than 0, such as 10Gi")
+
+
+def _invalid_growth(resolved: ResolvedCluster) -> Iterator[SpecProblem]:
+    for located in resolved.shards():
+        for name, pool in located.pools.items():
+            problem = "" if pool.storage is UNSET else growth_problem(pool.storage)
+            if problem:
+                yield SpecProblem(f"{located.field}.pools[{name}].storage.autogrow", problem)
+
+
+def _invalid_settings(resolved: ResolvedCluster) -> Iterator[SpecProblem]:
+    for located in resolved.shards():
+        for name, problem in setting_problems(located.shard.postgres):
+            yield SpecProblem(f"{located.field}.postgres.settings[{name}]", problem)
 
 
 def _invalid_buffering(resolved: ResolvedCluster) -> Iterator[SpecProblem]:

@@ -6,6 +6,7 @@ there is no order in which a lower value reaches all servers, and after the firs
 """
 
 import re
+from collections.abc import Sequence
 from typing import NamedTuple
 
 DEFAULTS = {
@@ -65,11 +66,20 @@ def lowered_settings(before: str, after: str) -> list[LoweredSetting]:
 
 class ConfigDecision(NamedTuple):
     """The settings that servers read, None if they read none; `problem` says why they are not the user's, `is_missing`
-    if there are none of the user."""
+    if there are none of the user, `is_unknown` if Postgres does not know one of them."""
 
     text: str | None
     problem: str = ""
     is_missing: bool = False
+    is_unknown: bool = False
+
+
+def refuse_unknown(current: str | None, names: Sequence[str], source: str) -> ConfigDecision:
+    problem = (
+        f"{source} sets {', '.join(names)}, which Postgres does not know: it would not start any more; correct the"
+        " name, until then servers keep the settings that they have"
+    )
+    return ConfigDecision(current, problem, is_unknown=True)
 
 
 def decide_config(current: str | None, desired: str | None, source: str) -> ConfigDecision:

@@ -41,15 +41,18 @@ CERTIFICATES_READY = "BackupCertificatesReady"
 BACKUP_HEALTHY = "BackupHealthy"
 RESTORED = "Restored"
 VOLUMES_READY = "VolumesReady"
+VOLUMES_FILLING = "VolumesFilling"
 SERVERS_READY = "ServersReady"
 ROLLING_UPDATE = "RollingUpdate"
 SCALE_DOWN_PENDING = "ScaleDownPending"
 POSTGRES_CONFIG_REFUSED = "PostgresConfigRefused"
+SETTINGS_LOADED = "SettingsLoaded"
 PLACEMENTS_SKIPPED = "PlacementsSkipped"
 DRAINING = "Draining"
 CONNECTION_DRAINING = "ConnectionDraining"
 PAUSED = "Paused"
 PASSWORD_PENDING = "PasswordChangePending"
+ROLES_READY = "RolesReady"
 POD_CHANGE_CONDITIONS = (ROLLING_UPDATE, SCALE_DOWN_PENDING)
 TRANSIENT_CONDITIONS = frozenset(
     {
@@ -63,6 +66,8 @@ TRANSIENT_CONDITIONS = frozenset(
         CONNECTION_DRAINING,
         PAUSED,
         PASSWORD_PENDING,
+        ROLES_READY,
+        VOLUMES_FILLING,
     }
 )
 """Conditions that are present only while they matter: a status does not depend on what was removed long ago."""
@@ -190,6 +195,14 @@ def certificates_component(conditions: api.Conditions | Unset) -> list[Component
     if certificates is None or certificates.status != FALSE:
         return []
     return [ComponentStatus("backup certificates", 1, 1, True, certificates.message)]
+
+
+def settings_component(conditions: api.Conditions | Unset) -> list[ComponentStatus]:
+    """Postgres goes on with the settings that it has."""
+    loaded = find_condition(read_conditions(conditions), SETTINGS_LOADED)
+    if loaded is None or loaded.reason != reasons.SETTINGS_INVALID:
+        return []
+    return [ComponentStatus("Postgres settings", 1, 1, True, loaded.message)]
 
 
 def assess_health(components: Sequence[ComponentStatus], stall: Stall | None = None) -> ObjectHealth:

@@ -21,11 +21,15 @@ WARNING_REASONS = frozenset(
         reasons.RESTARTING_ONLY_SERVER,
         reasons.SETTINGS_REFUSED,
         reasons.SETTINGS_MISSING,
+        reasons.SETTINGS_UNKNOWN,
         reasons.PASSWORD_REFUSED,
         reasons.RESTORE_BLOCKED,
+        reasons.ROLES_REFUSED,
     }
 )
-IDLE_REASONS = frozenset({reasons.PODS_UP_TO_DATE, reasons.REVISION_PENDING, reasons.VOLUMES_AS_ASKED})
+IDLE_REASONS = frozenset(
+    {reasons.PODS_UP_TO_DATE, reasons.REVISION_PENDING, reasons.VOLUMES_AS_ASKED, reasons.ROLES_WAITING}
+)
 
 
 def condition_events(ref: Ref, previous: Conditions | Unset, current: Iterable[Condition]) -> Plan:

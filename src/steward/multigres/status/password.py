@@ -3,10 +3,7 @@
 from typing import NamedTuple
 
 from steward.kube.objects.conditions import TRUE, Condition
-from steward.kube.objects.kinds import Manifest
 from steward.multigres import reasons
-from steward.multigres.objects.metadata import Owner
-from steward.multigres.objects.secrets import connection_secret
 from steward.multigres.status.conditions import PASSWORD_PENDING, ComponentStatus
 from steward.runtime.plan.steps import Plan, Requeue
 
@@ -19,9 +16,6 @@ class PublishedPassword(NamedTuple):
     value: str | None = None
     waiting: str = ""
     refusal: str = ""
-
-    def manifests(self, owner: Owner) -> list[Manifest]:
-        return [] if self.value is None else [connection_secret(owner, self.value)]
 
     def conditions(self, generation: int) -> tuple[Condition, ...]:
         if not self.waiting and not self.refusal:

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from steward.kube.objects.conditions import FALSE, TRUE, Condition
 from steward.multigres import reasons
-from steward.multigres.resolution.bounded_lists import first_texts
+from steward.multigres.resolution.checks.bounded_lists import first_texts
 from steward.multigres.resolution.external_refs import MissingReference
 from steward.multigres.resolution.resolved import ResolvedCluster
 from steward.multigres.status.conditions import PLACEMENTS_SKIPPED, ComponentStatus

@@ -15,7 +15,7 @@ from steward.multigres import reasons
 from steward.multigres.api.backup import Backup
 from steward.multigres.api.shard import ShardStatus
 from steward.multigres.api.unset import or_default
-from steward.multigres.resolution.repositories import is_shared_volume
+from steward.multigres.resolution.checks.repositories import is_shared_volume
 from steward.multigres.servers.assessment import (
     RESTARTING,
     WAITING_FOR_DATA,

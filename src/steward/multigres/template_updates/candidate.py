@@ -7,14 +7,14 @@ from typing import Any, NamedTuple
 import msgspec
 from msgspec import UNSET
 
-from steward.multigres.api.cell_template import CellTemplateSpec
 from steward.multigres.api.cluster import MultigresClusterSpec
-from steward.multigres.api.core_template import CoreTemplateSpec
-from steward.multigres.api.shard_template import ShardTemplateSpec
+from steward.multigres.api.templates.cell_template import CellTemplateSpec
+from steward.multigres.api.templates.core_template import CoreTemplateSpec
+from steward.multigres.api.templates.shard_template import ShardTemplateSpec
 from steward.multigres.api.unset import or_default
 from steward.multigres.api.updates import UpdatePolicy
 from steward.multigres.objects.versions import NEWEST
-from steward.multigres.resolution.bounded_lists import first_texts
+from steward.multigres.resolution.checks.bounded_lists import first_texts
 from steward.multigres.resolution.maintenance_window import is_open, next_opening, window_problem
 from steward.multigres.resolution.resolve import resolve
 from steward.multigres.resolution.resolved import ClusterIdentity, ResolvedCluster, SpecProblem, Templates

@@ -14,6 +14,7 @@ from steward.multigres.api.compute import MultiOrch, Pool, Stateless
 from steward.multigres.api.scalars import Unset
 from steward.multigres.api.topo import Etcd
 from steward.multigres.api.unset import or_default
+from steward.multigres.resolution.postgres.settings import inline_settings, restart_text
 from steward.multigres.resolution.resolved import (
     LocatedShard,
     ResolvedCell,
@@ -80,12 +81,16 @@ def _shards(before: ResolvedCluster, after: ResolvedCluster) -> Iterator[str]:
 def _shard(before: LocatedShard, after: LocatedShard) -> Iterator[str]:
     if _orchestrator(before.shard.multiorch) != _orchestrator(after.shard.multiorch):
         yield f"the orchestrators of {after}"
-    settings = before.shard.postgres_config_ref != after.shard.postgres_config_ref
+    settings = _settings(before) != _settings(after)
     arguments = before.shard.initdb_args != after.shard.initdb_args
     for name, pool in after.pools.items():
         old = before.pools.get(name)
         if old is not None and (settings or arguments or _servers(old) != _servers(pool)):
             yield f"pool {name} of {after}"
+
+
+def _settings(shard: LocatedShard) -> tuple[object, str]:
+    return shard.shard.postgres_config_ref, restart_text(inline_settings(shard.shard.postgres))
 
 
 def stopped_servers(before: ResolvedCluster, after: ResolvedCluster) -> list[str]:

@@ -27,6 +27,7 @@ from steward.runtime.observability import tracing
 from steward.runtime.observability.logging import ReconcileContext, current_reconcile
 from steward.runtime.observability.metrics import Metrics
 from steward.runtime.plan.lanes import LaneInheritance, current_lane
+from steward.runtime.plan.write_slots import current_priority, write_priority
 from steward.runtime.reconcile import Lane, Reconciler, RequeueAfter, Result
 
 log = logging.getLogger(__name__)
@@ -52,6 +53,9 @@ class Controller:
     workers: int = WORKERS
     resync_seconds: float = RESYNC_SECONDS
     trace_annotations: tracing.TraceAnnotations | None = None
+    depth: int = 0
+    """Of its objects in a tree of owners. Of the writes that wait, those of deeper objects are sent first, so that one
+    tree is finished before the next one is begun."""
     channel: Channel | None = None
     """Keys that the reconciler enqueues itself."""
 
@@ -178,7 +182,9 @@ class ControllerLoop:
         current_reconcile.set(
             ReconcileContext(self.controller.name, self._kind_name, key, next(_reconcile_numbers))
         )
-        current_lane.set(self.queue.active_lane(key))
+        lane = self.queue.active_lane(key)
+        current_lane.set(lane)
+        current_priority.set(write_priority(lane, self.controller.depth))
         started = time.perf_counter()
         try:
             result = await (self._traced(key) if tracing.is_enabled() else self._reconcile_key(key))

@@ -43,6 +43,9 @@ class Debounce:
     seconds: float
     unless: Predicate = needs_repair
 
+    def is_urgent(self, change: ObjectChange[Any]) -> bool:
+        return bool(self.seconds) and self.unless(change)
+
     def seconds_for(self, change: ObjectChange[Any]) -> float:
         # Objects of the initial list are queued in the slow lane already.
         if not self.seconds or change.initial or self.unless(change):
@@ -160,7 +163,8 @@ class EventHandler:
     def _lane(self, change: ObjectChange[Any]) -> Lane:
         if change.initial or self._hooks.lane_inheritance.is_slow(Ref(change.kind, change.key)):
             return Lane.SLOW
-        return self._trigger.lane
+        lane = self._trigger.lane
+        return Lane.URGENT if lane is Lane.FAST and self._debounce.is_urgent(change) else lane
 
     def _old_and_new(self, change: ObjectChange[Any]) -> Iterable[Any]:
         if change.old is None or change.new is None or isinstance(self._trigger, For):

@@ -1,4 +1,4 @@
-"""The work queue of a controller: deduplicating, one worker per key, two lanes, retries with backoff.
+"""The work queue of a controller: deduplicating, one worker per key, three lanes, retries with backoff.
 
 A key is queued at most once and processed by at most one worker. A key that is added while it is processed is queued
 again when its worker is done, so no change is lost and no two workers process the same key. A key that is added while
@@ -8,10 +8,14 @@ Changes that are not urgent are debounced: `add_after` counts from the first of 
 nor extend the delay, and an urgent one uses `add` and overtakes them. Counting from the last one was rejected: a key
 that changes ten times a second would never be reconciled.
 
-There are two lanes because six thousand keys of an initial list are not urgent and one new object is. The fast lane
-goes first, but after `FAST_IN_A_ROW` of its keys the slow lane gets one, so neither lane starves. A priority heap was
-rejected: it costs O(log n) per key, and its slow end starves. Going first does not help while every worker processes a
-slow key, so the number of slow keys in process can be limited.
+There is a slow lane because six thousand keys of an initial list are not urgent and one new object is. There is an
+urgent lane because each of three hundred new objects needs several reconciles: in one lane the first reconcile of every
+object precedes the last one of any, and all objects become ready at the end. What is nearly done, and what has to be
+repaired, precedes what is new: the whole takes as long as before, and most objects are ready earlier.
+
+No lane starves. After `FAST_IN_A_ROW` keys of the other lanes the slow lane gets one, and after `URGENT_IN_A_ROW`
+urgent keys the fast lane does. A priority heap was rejected: it costs O(log n) per key, and its slow end starves. Going
+first does not help while every worker processes a slow key, so the number of slow keys in process can be limited.
 
 Every operation is O(1) except delays, which share one heap and one timer.
 """
@@ -31,6 +35,7 @@ from steward.kube.objects.kinds import Key
 from steward.runtime.reconcile import Lane
 
 FAST_IN_A_ROW = 7
+URGENT_IN_A_ROW = 7
 MAX_STALE_DELAYS = 64
 
 
@@ -91,8 +96,9 @@ class WorkQueue:
         self._backoff = Backoff()
         # Bound once: it is called several times for each key.
         self._now: Callable[[], float] = clock.monotonic
-        self._lanes: tuple[deque[Key], deque[Key]] = (deque(), deque())
-        self._fast_in_a_row = 0
+        self._lanes: tuple[deque[Key], ...] = tuple(deque() for _ in Lane)
+        self._fast_in_a_row = 0  # keys that are not slow, since the last slow one
+        self._urgent_in_a_row = 0
         self._queued: dict[Key, QueueEntry] = {}
         self._processing: dict[Key, QueueEntry] = {}
         self._dirty: dict[Key, Lane] = {}
@@ -140,7 +146,7 @@ class WorkQueue:
         if queued is None:
             self._enqueue(key, lane)
         elif lane < queued.lane:
-            # Its old place in the slow lane becomes stale; `take` skips it.
+            # Its old place in the slower lane becomes stale; `take` skips it.
             self._queued[key] = QueueEntry(lane, queued.since)
             self._lanes[lane].append(key)
             self._wake_one()  # the worker woken before may have found the slow lane at its limit
@@ -175,21 +181,29 @@ class WorkQueue:
         return None
 
     def _next_lane(self) -> Lane | None:
-        fast, slow = self._lanes
-        if not slow or self._active_slow >= self._max_slow:
-            return Lane.FAST if fast else None
-        if fast and self._fast_in_a_row < FAST_IN_A_ROW:
+        urgent, fast, slow = self._lanes
+        is_slow_due = self._fast_in_a_row >= FAST_IN_A_ROW or not (urgent or fast)
+        if slow and is_slow_due and self._active_slow < self._max_slow:
+            return Lane.SLOW
+        if fast and (self._urgent_in_a_row >= URGENT_IN_A_ROW or not urgent):
             return Lane.FAST
-        return Lane.SLOW
+        return Lane.URGENT if urgent else None
 
     def _start(self, key: Key, entry: QueueEntry) -> Key:
         del self._queued[key]
-        self._fast_in_a_row = self._fast_in_a_row + 1 if entry.lane is Lane.FAST else 0
-        self._active_slow += entry.lane
+        self._count_in_a_row(entry.lane)
         now = self._now()
         self._processing[key] = QueueEntry(entry.lane, now)
         self._observer.taken(now - entry.since)
         return key
+
+    def _count_in_a_row(self, lane: Lane) -> None:
+        if lane is Lane.SLOW:
+            self._active_slow += 1
+            self._fast_in_a_row = 0
+            return
+        self._fast_in_a_row += 1
+        self._urgent_in_a_row = self._urgent_in_a_row + 1 if lane is Lane.URGENT else 0
 
     def done(self, key: Key) -> None:
         """The reconcile succeeded without a requeue."""

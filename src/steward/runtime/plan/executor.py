@@ -19,6 +19,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import time
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from enum import Enum
@@ -55,12 +56,12 @@ from steward.runtime.plan.steps import (
     status_manifest,
     step_target,
 )
+from steward.runtime.plan.write_slots import WriteSlots
 from steward.runtime.reconcile import DONE, RequeueAfter, Result
 
 log = logging.getLogger(__name__)
 
 MAX_CONCURRENT_WRITES_PER_PLAN = 16
-MAX_CONCURRENT_WRITES = 64
 
 
 class StepEffect(Enum):
@@ -135,7 +136,7 @@ class ExecutorDependencies:
     applier: Applier
     caches: Caches
     events: EventRecorder
-    write_slots: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(MAX_CONCURRENT_WRITES))
+    write_slots: WriteSlots = field(default_factory=WriteSlots)
     service_ip_limit: ServiceIpLimit = field(default_factory=ServiceIpLimit)
     lane_inheritance: LaneInheritance = field(default_factory=LaneInheritance)
 
@@ -215,13 +216,17 @@ class PlanExecutor:
             return error
 
     async def _execute_step(self, step: Step, for_object: Ref) -> StepEffect:
-        async with self._dependencies.write_slots:
+        slots = self._dependencies.write_slots
+        async with slots:
             self._hooks.before(step)
+            started = time.perf_counter()
             with (
                 step_span(step, for_object, self._parts),
                 self._dependencies.lane_inheritance.during(step),
             ):
                 effect = await self._dispatch(step)
+            if effect in WRITES:
+                slots.observe(time.perf_counter() - started)
             self._hooks.after(step)
         return effect
 

@@ -109,6 +109,8 @@ class TenantRegistryStatus(Part):
     """A deletion that waits for approval."""
     last_sync_time: Timestamp | Unset = UNSET
     """When the table was last read successfully."""
+    last_sync_request: str | Unset = UNSET
+    """The annotation `kubernetes-tenants.org/sync-request` at the last read, successful or not."""
     conditions: Conditions | Unset = UNSET
     """Ready, SourceReachable, DeletionHeld, Degraded, Reconciling, Stalled."""
 

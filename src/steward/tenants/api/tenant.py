@@ -122,9 +122,9 @@ class AppliedObject(Part, kw_only=True):
     id: str
     """The resource's id in the template."""
     uid: str = ""
-    """The uid of the object, once it is known."""
+    """The uid of the object, once it is known. One that was deleted by others and put back may have another by now."""
     changed_at: Timestamp | Unset = UNSET
-    """When the operator last changed it. timeoutSeconds starts here."""
+    """When the operator last changed it, apart from repairs of ready objects. timeoutSeconds starts here."""
     generation: Generation | Unset = UNSET
     """The generation of the Tenant that was last applied to it. Fields applied then are taken back from others."""
 

@@ -129,11 +129,11 @@ def orphan_patch(meta: ObjectMeta, owner: TenantOwner, reason: str, now: float) 
         },
     }
     if len(others) != len(meta.owner_references):
-        metadata["ownerReferences"] = [_reference(reference) for reference in others]
+        metadata["ownerReferences"] = [reference_manifest(reference) for reference in others]
     return {"metadata": metadata}
 
 
-def _reference(reference: Any) -> dict[str, Any]:
+def reference_manifest(reference: Any) -> dict[str, Any]:
     written = {
         "apiVersion": reference.api_version,
         "kind": reference.kind,

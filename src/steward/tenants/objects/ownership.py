@@ -15,13 +15,14 @@ from steward.kube.errors import FieldConflict
 from steward.kube.objects.kinds import Manifest, Ref
 from steward.kube.objects.meta import ObjectMeta, controller_of
 from steward.tenants.labels import FIELD_MANAGER, ORPHANED, SEEDING_MANAGER, TENANT, TENANT_NAMESPACE
-from steward.tenants.objects.orphans import TenantOwner, is_owned
+from steward.tenants.objects.orphans import TenantOwner, is_owned, reference_manifest
 
 OBJECT_CURE: Final = "Check the namespace, review nameTemplate, or set conflictPolicy: Force"
 FIELD_CURE: Final = (
     "List the field in ignoreFields, take it out of the template, or set conflictPolicy: Force"
 )
 CONTEST_CURE: Final = "List the field in ignoreFields, or take it out of the template"
+LYNQ_GROUP: Final = "operator.lynq.sh/"
 UNKNOWN_MANAGER: Final = "another client"
 OUR_MANAGERS: Final = frozenset((FIELD_MANAGER, SEEDING_MANAGER, f"{FIELD_MANAGER}-heal"))
 
@@ -34,6 +35,17 @@ def may_touch(meta: ObjectMeta, owner: TenantOwner) -> bool:
 def is_orphan(meta: ObjectMeta) -> bool:
     """Orphaned by a Tenant, and not adopted by another since."""
     return meta.labels.get(ORPHANED) == "true" and TENANT not in meta.labels
+
+
+def release_patch(meta: ObjectMeta) -> dict[str, Any] | None:
+    """A merge patch that removes the owner references to LynqNodes; None where there are none. The API server rejects a
+    second controller, and the garbage collector would delete an object that was taken over with its LynqNode."""
+    others = [owner for owner in meta.owner_references if not owner.api_version.startswith(LYNQ_GROUP)]
+    if len(others) == len(meta.owner_references):
+        return None
+    kept = [reference_manifest(owner) for owner in others]
+    # On the version that was read: a merge patch replaces the list as a whole.
+    return {"metadata": {"resourceVersion": meta.resource_version, "ownerReferences": kept}}
 
 
 def describe_owner(meta: ObjectMeta) -> str:
@@ -91,7 +103,11 @@ def _join_some(sentences: list[str], most: int = 3) -> str:
 
 def foreign_managers(error: FieldConflict) -> tuple[tuple[str, str], ...]:
     """The managers of a conflict without those of this operator: earlier versions of it, and the seeding manager."""
-    return tuple((manager, field) for manager, field in error.managers if manager not in OUR_MANAGERS)
+    return without_our_managers(error.managers)
+
+
+def without_our_managers(owners: Iterable[tuple[str, str]]) -> tuple[tuple[str, str], ...]:
+    return tuple((manager, field) for manager, field in owners if manager not in OUR_MANAGERS)
 
 
 class TakenField(NamedTuple):

@@ -60,6 +60,8 @@ class RegistryObservation(NamedTuple):
     stall reporter: a status without it, written just before the next attempt fails, would add and remove the condition
     at every attempt."""
     last_sync: str = ""
+    last_request: str = ""
+    """The request of a user that the last read answered."""
 
     @property
     def desired(self) -> int:
@@ -91,6 +93,8 @@ def _count_fields(state: RegistryObservation) -> dict[str, Any]:
         status["activeRows"] = state.active_rows
     if state.rejected:
         status["rejected"] = [rejected_row_status(row) for row in state.rejected[:MAX_SHOWN]]
+    if state.last_request:
+        status["lastSyncRequest"] = state.last_request
     if state.hold is not None:
         status["heldDeletion"] = held_deletion_status(state.hold)
     return status

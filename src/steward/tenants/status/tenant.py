@@ -110,6 +110,12 @@ def count_resources(progress: Sequence[ResourceProgress]) -> ResourceCounts:
     )
 
 
+def unfinished_ids(progress: Sequence[ResourceProgress]) -> frozenset[str]:
+    return frozenset(
+        each.id for each in progress if each.state in (ResourceState.WAITING, ResourceState.BLOCKED)
+    )
+
+
 def tenant_status(
     previous: PreviousStatus, progress: Sequence[ResourceProgress], records: Iterable[AppliedObject]
 ) -> dict[str, Any]:

@@ -52,9 +52,9 @@ class EtcdProcess:
             "--log-level=warn",
         ]
 
-    def pause(self) -> None:
+    async def pause(self) -> None:
         """Stop the process: the kernel still accepts connections, but nothing answers."""
-        self._service.send_signal(signal.SIGSTOP)
+        await self._service.suspend()
         self.is_paused = True
 
     def resume(self) -> None:

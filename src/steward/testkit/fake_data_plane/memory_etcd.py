@@ -107,7 +107,7 @@ class MemoryEtcd:
         self.resume()
         await self._listener.listen()
 
-    def pause(self) -> None:
+    async def pause(self) -> None:
         self._resumed.clear()
         self.is_paused = True
 

@@ -39,7 +39,7 @@ class EtcdServer(Protocol):
 
     async def start(self) -> None: ...
 
-    def pause(self) -> None: ...
+    async def pause(self) -> None: ...
 
     def resume(self) -> None: ...
 
@@ -152,7 +152,7 @@ class TopologyServers:
             await process.start()
         is_silenced = DataPlaneFault.SILENT_ETCD in server.faults
         if is_silenced and not process.is_paused:
-            process.pause()
+            await process.pause()
         elif process.is_paused and not is_silenced:
             process.resume()
 

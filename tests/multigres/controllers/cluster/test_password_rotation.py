@@ -17,7 +17,9 @@ from steward.multigres.controllers.cluster.password_rotation import PasswordRota
 from steward.multigres.controllers.common.context import MultigresContext
 from steward.multigres.views import ClusterView
 from steward.postgres import role_password
-from steward.postgres.role_password import PasswordNotSet, PostgresAddress, ServerUnreachable
+from steward.postgres.address import PostgresAddress
+from steward.postgres.role_password import PasswordNotSet
+from steward.postgres.sessions import ServerUnreachable
 
 SPEC = MultigresClusterSpec()
 

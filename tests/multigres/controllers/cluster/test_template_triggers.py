@@ -17,7 +17,8 @@ from steward.multigres.controllers.cluster.operator_updates import OperatorUpdat
 from steward.multigres.controllers.cluster.reconciler import ClusterReconciler
 from steward.multigres.controllers.common.context import MultigresContext
 from steward.multigres.controllers.common.status_contributions import StatusContributions
-from steward.runtime.controller.triggers import EnqueueHooks, EventHandler
+from steward.multigres.controllers.postgres_access.role_states import RoleStates
+from steward.runtime.controller.triggers import Channel, EnqueueHooks, EventHandler
 from steward.runtime.controller.workqueue import WorkQueue
 from steward.runtime.plan.lanes import LaneInheritance
 from steward.runtime.reconcile import Lane
@@ -56,7 +57,9 @@ class TriggeredQueue:
             settings=SimpleNamespace(connect_to=""),
         )
         typed = cast(MultigresContext, context)
-        reconciler = ClusterReconciler(typed, cast(ClusterDeletion, None), OperatorUpdates(typed, 1))
+        reconciler = ClusterReconciler(
+            typed, cast(ClusterDeletion, None), OperatorUpdates(typed, 1), RoleStates(Channel())
+        )
         for trigger in reconciler.controller().triggers:
             handler = EventHandler(trigger, CLUSTER, EnqueueHooks(self._enqueue, _fail, LaneInheritance()))
             self.store(trigger.rule).subscribe(handler.handle)

@@ -12,7 +12,7 @@ from steward.multigres import reasons
 from steward.multigres.cache_rules import MultigresCacheRules
 from steward.multigres.controllers.common.context import MultigresContext
 from steward.multigres.controllers.common.resolution import SpecResolver
-from steward.multigres.resolution.cluster_size import MAX_COMPONENTS
+from steward.multigres.resolution.checks.cluster_size import MAX_COMPONENTS
 from steward.multigres.views import ClusterView
 from tests.multigres.support.large_clusters import product_spec
 

@@ -8,11 +8,12 @@ import pytest
 from msgspec import UNSET
 
 from steward.kube.errors import NotFound
-from steward.kube.objects.kinds import Key, Kind
+from steward.kube.objects.kinds import CONFIG_MAP, SECRET, Key, Kind
 from steward.kube.objects.meta import ObjectMeta
 from steward.multigres import reasons
-from steward.multigres.api.cluster import PostgresConfig
-from steward.multigres.api.shard import ShardSpec
+from steward.multigres.api.postgres import PostgresConfig, PostgresOptions
+from steward.multigres.api.shard import ShardSpec, ShardStatus
+from steward.multigres.cache_rules import MultigresCacheRules
 from steward.multigres.controllers.shard.postgres_config import (
     PostgresConfigs,
     config_components,
@@ -21,6 +22,9 @@ from steward.multigres.controllers.shard.postgres_config import (
 from steward.multigres.objects.versions import FIRST, NEWEST
 from steward.multigres.rollout.postgres_settings import ConfigDecision
 from steward.multigres.views import ShardView
+from steward.postgres import settings as postgres_settings
+from steward.postgres.sessions import ServerUnreachable
+from steward.testkit.clock import FakeClock
 
 HIGH, LOW = "max_connections = 150", "max_connections = 120"
 REFERENCE = PostgresConfig(name="settings", key="conf")
@@ -33,9 +37,13 @@ class Settings:
     def __init__(self) -> None:
         self.contents: dict[str, dict[str, str]] = {}
         self.reads = 0
-        store = SimpleNamespace(get=self.cached)
-        rules = SimpleNamespace(config_map=None)
-        context: Any = SimpleNamespace(client=self, rules=rules, store=lambda rule: store)
+        context: Any = SimpleNamespace(
+            client=self,
+            rules=MultigresCacheRules(""),
+            store=lambda rule: SimpleNamespace(get=self.cached if rule.kind == CONFIG_MAP else _nothing),
+            settings=SimpleNamespace(connect_to=()),
+            clock=FakeClock(),
+        )
         self.configs = PostgresConfigs(context)
 
     def cached(self, key: Key) -> Any:
@@ -43,14 +51,26 @@ class Settings:
         return None if data is None else SimpleNamespace(data_hash=sha256(str(data).encode()).hexdigest())
 
     async def get(self, kind: Kind, key: Key) -> dict[str, Any]:
+        if kind == SECRET:
+            return {"data": {"password": "c2VjcmV0"}}
         self.reads += 1
         if key.name not in self.contents:
             raise NotFound.__new__(NotFound)
         return {"data": self.contents[key.name]}
 
-    async def decide(self, reference: Any = REFERENCE, version: int = NEWEST) -> ConfigDecision:
-        spec = ShardSpec(shard_name="0", postgres_config_ref=reference, objects_version=version)
-        return await self.configs.decide(ShardView(ObjectMeta(name="s", namespace="shop"), spec))
+    async def decide(
+        self, reference: Any = REFERENCE, version: int = NEWEST, primary: str = "", **settings: str
+    ) -> ConfigDecision:
+        options = PostgresOptions(settings=dict(settings)) if settings else UNSET
+        spec = ShardSpec(
+            shard_name="0", postgres_config_ref=reference, objects_version=version, postgres=options
+        )
+        status = ShardStatus(primary=primary) if primary else ShardStatus()
+        return await self.configs.decide(ShardView(ObjectMeta(name="s", namespace="shop"), spec, status))
+
+
+def _nothing(key: Key) -> None:
+    return None
 
 
 @pytest.fixture
@@ -115,3 +135,52 @@ def test_a_problem_degrades_the_shard_and_has_a_condition(is_missing: bool, reas
     [component] = config_components(decision)
     assert component.problem == "it lowers something"
     assert config_conditions(ConfigDecision(HIGH), 1) == config_components(ConfigDecision(HIGH)) == []
+
+
+async def test_inline_settings_come_last_because_the_last_line_wins(settings: Settings) -> None:
+    settings.contents[SOURCE] = {"conf": LOW}
+    decision = await settings.decide(work_mem="8MB", max_connections="200")
+    assert decision.text == f"{LOW}\nmax_connections = '200'\nwork_mem = '8MB'\n"
+
+
+async def test_inline_settings_need_no_configmap(settings: Settings) -> None:
+    assert (await settings.decide(UNSET, work_mem="8MB")).text == "work_mem = '8MB'\n"
+
+
+async def test_a_lowered_inline_setting_is_refused(settings: Settings) -> None:
+    settings.contents[COPY] = {"postgresql.conf": "max_connections = '200'\n"}
+    decision = await settings.decide(UNSET, max_connections="150")
+    assert decision.text == "max_connections = '200'\n"
+    assert decision.problem.startswith("the spec lowers max_connections from 200 to 150")
+
+
+async def test_pods_of_the_first_version_cannot_have_inline_settings(settings: Settings) -> None:
+    decision = await settings.decide(UNSET, FIRST, work_mem="8MB")
+    assert decision.text is None
+    assert "steward updates" in decision.problem
+
+
+async def test_a_setting_that_postgres_does_not_know_is_refused_before_any_server_reads_it(
+    settings: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def unknown(server: object, password: str, names: list[str]) -> list[str]:
+        assert password == "secret"
+        return [name for name in names if name == "wrok_mem"]
+
+    monkeypatch.setattr(postgres_settings, "unknown_settings", unknown)
+    settings.contents[COPY] = {"postgresql.conf": LOW}
+    decision = await settings.decide(UNSET, primary="s-0", wrok_mem="8MB", max_connections="120")
+    assert decision.text == LOW
+    [condition] = config_conditions(decision, 1)
+    assert condition.reason == reasons.SETTINGS_UNKNOWN
+    assert "sets wrok_mem, which Postgres does not know" in condition.message
+
+
+async def test_settings_are_taken_over_while_no_primary_can_be_asked(
+    settings: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def unreachable(*_: object) -> list[str]:
+        raise ServerUnreachable("no route")
+
+    monkeypatch.setattr(postgres_settings, "unknown_settings", unreachable)
+    assert (await settings.decide(UNSET, primary="s-0", work_mem="8MB")).text == "work_mem = '8MB'\n"

@@ -9,6 +9,7 @@ from steward.kube.objects.kinds import CONFIG_MAP, DEPLOYMENT, NAMESPACE, SECRET
 from steward.runtime.manager.manager import Manager
 from steward.runtime.manager.settings import Settings
 from steward.runtime.partition import Partition
+from steward.runtime.reconcile import Lane
 from steward.tenants.api.lists import KINDS
 from steward.tenants.controllers.common.child_watches import ChildWatches, child_rule
 from steward.tenants.labels import BUCKET, TENANT, TENANT_NAMESPACE
@@ -90,6 +91,25 @@ def test_a_status_change_wakes_only_if_readiness_reads_it(
     assert woken == []
     status(3, readyReplicas=1)
     assert woken == [Key("saas", "acme")]
+
+
+def test_only_readiness_and_repairs_are_urgent(stores: Stores, children: ChildWatches) -> None:
+    lanes: list[Lane] = []
+    children.channel.connect(lambda key, lane: lanes.append(lane))
+
+    def status(version: int, ready: int, replicas: int = 2) -> None:
+        fields = {"observedGeneration": 1, "replicas": 2, "updatedReplicas": 2, "readyReplicas": ready}
+        available = {"availableReplicas": ready}
+        spec = {"replicas": replicas}
+        observe(stores, DEPLOYMENT, version, generation=1, spec=spec, status={**fields, **available})
+
+    store = next(store for store in stores.known.values() if store.kind == DEPLOYMENT)
+    status(1, ready=0)
+    store.finish_list(0, {Key("other", "it")}, "1")
+    status(2, ready=1)
+    status(3, ready=2)
+    store.observe_delete(Key("other", "it"), "u")
+    assert lanes == [Lane.SLOW, Lane.FAST, Lane.URGENT, Lane.URGENT]
 
 
 def test_an_object_that_changes_its_tenant_wakes_both(

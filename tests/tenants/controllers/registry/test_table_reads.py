@@ -30,6 +30,7 @@ class WokenKeys:
     ("changed", "table", "tenants"),
     [
         ({"approval": "2-abc"}, True, True),
+        ({"request": "2026-01-01T00:00:00Z"}, True, True),
         ({"templates": ("u-2", 1)}, True, False),
         ({"generation": 2}, False, False),
         ({"uid": "u-9"}, False, False),

@@ -8,6 +8,7 @@ from prometheus_client import CollectorRegistry
 
 from steward.kube.clock import SystemClock
 from steward.kube.errors import ApiError, Conflict, FieldConflict, Invalid
+from steward.kube.managed_fields.field_losses import Losses
 from steward.kube.objects.kinds import Key, Manifest, Ref
 from steward.kube.objects.meta import ObjectMeta
 from steward.kube.objects.readiness import READY_NOW, Readiness
@@ -45,6 +46,8 @@ class Server:
         self.value = "theirs"
         self.events: list[str] = []
         self.taken = 0
+        self.requests = 0
+        self.shows_losses = False
         self.applier = ObjectApplier(self, SystemClock(), TenantMetrics(CollectorRegistry()))  # type: ignore[arg-type]
         self.state = TenantState("t")
 
@@ -59,6 +62,7 @@ class Server:
         if isinstance(step, Emit):
             self.events.append(f"{step.reason} {step.message}")
             return PlanResult([StepResult(step, StepEffect.EMITTED)])
+        self.requests += 1
         if self.rejection is not None:
             raise self.rejection
         if isinstance(step, Apply) and not step.force and self.has_owner:
@@ -84,6 +88,9 @@ class Server:
             return None
         meta = ObjectMeta(name="one", namespace="shop", uid="u", labels=self.labels)
         return ObservedObject(meta, READY_NOW)
+
+    def lost_fields(self, ref: Ref) -> Losses:
+        return {("f:data", "f:v"): "them"} if self.shows_losses and self.has_owner else {}
 
     async def read_manifest(self, ref: Ref) -> Manifest | None:
         return self._live()
@@ -180,9 +187,36 @@ async def test_a_field_that_is_taken_back_is_not_reported_as_forced() -> None:
     assert server.events == []
 
 
+async def test_a_field_whose_manager_the_cache_shows_is_taken_back_by_one_request() -> None:
+    server = Server(MANAGED)
+    await server.apply(policy="Stuck")
+    server.has_owner, server.shows_losses, server.requests = True, True, 0
+    assert (await server.apply(policy="Stuck")).state is ResourceState.READY
+    assert (server.requests, server.taken, server.events) == (1, 2, [])
+
+
+async def test_a_field_that_was_never_applied_is_not_taken_although_the_cache_shows_its_owner() -> None:
+    server = Server(MANAGED, has_owner=True)
+    server.shows_losses = True
+    assert (await server.apply(policy="Stuck")).state is ResourceState.CONFLICTED
+    assert server.taken == 0
+
+
+async def test_a_repair_that_fails_does_not_count_as_a_contest() -> None:
+    server = Server(MANAGED)
+    await server.apply(policy="Stuck")
+    server.has_owner, server.shows_losses, server.rejection = True, True, rejected()
+    for _ in range(2 * MAX_TAKES):
+        assert (await server.apply(policy="Stuck")).state is ResourceState.FAILED
+
+
+@pytest.mark.parametrize("shows_losses", [False, True])
 @pytest.mark.parametrize("strategy", ["apply", "merge", "replace"])
-async def test_a_manager_that_takes_a_field_again_and_again_keeps_it_and_is_named(strategy: str) -> None:
+async def test_a_manager_that_takes_a_field_again_and_again_keeps_it_and_is_named(
+    strategy: str, shows_losses: bool
+) -> None:
     server = Server(None)
+    server.shows_losses = shows_losses
     await server.apply(strategy, "Stuck")
     states = []
     for _ in range(MAX_TAKES):

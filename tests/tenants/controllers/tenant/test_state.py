@@ -1,6 +1,7 @@
 import pytest
 
 from steward.kube.objects.kinds import CONFIG_MAP, Key, Ref
+from steward.runtime.plan.executor import StepEffect
 from steward.tenants.api.tenant import AppliedObject
 from steward.tenants.controllers.tenant.state import (
     ApplyRecord,
@@ -11,6 +12,7 @@ from steward.tenants.controllers.tenant.state import (
 )
 
 RECORD = AppliedObject(api_version="v1", kind="ConfigMap", namespace="saas", name="config", id="config")
+REF = Ref(CONFIG_MAP, Key("shop", "config"))
 EARLIER, NOW = "2026-01-01T00:00:00Z", "2026-01-01T01:00:00Z"
 
 
@@ -76,13 +78,26 @@ def test_tenants_depend_on_the_namespaces_of_their_last_reconcile() -> None:
 
 
 @pytest.mark.parametrize(
-    ("settled", "changed", "is_restored"),
-    [(3, True, True), (3, False, False), (2, True, False), (0, True, False)],
+    ("settled", "effect", "is_restored"),
+    [
+        (3, StepEffect.CHANGED, True),
+        (3, StepEffect.CREATED, True),
+        (3, StepEffect.UNCHANGED, False),
+        (2, StepEffect.CHANGED, False),
+        (0, StepEffect.CHANGED, False),
+    ],
 )
 def test_a_write_puts_back_only_what_this_process_saw_ready_in_this_generation(
-    settled: int, changed: bool, is_restored: bool
+    settled: int, effect: StepEffect, is_restored: bool
 ) -> None:
     state = TenantState("t", settled_generation=settled)
-    ref = Ref(CONFIG_MAP, Key("shop", "config"))
-    state.note_applied(ref, 3, changed=changed)
-    assert state.restored == ([ref] if is_restored else [])
+    state.note_applied(REF, 3, effect, 7.0)
+    assert state.restored == ([REF] if is_restored else [])
+
+
+def test_only_an_object_that_still_existed_was_repaired() -> None:
+    state = TenantState("t", settled_generation=3)
+    other = Ref(CONFIG_MAP, Key("shop", "other"))
+    state.note_applied(REF, 3, StepEffect.CHANGED, 7.0)
+    state.note_applied(other, 3, StepEffect.CREATED, 7.0)
+    assert state.repaired_at == {REF: 7.0}

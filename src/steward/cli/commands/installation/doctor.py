@@ -18,6 +18,7 @@ from steward.cli.output import is_machine_readable, output_option, print_value
 from steward.install import manifests
 from steward.install.operators import MULTIGRES, OPERATORS, TENANTS, ShippedOperator, selector
 from steward.install.values import NAMESPACE, VERSION
+from steward.install.workloads import PARTITION_LABEL
 from steward.kube.client.client import Client, client_with_transport
 from steward.kube.clock import SystemClock
 from steward.kube.config.loader import ConfigSource
@@ -62,9 +63,9 @@ def command(system_namespace: str, only: str | None, output: str, **options: Any
     source, namespace = selected_namespace(options)
     operators = tuple(operator for operator in OPERATORS if only in (None, operator.short_name))
     scope = Scope(operators, system_namespace, namespace or "default")
-    results = run_async(_run_checks(source, scope))
+    results = run_async(run_checks(source, scope))
     if is_machine_readable(output):
-        print_value([_result_dict(result) for result in results], output)
+        print_value([result_dict(result) for result in results], output)
     else:
         _print_results(results)
     click.get_current_context().exit(1 if any(result.grade is Grade.BROKEN for result in results) else 0)
@@ -80,7 +81,7 @@ class Scope(NamedTuple):
     """Namespace in which a dry run calls the webhooks."""
 
 
-def _result_dict(result: CheckResult) -> dict[str, str]:
+def result_dict(result: CheckResult) -> dict[str, str]:
     return {
         "subject": result.subject,
         "grade": result.grade.name.lower(),
@@ -91,12 +92,13 @@ def _result_dict(result: CheckResult) -> dict[str, str]:
 
 def _print_results(results: list[CheckResult]) -> None:
     for result in results:
-        click.secho(f"{result.grade.value} {result.subject}: {result.message}", fg=_COLOURS[result.grade])
+        mark = click.style(result.grade.value, fg=_COLOURS[result.grade])
+        click.echo(f"{mark} {result.subject}: {result.message}")
         if result.cure:
             click.echo(f"    {result.cure}")
 
 
-async def _run_checks(source: ConfigSource, scope: Scope) -> list[CheckResult]:
+async def run_checks(source: ConfigSource, scope: Scope) -> list[CheckResult]:
     settings = load_connection_settings(source)
     transport = open_transport(settings)
     try:
@@ -257,8 +259,13 @@ def _probe_object(operator: ShippedOperator, namespace: str) -> Manifest:
 
 
 async def _check_leader(client: Client, operator: ShippedOperator, system: str) -> CheckResult:
-    lease = await _get_or_none(client, kinds.LEASE, Key(system, operator.name))
-    return checks.check_leader(OperatorLocation(operator.name, system), lease, _now())
+    """Of every partition; the first without a leader is reported."""
+    deployment = await _get_or_none(client, kinds.DEPLOYMENT, Key(system, operator.name))
+    names = pods.lease_names(operator.name, deployment)
+    leases = [await _get_or_none(client, kinds.LEASE, Key(system, name)) for name in names]
+    location = OperatorLocation(operator.name, system)
+    results = [checks.check_leader(location, lease, _now()) for lease in leases]
+    return next((result for result in results if result.grade is not Grade.FINE), results[0])
 
 
 async def _check_pods(client: Client, operator: ShippedOperator, system: str) -> CheckResult | None:
@@ -268,7 +275,11 @@ async def _check_pods(client: Client, operator: ShippedOperator, system: str) ->
         return None
     labels = ",".join(f"{name}={value}" for name, value in selector(operator).items())
     live = await client.list(kinds.POD, ListQuery(namespace=system, label_selector=labels))
-    return pods.check_pods(OperatorLocation(operator.name, system), deployment, live.items)
+    partitions = await client.list(
+        kinds.DEPLOYMENT, ListQuery(namespace=system, label_selector=PARTITION_LABEL)
+    )
+    others = partitions.items if operator == TENANTS else []
+    return pods.check_pods(OperatorLocation(operator.name, system), [deployment, *others], live.items)
 
 
 async def _check_version(client: Client, operator: ShippedOperator, system: str) -> CheckResult:

@@ -17,10 +17,22 @@ from steward.cli.connection import cluster_options, config_source, with_client
 from steward.cli.install_options import load_values, value_options
 from steward.install.manifests import crds, enabled_operators, manifests
 from steward.install.operators import labels
+from steward.install.page import with_page
 from steward.install.values import Values
+from steward.install.workloads import PARTITION_LABEL
 from steward.kube.client.client import Client
 from steward.kube.errors import Conflict, NoSuchKind, NotFound
-from steward.kube.objects.kinds import CLUSTER_ROLE, ROLE, ROLE_BINDING, Kind, Manifest, Ref, kind_of, ref_of
+from steward.kube.objects.kinds import (
+    CLUSTER_ROLE,
+    DEPLOYMENT,
+    ROLE,
+    ROLE_BINDING,
+    Kind,
+    Manifest,
+    Ref,
+    kind_of,
+    ref_of,
+)
 from steward.kube.objects.options import DeleteOptions, ListQuery
 from steward.kube.objects.patches import MergePatch
 
@@ -87,6 +99,9 @@ def command(
 ) -> None:
     """Remove an installation of Steward."""
     values = load_values(values_file, namespace, only)
+    if only is None:
+        # The values of the installation may be lost: what is not there is not missed.
+        values = with_page(values)
     source = config_source(options)
     found = with_client(source, lambda client: remaining_resources(client, values))
     if found and not release:
@@ -185,12 +200,20 @@ async def _uninstall(client: Client, objects: list[Manifest], values: Values) ->
     The custom resources are listed after that, because the operators may create children until they end."""
     for manifest in deleted_first(objects):
         await _delete_object(client, manifest)
+    await _delete_partitions(client, values)
     await _delete_roles_by_label(client, values)
     for resource in await remaining_resources(client, values):
         await remove_finalizers(client, resource)
     for manifest in reversed(objects):
         if manifest["kind"] not in DELETED_FIRST:
             await _delete_object(client, manifest)
+
+
+async def _delete_partitions(client: Client, values: Values) -> None:
+    """Deployments of partitions, too: only the values of the installation say how many there are."""
+    query = ListQuery(namespace=values.namespace, label_selector=PARTITION_LABEL)
+    for item in (await client.list(DEPLOYMENT, query)).items:
+        await _delete_object(client, {"apiVersion": DEPLOYMENT.api_version, "kind": DEPLOYMENT.kind, **item})
 
 
 async def _delete_roles_by_label(client: Client, values: Values) -> None:

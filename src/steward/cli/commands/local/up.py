@@ -23,7 +23,7 @@ import click
 from steward.cli.main import ExitCode, expected_errors
 from steward.cli.terminal.live_line import show_progress
 from steward.kube.errors import KubeError
-from steward.local import control_plane, signals
+from steward.local import control_plane, page_process, signals
 from steward.local.containers.cluster import plan_cluster
 from steward.local.containers.footprint import footprint
 from steward.local.control_plane import ControlPlane
@@ -191,6 +191,8 @@ async def _start_demo(plane: ControlPlane, settings: ControlPlaneSettings, exten
     if extent is Extent.BARE:
         await remove_operators(plane)
         return ExitCode.DONE
+    if url := await page_process.start(plane, settings.lifetime):
+        click.echo(f"  page        {url}")
     try:
         is_ready = await start_demo(DemoTarget(plane, settings, partial(_format_command, settings)))
     except (LocalError, KubeError):

@@ -27,7 +27,7 @@ from steward.multigres.controllers.backups.maintenance import MaintenanceRequest
 from steward.multigres.controllers.backups.repositories import Repositories, RestingShard, is_available
 from steward.multigres.controllers.common.context import MultigresContext
 from steward.multigres.resolution import defaults
-from steward.multigres.resolution.repositories import describe_repository
+from steward.multigres.resolution.checks.repositories import describe_repository
 from steward.multigres.views import MultigresBackupView, ShardView
 from steward.runtime.controller.controller import Controller
 from steward.runtime.controller.predicates import any_of, own_spec, selected_fields

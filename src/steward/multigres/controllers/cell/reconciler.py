@@ -69,6 +69,7 @@ class CellReconciler:
                 Watches(rules.pod, to=_cell_of, debounce=PODS),
                 Watches(rules.cluster, to=self._cells_of, when=annotations(*DELETION_ANNOTATIONS)),
             ),
+            depth=1,
             channel=self.context.contributions.channel(KIND),
         )
 

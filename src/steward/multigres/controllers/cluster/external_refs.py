@@ -11,10 +11,11 @@ from steward.multigres import names, reasons
 from steward.multigres.api.cluster import MultigresClusterSpec
 from steward.multigres.api.observability import Observability
 from steward.multigres.api.unset import or_default
-from steward.multigres.controllers.cluster.user_secrets import CACHED_SECONDS, UserSecrets
 from steward.multigres.controllers.common.context import MultigresContext
+from steward.multigres.controllers.postgres_access.user_secrets import CACHED_SECONDS, UserSecrets
 from steward.multigres.objects.pod_spec import SAMPLING_KEY
-from steward.multigres.objects.secrets import PASSWORD_KEY
+from steward.multigres.objects.secrets import PASSWORD_KEY, USER_KEY
+from steward.multigres.resolution import defaults
 from steward.multigres.resolution.external_refs import (
     MissingReference,
     missing_secrets,
@@ -22,6 +23,7 @@ from steward.multigres.resolution.external_refs import (
     referenced_secrets,
     referenced_storage_classes,
 )
+from steward.multigres.resolution.postgres.roles import has_given_passwords
 from steward.multigres.resolution.resolved import ResolvedCluster
 from steward.multigres.views import ClusterView
 from steward.runtime.plan.steps import Plan, Requeue
@@ -103,18 +105,34 @@ class ExternalReferences:
         reference = spec.postgres_password_secret_ref
         name = names.password_secret(cluster) if reference is UNSET else reference.name
         key = PASSWORD_KEY if reference is UNSET else or_default(reference.key, PASSWORD_KEY)
-        value = await self._secrets.value(Key(namespace, name), key)
+        return await self.text(Key(namespace, name), key)
+
+    async def text(self, secret: Key, key: str) -> str | None:
+        """The text under a key of a Secret; None if there is none."""
+        value = await self._secrets.value(secret, key)
         try:
             return None if value is None else value.decode()
         except UnicodeDecodeError:
             return None
 
     async def published_password(self, namespace: str, cluster: str) -> str | None:
-        """The one in the Secret that applications mount."""
-        value = await self._secrets.value(Key(namespace, names.connection_secret(cluster)), PASSWORD_KEY)
-        return None if value is None else value.decode(errors="replace")
+        """The superuser's, in a Secret of its own or in the one that applications mount."""
+        own = Key(namespace, names.superuser_secret(cluster))
+        if self._secrets.is_managed(own):
+            return await self.text(own, PASSWORD_KEY)
+        account = await self.published_account(namespace, cluster)
+        return account[1] if account is not None and account[0] == defaults.SUPERUSER else None
+
+    async def published_account(self, namespace: str, cluster: str) -> tuple[str, str] | None:
+        """User and password in the Secret that applications mount."""
+        secret = Key(namespace, names.connection_secret(cluster))
+        password = await self.text(secret, PASSWORD_KEY)
+        if password is None:
+            return None
+        return await self.text(secret, USER_KEY) or defaults.SUPERUSER, password
 
     def requeue_steps(self, spec: MultigresClusterSpec, resolved: ResolvedCluster) -> Plan:
         """Foreign Secrets are not watched, nor ConfigMaps for clusters: they are read again after some time."""
         has_rules = or_default(spec.observability, Observability()).sampling_config_ref is not UNSET
-        return (Requeue(CACHED_SECONDS),) if has_rules or referenced_secrets(spec, resolved) else ()
+        is_read_again = has_rules or referenced_secrets(spec, resolved) or has_given_passwords(spec)
+        return (Requeue(CACHED_SECONDS),) if is_read_again else ()

@@ -9,6 +9,7 @@ import secrets as randomness
 import msgspec
 
 from steward.kube.cache.rules import CacheRule
+from steward.kube.objects.conditions import Condition
 from steward.kube.objects.kinds import Key, Manifest, Ref
 from steward.kube.objects.meta import HasMetadata, key_of
 from steward.multigres import names
@@ -17,6 +18,7 @@ from steward.multigres.cache_rules import CELL
 from steward.multigres.cache_rules import CLUSTER as KIND
 from steward.multigres.controllers.cluster import operator_updates
 from steward.multigres.controllers.cluster.admin_pods import admin_cluster_of
+from steward.multigres.controllers.cluster.components import ClusterComponents
 from steward.multigres.controllers.cluster.deletion import ClusterDeletion
 from steward.multigres.controllers.cluster.external_refs import ExternalReferences
 from steward.multigres.controllers.cluster.hibernation import Hibernation
@@ -28,9 +30,9 @@ from steward.multigres.controllers.cluster.registration_state import (
     was_never_registered,
 )
 from steward.multigres.controllers.cluster.restore import RestoreGuard, restore_conditions, restore_requeue
+from steward.multigres.controllers.cluster.role_accounts import RoleAccountReader, missing_passwords
 from steward.multigres.controllers.cluster.summaries import (
     ClusterSummaries,
-    live_component,
     retained_claim_triggers,
 )
 from steward.multigres.controllers.cluster.template_updates import (
@@ -48,28 +50,27 @@ from steward.multigres.controllers.common.resolution import (
     beside_the_loop,
     may_affect,
 )
+from steward.multigres.controllers.postgres_access.role_states import RoleStates
 from steward.multigres.deletion.annotations import DELETION_ANNOTATIONS
 from steward.multigres.deletion.topology_mark import finalizer_steps
 from steward.multigres.objects import secrets
+from steward.multigres.objects.accounts import account_secrets
 from steward.multigres.objects.metadata import Owner
 from steward.multigres.objects.operator_telemetry import with_telemetry
 from steward.multigres.objects.tree import cluster_objects
 from steward.multigres.resolution.resolved import ResolvedCluster
 from steward.multigres.status.conditions import (
-    ComponentStatus,
-    Serving,
     Stall,
     StatusContext,
     assess_health,
     common_status,
-    topo_server_component,
     was_available,
-    workload_component,
 )
 from steward.multigres.status.events import condition_events
 from steward.multigres.status.hibernation import hibernation_health
 from steward.multigres.status.pause import pause_conditions, with_paused_phase
 from steward.multigres.status.references import missing_component, reference_conditions
+from steward.multigres.status.roles import role_components
 from steward.multigres.template_updates.notices import APPLY_NOW
 from steward.multigres.template_updates.policy import ROLL_BACK
 from steward.multigres.views import ClusterView, TemplateView
@@ -80,8 +81,6 @@ from steward.runtime.observability import tracing
 from steward.runtime.plan.executor import PlanResult, StepEffect
 from steward.runtime.plan.steps import Create, Plan
 from steward.runtime.reconcile import DONE, Lane, Result
-
-ADMIN_PODS = "admin"
 
 
 class ClusterReconciler:
@@ -97,7 +96,11 @@ class ClusterReconciler:
     """
 
     def __init__(
-        self, context: MultigresContext, deletion: ClusterDeletion, updates: OperatorUpdates
+        self,
+        context: MultigresContext,
+        deletion: ClusterDeletion,
+        updates: OperatorUpdates,
+        roles: RoleStates,
     ) -> None:
         rules = context.rules
         self.context = context
@@ -107,16 +110,12 @@ class ClusterReconciler:
         self.resolver = SpecResolver(context)
         self.references = ExternalReferences(context)
         self.passwords = PasswordRotation(context, self.references)
+        self.accounts = RoleAccountReader(roles, self.references)
         self.hibernation = Hibernation(context)
         self.restores = RestoreGuard(context)
         self.summaries = ClusterSummaries(context)
-        self.servers = context.store(rules.topo_server)
-        self.cells = context.store(rules.cell)
-        self.groups = context.store(rules.table_group)
-        self.deployments = context.store(rules.deployment)
+        self.components = ClusterComponents(context)
         self.secrets = context.store(rules.secret)
-        self.pods = context.store(rules.pod)
-        self.pods.add_index(ADMIN_PODS, lambda pod: [str(key) for key in admin_cluster_of(pod)])
         self.child_rules = (
             rules.topo_server,
             rules.cell,
@@ -184,15 +183,26 @@ class ClusterReconciler:
         spec = spec._replace(resolved=resolved)
         await self._record_revisions(cluster, spec)
         cluster, spec = await self._decide_version(cluster, spec)
-        spec = spec._replace(missing=await self.references.missing(cluster, spec.spec, resolved))
-        spec = spec._replace(password=await self.passwords.decide(cluster, spec.spec))
+        spec = await self._read_accounts(cluster, spec, resolved)
         desired = await self._desired(cluster, spec)
         stall = foreign_stall(await self.context.foreign_objects.find(desired))
         stall = stall or await self.restores.stall(cluster, spec.spec, resolved)
         spec = spec._replace(terminating=tuple(self.context.children.terminating(desired)))
         cluster = await self._write_initial_status(cluster, spec, stall)
         plan = () if stall else self._plan(cluster, desired)
-        return await self._apply_and_report(cluster, plan, spec, stall)
+        result = await self._apply_and_report(cluster, plan, spec, stall)
+        if not stall:
+            self.accounts.request(cluster, spec.password.value, spec.accounts)
+        return result
+
+    async def _read_accounts(
+        self, cluster: ClusterView, spec: ResolvedSpec, resolved: ResolvedCluster
+    ) -> ResolvedSpec:
+        accounts = await self.accounts.read(cluster, spec.spec, resolved)
+        missing = await self.references.missing(cluster, spec.spec, resolved)
+        password = await self.passwords.decide(cluster, spec.spec)
+        missing = (*missing, *missing_passwords(accounts))
+        return spec._replace(missing=missing, password=password, accounts=accounts)
 
     async def _decide_version(
         self, cluster: ClusterView, spec: ResolvedSpec
@@ -201,7 +211,7 @@ class ClusterReconciler:
         if resolved is None or not self.updates.is_due(cluster):
             self.updates.forget(key_of(cluster))
             return cluster, spec
-        is_ready = all(component.is_ready for component in self._components(cluster, resolved))
+        is_ready = all(component.is_ready for component in self.components.find(cluster, resolved))
         spec = spec._replace(objects=self.updates.decide(cluster, spec, is_ready))
         return await self.updates.start(cluster, spec), spec
 
@@ -231,7 +241,7 @@ class ClusterReconciler:
             spec.spec,
             lambda: self.context.manifests.get_or_build(ref, inputs, lambda: cluster_objects(*inputs)),
         )
-        return [*tree, *spec.password.manifests(owner)]
+        return [*tree, *account_secrets(owner, spec.password.value, spec.accounts)]
 
     def _plan(self, cluster: ClusterView, desired: list[Manifest]) -> Plan:
         """Cells are deleted before the table groups change: in a removed cell, gateways shut down before pools."""
@@ -272,7 +282,7 @@ class ClusterReconciler:
         operator = operator_updates.report_steps(cluster, spec)
         notices = (
             *pause_conditions(cluster),
-            *spec.password.conditions(cluster.metadata.generation),
+            *self._account_conditions(cluster, spec),
             *restore_conditions(cluster, spec.spec, stall),
         )
         events = condition_events(ref, cluster.status.conditions, notices)
@@ -295,14 +305,15 @@ class ClusterReconciler:
             *self.summaries.external_conditions(cluster, spec.spec),
             *not_yet_registered(cluster, resolved),
             *pause_conditions(cluster),
-            *spec.password.conditions(meta.generation),
+            *self._account_conditions(cluster, spec),
             *restore_conditions(cluster, spec.spec, stall),
         )
         components = [
             *spec.terminating,
-            *self._components(cluster, resolved),
+            *self.components.find(cluster, resolved),
             *missing_component(spec.missing),
             *spec.password.components(),
+            *role_components(self._role_conditions(cluster, spec)),
         ]
         health = hibernation_health(assess_health(components, stall), spec.spec.hibernation is True)
         common = common_status(context, health, conditions)
@@ -310,9 +321,17 @@ class ClusterReconciler:
             **operator_updates.without_ended_condition(common, spec),
             **update_status(decision),
             **self.summaries.fields(cluster, resolved),
-            **name_fields(meta, resolved),
+            **name_fields(meta, resolved, spec.accounts),
             "components": spec.components,
         }
+
+    def _account_conditions(self, cluster: ClusterView, spec: ResolvedSpec) -> tuple[Condition, ...]:
+        generation = cluster.metadata.generation
+        return (*spec.password.conditions(generation), *self._role_conditions(cluster, spec))
+
+    def _role_conditions(self, cluster: ClusterView, spec: ResolvedSpec) -> tuple[Condition, ...]:
+        report = self.accounts.report(cluster, spec.accounts)
+        return report.conditions(cluster.status.conditions, cluster.metadata.generation)
 
     def _unresolved_status(
         self, context: StatusContext, cluster: ClusterView, spec: ResolvedSpec, stall: Stall | None
@@ -324,52 +343,6 @@ class ClusterReconciler:
         previous = msgspec.to_builtins(cluster.status)
         health = assess_health([], stall)._replace(is_available=was_available(cluster.status.conditions))
         return {**previous, **common_status(context, health, conditions)}
-
-    def _components(self, cluster: ClusterView, resolved: ResolvedCluster) -> list[ComponentStatus]:
-        return [
-            *self._server_components(cluster, resolved),
-            *(self._cell_component(cluster, cell.name) for cell in resolved.cells),
-            *(
-                self._group_component(cluster, group.database, group.name)
-                for database in resolved.databases
-                for group in database.groups
-            ),
-            *self._admin_components(cluster, resolved),
-        ]
-
-    def _server_components(self, cluster: ClusterView, resolved: ResolvedCluster) -> list[ComponentStatus]:
-        if resolved.topo.etcd is None:
-            return []
-        name = names.global_topo(cluster.metadata.name)
-        return [topo_server_component(name, self.servers.get(Key(cluster.metadata.namespace, name)))]
-
-    def _cell_component(self, cluster: ClusterView, cell: str) -> ComponentStatus:
-        live = self.cells.get(Key(cluster.metadata.namespace, names.cell(cluster.metadata.name, cell)))
-        return live_component(f"cell {cell}", live)
-
-    def _group_component(self, cluster: ClusterView, database: str, group: str) -> ComponentStatus:
-        name = names.table_group(cluster.metadata.name, database, group)
-        live = self.groups.get(Key(cluster.metadata.namespace, name))
-        return live_component(f"table group {database}/{group}", live)
-
-    def _admin_components(self, cluster: ClusterView, resolved: ResolvedCluster) -> list[ComponentStatus]:
-        """A cluster serves without them."""
-        namespace, name = cluster.metadata.namespace, cluster.metadata.name
-        pods = self.pods.by_index(ADMIN_PODS, str(Key(namespace, name)))
-        problems = self.context.pod_problems.find(pods)
-        specs = {
-            names.multiadmin(name): resolved.multiadmin,
-            names.multiadmin_web(name): resolved.multiadmin_web,
-        }
-        return [
-            workload_component(
-                deployment,
-                or_default(spec.replicas, 1),
-                self.deployments.get(Key(namespace, deployment)),
-                problems,
-            )._replace(serving=Serving.YES)
-            for deployment, spec in specs.items()
-        ]
 
 
 def _owner(cluster: ClusterView) -> Owner:

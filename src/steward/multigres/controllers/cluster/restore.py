@@ -12,8 +12,8 @@ from steward.multigres import reasons
 from steward.multigres.api.cluster import MultigresClusterSpec
 from steward.multigres.backups.restore import RestoreFacts, restore_problem
 from steward.multigres.backups.restore_facts import password_secret, repository_users, restored_shards
-from steward.multigres.controllers.cluster.user_secrets import UserSecrets
 from steward.multigres.controllers.common.context import MultigresContext
+from steward.multigres.controllers.postgres_access.user_secrets import UserSecrets
 from steward.multigres.objects.metadata import CLUSTER_LABEL
 from steward.multigres.resolution.resolved import ResolvedCluster
 from steward.multigres.status.conditions import RESTORED, Stall, read_conditions

@@ -17,8 +17,9 @@ from steward.kube.objects.meta import key_of
 from steward.multigres import reasons
 from steward.multigres.api.cluster import MultigresClusterSpec
 from steward.multigres.controllers.common.context import MultigresContext
+from steward.multigres.objects.accounts import RoleAccounts
 from steward.multigres.objects.versions import NEWEST
-from steward.multigres.resolution.cluster_size import (
+from steward.multigres.resolution.checks.cluster_size import (
     MAX_COMPONENTS,
     cluster_size,
     is_large,
@@ -63,6 +64,7 @@ class ResolvedSpec(NamedTuple):
     objects: VersionDecision = UP_TO_DATE
     """The version of the pods to build."""
     password: PublishedPassword = PublishedPassword()
+    accounts: RoleAccounts = RoleAccounts()
 
 
 class SpecResolver:

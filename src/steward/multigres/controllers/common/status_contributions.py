@@ -21,9 +21,10 @@ from steward.runtime.plan.steps import Plan, Status
 TOPOLOGY = "topology"
 CERTIFICATES = "certificates"
 BACKUPS = "backups"
+SETTINGS = "settings"
 FIELDS = {
     TOPOLOGY: ("primaryCell",),
-    CERTIFICATES: ("backupCertificate", "backupCertificateRenewals"),
+    CERTIFICATES: ("backupCertificate", "backupCertificateRenewals", "backupCertificateExpiry"),
     BACKUPS: ("backup",),
 }
 """The fields of a Shard's status that each contributor sets."""

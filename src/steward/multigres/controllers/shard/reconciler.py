@@ -15,6 +15,7 @@ from steward.multigres.controllers.common.child_triggers import PODS, owned_trig
 from steward.multigres.controllers.common.context import MultigresContext
 from steward.multigres.controllers.common.foreign_objects import foreign_stall
 from steward.multigres.controllers.common.volumes import VolumeInputs, VolumePlan, VolumePlanner
+from steward.multigres.controllers.postgres_access.volume_growth import Growths, VolumeGrowth
 from steward.multigres.controllers.shard.deletion import ShardDeletion, WorkloadRemoval
 from steward.multigres.controllers.shard.ownerless_servers import shard_of
 from steward.multigres.controllers.shard.pod_rollout import PodRollout, RolloutPlanner
@@ -26,6 +27,11 @@ from steward.multigres.controllers.shard.postgres_config import (
 )
 from steward.multigres.controllers.shard.server_pods import RemovedPools
 from steward.multigres.controllers.shard.server_states import ServerStates
+from steward.multigres.controllers.shard.volume_growth import (
+    filling_components,
+    filling_conditions,
+    with_growth,
+)
 from steward.multigres.deletion.annotations import DELETION_ANNOTATIONS
 from steward.multigres.objects import pool
 from steward.multigres.objects.metadata import (
@@ -33,9 +39,14 @@ from steward.multigres.objects.metadata import (
     COMPONENT_LABEL,
     FINALIZER,
 )
-from steward.multigres.objects.repository_claims import repository_claim_names
-from steward.multigres.objects.shard_inputs import copies_postgres_config, shard_inputs
+from steward.multigres.objects.repository.claims import repository_claim_names
+from steward.multigres.objects.shard_inputs import (
+    copies_postgres_config,
+    requested_restarts,
+    shard_inputs,
+)
 from steward.multigres.objects.tree import shard_objects
+from steward.multigres.resolution.postgres.settings import restart_text
 from steward.multigres.rollout.claim_retention import GRACE
 from steward.multigres.rollout.node_drain import SWITCH_FROM
 from steward.multigres.rollout.postgres_settings import ConfigDecision
@@ -48,6 +59,7 @@ from steward.multigres.status.conditions import (
     assess_health,
     certificates_component,
     common_status,
+    settings_component,
     workload_component,
 )
 from steward.multigres.status.events import condition_events
@@ -72,6 +84,7 @@ class ShardChange(NamedTuple):
     volumes: VolumePlan
     removal: WorkloadRemoval = WorkloadRemoval()
     config: ConfigDecision = NO_CONFIG
+    growths: Growths = ()
 
     def event_conditions(self, generation: int) -> list[Condition]:
         """The conditions whose transitions are reported as events."""
@@ -82,13 +95,18 @@ class ShardChange(NamedTuple):
         ]
 
     def conditions(self, generation: int) -> list[Condition]:
-        return [*self.event_conditions(generation), *self.removal.conditions]
+        return [
+            *self.event_conditions(generation),
+            *self.removal.conditions,
+            *filling_conditions(self.growths, generation),
+        ]
 
     def components(self) -> list[ComponentStatus]:
         return [
             *self.volumes.components(),
             *self.rollout.components(),
             *config_components(self.config),
+            *filling_components(self.growths),
         ]
 
 
@@ -98,9 +116,10 @@ class ShardReconciler:
     The status follows the first plan, so that it never reports pods as ready that the plan has just changed. Volume
     expansions are executed while the first plan is made."""
 
-    def __init__(self, context: MultigresContext) -> None:
+    def __init__(self, context: MultigresContext, growth: VolumeGrowth) -> None:
         rules = context.rules
         self.context = context
+        self.growth = growth
         self.deletion = ShardDeletion(context)
         self.shards = context.store(rules.shard)
         self.shards.add_index(CONFIG_MAP_INDEX, _referenced_config)
@@ -133,8 +152,13 @@ class ShardReconciler:
                 Watches(rules.claim, to=_shard_of, debounce=PODS),
                 Watches(rules.cluster, to=self._shards_of, when=steering),
                 Watches(rules.config_map, to=self._users_of),
-                Watches(rules.shard, to=lambda shard: [key_of(shard)], when=selected_fields(_certificates)),
+                Watches(
+                    rules.shard,
+                    to=lambda shard: [key_of(shard)],
+                    when=selected_fields(_certificates, requested_restarts),
+                ),
             ),
+            depth=2,
             channel=self.context.contributions.channel(KIND),
         )
 
@@ -155,11 +179,13 @@ class ShardReconciler:
             self.context.servers.forget(key)
             return DONE if shard is None else await self._delete(ref, shard)
         config = await self.configs.decide(shard)
+        growths = self.growth.get(key)
+        shard = with_growth(shard, self._claims(ref), growths)
         desired = self._desired(ref, shard, config)
         foreign = await self.context.foreign_objects.find(desired)
         if foreign:
             return await self._report_foreign(ref, shard, desired, foreign)
-        change = (await self._plan_change(shard, desired))._replace(config=config)
+        change = (await self._plan_change(shard, desired))._replace(config=config, growths=growths)
         applied = await self.context.executor.execute(self._plan(ref, shard, change), ref)
         eviction = () if _has_changed_set(applied) else change.rollout.steps(ref)
         report = (*self._report(ref, shard, change), *eviction)
@@ -217,7 +243,7 @@ class ShardReconciler:
     def _config_digest(self, shard: ShardView, config: ConfigDecision) -> str:
         reference = shard.spec.postgres_config_ref
         if copies_postgres_config(shard.spec):
-            return "" if config.text is None else sha256(config.text.encode()).hexdigest()
+            return "" if config.text is None else sha256(restart_text(config.text).encode()).hexdigest()
         if reference is UNSET:
             return ""
         live = self.config_maps.get(Key(shard.metadata.namespace, reference.name))
@@ -235,6 +261,7 @@ class ShardReconciler:
             servers.component(),
             *change.components(),
             *certificates_component(shard.status.conditions),
+            *settings_component(shard.status.conditions),
         ]
         context = StatusContext(shard.metadata, shard.status.conditions, self.context.now())
         generation = shard.metadata.generation

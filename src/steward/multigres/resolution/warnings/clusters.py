@@ -9,9 +9,9 @@ from msgspec import UNSET
 from steward.multigres.api.cluster import MultigresClusterSpec, ShardEntry
 from steward.multigres.api.unset import or_default
 from steward.multigres.resolution import defaults
-from steward.multigres.resolution.bounded_lists import first_texts
+from steward.multigres.resolution.checks.bounded_lists import first_texts
+from steward.multigres.resolution.checks.repositories import READ_WRITE_MANY, is_shared_volume
 from steward.multigres.resolution.durability import REQUIRED, counts_cells, server_count
-from steward.multigres.resolution.repositories import READ_WRITE_MANY, is_shared_volume
 from steward.multigres.resolution.resolved import LocatedShard, ResolvedCluster, managed_etcds
 from steward.multigres.resolution.warnings.retention import retention_warnings
 from steward.multigres.resolution.warnings.templates import deprecated_pool_fields

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from steward.multigres.resolution.repositories import describe_repository
+from steward.multigres.resolution.checks.repositories import describe_repository
 from steward.multigres.resolution.resolved import ResolvedCluster
 
 

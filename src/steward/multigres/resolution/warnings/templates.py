@@ -5,14 +5,14 @@ from typing import Any
 
 from msgspec import UNSET
 
-from steward.multigres.api.cell_template import CellTemplateSpec
 from steward.multigres.api.compute import Pool
-from steward.multigres.api.core_template import CoreTemplateSpec
 from steward.multigres.api.scalars import Unset
-from steward.multigres.api.shard_template import ShardTemplateSpec
+from steward.multigres.api.templates.cell_template import CellTemplateSpec
+from steward.multigres.api.templates.core_template import CoreTemplateSpec
+from steward.multigres.api.templates.shard_template import ShardTemplateSpec
 from steward.multigres.api.topo import Etcd
 from steward.multigres.api.unset import or_default
-from steward.multigres.resolution.bounded_lists import first_texts
+from steward.multigres.resolution.checks.bounded_lists import first_texts
 from steward.multigres.resolution.warnings.retention import PolicyLevel, level_warnings
 
 

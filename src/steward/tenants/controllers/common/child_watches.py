@@ -11,11 +11,13 @@ from typing import Any, Final
 
 from steward.kube.cache.rules import EVERY_NAMESPACE, CacheRule
 from steward.kube.cache.store import ObjectChange, Store
+from steward.kube.managed_fields.field_losses import NO_LOSSES, Losses
 from steward.kube.objects import kinds
 from steward.kube.objects.kinds import Key, Kind
 from steward.kube.objects.meta import HasMetadata, Metadata
+from steward.kube.objects.readiness import READY_NOW, view_readiness
 from steward.kube.objects.readiness_views import readiness_view
-from steward.runtime.controller.predicates import any_of, child, generation
+from steward.runtime.controller.predicates import any_of, child, generation, needs_repair
 from steward.runtime.controller.triggers import Channel
 from steward.runtime.manager.manager import Manager
 from steward.runtime.manager.settings import Settings
@@ -50,6 +52,21 @@ def tenant_of(live: HasMetadata) -> Key | None:
     labels = live.metadata.labels
     name, namespace = labels.get(TENANT), labels.get(TENANT_NAMESPACE)
     return Key(namespace, name) if name and namespace else None
+
+
+def _lane(change: ObjectChange[Any]) -> Lane:
+    """A Tenant whose object has become ready is nearly done, and one whose object was changed or deleted needs a
+    repair: both precede new Tenants. Any other progress of its objects can wait."""
+    if change.initial:
+        return Lane.SLOW
+    return Lane.URGENT if needs_repair(change) or _became_ready(change) else Lane.FAST
+
+
+def _became_ready(change: ObjectChange[Any]) -> bool:
+    old, new = change.old, change.new
+    if old is None or new is None:
+        return False
+    return view_readiness(change.kind, new) == READY_NOW != view_readiness(change.kind, old)
 
 
 class ChildWatches:
@@ -93,10 +110,15 @@ class ChildWatches:
         cached: HasMetadata | None = None if store is None else store.get(key)
         return cached
 
+    def lost_fields(self, kind: Kind, key: Key) -> Losses:
+        """The fields that others were seen to take from the operator."""
+        store = self._stores.get(kind)
+        return NO_LOSSES if store is None else store.lost_fields(key)
+
     def _handle(self, change: ObjectChange[Any]) -> None:
         if change.kind not in self._every_change and not _is_relevant(change):
             return
-        lane = Lane.SLOW if change.initial else Lane.FAST
+        lane = _lane(change)
         sides = (change.old, change.new)
         for key in dict.fromkeys(tenant_of(live) for live in sides if live is not None):
             if key is not None:

@@ -48,6 +48,7 @@ from steward.tenants.views import Registry, Revision, Template, Tenant
 log = logging.getLogger(__name__)
 
 BY_LABEL: Final = "label of a registry"
+MAX_REQUEST_LENGTH: Final = 100
 PROGRESS_SECONDS: Final = 2.0
 """How often the status is written while Tenants are being written: for thousands of rows that takes minutes."""
 
@@ -76,7 +77,7 @@ class RegistryReconciler:
             "registry",
             self,
             (
-                For(rules.registry, when=own_object(labels.APPROVE_DELETION)),
+                For(rules.registry, when=own_object(labels.APPROVE_DELETION, labels.SYNC_REQUEST)),
                 Watches(rules.template, to=_registry_of_template),
                 Watches(rules.revision, to=self._registry_of_revision),
                 Watches(rules.every_tenant, to=self._registry_of_tenant),
@@ -221,6 +222,7 @@ class RegistryReconciler:
             generation=meta.generation,
             approval=meta.annotations.get(labels.APPROVE_DELETION, ""),
             templates=self.templates.version(key_of(registry)),
+            request=meta.annotations.get(labels.SYNC_REQUEST, "")[:MAX_REQUEST_LENGTH],
         )
 
     async def _read_if_due(self, registry: Registry, spec: TenantRegistrySpec, state: RegistryState) -> None:
@@ -260,6 +262,7 @@ class RegistryReconciler:
             write_problem=str(state.write_failure or ""),
             stall=current_stall(registry, state),
             last_sync=state.last_sync,
+            last_request=state.last_request,
         )
 
     async def _report(self, registry: Registry, observation: RegistryObservation) -> None:

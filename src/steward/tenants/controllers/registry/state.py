@@ -60,6 +60,8 @@ class RegistryState:
     """Rows that make no Tenant, each with its reason."""
     last_sync: str = ""
     """Time of the last successful read."""
+    last_request: str = ""
+    """The request of a user that the last read answered, whether it succeeded or not."""
     pending_rows: Rows | None = None
     """Rows that are not all written: a rollout is in progress, or a write failed. Dropped once they are."""
     in_progress: frozenset[str] | None = None
@@ -79,6 +81,7 @@ def restore_state(registry: Registry, writer: TenantWriter) -> RegistryState:
     rows = status.get("activeRows")
     state.active_rows = rows if isinstance(rows, int) else None
     state.last_sync = str(status.get("lastSyncTime") or "")
+    state.last_request = str(status.get("lastSyncRequest") or "")
     state.rejected = _rejected(status)
     for condition in read_conditions(status):
         if condition.type == SOURCE_REACHABLE and condition.status == "False" and state.last_sync:

@@ -71,6 +71,7 @@ class RegistrySyncer:
         state.inputs = finished.inputs
         interval = sync_interval_seconds(spec)
         if finished.rows is None:
+            state.last_request = finished.inputs.request
             self._record_failure(state, str(finished.error), interval)
             return
         # Until the sync is complete another read is due: an error in between is retried with new rows.
@@ -79,6 +80,7 @@ class RegistrySyncer:
         state.last_sync = self._context.now()
         state.active_rows = len(finished.rows.active)
         recheck_at = await self._sync(registry, spec, state, finished)
+        state.last_request = finished.inputs.request
         pause = interval * (1.0 + JITTER * random.uniform(-1.0, 1.0))
         if recheck_at is not None:
             pause = min(pause, max(0.0, recheck_at - self._context.deletion_time()))

@@ -24,6 +24,8 @@ class SyncInputs(NamedTuple):
     generation: int
     approval: str
     templates: object
+    request: str = ""
+    """The value of the annotation by which a user asks for a read now."""
 
     def reads_same_table(self, other: "SyncInputs") -> bool:
         """Whether rows that were read with these inputs are those of the other inputs, too."""
@@ -31,7 +33,7 @@ class SyncInputs(NamedTuple):
 
     def makes_same_tenants(self, other: "SyncInputs") -> bool:
         """Whether the same rows make the same Tenants with both inputs."""
-        return self._replace(approval="") == other._replace(approval="")
+        return self._replace(approval="", request="") == other._replace(approval="", request="")
 
 
 class FinishedRead(NamedTuple):

@@ -141,7 +141,7 @@ class ObjectApplier:
         live = self.reader.read_cached(desired.ref)
         if effect not in WRITES or live is None:
             return None
-        return await self._progress(desired, context, live, changed=True)
+        return await self._progress(desired, context, live, effect)
 
     async def _update(self, desired: DesiredObject, context: ApplyContext) -> ResourceProgress:
         live = await self.reader.read(desired.ref)
@@ -155,7 +155,7 @@ class ObjectApplier:
             )
         await self._writer.prepare_takeover(desired, context, live)
         if live is not None and desired.is_created_once and is_created_once(live.meta, context.owner):
-            return await self._progress(desired, context, live, changed=False)
+            return await self._progress(desired, context, live, StepEffect.UNCHANGED)
         try:
             effect = await self._logged(desired, lambda: self._writer.write(desired, context, live))
         except Invalid as error:
@@ -168,16 +168,17 @@ class ObjectApplier:
             return ResourceProgress(
                 desired.id, ResourceState.WAITING, "was deleted right after it was applied", SOON
             )
-        return await self._progress(desired, context, written, changed=effect in WRITES)
+        return await self._progress(desired, context, written, effect)
 
     async def _progress(
-        self, desired: DesiredObject, context: ApplyContext, live: ObservedObject, *, changed: bool
+        self, desired: DesiredObject, context: ApplyContext, live: ObservedObject, effect: StepEffect
     ) -> ResourceProgress:
         """Records the apply and derives the progress from the object's readiness."""
-        done = ApplyRecord(live.meta.uid, changed, context.generation, to_timestamp(self._clock.now()))
+        now = to_timestamp(self._clock.now())
+        done = ApplyRecord(live.meta.uid, effect in WRITES, context.generation, now)
         record = updated_record(desired.applied_object(), context.state.records.get(desired.ref), done)
         context.state.records[desired.ref] = record
-        context.state.note_applied(desired.ref, context.generation, changed=changed)
+        context.state.note_applied(desired.ref, context.generation, effect, self._clock.monotonic())
         readiness = await self.reader.resource_readiness(desired.resource, desired.ref, live)
         changed_at = done.now if record.changed_at is UNSET else record.changed_at
         progress = resource_progress(

@@ -1,8 +1,9 @@
 """Writes one object by its patch strategy, and handles conflicts with other managers.
 
-Every apply is first sent without force, so the API server reports which fields other managers own. A field that the
+An apply is first sent without force, so the API server reports which fields other managers own. A field that the
 operator applied before is taken back; a field that another manager owned before the operator ever applied it stays with
-that manager, and is a conflict unless conflictPolicy is Force.
+that manager, and is a conflict unless conflictPolicy is Force. Where the cache shows that others took fields that were
+applied before, the answer is known, and the apply is sent with force at once.
 """
 
 import logging
@@ -11,6 +12,7 @@ from contextlib import suppress
 
 from steward.kube.clock import Clock
 from steward.kube.errors import FieldConflict, Invalid, NotFound
+from steward.kube.managed_fields.field_losses import taken_fields
 from steward.kube.objects.kinds import SECRET, Manifest
 from steward.kube.objects.meta import Metadata
 from steward.kube.objects.patches import MergePatch
@@ -37,6 +39,8 @@ from steward.tenants.objects.ownership import (
     foreign_managers,
     is_orphan,
     may_touch,
+    release_patch,
+    without_our_managers,
 )
 from steward.tenants.objects.patches import changed_paths
 from steward.tenants.rendering.generated_values import generated_values, keep_live_values
@@ -60,10 +64,13 @@ class ObjectWriter:
         self, desired: DesiredObject, context: ApplyContext, live: ObservedObject | None
     ) -> None:
         """Raises for a foreign object unless conflictPolicy is Force and the Tenant may have it; removes the orphan
-        labels of an orphan."""
+        labels of an orphan, and LynqNodes as its owners."""
         if live is None:
             return
         await self._require_takeover(desired, context, live)
+        released = release_patch(live.meta)
+        if released is not None:
+            await context.write(Patch(desired.ref, MergePatch(released)))
         adoption = adoption_patch(live.meta)
         if adoption is not None and is_orphan(live.meta):
             adoption["metadata"].setdefault("labels", {}).update(tracking_labels(context.owner))
@@ -144,6 +151,11 @@ class ObjectWriter:
     async def _apply(
         self, manifest: Manifest, desired: DesiredObject, context: ApplyContext, live: ObservedObject | None
     ) -> StepEffect:
+        taken = taken_fields(self._reader.lost_fields(desired.ref), manifest)
+        if taken and was_applied(desired, context):
+            return await self._take_back(
+                Apply(manifest, resource_version=desired.live_version), taken, context
+            )
         forced: FieldOwners = ()
         try:
             return await context.write(Apply(manifest, force=False, resource_version=desired.live_version))
@@ -157,6 +169,14 @@ class ObjectWriter:
         log.debug("took back fields of %s", desired.ref)
         if forced and live is not None and may_touch(live.meta, context.owner):
             await context.warn_of_force(fields_taken_message(desired.ref, forced))
+        return effect
+
+    async def _take_back(self, apply: Apply, taken: FieldOwners, context: ApplyContext) -> StepEffect:
+        """With force at once: the cache shows what the API server's conflict would."""
+        owners = self._policy.require_restorable(apply.ref, without_our_managers(taken))
+        effect = await context.write(apply)
+        if effect in WRITES:
+            self._policy.note_fields_restored(apply.ref, owners)
         return effect
 
     def _fields_to_take(

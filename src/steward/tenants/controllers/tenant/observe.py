@@ -9,10 +9,11 @@ from typing import Any, Final, NamedTuple
 from steward.gotemplate import TemplateError, parse
 from steward.kube.client.client import Client
 from steward.kube.errors import NotFound
+from steward.kube.managed_fields.field_losses import Losses
 from steward.kube.objects.kinds import PERSISTENT_VOLUME_CLAIM, Kind, Manifest, Ref
-from steward.kube.objects.meta import HasMetadata, Metadata, ObjectMeta
-from steward.kube.objects.readiness import READY_NOW, NotReady, Readiness, readiness
-from steward.kube.objects.readiness_views import CustomReadinessView, ReadinessView, readiness_view
+from steward.kube.objects.meta import HasMetadata, ObjectMeta
+from steward.kube.objects.readiness import READY_NOW, NotReady, Readiness, view_readiness
+from steward.kube.objects.readiness_views import ReadinessView, readiness_view
 from steward.tenants.api.resource import TResource
 from steward.tenants.api.scalars import UNSET
 from steward.tenants.controllers.common.child_watches import ChildWatches
@@ -57,6 +58,10 @@ class ObjectReader:
             return await self._client.get(ref.kind, ref.key)
         except NotFound:
             return None
+
+    def lost_fields(self, ref: Ref) -> Losses:
+        """The fields that others were seen to take from the operator."""
+        return self._watches.lost_fields(*ref)
 
     def may_exist(self, ref: Ref) -> bool:
         """Whether the cache holds a managed object of this name; True while the cache is not synced."""
@@ -126,12 +131,4 @@ def _position(error: TemplateError) -> str:
 
 def _observe(ref: Ref, live: HasMetadata) -> ObservedObject:
     storage_class = live.spec.storage_class_name if isinstance(live, ReadinessView) else ""
-    return ObservedObject(live.metadata, _readiness(ref, live), storage_class)
-
-
-def _readiness(ref: Ref, live: Any) -> Readiness:
-    if isinstance(live, ReadinessView | CustomReadinessView):
-        return readiness(ref.kind, live)
-    if isinstance(live, Metadata) and live.metadata.deletion_timestamp is not None:
-        return NotReady("is being deleted")
-    return READY_NOW
+    return ObservedObject(live.metadata, view_readiness(ref.kind, live), storage_class)

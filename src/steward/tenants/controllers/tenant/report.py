@@ -1,12 +1,17 @@
 """Writes the status and events of a Tenant: before its objects are created, as they become ready, and on failures.
 
 While objects become ready, status writes are throttled (see `runtime.status.throttle`); every result, ready or failed,
-is written at once.
+is written at once. A repair is not reported while it takes effect: a Deployment whose replicas were put back is not
+ready until its controller has observed that, and the statuses of hundreds of Tenants would delay the repairs of others.
+For the same reason an object that was put back keeps its record while it is ready.
 """
 
 from collections.abc import Iterable
 from typing import Final, NamedTuple
 
+import msgspec
+
+from steward.kube.objects.conditions import READY, is_true
 from steward.kube.objects.kinds import Manifest, Ref
 from steward.runtime.plan.steps import Emit, Plan, Status
 from steward.runtime.reconcile import DONE, RequeueAfter, Result
@@ -38,9 +43,12 @@ from steward.tenants.status.tenant import (
     problem_status,
     status_fields,
     tenant_status,
+    unfinished_ids,
 )
 
 REMAINING_RETRY_SECONDS: Final = 5.0
+REPAIR_SECONDS: Final = 3.0
+"""For how long a Tenant whose objects were put back may become ready again before its status says that it is not."""
 
 
 class TenantSnapshot(NamedTuple):
@@ -55,6 +63,7 @@ class TenantReporter:
     def __init__(self, context: TenantsContext) -> None:
         self.executor = context.executor
         self._now = context.now
+        self._monotonic = context.clock.monotonic
         self._throttle = StatusThrottle(context.clock)
 
     def previous_status(self, document: TenantDocument) -> PreviousStatus:
@@ -93,20 +102,21 @@ class TenantReporter:
         previous = self.previous_status(document)
         progress = [*progress, *map(_failed_deletion, (each for each in remaining if each.problem))]
         records = _remaining_records((each.applied for each in remaining), document)
-        status = tenant_status(previous, progress, [*_desired_records(snapshot), *records])
+        status = tenant_status(previous, progress, [*_reported_records(snapshot, progress), *records])
         events = _new_warnings(document, state, previous, progress_warnings(progress))
         steps: Plan = (
             *events,
             *restored_events(document.ref, state.restored),
             *ready_events(document.ref, previous.conditions, progress),
         )
-        wait = self._seconds_until_write(document.ref, previous, status, progress)
+        wait = self._seconds_until_write(snapshot, status, progress)
         if not wait:
             steps = (*steps, Status(document.ref, status))
         await self.executor.execute(steps, document.ref)
         state.restored.clear()
         if count_resources(progress).is_ready:
             state.settled_generation = document.metadata.generation
+            state.repaired_at.clear()
         if not wait:
             state.records.clear()  # the status holds them now, and the next reconcile reads it
         retries = [each.recheck_after for each in progress if each.recheck_after is not None]
@@ -114,15 +124,31 @@ class TenantReporter:
         return RequeueAfter(min(retries)) if retries else DONE
 
     def _seconds_until_write(
-        self, ref: Ref, previous: PreviousStatus, status: Manifest, progress: list[ResourceProgress]
+        self, snapshot: TenantSnapshot, status: Manifest, progress: list[ResourceProgress]
     ) -> float:
+        ref, previous = snapshot.document.ref, self.previous_status(snapshot.document)
         if not count_resources(progress).unfinished:
             self.forget(ref)
             return 0.0
+        if wait := self._seconds_of_repair(snapshot, previous, progress):
+            return wait
         if is_urgent(previous, status):
             self._throttle.record(ref, _update(status))
             return 0.0
         return self.throttle_seconds(ref, status)
+
+    def _seconds_of_repair(
+        self, snapshot: TenantSnapshot, previous: PreviousStatus, progress: list[ResourceProgress]
+    ) -> float:
+        """How long the objects that were put back may still take, if nothing else keeps a ready Tenant from it."""
+        unfinished = unfinished_ids(progress)
+        waiting = [each.ref for each in snapshot.desired if each.id in unfinished]
+        repaired_at = snapshot.state.repaired_at
+        is_repair = is_true(previous.conditions, READY) and len(waiting) == len(unfinished)
+        if not is_repair or count_resources(progress).is_degraded or not repaired_at.keys() >= set(waiting):
+            return 0.0
+        since = min(repaired_at[ref] for ref in waiting)
+        return max(0.0, since + REPAIR_SECONDS - self._monotonic())
 
     def throttle_seconds(self, ref: Ref, status: Manifest) -> float:
         """How long a status that only reports progress has to wait; 0 means that it is written now, and counts."""
@@ -163,6 +189,26 @@ def _desired_records(snapshot: TenantSnapshot) -> list[AppliedObject]:
         known = snapshot.state.records.get(each.ref)
         records.append(known if known is not None and known.id == each.id else each.applied_object())
     return records
+
+
+def _reported_records(snapshot: TenantSnapshot, progress: list[ResourceProgress]) -> list[AppliedObject]:
+    """Of an object that is ready, and was applied in this generation before, as the status has it."""
+    reported = {each.id: each for each in snapshot.document.records}
+    ready = {each.id for each in progress if each.state is ResourceState.READY}
+    return [
+        reported[record.id]
+        if record.id in ready and is_same_application(record, reported.get(record.id))
+        else record
+        for record in _desired_records(snapshot)
+    ]
+
+
+def is_same_application(record: AppliedObject, reported: AppliedObject | None) -> bool:
+    """Whether both are about the same object name and generation: only the time, or the uid after a deletion, may
+    differ."""
+    if reported is None or not reported.uid:
+        return False
+    return msgspec.structs.replace(record, uid=reported.uid, changed_at=reported.changed_at) == reported
 
 
 def _remaining_records(objects: Iterable[AppliedRef], document: TenantDocument) -> list[AppliedObject]:

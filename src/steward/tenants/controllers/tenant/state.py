@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from steward.kube.objects.kinds import Key, Kind, Ref
+from steward.runtime.plan.executor import WRITES, StepEffect
 from steward.tenants.api.scalars import UNSET, Unset
 from steward.tenants.api.tenant import AppliedObject
 
@@ -36,15 +37,20 @@ class TenantState:
     operator itself may write other fields."""
     restored: list[Ref] = field(default_factory=list)
     """Objects that were put back and are not reported yet."""
+    repaired_at: dict[Ref, float] = field(default_factory=dict)
+    """When fields of an existing object were put back, on the monotonic clock, until all objects are ready."""
     failing_since: dict[str, float] = field(default_factory=dict)
     """By resource id: when it began to fail, on the monotonic clock."""
     had_records: bool | None = None
     """Whether the status had records when this process first read it: then an earlier process may have found conflicts
     that the status does not list."""
 
-    def note_applied(self, ref: Ref, generation: int, *, changed: bool) -> None:
-        if changed and self.settled_generation == generation:
-            self.restored.append(ref)
+    def note_applied(self, ref: Ref, generation: int, effect: StepEffect, now: float) -> None:
+        if effect not in WRITES or self.settled_generation != generation:
+            return
+        self.restored.append(ref)
+        if effect is StepEffect.CHANGED:
+            self.repaired_at[ref] = now
 
     def add_records(self, records: Sequence[AppliedObject]) -> None:
         """Takes the records of the status for objects that this process has not applied since."""

@@ -1,0 +1,1 @@
+"""CoreTemplate, CellTemplate and ShardTemplate. Imports the other types of the API."""

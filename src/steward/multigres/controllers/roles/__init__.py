@@ -1,0 +1,4 @@
+"""The roles controller: creates and changes the roles of databases in Postgres.
+
+Imports `multigres.controllers.common`.
+"""

@@ -1,0 +1,1 @@
+"""Backup repositories: how containers reach them, and their volume claims. Pure."""

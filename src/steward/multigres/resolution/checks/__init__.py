@@ -1,0 +1,1 @@
+"""Rules that a resolved cluster must obey, one subject a module. Pure."""

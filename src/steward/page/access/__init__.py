@@ -1,0 +1,1 @@
+"""Who the reader is: sessions, identities, access reviews and rate limits."""

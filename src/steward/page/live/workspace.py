@@ -1,0 +1,112 @@
+"""What one identity sees: its watches, the latest snapshot, and the views that were rendered from it.
+
+Readers of the same identity share a workspace. A snapshot is taken after a change, at most a fifth of the time.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
+from dataclasses import replace
+from typing import Final
+
+from steward.kube.client.client import Client
+from steward.kube.objects.kinds import Kind, Ref
+from steward.page.inventory.inventory import Inventory
+from steward.page.inventory.snapshot import Snapshot, take_snapshot
+from steward.page.live.event_feed import EventFeed
+from steward.page.live.object_watches import ObjectWatches
+from steward.page.live.rendered_views import RenderedView, ViewRenderer
+from steward.page.live.watch_rules import Namespaces, watch_rules
+from steward.page.models.addresses import ViewAddress
+
+SHORTEST_PAUSE: Final = 0.1
+PAUSE_PER_SECOND_OF_WORK: Final = 4.0
+AGE_SECONDS: Final = 30.0
+"""How often ages are formatted again while nothing changes."""
+SYNC_SECONDS: Final = 20.0
+"""After this time views show what has been read so far."""
+
+
+class Workspace:
+    def __init__(
+        self, client: Client, allowed: Mapping[Kind, Namespaces], missing: tuple[str, ...] = ()
+    ) -> None:
+        """`missing` says what the reader may not see."""
+        self._inventory = Inventory()
+        self._missing = missing
+        self._changed = asyncio.Event()
+        self._published = asyncio.Event()
+        self._feed = EventFeed(client, self._changed.set)
+        self._watches = ObjectWatches(client, watch_rules(allowed), self._add_object, self._remove)
+        self._renderer = ViewRenderer(client)
+        self._tasks: list[asyncio.Task[None]] = []
+        self.snapshot = Snapshot(self._inventory)
+
+    async def start(self) -> None:
+        await self._watches.start()
+        self._tasks = [asyncio.create_task(self._take_snapshots()), asyncio.create_task(self._refresh_ages())]
+
+    async def stop(self) -> None:
+        for task in self._tasks:
+            task.cancel()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+        await self._feed.stop()
+        await self._watches.stop()
+
+    @asynccontextmanager
+    async def follow(self, address: ViewAddress) -> AsyncIterator[None]:
+        """While a view is open, the events of its namespace are watched."""
+        if not address.key.namespace:
+            yield
+            return
+        async with self._feed.follow(address.key.namespace):
+            yield
+
+    async def wait_first_snapshot(self) -> None:
+        while not self.snapshot.version:
+            await self._published.wait()
+
+    async def wait_newer(self, version: int) -> None:
+        """Returns when there is a snapshot after this version."""
+        while self.snapshot.version <= version:
+            await self._published.wait()
+
+    async def render(self, address: ViewAddress) -> RenderedView:
+        return await self._renderer.render(self.snapshot, address)
+
+    def _add_object(self, kind: Kind, body: bytes) -> None:
+        self._inventory.add_object(kind, body)
+        self._changed.set()
+
+    def _remove(self, ref: Ref) -> None:
+        self._inventory.remove(ref)
+        self._changed.set()
+
+    async def _take_snapshots(self) -> None:
+        try:
+            async with asyncio.timeout(SYNC_SECONDS):
+                await self._watches.wait_synced()
+        except TimeoutError:
+            pass
+        while True:
+            self._changed.clear()
+            began = time.perf_counter()
+            self._publish(take_snapshot(self._inventory, self.snapshot.version + 1))
+            cost = time.perf_counter() - began
+            await asyncio.sleep(max(SHORTEST_PAUSE, cost * PAUSE_PER_SECOND_OF_WORK))
+            await self._changed.wait()
+
+    async def _refresh_ages(self) -> None:
+        while True:
+            await asyncio.sleep(AGE_SECONDS)
+            if self.snapshot.version:
+                self._publish(replace(self.snapshot, version=self.snapshot.version + 1, now=time.time()))
+
+    def _publish(self, snapshot: Snapshot) -> None:
+        problems = (*self._missing, *self._watches.problems)
+        self.snapshot = replace(snapshot, problems=problems, events=self._feed.events)
+        published, self._published = self._published, asyncio.Event()
+        published.set()

@@ -1,0 +1,69 @@
+// The view of a MultigresCluster.
+
+import { badge, card, command, conditions, diff, facts, h, sign, table, timeline, title as head, tree } from "../parts.js";
+import { actionBar } from "../actions.js";
+
+export function title(s) {
+  return s.head.object.name;
+}
+
+export function layout(s) {
+  return [
+    head(s.head, "MultigresCluster", [s.head.phase ? badge(s.head.phase, s.head.health) : null, s.head.paused ? badge("Paused", "waiting") : null, s.head.hibernated ? badge("Hibernated", "waiting") : null]),
+    actionBar(JSON.stringify([s.head, s.updates, s.grid])),
+    updates(s.updates),
+    card("Servers", grid(s.grid)),
+    h("div", { class: "columns" }, card("Connect", connect(s.head)), card("Backups", backups(s.backups))),
+    card("Volumes", volumes(s.volumes)),
+    h("div", { class: "columns" },
+      card("Parts", h("div", { class: "tree" }, tree(s.parts) ?? h("p", { class: "muted" }, "No parts yet."))),
+      card("Timeline", timeline(s.timeline))),
+    card("Conditions", conditions(s.conditions)),
+  ];
+}
+
+function grid(data) {
+  if (!data.rows.length) return h("p", { class: "muted" }, "No shard yet.");
+  return h("div", { class: "grid" }, data.rows.map((row) => h("div", { class: "shard" },
+    h("div", {}, h("div", {}, sign(row.health), " ", h("strong", { class: "mono" }, row.shard)), h("div", { class: "muted" }, row.message)),
+    h("div", { class: "cells" }, data.cells.map((cell, index) => h("div", { class: "cell" },
+      h("div", { class: "head" }, cell || "no cell"),
+      row.cells[index].length ? row.cells[index].map(server) : h("div", { class: "muted" }, "–")))))));
+}
+
+function server(each) {
+  const primary = each.role === "Primary";
+  return h("div", { class: `server ${each.health}`, title: each.pod },
+    sign(each.health),
+    h("div", { class: "what" }, h("div", { class: "pod mono" }, each.pod),
+      h("div", { class: "state" }, [each.role, each.state, each.lag ? `${each.lag} behind` : "", each.age].filter(Boolean).join(" · "))),
+    primary ? h("span", { class: "primary", role: "img", "aria-label": "primary" }, "★") : null);
+}
+
+function connect(data) {
+  return facts([["Endpoint", data.endpoint ? h("code", {}, data.endpoint) : ""], ["Outside", data.externalEndpoint ? h("code", {}, data.externalEndpoint) : ""],
+    ["Secret", data.connectionSecret ? [h("code", {}, data.connectionSecret), h("div", { class: "muted" }, "Mount it: host, port, user, password, dbname, uri. The page never reads it.")] : ""],
+    ["Services", data.services.map((name) => h("div", {}, h("code", {}, name)))]]);
+}
+
+function backups(data) {
+  const shards = data.shards.filter((each) => each.last || each.next);
+  const made = shards.length ? table(["Shard", "Last", "Kept", "Next", "Checked"], shards.map((each) => [
+    h("span", { class: "mono" }, each.shard), each.lastAge ? `${each.lastAge} ago` : "none", each.count, each.next.replace("T", " ").slice(0, 16),
+    each.error ? h("span", { class: "error" }, each.error) : each.verified ? `${each.verified} ago` : "–"]), "Backups of shards") : null;
+  const asked = data.requested.length ? table(["Backup", "State", "Type", "Completed"], data.requested.map((each) => [each.name, [each.phase, each.message ? h("div", { class: "muted" }, each.message) : null], each.type, each.completed || "–"]), "Requested backups") : null;
+  return made || asked ? [made, asked] : h("p", { class: "muted" }, "No backup yet.");
+}
+
+function volumes(data) {
+  if (!data.claims.length) return h("p", { class: "muted" }, "No volume claims.");
+  return [table(["Claim", "State", "Server", "Asked", "Has"], data.claims.map((each) => [
+    h("span", { class: "mono" }, each.claim), each.state, h("span", { class: "mono" }, each.server || "–"), each.asked,
+    each.had === each.asked ? each.had : [sign("waiting"), ` ${each.had || "none"}`]]), "Volume claims"),
+    data.kept.length ? h("pre", { class: "text" }, data.kept.join("\n")) : null];
+}
+
+function updates(data) {
+  if (!data.isWaiting && !data.diffs.length) return null;
+  return card("Waiting update", h("p", {}, data.message), command(data.command), data.diffs.map((each) => diff(each.lines)));
+}

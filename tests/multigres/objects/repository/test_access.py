@@ -1,0 +1,90 @@
+"""Access of a pool's pods to their repository, and the claims of repositories on volumes."""
+
+from typing import Any
+
+import msgspec
+import pytest
+
+from steward.kube.objects.meta import ObjectMeta
+from steward.multigres.api.backup import Backup
+from steward.multigres.api.compute import Pool
+from steward.multigres.api.shard import ShardSpec
+from steward.multigres.names import ShardPath, backup_claim, shared_backup_claim
+from steward.multigres.objects.repository.access import BackupAccess, backup_access
+from steward.multigres.objects.repository.claims import repository_claims
+from steward.multigres.objects.shard_inputs import ShardInputs, shard_inputs
+from steward.multigres.objects.versions import NEWEST
+from steward.multigres.views import ShardView
+
+PATH = ShardPath("shop", "postgres", "default", "0-inf")
+S3 = {"bucket": "b", "region": "r"}
+SHARED = {"filesystem": {"storage": {"size": "1Gi", "accessModes": ["ReadWriteMany"]}}, "type": "filesystem"}
+OWN_TO_A_NODE = {"filesystem": {"storage": {"size": "1Gi"}}, "type": "filesystem"}
+Z1, Z2, ALL = backup_claim(PATH, "z1"), backup_claim(PATH, "z2"), shared_backup_claim(PATH)
+
+
+def inputs(backup: dict[str, Any], *cells: str, existing: frozenset[str] = frozenset()) -> ShardInputs:
+    labels = {"multigres.com/cluster": "shop"}
+    spec = ShardSpec(
+        shard_name="0-inf",
+        database_name="postgres",
+        table_group_name="default",
+        pools={"main": Pool(cells=list(cells or ["z1"]))},
+        backup=msgspec.convert(backup, Backup),
+        objects_version=NEWEST,
+    )
+    view = ShardView(ObjectMeta(name="s", namespace="ns", uid="u", labels=labels), spec)
+    return shard_inputs(view, repository_claims=existing)
+
+
+def access(**s3: Any) -> BackupAccess:
+    return backup_access(inputs({"type": "s3", "s3": {**S3, **s3}}), "z1")
+
+
+def env(found: BackupAccess) -> dict[str, Any]:
+    return {each["name"]: each.get("value") for each in found.env}
+
+
+def test_only_the_operator_expires_backups() -> None:
+    assert env(access())["PGBACKREST_EXPIRE_AUTO"] == "n"
+
+
+def test_certificate_of_an_endpoint_is_checked_with_the_given_authorities() -> None:
+    found = access(endpoint="https://s3", caSecret="s3-ca")
+    assert env(found)["PGBACKREST_REPO1_STORAGE_CA_FILE"] == "/certs/s3/ca.crt"
+    assert env(found)["PGBACKREST_REPO1_STORAGE_VERIFY_TLS"] == "y"
+    assert "s3-ca" in [each.get("secret", {}).get("secretName") for each in found.volumes]
+    assert "/certs/s3" in [each["mountPath"] for each in found.mounts]
+
+
+def test_style_of_addresses_is_set_only_if_it_is_given() -> None:
+    assert env(access(uriStyle="path"))["PGBACKREST_REPO1_S3_URI_STYLE"] == "path"
+    assert "PGBACKREST_REPO1_S3_URI_STYLE" not in env(access())
+
+
+def test_only_the_pooler_gets_the_passphrases() -> None:
+    found = backup_access(inputs({"type": "s3", "s3": S3, "encryption": {"secretName": "keys"}}), "z1")
+    assert found.pooler_flags == ["--pgbackrest-cipher-key-file=/secrets/pgbackrest-cipher/keys.json"]
+    assert [each["mountPath"] for each in found.pooler_mounts] == ["/secrets/pgbackrest-cipher"]
+    assert "pgbackrest-cipher" not in [each["name"] for each in found.mounts]
+    assert not access().pooler_flags
+
+
+@pytest.mark.parametrize(
+    ("backup", "cells", "existing", "expected"),
+    [
+        (OWN_TO_A_NODE, ("z1", "z2"), (), [Z1, Z2]),
+        (SHARED, ("z1",), (), [Z1]),
+        (SHARED, ("z1", "z2"), (), [ALL]),
+        (SHARED, ("z1", "z2"), (Z1,), [Z1]),
+        (SHARED, ("z2",), (Z1,), [Z1]),
+        (SHARED, ("z1",), (ALL,), [ALL]),
+        (SHARED, ("z1", "z2"), (Z1, Z2), sorted([Z1, Z2])),
+    ],
+    ids=["per cell", "one cell", "new", "a cell added", "another cell", "a cell removed", "of two cells"],
+)
+def test_claims_of_a_repository(
+    backup: dict[str, Any], cells: tuple[str, ...], existing: tuple[str, ...], expected: list[str]
+) -> None:
+    shard = inputs(backup, *cells, existing=frozenset(existing))
+    assert [each["metadata"]["name"] for each in repository_claims(shard, list(cells))] == expected
