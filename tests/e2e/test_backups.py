@@ -1,17 +1,23 @@
 """Backups of real Postgres servers: made, kept, and brought back after servers, volumes and a whole cluster were lost.
 
-Needs STEWARD_DATA_PLANE, as test_data_plane.py. The repository is on a volume, in one cell; the runbooks are those of
-docs/backups.md.
+Needs STEWARD_DATA_PLANE, as test_data_plane.py. The repository is on a volume, in one cell, or in an object store with
+TLS, for two cells; the runbooks are those of docs/backups.md.
 """
 
 from __future__ import annotations
 
 import asyncio
 import json
+from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
+import pytest
+
 from tests.e2e.support.database_cluster import LITTLE, DatabaseCluster
+from tests.e2e.support.object_store import ACCESS_KEY, REGION, SECRET_KEY, running_object_store
 from tests.e2e.support.planned_changes import Record, enough_writes, start
+from tests.e2e.support.user_commands import machine_address
 from tests.e2e.support.writer import counted_writes, stored_rows
 
 ONE_CELL = {"main": {"cells": ["z1"], "replicasPerCell": 3, "postgres": LITTLE}}
@@ -140,7 +146,7 @@ async def test_more_than_seven_full_backups_are_kept(database_cluster: DatabaseC
     assert {each["status"]["backupId"] for each in left} == set(made)
 
 
-async def test_encrypted_repository_serves_a_lost_server(database_cluster: DatabaseCluster) -> None:
+async def test_repository_is_encrypted_with_the_given_passphrase(database_cluster: DatabaseCluster) -> None:
     kubectl, namespace = database_cluster.containers.kubectl, database_cluster.namespace
     secret = {
         "apiVersion": "v1",
@@ -155,5 +161,51 @@ async def test_encrypted_repository_serves_a_lost_server(database_cluster: Datab
     await database_cluster.wait_for(database_cluster.is_settled, "the cluster to be Healthy")
     await backed_up(database_cluster, "encrypted")
     server = database_cluster.primary()
-    config = kubectl("exec", server, "-n", namespace, "-c", "multipooler", "--", "cat", PGBACKREST_CONFIG)
+    config = kubectl("exec", server, "-n", namespace, "-c", "postgres", "--", "cat", PGBACKREST_CONFIG)
     assert "repo1-cipher-type=aes-256-cbc" in config
+
+
+TWO_CELLS = {"main": {"cells": ["z1", "z2"], "replicasPerCell": 1, "postgres": LITTLE}}
+
+
+@pytest.fixture
+def object_store(database_cluster: DatabaseCluster, tmp_path: Path) -> Iterator[dict[str, Any]]:
+    """The `s3` block of a repository whose Secrets exist."""
+    with running_object_store(machine_address(database_cluster.containers), tmp_path) as store:
+        keys = {"AWS_ACCESS_KEY_ID": ACCESS_KEY, "AWS_SECRET_ACCESS_KEY": SECRET_KEY}
+        for name, values in (("s3-credentials", keys), ("s3-ca", {"ca.crt": store.authority})):
+            metadata = {"name": name, "namespace": database_cluster.namespace}
+            secret = {"apiVersion": "v1", "kind": "Secret", "metadata": metadata, "stringData": values}
+            database_cluster.containers.kubectl("create", "-f", "-", document=secret)
+        yield {
+            "bucket": store.bucket,
+            "region": REGION,
+            "endpoint": store.endpoint,
+            "keyPrefix": database_cluster.namespace,
+            "credentialsSecret": "s3-credentials",
+            "caSecret": "s3-ca",
+        }
+
+
+async def test_lost_cluster_in_two_cells_comes_back_from_an_object_store(
+    database_cluster: DatabaseCluster, object_store: dict[str, Any], record_property: Record
+) -> None:
+    manifest = database_cluster.manifest(TWO_CELLS)
+    manifest["spec"]["backup"] = {"type": "s3", "s3": object_store}
+    database_cluster.apply(manifest)
+    await database_cluster.wait_for(database_cluster.is_settled, "the cluster to be Healthy")
+    async with counted_writes(database_cluster.endpoint()) as counts:
+        await enough_writes(counts)
+        before = set(counts.acknowledged)
+        await backed_up(database_cluster, "in-the-bucket", type="full")
+    await asyncio.to_thread(database_cluster.delete)
+    await asyncio.to_thread(delete_server_volumes, database_cluster)
+    manifest["spec"]["restore"] = {"from": {"s3": manifest["spec"].pop("backup")["s3"]}}
+    database_cluster.apply(manifest)
+    await database_cluster.wait_for(
+        lambda: restored(database_cluster).get("status") == "True", "the cluster to be restored", 600
+    )
+    await database_cluster.wait_for(database_cluster.is_settled, "the cluster to be Healthy", 600)
+    rows = await stored_rows(database_cluster.endpoint())
+    record_property("rows", f"{len(before & rows)} of {len(before)}")
+    assert before <= rows
