@@ -17,9 +17,10 @@ from steward.multigres.api.unset import or_default
 from steward.multigres.cache_rules import CELL
 from steward.multigres.cache_rules import CLUSTER as KIND
 from steward.multigres.controllers.cluster import operator_updates
-from steward.multigres.controllers.cluster.admin_pods import admin_cluster_of
+from steward.multigres.controllers.cluster.admin_pods import AdminPods, admin_cluster_of
 from steward.multigres.controllers.cluster.deletion import ClusterDeletion
 from steward.multigres.controllers.cluster.external_refs import ExternalReferences
+from steward.multigres.controllers.cluster.gateway_pods import GatewayPods
 from steward.multigres.controllers.cluster.hibernation import Hibernation
 from steward.multigres.controllers.cluster.name_fields import name_fields
 from steward.multigres.controllers.cluster.operator_updates import OperatorUpdates, frees_slot
@@ -60,14 +61,12 @@ from steward.multigres.objects.tree import cluster_objects
 from steward.multigres.resolution.resolved import ResolvedCluster
 from steward.multigres.status.conditions import (
     ComponentStatus,
-    Serving,
     Stall,
     StatusContext,
     assess_health,
     common_status,
     topo_server_component,
     was_available,
-    workload_component,
 )
 from steward.multigres.status.events import condition_events
 from steward.multigres.status.hibernation import hibernation_health
@@ -84,8 +83,6 @@ from steward.runtime.observability import tracing
 from steward.runtime.plan.executor import PlanResult, StepEffect
 from steward.runtime.plan.steps import Create, Plan
 from steward.runtime.reconcile import DONE, Lane, Result
-
-ADMIN_PODS = "admin"
 
 
 class ClusterReconciler:
@@ -121,10 +118,9 @@ class ClusterReconciler:
         self.servers = context.store(rules.topo_server)
         self.cells = context.store(rules.cell)
         self.groups = context.store(rules.table_group)
-        self.deployments = context.store(rules.deployment)
         self.secrets = context.store(rules.secret)
-        self.pods = context.store(rules.pod)
-        self.pods.add_index(ADMIN_PODS, lambda pod: [str(key) for key in admin_cluster_of(pod)])
+        self.admin = AdminPods(context)
+        self.gateways = GatewayPods(context)
         self.child_rules = (
             rules.topo_server,
             rules.cell,
@@ -149,6 +145,7 @@ class ClusterReconciler:
                 self._watch_templates(rules.cell_template),
                 self._watch_templates(rules.shard_template),
                 Watches(rules.pod, to=admin_cluster_of, debounce=PODS),
+                self.gateways.trigger(),
                 # The password Secret outlives the cluster, so it has no owner.
                 Watches(rules.secret, to=cluster_of_password, when=any_change),
                 Watches(rules.cluster, to=self.updates.waiting, when=frees_slot, lane=Lane.SLOW),
@@ -249,7 +246,10 @@ class ClusterReconciler:
             spec.spec,
             lambda: self.context.manifests.get_or_build(ref, inputs, lambda: cluster_objects(*inputs)),
         )
-        return [*tree, *account_secrets(owner, spec.password.value, spec.accounts)]
+        return [
+            *self.gateways.select(cluster, tree),
+            *account_secrets(owner, spec.password.value, spec.accounts),
+        ]
 
     def _plan(self, cluster: ClusterView, desired: list[Manifest]) -> Plan:
         """Cells are deleted before the table groups change: in a removed cell, gateways shut down before pools."""
@@ -355,7 +355,7 @@ class ClusterReconciler:
                 for database in resolved.databases
                 for group in database.groups
             ),
-            *self._admin_components(cluster, resolved),
+            *self.admin.components(cluster, resolved),
         ]
 
     def _server_components(self, cluster: ClusterView, resolved: ResolvedCluster) -> list[ComponentStatus]:
@@ -372,25 +372,6 @@ class ClusterReconciler:
         name = names.table_group(cluster.metadata.name, database, group)
         live = self.groups.get(Key(cluster.metadata.namespace, name))
         return live_component(f"table group {database}/{group}", live)
-
-    def _admin_components(self, cluster: ClusterView, resolved: ResolvedCluster) -> list[ComponentStatus]:
-        """A cluster serves without them."""
-        namespace, name = cluster.metadata.namespace, cluster.metadata.name
-        pods = self.pods.by_index(ADMIN_PODS, str(Key(namespace, name)))
-        problems = self.context.pod_problems.find(pods)
-        specs = {
-            names.multiadmin(name): resolved.multiadmin,
-            names.multiadmin_web(name): resolved.multiadmin_web,
-        }
-        return [
-            workload_component(
-                deployment,
-                or_default(spec.replicas, 1),
-                self.deployments.get(Key(namespace, deployment)),
-                problems,
-            )._replace(serving=Serving.YES)
-            for deployment, spec in specs.items()
-        ]
 
 
 def _owner(cluster: ClusterView) -> Owner:
