@@ -15,6 +15,7 @@ from steward.multigres.deletion.draining import (
     DrainingWorkload,
     DrainPlan,
     DrainStage,
+    accept_steps,
     plan_drain,
     pods_of_workload,
 )
@@ -245,6 +246,13 @@ def test_pods_with_clients_get_no_new_ones_and_are_not_ended_yet() -> None:
     assert changes[-1]["metadata"]["annotations"] == {STARTED: STARTED_AT, PERIOD: "30s"}
     assert all("spec" not in change for change in changes)
     assert plan.connections == 4
+
+
+def test_pods_that_are_desired_again_get_clients_again() -> None:
+    [step] = accept_steps(clients("true", "false").pods)
+    assert isinstance(step, Patch)
+    assert step.ref.key.name == "gw-1"
+    assert step.patch.changes["metadata"]["labels"] == {ACCEPTS_CLIENTS_LABEL: "true"}  # type: ignore[union-attr]
 
 
 @pytest.mark.parametrize("count", [0, None], ids=["no-clients", "unknown"])

@@ -38,7 +38,7 @@ from steward.runtime.plan.steps import Delete, Patch, Plan, Requeue
 SHUTDOWN_OVER = "its graceful shutdown is over"
 PERIOD_IS_SHORTER = "its shutdown period ends before the grace period of the pod"
 TOLERANCE_SECONDS = 5.0
-REFUSES = "false"
+ACCEPTS, REFUSES = "true", "false"
 NO_CONTROLLER = "it has no controller any more and is no longer desired"
 MIN_WAIT_SECONDS = 0.2
 COUNT_AGAIN_SECONDS = 2.0
@@ -199,13 +199,22 @@ def _keeps_clients(workload: DrainingWorkload) -> bool:
 
 
 def _refuse_clients(workload: DrainingWorkload) -> Plan:
+    return tuple(_label_step(pod, REFUSES) for pod in workload.pods)
+
+
+def accept_steps(pods: Iterable[PodView]) -> Plan:
+    """Gives clients back to pods that have drained and are desired again."""
     return tuple(
-        Patch(
-            Ref(POD, key_of(pod)),
-            MergePatch({"metadata": {"uid": pod.metadata.uid, "labels": {ACCEPTS_CLIENTS_LABEL: REFUSES}}}),
-        )
-        for pod in workload.pods
+        _label_step(pod, ACCEPTS)
+        for pod in pods
+        if pod.metadata.labels.get(ACCEPTS_CLIENTS_LABEL) == REFUSES
+        and pod.metadata.deletion_timestamp is None
     )
+
+
+def _label_step(pod: PodView, value: str) -> Patch:
+    change = {"metadata": {"uid": pod.metadata.uid, "labels": {ACCEPTS_CLIENTS_LABEL: value}}}
+    return Patch(Ref(POD, key_of(pod)), MergePatch(change))
 
 
 def _mark_started(workload: DrainingWorkload, period: ShutdownPeriod, now: float) -> Patch:
