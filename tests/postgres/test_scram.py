@@ -4,7 +4,7 @@ import base64
 
 import pytest
 
-from steward.postgres.scram import prepared, scram_verifier
+from steward.postgres.scram import is_verifier_of, prepared, scram_verifier
 
 SALT = base64.b64decode("W22ZaJ0SNY7soEsUEjb6gQ==")
 
@@ -31,3 +31,18 @@ def test_a_verifier_is_that_of_the_example_in_rfc_7677() -> None:
 )
 def test_passwords_are_prepared_as_clients_do(password: str, expected: str) -> None:
     assert prepared(password) == expected
+
+
+@pytest.mark.parametrize(
+    ("verifier", "expected"),
+    [
+        (scram_verifier("päss", b"0123456789abcdef"), True),
+        (scram_verifier("other", b"0123456789abcdef"), False),
+        (scram_verifier("päss", b"0123456789abcdef").replace("$4096:", "$999999:"), False),
+        ("md5abcdef", False),
+        ("SCRAM-SHA-256$4096:=$x", False),
+    ],
+    ids=["same", "another-password", "very-many-iterations", "md5", "invalid"],
+)
+def test_a_stored_verifier_is_compared_with_a_password(verifier: str, expected: bool) -> None:
+    assert is_verifier_of("päss", verifier) is expected

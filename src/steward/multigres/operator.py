@@ -12,6 +12,7 @@ from steward.multigres.controllers.backups.maintenance import (
     MaintenanceRequests,
 )
 from steward.multigres.controllers.backups.reconciler import BackupReconciler
+from steward.multigres.controllers.cell.connection_counts import ConnectionCounts
 from steward.multigres.controllers.cell.deletion import CellDeletion
 from steward.multigres.controllers.cell.reconciler import CellReconciler
 from steward.multigres.controllers.certificates import CertificateReconciler
@@ -74,9 +75,10 @@ CERTIFICATE_NAMES = CertificateNames(
 )
 
 
-def set_up(manager: Manager, settings: Settings, connections: Connections = unknown_connections) -> None:
+def set_up(manager: Manager, settings: Settings, connections: Connections | None = None) -> None:
     context = MultigresContext(manager, settings)
-    context.connections = connections
+    counts = ConnectionCounts(context.clock, Redirect(settings.connect_to)) if connections is None else None
+    context.connections = connections or (counts.count if counts else unknown_connections)
     certificate_worker = manager.shared_service(SharedCertificateWorker, SharedCertificateWorker)
     records = Deregistration(context, TopologyAccess(context.client, Redirect(settings.connect_to)))
     maintenance = MaintenanceRequests()
@@ -90,7 +92,7 @@ def set_up(manager: Manager, settings: Settings, connections: Connections = unkn
             roles,
         ),
         TopoServerReconciler(context),
-        CellReconciler(context, CellDeletion(context, records)),
+        CellReconciler(context, CellDeletion(context, records, counts)),
         TableGroupReconciler(context),
         ShardReconciler(context, growth),
         VolumeUsageReconciler(context, growth, GrowthMetrics(manager.metrics.registry)),

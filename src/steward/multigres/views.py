@@ -169,6 +169,7 @@ class PodCondition(Struct, frozen=True, rename="camel"):
 class PodStatus(Struct, frozen=True, rename="camel"):
     phase: str = ""
     conditions: tuple[PodCondition, ...] = ()
+    pod_ip: str = msgspec.field(default="", name="podIP")
     container_statuses: tuple[ContainerStatus, ...] = ()
     init_container_statuses: tuple[ContainerStatus, ...] = ()
 

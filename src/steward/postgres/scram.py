@@ -13,7 +13,6 @@ from typing import Final
 
 ITERATIONS: Final = 4096
 SALT_BYTES: Final = 16
-MAX_ITERATIONS: Final = 100_000
 _PROHIBITED: Final = (
     stringprep.in_table_c12,
     stringprep.in_table_c21_c22,
@@ -38,10 +37,10 @@ def scram_verifier(password: str, salt: bytes, iterations: int = ITERATIONS) -> 
 
 
 def is_verifier_of(password: str, verifier: str) -> bool:
-    """Whether a stored verifier belongs to the password. One of another format, or of very many iterations, does not:
-    it is replaced."""
+    """Whether a stored verifier belongs to the password. One of another format, or of more iterations, counts as that
+    of another password and is replaced: a server that is not trusted must not choose how long this takes."""
     found = _VERIFIER.fullmatch(verifier)
-    if found is None or not 0 < int(found[1]) <= MAX_ITERATIONS:
+    if found is None or not 0 < int(found[1]) <= ITERATIONS:
         return False
     try:
         salt = base64.b64decode(found[2], validate=True)

@@ -2,6 +2,7 @@
 
 from typing import Any
 
+import msgspec
 import pytest
 
 from steward.kube.objects.kinds import DEPLOYMENT, STATEFUL_SET, Key, Kind, Ref
@@ -14,10 +15,11 @@ from steward.multigres.deletion.draining import (
     DrainingWorkload,
     DrainPlan,
     DrainStage,
+    accept_steps,
     plan_drain,
     pods_of_workload,
 )
-from steward.multigres.objects.metadata import CLUSTER_LABEL, COMPONENT_LABEL
+from steward.multigres.objects.metadata import ACCEPTS_CLIENTS_LABEL, CLUSTER_LABEL, COMPONENT_LABEL
 from steward.multigres.views import (
     PodView,
     WorkloadSpec,
@@ -167,7 +169,7 @@ def test_the_second_stage_waits_for_the_first() -> None:
     pools = DrainStage([draining("pool", 1, 1, STATEFUL_SET)], 60.0)
     assert plan_drain([orchestrators, pools], terms(NOW + 1)).waits_for == "orch"
     assert plan_drain([DrainStage([], 30.0), pools], terms(NOW + 1)).waits_for == "pool"
-    assert plan_drain([DrainStage([], 30.0), DrainStage([], 60.0)], terms()) == ((), "", "")
+    assert plan_drain([DrainStage([], 30.0), DrainStage([], 60.0)], terms()) == DrainPlan(())
 
 
 def test_a_terminating_workload_is_waited_for_and_not_changed() -> None:
@@ -215,3 +217,71 @@ def test_an_ending_pod_is_waited_for_until_its_grace_period_is_over() -> None:
     waiting = plan_drain([stage], terms())
     assert (waiting.waits_for, waiting.steps) == ("pool-0", (Requeue(10.0),))
     assert plan_drain([stage], terms(NOW + 11)) == DrainPlan(())
+
+
+def clients(*labels: str) -> DrainingWorkload:
+    """A gateway Deployment whose pods have these values of the label that Services select."""
+    pods = [
+        PodView(
+            ObjectMeta(name=f"gw-{n}", namespace="ns", uid=f"u{n}", labels={ACCEPTS_CLIENTS_LABEL: value})
+        )
+        for n, value in enumerate(labels)
+    ]
+    return draining("gw", len(labels), 0)._replace(pods=pods)
+
+
+def started(workload: DrainingWorkload) -> DrainingWorkload:
+    meta = msgspec.structs.replace(workload.live.metadata, annotations={STARTED: STARTED_AT})
+    return workload._replace(live=msgspec.structs.replace(workload.live, metadata=meta))
+
+
+def test_pods_with_clients_get_no_new_ones_and_are_not_ended_yet() -> None:
+    plan = plan_drain([DrainStage([clients("true", "true")], 30.0)], terms(connections=lambda pod: 2))
+    changes = [step.patch.changes for step in plan.steps if isinstance(step, Patch)]  # type: ignore[union-attr]
+    assert [change["metadata"].get("labels") for change in changes] == [
+        {ACCEPTS_CLIENTS_LABEL: "false"},
+        {ACCEPTS_CLIENTS_LABEL: "false"},
+        None,
+    ]
+    assert changes[-1]["metadata"]["annotations"] == {STARTED: STARTED_AT, PERIOD: "30s"}
+    assert all("spec" not in change for change in changes)
+    assert plan.connections == 4
+
+
+def test_pods_that_are_desired_again_get_clients_again() -> None:
+    [step] = accept_steps(clients("true", "false").pods)
+    assert isinstance(step, Patch)
+    assert step.ref.key.name == "gw-1"
+    assert step.patch.changes["metadata"]["labels"] == {ACCEPTS_CLIENTS_LABEL: "true"}  # type: ignore[union-attr]
+
+
+@pytest.mark.parametrize("count", [0, None], ids=["no-clients", "unknown"])
+def test_pods_without_clients_that_are_counted_end_at_once(count: int | None) -> None:
+    [patch] = plan_drain([DrainStage([clients("true")], 30.0)], terms(connections=lambda pod: count)).steps
+    assert patch.patch.changes["spec"]["replicas"] == 0  # type: ignore[union-attr]
+
+
+@pytest.mark.parametrize(
+    ("seconds", "count", "ends"),
+    [(10, 2, False), (10, None, False), (10, 0, True), (30, 2, True)],
+    ids=["busy", "unknown", "last-client-left", "period-over"],
+)
+def test_pods_end_when_the_last_client_has_left_or_the_period_is_over(
+    seconds: int, count: int | None, ends: bool
+) -> None:
+    stage = DrainStage([started(clients("false"))], 30.0)
+    [step] = plan_drain([stage], terms(NOW + seconds, connections=lambda pod: count)).steps
+    assert isinstance(step, Patch if ends else Requeue)
+    if isinstance(step, Patch):
+        assert step.patch.changes["spec"]["replicas"] == 0  # type: ignore[union-attr]
+        assert step.patch.changes["metadata"]["annotations"][STARTED] == STARTED_AT  # type: ignore[union-attr]
+
+
+def test_a_period_that_is_shorter_than_the_grace_of_running_pods_reaches_them() -> None:
+    ending = PodView(
+        ObjectMeta(name="gw-0", namespace="ns", uid="u0", deletion_timestamp="2027-01-15T08:01:00Z")
+    )
+    workload = started(draining("gw", 0, 0)._replace(pods=[ending]))
+    steps = plan_drain([DrainStage([workload], 20.0)], terms(NOW + 5)).steps
+    [delete] = [step for step in steps if isinstance(step, Delete)]
+    assert (delete.ref.key.name, delete.uid, delete.grace_seconds) == ("gw-0", "u0", 15)

@@ -6,6 +6,8 @@ from typing import Any
 import pytest
 
 from steward.multigres.objects import gateway, orchestrator, pool
+from steward.multigres.objects.gateway import selecting_unmarked
+from steward.multigres.objects.metadata import ACCEPTS_CLIENTS_LABEL, COMPONENT_LABEL
 from steward.multigres.objects.versions import (
     FIRST,
     GATEWAYS,
@@ -263,3 +265,23 @@ def test_servers_mount_the_settings_of_the_spec(version: int, is_mounted: bool) 
         version, databases=[{"name": "postgres", "default": True, "tablegroups": [group]}]
     )["volumeMounts"]
     assert ("postgres-config" in [mount["name"] for mount in mounts]) is is_mounted
+
+
+@pytest.mark.parametrize(("version", "is_marked"), [(NEWEST, True), (FIRST, False)])
+def test_the_service_of_a_cluster_selects_gateways_that_accept_clients(version: int, is_marked: bool) -> None:
+    tree = build_tree(version=version)
+    [address] = [
+        each for each in tree if each["kind"] == "Service" and each["metadata"]["name"] == "mini-multigateway"
+    ]
+    [labels, *_] = [
+        each["spec"]["template"]["metadata"]["labels"]
+        for each in tree
+        if each["kind"] == "Deployment" and each["metadata"]["labels"][COMPONENT_LABEL] == "multigateway"
+    ]
+    assert (ACCEPTS_CLIENTS_LABEL in address["spec"]["selector"]) is is_marked
+    assert address["spec"]["selector"].items() <= labels.items()
+    # While pods of an older version exist, they are selected as well.
+    unmarked = selecting_unmarked(address, "mini")["spec"]["selector"]
+    assert unmarked == {
+        name: value for name, value in address["spec"]["selector"].items() if name != ACCEPTS_CLIENTS_LABEL
+    }

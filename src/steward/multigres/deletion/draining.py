@@ -1,12 +1,13 @@
 """Plans the graceful shutdown of workloads, one stage after the other. Pure.
 
-A shutdown does not block a worker: the operator scales a workload to zero and annotates it with the start time, so that
-every later reconcile, of any operator process, continues from there. A workload is drained when its pods are gone, when
-all remaining pods are known to have no connection, or when its period is over. A pod whose connections are unknown
-counts as busy.
+A shutdown does not block a worker: the operator annotates a workload with the start time, so that every later
+reconcile, of any operator process, continues from there. Pods with clients that can be counted are taken out of the
+Services first and keep their clients: the workload is scaled to zero when the last client has left, or when its period
+is over. Other workloads are scaled to zero at once. A workload is drained when its pods are gone, when all remaining
+pods are known to have no connection, or when its period is over. A pod whose connections are unknown counts as busy.
 
     stages         [gateways]  |  [orchestrators] [pools]  |  [etcd]
-    each workload  running -> scaled to zero -> drained -> deleted
+    each workload  running -> (without new clients ->) scaled to zero -> drained -> deleted
 
 A stage starts when all workloads of the stage before it are gone.
 
@@ -30,11 +31,14 @@ from steward.multigres.deletion.annotations import (
     started_annotations,
 )
 from steward.multigres.objects.deployments import ENDPOINT_REMOVAL_SECONDS
-from steward.multigres.objects.metadata import selector
+from steward.multigres.objects.metadata import ACCEPTS_CLIENTS_LABEL, selector
 from steward.multigres.views import PodView, StatefulSetView, WorkloadView
 from steward.runtime.plan.steps import Delete, Patch, Plan, Requeue
 
 SHUTDOWN_OVER = "its graceful shutdown is over"
+PERIOD_IS_SHORTER = "its shutdown period ends before the grace period of the pod"
+TOLERANCE_SECONDS = 5.0
+ACCEPTS, REFUSES = "true", "false"
 NO_CONTROLLER = "it has no controller any more and is no longer desired"
 MIN_WAIT_SECONDS = 0.2
 COUNT_AGAIN_SECONDS = 2.0
@@ -47,8 +51,7 @@ Connections = Callable[[PodView], int | None]
 
 
 def unknown_connections(pod: PodView) -> int | None:
-    """No component of the data plane reports its number of clients: each pod counts as busy until it is gone or its
-    period is over. A caller that can count them passes its own function to `operator.set_up`."""
+    """Each pod counts as busy until it is gone or its period is over."""
     return None
 
 
@@ -101,6 +104,8 @@ class DrainPlan(NamedTuple):
     steps: Plan
     waits_for: str = ""
     problem: str = ""
+    connections: int | None = None
+    """How many clients are still connected; None if unknown."""
 
 
 def plan_drain(stages: Sequence[DrainStage], terms: DeletionTerms) -> DrainPlan:
@@ -115,7 +120,14 @@ def plan_drain(stages: Sequence[DrainStage], terms: DeletionTerms) -> DrainPlan:
         *(_pod_step(pod, terms.now) for pod in pods),
         *_recheck_steps(stage.workloads),
     )
-    return DrainPlan(steps, _names([*(each.live for each in stage.workloads), *pods]), period.problem)
+    waits_for = _names([*(each.live for each in stage.workloads), *pods])
+    return DrainPlan(steps, waits_for, period.problem, _count(stage, terms.connections))
+
+
+def _count(stage: DrainStage, connections: Connections) -> int | None:
+    counts = [connections(pod) for workload in stage.workloads for pod in workload.pods]
+    known = [count for count in counts if count is not None]
+    return sum(known) if known and len(known) == len(counts) else None
 
 
 def _recheck_steps(workloads: Sequence[DrainingWorkload]) -> Plan:
@@ -148,11 +160,84 @@ def _workload_steps(workload: DrainingWorkload, period: ShutdownPeriod, terms: D
         return ()
     start = shutdown_start(meta.annotations, terms.now, terms.requested_at)
     if start.at is None:
+        if _open_connections(workload, terms.connections):
+            return (
+                *workload.services,
+                *_refuse_clients(workload),
+                _mark_started(workload, period, terms.now),
+            )
         return (*workload.services, scale_to_zero(workload, period.seconds, terms.now))
     left = start.at + period.seconds - terms.now
+    if _keeps_clients(workload):
+        if left > 0 and not _has_no_connections(workload, terms.connections):
+            return (Requeue(max(min(left, COUNT_AGAIN_SECONDS), MIN_WAIT_SECONDS)),)
+        return (scale_to_zero(workload, period.seconds, start.at),)
+    return (*_shorten_steps(workload, terms.now + left, terms.now), *_end_steps(workload, left, terms))
+
+
+def _end_steps(workload: DrainingWorkload, left: float, terms: DeletionTerms) -> Plan:
+    meta = workload.live.metadata
     if is_drained(workload, left, terms.connections):
         return (Delete(workload.ref, meta.uid, SHUTDOWN_OVER),)
     return (Requeue(max(min(left, _recheck_seconds(workload, terms.connections)), MIN_WAIT_SECONDS)),)
+
+
+def _open_connections(workload: DrainingWorkload, connections: Connections) -> int:
+    """How many clients all pods serve together; 0 if one of the numbers is unknown."""
+    counts = [connections(pod) for pod in workload.pods]
+    return 0 if None in counts else sum(count for count in counts if count is not None)
+
+
+def _has_no_connections(workload: DrainingWorkload, connections: Connections) -> bool:
+    return all(connections(pod) == 0 for pod in workload.pods)
+
+
+def _keeps_clients(workload: DrainingWorkload) -> bool:
+    """Whether it was taken out of the Services and not scaled to zero yet."""
+    refuses = any(pod.metadata.labels.get(ACCEPTS_CLIENTS_LABEL) == REFUSES for pod in workload.pods)
+    return refuses and workload.live.spec.replicas > 0
+
+
+def _refuse_clients(workload: DrainingWorkload) -> Plan:
+    return tuple(_label_step(pod, REFUSES) for pod in workload.pods)
+
+
+def accept_steps(pods: Iterable[PodView]) -> Plan:
+    """Gives clients back to pods that have drained and are desired again."""
+    return tuple(
+        _label_step(pod, ACCEPTS)
+        for pod in pods
+        if pod.metadata.labels.get(ACCEPTS_CLIENTS_LABEL) == REFUSES
+        and pod.metadata.deletion_timestamp is None
+    )
+
+
+def _label_step(pod: PodView, value: str) -> Patch:
+    change = {"metadata": {"uid": pod.metadata.uid, "labels": {ACCEPTS_CLIENTS_LABEL: value}}}
+    return Patch(Ref(POD, key_of(pod)), MergePatch(change))
+
+
+def _mark_started(workload: DrainingWorkload, period: ShutdownPeriod, now: float) -> Patch:
+    annotations = started_annotations(now, period.seconds)
+    version = workload.live.metadata.resource_version
+    return Patch(
+        workload.ref, MergePatch({"metadata": {"resourceVersion": version, "annotations": annotations}})
+    )
+
+
+def _shorten_steps(workload: DrainingWorkload, ends_at: float, now: float) -> Plan:
+    """A pod ends by the grace period that it was created with. A shorter one reaches it with a second delete."""
+    return tuple(
+        Delete(
+            Ref(POD, key_of(pod)),
+            pod.metadata.uid,
+            PERIOD_IS_SHORTER,
+            grace_seconds=max(1, int(ends_at - now)),
+        )
+        for pod in workload.pods
+        if pod.metadata.deletion_timestamp is not None
+        and from_timestamp(pod.metadata.deletion_timestamp) > max(ends_at, now) + TOLERANCE_SECONDS
+    )
 
 
 def _recheck_seconds(workload: DrainingWorkload, connections: Connections) -> float:

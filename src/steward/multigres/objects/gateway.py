@@ -1,5 +1,7 @@
 """Gateways: a Deployment and a Service per cell, and one Service for the whole cluster."""
 
+from collections.abc import Mapping
+
 from msgspec import UNSET
 
 from steward.multigres import names
@@ -9,6 +11,8 @@ from steward.multigres.api.images import Images
 from steward.multigres.api.unset import or_default
 from steward.multigres.objects.deployments import ContainerProgram, Placement, deployment
 from steward.multigres.objects.metadata import (
+    ACCEPTS_CLIENTS_LABEL,
+    COMPONENT_LABEL,
     Manifest,
     Owner,
     cell_location_labels,
@@ -27,7 +31,7 @@ from steward.multigres.objects.pod_spec import (
 )
 from steward.multigres.objects.services import service
 from steward.multigres.objects.topo_access import topo_access
-from steward.multigres.objects.versions import FAILOVER_BUFFERING, version_of
+from steward.multigres.objects.versions import ACCEPTS_CLIENTS, FAILOVER_BUFFERING, version_of
 from steward.multigres.resolution import defaults
 from steward.multigres.resolution.buffering import complete_buffering
 
@@ -44,9 +48,16 @@ def gateway_objects(owner: Owner, cluster: str, spec: CellSpec) -> list[Manifest
     images = or_default(spec.images, Images())
     compute = or_default(spec.multi_gateway, defaults.GATEWAY)
     return [
-        deployment(placement, compute, _program(spec, images), images),
+        _accepting(deployment(placement, compute, _program(spec, images), images), spec),
         service(owner, names.gateway_service(cluster, spec.name), labels, (HTTP, GRPC, POSTGRES)),
     ]
+
+
+def _accepting(manifest: Manifest, spec: CellSpec) -> Manifest:
+    """Marks the pods that get new clients. A gateway that drains loses the mark, and keeps its clients."""
+    if version_of(spec.objects_version) >= ACCEPTS_CLIENTS:
+        manifest["spec"]["template"]["metadata"]["labels"][ACCEPTS_CLIENTS_LABEL] = "true"
+    return manifest
 
 
 def _program(spec: CellSpec, images: Images) -> ContainerProgram:
@@ -101,10 +112,12 @@ def _buffering_flags(spec: CellSpec) -> list[str]:
     ]
 
 
-def cluster_gateway_service(owner: Owner, external: ExternalGateway | None) -> Manifest:
-    """The address of the cluster: selects the gateways of all cells."""
+def cluster_gateway_service(owner: Owner, external: ExternalGateway | None, version: int) -> Manifest:
+    """The address of the cluster: selects the gateways of all cells that accept clients."""
     labels = component_labels(owner.name, COMPONENT)
     manifest = service(owner, names.cluster_gateway(owner.name), labels, (POSTGRES, REPLICA))
+    if version >= ACCEPTS_CLIENTS:
+        manifest["spec"]["selector"][ACCEPTS_CLIENTS_LABEL] = "true"
     if external is None or not external.enabled:
         return manifest
     if external.external_ips is not UNSET:
@@ -114,3 +127,22 @@ def cluster_gateway_service(owner: Owner, external: ExternalGateway | None) -> M
     if external.annotations is not UNSET:
         manifest["metadata"]["annotations"] = dict(external.annotations)
     return manifest
+
+
+def is_unmarked(labels: Mapping[str, str]) -> bool:
+    """Whether labels are those of a gateway's pod of an older version."""
+    return labels.get(COMPONENT_LABEL) == COMPONENT and ACCEPTS_CLIENTS_LABEL not in labels
+
+
+def selecting_unmarked(manifest: Manifest, cluster: str) -> Manifest:
+    """The Service of the cluster while pods of an older version exist: it selects them as well."""
+    is_address = (manifest["kind"], manifest["metadata"]["name"]) == (
+        "Service",
+        names.cluster_gateway(cluster),
+    )
+    if not is_address:
+        return manifest
+    selected = {
+        name: value for name, value in manifest["spec"]["selector"].items() if name != ACCEPTS_CLIENTS_LABEL
+    }
+    return {**manifest, "spec": {**manifest["spec"], "selector": selected}}

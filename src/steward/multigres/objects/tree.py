@@ -60,7 +60,7 @@ def cluster_objects(
         *children.table_group_manifests(owner, resolved, spec, shared),
         *multiadmin.multiadmin_objects(owner, resolved, shared),
         *multiadmin.multiadmin_web_objects(owner, resolved),
-        gateway.cluster_gateway_service(owner, external),
+        gateway.cluster_gateway_service(owner, external, version),
     ]
 
 

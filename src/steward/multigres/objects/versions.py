@@ -25,6 +25,7 @@ CREATED_DATABASE: Final = 2
 SAMPLING_RULES_IN_PGCTLD: Final = 2
 OPERATOR_TELEMETRY: Final = 2
 PROMETHEUS_METRICS: Final = 2
+ACCEPTS_CLIENTS: Final = 2
 POSTGRES_CONFIG_FROM_INITDB: Final = 2
 RETENTION_BY_OPERATOR: Final = 2
 
@@ -55,6 +56,7 @@ VERSIONS: Final = (
             "new servers read postgresConfigRef also if it is given later",
             "backups expire by spec.backup.retention only, not when there are more than seven full ones",
             "gateways and poolers serve Prometheus metrics",
+            "gateways of a cell that is removed keep their clients until these have left, or the period is over",
         ),
         frozenset({POSTGRES_SERVERS, GATEWAYS, ORCHESTRATORS}),
     ),

@@ -12,6 +12,7 @@ from steward.multigres import names
 from steward.multigres.api.unset import or_default
 from steward.multigres.cache_rules import CELL as KIND
 from steward.multigres.cache_rules import TOPO_SERVER
+from steward.multigres.controllers.cell.connection_counts import ConnectionCounts
 from steward.multigres.controllers.common.context import MultigresContext
 from steward.multigres.controllers.common.deregistration import (
     Deregistration,
@@ -43,8 +44,11 @@ CELL_DELETED = "its cell is being deleted"
 
 
 class CellDeletion:
-    def __init__(self, context: MultigresContext, records: Deregistration) -> None:
+    def __init__(
+        self, context: MultigresContext, records: Deregistration, counts: ConnectionCounts | None = None
+    ) -> None:
         rules = context.rules
+        self.counts = counts
         self.context = context
         self.graceful_deletion = GracefulDeletion(context)
         self.records = records
@@ -58,6 +62,8 @@ class CellDeletion:
         meta = cell.metadata
         if not has_finalizer(meta):
             return ()
+        if self.counts is not None:
+            await self.counts.refresh(pods)
         terms, seconds = self.graceful_deletion.terms(meta), self.context.grace.default_seconds
         gateways = self.graceful_deletion.draining_workloads(DEPLOYMENT, meta, pods)
         stages = [DrainStage([*gateways, *await self._ownerless_gateways(cell, pods)], seconds)]

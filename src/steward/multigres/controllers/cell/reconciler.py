@@ -11,6 +11,7 @@ from steward.multigres.controllers.common.child_triggers import PODS, owned_trig
 from steward.multigres.controllers.common.context import MultigresContext
 from steward.multigres.controllers.common.foreign_objects import foreign_stall
 from steward.multigres.deletion.annotations import DELETION_ANNOTATIONS
+from steward.multigres.deletion.draining import accept_steps
 from steward.multigres.objects import gateway
 from steward.multigres.objects.metadata import CELL_LABEL, CLUSTER_LABEL, COMPONENT_LABEL, FINALIZER
 from steward.multigres.objects.tree import cell_objects
@@ -103,7 +104,7 @@ class CellReconciler:
             return finalizer
         applied = [manifest for manifest in desired if not self._must_wait(cell, manifest)]
         children = self.context.children.plan_children(cell.metadata, applied, self.child_rules)
-        return (*finalizer, *children)
+        return (*finalizer, *children, *accept_steps(self._gateway_pods(cell)))
 
     def _must_wait(self, cell: CellView, manifest: Manifest) -> bool:
         """Gateways are created when the cell is registered. Those that exist stay, and are updated, in any case."""

@@ -21,6 +21,7 @@ from steward.multigres.controllers.cluster.admin_pods import admin_cluster_of
 from steward.multigres.controllers.cluster.components import ClusterComponents
 from steward.multigres.controllers.cluster.deletion import ClusterDeletion
 from steward.multigres.controllers.cluster.external_refs import ExternalReferences
+from steward.multigres.controllers.cluster.gateway_pods import GatewayPods
 from steward.multigres.controllers.cluster.hibernation import Hibernation
 from steward.multigres.controllers.cluster.name_fields import name_fields
 from steward.multigres.controllers.cluster.operator_updates import OperatorUpdates, frees_slot
@@ -116,6 +117,7 @@ class ClusterReconciler:
         self.summaries = ClusterSummaries(context)
         self.components = ClusterComponents(context)
         self.secrets = context.store(rules.secret)
+        self.gateways = GatewayPods(context)
         self.child_rules = (
             rules.topo_server,
             rules.cell,
@@ -140,6 +142,7 @@ class ClusterReconciler:
                 self._watch_templates(rules.cell_template),
                 self._watch_templates(rules.shard_template),
                 Watches(rules.pod, to=admin_cluster_of, debounce=PODS),
+                self.gateways.trigger(),
                 # The password Secret outlives the cluster, so it has no owner.
                 Watches(rules.secret, to=cluster_of_password, when=any_change),
                 Watches(rules.cluster, to=self.updates.waiting, when=frees_slot, lane=Lane.SLOW),
@@ -241,7 +244,10 @@ class ClusterReconciler:
             spec.spec,
             lambda: self.context.manifests.get_or_build(ref, inputs, lambda: cluster_objects(*inputs)),
         )
-        return [*tree, *account_secrets(owner, spec.password.value, spec.accounts)]
+        return [
+            *self.gateways.select(cluster, tree),
+            *account_secrets(owner, spec.password.value, spec.accounts),
+        ]
 
     def _plan(self, cluster: ClusterView, desired: list[Manifest]) -> Plan:
         """Cells are deleted before the table groups change: in a removed cell, gateways shut down before pools."""

@@ -158,7 +158,8 @@ class GracefulDeletion:
         )
 
     def draining_status(self, deleting: DeletingObject, drain: DrainPlan) -> Plan:
-        message = f"{WAITING_FOR_CONNECTIONS} ({drain.waits_for})"
+        count = "" if drain.connections is None else f"; {drain.connections} open"
+        message = f"{WAITING_FOR_CONNECTIONS} ({drain.waits_for}{count})"
         conditions = _drain_conditions(deleting, TRUE, message)
         plan: Plan = (*drain.steps, *self.status_steps(deleting, conditions, message))
         if is_true(read_conditions(deleting.status.conditions), DRAINING):
