@@ -11,6 +11,7 @@ import pytest
 from steward.local.endpoint import running_api_server_url
 from tests.e2e.support.container_cluster import ContainerCluster, python_container
 from tests.e2e.support.outside import Outside, outside_machine
+from tests.e2e.support.waiting import eventually
 
 CONNECT = """
 import socket
@@ -76,12 +77,20 @@ def test_a_service_without_endpoints_is_refused_at_once(cluster: ContainerCluste
     assert connection(cluster, client, "10.96.77.77", 80) == "Connection refused"
 
 
+def answers(url: str) -> bool:
+    """A container without a probe is ready a moment before its server listens."""
+    try:
+        return bool(urllib.request.urlopen(url, timeout=5).status == 200)
+    except OSError:
+        return False
+
+
 def test_other_machines_reach_neither_the_api_server_nor_pods(
     cluster: ContainerCluster, client: str, outside: Outside
 ) -> None:
     cluster.start_pod("default", "server")
     server = cluster.wait_until_ready("default", "server")["status"]["podIP"]
-    assert urllib.request.urlopen(f"http://{server}:8080/", timeout=5).status == 200
+    eventually(lambda: answers(f"http://{server}:8080/"), "the server listens")
     assert outside.can_connect("198.51.100.1", 9) is False  # nothing listens there
     url = urlsplit(running_api_server_url(cluster.directory))
     assert url.hostname is not None

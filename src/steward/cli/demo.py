@@ -54,7 +54,7 @@ async def start_demo(target: DemoTarget) -> bool:
         await client.close()
     _print_summary(trees)
     width = shutil.get_terminal_size().columns
-    for line in next_step_lines(target.format_command, width, options.databases):
+    for line in next_step_lines(target.format_command, width, options):
         click.echo(line)
     return all(node.is_healthy for node in trees)
 
@@ -85,7 +85,8 @@ async def _sample_options(settings: ControlPlaneSettings) -> SampleOptions:
     if missing:
         click.echo(f"The sample has no databases. {describe_missing(missing)}")
     databases = Databases.LEFT_OUT if missing else Databases.INCLUDED
-    return SampleOptions(zones, ContainerImage(WORKLOAD_IMAGE, WORKLOAD_PORT), databases)
+    # One cell: servers start from the backup repository, and on volumes each cell has one of its own.
+    return SampleOptions(zones[:1], ContainerImage(WORKLOAD_IMAGE, WORKLOAD_PORT), databases)
 
 
 async def _install_demo(client: Client, target: DemoTarget, options: SampleOptions) -> bool:

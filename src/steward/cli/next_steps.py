@@ -7,7 +7,7 @@ from textwrap import wrap
 from typing import NamedTuple
 
 from steward.local.sample import objects
-from steward.local.sample.objects import Databases
+from steward.local.sample.objects import Databases, SampleOptions
 
 FormatCommand = Callable[[str], str]
 """Returns the complete command line for a verb and its arguments."""
@@ -17,6 +17,7 @@ class SuggestedStep(NamedTuple):
     description: str
     verb: str
     needs_databases: bool = False
+    needs_cells: int = 0
 
 
 CHANGE_STEPS = (
@@ -34,6 +35,7 @@ CHANGE_STEPS = (
         f"kubectl patch multigrescluster {objects.CLUSTER} -n {objects.NAMESPACE} --type json "
         """-p '[{"op":"remove","path":"/spec/cells/2"}]'""",
         needs_databases=True,
+        needs_cells=3,
     ),
 )
 INSPECT_STEPS = (
@@ -52,11 +54,11 @@ INSPECT_STEPS = (
 )
 
 
-def next_step_lines(call: FormatCommand, width: int, databases: Databases = Databases.INCLUDED) -> list[str]:
+def next_step_lines(call: FormatCommand, width: int, options: SampleOptions) -> list[str]:
     """Wraps descriptions to the width. Commands are never wrapped, so that they can be copied."""
 
     def possible(steps: tuple[SuggestedStep, ...]) -> list[SuggestedStep]:
-        return [step for step in steps if databases is Databases.INCLUDED or not step.needs_databases]
+        return [step for step in steps if _is_possible(step, options)]
 
     return [
         "Try:",
@@ -68,6 +70,12 @@ def next_step_lines(call: FormatCommand, width: int, databases: Databases = Data
         "And look:",
         *(line for step in possible(INSPECT_STEPS) for line in _step_lines("", step, call, width)),
     ]
+
+
+def _is_possible(step: SuggestedStep, options: SampleOptions) -> bool:
+    if len(objects.cluster_zones(options)) < step.needs_cells:
+        return False
+    return options.databases is Databases.INCLUDED or not step.needs_databases
 
 
 def _step_lines(mark: str, step: SuggestedStep, call: FormatCommand, width: int) -> list[str]:

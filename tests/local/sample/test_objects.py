@@ -38,6 +38,12 @@ def test_the_cluster_has_at_most_three_cells(zones: tuple[str, ...], cells: int)
     assert len(objects_by_name(zones)["MultigresCluster/orders"]["spec"]["cells"]) == cells
 
 
+@pytest.mark.parametrize(("zones", "replicas"), [(("a",), 3), (("a", "b"), 2), (("a", "b", "c"), 1)])
+def test_the_cluster_has_enough_servers_to_keep_a_primary(zones: tuple[str, ...], replicas: int) -> None:
+    pool = objects_by_name(zones)["ShardTemplate/standard"]["spec"]["pools"]["main"]
+    assert pool["replicasPerCell"] == replicas
+
+
 def test_every_object_is_in_the_samples_namespace() -> None:
     assert {item["metadata"]["namespace"] for item in objects.objects(SampleOptions(("a",)))} == {
         objects.NAMESPACE

@@ -31,6 +31,7 @@ _COMPLETE_ANNOTATION: Final = "steward.local/sample"
 _OPTIONS_ANNOTATION: Final = "steward.local/sample-options"
 _FILES: Final = ("cluster.yaml", "tenants.yaml")
 _MOST_CELLS: Final = 3
+_LEAST_SERVERS: Final = 3
 _POLL_SECONDS: Final = 0.1
 _TRIES: Final = 300
 _DELETION_TRIES: Final = 3000
@@ -61,16 +62,29 @@ class SampleOptions:
 
 def objects(options: SampleOptions) -> list[Manifest]:
     """The sample's manifests, with a cell in each of the first three zones; customers' databases have one cell."""
-    cell_zones = tuple(dict.fromkeys(options.zones))[:_MOST_CELLS]
+    cell_zones = cluster_zones(options)
     manifests = [document for name in _FILES for document in _documents(name)]
     if options.databases is Databases.LEFT_OUT:
         manifests = [manifest for manifest in manifests if not _is_of_databases(manifest)]
     for manifest in manifests:
         manifest["metadata"]["namespace"] = NAMESPACE
         _set_web_image(manifest, options.web)
+        _set_servers(manifest, len(cell_zones))
         for spec, cells in _cluster_specs(manifest, cell_zones):
             spec["cells"] = [{"zone": zone} for zone in cells]
     return manifests
+
+
+def cluster_zones(options: SampleOptions) -> tuple[str, ...]:
+    """The zones in which the cluster has a cell."""
+    return tuple(dict.fromkeys(options.zones))[:_MOST_CELLS]
+
+
+def _set_servers(manifest: Manifest, cells: int) -> None:
+    """Three servers in all: a shard needs two for its first primary, and a third to keep one through a restart."""
+    if manifest["kind"] == "ShardTemplate":
+        for pool in manifest["spec"]["pools"].values():
+            pool["replicasPerCell"] = -(-_LEAST_SERVERS // cells)
 
 
 def _is_of_databases(manifest: Manifest) -> bool:

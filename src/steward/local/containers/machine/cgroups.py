@@ -43,6 +43,8 @@ def create(nodes: Iterable[str]) -> None:
             (ours / name).mkdir(parents=True, exist_ok=True)
         for parent in (hierarchy, ours):
             _delegate(parent)
+        for group in (ours, *(ours / name for name in names)):
+            weigh(group, os.cpu_count() or 1)
 
 
 def _delegate(parent: Path) -> None:
@@ -52,6 +54,14 @@ def _delegate(parent: Path) -> None:
         for name in _DELEGATED:
             with suppress(OSError):
                 control.write_text(f"+{name}")
+
+
+def weigh(group: Path, processors: int) -> None:
+    """The share of the processors that a kubelet gives the pods of a whole machine. With the kernel's default all
+    containers together get as much of a busy machine as one process that is in no cgroup."""
+    for file, value in (("cpu.shares", 1024 * processors), ("cpu.weight", min(100 * processors, 10_000))):
+        if (group / file).exists():
+            (group / file).write_text(str(value))
 
 
 def kill_all() -> None:
