@@ -48,3 +48,11 @@ async def test_a_reader_without_watch_sees_nothing() -> None:
     api = MemoryApi()
     api.users["t"] = User(verbs=frozenset({"list"}))
     assert (await read_scope(api.client("t"), ())).is_empty
+
+
+async def test_rights_to_kinds_that_are_not_installed_count_too() -> None:
+    api = MemoryApi()
+    api.unserved = frozenset({"MultigresCluster"})
+    api.users["t"] = User(denied=frozenset({"MultigresCluster", "TenantRegistry"}))
+    assert (await read_scope(api.client("t"), ())).is_empty
+    assert not (await read_scope(api.client(), ())).is_empty

@@ -71,6 +71,7 @@ class MemoryApi:
     def __init__(self) -> None:
         self.objects: dict[Ref, Manifest] = {}
         self.users: dict[str, User] = {"": User()}
+        self.unserved: frozenset[str] = frozenset()
         self.requests: list[tuple[str, str]] = []
         self.watchers: list[Watcher] = []
         self.history: list[tuple[int, str, Manifest]] = []
@@ -126,7 +127,7 @@ class MemoryTransport:
         self._api.requests.append((request.method, request.path))
         user = self._user()
         if request.path in ("/api", "/apis"):
-            return _answer(_discovery(request.path))
+            return _answer(_discovery(request.path, self._api.unserved))
         kind, namespace, name = _parse(request.path)
         if kind.kind.startswith("SelfSubject"):
             return _answer(self._review(kind, user, json.loads(request.body or b"{}")))
@@ -232,10 +233,10 @@ def _parse(path: str) -> tuple[Kind, str, str]:
     return BY_PATH[version, resource], namespace, name[0] if name else ""
 
 
-def _discovery(root: str) -> Any:
+def _discovery(root: str, unserved: frozenset[str]) -> Any:
     versions: dict[str, list[Kind]] = {}
     for kind in SERVED:
-        if bool(kind.group) == (root == "/apis"):
+        if bool(kind.group) == (root == "/apis") and kind.kind not in unserved:
             versions.setdefault(kind.api_version, []).append(kind)
     return {
         "kind": "APIGroupDiscoveryList",

@@ -12,8 +12,10 @@ from steward.kube.cache.rules import EVERY_NAMESPACE
 from steward.kube.client.client import Access, Client
 from steward.kube.errors import NoSuchKind
 from steward.kube.objects.kinds import Kind
+from steward.multigres.api.kinds import CUSTOM_KINDS as MULTIGRES_KINDS
 from steward.page.inventory.inventory import REGISTRY
 from steward.page.live.watch_rules import WATCHED, Namespaces
+from steward.tenants.api.kinds import CUSTOM_KINDS as TENANT_KINDS
 
 SELF_SUBJECT_REVIEW: Final = {
     "apiVersion": "authentication.k8s.io/v1",
@@ -23,6 +25,7 @@ SELF_SUBJECT_REVIEW: Final = {
 _OF_ONE_TOKEN: Final = ("authentication.kubernetes.io/credential-id",)
 """What differs between two tokens of the same user."""
 _VERBS: Final = ("list", "watch")
+_OWN_RESOURCES: Final = {each.kind: each.plural for each in (*MULTIGRES_KINDS, *TENANT_KINDS)}
 _ROOTS: Final = (Kind("multigres.com/v1alpha1", "MultigresCluster"), REGISTRY)
 
 
@@ -88,14 +91,16 @@ def _denials(allowed: Iterable[Namespaces], namespaces: Namespaces) -> Iterable[
 
 
 async def _may_read(client: Client, kind: Kind, namespace: str) -> bool:
-    try:
-        resource = await client.discovery.resource(kind)
-    except NoSuchKind:
-        # The operator of this kind is not installed: the watch waits for the kind.
-        return True
+    resource = await _resource_name(client, kind)
     where = "" if namespace == EVERY_NAMESPACE else namespace
-    accesses = [
-        Access(verb=verb, group=kind.group, resource=resource.plural, namespace=where) for verb in _VERBS
-    ]
+    accesses = [Access(verb=verb, group=kind.group, resource=resource, namespace=where) for verb in _VERBS]
     answers = await asyncio.gather(*map(client.review_access, accesses))
     return all(answer.allowed for answer in answers)
+
+
+async def _resource_name(client: Client, kind: Kind) -> str:
+    """RBAC decides about resources that are not installed yet, too: their watch waits for them."""
+    try:
+        return (await client.discovery.resource(kind)).plural
+    except NoSuchKind:
+        return _OWN_RESOURCES.get(kind.kind, f"{kind.kind.lower()}s")
