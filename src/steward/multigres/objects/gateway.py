@@ -1,5 +1,7 @@
 """Gateways: a Deployment and a Service per cell, and one Service for the whole cluster."""
 
+from collections.abc import Mapping, Sequence
+
 from msgspec import UNSET
 
 from steward.multigres import names
@@ -9,6 +11,7 @@ from steward.multigres.api.images import Images
 from steward.multigres.api.unset import or_default
 from steward.multigres.objects.deployments import ContainerProgram, Placement, deployment
 from steward.multigres.objects.metadata import (
+    CLUSTER_LABEL,
     Manifest,
     Owner,
     cell_location_labels,
@@ -42,8 +45,16 @@ def gateway_objects(owner: Owner, cluster: str, spec: CellSpec) -> list[Manifest
     compute = or_default(spec.multi_gateway, defaults.GATEWAY)
     return [
         deployment(placement, compute, _program(spec, images), images),
-        service(owner, names.gateway_service(cluster, spec.name), labels, (HTTP, GRPC, POSTGRES)),
+        _service(owner, names.gateway_service(cluster, spec.name), labels, (HTTP, GRPC, POSTGRES)),
     ]
+
+
+def _service(owner: Owner, name: str, labels: Mapping[str, str], ports: Sequence[Port]) -> Manifest:
+    """Without the label of the cluster in its selector: pods of the Go operator lack it, and must serve until they are
+    replaced. The instance is the same name."""
+    manifest = service(owner, name, labels, ports)
+    del manifest["spec"]["selector"][CLUSTER_LABEL]
+    return manifest
 
 
 def _program(spec: CellSpec, images: Images) -> ContainerProgram:
@@ -99,7 +110,7 @@ def _buffering_flags(spec: CellSpec) -> list[str]:
 def cluster_gateway_service(owner: Owner, external: ExternalGateway | None) -> Manifest:
     """The address of the cluster: selects the gateways of all cells."""
     labels = component_labels(owner.name, COMPONENT)
-    manifest = service(owner, names.cluster_gateway(owner.name), labels, (POSTGRES, REPLICA))
+    manifest = _service(owner, names.cluster_gateway(owner.name), labels, (POSTGRES, REPLICA))
     if external is None or not external.enabled:
         return manifest
     if external.external_ips is not UNSET:

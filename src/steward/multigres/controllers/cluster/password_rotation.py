@@ -11,6 +11,7 @@ Primaries are asked directly, not through a gateway: a gateway reaches the shard
 from __future__ import annotations
 
 from collections.abc import Iterator
+from secrets import token_urlsafe
 from typing import TYPE_CHECKING
 
 from steward.kube.objects.kinds import Key
@@ -31,6 +32,8 @@ from steward.runtime.manager.connect_to import Redirect
 
 if TYPE_CHECKING:
     from steward.postgres.role_password import PostgresAddress
+
+PASSWORD_BYTES = 24
 
 
 def cluster_of_password(secret: HasMetadata) -> list[Key]:
@@ -59,6 +62,14 @@ class PasswordRotation:
         if published is None:
             return await self._publish_again(cluster, desired)
         return await self._rotate(cluster, published, desired)
+
+    async def initial_password(self, cluster: ClusterView) -> str:
+        """The password of servers that the Go operator has started, else a random one."""
+        for shard in self._shards_of(cluster):
+            found = await self._references.shard_password(cluster.metadata.namespace, shard.metadata.name)
+            if found is not None:
+                return found
+        return token_urlsafe(PASSWORD_BYTES)
 
     async def _publish_again(self, cluster: ClusterView, desired: str) -> PublishedPassword:
         """For the first time, or after the Secret was deleted: then the desired password may be another one."""
