@@ -74,7 +74,7 @@ def mysql_server(root: Path, files: Mapping[str, bytes] = NO_FILES) -> Iterator[
         command = [
             *mysqld, f"--datadir={data}", f"--socket={server.socket}", f"--port={server.port}",
             "--bind-address=127.0.0.1", f"--pid-file={directory}/mysql.pid", f"--init-file={accounts}",
-            "--mysqlx=OFF", "--skip-log-bin", "--innodb-flush-log-at-trx-commit=0",
+            "--mysqlx=OFF", "--skip-log-bin", "--secure-file-priv=NULL", "--innodb-flush-log-at-trx-commit=0",
             "--innodb-buffer-pool-size=64M", "--skip-name-resolve", "--log-bin-trust-function-creators=ON",
             *(f"--{name}={private_file(directory / name, content)}" for name, content in files.items()),
             *([] if files else ["--tls-version="]),

@@ -35,9 +35,7 @@ def test_the_repository_is_the_one_of_the_system() -> None:
         ("", DEBIAN, "no source"),
     ],
 )
-def test_a_system_without_it_gets_an_error_that_names_the_cure(
-    targets: str, system: dict[str, str], reason: str
-) -> None:
+def test_a_system_without_it_is_named_as_the_cause(targets: str, system: dict[str, str], reason: str) -> None:
     with pytest.raises(MySqlUnavailable, match=reason):
         debian_repository(targets, system)
 

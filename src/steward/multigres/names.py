@@ -99,6 +99,11 @@ def password_secret(cluster: str) -> str:
     return f"{cluster}-postgres-password"
 
 
+def shard_password_secret(shard_object: str) -> str:
+    """The Secret in which the Go operator keeps the password of a shard."""
+    return f"{shard_object}-postgres-password"
+
+
 def cell(cluster: str, name: str) -> str:
     return join_name(OBJECT, cluster, name)
 

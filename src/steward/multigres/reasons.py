@@ -10,6 +10,7 @@ AVAILABLE = "ComponentsServing"
 UNAVAILABLE = "NothingServes"
 INVALID_SPEC = "InvalidSpec"
 NAME_TAKEN = "NameTaken"
+UNMANAGED_SERVERS = "UnmanagedServers"
 REGISTERED = "Registered"
 TOPOLOGY_UNREACHABLE = "TopologyUnreachable"
 TOPOLOGY_WAITING = "TopologyServerStarting"
@@ -135,6 +136,7 @@ MEANINGS = {
     UNAVAILABLE: "A component has no pod that serves.",
     INVALID_SPEC: "The spec is invalid; the message names the field. Running components are not changed.",
     NAME_TAKEN: "An object of that name already exists and is not managed by the operator. Rename one of the two.",
+    UNMANAGED_SERVERS: "Servers of the shard run without a StatefulSet, as newer Go operators create them.",
     REGISTERED: "The topology server has the records that the data plane reads.",
     TOPOLOGY_UNREACHABLE: "The topology server does not respond; the operator retries.",
     TOPOLOGY_WAITING: "The topology server has no ready member yet.",

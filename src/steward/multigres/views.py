@@ -80,10 +80,6 @@ class RevisionView(Struct, frozen=True):
     data: RevisionData = RevisionData()
 
 
-class WorkloadSpec(Struct, frozen=True, rename="camel", gc=False):
-    replicas: int = 1
-
-
 class WorkloadStatus(Struct, frozen=True, rename="camel", gc=False):
     observed_generation: int = 0
     replicas: int = 0
@@ -91,6 +87,15 @@ class WorkloadStatus(Struct, frozen=True, rename="camel", gc=False):
     updated_replicas: int = 0
     current_revision: str = ""
     update_revision: str = ""
+
+
+class SelectorView(Struct, frozen=True, rename="camel"):
+    match_labels: Mapping[str, str] = {}
+
+
+class WorkloadSpec(Struct, frozen=True, rename="camel", gc=False):
+    replicas: int = 1
+    selector: SelectorView = SelectorView()
 
 
 class WorkloadView(Struct, frozen=True, gc=False):
@@ -104,10 +109,6 @@ class WorkloadView(Struct, frozen=True, gc=False):
 class ClaimRetention(Struct, frozen=True, rename="camel", gc=False):
     when_deleted: str = "Retain"
     when_scaled: str = "Retain"
-
-
-class SelectorView(Struct, frozen=True, rename="camel"):
-    match_labels: Mapping[str, str] = {}
 
 
 class ClaimTemplateSpec(Struct, frozen=True, rename="camel"):

@@ -119,3 +119,18 @@ def test_the_given_manifest_is_not_changed() -> None:
     form = lynq("LynqForm", {"hubId": "crm"}, annotations={"lynq.sh/x": "1"})
     convert(form)
     assert form == lynq("LynqForm", {"hubId": "crm"}, annotations={"lynq.sh/x": "1"})
+
+
+@pytest.mark.parametrize(
+    ("metadata", "noted"), [({"uid": "u1"}, True), ({}, False)], ids=["read from a server", "a file"]
+)
+def test_the_restarts_of_a_running_cluster_are_announced(metadata: dict[str, str], noted: bool) -> None:
+    manifest = {
+        "apiVersion": "multigres.com/v1alpha1",
+        "kind": "MultigresCluster",
+        "metadata": {"name": "shop", **metadata},
+        "spec": {"cells": [{"name": "z1", "zone": "z1"}], "pvcDeletionPolicy": {"whenDeleted": "Retain"}},
+    }
+    result = convert(manifest)
+    assert [note.field for note in result.notes] == (["spec"] if noted else [])
+    assert all("each of its pods is replaced once" in note.message for note in result.notes)

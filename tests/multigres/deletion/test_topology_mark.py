@@ -40,6 +40,14 @@ def test_a_cluster_that_may_be_registered_gets_no_annotation() -> None:
     assert finalizer_steps(REF, metadata(deletion_timestamp="now"), is_new=True) == ()
 
 
+def test_a_cluster_of_the_go_operator_has_records_and_loses_the_finalizer_of_that_operator() -> None:
+    written = changed(
+        finalizer_steps(REF, metadata(finalizers=("multigres.com/cluster-cleanup", "other")), is_new=True)
+    )
+    assert written["finalizers"] == ["other", FINALIZER]
+    assert "annotations" not in written
+
+
 def test_only_the_annotation_of_this_very_cluster_counts() -> None:
     assert may_have_records(metadata())
     assert may_have_records(metadata(annotations={NOT_REGISTERED: "u0"}))

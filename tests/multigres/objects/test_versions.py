@@ -5,6 +5,8 @@ from typing import Any
 
 import pytest
 
+from steward.kube.objects.meta import ObjectMeta
+from steward.multigres.api.scalars import UNSET
 from steward.multigres.objects import gateway, orchestrator, pool
 from steward.multigres.objects.gateway import selecting_unmarked
 from steward.multigres.objects.metadata import ACCEPTS_CLIENTS_LABEL, COMPONENT_LABEL
@@ -15,6 +17,7 @@ from steward.multigres.objects.versions import (
     ORCHESTRATORS,
     POSTGRES_SERVERS,
     VERSIONS,
+    is_of_go_operator,
     version_of,
     versions_after,
     written_version,
@@ -285,3 +288,20 @@ def test_the_service_of_a_cluster_selects_gateways_that_accept_clients(version: 
     assert unmarked == {
         name: value for name, value in address["spec"]["selector"].items() if name != ACCEPTS_CLIENTS_LABEL
     }
+
+
+@pytest.mark.parametrize(
+    ("finalizers", "written", "expected"),
+    [
+        (("shard.data-handler.multigres.com/finalizer",), UNSET, True),
+        (("multigres.com/cleanup", "shard.data-handler.multigres.com/finalizer"), UNSET, True),
+        (("shard.data-handler.multigres.com/finalizer",), NEWEST, False),
+        (("multigres.com/cleanup",), UNSET, False),
+        ((), UNSET, False),
+    ],
+    ids=["untouched", "with both finalizers", "with a version", "of a release without versions", "of a user"],
+)
+def test_a_child_of_the_go_operator_waits_for_a_version(
+    finalizers: tuple[str, ...], written: Any, expected: bool
+) -> None:
+    assert is_of_go_operator(ObjectMeta(name="s", finalizers=finalizers), written) is expected

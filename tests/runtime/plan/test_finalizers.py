@@ -1,5 +1,7 @@
 """Steps that add and remove finalizers."""
 
+import pytest
+
 from steward.kube.objects.kinds import CONFIG_MAP, Key, Ref
 from steward.kube.objects.meta import ObjectMeta
 from steward.kube.objects.patches import MergePatch
@@ -14,6 +16,13 @@ def test_a_finalizer_is_added_after_those_of_others_on_the_version_that_was_read
     meta = ObjectMeta(name="c", resource_version="7", finalizers=("a/b",))
     expected = Patch(REF, MergePatch.metadata_at_version("7", finalizers=["a/b", OURS]))
     assert add_finalizer(REF, meta, OURS) == (expected,)
+
+
+@pytest.mark.parametrize("found", [("old/one", "a/b", "old/two"), ("a/b", OURS, "old/two")])
+def test_finalizers_of_a_predecessor_are_replaced_in_the_same_write(found: tuple[str, ...]) -> None:
+    meta = ObjectMeta(name="c", resource_version="7", finalizers=found)
+    expected = Patch(REF, MergePatch.metadata_at_version("7", finalizers=["a/b", OURS]))
+    assert add_finalizer(REF, meta, OURS, ("old/one", "old/two")) == (expected,)
 
 
 def test_a_finalizer_is_removed_from_among_those_of_others() -> None:

@@ -91,3 +91,65 @@ def test_a_tenant_of_the_go_operator_waits_for_its_template_and_is_rendered_in_p
     assert "nameTemplate" not in taken["spec"]["configMaps"][0]
     until(lambda: world.condition("Degraded")["status"] == "", world.status)
     until(lambda: world.status().get("ready") == 1, world.status)
+
+
+LYNQ = {
+    "group": "operator.lynq.sh",
+    "names": {"kind": "LynqNode", "plural": "lynqnodes"},
+    "scope": "Namespaced",
+}
+LYNQ_VERSION = {
+    "name": "v1",
+    "served": True,
+    "storage": True,
+    "schema": {"openAPIV3Schema": {"type": "object", "x-kubernetes-preserve-unknown-fields": True}},
+}
+
+
+def _create_lynq_objects(world: World) -> None:
+    """A LynqNode, and the ConfigMap that Lynq has made of it, which the garbage collector would delete with it."""
+    definition = {
+        "apiVersion": "apiextensions.k8s.io/v1",
+        "kind": "CustomResourceDefinition",
+        "metadata": {"name": "lynqnodes.operator.lynq.sh"},
+        "spec": {**LYNQ, "versions": [LYNQ_VERSION]},
+    }
+    world.apply(definition)
+    world.kubectl("wait", "crd/lynqnodes.operator.lynq.sh", "--for=condition=Established", "--timeout=60s")
+    node: Manifest = {"apiVersion": "operator.lynq.sh/v1", "kind": "LynqNode", "metadata": {"name": NAME}}
+    world.apply(node)
+    uid = world.get("lynqnode", NAME)["metadata"]["uid"]
+    owner = {"apiVersion": node["apiVersion"], "kind": "LynqNode", "name": NAME, "uid": uid}
+    metadata = {
+        "name": NAME,
+        "annotations": {"lynq.sh/deletion-policy": "Delete"},
+        "ownerReferences": [owner | {"controller": True, "blockOwnerDeletion": True}],
+    }
+    made = {
+        "apiVersion": "v1",
+        "kind": "ConfigMap",
+        "metadata": metadata,
+        "data": {"host": "old", "kept": "x"},
+    }
+    world.apply(made, manager="lynq-operator")
+
+
+def test_objects_of_lynq_are_taken_over_with_force_and_outlive_its_nodes(
+    world: World, customers: Customers
+) -> None:
+    _create_lynq_objects(world)
+    before = world.get("configmap", NAME)["metadata"]["uid"]
+    customers.add("acme")
+    world.apply(sqlite_registry(), config_template())
+    until(lambda: "LynqNode" in world.condition("Degraded", "tenant", NAME)["message"], world.tenants)
+    assert world.get("configmap", NAME)["data"]["host"] == "old"
+
+    forced = config_template()
+    forced["spec"]["configMaps"][0]["conflictPolicy"] = "Force"
+    world.apply(forced)
+    until(lambda: world.get("configmap", NAME)["data"]["host"] == "acme.example.com", world.tenants)
+    world.kubectl("delete", "lynqnode", NAME)
+    taken = world.get("configmap", NAME)
+    assert taken["metadata"]["uid"] == before
+    assert [owner["kind"] for owner in taken["metadata"]["ownerReferences"]] == ["Tenant"]
+    assert taken["data"]["kept"] == "x"

@@ -9,18 +9,45 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import pytest
 import yaml
 
+from steward.local.control_plane import ControlPlane
+from steward.multigres.api.kinds import CUSTOM_KINDS as MULTIGRES_KINDS
+from steward.tenants.labels import AGGREGATION_LABEL
+from tests.multigres.support import operator as multigres_operator
+from tests.support import definitions
+from tests.support.kubectl import Kubectl
 from tests.support.paths import ROOT
 from tests.tenants.support.customers import FILE, Customers, World, until
+from tests.tenants.support.impersonation import allow_impersonation
 
 SAMPLES = sorted((ROOT / "config/samples/tenants").glob("*.yaml"))
 ELSEWHERE = {
-    "conditions": "needs cert-manager; tests/tenants/integration/test_acceptance_list.py has when and readyWhen",
-    "database-per-tenant": "needs the other operator; tests/local/test_installation.py",
     "namespace-per-tenant": "needs a cluster-wide operator; tests/tenants/integration/test_every_kind.py",
-    "rollout": "needs a service account; tests/tenants/integration/test_rollouts.py and test_tenant_permissions.py",
 }
+DATABASE = "database-per-tenant"
+CERTIFICATES = {
+    "apiVersion": "apiextensions.k8s.io/v1",
+    "kind": "CustomResourceDefinition",
+    "metadata": {"name": "certificates.cert-manager.io"},
+    "spec": {
+        "group": "cert-manager.io",
+        "names": {"kind": "Certificate", "plural": "certificates"},
+        "scope": "Namespaced",
+        "versions": [
+            {
+                "name": "v1",
+                "served": True,
+                "storage": True,
+                "schema": {
+                    "openAPIV3Schema": {"type": "object", "x-kubernetes-preserve-unknown-fields": True}
+                },
+            }
+        ],
+    },
+}
+"""The kind of cert-manager, which the sample with conditions uses."""
 VALUES = {
     "uid": "{uid}",
     "hostOrUrl": "https://{uid}.example.com",
@@ -83,8 +110,33 @@ def test_samples_that_are_not_applied_here_name_an_existing_test() -> None:
         assert [path for path in named if not (ROOT / path).exists()] == []
 
 
-def test_the_tenants_of_all_samples_become_ready(world: World, customers: Customers) -> None:
-    files = [file for file in SAMPLES if file.stem not in ELSEWHERE]
+@pytest.fixture
+def granted(control_plane: ControlPlane, kubectl: Kubectl, namespace: str) -> Iterator[None]:
+    """What users of the samples have: cert-manager with rights for the operator, and the account `web-app`."""
+    definitions.apply_crds(control_plane, kubectl, [CERTIFICATES])
+    role, where = f"{namespace}-certificates", ("-n", namespace)
+    verbs = "--verb=get,list,watch,create,patch,delete"
+    kubectl("create", "clusterrole", role, verbs, "--resource=certificates.cert-manager.io")
+    kubectl("label", "clusterrole", role, f"{AGGREGATION_LABEL}=true")
+    kubectl("create", "serviceaccount", "web-app", *where)
+    kubectl("create", "role", "web-app", "--verb=*", "--resource=configmaps", *where)
+    kubectl(
+        "create", "rolebinding", "web-app", "--role=web-app", f"--serviceaccount={namespace}:web-app", *where
+    )
+    allow_impersonation(kubectl, namespace, "web-app")
+    yield
+    kubectl("delete", "clusterrole", role)
+
+
+def issue_certificates(world: World) -> None:
+    """As cert-manager does when it has issued one."""
+    for certificate in world.all("certificates"):
+        patch = '{"status":{"notAfter":"2030-01-01T00:00:00Z"}}'
+        world.kubectl("patch", "certificate", certificate["metadata"]["name"], "--type=merge", "-p", patch)
+
+
+def test_the_tenants_of_all_samples_become_ready(granted: None, world: World, customers: Customers) -> None:
+    files = [file for file in SAMPLES if file.stem not in (*ELSEWHERE, DATABASE)]
     found = [document for file in files for document in documents(file)]
     for document in found:
         if document["kind"] == "TenantRegistry":
@@ -96,7 +148,10 @@ def test_the_tenants_of_all_samples_become_ready(world: World, customers: Custom
     def ready() -> set[str]:
         return {name for name, each in world.tenants().items() if is_ready(each.get("status", {}))}
 
+    until(lambda: world.all("certificates"), world.tenants)
+    issue_certificates(world)
     until(lambda: ready() == expected, lambda: (expected - ready(), world.tenants()))
+    assert world.get("configmap", "conditions-gold")["data"] == {"plan": "gold"}
     for name in sorted({file.stem for file in files} - with_template):
         world.until_condition("SourceReachable", "True", name=name)
     domains = {
@@ -107,3 +162,19 @@ def test_the_tenants_of_all_samples_become_ready(world: World, customers: Custom
     customers.run("UPDATE list_column SET domains = ?", '["www.example.com"]')
     until(lambda: world.get("configmap", "list-column-shop.example.com") is None)
     assert world.get("configmap", "list-column-www.example.com") is not None
+
+
+def test_the_row_of_a_tenant_becomes_a_database(
+    control_plane: ControlPlane, kubectl: Kubectl, world: World, customers: Customers, tmp_path: Path
+) -> None:
+    definitions.install_crds(control_plane, kubectl, MULTIGRES_KINDS)
+    found = list(documents(ROOT / f"config/samples/tenants/{DATABASE}.yaml"))
+    create_table(customers, found[0])
+    with multigres_operator.running_operator(control_plane, world.namespace, tmp_path / "multigres.log"):
+        world.apply(*found)
+        until(
+            lambda: any(is_ready(each.get("status", {})) for each in world.tenants().values()), world.tenants
+        )
+        [cluster] = world.all("multigresclusters")
+    assert cluster["metadata"]["name"] == f"db-{DATABASE}"
+    assert is_ready(cluster["status"])

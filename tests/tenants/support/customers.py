@@ -67,6 +67,9 @@ class World:
         )
         return found["items"][0] if found["items"] else None
 
+    def all(self, kind: str) -> list[Any]:
+        return list(self._kubectl.json("get", kind, "-n", self.namespace)["items"])
+
     def tenants(self) -> dict[str, Any]:
         found = self._kubectl.json("get", "tenants", "-n", self.namespace)
         return {item["metadata"]["name"]: item for item in found["items"]}

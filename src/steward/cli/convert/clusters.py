@@ -24,6 +24,11 @@ _ADVICE: Final = {
     "certCommonName": "gateways get no certificate from Steward; end TLS in front of them",
     "externalAdminWeb": "expose the Service of multiadmin-web yourself, for example with an Ingress",
 }
+RUNNING: Final = (
+    "the cluster exists. One of the Go operator until 0.2.6 is taken over: each of its pods is replaced once, servers"
+    " one at a time and the primary last, when Steward starts; spec.paused: true lets you choose the time. Servers of"
+    " newer versions run without StatefulSets and are not taken over: apply the result under another name"
+)
 _SAME_MEANING: Final = ("etcd", "etcd2")
 
 
@@ -40,6 +45,12 @@ def convert_cluster(name: str, spec: Part, notes: Notes) -> list[Part]:
         _convert_shard(holder.part, holder.field, notes)
         made += convert_settings(holder, notes)
     return made
+
+
+def note_running_cluster(manifest: Part, notes: Notes) -> None:
+    """What will happen to the pods of a cluster that was read from an API server."""
+    if "uid" in parts_of(manifest.get("metadata")):
+        notes.check("spec", RUNNING)
 
 
 def convert_core_template(spec: Part, notes: Notes) -> None:

@@ -60,6 +60,8 @@ def _convert_kind(manifest: Part, version: str, kind: str) -> Converted:
     notes = Notes()
     metadata = _metadata(parts_of(manifest.get("metadata")), notes)
     spec = deepcopy(parts_of(manifest.get("spec")))
+    if kind == "MultigresCluster":
+        clusters.note_running_cluster(manifest, notes)
     made = _convert_spec(str(manifest.get("kind")), str(metadata.get("name", "")), spec, notes)
     remove_unknown_fields(spec, _schema(kind), "spec", notes)
     _place(made, metadata)

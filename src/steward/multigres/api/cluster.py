@@ -15,7 +15,7 @@ from steward.multigres.api.compute import (
     Stateless,
 )
 from steward.multigres.api.group import GROUP, VERSION
-from steward.multigres.api.images import Images
+from steward.multigres.api.images import Images, UsedImages
 from steward.multigres.api.observability import LogLevels, Observability
 from steward.multigres.api.postgres import (
     ApplicationRole,
@@ -354,6 +354,8 @@ class MultigresClusterStatus(ApiStruct):
     """The peer Service of the global topology server."""
     retained_claims: Annotated[list[str], Meta(max_length=200, extra_json_schema=ATOMIC)] | Unset = UNSET
     """Volume claims that are kept and not used: of deleted shards, pools and topology servers; the first 200."""
+    images: UsedImages | Unset = UNSET
+    """The image of each component. Those that spec.images does not name change when the cluster moves to newer pods."""
     components: int | Unset = UNSET
     """The size of the cluster: cells, shards, orchestrators and Postgres servers together. It has a limit."""
 

@@ -22,3 +22,22 @@ class Images(ApiStruct):
     """Image of multiadmin-web."""
     postgres: Image | Unset = UNSET
     """Image of the Postgres servers."""
+
+
+class UsedImages(ApiStruct):
+    """Images that a cluster runs, whether its spec names them or the operator's version does."""
+
+    multigateway: str | Unset = UNSET
+    """Image of the gateways."""
+    multiorch: str | Unset = UNSET
+    """Image of the orchestrators."""
+    multipooler: str | Unset = UNSET
+    """Image of the poolers."""
+    multiadmin: str | Unset = UNSET
+    """Image of multiadmin."""
+    multiadmin_web: str | Unset = UNSET
+    """Image of multiadmin-web."""
+    postgres: str | Unset = UNSET
+    """Image of the Postgres servers."""
+    etcd: str | Unset = UNSET
+    """Image of the global topology server, if the operator runs it."""

@@ -12,7 +12,7 @@ from steward.kube.objects.kinds import Ref
 from steward.kube.objects.meta import ObjectMeta
 from steward.kube.objects.patches import MergePatch
 from steward.multigres.deletion.annotations import has_finalizer
-from steward.multigres.objects.metadata import FINALIZER
+from steward.multigres.objects.metadata import FINALIZER, GO_FINALIZERS
 from steward.runtime.plan.steps import Patch, Plan
 
 NOT_REGISTERED = "multigres.com/topology-not-registered"
@@ -26,8 +26,10 @@ def finalizer_steps(ref: Ref, cluster: ObjectMeta, *, is_new: bool) -> Plan:
     """Adds the finalizer and, to a cluster that was never registered, the annotation, in one write."""
     if has_finalizer(cluster) or cluster.deletion_timestamp is not None:
         return ()
-    fields: dict[str, Any] = {"finalizers": [*cluster.finalizers, FINALIZER]}
-    if is_new:
+    kept = [name for name in cluster.finalizers if name not in GO_FINALIZERS]
+    fields: dict[str, Any] = {"finalizers": [*kept, FINALIZER]}
+    # The Go operator has written records.
+    if is_new and len(kept) == len(cluster.finalizers):
         fields["annotations"] = {NOT_REGISTERED: cluster.uid}
     return (Patch(ref, MergePatch.metadata_at_version(cluster.resource_version, **fields)),)
 

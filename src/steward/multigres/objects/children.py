@@ -21,6 +21,7 @@ from steward.multigres.api.tablegroup import TableGroupSpec
 from steward.multigres.api.topo import Etcd, LocalTopoServer, TopoReference
 from steward.multigres.api.toposerver import TopoServerSpec
 from steward.multigres.api.unset import or_default
+from steward.multigres.objects.built_in_images import built_in_images
 from steward.multigres.objects.metadata import (
     DATABASE_LABEL,
     FINALIZER,
@@ -32,7 +33,7 @@ from steward.multigres.objects.metadata import (
     metadata,
     node_selector,
 )
-from steward.multigres.objects.versions import written_version
+from steward.multigres.objects.versions import version_of, written_version
 from steward.multigres.resolution import defaults
 from steward.multigres.resolution.layers import Layer, merge_layers
 from steward.multigres.resolution.resolved import (
@@ -136,7 +137,7 @@ def _cell(owner: Owner, cluster: ResolvedCluster, shared: ClusterWide, cell: Res
         zone=cell.zone or UNSET,
         region=cell.region or UNSET,
         multi_gateway=cell.gateway,
-        topo_server=_cell_topo(owner, cell),
+        topo_server=_cell_topo(owner, cell, version_of(shared.objects_version)),
         all_cells=sorted(other.name for other in cluster.cells),
         **inherited_fields(_with_images(shared, cluster.images, "multigateway"), ClusterWide),
     )
@@ -145,12 +146,13 @@ def _cell(owner: Owner, cluster: ResolvedCluster, shared: ClusterWide, cell: Res
     )
 
 
-def _cell_topo(owner: Owner, cell: ResolvedCell) -> CellTopoServer:
+def _cell_topo(owner: Owner, cell: ResolvedCell, version: int) -> CellTopoServer:
     server: LocalTopoServer | None = cell.local_topo
     if server is None or (server.etcd is UNSET and server.external is UNSET):
         return CellTopoServer()
     if server.etcd is not UNSET:
-        etcd, _ = merge_layers(Etcd(), [Layer("", defaults.ETCD), Layer("", server.etcd)])
+        built_in = replace(defaults.ETCD, image=built_in_images(version).etcd)
+        etcd, _ = merge_layers(Etcd(), [Layer("", built_in), Layer("", server.etcd)])
         return CellTopoServer(etcd=etcd)
     external = server.external
     assert external is not UNSET

@@ -11,6 +11,7 @@ from steward.multigres import names
 from steward.multigres.api.compute import Stateless
 from steward.multigres.api.toposerver import TopoServerSpec
 from steward.multigres.api.unset import or_default
+from steward.multigres.objects.built_in_images import built_in_images
 from steward.multigres.objects.metadata import (
     TOPO_SERVER_LABEL,
     Manifest,
@@ -30,6 +31,7 @@ from steward.multigres.objects.pod_spec import (
     scheduling_fields,
 )
 from steward.multigres.objects.services import headless_service, service
+from steward.multigres.objects.versions import version_of
 from steward.multigres.objects.volumes import claim_template, retention_policy
 from steward.multigres.resolution import defaults
 from steward.multigres.resolution.inheritance import RETAIN
@@ -90,7 +92,7 @@ def _pod(owner: Owner, labels: Mapping[str, str], spec: TopoServerSpec) -> Manif
 def _container(owner: Owner, spec: TopoServerSpec) -> Manifest:
     return {
         "name": "etcd",
-        "image": or_default(spec.image, defaults.ETCD_IMAGE),
+        "image": or_default(spec.image, built_in_images(version_of(spec.objects_version)).etcd),
         "imagePullPolicy": or_default(spec.image_pull_policy, "IfNotPresent"),
         "env": _environment(owner, or_default(spec.replicas, 3)),
         "ports": [port.container_port() for port in (CLIENT, PEER, METRICS)],

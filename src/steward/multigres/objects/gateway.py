@@ -1,6 +1,6 @@
 """Gateways: a Deployment and a Service per cell, and one Service for the whole cluster."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from msgspec import UNSET
 
@@ -12,6 +12,7 @@ from steward.multigres.api.unset import or_default
 from steward.multigres.objects.deployments import ContainerProgram, Placement, deployment
 from steward.multigres.objects.metadata import (
     ACCEPTS_CLIENTS_LABEL,
+    CLUSTER_LABEL,
     COMPONENT_LABEL,
     Manifest,
     Owner,
@@ -49,7 +50,7 @@ def gateway_objects(owner: Owner, cluster: str, spec: CellSpec) -> list[Manifest
     compute = or_default(spec.multi_gateway, defaults.GATEWAY)
     return [
         _accepting(deployment(placement, compute, _program(spec, images), images), spec),
-        service(owner, names.gateway_service(cluster, spec.name), labels, (HTTP, GRPC, POSTGRES)),
+        _service(owner, names.gateway_service(cluster, spec.name), labels, (HTTP, GRPC, POSTGRES)),
     ]
 
 
@@ -57,6 +58,14 @@ def _accepting(manifest: Manifest, spec: CellSpec) -> Manifest:
     """Marks the pods that get new clients. A gateway that drains loses the mark, and keeps its clients."""
     if version_of(spec.objects_version) >= ACCEPTS_CLIENTS:
         manifest["spec"]["template"]["metadata"]["labels"][ACCEPTS_CLIENTS_LABEL] = "true"
+    return manifest
+
+
+def _service(owner: Owner, name: str, labels: Mapping[str, str], ports: Sequence[Port]) -> Manifest:
+    """Without the label of the cluster in its selector: pods of the Go operator lack it, and must serve until they are
+    replaced. The instance is the same name."""
+    manifest = service(owner, name, labels, ports)
+    del manifest["spec"]["selector"][CLUSTER_LABEL]
     return manifest
 
 
@@ -115,7 +124,7 @@ def _buffering_flags(spec: CellSpec) -> list[str]:
 def cluster_gateway_service(owner: Owner, external: ExternalGateway | None, version: int) -> Manifest:
     """The address of the cluster: selects the gateways of all cells that accept clients."""
     labels = component_labels(owner.name, COMPONENT)
-    manifest = service(owner, names.cluster_gateway(owner.name), labels, (POSTGRES, REPLICA))
+    manifest = _service(owner, names.cluster_gateway(owner.name), labels, (POSTGRES, REPLICA))
     if version >= ACCEPTS_CLIENTS:
         manifest["spec"]["selector"][ACCEPTS_CLIENTS_LABEL] = "true"
     if external is None or not external.enabled:

@@ -13,6 +13,13 @@ Manifest = dict[str, Any]
 MANAGED_BY_LABEL = "app.kubernetes.io/managed-by"
 FIELD_MANAGER = "multigres-operator"
 FINALIZER = "multigres.com/cleanup"
+GO_FINALIZERS = (
+    "multigres.com/cluster-cleanup",
+    "multigres.com/shard-pvc-orphan",
+    "cell.data-handler.multigres.com/finalizer",
+    "shard.data-handler.multigres.com/finalizer",
+)
+"""Finalizers of the Go operator. On an object that it has made they are replaced by `FINALIZER`."""
 STANDARD_LABELS = {
     "app.kubernetes.io/name": "multigres",
     "app.kubernetes.io/part-of": "multigres",

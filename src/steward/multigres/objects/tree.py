@@ -28,6 +28,7 @@ from steward.multigres.objects import (
     pool,
     shard_shared,
 )
+from steward.multigres.objects.built_in_images import built_in_images, with_images_of
 from steward.multigres.objects.metadata import (
     CELL_LABEL,
     CLUSTER_LABEL,
@@ -52,6 +53,7 @@ def cluster_objects(
 ) -> list[Manifest]:
     """`version` is the version of the pods of the whole cluster."""
     external = None if spec.external_gateway is UNSET else spec.external_gateway
+    resolved = with_images_of(built_in_images(version), spec, resolved)
     shared = children.cluster_wide(owner, resolved, spec, version)
     server = children.global_topo_server(owner, resolved, shared)
     return [

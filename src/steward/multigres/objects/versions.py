@@ -5,14 +5,17 @@ that pods are built from therefore names the version of its pods (`objectsVersio
 The operator moves a cluster to the newest version as its update policy says (`template_updates.objects_version`).
 
 A change of a pod template needs a new entry in `VERSIONS`, and a constant here that names the version from which on it
-is built. Default images are part of the pod templates: a new one is such a change. Version 1 are the pods of releases
-without versions; a test compares them with recorded digests.
+is built. Default images are part of the pod templates: a new one is such a change, and also an entry in
+`built_in_images.RELEASED`. Version 1 are the pods of releases without versions; a test compares them with recorded
+digests.
 """
 
 from typing import Final, NamedTuple
 
+from steward.kube.objects.meta import ObjectMeta
 from steward.multigres.api.scalars import UNSET, Unset
 from steward.multigres.api.unset import or_default
+from steward.multigres.objects.metadata import GO_FINALIZERS
 
 FIRST: Final = 1
 POSTGRES_READINESS: Final = 2
@@ -74,6 +77,12 @@ def written_version(version: int) -> int | Unset:
     """The value of `objectsVersion`. The first version is not written: an upgrade of the operator must not write to
     every object of a cluster that waits for approval."""
     return UNSET if version == FIRST else version
+
+
+def is_of_go_operator(meta: ObjectMeta, written: int | Unset) -> bool:
+    """Whether a child is still as the Go operator has written it. Its pods are replaced once its parent has named a
+    version, and not before: they would be replaced again."""
+    return written is UNSET and any(name in GO_FINALIZERS for name in meta.finalizers)
 
 
 def versions_after(version: int) -> list[ObjectsVersion]:

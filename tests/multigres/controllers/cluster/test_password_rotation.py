@@ -43,12 +43,17 @@ class FakePostgres:
         self.valid = new
 
 
-def rotation(desired: str | None, published: str | None, primary: str = "pod-0") -> PasswordRotation:
+def rotation(
+    desired: str | None, published: str | None, primary: str = "pod-0", of_shard: str | None = None
+) -> PasswordRotation:
     async def desired_password(*_: object) -> str | None:
         return desired
 
     async def published_password(*_: object) -> str | None:
         return published
+
+    async def shard_password(namespace: str, shard: str) -> str | None:
+        return of_shard if (namespace, shard) == ("ns", "s") else None
 
     rules = MultigresCacheRules("")
     stores: dict[Kind, Store[Any]] = {rule.kind: Store(rule) for rule in (rules.shard, rules.pod)}
@@ -67,7 +72,9 @@ def rotation(desired: str | None, published: str | None, primary: str = "pod-0")
     }
     status = {"status": {"primary": primary}} if primary else {}
     stores[SHARD].observe_write(json.dumps({**shard, **status}).encode())
-    references = SimpleNamespace(password=desired_password, published_password=published_password)
+    references = SimpleNamespace(
+        password=desired_password, published_password=published_password, shard_password=shard_password
+    )
     context = SimpleNamespace(
         rules=rules, store=lambda rule: stores[rule.kind], settings=SimpleNamespace(connect_to=())
     )
@@ -151,3 +158,13 @@ def test_only_the_password_secret_triggers_its_cluster(name: str, count: int) ->
         {"metadata": {"name": name, "namespace": "ns", "uid": "u", "labels": labels}}, Metadata
     )
     assert len(cluster_of_password(secret)) == count
+
+
+async def test_a_cluster_of_the_go_operator_keeps_the_password_of_its_servers() -> None:
+    assert await rotation(None, None, of_shard="postgres").initial_password(cluster()) == "postgres"
+
+
+async def test_any_other_cluster_gets_a_random_password() -> None:
+    found = {await rotation(None, None).initial_password(cluster()) for _ in range(2)}
+    assert {len(password) for password in found} == {32}
+    assert len(found) == 2

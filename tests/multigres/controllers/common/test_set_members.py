@@ -96,7 +96,15 @@ async def test_a_pod_of_another_controller_stays_as_it_is(members: Members) -> N
 
 
 @pytest.mark.parametrize(
-    ("labels", "relabelled"), [(SELECTED, ["data-pool-0"]), ({}, [])], ids=["of the set", "of a user"]
+    ("labels", "relabelled"),
+    [
+        (SELECTED, ["data-pool-0"]),
+        ({"multigres.com/cluster": "mini"}, ["data-pool-0"]),
+        ({"multigres.com/pool": "main"}, []),
+        ({**SELECTED, "multigres.com/cell": "z1"}, []),
+        ({}, []),
+    ],
+    ids=["of the set", "of a set of the Go operator", "of no cluster", "of another set", "of a user"],
 )
 async def test_a_claim_that_is_not_cached_is_recognized_by_its_labels(
     members: Members, labels: dict[str, str], relabelled: list[str]

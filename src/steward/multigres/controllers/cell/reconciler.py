@@ -13,8 +13,15 @@ from steward.multigres.controllers.common.foreign_objects import foreign_stall
 from steward.multigres.deletion.annotations import DELETION_ANNOTATIONS
 from steward.multigres.deletion.draining import accept_steps
 from steward.multigres.objects import gateway
-from steward.multigres.objects.metadata import CELL_LABEL, CLUSTER_LABEL, COMPONENT_LABEL, FINALIZER
+from steward.multigres.objects.metadata import (
+    CELL_LABEL,
+    CLUSTER_LABEL,
+    COMPONENT_LABEL,
+    FINALIZER,
+    GO_FINALIZERS,
+)
 from steward.multigres.objects.tree import cell_objects
+from steward.multigres.objects.versions import is_of_go_operator
 from steward.multigres.status.conditions import (
     TOPOLOGY_REGISTERED,
     ComponentStatus,
@@ -86,6 +93,8 @@ class CellReconciler:
         if cell.metadata.deletion_timestamp is not None:
             plan = await self.deletion.plan_deletion(cell, self._gateway_pods(cell))
             return await self.deletion.graceful_deletion.execute(plan, ref)
+        if is_of_go_operator(cell.metadata, cell.spec.objects_version):
+            return DONE
         desired = self._desired(ref, cell)
         foreign = await self.context.foreign_objects.find(desired)
         await self.context.executor.execute(self._plan(ref, cell, desired, foreign), ref)
@@ -99,7 +108,7 @@ class CellReconciler:
         return self.context.manifests.get_or_build(ref, inputs, lambda: cell_objects(cell))
 
     def _plan(self, ref: Ref, cell: CellView, desired: list[Manifest], foreign: frozenset[Ref]) -> Plan:
-        finalizer = add_finalizer(ref, cell.metadata, FINALIZER)
+        finalizer = add_finalizer(ref, cell.metadata, FINALIZER, GO_FINALIZERS)
         if foreign:
             return finalizer
         applied = [manifest for manifest in desired if not self._must_wait(cell, manifest)]

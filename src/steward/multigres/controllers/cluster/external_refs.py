@@ -115,6 +115,12 @@ class ExternalReferences:
         except UnicodeDecodeError:
             return None
 
+    async def shard_password(self, namespace: str, shard: str) -> str | None:
+        """The one that the Go operator keeps for the shard of this name."""
+        secret = Key(namespace, names.shard_password_secret(shard))
+        value = await self._secrets.value(secret, PASSWORD_KEY)
+        return None if value is None else value.decode(errors="replace")
+
     async def published_password(self, namespace: str, cluster: str) -> str | None:
         """The superuser's, in a Secret of its own or in the one that applications mount."""
         own = Key(namespace, names.superuser_secret(cluster))

@@ -26,6 +26,7 @@ from steward.multigres import reasons
 from steward.multigres.cache_rules import CLUSTER
 from steward.multigres.controllers.common.context import MultigresContext
 from steward.multigres.controllers.common.resolution import ResolvedSpec
+from steward.multigres.deletion.annotations import has_finalizer
 from steward.multigres.objects.metadata import CLUSTER_LABEL
 from steward.multigres.objects.versions import NEWEST, version_of
 from steward.multigres.status.conditions import read_conditions
@@ -66,6 +67,9 @@ class OperatorUpdates:
         self._waiting: set[Key] = set()
 
     def active_version(self, cluster: ClusterView) -> int:
+        # Children of the Go operator name no version; all of their pods are replaced once, by the newest ones.
+        if not has_finalizer(cluster.metadata):
+            return NEWEST
         return active_version(each.spec.objects_version for each in self._parts(cluster, self._children))
 
     def forget(self, key: Key) -> None:

@@ -6,6 +6,8 @@ it with the published one. `{cluster}-app` changes only when all primaries accep
 remembered: after a crash at any step the next process asks again.
 """
 
+from secrets import token_urlsafe
+
 from steward.kube.objects.kinds import Key
 from steward.kube.objects.meta import HasMetadata, key_of
 from steward.multigres import names
@@ -18,6 +20,8 @@ from steward.multigres.objects.metadata import CLUSTER_LABEL, ROLE_LABEL
 from steward.multigres.status.password import PublishedPassword
 from steward.multigres.status.pause import is_paused
 from steward.multigres.views import ClusterView
+
+PASSWORD_BYTES = 24
 
 
 def cluster_of_password(secret: HasMetadata) -> list[Key]:
@@ -45,6 +49,14 @@ class PasswordRotation:
         if published is None:
             return await self._publish_again(cluster, desired)
         return await self._rotate(cluster, published, desired)
+
+    async def initial_password(self, cluster: ClusterView) -> str:
+        """The password of servers that the Go operator has started, else a random one."""
+        for shard in self._servers.shards(key_of(cluster)):
+            found = await self._references.shard_password(cluster.metadata.namespace, shard.metadata.name)
+            if found is not None:
+                return found
+        return token_urlsafe(PASSWORD_BYTES)
 
     async def _publish_again(self, cluster: ClusterView, desired: str) -> PublishedPassword:
         """For the first time, or after the Secret was deleted: then the desired password may be another one."""

@@ -4,8 +4,6 @@ A spec that cannot be resolved changes nothing: everything that runs stays as it
 correct.
 """
 
-import secrets as randomness
-
 import msgspec
 
 from steward.kube.cache.rules import CacheRule
@@ -56,6 +54,7 @@ from steward.multigres.deletion.annotations import DELETION_ANNOTATIONS
 from steward.multigres.deletion.topology_mark import finalizer_steps
 from steward.multigres.objects import secrets
 from steward.multigres.objects.accounts import account_secrets
+from steward.multigres.objects.built_in_images import images_in_use
 from steward.multigres.objects.metadata import Owner
 from steward.multigres.objects.operator_telemetry import with_telemetry
 from steward.multigres.objects.tree import cluster_objects
@@ -192,7 +191,8 @@ class ClusterReconciler:
         stall = stall or await self.restores.stall(cluster, spec.spec, resolved)
         spec = spec._replace(terminating=tuple(self.context.children.terminating(desired)))
         cluster = await self._write_initial_status(cluster, spec, stall)
-        plan = () if stall else self._plan(cluster, desired)
+        password = await self._create_password(cluster)
+        plan = () if stall else self._plan(cluster, password, desired)
         result = await self._apply_and_report(cluster, plan, spec, stall)
         if not stall:
             self.accounts.request(cluster, spec.password.value, spec.accounts)
@@ -249,7 +249,7 @@ class ClusterReconciler:
             *account_secrets(owner, spec.password.value, spec.accounts),
         ]
 
-    def _plan(self, cluster: ClusterView, desired: list[Manifest]) -> Plan:
+    def _plan(self, cluster: ClusterView, password: Plan, desired: list[Manifest]) -> Plan:
         """Cells are deleted before the table groups change: in a removed cell, gateways shut down before pools."""
         meta = cluster.metadata
         unwanted = self.context.children.unwanted_children(meta, desired, self.child_rules)
@@ -257,17 +257,18 @@ class ClusterReconciler:
         others = [child.delete_step() for child in unwanted if child.ref.kind != CELL]
         return (
             *finalizer_steps(Ref(KIND, key_of(cluster)), meta, is_new=was_never_registered(cluster)),
-            *self._create_password(cluster),
+            *password,
             *cells,
             *self.context.children.apply_steps(desired),
             *others,
         )
 
-    def _create_password(self, cluster: ClusterView) -> Plan:
+    async def _create_password(self, cluster: ClusterView) -> Plan:
         key = Key(cluster.metadata.namespace, names.password_secret(cluster.metadata.name))
         if "postgresPasswordSecretRef" in cluster.spec or self.secrets.get(key) is not None:
             return ()
-        return (Create(secrets.password_secret(_owner(cluster), randomness.token_urlsafe(24))),)
+        password = await self.passwords.initial_password(cluster)
+        return (Create(secrets.password_secret(_owner(cluster), password)),)
 
     async def _restore_labels(self, applied: PlanResult) -> None:
         """The password Secret existed although the cache does not hold it: it has lost its label. A Secret that a user
@@ -328,6 +329,7 @@ class ClusterReconciler:
             **update_status(decision),
             **self.summaries.fields(cluster, resolved),
             **name_fields(meta, resolved, spec.accounts),
+            "images": images_in_use(spec.spec, resolved, spec.objects.version),
             "components": spec.components,
         }
 

@@ -11,6 +11,7 @@ from steward.kube.objects.kinds import Kind, Manifest, Ref, ref_of
 from steward.kube.objects.meta import HasMetadata, ObjectMeta, controller_of, key_of
 from steward.multigres.controllers.common.reporting import REPORTED_KINDS
 from steward.multigres.deletion.terminating_children import terminating_component
+from steward.multigres.rollout.live_selectors import with_live_selector
 from steward.multigres.status.conditions import ComponentStatus
 from steward.runtime.plan.steps import Apply, Delete, Plan
 
@@ -41,7 +42,7 @@ class Children:
     def apply_steps(self, desired: Sequence[Manifest]) -> Plan:
         """Skips objects that are terminating: a later reconcile creates them again once they are gone."""
         return tuple(
-            Apply(manifest, only_if_absent=self._live(ref) is None)
+            Apply(with_live_selector(manifest, live := self._live(ref)), only_if_absent=live is None)
             for manifest in desired
             if not self._is_terminating(ref := ref_of(manifest))
         )

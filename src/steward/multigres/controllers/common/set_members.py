@@ -13,7 +13,7 @@ from steward.kube.objects.kinds import PERSISTENT_VOLUME_CLAIM, POD, Key, Kind, 
 from steward.kube.objects.meta import ObjectMeta, controller_of
 from steward.multigres.controllers.common.context import MultigresContext
 from steward.multigres.controllers.common.foreign_objects import relabel_step
-from steward.multigres.objects.metadata import selector
+from steward.multigres.objects.metadata import CLUSTER_LABEL, selector
 from steward.multigres.views import StatefulSetView
 from steward.runtime.plan.steps import Patch, Plan
 
@@ -52,7 +52,9 @@ class LabelledSet(NamedTuple):
         controller = controller_of(meta)
         if ref.kind == POD:
             return controller is None or controller.uid == self.live.metadata.uid
-        return selector(meta.labels) == self.labels
+        # A set of the Go operator has selected its pods by fewer labels, and its claims carry no others.
+        found = selector(meta.labels)
+        return CLUSTER_LABEL in found and found.items() <= self.labels.items()
 
 
 class SetMembers:

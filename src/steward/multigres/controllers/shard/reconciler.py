@@ -38,6 +38,7 @@ from steward.multigres.objects.metadata import (
     CLUSTER_LABEL,
     COMPONENT_LABEL,
     FINALIZER,
+    GO_FINALIZERS,
 )
 from steward.multigres.objects.repository.claims import repository_claim_names
 from steward.multigres.objects.shard_inputs import (
@@ -46,6 +47,7 @@ from steward.multigres.objects.shard_inputs import (
     shard_inputs,
 )
 from steward.multigres.objects.tree import shard_objects
+from steward.multigres.objects.versions import is_of_go_operator
 from steward.multigres.resolution.postgres.settings import restart_text
 from steward.multigres.rollout.claim_retention import GRACE
 from steward.multigres.rollout.node_drain import SWITCH_FROM
@@ -64,6 +66,7 @@ from steward.multigres.status.conditions import (
 )
 from steward.multigres.status.events import condition_events
 from steward.multigres.status.servers import count_ready, with_availability
+from steward.multigres.status.unmanaged_servers import unmanaged_servers_stall
 from steward.multigres.views import ClaimView, ClusterView, PodView, ShardView
 from steward.runtime.controller.controller import Controller
 from steward.runtime.controller.predicates import annotations, own_object, selected_fields
@@ -178,13 +181,17 @@ class ShardReconciler:
             self.configs.forget(key)
             self.context.servers.forget(key)
             return DONE if shard is None else await self._delete(ref, shard)
+        if is_of_go_operator(shard.metadata, shard.spec.objects_version):
+            return DONE
         config = await self.configs.decide(shard)
         growths = self.growth.get(key)
         shard = with_growth(shard, self._claims(ref), growths)
         desired = self._desired(ref, shard, config)
         foreign = await self.context.foreign_objects.find(desired)
-        if foreign:
-            return await self._report_foreign(ref, shard, desired, foreign)
+        servers = [pod for pod in self._pods(ref) if _is_server(pod)]
+        stall = foreign_stall(foreign) or unmanaged_servers_stall(shard.metadata, servers)
+        if stall:
+            return await self._report_stall(ref, shard, desired, stall)
         change = (await self._plan_change(shard, desired))._replace(config=config, growths=growths)
         applied = await self.context.executor.execute(self._plan(ref, shard, change), ref)
         eviction = () if _has_changed_set(applied) else change.rollout.steps(ref)
@@ -202,11 +209,11 @@ class ShardReconciler:
         inputs = shard_inputs(shard, self._config_digest(shard, config), config.text, claims)
         return self.context.manifests.get_or_build(ref, inputs, lambda: shard_objects(inputs))
 
-    async def _report_foreign(
-        self, ref: Ref, shard: ShardView, desired: list[Manifest], foreign: frozenset[Ref]
+    async def _report_stall(
+        self, ref: Ref, shard: ShardView, desired: list[Manifest], stall: Stall
     ) -> Result:
         unchanged = ShardChange(PodRollout(desired, UP_TO_DATE), VolumePlan(desired))
-        status = self._status(shard, unchanged, foreign_stall(foreign))
+        status = self._status(shard, unchanged, stall)
         report = self.context.reporter.report(ref, shard, status)
         return (await self.context.executor.execute(report, ref)).result
 
@@ -227,7 +234,7 @@ class ShardReconciler:
         applies = self.context.children.apply_steps(desired)
         removals = (*change.rollout.removal_steps, *change.removal.steps)
         children = change.volumes.wrap((*revived, *applies, *removals))
-        return (*add_finalizer(ref, shard.metadata, FINALIZER), *children)
+        return (*add_finalizer(ref, shard.metadata, FINALIZER, GO_FINALIZERS), *children)
 
     def _report(self, ref: Ref, shard: ShardView, change: ShardChange) -> Plan:
         report = self.context.reporter.report(ref, shard, self._status(shard, change, None))
