@@ -61,7 +61,7 @@ attacks: binaries databases
 # Left out of `test`: it needs root, and a machine can run one cluster with containers at a time.
 e2e: binaries databases
 	@[ "$$(id -u)" = 0 ] || { echo "make e2e runs containers, which needs root: run 'sudo make e2e'." >&2; exit 1; }
-	@echo "The tests with containers take about 20 minutes, and some more the first time, when kubelet and CoreDNS are built."
+	@echo "The tests with containers take about 20 minutes, 30 more with STEWARD_DATA_PLANE, and some more the first time, when kubelet and CoreDNS are built."
 	@PYTHONDONTWRITEBYTECODE= $(BIN)/pytest tests/e2e $(ARGS)
 
 # Left out of `test`: it downloads 60 MB from the Debian repository of this machine. Nothing is installed.

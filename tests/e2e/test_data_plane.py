@@ -65,17 +65,14 @@ async def test_scaling_down_the_primary_fails_no_write(
 async def test_a_changed_setting_fails_no_write(
     database_cluster: DatabaseCluster, record_property: Record
 ) -> None:
-    apply_settings(database_cluster, "max_connections = 150\nwork_mem = 2MB\n")
-    manifest = database_cluster.manifest(ONE_CELL, ("z1",))
-    shard = manifest["spec"]["databases"][0]["tablegroups"][0]["shards"][0]["spec"]
-    shard["postgresConfigRef"] = {"name": "settings", "key": "postgresql.conf"}
-    database_cluster.apply(manifest)
+    database_cluster.apply_settings("max_connections = 150\nwork_mem = 2MB\n")
+    database_cluster.apply(database_cluster.manifest_with_settings(ONE_CELL, ("z1",)))
     await database_cluster.wait_for(database_cluster.is_settled, "the cluster to be Healthy")
     async with planned_change(database_cluster, record_property):
-        apply_settings(database_cluster, "max_connections = 160\nwork_mem = 3MB\n")
+        database_cluster.apply_settings("max_connections = 160\nwork_mem = 3MB\n")
         await database_cluster.wait_for(lambda: not database_cluster.is_settled(), "the change to begin")
     assert await setting(database_cluster, "max_connections") == "160"
-    apply_settings(database_cluster, "max_connections = 120\nwork_mem = 3MB\n")
+    database_cluster.apply_settings("max_connections = 120\nwork_mem = 3MB\n")
     await database_cluster.wait_for(
         lambda: "max_connections" in json.dumps(database_cluster.shard()["status"]), "a refusal"
     )
@@ -148,20 +145,6 @@ def drain(database_cluster: DatabaseCluster, pod: str) -> str:
         *("--ignore-daemonsets", "--timeout=180s"),
     )
     return str(node)
-
-
-def apply_settings(database_cluster: DatabaseCluster, text: str) -> None:
-    database_cluster.containers.kubectl(
-        "apply",
-        "-f",
-        "-",
-        document={
-            "apiVersion": "v1",
-            "kind": "ConfigMap",
-            "metadata": {"name": "settings", "namespace": database_cluster.namespace},
-            "data": {"postgresql.conf": text},
-        },
-    )
 
 
 async def setting(database_cluster: DatabaseCluster, name: str) -> str:

@@ -20,6 +20,7 @@ from tests.e2e.support.writer import Endpoint
 DATABASE, GROUP, SHARD = "postgres", "default", "0-inf"
 LIMIT_SECONDS = 300.0
 POLL_SECONDS = 0.2
+SETTINGS = "settings"
 LITTLE = {"requests": {"cpu": "10m", "memory": "64Mi"}}
 
 
@@ -42,6 +43,21 @@ class DatabaseCluster:
                 "databases": [{"name": DATABASE, "default": True, "tablegroups": groups}],
             },
         }
+
+    def manifest_with_settings(
+        self, pools: dict[str, Any], cells: tuple[str, ...] = ("z1", "z2")
+    ) -> dict[str, Any]:
+        """Servers read the settings that `apply_settings` writes."""
+        manifest = self.manifest(pools, cells)
+        shard = manifest["spec"]["databases"][0]["tablegroups"][0]["shards"][0]["spec"]
+        shard["postgresConfigRef"] = {"name": SETTINGS, "key": "postgresql.conf"}
+        return manifest
+
+    def apply_settings(self, text: str) -> None:
+        metadata = {"name": SETTINGS, "namespace": self.namespace}
+        data = {"postgresql.conf": text}
+        document = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": metadata, "data": data}
+        self.containers.kubectl("apply", "-f", "-", document=document)
 
     def apply(self, manifest: dict[str, Any]) -> None:
         self.containers.kubectl("apply", "-f", "-", document=manifest)
@@ -81,6 +97,17 @@ class DatabaseCluster:
             and status.get("phase") == "Healthy"
             and not is_rolling
             and not is_shrinking
+        )
+
+    def shard_condition(self, type_: str) -> dict[str, Any]:
+        """A condition of the Shard; empty if it has none of this type."""
+        conditions = self.shard().get("status", {}).get("conditions", [])
+        return next((each for each in conditions if each["type"] == type_), {})
+
+    def annotate_shard(self, annotation: str) -> None:
+        """As `kubectl annotate` does: `NAME=VALUE` sets one, `NAME-` removes it."""
+        self.containers.kubectl(
+            "annotate", "shard", self.shard()["metadata"]["name"], "-n", self.namespace, annotation
         )
 
     def delete_certificates(self) -> None:
