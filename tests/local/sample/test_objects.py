@@ -44,6 +44,12 @@ def test_the_cluster_has_enough_servers_to_keep_a_primary(zones: tuple[str, ...]
     assert pool["replicasPerCell"] == replicas
 
 
+@pytest.mark.parametrize("zones", [("a",), ("a", "b", "c")])
+def test_databases_of_customers_have_enough_servers_for_a_primary(zones: tuple[str, ...]) -> None:
+    [pool] = objects_by_name(zones)["ShardTemplate/small"]["spec"]["pools"].values()
+    assert pool["replicasPerCell"] == 2
+
+
 def test_every_object_is_in_the_samples_namespace() -> None:
     assert {item["metadata"]["namespace"] for item in objects.objects(SampleOptions(("a",)))} == {
         objects.NAMESPACE

@@ -33,7 +33,8 @@ def test_an_application_finds_all_it_needs_in_one_secret(clusters: Clusters) -> 
     clusters.apply(cluster(clusters.namespace))
     clusters.wait_ready()
     secret = eventually(lambda: clusters.get("secret", "mini-app"), "the connection Secret")
-    assert set(secret["data"]) == {"host", "port", "user", "password", "dbname", "uri"}
+    address = {"host", "port", "replicaPort", "dbname"}
+    assert set(secret["data"]) == {*address, "user", "password", "uri", "jdbcUri"}
 
 
 def test_an_edited_child_is_repaired(clusters: Clusters) -> None:

@@ -96,7 +96,7 @@ def test_a_registered_cluster_waits_for_its_server_and_leaves_no_record(
             apply_with_external(cluster, f"http://127.0.0.1:{etcd.port}")
             wait_condition(cluster, "True")
             assert NOT_REGISTERED not in cluster.get("mgc", "mini")["metadata"].get("annotations", {})
-            etcd.pause()
+            run_async(etcd.pause())
         cluster.delete_cluster()
         with running_operator(control_plane, cluster.namespace, tmp_path / "second.log", **PERIODS):
             wait_until_it_waits(cluster)

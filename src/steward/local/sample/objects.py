@@ -32,6 +32,8 @@ _OPTIONS_ANNOTATION: Final = "steward.local/sample-options"
 _FILES: Final = ("cluster.yaml", "tenants.yaml")
 _MOST_CELLS: Final = 3
 _LEAST_SERVERS: Final = 3
+_CLUSTER_TEMPLATE: Final = "standard"
+"""The ShardTemplate of the cluster; the one of customers' databases, which have one cell, has enough servers."""
 _POLL_SECONDS: Final = 0.1
 _TRIES: Final = 300
 _DELETION_TRIES: Final = 3000
@@ -81,8 +83,9 @@ def cluster_zones(options: SampleOptions) -> tuple[str, ...]:
 
 
 def _set_servers(manifest: Manifest, cells: int) -> None:
-    """Three servers in all: a shard needs two for its first primary, and a third to keep one through a restart."""
-    if manifest["kind"] == "ShardTemplate":
+    """Three servers of the cluster in all: a shard needs two for its first primary, and a third to keep one through a
+    restart."""
+    if (manifest["kind"], manifest["metadata"]["name"]) == ("ShardTemplate", _CLUSTER_TEMPLATE):
         for pool in manifest["spec"]["pools"].values():
             pool["replicasPerCell"] = -(-_LEAST_SERVERS // cells)
 
