@@ -21,8 +21,10 @@ AS_INSTALLED_TEST = "tests/install/test_as_installed.py"
 IMPERSONATION_TEST = "tests/tenants/integration/test_tenant_permissions.py"
 NAMESPACES_TEST = "tests/attacks/test_template_author_namespaces.py"
 CONVERT_TEST = "tests/cli/commands/test_convert.py"
+MIGRATION_TEST = "tests/tenants/integration/test_migration.py"
 PASSWORD_TEST = "tests/multigres/integration/test_password_rotation.py"
 PAGE_TEST = "tests/page/integration/test_on_a_server.py"
+RESTORE_TEST = "tests/multigres/integration/test_restore.py"
 TOPOLOGY_TEST = "tests/multigres/integration/test_topology.py"
 
 # Prefix of a command: the test that runs it, on another control plane than that of the sample.
@@ -46,6 +48,11 @@ RUN_ELSEWHERE: dict[str, str] = {
     "kubectl annotate toposerver mini-global-topo": TOPOLOGY_TEST,
     "steward convert": CONVERT_TEST,
     "steward page": PAGE_TEST,
+    "steward restore -f shop.yaml": RESTORE_TEST,
+    "kubectl delete pvc pgdata-SERVER": RESTORE_TEST,
+    "kubectl delete pod SERVER": RESTORE_TEST,
+    "kubectl get lynqhubs,lynqforms": MIGRATION_TEST,
+    "kubectl patch lynqnode": MIGRATION_TEST,
 }
 
 TOO_SLOW = "takes too long: a test checks that the target exists"
