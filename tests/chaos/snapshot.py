@@ -20,7 +20,7 @@ _IGNORED_KEYS = frozenset(
         # of the operators
         "message", "lastSyncTime", "startTime", "lastProgressTime", "completionTime", "changedAt", "generation",
         "templateGeneration", "targetGeneration", "appliedTemplateGenerations", "availableTemplateRevision",
-        "nextUpdateWindow", "retainedClaims", "digest", "backupCertificate",
+        "nextUpdateWindow", "retainedClaims", "digest", "backupCertificate", "backupCertificateExpiry",
         # of the data plane: which server leads, and since when; the names and times of its backups
         "primary", "primaryCell", "role", "since", "lag", "lastBackup", "lastBackupAt", "nextBackupAt",
     }

@@ -25,6 +25,7 @@ MIGRATION_TEST = "tests/tenants/integration/test_migration.py"
 PASSWORD_TEST = "tests/multigres/integration/test_password_rotation.py"
 PAGE_TEST = "tests/page/integration/test_on_a_server.py"
 RESTORE_TEST = "tests/multigres/integration/test_restore.py"
+TAKEOVER_TEST = "tests/multigres/integration/test_go_takeover.py"
 TOPOLOGY_TEST = "tests/multigres/integration/test_topology.py"
 
 # Prefix of a command: the test that runs it, on another control plane than that of the sample.
@@ -51,6 +52,9 @@ RUN_ELSEWHERE: dict[str, str] = {
     "steward restore -f shop.yaml": RESTORE_TEST,
     "kubectl delete pvc pgdata-SERVER": RESTORE_TEST,
     "kubectl delete pod SERVER": RESTORE_TEST,
+    "kubectl scale deployment --replicas=0 -n NAMESPACE DEPLOYMENT": TAKEOVER_TEST,
+    "steward lint new.yaml": CONVERT_TEST,
+    "kubectl apply --server-side --force-conflicts -f new.yaml": TAKEOVER_TEST,
     "kubectl get lynqhubs,lynqforms": MIGRATION_TEST,
     "kubectl patch lynqnode": MIGRATION_TEST,
 }
