@@ -54,6 +54,7 @@ RUN_ELSEWHERE: dict[str, str] = {
     "kubectl delete pod SERVER": RESTORE_TEST,
     "kubectl scale deployment --replicas=0 -n NAMESPACE DEPLOYMENT": TAKEOVER_TEST,
     "steward lint new.yaml": CONVERT_TEST,
+    "kubectl apply --server-side --force-conflicts -f config/crd/": TAKEOVER_TEST,
     "kubectl apply --server-side --force-conflicts -f new.yaml": TAKEOVER_TEST,
     "kubectl get lynqhubs,lynqforms": MIGRATION_TEST,
     "kubectl patch lynqnode": MIGRATION_TEST,

@@ -84,8 +84,11 @@ def test_the_status_of_a_cluster_with_an_unready_cell_follows_its_deletion(delet
         "the status to name the Cell",
     )
     assert deleted.get("mgc", "mini")["status"]["cells"] == unready
-    left = [each for each in deleted.all("cell")[0]["metadata"]["finalizers"] if each != "example.com/hold"]
-    deleted.set_finalizers("cell", name, left)
+    eventually(
+        lambda: deleted.get("cell", name)["metadata"]["finalizers"] == ["example.com/hold"],
+        "the operator to release the Cell",
+    )
+    deleted.set_finalizers("cell", name, [])
     deleted.wait_deleted(PASSWORD)
 
 
