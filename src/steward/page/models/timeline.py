@@ -32,7 +32,7 @@ def timeline(
     chosen = EventFilter([node])
     moments = [_event_moment(event, now) for event in events if chosen.matches(event)]
     for manifest in manifests:
-        moments += _condition_moments(manifest, now)
+        moments += _condition_times(manifest, now)
     return sorted(moments, key=lambda moment: moment.time[:19], reverse=True)[:SHOWN]
 
 
@@ -50,7 +50,7 @@ def _event_moment(event: ObjectEvent, now: float) -> Moment:
     )
 
 
-def _condition_moments(manifest: Manifest, now: float) -> list[Moment]:
+def _condition_times(manifest: Manifest, now: float) -> list[Moment]:
     meta = manifest["metadata"]
     return [
         Moment(
