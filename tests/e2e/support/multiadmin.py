@@ -55,6 +55,12 @@ def force_rule(database: DatabaseCluster, leader: str, members: list[str]) -> di
     return call(database, f"shards/{DATABASE}/{GROUP}/{SHARD}/rule-change", body)
 
 
+def allow_restarts(database: DatabaseCluster, pod: str, *, enabled: bool) -> None:
+    """Whether the pooler of a server starts its Postgres again when it has ended."""
+    cell = database.label_of(pod, "multigres.com/cell")
+    call(database, f"poolers/{cell}/{pod}/postgres-restarts", {"enabled": enabled})
+
+
 def _server(database: DatabaseCluster, pod: str) -> dict[str, str]:
     cell = database.label_of(pod, "multigres.com/cell")
     return {"component": "MULTIPOOLER", "cell": cell, "name": pod}

@@ -6,6 +6,7 @@ The bar for a planned change: no write fails, none is lost, none takes over ten 
 from __future__ import annotations
 
 import asyncio
+import math
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from typing import Any
@@ -25,9 +26,11 @@ async def start(database: DatabaseCluster, pools: dict[str, Any], *cells: str) -
 
 
 @asynccontextmanager
-async def planned_change(database: DatabaseCluster, record: Record) -> AsyncIterator[None]:
+async def planned_change(
+    database: DatabaseCluster, record: Record, lifetime_seconds: float = math.inf
+) -> AsyncIterator[None]:
     """Writes all the time until the change is carried out, and for a moment after it."""
-    async with counted_writes(database.endpoint()) as counts:
+    async with counted_writes(database.endpoint(), lifetime_seconds) as counts:
         await enough_writes(counts)
         yield
         await database.wait_for(database.is_settled, SETTLED, limit=600)

@@ -1,12 +1,14 @@
 """A client that inserts rows at a steady rate and knows which of them were acknowledged.
 
-It uses one connection with autocommit, as a simple application does, and opens a new one after an error. Every row has
-its own number, so that a comparison with the table shows acknowledged rows that are missing.
+It uses one connection with autocommit, as a simple application does, and opens a new one after an error, or after some
+seconds, as a connection pool with a maximum lifetime does. Every row has its own number, so that a comparison with the
+table shows acknowledged rows that are missing.
 """
 
 from __future__ import annotations
 
 import asyncio
+import math
 import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
@@ -65,7 +67,9 @@ class WriteCounts:
 class CountingWriter:
     endpoint: Endpoint
     counts: WriteCounts = field(default_factory=WriteCounts)
+    lifetime_seconds: float = math.inf
     _connection: asyncpg.Connection | None = None
+    _connected_at: float = 0.0
     _next: int = 0
 
     async def run(self) -> None:
@@ -81,15 +85,22 @@ class CountingWriter:
         self._next += 1
         try:
             async with asyncio.timeout(STATEMENT_SECONDS):
-                if self._connection is None or self._connection.is_closed():
-                    self._connection = await self.endpoint.connect()
+                connection = await self._connect()
                 # Without parameters asyncpg uses the simple protocol, as psql does.
-                await self._connection.execute(f"INSERT INTO {TABLE} (number) VALUES ({self._next})")
+                await connection.execute(f"INSERT INTO {TABLE} (number) VALUES ({self._next})")
         except ERRORS as error:
             self.counts.failures.append(f"row {self._next}: {type(error).__name__}: {error}")
             await self.close()
         else:
             self.counts.acknowledged.append(self._next)
+
+    async def _connect(self) -> asyncpg.Connection:
+        if time.monotonic() - self._connected_at > self.lifetime_seconds:
+            await self.close()
+        if self._connection is None or self._connection.is_closed():
+            self._connection = await self.endpoint.connect()
+            self._connected_at = time.monotonic()
+        return self._connection
 
     async def close(self) -> None:
         if self._connection is not None:
@@ -115,10 +126,12 @@ async def stored_rows(endpoint: Endpoint) -> set[int]:
 
 
 @asynccontextmanager
-async def counted_writes(endpoint: Endpoint) -> AsyncIterator[WriteCounts]:
+async def counted_writes(
+    endpoint: Endpoint, lifetime_seconds: float = math.inf
+) -> AsyncIterator[WriteCounts]:
     """Writes while the block runs; afterwards the counts include the acknowledged rows that the table lacks."""
     await create_table(endpoint)
-    writer = CountingWriter(endpoint)
+    writer = CountingWriter(endpoint, lifetime_seconds=lifetime_seconds)
     writing = asyncio.create_task(writer.run(), name="counted writes")
     try:
         yield writer.counts

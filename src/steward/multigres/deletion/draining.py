@@ -83,7 +83,7 @@ class DrainStage(NamedTuple):
         return [
             pod
             for pod in self.ownerless_pods
-            if not any(pod.metadata.name.startswith(stem) for stem in stems) and _seconds_left(pod, now) > 0
+            if not any(pod.metadata.name.startswith(stem) for stem in stems) and is_within_grace(pod, now)
         ]
 
 
@@ -146,6 +146,11 @@ def delete_ownerless_pod(pod: PodView) -> Delete:
     """Only in the version that was read: a controller may have adopted the pod since."""
     meta = pod.metadata
     return Delete(Ref(POD, key_of(pod)), meta.uid, NO_CONTROLLER, resource_version=meta.resource_version)
+
+
+def is_within_grace(pod: PodView, now: float) -> bool:
+    """Whether a pod runs or may still run: the end of one on a lost node is never observed."""
+    return _seconds_left(pod, now) > 0
 
 
 def _seconds_left(pod: PodView, now: float) -> float:

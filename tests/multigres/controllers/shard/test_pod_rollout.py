@@ -61,7 +61,7 @@ class ThreeServers:
         live = stateful_set("a", 3)
         sets = SimpleNamespace(get=lambda key: live if key.name == "a" else None)
         nothing = SimpleNamespace(get=lambda key: None, list=lambda namespace: [])
-        rules = SimpleNamespace(stateful_set="sets", cluster="", cell="", deployment="")
+        rules = SimpleNamespace(stateful_set="sets", cluster="", cell="", deployment="", pod="")
         context: Any = SimpleNamespace(
             clock=self.clock,
             now=lambda: "2026-01-01T00:00:00Z",

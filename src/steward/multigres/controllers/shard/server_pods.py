@@ -10,8 +10,9 @@ from steward.multigres.api.unset import or_default
 from steward.multigres.controllers.common.context import MultigresContext
 from steward.multigres.controllers.common.primaries import FRESH_SECONDS
 from steward.multigres.controllers.shard.ownerless_servers import UndesiredPool
-from steward.multigres.deletion.draining import delete_ownerless_pod
-from steward.multigres.objects.metadata import CELL_LABEL, CLUSTER_LABEL
+from steward.multigres.deletion.draining import delete_ownerless_pod, is_within_grace
+from steward.multigres.objects import gateway
+from steward.multigres.objects.metadata import CELL_LABEL, CLUSTER_LABEL, COMPONENT_LABEL
 from steward.multigres.rollout.pods import DOWN_SECONDS, PoolState, ShardPods, is_ready, members_of
 from steward.multigres.rollout.switching import switch_spacing
 from steward.multigres.rollout.volumes import stateful_sets_in
@@ -26,6 +27,7 @@ from steward.multigres.servers.grace import GRACE_SECONDS
 from steward.multigres.views import PodView, ShardView, StatefulSetView
 from steward.runtime.plan.steps import Plan
 
+GATEWAY_LABELS = (COMPONENT_LABEL, CLUSTER_LABEL, CELL_LABEL)
 REFRESH_SECONDS = 2.0
 """The age at which another one is requested while servers are restarted or removed."""
 
@@ -55,6 +57,7 @@ class ServerPods:
         self.sets = context.store(context.rules.stateful_set)
         self.cells = context.store(context.rules.cell)
         self.deployments = context.store(context.rules.deployment)
+        self.pods = context.store(context.rules.pod)
         self._snapshots: dict[Key, _PodSnapshot] = {}
         self._down_since: dict[Key, dict[str, float]] = {}
 
@@ -99,12 +102,26 @@ class ServerPods:
             yield PoolState(name, cell, 0, live, members, is_removed=True, blocked_by=blocked_by)
 
     def blocking_gateways(self, shard: ShardView, cell: str) -> str:
-        """The gateways of a cell that is terminating; "" if they are gone or the cell stays."""
+        """The gateways of a cell that is terminating; "" if they are gone or the cell stays.
+
+        Their pods count as well: a gateway that ends still has clients, and a write that it holds while the primary is
+        switched would end with it.
+        """
         namespace, cluster = shard.metadata.namespace, shard.metadata.labels.get(CLUSTER_LABEL, "")
         live = self.cells.get(Key(namespace, names.cell(cluster, cell)))
-        stays = live is not None and live.metadata.deletion_timestamp is None
+        if live is not None and live.metadata.deletion_timestamp is None:
+            return ""
         name = names.gateway(cluster, cell)
-        return "" if stays or self.deployments.get(Key(namespace, name)) is None else name
+        if self.deployments.get(Key(namespace, name)) is not None:
+            return name
+        return name if self._has_gateway_pods(namespace, cluster, cell) else ""
+
+    def _has_gateway_pods(self, namespace: str, cluster: str, cell: str) -> bool:
+        wanted, now = (gateway.COMPONENT, cluster, cell), self.context.clock.now()
+        return any(
+            tuple(map(pod.metadata.labels.get, GATEWAY_LABELS)) == wanted and is_within_grace(pod, now)
+            for pod in self.pods.list(namespace)
+        )
 
     def switch_spacing(self, shard: ShardView) -> float:
         namespace, cluster = shard.metadata.namespace, shard.metadata.labels.get(CLUSTER_LABEL, "")
