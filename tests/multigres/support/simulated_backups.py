@@ -78,6 +78,7 @@ class SimulatedBackups:
         self.fake_cluster = FakeCluster(self.data_plane_shard)
         self.multiadmin_backups = MultiadminBackups(self.fake_cluster.view, self.clock)
         self.backups, self.shards, self.clusters = MemoryStore(), MemoryStore(), MemoryStore()
+        self.claims = MemoryStore()
         self.events: list[str] = []
         self.starts, self.writes, self.lists = 0, 0, 0
         self.shard_status: tuple[Any, ...] = ()
@@ -120,7 +121,12 @@ class SimulatedBackups:
         self.shards[SHARD] = msgspec.structs.replace(shard, spec=spec)
 
     def _start_process(self) -> None:
-        stores = {"shard": self.shards, "cluster": self.clusters, "backup": self.backups}
+        stores = {
+            "shard": self.shards,
+            "cluster": self.clusters,
+            "backup": self.backups,
+            "claim": self.claims,
+        }
         self.context: Any = SimpleNamespace(
             clock=self.clock,
             now=lambda: to_timestamp(self.clock.now()),
