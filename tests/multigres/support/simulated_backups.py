@@ -84,7 +84,8 @@ class SimulatedBackups:
         self.shard_status: tuple[Any, ...] = ()
         self.cluster_condition: Any = None
         self.cluster_conditions: tuple[Any, ...] = ()
-        self.status_writes = 0
+        self.cluster_fields: dict[str, Any] = {}
+        self.status_writes, self.cluster_writes = 0, 0
         self.is_multiadmin_away = False
         self._crash_at, self._crash_after, self._effects = 0, False, 0
         self._uids = 0
@@ -252,8 +253,10 @@ class SimulatedBackups:
     def set(self, ref: Any, contributor: str, contribution: Any) -> None:
         """Writes the status, as the controllers of Shards and clusters do."""
         if ref.kind == CLUSTER:
+            written = (*contribution.conditions, contribution.fields)
+            self.cluster_writes += written != (*self.cluster_conditions, self.cluster_fields)
             self.cluster_condition = contribution.conditions[0]
-            self.cluster_conditions = contribution.conditions
+            self.cluster_conditions, self.cluster_fields = contribution.conditions, contribution.fields
             return
         view = self.shards[SHARD]
         backup = msgspec.convert(contribution.fields["backup"], ShardBackupStatus)
