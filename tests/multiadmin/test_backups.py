@@ -51,6 +51,12 @@ async def test_start_names_shard_and_type_and_returns_the_job(client: Multiadmin
     assert server.bodies == [f'{{{SHARD},"type":"differential"}}']
 
 
+async def test_primary_makes_the_backup_if_it_is_asked_for(client: MultiadminClient) -> None:
+    async with small_multiadmin(ok({"jobId": "job-1"})) as server:
+        await backups_at(client, server).start("full", "primary")
+    assert server.bodies == [f'{{{SHARD},"type":"full","force_primary":true}}']
+
+
 async def test_start_is_never_sent_twice(client: MultiadminClient) -> None:
     async with small_multiadmin(rejected(14, NO_ROUTE), ok({"jobId": "job-1"})) as server:
         with pytest.raises(RequestRejected):

@@ -1,6 +1,7 @@
 """The backups of one shard: start one, follow its job, list, verify and expire them.
 
-multiadmin chooses a standby and runs pgBackRest there. Facts of its interface that callers depend on:
+multiadmin chooses a standby, or the primary if it is asked to, and runs pgBackRest there. Facts of its interface that
+callers depend on:
 
 - A second request for a backup aborts one that is running: the newest takes the lease of the shard.
 - A job is known until multiadmin restarts. After that, only the job of a finished backup is found; the one of a running
@@ -8,7 +9,7 @@ multiadmin chooses a standby and runs pgBackRest there. Facts of its interface t
 - The list has the oldest backup first, and `limit` would cut off the newest: it is not used.
 """
 
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 from urllib.parse import urlencode
 
 import msgspec
@@ -36,6 +37,7 @@ EXPIRE_SECONDS = 630.0
 LIST_BYTES = 1 << 20
 """The longest list. A backup has about 600 bytes: 1,700 backups, or a backup every hour for ten weeks."""
 _BACKUPS = "/api/v1/backups"
+Source = Literal["standby", "primary"]
 
 
 class BackupShard(NamedTuple):
@@ -49,11 +51,12 @@ class ShardBackups:
         self._multiadmin = multiadmin
         self._shard = shard
 
-    async def start(self, backup_type: Type) -> str:
-        """The id of the job. Raises RequestRejected with FAILED_PRECONDITION if no standby serves.
+    async def start(self, backup_type: Type, source: Source = "standby") -> str:
+        """The id of the job. Raises RequestRejected with FAILED_PRECONDITION if no such server serves.
 
         Not sent twice after any failure: the second request would abort the backup of the first."""
-        body = msgspec.json.encode({**self._shard._asdict(), "type": backup_type})
+        force = {"force_primary": True} if source == "primary" else {}
+        body = msgspec.json.encode({**self._shard._asdict(), "type": backup_type, **force})
         return await self._multiadmin.call(Request("POST", _BACKUPS, START_SECONDS, body), decode_job_id)
 
     async def job(self, job: str) -> BackupJob:

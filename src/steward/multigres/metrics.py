@@ -64,6 +64,7 @@ class ClusterMetrics(Collector):
         yield _condition_gauge(self._stores.shards.list())
         yield _server_gauge(self._stores.shards.list())
         yield _last_backup_gauge(self._stores.shards.list())
+        yield _last_backup_size_gauge(self._stores.shards.list())
         yield _certificate_gauge(self._stores.shards.list())
         yield self._topo_server_gauge(self._stores.topo_servers.list())
 
@@ -187,6 +188,20 @@ def _last_backup_gauge(shards: Iterable[ShardView]) -> GaugeMetricFamily:
         last = or_default(shard.status.backup, ShardBackupStatus()).last_backup_at
         if last is not UNSET:
             gauge.add_metric([shard.metadata.name, shard.metadata.namespace], from_timestamp(last))
+    return gauge
+
+
+def _last_backup_size_gauge(shards: Iterable[ShardView]) -> GaugeMetricFamily:
+    gauge = _gauge(
+        "shard_last_backup_bytes",
+        "Size of the data that the newest complete backup of a shard restores.",
+        "shard",
+        "namespace",
+    )
+    for shard in shards:
+        size = or_default(shard.status.backup, ShardBackupStatus()).last_backup_bytes
+        if size is not UNSET:
+            gauge.add_metric([shard.metadata.name, shard.metadata.namespace], size)
     return gauge
 
 

@@ -170,3 +170,7 @@ def backup_claim(path: ShardPath, cell_name: str) -> str:
 def shared_backup_claim(path: ShardPath) -> str:
     """Of all cells."""
     return join_name(SERVICE, "backup-data", *path)
+
+
+def repository_host(path: ShardPath) -> str:
+    return join_name(SERVICE, *path, "repository")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import base64
 import json
+import subprocess
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -137,6 +138,11 @@ class DatabaseCluster:
         )
         address = service["spec"]["clusterIP"]
         return Endpoint(address, int(values["port"]), values["user"], values["password"], values["dbname"])
+
+    def steward(self, verb: str, *words: str) -> subprocess.CompletedProcess[str]:
+        """A verb of the command line, in the namespace of the cluster."""
+        where = ("-n", self.namespace, "--kubeconfig", str(self.containers.directory / "kubeconfig"))
+        return self.containers.shell.run(verb, *words, *where)
 
     async def wait_for(self, look: Callable[[], Any], what: str, limit: float = LIMIT_SECONDS) -> float:
         """Seconds until the condition held."""

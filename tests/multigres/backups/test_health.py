@@ -5,11 +5,15 @@ import pytest
 from steward.multiadmin.backup_answers import RepositoryBackup
 from steward.multigres import reasons
 from steward.multigres.api.backup import Backup
+from steward.multigres.api.cluster import ClusterBackupStatus
+from steward.multigres.api.scalars import UNSET
+from steward.multigres.api.shard import ShardBackupStatus
 from steward.multigres.backups.health import (
     BackupFacts,
     BackupHealth,
     Verification,
     assess_backups,
+    cluster_backups,
     cluster_health,
 )
 from steward.multigres.backups.repository import RepositoryListing
@@ -37,6 +41,11 @@ DAMAGED = Verification("2026-08-21T12:00:00Z", "checksum")
         (BackupFacts(DAILY, ONE), 26, ("False", reasons.BACKUP_STALE)),
         (BackupFacts(Backup(type="filesystem"), ONE), 9999, ("True", reasons.BACKED_UP)),
         (BackupFacts(DAILY, RepositoryListing()), 0, ("False", reasons.NEVER_BACKED_UP)),
+        (
+            BackupFacts(DAILY, RepositoryListing(), known_backups=3),
+            0,
+            ("False", reasons.REPOSITORY_UNREACHABLE),
+        ),
         (BackupFacts(DAILY, INCOMPLETE), 0, ("False", reasons.NEVER_BACKED_UP)),
         (BackupFacts(DAILY, ONE, failure="b: full"), 0, ("False", reasons.BACKUPS_FAILING)),
         (BackupFacts(DAILY, ONE, failure="b: ERROR: [082]: WAL"), 0, ("False", reasons.ARCHIVING_FAILS)),
@@ -64,3 +73,15 @@ def test_cluster_names_the_first_shard_that_is_not_healthy() -> None:
     assert cluster_health({"a": unknown, "b": stale, "c": stale}) == BackupHealth(
         "False", reasons.BACKUP_STALE, "2 of 3 shards; shard b: old"
     )
+
+
+def test_cluster_has_the_oldest_of_the_newest_backups_and_the_first_of_the_next() -> None:
+    first = ShardBackupStatus(last_backup_at="2026-01-01T00:00:00Z", last_backup_bytes=3)
+    second = ShardBackupStatus(
+        last_backup_at="2026-01-02T00:00:00Z", next_backup_at="2026-01-03T00:00:00Z", last_backup_bytes=4
+    )
+    assert cluster_backups([first, second]) == ClusterBackupStatus(
+        last_backup_at="2026-01-01T00:00:00Z", next_backup_at="2026-01-03T00:00:00Z", last_backup_bytes=7
+    )
+    # A shard that was never backed up: the cluster cannot be restored.
+    assert cluster_backups([first, ShardBackupStatus()]).last_backup_at is UNSET

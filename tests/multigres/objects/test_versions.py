@@ -65,7 +65,7 @@ def test_pods_of_the_first_version_never_change(spec: dict[str, Any], recorded: 
 def test_a_version_restarts_the_components_that_it_names(version: Any) -> None:
     before = pod_templates(build_tree(version=version.number - 1))
     after = pod_templates(build_tree(version=version.number))
-    changed = {component for component, templates in after.items() if templates != before[component]}
+    changed = {name for name, templates in after.items() if name in before and templates != before[name]}
     assert changed == {COMPONENTS[name] for name in version.restarts}
 
 

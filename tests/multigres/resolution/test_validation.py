@@ -41,7 +41,10 @@ def test_a_valid_cluster_has_no_problems() -> None:
     assert errors() == []
 
 
-ON_VOLUMES = {"backup": {"type": "filesystem", "filesystem": {"storage": {"size": "20Gi"}}}}
+ON_VOLUMES: dict[str, Any] = {"backup": {"type": "filesystem", "filesystem": {"storage": {"size": "20Gi"}}}}
+ON_VOLUMES_WITH_OWN_CERTIFICATES = {
+    "backup": {**ON_VOLUMES["backup"], "pgbackrestTLS": {"secretName": "mine"}}
+}
 
 
 @pytest.mark.parametrize(
@@ -320,7 +323,7 @@ def test_a_new_pool_may_have_another_storage_class() -> None:
         (pool(replicasPerCell=1), "one server cannot elect a primary"),
         ({"durabilityPolicy": "MULTI_CELL_AT_LEAST_2"}, "needs servers in two cells"),
         (
-            {"cells": [{"zone": "a"}, {"zone": "b"}], **ON_VOLUMES},
+            {"cells": [{"zone": "a"}, {"zone": "b"}], **ON_VOLUMES_WITH_OWN_CERTIFICATES},
             "a filesystem repository stays in its cell, and servers that start",
         ),
         ({**pool(replicasPerCell=3), **ON_VOLUMES}, "needs accessModes: [ReadWriteMany]"),
@@ -349,10 +352,22 @@ def test_built_in_repository_gives_no_warning() -> None:
     assert not [warning for warning in warnings_of(spec) if "backup" in warning or "repositor" in warning]
 
 
-def test_servers_in_different_cells_share_no_backup_volume() -> None:
-    pools = {"a": {"replicasPerCell": 1, "cells": ["z1"]}, "b": {"replicasPerCell": 1, "cells": ["z2"]}}
-    spec = {"cells": [{"zone": "z1"}, {"zone": "z2"}], **shard(spec={"pools": pools}), **ON_VOLUMES}
-    assert not [warning for warning in warnings_of(spec) if "share a backup volume" in warning]
+@pytest.mark.parametrize(
+    "spec",
+    [
+        {"cells": [{"zone": "z1"}, {"zone": "z2"}], **ON_VOLUMES},
+        {
+            **pool(replicasPerCell=3),
+            "backup": {
+                "type": "filesystem",
+                "filesystem": {"storage": {"accessModes": ["ReadWriteOncePod"]}},
+            },
+        },
+    ],
+    ids=["several cells", "a volume for one pod"],
+)
+def test_a_volume_that_a_pod_of_its_own_serves_gives_no_warning(spec: dict[str, Any]) -> None:
+    assert not [warning for warning in warnings_of(spec) if "repositor" in warning or "volume" in warning]
 
 
 DELETE = {"whenDeleted": "Delete"}

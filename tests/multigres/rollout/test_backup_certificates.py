@@ -9,7 +9,8 @@ from steward.certificates.options import Lifetimes
 from steward.multigres.api.shard import ShardSpec, ShardStatus
 from steward.multigres.names import ShardPath
 from steward.multigres.objects.metadata import Owner
-from steward.multigres.objects.pool import RENEWALS_ANNOTATION, pool_objects
+from steward.multigres.objects.pool import pool_objects
+from steward.multigres.objects.repository.access import RENEWALS_ANNOTATION
 from steward.multigres.objects.shard_inputs import ShardInputs
 from steward.multigres.rollout.backup_certificates import (
     IMMEDIATELY,

@@ -1,14 +1,18 @@
 """The condition ServersReady: reason, message, and when progress becomes a problem."""
 
-from typing import Any, Literal
+from typing import Any
 
 import msgspec
 import pytest
 
+from steward.kube.objects.meta import ObjectMeta
 from steward.kube.objects.timestamps import to_timestamp
 from steward.multigres import reasons
-from steward.multigres.api.backup import Backup
-from steward.multigres.api.shard import ShardStatus
+from steward.multigres.api.backup import Backup, PgBackRestTls, S3Backup
+from steward.multigres.api.compute import Pool
+from steward.multigres.api.shard import ShardSpec, ShardStatus
+from steward.multigres.objects.shard_inputs import shard_inputs
+from steward.multigres.objects.versions import NEWEST
 from steward.multigres.servers.assessment import ServerPod, ServerState, assess_servers
 from steward.multigres.servers.durability import AT_LEAST_2
 from steward.multigres.servers.reports import PostgresRole, ServerReport, ShardObservation
@@ -26,6 +30,7 @@ from steward.multigres.status.servers import (
     with_availability,
 )
 from steward.multigres.topology.store_records import QUARANTINED
+from steward.multigres.views import ShardView
 from tests.multigres.support.servers import (
     DOWN,
     HEALTHY,
@@ -39,6 +44,7 @@ from tests.multigres.support.servers import (
     reporting,
 )
 
+OWN_CERTIFICATES = Backup(type="filesystem", pgbackrest_tls=PgBackRestTls("mine"))
 STUCK = HEALTHY._replace(
     records={name: pooler_record(name) for name in NAMES},
     reports={"pg-0": STANDBY, "pg-1": DOWN, "pg-2": DOWN},
@@ -105,13 +111,25 @@ def test_what_a_server_lacks_becomes_a_problem_when_it_lasts(
 
 
 @pytest.mark.parametrize(
-    ("type_", "cells", "is_named"),
-    [("filesystem", ("z1", "z2"), True), ("filesystem", ("z1",), False), ("s3", ("z1", "z2"), False)],
+    ("backup", "cells", "is_named"),
+    [
+        (OWN_CERTIFICATES, ("z1", "z2"), True),
+        (OWN_CERTIFICATES, ("z1",), False),
+        (Backup(type="filesystem"), ("z1", "z2"), False),
+        (Backup(type="s3", s3=S3Backup("b", "r"), pgbackrest_tls=PgBackRestTls("mine")), ("z1", "z2"), False),
+    ],
 )
 def test_a_repository_that_cells_do_not_share_is_named_as_a_cause_of_no_primary(
-    type_: Literal["filesystem", "s3"], cells: tuple[str, ...], is_named: bool
+    backup: Backup, cells: tuple[str, ...], is_named: bool
 ) -> None:
-    assert ("start from one repository" in no_primary_cure(Backup(type=type_), cells)) is is_named
+    spec = ShardSpec(
+        shard_name="0-inf",
+        pools={"main": Pool(cells=list(cells))},
+        backup=backup,
+        objects_version=NEWEST,
+    )
+    inputs = shard_inputs(ShardView(ObjectMeta(name="s", namespace="ns"), spec))
+    assert ("start from one repository" in no_primary_cure(inputs)) is is_named
 
 
 @pytest.mark.parametrize("observation", [NO_PRIMARY, ALONE])

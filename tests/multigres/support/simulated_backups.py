@@ -78,12 +78,14 @@ class SimulatedBackups:
         self.fake_cluster = FakeCluster(self.data_plane_shard)
         self.multiadmin_backups = MultiadminBackups(self.fake_cluster.view, self.clock)
         self.backups, self.shards, self.clusters = MemoryStore(), MemoryStore(), MemoryStore()
+        self.claims = MemoryStore()
         self.events: list[str] = []
         self.starts, self.writes, self.lists = 0, 0, 0
         self.shard_status: tuple[Any, ...] = ()
         self.cluster_condition: Any = None
         self.cluster_conditions: tuple[Any, ...] = ()
-        self.status_writes = 0
+        self.cluster_fields: dict[str, Any] = {}
+        self.status_writes, self.cluster_writes = 0, 0
         self.is_multiadmin_away = False
         self._crash_at, self._crash_after, self._effects = 0, False, 0
         self._uids = 0
@@ -120,7 +122,12 @@ class SimulatedBackups:
         self.shards[SHARD] = msgspec.structs.replace(shard, spec=spec)
 
     def _start_process(self) -> None:
-        stores = {"shard": self.shards, "cluster": self.clusters, "backup": self.backups}
+        stores = {
+            "shard": self.shards,
+            "cluster": self.clusters,
+            "backup": self.backups,
+            "claim": self.claims,
+        }
         self.context: Any = SimpleNamespace(
             clock=self.clock,
             now=lambda: to_timestamp(self.clock.now()),
@@ -246,8 +253,10 @@ class SimulatedBackups:
     def set(self, ref: Any, contributor: str, contribution: Any) -> None:
         """Writes the status, as the controllers of Shards and clusters do."""
         if ref.kind == CLUSTER:
+            written = (*contribution.conditions, contribution.fields)
+            self.cluster_writes += written != (*self.cluster_conditions, self.cluster_fields)
             self.cluster_condition = contribution.conditions[0]
-            self.cluster_conditions = contribution.conditions
+            self.cluster_conditions, self.cluster_fields = contribution.conditions, contribution.fields
             return
         view = self.shards[SHARD]
         backup = msgspec.convert(contribution.fields["backup"], ShardBackupStatus)

@@ -273,3 +273,14 @@ def test_new_shard_with_an_empty_repository_has_data_of_its_own() -> None:
     shard = with_volumes("a1", "b1")
     shard.wait(20.0)
     assert shard.state.lineage == shard.poolers[server("a1")].uid
+
+
+@pytest.mark.parametrize(("other", "primary"), [("claim b", ""), ("claim a", "a1")])
+def test_servers_that_start_from_different_repositories_never_elect_a_primary(
+    other: str, primary: str
+) -> None:
+    shard = FakeShard("a1", "b1")
+    for name, repository in (("a1", "claim a"), ("b1", other)):
+        shard.poolers[server(name)] = shard.poolers[server(name)]._replace(repository=repository)
+    shard.wait(SETTLED)
+    assert shard.primary == primary

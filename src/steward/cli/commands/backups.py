@@ -51,7 +51,7 @@ async def read_backups(client: Client, namespace: str, cluster: str = "") -> lis
 
 def backup_table(backups: list[Manifest], output: str) -> list[str]:
     """Pure."""
-    heads = ["NAMESPACE", "NAME", "CLUSTER", "PHASE", "TYPE", "BACKUP", "COMPLETED"]
+    heads = ["NAMESPACE", "NAME", "CLUSTER", "PHASE", "TYPE", "BACKUP", "COMPLETED", "DATA"]
     rows = [_row(each) for each in backups]
     if output == WIDE:
         heads.append("MESSAGE")
@@ -65,5 +65,21 @@ def backup_table(backups: list[Manifest], output: str) -> list[str]:
 def _row(backup: Manifest) -> list[str]:
     meta, spec, status = backup["metadata"], backup["spec"], backup.get("status") or {}
     backup_type = status.get("type") or spec.get("type", "full")
-    facts = (status.get("phase", "Pending"), backup_type, status.get("backupId"), status.get("stoppedAt"))
+    facts = (
+        status.get("phase", "Pending"),
+        backup_type,
+        status.get("backupId"),
+        status.get("stoppedAt"),
+        _size(status.get("sizeBytes")),
+    )
     return [meta["namespace"], meta["name"], spec["cluster"], *(str(each or "-") for each in facts)]
+
+
+def _size(written: int | None) -> str:
+    """Of the data that a backup restores; "" if it is unknown."""
+    size = float(written or 0)
+    for unit in ("B", "KiB", "MiB", "GiB"):
+        if size < 1024:
+            return f"{size:.0f} {unit}" if size else ""
+        size /= 1024
+    return f"{size:.1f} TiB"

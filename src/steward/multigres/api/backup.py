@@ -12,16 +12,17 @@ ShortText = Annotated[str, Meta(min_length=1, max_length=255)]
 
 
 class FilesystemBackup(ApiStruct):
-    """A repository on a volume that all Postgres servers of a shard in one cell share."""
+    """A repository on a volume that all Postgres servers of a shard share."""
 
     path: Path | Unset = UNSET
     """Where the volume is mounted; /backups when left out."""
     storage: Storage | Unset = UNSET
-    """The volume. More than one server per cell needs ReadWriteMany. Replaced as a whole."""
+    """The volume. Servers mount it with ReadWriteMany, and with ReadWriteOnce in one cell and on one node. In several
+    cells, and with ReadWriteOncePod, they reach it through a pod of its own. Replaced as a whole."""
 
 
 class S3Backup(ApiStruct):
-    """A repository in an object store. The only type that several cells can share."""
+    """A repository in an object store."""
 
     bucket: ShortText
     """The bucket."""

@@ -16,6 +16,7 @@ from steward.multigres.api.compute import (
 )
 from steward.multigres.api.group import GROUP, VERSION
 from steward.multigres.api.images import Images, UsedImages
+from steward.multigres.api.multigres_backup import Time
 from steward.multigres.api.observability import LogLevels, Observability
 from steward.multigres.api.postgres import (
     ApplicationRole,
@@ -315,6 +316,18 @@ class ResolvedTemplates(ApiStruct):
     """ShardTemplates in use."""
 
 
+class ClusterBackupStatus(ApiStruct):
+    """The backups of all shards."""
+
+    last_backup_at: Time | Unset = UNSET
+    """When the newest backup was complete, of the shard whose newest one is the oldest. Left out while a shard has
+    none."""
+    next_backup_at: Time | Unset = UNSET
+    """When a schedule makes the next backup of a shard."""
+    last_backup_bytes: int | Unset = UNSET
+    """The size of the data that the newest backups of all shards restore."""
+
+
 class MultigresClusterStatus(ApiStruct):
     """Observed state."""
 
@@ -356,6 +369,8 @@ class MultigresClusterStatus(ApiStruct):
     """Volume claims that are kept and not used: of deleted shards, pools and topology servers; the first 200."""
     images: UsedImages | Unset = UNSET
     """The image of each component. Those that spec.images does not name change when the cluster moves to newer pods."""
+    backup: ClusterBackupStatus | Unset = UNSET
+    """The backups of its shards."""
     components: int | Unset = UNSET
     """The size of the cluster: cells, shards, orchestrators and Postgres servers together. It has a limit."""
 

@@ -98,6 +98,9 @@ class ShardBackupStatus(ApiStruct):
     """Its type."""
     last_backup_at: Time | Unset = UNSET
     """When it was complete."""
+    last_backup_bytes: int | Unset = UNSET
+    """The size of the data that it restores, whatever its type. What it takes in the repository is less, and unknown:
+    the data plane does not report it."""
     next_backup_at: Time | Unset = UNSET
     """When the schedule makes the next one."""
     backups: int | Unset = UNSET

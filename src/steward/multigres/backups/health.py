@@ -13,6 +13,7 @@ from steward.kube.objects.timestamps import from_timestamp, to_timestamp
 from steward.multiadmin.backup_answers import RepositoryBackup
 from steward.multigres import reasons
 from steward.multigres.api.backup import Backup
+from steward.multigres.api.cluster import ClusterBackupStatus
 from steward.multigres.api.scalars import UNSET
 from steward.multigres.api.shard import ShardBackupStatus
 from steward.multigres.api.unset import or_default
@@ -47,6 +48,8 @@ class BackupFacts(NamedTuple):
     failure: str = ""
     """Why the last MultigresBackup failed; "" if it did not."""
     verification: Verification = Verification()
+    known_backups: int = 0
+    """How many complete backups the repository had when it was listed before."""
     restored_from: str | None = None
     """The backup from which the shard was restored; "" if there was none, None if that is unknown or does not apply."""
 
@@ -56,6 +59,8 @@ def assess_backups(facts: BackupFacts, now: float) -> BackupHealth:
     if listing.error:
         return _unread(listing)
     newest = newest_complete(listing.complete)
+    if newest is None and facts.known_backups:
+        return _lost(facts.known_backups)
     if newest is None:
         message = "the repository has no complete backup, so no server could be restored"
         if facts.failure:
@@ -89,6 +94,15 @@ def _unread(listing: RepositoryListing) -> BackupHealth:
         message = f"a server cannot read the repository: {listing.error}"
         return BackupHealth(FALSE, reasons.REPOSITORY_UNREACHABLE, message)
     return BackupHealth(UNKNOWN, reasons.STATE_UNKNOWN, f"no server reports its backups: {listing.error}")
+
+
+def _lost(known_backups: int) -> BackupHealth:
+    """Poolers also report no backups if pgBackRest was ended before it had an answer."""
+    message = (
+        f"a server finds no backup in the repository, which had {known_backups}: it cannot read the repository, or the"
+        " backups were deleted"
+    )
+    return BackupHealth(FALSE, reasons.REPOSITORY_UNREACHABLE, message)
 
 
 def _of_age(backup: Backup, newest: RepositoryBackup, now: float) -> BackupHealth:
@@ -127,7 +141,8 @@ def backup_status(
     previous: ShardBackupStatus, facts: BackupFacts, next_time: float | None
 ) -> ShardBackupStatus:
     """What was known about the repository stays while it cannot be read."""
-    status = previous if facts.listing.error else _repository_status(facts.listing)
+    is_unread = facts.listing.error or (facts.known_backups and not facts.listing.complete)
+    status = previous if is_unread else _repository_status(facts.listing)
     return msgspec.structs.replace(
         status,
         next_backup_at=UNSET if next_time is None else to_timestamp(next_time),
@@ -147,4 +162,19 @@ def _repository_status(listing: RepositoryListing) -> ShardBackupStatus:
         last_backup=newest.backup_id,
         last_backup_type=type_of(newest) or UNSET,
         last_backup_at=UNSET if stopped is None else to_timestamp(from_timestamp(stopped)),
+        last_backup_bytes=int(newest.backup_size_bytes) if newest.backup_size_bytes else UNSET,
+    )
+
+
+def cluster_backups(shards: Iterable[ShardBackupStatus]) -> ClusterBackupStatus:
+    """Of a cluster: it can be restored completely to the oldest of the newest backups."""
+    known = list(shards)
+    times, sizes = [each.last_backup_at for each in known], [each.last_backup_bytes for each in known]
+    upcoming = [each.next_backup_at for each in known]
+    return ClusterBackupStatus(
+        last_backup_at=min((each for each in times if each is not UNSET), default=UNSET)
+        if UNSET not in times
+        else UNSET,
+        next_backup_at=min((each for each in upcoming if each is not UNSET), default=UNSET),
+        last_backup_bytes=sum(each for each in sizes if each is not UNSET) or UNSET,
     )

@@ -17,6 +17,7 @@ from steward.multigres.resolution import defaults
 from steward.multigres.resolution.checks.repositories import (
     ObjectLocation,
     describe_repository,
+    is_served_volume,
     is_shared_volume,
     object_locations,
     shard_cells,
@@ -45,7 +46,7 @@ def _restored_shard(resolved: ResolvedCluster, located: LocatedShard) -> Restore
 
 def _repository_claims(path: ShardPath, located: LocatedShard, backup: Backup) -> Iterator[frozenset[str]]:
     cells = [names.backup_claim(path, cell) for cell in shard_cells(located.pools)]
-    if is_shared_volume(backup):
+    if is_shared_volume(backup) or is_served_volume(backup, cells):
         yield frozenset([names.shared_backup_claim(path), *cells])
     else:
         yield from (frozenset([claim]) for claim in cells)

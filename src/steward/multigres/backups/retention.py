@@ -49,8 +49,9 @@ def _stopped_at(backup: RepositoryBackup) -> float:
 def pruned_backups(
     backups: Iterable[MultigresBackupView], listing: RepositoryListing
 ) -> Iterator[PrunedBackup]:
-    """Only after the repository was read: a MultigresBackup whose backup it still has is never deleted."""
-    if listing.error:
+    """Only after the repository was read: a MultigresBackup whose backup it still has is never deleted. A repository
+    without any backup is more often one that a server cannot read than one whose backups were deleted."""
+    if listing.error or not listing.complete:
         return
     views = list(backups)
     for view in views:

@@ -27,8 +27,11 @@ from steward.multigres.api.group import API_VERSION
 from steward.multigres.api.unset import or_default
 from steward.multigres.cache_rules import SHARD
 from steward.multigres.controllers.common.context import MultigresContext
+from steward.multigres.controllers.common.repository_claims import RepositoryClaims
 from steward.multigres.controllers.common.status_contributions import StatusContributor
 from steward.multigres.objects.metadata import CLUSTER_LABEL, component_labels
+from steward.multigres.objects.repository.access import repository_address
+from steward.multigres.objects.repository.claims import has_repository_host
 from steward.multigres.objects.shard_inputs import certificate_secret, shard_path
 from steward.multigres.resolution import defaults
 from steward.multigres.rollout.backup_certificates import (
@@ -63,6 +66,7 @@ class CertificateReconciler:
         self.executor = executor
         self.worker = worker
         self.shards = context.store(context.rules.shard)
+        self.repositories = RepositoryClaims(context)
         self._expiries: LruCache[str, str] = LruCache(EXPIRIES_CACHED)
 
     def controller(self) -> Controller:
@@ -102,7 +106,10 @@ class CertificateReconciler:
 
     async def _renew(self, shard: ShardView) -> Plan:
         keeper = CertificateKeeper(
-            self.context.client, keeper_options(shard), self.context.clock, worker=self.worker
+            self.context.client,
+            keeper_options(shard, self._host_names(shard)),
+            self.context.clock,
+            worker=self.worker,
         )
         try:
             state = await keeper.check()
@@ -115,6 +122,13 @@ class CertificateReconciler:
         fields |= await self._expiry(live.leaf, certificate)
         message = "the backup service has valid certificates"
         return (*self._valid_steps(shard, message, fields), Requeue(state.next_check))
+
+    def _host_names(self, shard: ShardView) -> tuple[str, ...]:
+        """The names of the pod that serves the repository, if the shard has one."""
+        inputs = self.repositories.inputs(shard)
+        if not has_repository_host(inputs):
+            return ()
+        return (repository_address(inputs.path, shard.metadata.namespace),)
 
     async def _expiry(self, digest: str, certificate: bytes) -> dict[str, str]:
         """Read once for each certificate: that takes another process."""
@@ -153,11 +167,11 @@ def _has_user_secret(shard: ShardView) -> bool:
     return or_default(shard.spec.backup, defaults.BACKUP).pgbackrest_tls is not UNSET
 
 
-def keeper_options(shard: ShardView) -> KeeperOptions:
+def keeper_options(shard: ShardView, host_names: tuple[str, ...] = ()) -> KeeperOptions:
     meta = shard.metadata
     leaf = Leaf(
         certificate_secret(shard),
-        dns_names=("pgbackrest", *_server_names(shard)),
+        dns_names=("pgbackrest", *_server_names(shard), *host_names),
         usages=(Usage.SERVER, Usage.CLIENT),
     )
     return KeeperOptions(

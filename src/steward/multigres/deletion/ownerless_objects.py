@@ -76,7 +76,8 @@ def _server_names(cluster: str, cell: str) -> tuple[str, ...]:
 
 def _deployments(at: _Location) -> tuple[str, ...]:
     admin = (names.multiadmin(at.cluster), names.multiadmin_web(at.cluster))
-    return (names.gateway(at.cluster, at.cell), names.orchestrator(at.path, at.cell), *admin)
+    shard = (names.orchestrator(at.path, at.cell), names.repository_host(at.path))
+    return (names.gateway(at.cluster, at.cell), *shard, *admin)
 
 
 def _stateful_sets(at: _Location) -> tuple[str, ...]:
@@ -89,6 +90,7 @@ def _services(at: _Location) -> tuple[str, ...]:
         names.cluster_gateway(at.cluster),
         names.orchestrator_service(at.path, at.cell),
         names.pool_headless(at.path, at.pool, at.cell),
+        names.repository_host(at.path),
         names.multiadmin(at.cluster),
         names.multiadmin_web(at.cluster),
         at.server,

@@ -23,6 +23,7 @@ from steward.multigres.objects.versions import (
 )
 
 NONROOT_UID = 65532
+POSTGRES_UID = 999
 SAMPLING_DIRECTORY = "/etc/otel"
 SAMPLING_KEY = "sampling-config.yaml"
 TELEMETRY_OFF = "disabled"

@@ -16,6 +16,7 @@ from steward.multigres.api.images import Images
 from steward.multigres.api.unset import or_default
 from steward.multigres.objects.metadata import POOL_LABEL, Manifest, metadata, selector
 from steward.multigres.objects.pod_spec import (
+    POSTGRES_UID,
     pod_security_fields,
     pull_secret_fields,
     sampling_volumes,
@@ -31,7 +32,7 @@ from steward.multigres.objects.pool_containers import (
     pgctld_container,
     pooler_container,
 )
-from steward.multigres.objects.repository.access import BackupAccess, backup_access
+from steward.multigres.objects.repository.access import BackupAccess, backup_access, renewal_annotations
 from steward.multigres.objects.services import headless_service
 from steward.multigres.objects.shard_inputs import ShardInputs, copies_postgres_config
 from steward.multigres.objects.topo_access import topo_access
@@ -41,10 +42,8 @@ from steward.multigres.resolution.inheritance import RETAIN
 
 COMPONENT = "shard-pool"
 CLAIM = "pgdata"
-POSTGRES_USER = 999
 GRACE_SECONDS = 60
 CONFIG_ANNOTATION = "multigres.com/postgres-config-hash"
-RENEWALS_ANNOTATION = "multigres.com/backup-certificate-renewals"
 RESTART_ANNOTATION = "multigres.com/restarted-at"
 
 
@@ -99,9 +98,7 @@ def _pod_metadata(shard: ShardInputs, name: str, labels: Mapping[str, str]) -> M
     }
     if shard.config_digest:
         annotations[CONFIG_ANNOTATION] = shard.config_digest
-    # The backup server only reads its certificate when it starts: each renewal needs a restart, the first does not.
-    if shard.certificate_renewals:
-        annotations[RENEWALS_ANNOTATION] = str(shard.certificate_renewals)
+    annotations |= renewal_annotations(shard)
     if restarted_at := shard.restarts.get(name):
         annotations[RESTART_ANNOTATION] = restarted_at
     return {"labels": dict(labels), "annotations": annotations}
@@ -112,7 +109,7 @@ def _pod(shard: ShardInputs, name: str, cell: str, labels: Mapping[str, str]) ->
     access = backup_access(shard, cell)
     build = PoolPod(shard, pool, cell, names.pool_headless(shard.path, name, cell), access)
     pod: Manifest = {
-        **pod_security_fields(POSTGRES_USER),
+        **pod_security_fields(POSTGRES_UID),
         "terminationGracePeriodSeconds": GRACE_SECONDS,
         "initContainers": [pgctld_container(build)],
         "containers": [pooler_container(build), exporter_container(build)],

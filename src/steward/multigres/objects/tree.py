@@ -3,7 +3,7 @@
     MultigresCluster ─┬─ TopoServer ── etcd
                       ├─ Cell ─┬─ TopoServer ── etcd
                       │        └─ gateway
-                      ├─ TableGroup ── Shard ── ConfigMaps, backup volume claims, orchestrators, pools
+                      ├─ TableGroup ── Shard ── ConfigMaps, repository, orchestrators, pools
                       └─ multiadmin, multiadmin-web, gateway Service
 
 Each controller builds one level from its live object; previews and tests build all levels with `cluster_tree`. Secrets
@@ -38,6 +38,7 @@ from steward.multigres.objects.metadata import (
     Owner,
 )
 from steward.multigres.objects.repository.claims import repository_claims
+from steward.multigres.objects.repository.host import repository_host_objects
 from steward.multigres.objects.shard_inputs import ShardInputs, shard_inputs
 from steward.multigres.objects.shards import shard_manifests
 from steward.multigres.objects.versions import NEWEST
@@ -89,6 +90,7 @@ def shard_objects(shard: ShardInputs) -> list[Manifest]:
     return [
         *shard_shared.config_maps(shard),
         *repository_claims(shard, cells),
+        *repository_host_objects(shard),
         *orchestrator.orchestrator_objects(shard),
         *pool.pool_objects(shard),
         shard_shared.disruption_budget(shard),

@@ -31,6 +31,8 @@ PROMETHEUS_METRICS: Final = 2
 ACCEPTS_CLIENTS: Final = 2
 POSTGRES_CONFIG_FROM_INITDB: Final = 2
 RETENTION_BY_OPERATOR: Final = 2
+REPOSITORY_HOST: Final = 2
+REPOSITORY_TIMEOUT: Final = 2
 
 POSTGRES_SERVERS, GATEWAYS, ORCHESTRATORS = "Postgres servers", "gateways", "orchestrators"
 
@@ -58,6 +60,8 @@ VERSIONS: Final = (
             "pgctld finds the sampling rules of observability.samplingConfigRef",
             "new servers read postgresConfigRef also if it is given later",
             "backups expire by spec.backup.retention only, not when there are more than seven full ones",
+            "servers in several cells share the repository on a volume through a pod that serves it",
+            "a server reports a repository that does not answer instead of taking it for an empty one",
             "gateways and poolers serve Prometheus metrics",
             "gateways of a cell that is removed keep their clients until these have left, or the period is over",
         ),

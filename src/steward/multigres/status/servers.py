@@ -4,7 +4,7 @@ While servers start, whatever they lack is progress. It becomes a problem when n
 `PROBLEM_SECONDS`: a server that is restarted, or an election, takes less.
 """
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from msgspec import UNSET
@@ -12,10 +12,10 @@ from msgspec import UNSET
 from steward.kube.objects.conditions import FALSE, READY, TRUE, UNKNOWN, Condition, find_condition
 from steward.kube.objects.timestamps import from_timestamp, to_timestamp
 from steward.multigres import reasons
-from steward.multigres.api.backup import Backup
 from steward.multigres.api.shard import ShardStatus
 from steward.multigres.api.unset import or_default
-from steward.multigres.resolution.checks.repositories import is_shared_volume
+from steward.multigres.objects.repository.claims import has_one_repository
+from steward.multigres.objects.shard_inputs import ShardInputs
 from steward.multigres.servers.assessment import (
     RESTARTING,
     WAITING_FOR_DATA,
@@ -79,9 +79,9 @@ class ServersSummary(NamedTuple):
         return Condition(SERVERS_READY, self.status, self.reason, self.message, generation)
 
 
-def no_primary_cure(backup: Backup, cells: Collection[str]) -> str:
+def no_primary_cure(shard: ShardInputs) -> str:
     """What may help a shard whose servers run and elect no primary."""
-    if backup.type != "filesystem" or len(cells) < 2 or is_shared_volume(backup):
+    if has_one_repository(shard):
         return ORCHESTRATOR_LOGS
     return f"{ORCHESTRATOR_LOGS}; {SHARED_REPOSITORY}"
 

@@ -14,15 +14,17 @@ from steward.multigres.names import ShardPath
 from steward.multigres.objects.metadata import CLUSTER_LABEL, TOPO_SERVER_LABEL
 from steward.multigres.objects.multiadmin import COMPONENT as MULTIADMIN
 from steward.multigres.objects.pool import CLAIM
+from steward.multigres.objects.repository.host import COMPONENT as HOST
 from steward.testkit.fake_data_plane.fault_table import FaultTable
 from steward.testkit.fake_data_plane.faults import (
     NO_FAULTS,
+    DataPlaneFault,
     DataPlaneFaults,
     FaultWord,
     faults_of_server,
     faults_without_server,
 )
-from steward.testkit.fake_data_plane.programs import DataPlaneProgram, ShardKey, parse_program
+from steward.testkit.fake_data_plane.programs import HOST_PREFIX, DataPlaneProgram, ShardKey, parse_program
 from steward.testkit.fake_data_plane.servers import DesiredServer
 from steward.testkit.fake_data_plane.shards import ClusterState
 from steward.testkit.fake_data_plane.views import READ_ONLY, FakeDataPlaneCacheRules, PodView, TopoServerView
@@ -83,10 +85,27 @@ class ObservedObjects:
             lambda program: self._may_lead(cluster, program),
             now,
             self.cluster_faults(cluster),
-            lambda shard: faults_without_server(self._shard_words(cluster, shard)),
+            lambda shard: self._shard_faults(cluster, shard),
             lambda shard, server: self._server_faults(cluster, shard, server),
             lambda program: self._volume(cluster, program),
         )
+
+    def _shard_faults(self, cluster: Key, shard: ShardKey) -> DataPlaneFaults:
+        return faults_without_server(self._shard_words(cluster, shard)) | self._repository_faults(
+            cluster, shard
+        )
+
+    def _repository_faults(self, cluster: Key, shard: ShardKey) -> DataPlaneFaults:
+        """A repository that a pod serves cannot be reached without it."""
+        pods = self._pods.by_index(CLUSTER_LABEL, str(cluster))
+        programs = [program for pod in pods if (program := parse_program(pod)) is not None]
+        is_served = any(
+            program.shard == shard and program.repository.startswith(HOST_PREFIX) for program in programs
+        )
+        host = names.repository_host(ShardPath(cluster.name, *shard))
+        hosts = [pod for pod in pods if pod.component == HOST and pod.metadata.name.startswith(f"{host}-")]
+        is_away = is_served and not any(pod.is_ready for pod in hosts)
+        return frozenset({DataPlaneFault.REPOSITORY_UNREACHABLE}) if is_away else NO_FAULTS
 
     def _shard_words(self, cluster: Key, shard: ShardKey) -> frozenset[FaultWord]:
         key = _shard_object(cluster, shard)

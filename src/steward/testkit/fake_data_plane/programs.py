@@ -8,10 +8,13 @@ from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
 from steward.multigres.objects.metadata import POOL_LABEL
-from steward.testkit.fake_data_plane.views import PodView
+from steward.multigres.objects.repository.access import VOLUME
+from steward.testkit.fake_data_plane.views import Container, PodView
 
 POOLER, GATEWAY, ORCHESTRATOR = "multipooler", "multigateway", "multiorch"
 COMPONENTS = (POOLER, GATEWAY, ORCHESTRATOR)
+HOST_VARIABLE = "PGBACKREST_REPO1_HOST"
+HOST_PREFIX = "host "
 
 
 class Instance(NamedTuple):
@@ -36,6 +39,8 @@ class DataPlaneProgram(NamedTuple):
     is_ready: bool
     is_terminating: bool
     flags: Mapping[str, str]
+    repository: str = ""
+    """The host or the claim with the backups of a pooler; "" for an object store."""
 
     @property
     def cell(self) -> str:
@@ -82,8 +87,18 @@ def parse_program(pod: PodView) -> DataPlaneProgram | None:
                     pod.is_ready,
                     pod.is_terminating,
                     flags,
+                    _repository(pod, container),
                 )
     return None
+
+
+def _repository(pod: PodView, container: Container) -> str:
+    """As pgBackRest finds it: a host in its environment, or else a directory."""
+    host = next((each.value for each in container.env if each.name == HOST_VARIABLE), "")
+    if host:
+        return f"{HOST_PREFIX}{host}"
+    claims = (each.persistent_volume_claim for each in pod.spec.volumes if each.name == VOLUME)
+    return next((f"claim {claim.claim_name}" for claim in claims if claim is not None), "")
 
 
 def _flags(arguments: tuple[str, ...], pod: PodView) -> Iterator[tuple[str, str]]:

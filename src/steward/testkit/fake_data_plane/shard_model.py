@@ -4,7 +4,8 @@
 
 - Postgres is ready `start` seconds after its pooler, first as a standby. A standby streams `stream` seconds after both
   it and the primary are ready.
-- The first leader is elected when the ready servers meet the durability policy; they are the first cohort.
+- The first leader is elected when the ready servers meet the durability policy; they are the first cohort. Servers with
+  different repositories never elect one.
 - A leader that is lost or has resigned is replaced `failover` seconds later, if enough members of the cohort are ready.
   Otherwise the shard has no primary until members come back.
 - A server with an empty volume restores the newest backup of its repository before it starts, and waits while the
@@ -64,6 +65,8 @@ class Pooler(NamedTuple):
     faults: DataPlaneFaults = NO_FAULTS
     volume: str = ""
     """The uid of its volume claim; "" if it is unknown."""
+    repository: str = ""
+    """Where its backups are."""
 
 
 class Start(NamedTuple):
@@ -204,7 +207,9 @@ def _with_leader(view: ShardView, policy: DurabilityPolicy) -> ShardState:
     if state.leading or DataPlaneFault.NO_PRIMARY in view.faults:
         return state
     if state.rule is None:
-        if not policy.is_met_by(ready):
+        # Servers that start from repositories of their own have different data.
+        repositories = {view.poolers[server].repository for server in ready}
+        if not policy.is_met_by(ready) or len(repositories) > 1:
             return state
         leader = _choose_leader(view, ready)
         lineage = view.restorable or view.poolers[leader].uid

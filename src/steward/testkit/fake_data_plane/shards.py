@@ -183,6 +183,7 @@ def _poolers_by_shard(
             cluster.may_lead(program),
             cluster.server_faults(program.shard, program.service_id),
             cluster.volume(program),
+            program.repository,
         )
     return dict(found)
 

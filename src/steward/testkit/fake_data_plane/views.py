@@ -13,12 +13,28 @@ from steward.multigres.objects.metadata import COMPONENT_LABEL
 READ_ONLY = "readOnly"
 
 
+class Variable(Struct, frozen=True):
+    name: str = ""
+    value: str = ""
+
+
 class Container(Struct, frozen=True):
     args: tuple[str, ...] = ()
+    env: tuple[Variable, ...] = ()
+
+
+class ClaimSource(Struct, frozen=True, rename="camel"):
+    claim_name: str = ""
+
+
+class Volume(Struct, frozen=True, rename="camel"):
+    name: str = ""
+    persistent_volume_claim: ClaimSource | None = None
 
 
 class PodSpec(Struct, frozen=True):
     containers: tuple[Container, ...] = ()
+    volumes: tuple[Volume, ...] = ()
 
 
 class PodCondition(Struct, frozen=True):

@@ -1,13 +1,16 @@
 """The backups controller makes each MultigresBackup once, whatever happens in between."""
 
+import msgspec
 import pytest
 
 from steward.kube.objects.kinds import Key
 from steward.kube.objects.timestamps import from_timestamp
 from steward.multigres import names, reasons
+from steward.multigres.api.compute import Pool
 from steward.multigres.api.multigres_backup import MultigresBackupStatus
 from steward.multigres.api.unset import or_default
 from steward.multigres.names import ShardPath
+from steward.multigres.objects.versions import NEWEST
 from steward.testkit.fake_data_plane.backups.repository import abort_backup
 from steward.testkit.fake_data_plane.faults import DataPlaneFault
 from tests.multigres.support.simulated_backups import DATA_PLANE_SHARD, SHARD, Crashed, SimulatedBackups
@@ -237,3 +240,20 @@ async def test_object_that_was_deleted_meanwhile_is_not_backed_up(simulated: Sim
     simulated.backups.clear()
     await simulated.reconcile()
     assert simulated.starts == 0
+
+
+@pytest.mark.parametrize("cells", [("z1",), ("z1", "z2")])
+async def test_repository_that_a_pod_serves_is_backed_up_from_the_primary(cells: tuple[str, ...]) -> None:
+    """A standby cannot: pgBackRest would need the primary and the repository from two other hosts."""
+    simulated = SimulatedBackups()
+    shard, poolers = simulated.shards[SHARD], simulated.data_plane_shard.poolers
+    pools = {"main": Pool(cells=list(cells))}
+    spec = msgspec.structs.replace(shard.spec, pools=pools, objects_version=NEWEST)
+    simulated.shards[SHARD] = msgspec.structs.replace(shard, spec=spec)
+    is_served = len(cells) > 1
+    for each in poolers:
+        poolers[each] = poolers[each]._replace(repository="host h" if is_served else "claim c")
+    simulated.create()
+    await simulated.run(lambda: simulated.status().phase in ("Completed", "Failed"))
+    assert simulated.status().phase == "Completed", simulated.status().error
+    assert (simulated.status().server == "a1") is is_served

@@ -46,9 +46,44 @@ async def test_status_names_the_last_and_the_next_backup() -> None:
 async def test_nothing_is_written_between_two_backups() -> None:
     simulated = scheduled(stale_after="26h", verify="0 5 * * *")
     await simulated.run_for(18 * HOUR)
-    writes = simulated.writes, simulated.status_writes
+    writes = simulated.writes, simulated.status_writes, simulated.cluster_writes
     await simulated.run_for(7 * HOUR)
-    assert (simulated.writes, simulated.status_writes) == writes
+    assert (simulated.writes, simulated.status_writes, simulated.cluster_writes) == writes
+
+
+async def test_a_backup_costs_one_write_of_the_shard_and_one_of_the_cluster() -> None:
+    simulated = scheduled()
+    await simulated.run_for(13 * HOUR)
+    shard, cluster = simulated.status_writes, simulated.cluster_writes
+    await simulated.run_for(2 * HOUR)
+    assert simulated.scheduled() == [("incremental", "Completed")]
+    assert (simulated.status_writes - shard, simulated.cluster_writes - cluster) == (1, 1)
+
+
+async def test_status_of_shard_and_cluster_has_the_size_of_the_data() -> None:
+    simulated = scheduled()
+    await simulated.run_for(15 * HOUR)
+    assert simulated.shard_backup.last_backup_bytes == 31847562
+    assert simulated.cluster_fields["backup"] == {
+        "lastBackupAt": "2026-08-22T02:00:03Z",
+        "nextBackupAt": "2026-08-23T02:00:00Z",
+        "lastBackupBytes": 31847562,
+    }
+
+
+async def test_a_listing_without_backups_deletes_nothing_and_is_no_empty_repository() -> None:
+    """A pooler reports no backups if pgBackRest was ended before it had an answer."""
+    simulated = scheduled()
+    await simulated.run_for(15 * HOUR)
+    read, backups = simulated.multiadmin_backups.list, simulated.scheduled()
+    simulated.multiadmin_backups.list = lambda call: {}  # type: ignore[method-assign]
+    await simulated.run_for(7 * HOUR)
+    assert simulated.scheduled() == backups
+    assert simulated.health == ("False", reasons.REPOSITORY_UNREACHABLE)
+    assert simulated.shard_backup.backups == 2
+    simulated.multiadmin_backups.list = read  # type: ignore[method-assign]
+    await simulated.run_for(7 * HOUR)
+    assert simulated.health == ("True", reasons.BACKED_UP)
 
 
 async def test_missed_times_are_made_up_for_once() -> None:

@@ -9,6 +9,7 @@ from steward.kube.objects.meta import ObjectMeta
 from steward.multigres.api.backup import Backup
 from steward.multigres.api.compute import Pool
 from steward.multigres.api.shard import ShardSpec
+from steward.multigres.api.topo import TopoReference
 from steward.multigres.names import ShardPath, backup_claim, shared_backup_claim
 from steward.multigres.objects.repository.access import BackupAccess, backup_access
 from steward.multigres.objects.repository.claims import repository_claims
@@ -31,6 +32,7 @@ def inputs(backup: dict[str, Any], *cells: str, existing: frozenset[str] = froze
         table_group_name="default",
         pools={"main": Pool(cells=list(cells or ["z1"]))},
         backup=msgspec.convert(backup, Backup),
+        global_topo_server=TopoReference("etcd:2379", "/", "etcd"),
         objects_version=NEWEST,
     )
     view = ShardView(ObjectMeta(name="s", namespace="ns", uid="u", labels=labels), spec)
@@ -73,7 +75,13 @@ def test_only_the_pooler_gets_the_passphrases() -> None:
 @pytest.mark.parametrize(
     ("backup", "cells", "existing", "expected"),
     [
-        (OWN_TO_A_NODE, ("z1", "z2"), (), [Z1, Z2]),
+        (OWN_TO_A_NODE, ("z1",), (), [Z1]),
+        (OWN_TO_A_NODE, ("z1", "z2"), (), [ALL]),
+        (OWN_TO_A_NODE, ("z1", "z2"), (Z1,), [Z1]),
+        (OWN_TO_A_NODE, ("z2",), (Z1,), [Z1]),
+        (OWN_TO_A_NODE, ("z1",), (ALL,), [ALL]),
+        (OWN_TO_A_NODE, ("z1", "z2"), (Z1, Z2), sorted([Z1, Z2])),
+        ({**OWN_TO_A_NODE, "pgbackrestTLS": {"secretName": "mine"}}, ("z1", "z2"), (), sorted([Z1, Z2])),
         (SHARED, ("z1",), (), [Z1]),
         (SHARED, ("z1", "z2"), (), [ALL]),
         (SHARED, ("z1", "z2"), (Z1,), [Z1]),
@@ -81,7 +89,11 @@ def test_only_the_pooler_gets_the_passphrases() -> None:
         (SHARED, ("z1",), (ALL,), [ALL]),
         (SHARED, ("z1", "z2"), (Z1, Z2), sorted([Z1, Z2])),
     ],
-    ids=["per cell", "one cell", "new", "a cell added", "another cell", "a cell removed", "of two cells"],
+    ids=[
+        *("served, one cell", "served, new", "served, a cell added", "served, another cell"),
+        *("served, a cell removed", "a claim per cell of an earlier release", "own certificates"),
+        *("one cell", "new", "a cell added", "another cell", "a cell removed", "of two cells"),
+    ],
 )
 def test_claims_of_a_repository(
     backup: dict[str, Any], cells: tuple[str, ...], existing: tuple[str, ...], expected: list[str]

@@ -1,12 +1,14 @@
 """What a cluster reports about the backups of its shards: whether they are healthy, and what it was restored from."""
 
+import msgspec
+
 from steward.kube.objects.conditions import TRUE, Condition, find_condition
 from steward.kube.objects.kinds import Key, Ref
 from steward.kube.objects.meta import key_of
 from steward.multigres.api.scalars import UNSET
 from steward.multigres.api.shard import ShardBackupStatus
 from steward.multigres.api.unset import or_default
-from steward.multigres.backups.health import BackupHealth, cluster_health
+from steward.multigres.backups.health import BackupHealth, cluster_backups, cluster_health
 from steward.multigres.backups.restore import restore_outcome
 from steward.multigres.cache_rules import CLUSTER
 from steward.multigres.controllers.common.context import MultigresContext
@@ -25,17 +27,19 @@ class ClusterReport:
         self.shards = context.store(context.rules.shard)
         self.clusters = context.store(context.rules.cluster)
 
-    def contribute(self, shard: ShardView, health: BackupHealth, restored: str | None) -> None:
+    def contribute(self, shard: ShardView, health: BackupHealth, backup: ShardBackupStatus) -> None:
         shards, name = self.shards_beside(shard), shard.metadata.name
         written = {each.metadata.name: _written_health(each) for each in shards}
         known = {other: found for other, found in written.items() if found is not None}
-        restores = {each.metadata.name: _written_restore(each) for each in shards}
+        statuses = {**{each.metadata.name: _written_status(each) for each in shards}, name: backup}
+        restores = {each: _restored_from(status) for each, status in statuses.items()}
         conditions = (
             Condition(BACKUP_HEALTHY, *cluster_health({**known, name: health})),
-            *self._restore_conditions(shard, {**restores, name: restored}),
+            *self._restore_conditions(shard, restores),
         )
+        fields = {"backup": msgspec.to_builtins(cluster_backups(statuses.values()))}
         ref = Ref(CLUSTER, self._cluster_key(shard))
-        self.context.contributions.set(ref, BACKUPS, StatusContribution(conditions, {}))
+        self.context.contributions.set(ref, BACKUPS, StatusContribution(conditions, fields))
 
     def shards_beside(self, shard: ShardView) -> list[ShardView]:
         """All shards of the cluster, this one included."""
@@ -71,6 +75,9 @@ def _written_health(shard: ShardView) -> BackupHealth | None:
     return None if found is None else BackupHealth(found.status, found.reason, found.message)
 
 
-def _written_restore(shard: ShardView) -> str | None:
-    found = or_default(shard.status.backup, ShardBackupStatus()).restored_from
-    return None if found is UNSET else found
+def _written_status(shard: ShardView) -> ShardBackupStatus:
+    return or_default(shard.status.backup, ShardBackupStatus())
+
+
+def _restored_from(status: ShardBackupStatus) -> str | None:
+    return None if status.restored_from is UNSET else status.restored_from

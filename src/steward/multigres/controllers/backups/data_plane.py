@@ -1,7 +1,7 @@
 """Questions about the backups of a shard to its multiadmin: each answer is a value, with the error if there is one."""
 
 from steward.multiadmin.backup_answers import backup_error
-from steward.multiadmin.backups import BackupShard, ShardBackups
+from steward.multiadmin.backups import BackupShard, ShardBackups, Source
 from steward.multiadmin.client import MultiadminClient
 from steward.multiadmin.errors import INTERNAL, NOT_FOUND, MultiadminError, RequestRejected
 from steward.multigres.api.multigres_backup import BackupType
@@ -24,9 +24,9 @@ async def list_repository(backups: ShardBackups) -> RepositoryListing:
         return RepositoryListing(error=describe_error(error), is_unreachable=is_unreachable)
 
 
-async def start_backup(backups: ShardBackups, backup_type: BackupType) -> StartAnswer:
+async def start_backup(backups: ShardBackups, backup_type: BackupType, source: Source) -> StartAnswer:
     try:
-        return StartAnswer(await backups.start(backup_type))
+        return StartAnswer(await backups.start(backup_type, source))
     except RequestRejected as error:
         # Without a code it is not multiadmin that answers, and whether the request reached it is unknown.
         return StartAnswer(error=describe_error(error), is_refused=error.code != 0)

@@ -9,6 +9,7 @@ from msgspec.structs import replace
 from steward.kube.bounded_cache import LruCache
 from steward.kube.objects.kinds import Key, Ref
 from steward.kube.objects.meta import key_of
+from steward.multiadmin.backups import Source
 from steward.multigres import names
 from steward.multigres.api.multigres_backup import MultigresBackupStatus
 from steward.multigres.api.unset import or_default
@@ -26,6 +27,8 @@ from steward.multigres.controllers.backups.data_plane import (
 from steward.multigres.controllers.backups.maintenance import MaintenanceRequests
 from steward.multigres.controllers.backups.repositories import Repositories, RestingShard, is_available
 from steward.multigres.controllers.common.context import MultigresContext
+from steward.multigres.controllers.common.repository_claims import RepositoryClaims
+from steward.multigres.objects.repository.host import backups_from_primary
 from steward.multigres.resolution import defaults
 from steward.multigres.resolution.checks.repositories import describe_repository
 from steward.multigres.views import MultigresBackupView, ShardView
@@ -49,6 +52,7 @@ class BackupReconciler:
         self.clusters = context.store(rules.cluster)
         self.backups = context.store(rules.backup)
         self.repositories = Repositories(context, requests)
+        self.claims = RepositoryClaims(context)
         self.results = requests.results
         self.backups.add_index(SHARDS, lambda backup: [str(shard_key(backup))])
         self._jobs: LruCache[str, str] = LruCache(JOBS)
@@ -112,7 +116,8 @@ class BackupReconciler:
             return decision
         if not await self._record(backup, decision):
             return Decision(decision.status)
-        answer = await start_backup(data_plane, or_default(backup.spec.type, "full"))
+        source: Source = "primary" if backups_from_primary(self.claims.inputs(shard)) else "standby"
+        answer = await start_backup(data_plane, or_default(backup.spec.type, "full"), source)
         if answer.job:
             self._jobs.set(_request_id(backup, decision.status), answer.job)
         return progress.decide_started(decision.status, answer)

@@ -172,17 +172,22 @@ class Repositories:
 
     def _contribute(self, shard: RestingShard, listing: RepositoryListing, now: float) -> None:
         restored = self._restored_from(shard, listing)
+        previous = or_default(shard.view.status.backup, ShardBackupStatus())
         facts = BackupFacts(
-            shard.backup, listing, last_failure(shard.backups), self._verification(shard), restored
+            shard.backup,
+            listing,
+            last_failure(shard.backups),
+            self._verification(shard),
+            or_default(previous.backups, 0),
+            restored,
         )
         health = assess_backups(facts, now)
         condition = Condition(BACKUP_HEALTHY, *health, shard.view.metadata.generation)
-        previous = or_default(shard.view.status.backup, ShardBackupStatus())
         upcoming = next_time(self._scheduled_shard(shard), shard.backup, now)
-        fields = msgspec.to_builtins(backup_status(previous, facts, upcoming))
-        contribution = StatusContribution((condition,), {"backup": fields})
+        status = backup_status(previous, facts, upcoming)
+        contribution = StatusContribution((condition,), {"backup": msgspec.to_builtins(status)})
         self.context.contributions.set(Ref(SHARD, shard.key), BACKUPS, contribution)
-        self.clusters.contribute(shard.view, health, restored)
+        self.clusters.contribute(shard.view, health, status)
 
     def _restored_from(self, shard: RestingShard, listing: RepositoryListing) -> str | None:
         """Found once, when the shard serves for the first time: the backup may expire later."""

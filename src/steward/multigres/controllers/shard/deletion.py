@@ -49,11 +49,13 @@ from steward.multigres.objects import orchestrator, pool
 from steward.multigres.objects.metadata import (
     CELL_LABEL,
     CLUSTER_LABEL,
+    COMPONENT_LABEL,
     DATABASE_LABEL,
     FINALIZER,
     SHARD_LABEL,
     TABLE_GROUP_LABEL,
 )
+from steward.multigres.objects.repository import host
 from steward.multigres.status.conditions import CONNECTION_DRAINING, DRAINING
 from steward.multigres.views import PodView, ShardView
 from steward.runtime.plan.finalizers import remove_finalizer
@@ -104,9 +106,13 @@ class ShardDeletion:
 
     def _deleting(self, shard: ShardView, pods: Sequence[PodView]) -> DeletingObject:
         meta = shard.metadata
+        deployments = self._stage(shard, DEPLOYMENT, orchestrator.COMPONENT, pods)
+        # Servers archive their last WAL when they end: the pod with their repository ends after them.
+        orchestrators, hosts = _split_hosts(deployments.workloads)
         stages = [
-            self._stage(shard, DEPLOYMENT, orchestrator.COMPONENT, pods),
+            deployments._replace(workloads=orchestrators),
             self._stage(shard, STATEFUL_SET, pool.COMPONENT, pods),
+            DrainStage(hosts, self.context.grace.default_seconds),
         ]
         seconds = self.context.grace.pooler_seconds
         return DeletingObject(_ref(shard), meta, shard.status, seconds, stages, DRAIN_CONDITIONS)
@@ -124,10 +130,15 @@ class ShardDeletion:
         return DrainStage(workloads, seconds, self.ownerless.pods(shard, pods, component))
 
     def _stages(
-        self, orchestrators: Sequence[DrainingWorkload], pools: Sequence[DrainingWorkload]
+        self, deployments: Sequence[DrainingWorkload], pools: Sequence[DrainingWorkload]
     ) -> list[DrainStage]:
         grace = self.context.grace
-        return [DrainStage(orchestrators, grace.default_seconds), DrainStage(pools, grace.pooler_seconds)]
+        orchestrators, hosts = _split_hosts(deployments)
+        return [
+            DrainStage(orchestrators, grace.default_seconds),
+            DrainStage(pools, grace.pooler_seconds),
+            DrainStage(hosts, grace.default_seconds),
+        ]
 
     async def _retained_claim_events(self, meta: ObjectMeta) -> Plan:
         labels = {label: meta.labels.get(label, "") for label in (CLUSTER_LABEL, *PATH_LABELS)}
@@ -259,6 +270,15 @@ def _conditions(shard: ShardView, waits_for: str) -> list[Condition]:
         return []
     generation, message = shard.metadata.generation, f"{WAITING_FOR_CONNECTIONS} ({waits_for})"
     return [Condition(type_, TRUE, reasons.DRAINING, message, generation) for type_ in DRAIN_CONDITIONS]
+
+
+def _split_hosts(
+    deployments: Iterable[DrainingWorkload],
+) -> tuple[list[DrainingWorkload], list[DrainingWorkload]]:
+    """Those of orchestrators, and those of repositories."""
+    known = list(deployments)
+    hosts = [each for each in known if each.live.metadata.labels.get(COMPONENT_LABEL) == host.COMPONENT]
+    return [each for each in known if each not in hosts], hosts
 
 
 def _cell(child: UnwantedChild) -> str:

@@ -33,13 +33,14 @@ from steward.multigres.controllers.shard.volume_growth import (
     with_growth,
 )
 from steward.multigres.deletion.annotations import DELETION_ANNOTATIONS
-from steward.multigres.objects import pool
+from steward.multigres.objects import orchestrator, pool
 from steward.multigres.objects.metadata import (
     CLUSTER_LABEL,
     COMPONENT_LABEL,
     FINALIZER,
     GO_FINALIZERS,
 )
+from steward.multigres.objects.repository import host
 from steward.multigres.objects.repository.claims import repository_claim_names
 from steward.multigres.objects.shard_inputs import (
     copies_postgres_config,
@@ -259,12 +260,13 @@ class ShardReconciler:
     def _status(self, shard: ShardView, change: ShardChange, stall: Stall | None) -> Manifest:
         desired, ref = change.volumes.desired, Ref(KIND, key_of(shard))
         problems = self.context.pod_problems.find(self._pods(ref), self._claims(ref))
-        orchestrators = self._workloads(desired, DEPLOYMENT.kind, "orchestrators")
-        pools = self._workloads(desired, STATEFUL_SET.kind, "pool")
+        orchestrators = self._workloads(desired, orchestrator.COMPONENT, "orchestrators")
+        pools = self._workloads(desired, pool.COMPONENT, "pool")
+        hosts = self._workloads(desired, host.COMPONENT, "repository")
         servers = self.server_states.assess(shard, [pod for pod in self._pods(ref) if _is_server(pod)])
         components = [
             *self.context.children.terminating(desired),
-            *_with_problems([*pools, *orchestrators], problems),
+            *_with_problems([*hosts, *pools, *orchestrators], problems),
             servers.component(),
             *change.components(),
             *certificates_component(shard.status.conditions),
@@ -284,14 +286,15 @@ class ShardReconciler:
             **servers.fields(),
         }
 
-    def _workloads(self, desired: list[Manifest], kind: str, role: str) -> list[ComponentStatus]:
-        store = self.deployments if kind == DEPLOYMENT.kind else self.sets
+    def _workloads(self, desired: list[Manifest], component: str, role: str) -> list[ComponentStatus]:
+        stores = {DEPLOYMENT.kind: self.deployments, STATEFUL_SET.kind: self.sets}
         components = []
         for manifest in desired:
-            if manifest["kind"] == kind:
-                name, replicas = manifest["metadata"]["name"], manifest["spec"]["replicas"]
+            meta, store = manifest["metadata"], stores.get(manifest["kind"])
+            if store is not None and meta["labels"].get(COMPONENT_LABEL) == component:
                 live = store.get(ref_of(manifest).key)
-                components.append(workload_component(f"{role} {name}", replicas, live))
+                found = workload_component(f"{role} {meta['name']}", manifest["spec"]["replicas"], live)
+                components.append(found)
         return components
 
 

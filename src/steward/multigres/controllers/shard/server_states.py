@@ -8,7 +8,7 @@ from steward.kube.objects.kinds import Manifest
 from steward.kube.objects.meta import key_of
 from steward.multigres.api.unset import or_default
 from steward.multigres.controllers.common.context import MultigresContext
-from steward.multigres.resolution import defaults
+from steward.multigres.controllers.common.repository_claims import RepositoryClaims
 from steward.multigres.servers.assessment import ShardServers, assess_servers
 from steward.multigres.servers.durability import AT_LEAST_2
 from steward.multigres.servers.grace import with_known_states
@@ -48,6 +48,7 @@ class ReportedServers(NamedTuple):
 class ServerStates:
     def __init__(self, context: MultigresContext) -> None:
         self._context = context
+        self._repositories = RepositoryClaims(context)
 
     def assess(self, shard: ShardView, pods: Sequence[PodView]) -> ReportedServers:
         key, memory, status = key_of(shard), self._context.servers, shard.status
@@ -57,6 +58,5 @@ class ServerStates:
             current, known_servers(status), lambda pod: memory.unknown_seconds(key, pod)
         )
         times = state_times(status, servers, self._context.clock.now())
-        backup = or_default(shard.spec.backup, defaults.BACKUP)
-        cure = no_primary_cure(backup, {server.cell for server in servers.servers})
+        cure = no_primary_cure(self._repositories.inputs(shard))
         return ReportedServers(servers, summarize_servers(servers, times, cure), times)

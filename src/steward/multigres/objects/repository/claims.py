@@ -1,8 +1,10 @@
-"""Volume claims of backup repositories: one for all cells of a shard if its volume can be shared, else one per cell.
+"""Volume claims of backup repositories: one for each shard.
 
 Servers of a shard start from their repository, so all of them must see the same one. A volume that many nodes can mount
-(ReadWriteMany) is shared by all cells. A claim that exists already stays the shard's, whatever cells it has now:
-another one would be an empty repository.
+(ReadWriteMany) is mounted by the servers of all cells. Any other is mounted by the servers of a shard in one cell, or
+by the pod that serves it to the servers in several cells (`host.py`). A claim that exists already stays the shard's,
+whatever cells it has now: another one would be an empty repository. Earlier releases made a claim for each cell, and
+shards that have these keep them.
 """
 
 from collections.abc import Iterable
@@ -15,23 +17,40 @@ from steward.multigres.api.scalars import UNSET
 from steward.multigres.api.unset import or_default
 from steward.multigres.objects.metadata import COMPONENT_LABEL, Manifest, metadata
 from steward.multigres.objects.shard_inputs import ShardInputs
+from steward.multigres.objects.versions import REPOSITORY_HOST
 from steward.multigres.objects.volumes import claim_spec
 from steward.multigres.resolution import defaults
-from steward.multigres.resolution.checks.repositories import is_shared_volume, shard_cells
+from steward.multigres.resolution.checks.repositories import is_served_volume, is_shared_volume, shard_cells
 from steward.multigres.resolution.inheritance import RETAIN
 
 COMPONENT = "shard-backup"
 
 
+def has_repository_host(shard: ShardInputs) -> bool:
+    """Whether a pod of its own mounts the volume and serves it to all servers."""
+    existing = shard.repository_claims
+    has_claim_per_cell = len(existing) > 1 and names.shared_backup_claim(shard.path) not in existing
+    if shard.version < REPOSITORY_HOST or has_claim_per_cell:
+        return False
+    # A claim of none of the cells was made for servers in others: it stays served when these are removed.
+    of_cells = {names.backup_claim(shard.path, cell) for cell in _cells(shard)}
+    return is_served_volume(_backup(shard), of_cells | existing)
+
+
 def repository_claim(shard: ShardInputs, cell: str) -> str:
-    """The claim that the servers of a cell mount."""
+    """The claim with the repository of the servers of a cell."""
     own = names.backup_claim(shard.path, cell)
-    if not is_shared_volume(_backup(shard)):
+    if not is_shared_volume(_backup(shard)) and not has_repository_host(shard):
         return own
     shared, existing = names.shared_backup_claim(shard.path), shard.repository_claims
     if shared in existing or (not existing and len(_cells(shard)) > 1):
         return shared
     return next(iter(existing)) if len(existing) == 1 else own
+
+
+def has_one_repository(shard: ShardInputs) -> bool:
+    """Whether all servers start from the same data."""
+    return _backup(shard).type == "s3" or len({repository_claim(shard, cell) for cell in _cells(shard)}) < 2
 
 
 def repository_claims(shard: ShardInputs, cells: list[str]) -> list[Manifest]:

@@ -10,7 +10,12 @@ from steward.multigres.api.cluster import MultigresClusterSpec, ShardEntry
 from steward.multigres.api.unset import or_default
 from steward.multigres.resolution import defaults
 from steward.multigres.resolution.checks.bounded_lists import first_texts
-from steward.multigres.resolution.checks.repositories import READ_WRITE_MANY, is_shared_volume
+from steward.multigres.resolution.checks.repositories import (
+    READ_WRITE_MANY,
+    READ_WRITE_ONCE_POD,
+    is_served_volume,
+    is_shared_volume,
+)
 from steward.multigres.resolution.durability import REQUIRED, counts_cells, server_count
 from steward.multigres.resolution.resolved import LocatedShard, ResolvedCluster, managed_etcds
 from steward.multigres.resolution.warnings.retention import retention_warnings
@@ -120,14 +125,19 @@ def _filesystem_backups(resolved: ResolvedCluster) -> Iterator[str]:
         # The built-in repository is nobody's choice: the Shard reports what it cannot do.
         if backup.type != "filesystem" or backup.filesystem == defaults.BACKUP.filesystem:
             continue
-        is_shared = is_shared_volume(backup)
-        if len(_cells(located)) > 1 and not is_shared:
+        if is_shared_volume(backup) or is_served_volume(backup, _cells(located)):
+            continue
+        if len(_cells(located)) > 1:
             yield (
-                f"{located}: a filesystem repository stays in its cell, and servers that start from different "
-                "repositories never elect a primary; give the volume accessModes: [ReadWriteMany], or use s3"
+                f"{located}: with certificates of your own a filesystem repository stays in its cell, and servers that"
+                " start from different repositories never elect a primary; give the volume accessModes:"
+                " [ReadWriteMany], use s3, or leave pgbackrestTLS out"
             )
-        if _most_servers_in_a_cell(located) > 1 and not is_shared:
-            yield f"{located}: several servers share a backup volume; it needs accessModes: [{READ_WRITE_MANY}]"
+        elif _most_servers_in_a_cell(located) > 1:
+            yield (
+                f"{located}: several servers mount one backup volume, which works on one node only; it needs"
+                f" accessModes: [{READ_WRITE_MANY}], or [{READ_WRITE_ONCE_POD}]: then a pod of its own serves it"
+            )
 
 
 def _most_servers_in_a_cell(located: LocatedShard) -> int:

@@ -14,7 +14,7 @@ from steward.testkit.fake_data_plane.backups.repository import Repository, Runni
 from steward.testkit.fake_data_plane.backups.stored import ClusterRepositories, RepositoryStore
 from steward.testkit.fake_data_plane.faults import DataPlaneFault, DataPlaneFaults
 from steward.testkit.fake_data_plane.multiadmin_answers import Json, MultiadminError
-from steward.testkit.fake_data_plane.programs import ShardKey
+from steward.testkit.fake_data_plane.programs import HOST_PREFIX, ShardKey
 from steward.testkit.fake_data_plane.rule import ServerId
 from steward.testkit.fake_data_plane.shard_model import UNREADABLE_REPOSITORY, PoolerState, ShardView
 from steward.testkit.fake_data_plane.topology_reader import TopologyRecords
@@ -25,6 +25,8 @@ TYPES = {
     "incremental": repositories.INCREMENTAL,
 }
 DAY_SECONDS = 24 * 3600.0
+TWO_HOSTS = "pooler backup failed: ERROR: [027]: pg and repo hosts cannot both be configured as remote"
+"""A standby needs the primary for a backup, and pgBackRest reaches one other host only."""
 View = Callable[[ShardKey], ShardView | None]
 
 
@@ -48,7 +50,8 @@ class MultiadminBackups:
             self._repositories.replace(shard, repositories.forget_jobs(self._advanced(shard)))
 
     def start(self, call: BackupCall) -> Json:
-        server = _standby(call, answers.FAILED_PRECONDITION, "failed to find pooler")
+        find = _primary if call.fields.get("force_primary") else _standby
+        server = find(call, answers.FAILED_PRECONDITION, "failed to find pooler")
         kind = TYPES.get(str(call.fields.get("type", "")))
         view = self._view(call.shard)
         assert view is not None
@@ -60,6 +63,8 @@ class MultiadminBackups:
         if kind is None:
             error = f"pooler backup failed: invalid backup type '{call.fields.get('type', '')}'"
             repository = repositories.abort_backup(repository, error)
+        elif pooler is not None and pooler.repository.startswith(HOST_PREFIX) and find is _standby:
+            repository = repositories.abort_backup(repository, TWO_HOSTS)
         self._repositories.replace(call.shard, repository)
         return {"jobId": job}
 
@@ -136,6 +141,17 @@ class MultiadminBackups:
             )
         self._repositories.replace(shard, repository)
         return repository
+
+
+def _primary(call: BackupCall, code: int, action: str) -> ServerId:
+    primaries = call.topology.primaries()
+    for record in call.topology.poolers():
+        server = ServerId(record.cell, record.name)
+        if (record.database, record.table_group, record.shard) == call.shard and server in primaries:
+            return server
+    database, group, shard = call.shard
+    message = f"serving leader pooler not found for database={database}, table_group={group}, shard={shard}"
+    raise MultiadminError(code, f"{action}: {message}")
 
 
 def _standby(call: BackupCall, code: int, action: str) -> ServerId:

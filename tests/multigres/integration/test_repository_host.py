@@ -1,0 +1,80 @@
+"""A cluster in two cells without `spec.backup`: one pod serves the repository to the servers of both.
+
+The servers of the fake data plane elect no primary if they start from different repositories.
+"""
+
+import base64
+import secrets
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from steward.certificates.x509 import read_certificate
+from steward.local.control_plane import ControlPlane
+from steward.multigres import names
+from steward.multigres.names import ShardPath
+from tests.multigres.integration.test_backups import BackedUpCluster
+from tests.multigres.support.operator import running_operator
+from tests.multigres.support.waiting import eventually
+from tests.support import namespaces
+from tests.support.kubectl import Kubectl
+
+PATH = ShardPath("shop", "postgres", "default", "0-inf")
+HOST, SHARD = names.repository_host(PATH), names.shard(PATH)
+TWO_CELLS = {"cells": [{"zone": "z1"}, {"zone": "z2"}], "pool": {"replicasPerCell": 1}}
+
+
+@pytest.fixture
+def shop(control_plane: ControlPlane, kubectl: Kubectl, tmp_path: Any) -> Iterator[BackedUpCluster]:
+    name = f"repository-{secrets.token_hex(4)}"
+    kubectl("create", "namespace", name)
+    with running_operator(control_plane, name, tmp_path / "operator.log"):
+        yield BackedUpCluster(kubectl, name)
+    namespaces.release_namespace(kubectl.server, name)
+
+
+def mounted_claims(shop: BackedUpCluster) -> dict[str, set[str]]:
+    """The claims of repositories that pods mount, by their component."""
+    found: dict[str, set[str]] = {}
+    for pod in shop.clusters.all("pods"):
+        component = pod["metadata"]["labels"]["app.kubernetes.io/component"]
+        claims = {
+            volume["persistentVolumeClaim"]["claimName"]
+            for volume in pod["spec"]["volumes"]
+            if volume["name"] == "backup-data" and "persistentVolumeClaim" in volume
+        }
+        found[component] = found.get(component, set()) | claims
+    return found
+
+
+def test_plain_cluster_in_two_cells_serves_and_its_primary_makes_the_backups(shop: BackedUpCluster) -> None:
+    shop.apply(**TWO_CELLS)
+    shop.clusters.wait_ready("shop")
+    mounted = mounted_claims(shop)
+    assert mounted["backup-repository"] == {names.shared_backup_claim(PATH)}
+    assert mounted["shard-pool"] == set()
+    secret = shop.clusters.get("secret", f"{SHARD}-pgbackrest-tls")
+    facts = read_certificate(base64.b64decode(secret["data"]["tls.crt"]))
+    assert facts is not None
+    assert f"{HOST}.{shop.namespace}.svc" in facts.dns_names
+    shop.create("by-hand")
+    made = shop.wait_phase("by-hand", "Completed")
+    assert made["server"] == shop.clusters.get("shard", SHARD)["status"]["primary"]
+
+
+def test_added_cell_starts_from_the_repository_of_the_first(shop: BackedUpCluster) -> None:
+    shop.apply(cells=[{"zone": "z1"}], pool={"replicasPerCell": 2})
+    shop.clusters.wait_ready("shop")
+    claim = names.backup_claim(PATH, "z1")
+    assert mounted_claims(shop)["shard-pool"] == {claim}
+    shop.apply(cells=[{"zone": "z1"}, {"zone": "z2"}], pool={"replicasPerCell": 2})
+
+    def is_served() -> bool:
+        mounted = mounted_claims(shop)
+        return mounted.get("backup-repository") == {claim} and mounted["shard-pool"] == set()
+
+    eventually(is_served, "all servers to use the pod", explain=lambda: str(mounted_claims(shop)))
+    shop.clusters.wait_ready("shop")
+    claims = [each["metadata"]["name"] for each in shop.clusters.all("pvc")]
+    assert [name for name in claims if name.startswith("backup-data")] == [claim]
