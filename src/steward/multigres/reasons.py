@@ -60,6 +60,8 @@ SETTINGS_UNKNOWN = "SettingsUnknown"
 SETTINGS_LOADED = "SettingsLoaded"
 SETTINGS_LOADING = "SettingsLoading"
 SETTINGS_INVALID = "SettingsInvalid"
+SETTINGS_PENDING_RESTART = "SettingsPendingRestart"
+SETTINGS_STATE_UNKNOWN = "SettingsStateUnknown"
 VOLUMES_AS_ASKED = "VolumesAsAsked"
 VOLUMES_CHANGING = "VolumesChanging"
 VOLUMES_CANNOT_GROW = "VolumesCannotGrow"
@@ -184,10 +186,13 @@ MEANINGS = {
     SETTINGS_REFUSED: "A changed ConfigMap lowers a setting that standbys must not have lower than the primary; servers"
     " keep their settings.",
     SETTINGS_MISSING: "The ConfigMap or key that postgresConfigRef names does not exist.",
-    SETTINGS_UNKNOWN: "Postgres does not know a setting; the message names it. Servers keep their settings.",
+    SETTINGS_UNKNOWN: "Postgres does not know a setting, or not its value; the message names it. Servers keep their"
+    " settings.",
     SETTINGS_LOADED: "Every server has read its settings.",
     SETTINGS_LOADING: "A server has not read changed settings yet; the message names it.",
     SETTINGS_INVALID: "Postgres does not accept a setting; the message quotes it. Others apply.",
+    SETTINGS_PENDING_RESTART: "A server applies changed settings when its pod was replaced; the message names them.",
+    SETTINGS_STATE_UNKNOWN: "A server does not say which settings it has; the message says why.",
     VOLUMES_AS_ASKED: "Every volume has the size of the spec.",
     VOLUMES_CHANGING: "Volumes are expanded, or a StatefulSet is recreated without restarting its pods.",
     VOLUMES_CANNOT_GROW: "A volume cannot be changed as the spec requests; the message names it and the cause.",

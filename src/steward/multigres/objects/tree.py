@@ -38,7 +38,7 @@ from steward.multigres.objects.metadata import (
     Owner,
 )
 from steward.multigres.objects.repository.claims import repository_claims
-from steward.multigres.objects.shard_inputs import ShardInputs, shard_inputs
+from steward.multigres.objects.shard_inputs import ShardInputs, offline_inputs
 from steward.multigres.objects.shards import shard_manifests
 from steward.multigres.objects.versions import NEWEST
 from steward.multigres.resolution.hibernation import HibernationStage, hibernate
@@ -121,7 +121,7 @@ _BUILDERS: Final[dict[str, Callable[[Manifest], list[Manifest]]]] = {
     "TopoServer": _built_from(TopoServerView, topo_server_objects),
     "Cell": _built_from(CellView, cell_objects),
     "TableGroup": _built_from(TableGroupView, table_group_objects),
-    "Shard": _built_from(ShardView, lambda shard: shard_objects(shard_inputs(shard))),
+    "Shard": _built_from(ShardView, lambda shard: shard_objects(offline_inputs(shard))),
 }
 
 

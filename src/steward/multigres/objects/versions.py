@@ -31,6 +31,8 @@ PROMETHEUS_METRICS: Final = 2
 ACCEPTS_CLIENTS: Final = 2
 POSTGRES_CONFIG_FROM_INITDB: Final = 2
 RETENTION_BY_OPERATOR: Final = 2
+MEMORY_SETTINGS: Final = 2
+SHARED_MEMORY_VOLUME: Final = 2
 
 POSTGRES_SERVERS, GATEWAYS, ORCHESTRATORS = "Postgres servers", "gateways", "orchestrators"
 
@@ -60,6 +62,9 @@ VERSIONS: Final = (
             "backups expire by spec.backup.retention only, not when there are more than seven full ones",
             "gateways and poolers serve Prometheus metrics",
             "gateways of a cell that is removed keep their clients until these have left, or the period is over",
+            "new servers take shared_buffers and other settings from the memory of their pod",
+            "parallel queries may use more than 64 MB of shared memory",
+            "the first postgres.settings of a cluster no longer restart its servers, unless Postgres needs that",
         ),
         frozenset({POSTGRES_SERVERS, GATEWAYS, ORCHESTRATORS}),
     ),

@@ -1,6 +1,5 @@
 """Shard: manages orchestrators, pools and the objects that they share, and reports whether they serve."""
 
-from hashlib import sha256
 from typing import NamedTuple
 
 from msgspec import UNSET
@@ -48,7 +47,6 @@ from steward.multigres.objects.shard_inputs import (
 )
 from steward.multigres.objects.tree import shard_objects
 from steward.multigres.objects.versions import is_of_go_operator
-from steward.multigres.resolution.postgres.settings import restart_text
 from steward.multigres.rollout.claim_retention import GRACE
 from steward.multigres.rollout.node_drain import SWITCH_FROM
 from steward.multigres.rollout.postgres_settings import ConfigDecision
@@ -250,7 +248,7 @@ class ShardReconciler:
     def _config_digest(self, shard: ShardView, config: ConfigDecision) -> str:
         reference = shard.spec.postgres_config_ref
         if copies_postgres_config(shard.spec):
-            return "" if config.text is None else sha256(restart_text(config.text).encode()).hexdigest()
+            return config.digest
         if reference is UNSET:
             return ""
         live = self.config_maps.get(Key(shard.metadata.namespace, reference.name))
