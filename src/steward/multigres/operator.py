@@ -12,13 +12,13 @@ from steward.multigres.controllers.backups.maintenance import (
     MaintenanceRequests,
 )
 from steward.multigres.controllers.backups.reconciler import BackupReconciler
-from steward.multigres.controllers.cell.connection_counts import ConnectionCounts
 from steward.multigres.controllers.cell.deletion import CellDeletion
 from steward.multigres.controllers.cell.reconciler import CellReconciler
 from steward.multigres.controllers.certificates import CertificateReconciler
 from steward.multigres.controllers.cluster.deletion import ClusterDeletion
 from steward.multigres.controllers.cluster.operator_updates import OperatorUpdates
 from steward.multigres.controllers.cluster.reconciler import ClusterReconciler
+from steward.multigres.controllers.common.connection_counts import ConnectionCounts
 from steward.multigres.controllers.common.context import MultigresContext
 from steward.multigres.controllers.common.deregistration import Deregistration
 from steward.multigres.controllers.common.etcd_access import TopologyAccess
@@ -94,7 +94,7 @@ def set_up(manager: Manager, settings: Settings, connections: Connections | None
         TopoServerReconciler(context),
         CellReconciler(context, CellDeletion(context, records, counts)),
         TableGroupReconciler(context),
-        ShardReconciler(context, growth),
+        ShardReconciler(context, growth, counts),
         VolumeUsageReconciler(context, growth, GrowthMetrics(manager.metrics.registry)),
         ServersReconciler(context),
         PrimarySwitchReconciler(context),

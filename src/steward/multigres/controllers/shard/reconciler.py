@@ -11,6 +11,7 @@ from steward.kube.objects.meta import HasMetadata, key_of
 from steward.multigres.api.unset import or_default
 from steward.multigres.cache_rules import SHARD as KIND
 from steward.multigres.controllers.common.child_triggers import PODS, owned_triggers
+from steward.multigres.controllers.common.connection_counts import ConnectionCounts
 from steward.multigres.controllers.common.context import MultigresContext
 from steward.multigres.controllers.common.foreign_objects import foreign_stall
 from steward.multigres.controllers.common.volumes import VolumeInputs, VolumePlan, VolumePlanner
@@ -117,11 +118,13 @@ class ShardReconciler:
     The status follows the first plan, so that it never reports pods as ready that the plan has just changed. Volume
     expansions are executed while the first plan is made."""
 
-    def __init__(self, context: MultigresContext, growth: VolumeGrowth) -> None:
+    def __init__(
+        self, context: MultigresContext, growth: VolumeGrowth, counts: ConnectionCounts | None = None
+    ) -> None:
         rules = context.rules
         self.context = context
         self.growth = growth
-        self.deletion = ShardDeletion(context)
+        self.deletion = ShardDeletion(context, counts)
         self.shards = context.store(rules.shard)
         self.shards.add_index(CONFIG_MAP_INDEX, _referenced_config)
         self.deployments = context.store(rules.deployment)
