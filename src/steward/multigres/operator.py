@@ -30,6 +30,7 @@ from steward.multigres.controllers.common.status_contributions import (
     TOPOLOGY,
     StatusContributor,
 )
+from steward.multigres.controllers.gateway_certificates import GatewayCertificateReconciler
 from steward.multigres.controllers.postgres_access.role_states import RoleStates
 from steward.multigres.controllers.postgres_access.volume_growth import VolumeGrowth
 from steward.multigres.controllers.roles.reconciler import RolesReconciler
@@ -57,6 +58,7 @@ CONTRIBUTORS = frozenset(
         "backup-maintenance",
         "backups",
         "certificates",
+        "gateway-certificates",
         "primary-switch",
         "roles",
         "servers",
@@ -105,6 +107,7 @@ def set_up(manager: Manager, settings: Settings, connections: Connections | None
         CertificateReconciler(
             context, StatusContributor(context.contributions, CERTIFICATES), certificate_worker
         ),
+        GatewayCertificateReconciler(context, certificate_worker),
         TopologyReconciler(context, StatusContributor(context.contributions, TOPOLOGY), settings),
         ClusterTemplateReconciler(context, context.rules.core_template),
         ClusterTemplateReconciler(context, context.rules.cell_template),

@@ -145,8 +145,9 @@ MEANINGS = {
     TOPOLOGY_NOT_ETCD: "The server at this address does not answer as etcd does; the message says how.",
     TOPOLOGY_UNREADABLE: "A key in the topology server contains no valid record; the message names it.",
     TOPOLOGY_SECRET_MISSING: "A Secret for the topology server's TLS is missing or incomplete; the message names it.",
-    CERTIFICATES_VALID: "The backup service has certificates that are valid and will be renewed in time.",
-    CERTIFICATES_MISSING: "The backup service has no usable certificates; the message says what to do.",
+    CERTIFICATES_VALID: "The backup service, or the gateways, have certificates that are valid and renewed in time.",
+    CERTIFICATES_MISSING: "The backup service, or the gateways, have no usable certificates; the message says what to"
+    " do.",
     REFUSED: "The API server rejected an object of the spec; the message quotes the error.",
     HELD_UP: "Components are not ready; the message names the cause.",
     REFERENCES_FOUND: "Every referenced StorageClass and Secret exists.",

@@ -58,7 +58,7 @@ def cluster_objects(
     server = children.global_topo_server(owner, resolved, shared)
     return [
         *([] if server is None else [server]),
-        *children.cell_manifests(owner, resolved, shared),
+        *children.cell_manifests(owner, resolved, spec, shared),
         *children.table_group_manifests(owner, resolved, spec, shared),
         *multiadmin.multiadmin_objects(owner, resolved, shared),
         *multiadmin.multiadmin_web_objects(owner, resolved),
@@ -74,10 +74,14 @@ def topo_server_objects(server: TopoServerView) -> list[Manifest]:
     return etcd.etcd_objects(_owner("TopoServer", meta), _cluster(meta), server.spec, location)
 
 
-def cell_objects(cell: CellView) -> list[Manifest]:
+def cell_objects(cell: CellView, certificate: str = "") -> list[Manifest]:
+    """`certificate` is a digest of the gateways' certificate."""
     owner, cluster = _owner("Cell", cell.metadata), _cluster(cell.metadata)
     server = children.local_topo_server(owner, cluster, cell.spec)
-    return [*([] if server is None else [server]), *gateway.gateway_objects(owner, cluster, cell.spec)]
+    return [
+        *([] if server is None else [server]),
+        *gateway.gateway_objects(owner, cluster, cell.spec, certificate),
+    ]
 
 
 def table_group_objects(group: TableGroupView) -> list[Manifest]:
