@@ -10,7 +10,8 @@ import pytest
 
 from steward.postgres.address import PostgresAddress
 from steward.postgres.sessions import PostgresFailure
-from steward.postgres.settings import SettingsState, load_settings, unknown_settings
+from steward.postgres.setting_values import KnownSetting
+from steward.postgres.settings import SettingsState, known_settings, load_settings
 from tests.support.database_servers import DatabaseServer
 
 
@@ -80,18 +81,45 @@ async def test_a_value_that_postgres_does_not_accept_is_reported_in_its_words(
     assert state == SettingsState(True, ("work_mem: setting could not be applied",))
 
 
-async def test_a_setting_that_needs_a_restart_is_no_problem(included: IncludedFile) -> None:
-    text = "max_connections = '777'\n"
+async def test_a_setting_that_needs_a_restart_is_pending_and_no_problem(included: IncludedFile) -> None:
+    text = "Max_Worker_Processes = '77'\nwork_mem = '5MB'\n"
     included.path.write_text(text)
-    assert await included.load(text) == SettingsState(is_current=True)
+    assert await included.load(text) == SettingsState(is_current=True, pending=("max_worker_processes",))
 
 
-async def test_unknown_settings_are_named(included: IncludedFile) -> None:
-    names = ["work_mem", "wrok_mem", "max_conections"]
-    found = await unknown_settings(included.address, included.server.password, names)
-    assert found == ["max_conections", "wrok_mem"]
+async def test_an_invalid_value_is_a_problem_also_if_it_needs_a_restart(included: IncludedFile) -> None:
+    text = "shared_buffers = 'much'\nmax_worker_processes = '77'\n"
+    included.path.write_text(text)
+    state = await included.load(text)
+    assert state.problems == ("shared_buffers: setting could not be applied",)
+    assert state.pending == ("max_worker_processes",)
+
+
+async def test_a_file_that_the_server_does_not_include_is_reported(included: IncludedFile) -> None:
+    other = included.path.with_suffix(".other")
+    other.write_text("work_mem = '8MB'\n")
+    try:
+        state = await load_settings(
+            included.address, included.server.password, str(other), "work_mem = '8MB'\n"
+        )
+        assert not state.is_included
+        other.write_text("# nothing\n")
+        state = await load_settings(included.address, included.server.password, str(other), "# nothing\n")
+        assert state.is_included, "nothing is missing"
+    finally:
+        other.unlink()
+
+
+async def test_the_server_says_what_it_knows_of_settings(included: IncludedFile) -> None:
+    names = ["work_mem", "wrok_mem", "max_connections", "timezone", "wal_level", "block_size"]
+    known = await known_settings(included.address, included.server.password, names)
+    assert sorted(known) == ["block_size", "max_connections", "timezone", "wal_level", "work_mem"]
+    assert known["work_mem"] == KnownSetting("user", "integer", "kB", "64", "2147483647")
+    assert {name for name, each in known.items() if each.needs_restart} == {"max_connections", "wal_level"}
+    assert "logical" in known["wal_level"].choices
+    assert known["block_size"].context == "internal"
 
 
 async def test_a_rejected_password_is_a_failure(included: IncludedFile) -> None:
     with pytest.raises(PostgresFailure, match="does not accept"):
-        await unknown_settings(included.address, "wrong", [])
+        await known_settings(included.address, "wrong", [])

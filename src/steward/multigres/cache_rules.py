@@ -8,13 +8,14 @@ without a selector, because users create some of them, but only a hash of their 
 from collections.abc import Mapping
 from typing import Any
 
-from steward.kube.cache.hashed_views import HashedData, reduce_to_hash
+from steward.kube.cache.hashed_views import HashedData, hash_data, reduce_to_hash
 from steward.kube.cache.rules import EVERY_NAMESPACE, CacheRule
 from steward.kube.objects import kinds
 from steward.kube.objects.kinds import Kind
 from steward.kube.objects.meta import Metadata
 from steward.multigres.api.group import API_VERSION
 from steward.multigres.objects.metadata import FIELD_MANAGER, MANAGED_BY_LABEL
+from steward.multigres.objects.shard_shared import POSTGRES_CONFIG_KEY
 from steward.multigres.views import (
     CellView,
     ClaimView,
@@ -41,6 +42,8 @@ TABLE_GROUP = Kind(API_VERSION, "TableGroup")
 SHARD = Kind(API_VERSION, "Shard")
 BACKUP = Kind(API_VERSION, "MultigresBackup")
 
+NO_SETTINGS_HASH = hash_data({POSTGRES_CONFIG_KEY: ""})
+"""Of the ConfigMap of a shard without Postgres settings: most shards have none, and nothing is read for them."""
 MANAGED_SELECTOR = f"{MANAGED_BY_LABEL}={FIELD_MANAGER}"
 # ControllerRevisions of StatefulSets have the labels of their pods, too; only those of templates have a template kind.
 TEMPLATE_REVISION_SELECTOR = f"{MANAGED_SELECTOR},multigres.com/template-kind"

@@ -83,6 +83,14 @@ def cluster_gateway(cluster: str) -> str:
     return f"{cluster}-multigateway"
 
 
+def gateway_authority(cluster: str) -> str:
+    return f"{cluster}-gateway-ca"
+
+
+def gateway_certificate(cluster: str) -> str:
+    return f"{cluster}-gateway-tls"
+
+
 def connection_secret(cluster: str) -> str:
     return f"{cluster}-app"
 

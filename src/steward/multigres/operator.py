@@ -12,13 +12,13 @@ from steward.multigres.controllers.backups.maintenance import (
     MaintenanceRequests,
 )
 from steward.multigres.controllers.backups.reconciler import BackupReconciler
-from steward.multigres.controllers.cell.connection_counts import ConnectionCounts
 from steward.multigres.controllers.cell.deletion import CellDeletion
 from steward.multigres.controllers.cell.reconciler import CellReconciler
 from steward.multigres.controllers.certificates import CertificateReconciler
 from steward.multigres.controllers.cluster.deletion import ClusterDeletion
 from steward.multigres.controllers.cluster.operator_updates import OperatorUpdates
 from steward.multigres.controllers.cluster.reconciler import ClusterReconciler
+from steward.multigres.controllers.common.connection_counts import ConnectionCounts
 from steward.multigres.controllers.common.context import MultigresContext
 from steward.multigres.controllers.common.deregistration import Deregistration
 from steward.multigres.controllers.common.etcd_access import TopologyAccess
@@ -30,6 +30,7 @@ from steward.multigres.controllers.common.status_contributions import (
     TOPOLOGY,
     StatusContributor,
 )
+from steward.multigres.controllers.gateway_certificates import GatewayCertificateReconciler
 from steward.multigres.controllers.postgres_access.role_states import RoleStates
 from steward.multigres.controllers.postgres_access.volume_growth import VolumeGrowth
 from steward.multigres.controllers.roles.reconciler import RolesReconciler
@@ -57,6 +58,7 @@ CONTRIBUTORS = frozenset(
         "backup-maintenance",
         "backups",
         "certificates",
+        "gateway-certificates",
         "primary-switch",
         "roles",
         "servers",
@@ -94,7 +96,7 @@ def set_up(manager: Manager, settings: Settings, connections: Connections | None
         TopoServerReconciler(context),
         CellReconciler(context, CellDeletion(context, records, counts)),
         TableGroupReconciler(context),
-        ShardReconciler(context, growth),
+        ShardReconciler(context, growth, counts),
         VolumeUsageReconciler(context, growth, GrowthMetrics(manager.metrics.registry)),
         ServersReconciler(context),
         PrimarySwitchReconciler(context),
@@ -105,6 +107,7 @@ def set_up(manager: Manager, settings: Settings, connections: Connections | None
         CertificateReconciler(
             context, StatusContributor(context.contributions, CERTIFICATES), certificate_worker
         ),
+        GatewayCertificateReconciler(context, certificate_worker),
         TopologyReconciler(context, StatusContributor(context.contributions, TOPOLOGY), settings),
         ClusterTemplateReconciler(context, context.rules.core_template),
         ClusterTemplateReconciler(context, context.rules.cell_template),

@@ -60,6 +60,8 @@ SETTINGS_UNKNOWN = "SettingsUnknown"
 SETTINGS_LOADED = "SettingsLoaded"
 SETTINGS_LOADING = "SettingsLoading"
 SETTINGS_INVALID = "SettingsInvalid"
+SETTINGS_PENDING_RESTART = "SettingsPendingRestart"
+SETTINGS_STATE_UNKNOWN = "SettingsStateUnknown"
 VOLUMES_AS_ASKED = "VolumesAsAsked"
 VOLUMES_CHANGING = "VolumesChanging"
 VOLUMES_CANNOT_GROW = "VolumesCannotGrow"
@@ -143,8 +145,9 @@ MEANINGS = {
     TOPOLOGY_NOT_ETCD: "The server at this address does not answer as etcd does; the message says how.",
     TOPOLOGY_UNREADABLE: "A key in the topology server contains no valid record; the message names it.",
     TOPOLOGY_SECRET_MISSING: "A Secret for the topology server's TLS is missing or incomplete; the message names it.",
-    CERTIFICATES_VALID: "The backup service has certificates that are valid and will be renewed in time.",
-    CERTIFICATES_MISSING: "The backup service has no usable certificates; the message says what to do.",
+    CERTIFICATES_VALID: "The backup service, or the gateways, have certificates that are valid and renewed in time.",
+    CERTIFICATES_MISSING: "The backup service, or the gateways, have no usable certificates; the message says what to"
+    " do.",
     REFUSED: "The API server rejected an object of the spec; the message quotes the error.",
     HELD_UP: "Components are not ready; the message names the cause.",
     REFERENCES_FOUND: "Every referenced StorageClass and Secret exists.",
@@ -184,10 +187,13 @@ MEANINGS = {
     SETTINGS_REFUSED: "A changed ConfigMap lowers a setting that standbys must not have lower than the primary; servers"
     " keep their settings.",
     SETTINGS_MISSING: "The ConfigMap or key that postgresConfigRef names does not exist.",
-    SETTINGS_UNKNOWN: "Postgres does not know a setting; the message names it. Servers keep their settings.",
+    SETTINGS_UNKNOWN: "Postgres does not know a setting, or not its value; the message names it. Servers keep their"
+    " settings.",
     SETTINGS_LOADED: "Every server has read its settings.",
     SETTINGS_LOADING: "A server has not read changed settings yet; the message names it.",
     SETTINGS_INVALID: "Postgres does not accept a setting; the message quotes it. Others apply.",
+    SETTINGS_PENDING_RESTART: "A server applies changed settings when its pod was replaced; the message names them.",
+    SETTINGS_STATE_UNKNOWN: "A server does not say which settings it has; the message says why.",
     VOLUMES_AS_ASKED: "Every volume has the size of the spec.",
     VOLUMES_CHANGING: "Volumes are expanded, or a StatefulSet is recreated without restarting its pods.",
     VOLUMES_CANNOT_GROW: "A volume cannot be changed as the spec requests; the message names it and the cause.",

@@ -36,6 +36,35 @@ def test_inherited_values_are_shown_with_their_level() -> None:
     assert found[f"{policy}.whenDeleted"] == ("Retain", "spec")
 
 
+def test_postgres_settings_are_shown_one_by_one_and_beside_those_by_memory() -> None:
+    shard = {"name": "0-inf", "overrides": {"postgres": {"settings": {"work_mem": "8MB", "jit": "off"}}}}
+    group = {"name": "default", "default": True, "shards": [shard]}
+    cluster = {
+        "apiVersion": "multigres.com/v1alpha1",
+        "kind": "MultigresCluster",
+        "metadata": {"name": "shop"},
+        "spec": {
+            "cells": [{"zone": "z1"}],
+            "databases": [{"name": "postgres", "default": True, "tablegroups": [group]}],
+        },
+    }
+    result = CliRunner().invoke(command, ["-f", "-", "-o", "json"], input=json.dumps(cluster))
+    found = {row["path"]: (row["value"], row["source"]) for row in json.loads(result.output)}
+    path = "databases[postgres].tablegroups[default].shards[0-inf]"
+    settings = f"{path}.postgres.settings"
+    assert found[f"{settings}.work_mem"] == ("8MB", f"spec.{path}.overrides")
+    by_memory = {name: each for name, each in found.items() if name.endswith("(pool default)")}
+    assert by_memory == {
+        f"{settings}.{name} (pool default)": (value, "built-in, by postgres.limits.memory 512Mi")
+        for name, value in (
+            ("effective_cache_size", "384MB"),
+            ("maintenance_work_mem", "25MB"),
+            ("shared_buffers", "128MB"),
+            ("wal_buffers", "-1"),
+        )
+    }
+
+
 def test_several_documents_on_standard_input_are_resolved_together() -> None:
     text = (SAMPLES / "templates.yaml").read_text() + "\n---\n" + (SAMPLES / "minimal.yaml").read_text()
     result = CliRunner().invoke(command, ["-f", "-", "minimal"], input=text)

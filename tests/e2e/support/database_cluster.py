@@ -22,6 +22,7 @@ DATABASE, GROUP, SHARD = "postgres", "default", "0-inf"
 LIMIT_SECONDS = 300.0
 POLL_SECONDS = 0.2
 SETTINGS = "settings"
+SUPERUSER = "postgres"
 LITTLE = {"requests": {"cpu": "10m", "memory": "64Mi"}}
 
 
@@ -128,11 +129,13 @@ class DatabaseCluster:
         [found] = [each for each in self.pods() if each["metadata"]["name"] == pod]
         return str(found["metadata"]["labels"][label])
 
-    def endpoint(self) -> Endpoint:
-        secret = self.containers.kubectl.json(
-            "get", "secret", names.connection_secret(self.name), "-n", self.namespace
-        )
-        values = {key: base64.b64decode(value).decode() for key, value in secret["data"].items()}
+    def secret(self, name: str) -> dict[str, str]:
+        found = self.containers.kubectl.json("get", "secret", name, "-n", self.namespace)
+        return {key: base64.b64decode(value).decode() for key, value in found["data"].items()}
+
+    def endpoint(self, secret: str = "") -> Endpoint:
+        """Of the gateways, with the account of a connection Secret: that of applications, or the one named."""
+        values = self.secret(secret or names.connection_secret(self.name))
         service = self.containers.kubectl.json(
             "get", "service", names.cluster_gateway(self.name), "-n", self.namespace
         )
@@ -143,6 +146,14 @@ class DatabaseCluster:
         """A verb of the command line, in the namespace of the cluster."""
         where = ("-n", self.namespace, "--kubeconfig", str(self.containers.directory / "kubeconfig"))
         return self.containers.shell.run(verb, *words, *where)
+
+    def servers(self) -> dict[str, Endpoint]:
+        """The Postgres of each pod, for the superuser."""
+        password = self.secret(names.password_secret(self.name))["password"]
+        return {
+            pod["metadata"]["name"]: Endpoint(pod["status"]["podIP"], 5432, SUPERUSER, password, DATABASE)
+            for pod in self.pods()
+        }
 
     async def wait_for(self, look: Callable[[], Any], what: str, limit: float = LIMIT_SECONDS) -> float:
         """Seconds until the condition held."""

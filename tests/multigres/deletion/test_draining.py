@@ -141,11 +141,11 @@ def test_a_shutdown_is_over_without_connections_or_when_its_period_ends(
 
 
 def test_of_several_pods_the_last_busy_one_is_waited_for() -> None:
-    found = draining("pool", 0, 3, STATEFUL_SET, **STARTED_WORKLOAD)
-    clients: dict[str, int | None] = {"pool-0": 0, "pool-1": None, "pool-2": 0}
+    found = draining("gw", 0, 3, **STARTED_WORKLOAD)
+    clients: dict[str, int | None] = {"gw-0": 0, "gw-1": None, "gw-2": 0}
     counted = terms(NOW + 10, connections=lambda pod: clients[pod.metadata.name])
     assert plan_drain([DrainStage([found], 60.0)], counted).steps == (Requeue(COUNT_AGAIN_SECONDS),)
-    clients["pool-1"] = 0
+    clients["gw-1"] = 0
     [step] = plan_drain([DrainStage([found], 60.0)], counted).steps
     assert isinstance(step, Delete)
 
@@ -285,3 +285,41 @@ def test_a_period_that_is_shorter_than_the_grace_of_running_pods_reaches_them() 
     steps = plan_drain([DrainStage([workload], 20.0)], terms(NOW + 5)).steps
     [delete] = [step for step in steps if isinstance(step, Delete)]
     assert (delete.ref.key.name, delete.uid, delete.grace_seconds) == ("gw-0", "u0", 15)
+
+
+def servers(**changes: Any) -> DrainingWorkload:
+    return draining("pool", 3, 3, STATEFUL_SET, **changes)
+
+
+def test_servers_with_open_transactions_are_not_ended_yet_and_keep_their_labels() -> None:
+    plan = plan_drain([DrainStage([servers()], 60.0)], terms(connections=lambda pod: 2))
+    [patch] = plan.steps
+    assert isinstance(patch, Patch)
+    assert patch.ref.kind == STATEFUL_SET
+    assert "spec" not in patch.patch.changes  # type: ignore[operator]
+    assert plan.connections == 6
+
+
+@pytest.mark.parametrize(
+    ("seconds", "count", "ends"),
+    [(10, 2, False), (10, None, False), (10, 0, True), (60, 2, True)],
+    ids=["busy", "unknown", "last-transaction-ended", "period-over"],
+)
+def test_servers_end_when_the_last_transaction_has_ended_or_the_period_is_over(
+    seconds: int, count: int | None, ends: bool
+) -> None:
+    stage = DrainStage([servers(**STARTED_WORKLOAD)], 60.0)
+    [step] = plan_drain([stage], terms(NOW + seconds, connections=lambda pod: count)).steps
+    assert isinstance(step, Patch if ends else Requeue)
+    if isinstance(step, Patch):
+        changes: Any = step.patch.changes
+        assert changes["spec"]["replicas"] == 0
+        # The period begins again: Postgres needs it to stop.
+        assert changes["metadata"]["annotations"] == started_annotations(NOW + seconds, 60.0)
+
+
+def test_servers_without_connections_are_waited_for_until_they_have_stopped() -> None:
+    """A gateway may end with its workload; a Postgres that still writes its last checkpoint may not."""
+    workload = draining("pool", 0, 3, STATEFUL_SET, **STARTED_WORKLOAD)
+    steps = plan_drain([DrainStage([workload], 60.0)], terms(NOW + 5, connections=lambda pod: 0)).steps
+    assert [type(step) for step in steps] == [Requeue]

@@ -9,6 +9,7 @@ from steward.multigres import names
 from steward.multigres.api.postgres import PasswordSecret, RoleEntry
 from steward.multigres.objects.accounts import Credentials, RoleAccounts, account_secrets, role_secret_names
 from steward.multigres.objects.metadata import Owner
+from steward.multigres.resolution.gateway_tls import ClientTls
 from steward.multigres.resolution.postgres.roles import DatabaseRoles
 
 OWNER = Owner("MultigresCluster", "ns", "c", "u")
@@ -27,6 +28,16 @@ def secrets(superuser: str | None, roles: RoleAccounts) -> dict[str, dict[str, s
         }
         for manifest in account_secrets(OWNER, superuser, roles)
     }
+
+
+@pytest.mark.parametrize(("is_required", "ending"), [(False, ""), (True, "sslmode=require")])
+def test_accounts_name_the_authority_of_the_gateways(is_required: bool, ending: str) -> None:
+    tls = ClientTls("the authority", is_required)
+    for manifest in account_secrets(OWNER, "p", ROLES._replace(accepted=frozenset({KEY})), tls):
+        values = {key: base64.b64decode(value).decode() for key, value in manifest["data"].items()}
+        assert values["ca.crt"] == "the authority"
+        assert [values[key].endswith(ending) for key in ("uri", "jdbcUri")] == [True, True]
+        assert ("sslmode" in values["uri"]) is is_required
 
 
 def test_an_application_gets_everything_that_it_needs_to_connect() -> None:

@@ -255,6 +255,68 @@ def test_gateways_and_poolers_serve_metrics_unless_they_push_them(
         assert not served or "POD_IP" in env
 
 
+def pool_pod(version: int, **settings: Any) -> Any:
+    shard = {"name": "0-inf", "overrides": settings}
+    group = {"name": "default", "default": True, "shards": [shard]}
+    tree = build_tree(
+        version=version, databases=[{"name": "postgres", "default": True, "tablegroups": [group]}]
+    )
+    return next(pod for pod in pods(tree) if pod["metadata"]["labels"][COMPONENT_LABEL] == pool.COMPONENT)
+
+
+def memory_of(version: int, **settings: Any) -> tuple[str | None, bool]:
+    """The settings by memory of a pod, and whether its Postgres can read them."""
+    pod = pool_pod(version, **settings)
+    names = [mount["name"] for mount in containers(pod)[0]["volumeMounts"]]
+    volumes = [each["name"] for each in pod["spec"]["volumes"]]
+    is_mounted = "postgres-memory" in names
+    assert is_mounted is ("postgres-memory" in volumes)
+    return pod["metadata"]["annotations"].get("multigres.com/postgres-memory"), is_mounted
+
+
+def test_servers_have_settings_by_the_memory_of_their_pool() -> None:
+    text, is_mounted = memory_of(NEWEST)
+    assert is_mounted
+    assert text == (
+        "effective_cache_size = '384MB'\nmaintenance_work_mem = '25MB'\nshared_buffers = '128MB'\n"
+        "wal_buffers = '-1'\nwork_mem = '1191kB'\n"
+    )
+    larger = {"pools": {"default": {"postgres": {"limits": {"memory": "8Gi"}}}}}
+    assert "shared_buffers = '2048MB'" in str(memory_of(NEWEST, **larger)[0])
+
+
+def test_pods_of_the_first_version_and_those_without_memory_keep_the_settings_of_pgctld() -> None:
+    unknown = {"pools": {"default": {"postgres": {"requests": {"cpu": "1"}}}}}
+    assert memory_of(FIRST) == memory_of(NEWEST, **unknown) == (None, False)
+
+
+def test_settings_of_the_user_are_included_after_those_by_memory() -> None:
+    container = postgres_container(NEWEST)
+    [files] = [each["value"] for each in container["env"] if each["name"] == "POSTGRES_INITDB_EXTRA_CONF"]
+    paths = ["/etc/postgres-memory/memory.conf", "/etc/pgctld/postgres-config/postgresql.conf"]
+    assert files.split() == paths
+    mounted = {mount["mountPath"] for mount in container["volumeMounts"]}
+    assert {path.rpartition("/")[0] for path in paths} <= mounted
+
+
+def test_parallel_queries_have_more_shared_memory_than_a_container_runtime_gives() -> None:
+    volume = {"name": "shared-memory", "emptyDir": {"medium": "Memory"}}
+    assert volume in pool_pod(NEWEST)["spec"]["volumes"]
+    assert volume not in pool_pod(FIRST)["spec"]["volumes"]
+
+
+@pytest.mark.parametrize(
+    ("settings", "is_restart"),
+    [({"work_mem": "8MB"}, False), ({"shared_buffers": "1GB"}, True)],
+    ids=["reloaded", "restart"],
+)
+def test_the_first_settings_of_a_shard_change_its_pods_only_if_postgres_must_restart(
+    settings: dict[str, str], is_restart: bool
+) -> None:
+    changed = pool_pod(NEWEST, postgres={"settings": settings})
+    assert (changed != pool_pod(NEWEST)) is is_restart
+
+
 @pytest.mark.parametrize(("version", "is_mounted"), [(NEWEST, True), (FIRST, False)])
 def test_servers_mount_the_settings_of_the_spec(version: int, is_mounted: bool) -> None:
     shard = {"name": "0-inf", "spec": {"postgres": {"settings": {"work_mem": "8MB"}}}}

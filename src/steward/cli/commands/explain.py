@@ -29,7 +29,8 @@ from steward.multigres.api.templates.cell_template import CellTemplateSpec
 from steward.multigres.api.templates.core_template import CoreTemplateSpec
 from steward.multigres.api.templates.shard_template import ShardTemplateSpec
 from steward.multigres.cache_rules import CELL_TEMPLATE, CLUSTER, CORE_TEMPLATE, SHARD_TEMPLATE
-from steward.multigres.resolution.provenance import ValueOrigin, value_origins
+from steward.multigres.objects.versions import MEMORY_SETTINGS, NEWEST
+from steward.multigres.resolution.provenance import ValueOrigin, memory_origins, value_origins
 from steward.multigres.resolution.resolve import resolve
 from steward.multigres.resolution.resolved import ClusterIdentity, Templates
 from steward.multigres.resolution.validation import validate
@@ -105,7 +106,8 @@ def explain_live_cluster(snapshot: NamespaceSnapshot, key: Key, now: datetime.da
         cure = "`steward tree -A` shows all"
         raise ExplainError(f"there is no MultigresCluster {key.name} in {key.namespace}; {cure}")
     inputs = _update_inputs(snapshot, cluster, now)
-    return _explain_candidate(key.name, inputs.spec, decide_update(inputs).candidate)
+    candidate = decide_update(inputs).candidate
+    return _explain_candidate(key.name, inputs.spec, candidate, inputs.objects_version)
 
 
 def _update_inputs(snapshot: NamespaceSnapshot, cluster: Manifest, now: datetime.datetime) -> UpdateInputs:
@@ -124,12 +126,16 @@ def explain_manifests(manifests: list[Manifest], name: str | None) -> list[Value
     return _explain_candidate(meta["name"], spec, Candidate(resolved, validate(spec, resolved)))
 
 
-def _explain_candidate(name: str, spec: MultigresClusterSpec, candidate: Candidate) -> list[ValueOrigin]:
+def _explain_candidate(
+    name: str, spec: MultigresClusterSpec, candidate: Candidate, version: int = NEWEST
+) -> list[ValueOrigin]:
+    """`version` is that of the cluster's pods."""
     if candidate.problems:
         raise ExplainError(
             f"MultigresCluster {name} cannot be resolved: {describe_problems(candidate.problems)}"
         )
-    return value_origins(spec, candidate.resolved)
+    by_memory = memory_origins(candidate.resolved) if version >= MEMORY_SETTINGS else []
+    return [*value_origins(spec, candidate.resolved), *by_memory]
 
 
 def _choose_cluster(manifests: list[Manifest], name: str | None) -> Manifest:

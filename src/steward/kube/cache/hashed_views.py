@@ -28,5 +28,14 @@ _content = msgspec.json.Decoder(_Content)
 def reduce_to_hash(body: bytes) -> bytes:
     """The object's metadata and the hash of its data. The API server sorts keys, so equal data have equal hashes."""
     content = _content.decode(body)
-    digest = sha256(bytes(content.data) + b"\0" + bytes(content.binary_data)).hexdigest()
+    digest = _hash(bytes(content.data), bytes(content.binary_data))
     return b'{"metadata":%b,"dataHash":"%b"}' % (content.metadata, digest.encode())
+
+
+def hash_data(data: dict[str, str]) -> str:
+    """The hash that a ConfigMap with these data has in a cache."""
+    return _hash(msgspec.json.encode(data, order="sorted"), b"{}")
+
+
+def _hash(data: bytes, binary_data: bytes) -> str:
+    return sha256(data + b"\0" + binary_data).hexdigest()

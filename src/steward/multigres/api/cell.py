@@ -12,6 +12,7 @@ from steward.multigres.api.scalars import (
     CellName,
     CellNames,
     LocationName,
+    ObjectName,
     Phase,
     Unset,
 )
@@ -31,6 +32,15 @@ class CellTopoServer(ApiStruct):
     )
 
 
+class CellGatewayTls(ApiStruct):
+    """TLS between clients and gateways."""
+
+    secret_name: ObjectName
+    """The Secret with the certificate."""
+    required: bool | Unset = UNSET
+    """Whether gateways reject clients without TLS."""
+
+
 class CellSpec(ClusterWide):
     """Resolved spec: every value is final, nothing is inherited."""
 
@@ -42,6 +52,8 @@ class CellSpec(ClusterWide):
     """Pods run on nodes of this region."""
     multi_gateway: MultiGateway | Unset = UNSET
     """The gateways."""
+    gateway_tls: CellGatewayTls | Unset = UNSET
+    """TLS of the gateways; they offer none when left out."""
     topo_server: CellTopoServer | Unset = UNSET
     """The cell's own topology server."""
     all_cells: CellNames | Unset = UNSET
@@ -52,6 +64,7 @@ class CellSpec(ClusterWide):
         "region",
         "images",
         "multi_gateway",
+        "gateway_tls",
         "global_topo_server",
         "topo_server",
         "topo_server_ref",

@@ -8,6 +8,7 @@ from steward.kube.crd.schema import Cel, Column, CustomKind
 from steward.multigres.api.backup import Backup
 from steward.multigres.api.compute import (
     ExternalGateway,
+    GatewayTls,
     MultiGateway,
     MultiOrch,
     Pools,
@@ -252,6 +253,8 @@ class MultigresClusterSpec(ApiStruct):
     """Log level of each component; info when left out."""
     external_gateway: ExternalGateway | Unset = UNSET
     """Access to the gateways from outside."""
+    gateway_tls: GatewayTls | Unset = UNSET
+    """TLS between clients and gateways; gateways offer none when left out."""
     postgres_password_secret_ref: PasswordSecret | Unset = UNSET
     """Your own password Secret. The operator creates one when left out."""
     application_role: ApplicationRole | Unset = UNSET

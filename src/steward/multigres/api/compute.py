@@ -18,6 +18,7 @@ from steward.multigres.api.scalars import (
     CellNames,
     Duration,
     IpAddress,
+    ObjectName,
     Percentage,
     PoolName,
     Quantity,
@@ -139,6 +140,25 @@ class ExternalGateway(ApiStruct):
             "!has(self.annotations) || self.annotations.all(k, !k.startsWith('multigres.com/'))",
             "annotations below multigres.com/ are Steward's own",
             ".annotations",
+        ),
+    )
+
+
+class GatewayTls(ApiStruct):
+    """TLS between clients and gateways."""
+
+    enabled: bool
+    """Whether gateways offer TLS. Clients that ask for none are accepted as well, unless it is required."""
+    required: bool | Unset = UNSET
+    """Whether gateways reject clients without TLS; false when left out."""
+    secret_name: ObjectName | Unset = UNSET
+    """Your own Secret with `tls.crt`, `tls.key` and, unless clients trust its authority anyway, `ca.crt`. The operator
+    makes a certificate for the names of the Service when left out."""
+    rules: ClassVar = (
+        Cel(
+            "self.enabled || !has(self.required) || !self.required",
+            "TLS that is required must be enabled",
+            ".required",
         ),
     )
 

@@ -1,10 +1,14 @@
 """Plans the graceful shutdown of workloads, one stage after the other. Pure.
 
 A shutdown does not block a worker: the operator annotates a workload with the start time, so that every later
-reconcile, of any operator process, continues from there. Pods with clients that can be counted are taken out of the
-Services first and keep their clients: the workload is scaled to zero when the last client has left, or when its period
-is over. Other workloads are scaled to zero at once. A workload is drained when its pods are gone, when all remaining
-pods are known to have no connection, or when its period is over. A pod whose connections are unknown counts as busy.
+reconcile, of any operator process, continues from there. Pods with clients that can be counted keep their clients, and
+gateways are taken out of the Services: the workload is scaled to zero when the last client has left, or when its period
+is over. Other workloads are scaled to zero at once. A workload is drained when its pods are gone, or when its period is
+over; gateways also when all remaining pods are known to have no connection. A pod whose connections are unknown counts
+as busy.
+
+Servers have the whole period for their shutdown again once they are scaled to zero: Postgres must not be killed because
+its clients took their time.
 
     stages         [gateways]  |  [orchestrators] [pools]  |  [etcd]
     each workload  running -> (without new clients ->) scaled to zero -> drained -> deleted
@@ -176,7 +180,8 @@ def _workload_steps(workload: DrainingWorkload, period: ShutdownPeriod, terms: D
     if _keeps_clients(workload):
         if left > 0 and not _has_no_connections(workload, terms.connections):
             return (Requeue(max(min(left, COUNT_AGAIN_SECONDS), MIN_WAIT_SECONDS)),)
-        return (scale_to_zero(workload, period.seconds, start.at),)
+        begin = terms.now if workload.kind == STATEFUL_SET else start.at
+        return (scale_to_zero(workload, period.seconds, begin),)
     return (*_shorten_steps(workload, terms.now + left, terms.now), *_end_steps(workload, left, terms))
 
 
@@ -198,12 +203,17 @@ def _has_no_connections(workload: DrainingWorkload, connections: Connections) ->
 
 
 def _keeps_clients(workload: DrainingWorkload) -> bool:
-    """Whether it was taken out of the Services and not scaled to zero yet."""
+    """Whether its shutdown has started and it was not scaled to zero yet."""
+    if workload.kind == STATEFUL_SET:
+        return workload.live.spec.replicas > 0
     refuses = any(pod.metadata.labels.get(ACCEPTS_CLIENTS_LABEL) == REFUSES for pod in workload.pods)
     return refuses and workload.live.spec.replicas > 0
 
 
 def _refuse_clients(workload: DrainingWorkload) -> Plan:
+    """Takes gateways out of their Services. Clients find servers through gateways, not through a Service."""
+    if workload.kind == STATEFUL_SET:
+        return ()
     return tuple(_label_step(pod, REFUSES) for pod in workload.pods)
 
 
@@ -255,7 +265,7 @@ def is_drained(workload: DrainingWorkload, seconds_left: float, connections: Con
     if seconds_left <= 0:
         return True
     if workload.pods:
-        return all(connections(pod) == 0 for pod in workload.pods)
+        return workload.kind != STATEFUL_SET and all(connections(pod) == 0 for pod in workload.pods)
     status = workload.live.status
     # Pods that the workload's controller may still create are not gone: it must have observed the zero replicas.
     return status.replicas == 0 and status.observed_generation >= workload.live.metadata.generation

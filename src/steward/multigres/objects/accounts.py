@@ -11,8 +11,15 @@ from msgspec import UNSET
 
 from steward.multigres import names
 from steward.multigres.objects.metadata import Manifest, Owner
-from steward.multigres.objects.secrets import Account, connection_secret, role_secret, superuser_secret
+from steward.multigres.objects.secrets import (
+    NO_TLS,
+    Account,
+    connection_secret,
+    role_secret,
+    superuser_secret,
+)
 from steward.multigres.resolution import defaults
+from steward.multigres.resolution.gateway_tls import ClientTls
 from steward.multigres.resolution.postgres.roles import DatabaseRoles, can_log_in
 
 RoleKey = tuple[str, str]
@@ -44,13 +51,15 @@ class RoleAccounts(NamedTuple):
         return next(((roles.database, roles.owner) for roles in found), None)
 
 
-def account_secrets(owner: Owner, superuser: str | None, roles: RoleAccounts) -> list[Manifest]:
+def account_secrets(
+    owner: Owner, superuser: str | None, roles: RoleAccounts, tls: ClientTls = NO_TLS
+) -> list[Manifest]:
     """`superuser` is the password that the superuser has in Postgres."""
     application = application_account(superuser, roles)
     return [
-        *([] if application is None else [connection_secret(owner, application)]),
-        *_superuser_secret(owner, superuser, roles),
-        *_role_secrets(owner, roles),
+        *([] if application is None else [connection_secret(owner, application, tls)]),
+        *_superuser_secret(owner, superuser, roles, tls),
+        *_role_secrets(owner, roles, tls),
     ]
 
 
@@ -69,16 +78,18 @@ def application_account(superuser: str | None, roles: RoleAccounts) -> Account |
     )
 
 
-def _superuser_secret(owner: Owner, superuser: str | None, roles: RoleAccounts) -> list[Manifest]:
+def _superuser_secret(
+    owner: Owner, superuser: str | None, roles: RoleAccounts, tls: ClientTls
+) -> list[Manifest]:
     if roles.owner is None or superuser is None:
         return []
-    return [superuser_secret(owner, Account(defaults.SUPERUSER, superuser, roles.database))]
+    return [superuser_secret(owner, Account(defaults.SUPERUSER, superuser, roles.database), tls)]
 
 
-def _role_secrets(owner: Owner, roles: RoleAccounts) -> Iterator[Manifest]:
+def _role_secrets(owner: Owner, roles: RoleAccounts, tls: ClientTls) -> Iterator[Manifest]:
     for database, role in made_passwords(roles.databases):
         if (database, role) in roles.passwords:
-            yield role_secret(owner, Account(role, roles.passwords[database, role], database))
+            yield role_secret(owner, Account(role, roles.passwords[database, role], database), tls)
 
 
 def made_passwords(databases: tuple[DatabaseRoles, ...]) -> Iterator[RoleKey]:

@@ -10,7 +10,7 @@ from msgspec.structs import replace
 
 from steward.kube.crd.schema import property_names
 from steward.multigres import names
-from steward.multigres.api.cell import CellSpec, CellTopoServer
+from steward.multigres.api.cell import CellGatewayTls, CellSpec, CellTopoServer
 from steward.multigres.api.cluster import MultigresClusterSpec
 from steward.multigres.api.cluster_wide import ClusterWide, TableGroupWide, TopoServerRef
 from steward.multigres.api.group import API_VERSION
@@ -35,6 +35,7 @@ from steward.multigres.objects.metadata import (
 )
 from steward.multigres.objects.versions import version_of, written_version
 from steward.multigres.resolution import defaults
+from steward.multigres.resolution.gateway_tls import cell_gateway_tls
 from steward.multigres.resolution.layers import Layer, merge_layers
 from steward.multigres.resolution.resolved import (
     ResolvedCell,
@@ -126,17 +127,27 @@ def local_topo_server(owner: Owner, cluster: str, spec: CellSpec) -> Manifest | 
     return child_manifest(owner, "TopoServer", names.local_topo(owner.name), labels, server_spec)
 
 
-def cell_manifests(owner: Owner, cluster: ResolvedCluster, shared: ClusterWide) -> list[Manifest]:
-    return [_cell(owner, cluster, shared, cell) for cell in cluster.cells]
+def cell_manifests(
+    owner: Owner, cluster: ResolvedCluster, spec: MultigresClusterSpec, shared: ClusterWide
+) -> list[Manifest]:
+    tls = cell_gateway_tls(owner.name, spec)
+    return [_cell(owner, cluster, shared, cell, tls) for cell in cluster.cells]
 
 
-def _cell(owner: Owner, cluster: ResolvedCluster, shared: ClusterWide, cell: ResolvedCell) -> Manifest:
+def _cell(
+    owner: Owner,
+    cluster: ResolvedCluster,
+    shared: ClusterWide,
+    cell: ResolvedCell,
+    tls: CellGatewayTls | Unset,
+) -> Manifest:
     location = cell_location_labels(cell.name, cell.zone, cell.region)
     spec = CellSpec(
         name=cell.name,
         zone=cell.zone or UNSET,
         region=cell.region or UNSET,
         multi_gateway=cell.gateway,
+        gateway_tls=tls,
         topo_server=_cell_topo(owner, cell, version_of(shared.objects_version)),
         all_cells=sorted(other.name for other in cluster.cells),
         **inherited_fields(_with_images(shared, cluster.images, "multigateway"), ClusterWide),

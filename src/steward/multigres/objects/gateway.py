@@ -40,16 +40,24 @@ COMPONENT = "multigateway"
 HTTP, GRPC = Port("http", 15100), Port("grpc", 15170)
 POSTGRES, REPLICA = Port("postgres", 5432), Port("pg-replica", 5433)
 METRICS = Port("metrics", 9464)
+TLS_DIRECTORY = "/etc/gateway-tls"
+CERTIFICATE_ANNOTATION = "multigres.com/gateway-certificate"
+"""Of pods: a digest of their certificate, which gateways only read when they start."""
 
 
-def gateway_objects(owner: Owner, cluster: str, spec: CellSpec) -> list[Manifest]:
+def gateway_objects(owner: Owner, cluster: str, spec: CellSpec, certificate: str = "") -> list[Manifest]:
+    """Pods are replaced when the digest of their certificate changes."""
     zone, region = or_default(spec.zone, ""), or_default(spec.region, "")
     labels = component_labels(cluster, COMPONENT, cell_location_labels(spec.name, zone, region))
     placement = Placement(owner, names.gateway(cluster, spec.name), labels, node_selector(zone, region))
     images = or_default(spec.images, Images())
     compute = or_default(spec.multi_gateway, defaults.GATEWAY)
+    gateways = _accepting(deployment(placement, compute, _program(spec, images), images), spec)
+    if certificate:
+        annotations = gateways["spec"]["template"]["metadata"].setdefault("annotations", {})
+        annotations[CERTIFICATE_ANNOTATION] = certificate
     return [
-        _accepting(deployment(placement, compute, _program(spec, images), images), spec),
+        gateways,
         _service(owner, names.gateway_service(cluster, spec.name), labels, (HTTP, GRPC, POSTGRES)),
     ]
 
@@ -90,6 +98,7 @@ def _program(spec: CellSpec, images: Images) -> ContainerProgram:
             "--service-id=$(POD_NAME)",
             f"--log-level={or_default(levels.multigateway, 'info')}",
             *_buffering_flags(spec),
+            *_tls_flags(spec),
         ],
         [
             downward_api_env("POD_IP", "status.podIP"),
@@ -99,8 +108,8 @@ def _program(spec: CellSpec, images: Images) -> ContainerProgram:
         ],
         (HTTP, GRPC, POSTGRES, REPLICA, *prometheus_ports(spec.observability, METRICS, version)),
         http_probes("/ready", "/live", HTTP.name, version),
-        [*topo.volumes, *sampling_volumes(spec.observability)],
-        [*topo.mounts, *sampling_mounts(spec.observability)],
+        [*topo.volumes, *sampling_volumes(spec.observability), *_tls_volumes(spec)],
+        [*topo.mounts, *sampling_mounts(spec.observability), *_tls_mounts(spec)],
     )
 
 
@@ -119,6 +128,31 @@ def _buffering_flags(spec: CellSpec) -> list[str]:
         f"--buffer-min-time-between-failovers={buffering.min_time_between_failovers}",
         f"--buffer-size={buffering.size}",
     ]
+
+
+def _tls_flags(spec: CellSpec) -> list[str]:
+    tls = spec.gateway_tls
+    if tls is UNSET:
+        return []
+    return [
+        f"--pg-tls-cert-file={TLS_DIRECTORY}/tls.crt",
+        f"--pg-tls-key-file={TLS_DIRECTORY}/tls.key",
+        *(["--pg-require-ssl"] if or_default(tls.required, False) else []),
+    ]
+
+
+def _tls_volumes(spec: CellSpec) -> list[Manifest]:
+    if spec.gateway_tls is UNSET:
+        return []
+    items = [{"key": key, "path": key} for key in ("tls.crt", "tls.key")]
+    secret = {"secretName": spec.gateway_tls.secret_name, "defaultMode": 0o440, "items": items}
+    return [{"name": "gateway-tls", "secret": secret}]
+
+
+def _tls_mounts(spec: CellSpec) -> list[Manifest]:
+    if spec.gateway_tls is UNSET:
+        return []
+    return [{"name": "gateway-tls", "mountPath": TLS_DIRECTORY, "readOnly": True}]
 
 
 def cluster_gateway_service(owner: Owner, external: ExternalGateway | None, version: int) -> Manifest:

@@ -25,17 +25,20 @@ from steward.multigres.objects.pod_spec import (
 from steward.multigres.objects.pool_containers import (
     GRPC,
     HTTP,
+    MEMORY_FILE,
     METRICS,
     POSTGRES,
     PoolPod,
     exporter_container,
+    memory_settings,
     pgctld_container,
     pooler_container,
 )
-from steward.multigres.objects.repository.access import BackupAccess, backup_access, renewal_annotations
+from steward.multigres.objects.repository.access import backup_access, renewal_annotations
 from steward.multigres.objects.services import headless_service
-from steward.multigres.objects.shard_inputs import ShardInputs, copies_postgres_config
+from steward.multigres.objects.shard_inputs import CONFIG_ANNOTATION, ShardInputs, copies_postgres_config
 from steward.multigres.objects.topo_access import topo_access
+from steward.multigres.objects.versions import SHARED_MEMORY_VOLUME
 from steward.multigres.objects.volumes import claim_template, retention_policy
 from steward.multigres.resolution import defaults
 from steward.multigres.resolution.inheritance import RETAIN
@@ -43,8 +46,10 @@ from steward.multigres.resolution.inheritance import RETAIN
 COMPONENT = "shard-pool"
 CLAIM = "pgdata"
 GRACE_SECONDS = 60
-CONFIG_ANNOTATION = "multigres.com/postgres-config-hash"
 RESTART_ANNOTATION = "multigres.com/restarted-at"
+MEMORY_ANNOTATION = "multigres.com/postgres-memory"
+"""Settings by memory. A file in the pod has its value: another object for each pool would have to be written before
+the pods that need it, and a running server could read it too early."""
 
 
 def pool_objects(shard: ShardInputs) -> list[Manifest]:
@@ -98,6 +103,8 @@ def _pod_metadata(shard: ShardInputs, name: str, labels: Mapping[str, str]) -> M
     }
     if shard.config_digest:
         annotations[CONFIG_ANNOTATION] = shard.config_digest
+    if settings := memory_settings(shard, or_default(shard.spec.pools, {})[name]):
+        annotations[MEMORY_ANNOTATION] = settings
     annotations |= renewal_annotations(shard)
     if restarted_at := shard.restarts.get(name):
         annotations[RESTART_ANNOTATION] = restarted_at
@@ -113,7 +120,7 @@ def _pod(shard: ShardInputs, name: str, cell: str, labels: Mapping[str, str]) ->
         "terminationGracePeriodSeconds": GRACE_SECONDS,
         "initContainers": [pgctld_container(build)],
         "containers": [pooler_container(build), exporter_container(build)],
-        "volumes": _volumes(shard, access),
+        "volumes": _volumes(build),
         **scheduling_fields(labels, pool),
         **pull_secret_fields(or_default(shard.spec.images, Images())),
     }
@@ -124,19 +131,32 @@ def _pod(shard: ShardInputs, name: str, cell: str, labels: Mapping[str, str]) ->
     return pod
 
 
-def _volumes(shard: ShardInputs, access: BackupAccess) -> list[Manifest]:
+def _volumes(build: PoolPod) -> list[Manifest]:
+    shard = build.shard
     volumes = [
         {"name": "tmp", "emptyDir": {}},
         {"name": "socket-dir", "emptyDir": {}},
         _config_map("pg-hba-template", shard.object_name("pg-hba")),
         _config_map("exporter-queries", shard.object_name("exporter-queries")),
         _password(shard),
-        *access.volumes,
+        *build.backup.volumes,
         *topo_access(shard.spec.global_topo_server).volumes,
         *sampling_volumes(shard.spec.observability),
     ]
     if shard.mounts_postgres_config:
         volumes.append(_postgres_config(shard))
+    return [*volumes, *_memory_volumes(build)]
+
+
+def _memory_volumes(build: PoolPod) -> list[Manifest]:
+    volumes: list[Manifest] = []
+    # Container runtimes give /dev/shm 64 MB. Parallel queries share their working memory there, and fail if it is full.
+    if build.shard.version >= SHARED_MEMORY_VOLUME:
+        volumes.append({"name": "shared-memory", "emptyDir": {"medium": "Memory"}})
+    if build.memory_settings:
+        field = {"apiVersion": "v1", "fieldPath": f"metadata.annotations['{MEMORY_ANNOTATION}']"}
+        items = [{"path": MEMORY_FILE, "fieldRef": field}]
+        volumes.append({"name": "postgres-memory", "downwardAPI": {"defaultMode": 420, "items": items}})
     return volumes
 
 

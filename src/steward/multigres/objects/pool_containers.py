@@ -23,11 +23,15 @@ from steward.multigres.objects.shard_inputs import ShardInputs
 from steward.multigres.objects.topo_access import topo_access
 from steward.multigres.objects.versions import (
     CREATED_DATABASE,
+    MEMORY_SETTINGS,
     POSTGRES_CONFIG_FROM_INITDB,
     POSTGRES_READINESS,
     SAMPLING_RULES_IN_PGCTLD,
+    SHARED_MEMORY_VOLUME,
 )
 from steward.multigres.resolution import defaults
+from steward.multigres.resolution.postgres.conf_format import format_settings
+from steward.multigres.resolution.postgres.memory import pool_settings
 
 HTTP, GRPC = Port("http", 15200), Port("grpc", 15270)
 POSTGRES, METRICS = Port("postgres", 5432), Port("metrics", 9187)
@@ -39,6 +43,7 @@ SOCKET_DIRECTORY = f"{POOLER_DIRECTORY}/pg_sockets"
 SOCKET = f"{SOCKET_DIRECTORY}/.s.PGSQL.{POSTGRES.number}"
 PASSWORD_FILE = "/etc/postgres-password/password"
 CONFIG_FILE = "/etc/pgctld/postgres-config/postgresql.conf"
+MEMORY_DIRECTORY, MEMORY_FILE = "/etc/postgres-memory", "memory.conf"
 EXPORTER_IMAGE = "quay.io/prometheuscommunity/postgres-exporter:v0.20.1"
 
 
@@ -54,6 +59,17 @@ class PoolPod(NamedTuple):
     @property
     def images(self) -> Images:
         return or_default(self.shard.spec.images, Images())
+
+    @property
+    def memory_settings(self) -> str:
+        return memory_settings(self.shard, self.pool)
+
+
+def memory_settings(shard: ShardInputs, pool: Pool) -> str:
+    """Settings that follow from the memory of the servers of a pool."""
+    if shard.version < MEMORY_SETTINGS:
+        return ""
+    return format_settings(pool_settings(pool, shard.postgres_config or ""))
 
 
 def pgctld_container(pod: PoolPod) -> Manifest:
@@ -89,6 +105,7 @@ def pgctld_container(pod: PoolPod) -> Manifest:
             *_data_mounts(pod),
             {"name": "pg-hba-template", "mountPath": "/etc/pgctld", "readOnly": True},
             *_config_mounts(pod),
+            *_memory_mounts(pod),
             *_sampling_mounts(pod),
         ],
         **http_probes("/live", "/live", PGCTLD_HTTP.name, pod.shard.version),
@@ -122,13 +139,23 @@ def _postgres_env(pod: PoolPod) -> list[Manifest]:
     }
     if arguments := or_default(pod.shard.spec.initdb_args, ""):
         values["POSTGRES_INITDB_ARGS"] = arguments
-    # Only at initdb does pgctld add the line that includes the file; Postgres ignores a file that is missing.
-    if pod.shard.mounts_postgres_config or pod.shard.version >= POSTGRES_CONFIG_FROM_INITDB:
-        values["POSTGRES_INITDB_EXTRA_CONF"] = CONFIG_FILE
+    if files := _included_files(pod):
+        values["POSTGRES_INITDB_EXTRA_CONF"] = " ".join(files)
     # Gateways refuse CREATE DATABASE: a database that initdb does not create cannot be created at all.
     if pod.shard.version >= CREATED_DATABASE and pod.shard.path.database != defaults.SYSTEM_DATABASE:
         values["POSTGRES_DB"] = pod.shard.path.database
     return [{"name": name, "value": value} for name, value in values.items()]
+
+
+def _included_files(pod: PoolPod) -> list[str]:
+    """Files of settings, the last of which wins. Only at initdb does pgctld add the lines that include them; Postgres
+    ignores a file that is missing."""
+    version, files = pod.shard.version, []
+    if version >= MEMORY_SETTINGS:
+        files.append(f"{MEMORY_DIRECTORY}/{MEMORY_FILE}")
+    if pod.shard.mounts_postgres_config or version >= POSTGRES_CONFIG_FROM_INITDB:
+        files.append(CONFIG_FILE)
+    return files
 
 
 def _data_mounts(pod: PoolPod) -> list[Manifest]:
@@ -145,6 +172,15 @@ def _config_mounts(pod: PoolPod) -> list[Manifest]:
     if not pod.shard.mounts_postgres_config:
         return []
     return [{"name": "postgres-config", "mountPath": "/etc/pgctld/postgres-config", "readOnly": True}]
+
+
+def _memory_mounts(pod: PoolPod) -> list[Manifest]:
+    mounts: list[Manifest] = []
+    if pod.shard.version >= SHARED_MEMORY_VOLUME:
+        mounts.append({"name": "shared-memory", "mountPath": "/dev/shm"})
+    if pod.memory_settings:
+        mounts.append({"name": "postgres-memory", "mountPath": MEMORY_DIRECTORY, "readOnly": True})
+    return mounts
 
 
 def _sampling_mounts(pod: PoolPod) -> list[Manifest]:

@@ -19,9 +19,12 @@ from steward.multigres.objects.metadata import (
     component_labels,
     metadata,
 )
+from steward.multigres.resolution.gateway_tls import ClientTls
 
 PASSWORD_KEY = "password"
 USER_KEY = "user"
+AUTHORITY_KEY = "ca.crt"
+NO_TLS = ClientTls()
 
 
 class Account(NamedTuple):
@@ -40,24 +43,24 @@ def password_secret(owner: Owner, password: str) -> Manifest:
     return _secret(meta, {PASSWORD_KEY: password})
 
 
-def connection_secret(owner: Owner, account: Account) -> Manifest:
+def connection_secret(owner: Owner, account: Account, tls: ClientTls = NO_TLS) -> Manifest:
     meta = metadata(owner, names.connection_secret(owner.name), component_labels(owner.name, "connection"))
-    return _secret(meta, _values(owner, account))
+    return _secret(meta, _values(owner, account, tls))
 
 
-def superuser_secret(owner: Owner, account: Account) -> Manifest:
+def superuser_secret(owner: Owner, account: Account, tls: ClientTls = NO_TLS) -> Manifest:
     meta = metadata(owner, names.superuser_secret(owner.name), component_labels(owner.name, "superuser"))
-    return _secret(meta, _values(owner, account))
+    return _secret(meta, _values(owner, account, tls))
 
 
-def role_secret(owner: Owner, account: Account) -> Manifest:
+def role_secret(owner: Owner, account: Account, tls: ClientTls = NO_TLS) -> Manifest:
     location = {DATABASE_LABEL: account.database, ROLE_LABEL: account.user}
     name = names.role_secret(owner.name, account.database, account.user)
     meta = metadata(owner, name, component_labels(owner.name, "role", location))
-    return _secret(meta, _values(owner, account))
+    return _secret(meta, _values(owner, account, tls))
 
 
-def _values(owner: Owner, account: Account) -> dict[str, str]:
+def _values(owner: Owner, account: Account, tls: ClientTls) -> dict[str, str]:
     host = f"{names.cluster_gateway(owner.name)}.{owner.namespace}.svc"
     user, password = quote(account.user, safe=""), quote(account.password, safe="")
     address = f"{host}:{POSTGRES.number}/{account.database}"
@@ -68,8 +71,10 @@ def _values(owner: Owner, account: Account) -> dict[str, str]:
         USER_KEY: account.user,
         PASSWORD_KEY: account.password,
         "dbname": account.database,
-        "uri": f"postgresql://{user}:{password}@{address}",
-        "jdbcUri": f"jdbc:postgresql://{address}?user={user}&password={password}",
+        "uri": f"postgresql://{user}:{password}@{address}{'?sslmode=require' if tls.is_required else ''}",
+        "jdbcUri": f"jdbc:postgresql://{address}?user={user}&password={password}"
+        f"{'&sslmode=require' if tls.is_required else ''}",
+        **({AUTHORITY_KEY: tls.authority} if tls.authority else {}),
     }
 
 

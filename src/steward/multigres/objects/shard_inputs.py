@@ -27,9 +27,12 @@ from steward.multigres.objects.metadata import (
 from steward.multigres.objects.secrets import PASSWORD_KEY
 from steward.multigres.objects.versions import POSTGRES_CONFIG_COPY, version_of
 from steward.multigres.resolution import defaults
-from steward.multigres.resolution.postgres.settings import inline_settings
+from steward.multigres.resolution.postgres.settings import inline_settings, restart_digest
 from steward.multigres.views import ShardView
 
+CONFIG_ANNOTATION = "multigres.com/postgres-config-hash"
+"""Of pods: they are replaced when it changes. Of the ConfigMap of settings: what pods have, or will have; a process
+that starts later cannot derive it from the settings, because it also depends on what Postgres has said about them."""
 RESTART_PREFIX = "restart.multigres.com/"
 """Of annotations of a Shard, one for each pool: a new value restarts the servers of the pool as a change of its spec
 does. On the Shard and not on the StatefulSet, which is created again when its volumes grow: without the annotation its
@@ -48,7 +51,7 @@ class ShardInputs(NamedTuple):
     config_digest: str = ""
     certificate_renewals: int = 0
     postgres_config: str | None = None
-    """The settings that servers read from the operator's copy of the user's ConfigMap."""
+    """The settings that servers read; None if there are none, or if they are not known yet."""
     repository_claims: frozenset[str] = frozenset()
     """The claims of the shard's backup repository that exist."""
     restarts: Mapping[str, str] = MappingProxyType({})
@@ -60,8 +63,20 @@ class ShardInputs(NamedTuple):
 
     @property
     def mounts_postgres_config(self) -> bool:
-        """Also without a reference: settings that cannot be taken back stay."""
-        return self.spec.postgres_config_ref is not UNSET or self.postgres_config is not None
+        """Also without settings: servers must not restart for the first one, unless Postgres needs that."""
+        return self.spec.postgres_config_ref is not UNSET or copies_postgres_config(self.spec)
+
+    @property
+    def postgres_config_copy(self) -> str | None:
+        """The content of the ConfigMap that servers mount; None if there is none. Empty without settings: pods wait
+        for a ConfigMap that is missing, so that none starts without the settings of the others."""
+        if not copies_postgres_config(self.spec):
+            return None
+        return self.postgres_config or (None if self._waits_for_config else "")
+
+    @property
+    def _waits_for_config(self) -> bool:
+        return self.spec.postgres_config_ref is not UNSET and self.postgres_config is None
 
     def location_labels(self) -> dict[str, str]:
         return {
@@ -111,10 +126,16 @@ def shard_inputs(
         certificates=certificate_secret(shard),
         config_digest=config_digest,
         certificate_renewals=or_default(shard.status.backup_certificate_renewals, 0),
-        postgres_config=_inline_config(shard) if postgres_config is None else postgres_config,
+        postgres_config=postgres_config,
         repository_claims=repository_claims,
         restarts=requested_restarts(shard),
     )
+
+
+def offline_inputs(shard: ShardView) -> ShardInputs:
+    """The inputs without a decision about settings, for previews. A ConfigMap is not read here."""
+    text = _inline_config(shard)
+    return shard_inputs(shard, restart_digest(text), text)
 
 
 def requested_restarts(shard: ShardView) -> dict[str, str]:
@@ -128,7 +149,6 @@ def requested_restarts(shard: ShardView) -> dict[str, str]:
 
 
 def _inline_config(shard: ShardView) -> str | None:
-    """What servers read if there is no decision about settings, as in a preview. A ConfigMap is not read here."""
     if shard.spec.postgres_config_ref is not UNSET or not copies_postgres_config(shard.spec):
         return None
     return inline_settings(shard.spec.postgres) or None

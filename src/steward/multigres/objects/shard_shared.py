@@ -3,7 +3,7 @@
 from steward.multigres import names
 from steward.multigres.objects.metadata import CELL_LABEL, POOL_LABEL, Manifest, metadata, selector
 from steward.multigres.objects.pool import COMPONENT as POOL_COMPONENT
-from steward.multigres.objects.shard_inputs import ShardInputs
+from steward.multigres.objects.shard_inputs import CONFIG_ANNOTATION, ShardInputs
 
 # Only containers of the same pod reach the socket. Network clients need a password, replicas included; without the
 # replication lines replicas cannot connect and no primary stays elected.
@@ -51,15 +51,23 @@ POSTGRES_CONFIG, POSTGRES_CONFIG_KEY = "postgres-config", "postgresql.conf"
 
 
 def config_maps(shard: ShardInputs) -> list[Manifest]:
-    settings = shard.postgres_config
-    copy = {} if settings is None else {POSTGRES_CONFIG_KEY: settings}
     return [
         _config_map(shard, "pg-hba", "pg-hba-config", {"pg_hba_template.conf": PG_HBA}),
         _config_map(
             shard, "exporter-queries", "postgres-exporter-queries", {"queries.yaml": EXPORTER_QUERIES}
         ),
-        *([_config_map(shard, POSTGRES_CONFIG, POSTGRES_CONFIG, copy)] if copy else []),
+        *_postgres_config(shard),
     ]
+
+
+def _postgres_config(shard: ShardInputs) -> list[Manifest]:
+    settings = shard.postgres_config_copy
+    if settings is None:
+        return []
+    copy = _config_map(shard, POSTGRES_CONFIG, POSTGRES_CONFIG, {POSTGRES_CONFIG_KEY: settings})
+    if settings or shard.config_digest:
+        copy["metadata"]["annotations"] = {CONFIG_ANNOTATION: shard.config_digest}
+    return [copy]
 
 
 def _config_map(shard: ShardInputs, suffix: str, component: str, data: dict[str, str]) -> Manifest:

@@ -39,7 +39,7 @@ from steward.multigres.objects.metadata import (
 )
 from steward.multigres.objects.repository.claims import repository_claims
 from steward.multigres.objects.repository.host import repository_host_objects
-from steward.multigres.objects.shard_inputs import ShardInputs, shard_inputs
+from steward.multigres.objects.shard_inputs import ShardInputs, offline_inputs
 from steward.multigres.objects.shards import shard_manifests
 from steward.multigres.objects.versions import NEWEST
 from steward.multigres.resolution.hibernation import HibernationStage, hibernate
@@ -59,7 +59,7 @@ def cluster_objects(
     server = children.global_topo_server(owner, resolved, shared)
     return [
         *([] if server is None else [server]),
-        *children.cell_manifests(owner, resolved, shared),
+        *children.cell_manifests(owner, resolved, spec, shared),
         *children.table_group_manifests(owner, resolved, spec, shared),
         *multiadmin.multiadmin_objects(owner, resolved, shared),
         *multiadmin.multiadmin_web_objects(owner, resolved),
@@ -75,10 +75,14 @@ def topo_server_objects(server: TopoServerView) -> list[Manifest]:
     return etcd.etcd_objects(_owner("TopoServer", meta), _cluster(meta), server.spec, location)
 
 
-def cell_objects(cell: CellView) -> list[Manifest]:
+def cell_objects(cell: CellView, certificate: str = "") -> list[Manifest]:
+    """`certificate` is a digest of the gateways' certificate."""
     owner, cluster = _owner("Cell", cell.metadata), _cluster(cell.metadata)
     server = children.local_topo_server(owner, cluster, cell.spec)
-    return [*([] if server is None else [server]), *gateway.gateway_objects(owner, cluster, cell.spec)]
+    return [
+        *([] if server is None else [server]),
+        *gateway.gateway_objects(owner, cluster, cell.spec, certificate),
+    ]
 
 
 def table_group_objects(group: TableGroupView) -> list[Manifest]:
@@ -123,7 +127,7 @@ _BUILDERS: Final[dict[str, Callable[[Manifest], list[Manifest]]]] = {
     "TopoServer": _built_from(TopoServerView, topo_server_objects),
     "Cell": _built_from(CellView, cell_objects),
     "TableGroup": _built_from(TableGroupView, table_group_objects),
-    "Shard": _built_from(ShardView, lambda shard: shard_objects(shard_inputs(shard))),
+    "Shard": _built_from(ShardView, lambda shard: shard_objects(offline_inputs(shard))),
 }
 
 

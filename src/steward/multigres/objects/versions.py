@@ -33,6 +33,8 @@ POSTGRES_CONFIG_FROM_INITDB: Final = 2
 RETENTION_BY_OPERATOR: Final = 2
 REPOSITORY_HOST: Final = 2
 REPOSITORY_TIMEOUT: Final = 2
+MEMORY_SETTINGS: Final = 2
+SHARED_MEMORY_VOLUME: Final = 2
 
 POSTGRES_SERVERS, GATEWAYS, ORCHESTRATORS = "Postgres servers", "gateways", "orchestrators"
 
@@ -64,6 +66,9 @@ VERSIONS: Final = (
             "a server reports a repository that does not answer instead of taking it for an empty one",
             "gateways and poolers serve Prometheus metrics",
             "gateways of a cell that is removed keep their clients until these have left, or the period is over",
+            "new servers take shared_buffers and other settings from the memory of their pod",
+            "parallel queries may use more than 64 MB of shared memory",
+            "the first postgres.settings of a cluster no longer restart its servers, unless Postgres needs that",
         ),
         frozenset({POSTGRES_SERVERS, GATEWAYS, ORCHESTRATORS}),
     ),

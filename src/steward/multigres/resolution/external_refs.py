@@ -59,6 +59,8 @@ def referenced_secrets(spec: MultigresClusterSpec, resolved: ResolvedCluster) ->
         _add_secret(secrets, external.client_cert_secret, f"{field}.clientCertSecret")
     if spec.postgres_password_secret_ref is not UNSET:
         secrets[spec.postgres_password_secret_ref.name] = "spec.postgresPasswordSecretRef.name"
+    if spec.gateway_tls is not UNSET and spec.gateway_tls.enabled:
+        _add_secret(secrets, spec.gateway_tls.secret_name, "spec.gatewayTls.secretName")
     return secrets
 
 

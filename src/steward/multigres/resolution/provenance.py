@@ -8,10 +8,14 @@ from msgspec import UNSET
 
 from steward.multigres.api.backup import Backup
 from steward.multigres.api.cluster import DatabaseEntry, MultigresClusterSpec, ShardEntry, TableGroupEntry
-from steward.multigres.api.compute import PvcDeletionPolicy
+from steward.multigres.api.compute import Pool, PvcDeletionPolicy
+from steward.multigres.api.postgres import PostgresConfig
 from steward.multigres.api.scalars import ApiStruct, Unset
 from steward.multigres.api.unset import or_default
 from steward.multigres.resolution.layers import Path
+from steward.multigres.resolution.postgres.conf_format import parse_settings
+from steward.multigres.resolution.postgres.memory import pool_memory, pool_settings
+from steward.multigres.resolution.postgres.settings import inline_settings
 from steward.multigres.resolution.resolve import BUILT_IN
 from steward.multigres.resolution.resolved import LocatedShard, ResolvedCluster
 
@@ -149,6 +153,30 @@ def _backup_origin(
     yield ValueOrigin(path, msgspec.to_builtins(backup), source)
 
 
+def memory_origins(resolved: ResolvedCluster) -> list[ValueOrigin]:
+    """Postgres settings that follow from the memory of the pods, without those that the spec sets itself. Apart from
+    the other values: clusters with pods of an older version do not have them."""
+    return [origin for located in resolved.shards() for origin in _memory_origins(located)]
+
+
+def _memory_origins(located: LocatedShard) -> Iterator[ValueOrigin]:
+    shard, wire = located.shard, str(located.field).removeprefix("spec.")
+    written = inline_settings(shard.postgres)
+    for name, pool in located.pools.items():
+        source = _memory_source(pool, shard.postgres_config_ref)
+        for setting, value in pool_settings(pool, written).items():
+            if setting not in parse_settings(written):
+                yield ValueOrigin(f"{wire}.postgres.settings.{setting} (pool {name})", value, source)
+
+
+def _memory_source(pool: Pool, reference: PostgresConfig | Unset) -> str:
+    memory = pool_memory(pool)
+    if memory is None:
+        return BUILT_IN
+    source = f"{BUILT_IN}, by postgres.{memory.field}.memory {memory.written}"
+    return source if reference is UNSET else f"{source}, unless ConfigMap {reference.name} sets it"
+
+
 def _field_origins(
     part: ApiStruct, path: Path, wire: str, origins: Mapping[Path, str]
 ) -> Iterator[ValueOrigin]:
@@ -161,8 +189,18 @@ def _field_origins(
         is_divided = here not in origins and any(other[: len(here)] == here for other in origins)
         if isinstance(value, ApiStruct) and is_divided:
             yield from _field_origins(value, here, f"{wire}.{name}", origins)
+        elif isinstance(value, dict) and is_divided:
+            yield from _entry_origins(value, here, f"{wire}.{name}", origins)
         else:
             yield ValueOrigin(f"{wire}.{name}", msgspec.to_builtins(value), _source(origins, here))
+
+
+def _entry_origins(
+    entries: Mapping[str, Any], path: Path, wire: str, origins: Mapping[Path, str]
+) -> Iterator[ValueOrigin]:
+    """Entries that levels merge one by one, such as Postgres settings."""
+    for key, entry in sorted(entries.items()):
+        yield ValueOrigin(f"{wire}.{key}", msgspec.to_builtins(entry), _source(origins, (*path, key)))
 
 
 def _source(origins: Mapping[Path, str], path: Path, default: str = BUILT_IN) -> str:

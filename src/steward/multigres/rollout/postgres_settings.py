@@ -6,20 +6,29 @@ there is no order in which a lower value reaches all servers, and after the firs
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
+from steward.multigres.resolution.checks.bounded_lists import first_texts
+from steward.multigres.resolution.postgres.conf_format import parse_settings
+from steward.multigres.resolution.postgres.memory import DEFAULT_MAX_CONNECTIONS
+from steward.multigres.resolution.postgres.settings import (
+    NOT_ASKED,
+    changed_settings,
+    needs_restart,
+    restart_digest,
+    setting_names,
+)
+from steward.postgres.setting_values import KnownSetting, value_problem
+
 DEFAULTS = {
-    "max_connections": 110,
+    "max_connections": DEFAULT_MAX_CONNECTIONS,
     "max_worker_processes": 6,
     "max_wal_senders": 25,
     "max_prepared_transactions": 0,
     "max_locks_per_transaction": 64,
 }
 """The settings, with the values that pgctld writes or, where it writes none, those of Postgres."""
-
-# `name = value`, where the equals sign is optional and a value in quotes may have a quote doubled or escaped.
-_LINE = re.compile(r"\s*([A-Za-z_][\w.]*)\s*(?:=\s*|\s)('(?:[^'\\]|''|\\.)*'|[^\s#']+)")
 
 
 class LoweredSetting(NamedTuple):
@@ -31,18 +40,12 @@ class LoweredSetting(NamedTuple):
         return f"{self.name} from {self.before} to {self.after}"
 
 
-def parse_settings(text: str) -> dict[str, int]:
-    """The settings of DEFAULTS that a postgresql.conf sets. As in Postgres names have no case, and the last line wins.
-    A value that is no number is left to Postgres, which rejects it."""
-    found: dict[str, int] = {}
-    for line in text.splitlines():
-        match = _LINE.match(line)
-        if match is None or (name := match[1].lower()) not in DEFAULTS:
-            continue
-        number = _number(match[2].strip("'").strip())
-        if number is not None:
-            found[name] = number
-    return found
+def standby_settings(text: str) -> dict[str, int]:
+    """The settings of DEFAULTS that a postgresql.conf sets. A value that is no number is left to Postgres, which
+    rejects it."""
+    written = parse_settings(text)
+    numbers = {name: _number(written[name].strip()) for name in DEFAULTS if name in written}
+    return {name: number for name, number in numbers.items() if number is not None}
 
 
 def _number(value: str) -> int | None:
@@ -60,39 +63,86 @@ def _number(value: str) -> int | None:
 
 
 def lowered_settings(before: str, after: str) -> list[LoweredSetting]:
-    old, new = DEFAULTS | parse_settings(before), DEFAULTS | parse_settings(after)
+    old, new = DEFAULTS | standby_settings(before), DEFAULTS | standby_settings(after)
     return [LoweredSetting(name, old[name], new[name]) for name in DEFAULTS if new[name] < old[name]]
+
+
+class CurrentConfig(NamedTuple):
+    """What servers read now: the settings, None if there are none, and the digest of those that need a restart."""
+
+    text: str | None = None
+    digest: str | None = None
+    """None if it is not recorded: then it follows from the settings."""
+
+    @property
+    def restart_digest(self) -> str:
+        return restart_digest(self.text) if self.digest is None else self.digest
 
 
 class ConfigDecision(NamedTuple):
     """The settings that servers read, None if they read none; `problem` says why they are not the user's, `is_missing`
-    if there are none of the user, `is_unknown` if Postgres does not know one of them."""
+    if there are none of the user, `is_unknown` if Postgres would not start with one of them. Pods are replaced when
+    `digest` changes."""
 
     text: str | None
     problem: str = ""
     is_missing: bool = False
     is_unknown: bool = False
+    digest: str = ""
 
 
-def refuse_unknown(current: str | None, names: Sequence[str], source: str) -> ConfigDecision:
-    problem = (
-        f"{source} sets {', '.join(names)}, which Postgres does not know: it would not start any more; correct the"
-        " name, until then servers keep the settings that they have"
-    )
-    return ConfigDecision(current, problem, is_unknown=True)
+class DesiredConfig(NamedTuple):
+    """What the user asks for; `source` names where that is from. A user who no longer refers to any settings desires
+    none, which lowers those that were raised."""
+
+    text: str | None
+    source: str
 
 
-def decide_config(current: str | None, desired: str | None, source: str) -> ConfigDecision:
-    """`current` is what servers read now, `desired` what the user asks for; `source` names where that is from. A user
-    who no longer refers to any settings desires none, which lowers those that were raised."""
-    if current is None:
-        return ConfigDecision(desired)
-    lowered = lowered_settings(current, desired or "")
-    if not lowered:
-        return ConfigDecision(desired)
-    listed = ", ".join(map(str, lowered))
-    problem = (
-        f"{source} lowers {listed}, and no standby would start any more; set the former value or a higher one,"
+def keep_config(current: CurrentConfig) -> ConfigDecision:
+    return ConfigDecision(current.text, digest=current.restart_digest)
+
+
+def decide_config(
+    current: CurrentConfig, desired: DesiredConfig, known: Mapping[str, KnownSetting] | None
+) -> ConfigDecision:
+    """`known` is what the primary says about the settings; None if it cannot be asked: a new shard has none, and its
+    Postgres says in the log of its pod what it does not accept."""
+    keep = keep_config(current)
+    lowered = [] if current.text is None else lowered_settings(current.text, desired.text or "")
+    if lowered:
+        return keep._replace(problem=_describe_lowered(desired.source, lowered))
+    if known is not None and (wrong := _wrong_settings(desired.text or "", known)):
+        return keep._replace(problem=_describe_wrong(desired.source, wrong), is_unknown=True)
+    return ConfigDecision(desired.text, digest=_next_digest(current, desired.text, known or NOT_ASKED))
+
+
+def _next_digest(current: CurrentConfig, desired: str | None, known: Mapping[str, KnownSetting]) -> str:
+    """The digest stays, unless a changed setting needs a restart. It is recorded, and not derived again from the
+    settings: another answer of a server, or none, would restart all servers."""
+    changed = changed_settings(current.text or "", desired or "")
+    if current.text is None or any(needs_restart(name, known) for name in changed):
+        return restart_digest(desired, known)
+    return current.restart_digest
+
+
+def _wrong_settings(text: str, known: Mapping[str, KnownSetting]) -> list[str]:
+    """Settings with which Postgres would not start, each with the reason."""
+    values = parse_settings(text)
+    unknown = [f"{name} (Postgres does not know it)" for name in setting_names(text) if name not in known]
+    problems = {name: value_problem(known[name], values[name]) for name in sorted(values) if name in known}
+    return [*unknown, *(f"{name} ({problem})" for name, problem in problems.items() if problem)]
+
+
+def _describe_wrong(source: str, wrong: Sequence[str]) -> str:
+    return (
+        f"{source} sets {', '.join(first_texts(wrong, 'settings'))}, and Postgres would not start any more; correct it,"
         " until then servers keep the settings that they have"
     )
-    return ConfigDecision(current, problem)
+
+
+def _describe_lowered(source: str, lowered: Sequence[LoweredSetting]) -> str:
+    return (
+        f"{source} lowers {', '.join(map(str, lowered))}, and no standby would start any more; set the former value or"
+        " a higher one, until then servers keep the settings that they have"
+    )

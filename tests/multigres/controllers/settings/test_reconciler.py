@@ -1,6 +1,5 @@
 """When servers read changed settings, and what is reported about them."""
 
-import json
 from types import SimpleNamespace
 from typing import Any, cast
 
@@ -25,10 +24,26 @@ KEY = Key("ns", "s")
 TEXT = "work_mem = '8MB'\n"
 
 
+def _loaded_condition(reason: str) -> dict[str, str]:
+    return {
+        "type": "SettingsLoaded",
+        "status": "False",
+        "reason": reason,
+        "message": "m",
+        "lastTransitionTime": "2026-01-01T00:00:00Z",
+    }
+
+
 class Shard:
     """A shard with two ready servers and one that starts."""
 
-    def __init__(self, monkeypatch: pytest.MonkeyPatch, *states: SettingsState | Exception) -> None:
+    def __init__(
+        self,
+        monkeypatch: pytest.MonkeyPatch,
+        *states: SettingsState | Exception,
+        text: str = TEXT,
+        has_condition: bool = False,
+    ) -> None:
         rules = MultigresCacheRules("")
         kinds = (rules.shard, rules.pod, rules.secret, rules.config_map)
         self._stores: dict[Kind, Store[Any]] = {rule.kind: Store(rule) for rule in kinds}
@@ -39,8 +54,12 @@ class Shard:
             {"pod": f"p-{number}", "state": state, "since": "2026-01-01T00:00:00Z"}
             for number, state in enumerate(("Ready", "Ready", "Starting"))
         ]
-        self._write(SHARD, "s", {"spec": {"shardName": "0-inf"}, "status": {"servers": servers}})
-        self._write(CONFIG_MAP, "s-postgres-config", {"data": {"postgresql.conf": TEXT}})
+        status: dict[str, Any] = {"servers": servers}
+        if has_condition:
+            status["conditions"] = [_loaded_condition("SettingsLoaded")]
+        self._text = text
+        self._write(SHARD, "s", {"spec": {"shardName": "0-inf"}, "status": status})
+        self._write(CONFIG_MAP, "s-postgres-config", {"data": {"postgresql.conf": text}})
         context = SimpleNamespace(
             rules=rules,
             store=lambda rule: self._stores[rule.kind],
@@ -56,13 +75,13 @@ class Shard:
     def _write(self, kind: Kind, name: str, fields: dict[str, Any]) -> None:
         metadata = {"name": name, "namespace": "ns", "uid": name, "resourceVersion": "1"}
         manifest = {"apiVersion": kind.api_version, "kind": kind.kind, "metadata": metadata, **fields}
-        self._stores[kind].observe_write(json.dumps(manifest).encode())
+        self._stores[kind].observe_write(msgspec.json.encode(manifest))
 
     async def _get(self, kind: Kind, key: Key) -> dict[str, Any]:
-        return {"data": {"password": "c2VjcmV0"}} if kind == SECRET else {"data": {"postgresql.conf": TEXT}}
+        return {"data": {"password": "c2VjcmV0"} if kind == SECRET else {"postgresql.conf": self._text}}
 
     async def _load(self, server: PostgresAddress, password: str, path: str, text: str) -> SettingsState:
-        assert (password, text) == ("secret", TEXT)
+        assert (password, text) == ("secret", self._text)
         self.calls.append((server.host.split(".")[0], path))
         state = self.states[len(self.calls) - 1]
         if isinstance(state, Exception):
@@ -105,26 +124,54 @@ async def test_what_postgres_does_not_accept_is_a_problem_in_its_words(
     await shard.reconciler.reconcile(KEY)
     status, reason, message = shard.condition()
     assert (status, reason) == ("False", "SettingsInvalid")
-    assert message == "Postgres does not accept settings: work_mem: setting could not be applied"
+    assert message == "Postgres does not apply settings: work_mem: setting could not be applied"
 
 
 async def test_a_server_that_does_not_answer_is_asked_again(monkeypatch: pytest.MonkeyPatch) -> None:
     shard = Shard(monkeypatch, ServerUnreachable("no route"), LOADED)
     assert await shard.reconciler.reconcile(KEY) == RequeueAfter(RETRY_SECONDS)
-    assert shard.condition()[2] == "no route"
+    assert shard.condition() == ("Unknown", "SettingsStateUnknown", "no route")
+
+
+async def test_settings_that_need_a_restart_are_pending_until_every_server_has_them(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    pending = SettingsState(True, pending=("max_connections",))
+    shard = Shard(monkeypatch, pending, LOADED, LOADED, LOADED)
+    assert await shard.reconciler.reconcile(KEY) == RequeueAfter(RETRY_SECONDS)
+    status, reason, message = shard.condition()
+    assert (status, reason) == ("False", "SettingsPendingRestart")
+    assert message.startswith("max_connections of p-0 apply when the pods have been replaced")
+    assert await shard.reconciler.reconcile(KEY) == DONE
+    assert shard.condition()[:2] == ("True", "SettingsLoaded")
+
+
+async def test_a_data_directory_that_does_not_include_the_settings_is_reported_with_the_cure(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    shard = Shard(monkeypatch, SettingsState(True, is_included=False), LOADED)
+    await shard.reconciler.reconcile(KEY)
+    status, reason, message = shard.condition()
+    assert (status, reason) == ("False", "SettingsInvalid")
+    assert "p-0 has a data directory of an older release" in message
+    assert "include_if_exists = '/etc/pgctld/postgres-config/postgresql.conf'" in message
+
+
+@pytest.mark.parametrize("has_condition", [False, True])
+async def test_servers_of_a_shard_without_settings_are_asked_only_if_it_had_some(
+    monkeypatch: pytest.MonkeyPatch, has_condition: bool
+) -> None:
+    shard = Shard(monkeypatch, LOADED, LOADED, text="", has_condition=has_condition)
+    assert await shard.reconciler.reconcile(KEY) == DONE
+    assert bool(shard.calls) is has_condition
 
 
 @pytest.mark.parametrize(
-    ("reason", "count"), [("SettingsInvalid", 1), ("SettingsLoading", 0), ("SettingsLoaded", 0)]
+    ("reason", "count"),
+    [("SettingsInvalid", 1), ("SettingsLoading", 0), ("SettingsStateUnknown", 0), ("SettingsLoaded", 0)],
 )
 def test_only_invalid_settings_degrade_a_shard(reason: str, count: int) -> None:
-    condition = {
-        "type": "SettingsLoaded",
-        "status": "False",
-        "reason": reason,
-        "message": "m",
-        "lastTransitionTime": "2026-01-01T00:00:00Z",
-    }
+    condition = _loaded_condition(reason)
     status = msgspec.convert(
         {
             "metadata": {"name": "s", "uid": "u"},

@@ -1,12 +1,12 @@
 """Postgres settings of a user's ConfigMap, and the copy that servers read."""
 
-from hashlib import sha256
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
 from msgspec import UNSET
 
+from steward.kube.cache.hashed_views import hash_data
 from steward.kube.errors import NotFound
 from steward.kube.objects.kinds import CONFIG_MAP, SECRET, Key, Kind
 from steward.kube.objects.meta import ObjectMeta
@@ -19,11 +19,14 @@ from steward.multigres.controllers.shard.postgres_config import (
     config_components,
     config_conditions,
 )
+from steward.multigres.objects.shard_inputs import CONFIG_ANNOTATION
 from steward.multigres.objects.versions import FIRST, NEWEST
+from steward.multigres.resolution.postgres.settings import restart_digest
 from steward.multigres.rollout.postgres_settings import ConfigDecision
 from steward.multigres.views import ShardView
 from steward.postgres import settings as postgres_settings
 from steward.postgres.sessions import ServerUnreachable
+from steward.postgres.setting_values import KnownSetting
 from steward.testkit.clock import FakeClock
 
 HIGH, LOW = "max_connections = 150", "max_connections = 120"
@@ -36,6 +39,7 @@ class Settings:
 
     def __init__(self) -> None:
         self.contents: dict[str, dict[str, str]] = {}
+        self.digest: str | None = None
         self.reads = 0
         context: Any = SimpleNamespace(
             client=self,
@@ -48,7 +52,7 @@ class Settings:
 
     def cached(self, key: Key) -> Any:
         data = self.contents.get(key.name)
-        return None if data is None else SimpleNamespace(data_hash=sha256(str(data).encode()).hexdigest())
+        return None if data is None else SimpleNamespace(data_hash=hash_data(data))
 
     async def get(self, kind: Kind, key: Key) -> dict[str, Any]:
         if kind == SECRET:
@@ -56,7 +60,8 @@ class Settings:
         self.reads += 1
         if key.name not in self.contents:
             raise NotFound.__new__(NotFound)
-        return {"data": self.contents[key.name]}
+        metadata = {"annotations": {CONFIG_ANNOTATION: self.digest}} if self.digest is not None else {}
+        return {"metadata": metadata if key.name == COPY else {}, "data": self.contents[key.name]}
 
     async def decide(
         self, reference: Any = REFERENCE, version: int = NEWEST, primary: str = "", **settings: str
@@ -80,12 +85,12 @@ def settings() -> Settings:
 
 async def test_the_first_settings_are_taken_over_whatever_they_are(settings: Settings) -> None:
     settings.contents[SOURCE] = {"conf": LOW}
-    assert await settings.decide() == ConfigDecision(LOW)
+    assert await settings.decide() == ConfigDecision(LOW, digest=restart_digest(LOW))
 
 
 async def test_raised_settings_are_taken_over_and_lowered_ones_refused(settings: Settings) -> None:
     settings.contents |= {SOURCE: {"conf": HIGH}, COPY: {"postgresql.conf": LOW}}
-    assert await settings.decide() == ConfigDecision(HIGH)
+    assert await settings.decide() == ConfigDecision(HIGH, digest=restart_digest(HIGH))
     settings.contents |= {SOURCE: {"conf": LOW}, COPY: {"postgresql.conf": HIGH}}
     decision = await settings.decide()
     assert decision.text == HIGH
@@ -160,27 +165,64 @@ async def test_pods_of_the_first_version_cannot_have_inline_settings(settings: S
     assert "steward updates" in decision.problem
 
 
-async def test_a_setting_that_postgres_does_not_know_is_refused_before_any_server_reads_it(
-    settings: Settings, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    async def unknown(server: object, password: str, names: list[str]) -> list[str]:
-        assert password == "secret"
-        return [name for name in names if name == "wrok_mem"]
+KNOWN = {
+    "max_connections": KnownSetting("postmaster", "integer", "", "1", "262143"),
+    "shared_buffers": KnownSetting("sighup", "integer", "8kB", "16", "1073741823"),
+    "work_mem": KnownSetting("user", "integer", "kB", "64", "2147483647"),
+}
 
-    monkeypatch.setattr(postgres_settings, "unknown_settings", unknown)
-    settings.contents[COPY] = {"postgresql.conf": LOW}
+
+@pytest.fixture
+def primary(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A primary that answers. In contrast to real ones it changes shared_buffers without a restart."""
+
+    async def known(server: object, password: str, names: list[str]) -> dict[str, KnownSetting]:
+        assert password == "secret"
+        return {name: KNOWN[name] for name in names if name in KNOWN}
+
+    monkeypatch.setattr(postgres_settings, "known_settings", known)
+
+
+@pytest.mark.parametrize("text", [None, "", LOW], ids=["no-copy", "empty-copy", "copy"])
+@pytest.mark.usefixtures("primary")
+async def test_a_setting_that_postgres_does_not_know_is_refused_before_any_server_reads_it(
+    settings: Settings, text: str | None
+) -> None:
+    if text is not None:
+        settings.contents[COPY] = {"postgresql.conf": text}
     decision = await settings.decide(UNSET, primary="s-0", wrok_mem="8MB", max_connections="120")
-    assert decision.text == LOW
+    assert decision.text == text
     [condition] = config_conditions(decision, 1)
     assert condition.reason == reasons.SETTINGS_UNKNOWN
-    assert "sets wrok_mem, which Postgres does not know" in condition.message
+    assert "sets wrok_mem (Postgres does not know it)" in condition.message
+
+
+@pytest.mark.usefixtures("primary")
+async def test_the_primary_decides_whether_a_change_needs_a_restart(settings: Settings) -> None:
+    settings.contents[COPY], settings.digest = {"postgresql.conf": "shared_buffers = '1GB'\n"}, "recorded"
+    assert (await settings.decide(UNSET, primary="s-0", shared_buffers="2GB")).digest == "recorded"
+    assert (await settings.decide(UNSET, shared_buffers="2GB")).digest == "recorded", "settled"
+    decision = await settings.decide(UNSET, primary="s-0", shared_buffers="2GB", max_connections="200")
+    assert decision.digest not in ("", "recorded")
+
+
+async def test_a_later_process_keeps_the_recorded_digest_without_asking(settings: Settings) -> None:
+    settings.contents[COPY], settings.digest = {"postgresql.conf": "max_connections = '200'\n"}, "recorded"
+    decision = await settings.decide(UNSET, max_connections="200")
+    assert decision == ConfigDecision("max_connections = '200'\n", digest="recorded")
+
+
+async def test_nothing_is_read_for_a_shard_without_settings(settings: Settings) -> None:
+    settings.contents[COPY] = {"postgresql.conf": ""}
+    assert await settings.decide(UNSET) == ConfigDecision(None)
+    assert settings.reads == 0
 
 
 async def test_settings_are_taken_over_while_no_primary_can_be_asked(
     settings: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    async def unreachable(*_: object) -> list[str]:
+    async def unreachable(*_: object) -> dict[str, KnownSetting]:
         raise ServerUnreachable("no route")
 
-    monkeypatch.setattr(postgres_settings, "unknown_settings", unreachable)
+    monkeypatch.setattr(postgres_settings, "known_settings", unreachable)
     assert (await settings.decide(UNSET, primary="s-0", work_mem="8MB")).text == "work_mem = '8MB'\n"

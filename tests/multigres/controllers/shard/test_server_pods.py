@@ -17,7 +17,10 @@ from steward.testkit import FakeClock
 
 CLOCK = FakeClock()
 GATEWAY = names.gateway("shop", "z2")
-SHARD = ShardView(ObjectMeta(name="s", namespace="home", labels={CLUSTER_LABEL: "shop"}), ShardSpec(database_name="postgres", table_group_name="default", shard_name="0-inf"))
+SHARD = ShardView(
+    ObjectMeta(name="s", namespace="home", labels={CLUSTER_LABEL: "shop"}),
+    ShardSpec(database_name="postgres", table_group_name="default", shard_name="0-inf"),
+)
 
 
 def pod(ends_in: float | None = None, component: str = gateway.COMPONENT, cell: str = "z2") -> PodView:

@@ -8,7 +8,9 @@ import pytest
 from steward.multigres.api.cluster import MultigresClusterSpec
 from steward.multigres.api.postgres import PostgresOptions
 from steward.multigres.resolution.postgres.settings import (
+    changed_settings,
     inline_settings,
+    restart_digest,
     restart_text,
     setting_names,
     setting_problems,
@@ -56,6 +58,22 @@ def test_settings_that_would_break_multigres_are_problems(settings: Any, names: 
 )
 def test_servers_restart_only_for_settings_that_need_it(before: str, after: str, is_restart: bool) -> None:
     assert (restart_text(before) != restart_text(after)) is is_restart
+
+
+def test_a_digest_is_empty_without_settings_that_need_a_restart() -> None:
+    assert restart_digest(None) == restart_digest("") == restart_digest("work_mem = 8MB") == ""
+    assert restart_digest("shared_buffers = 1GB") != restart_digest("shared_buffers = 2GB")
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "changed"),
+    [
+        ("work_mem = 8MB", "# less\nWORK_MEM '8MB'", []),
+        ("work_mem = 8MB\njit = on", "jit = off\nfsync = on", ["fsync", "jit", "work_mem"]),
+    ],
+)
+def test_changed_settings_are_those_with_another_value(before: str, after: str, changed: list[str]) -> None:
+    assert changed_settings(before, after) == changed
 
 
 def test_names_are_those_that_postgres_must_know() -> None:

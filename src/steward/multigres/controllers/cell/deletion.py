@@ -12,7 +12,7 @@ from steward.multigres import names
 from steward.multigres.api.unset import or_default
 from steward.multigres.cache_rules import CELL as KIND
 from steward.multigres.cache_rules import TOPO_SERVER
-from steward.multigres.controllers.cell.connection_counts import ConnectionCounts
+from steward.multigres.controllers.common.connection_counts import ConnectionCounts
 from steward.multigres.controllers.common.context import MultigresContext
 from steward.multigres.controllers.common.deregistration import (
     Deregistration,

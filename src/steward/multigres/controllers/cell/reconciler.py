@@ -1,8 +1,12 @@
 """Cell: manages the gateways of one failure domain, and its own topology server if it has one."""
 
+from hashlib import sha256
+
+from msgspec import UNSET
+
 from steward.kube.objects.conditions import FALSE, find_condition
 from steward.kube.objects.kinds import DEPLOYMENT, Key, Manifest, Ref, ref_of
-from steward.kube.objects.meta import key_of
+from steward.kube.objects.meta import HasMetadata, key_of
 from steward.multigres import names, reasons
 from steward.multigres.api.unset import or_default
 from steward.multigres.cache_rules import CELL as KIND
@@ -10,6 +14,7 @@ from steward.multigres.controllers.cell.deletion import CellDeletion
 from steward.multigres.controllers.common.child_triggers import PODS, owned_triggers
 from steward.multigres.controllers.common.context import MultigresContext
 from steward.multigres.controllers.common.foreign_objects import foreign_stall
+from steward.multigres.controllers.postgres_access.user_secrets import CACHED_SECONDS, UserSecrets
 from steward.multigres.deletion.annotations import DELETION_ANNOTATIONS
 from steward.multigres.deletion.draining import accept_steps
 from steward.multigres.objects import gateway
@@ -37,14 +42,15 @@ from steward.multigres.status.conditions import (
 from steward.multigres.status.pod_problems import has_exited
 from steward.multigres.views import CellView, ClusterView, PodView
 from steward.runtime.controller.controller import Controller
-from steward.runtime.controller.predicates import annotations, own_object
+from steward.runtime.controller.predicates import annotations, any_change, own_object
 from steward.runtime.controller.triggers import For, Watches
 from steward.runtime.plan.finalizers import add_finalizer
-from steward.runtime.plan.steps import Plan
+from steward.runtime.plan.steps import Plan, Requeue
 from steward.runtime.reconcile import DONE, Result
 
 GATEWAYS = "gateways"
 START = "start when the topology server has the record of their cell"
+TLS_CERTIFICATE = "tls.crt"
 NO_RECORD = "the topology server does not hold the cell's record yet"
 
 
@@ -62,6 +68,8 @@ class CellReconciler:
         self.deployments = context.store(rules.deployment)
         self.pods = context.store(rules.pod)
         self.pods.add_index(GATEWAYS, lambda pod: [str(key) for key in _cell_of(pod)])
+        self.secrets = UserSecrets(context)
+        self._certificates: dict[Key, str] = {}
         self.child_rules = (rules.topo_server, rules.deployment, rules.service)
         for rule in self.child_rules:
             context.store(rule)
@@ -76,6 +84,7 @@ class CellReconciler:
                 *owned_triggers(self.child_rules),
                 Watches(rules.pod, to=_cell_of, debounce=PODS),
                 Watches(rules.cluster, to=self._cells_of, when=annotations(*DELETION_ANNOTATIONS)),
+                Watches(rules.secret, to=self._users_of_certificate, when=any_change),
             ),
             depth=1,
             channel=self.context.contributions.channel(KIND),
@@ -86,26 +95,53 @@ class CellReconciler:
         cells = self.cells.list(meta.namespace)
         return [key_of(cell) for cell in cells if cell.metadata.labels.get(CLUSTER_LABEL) == meta.name]
 
+    def _users_of_certificate(self, secret: HasMetadata) -> list[Key]:
+        cluster = secret.metadata.labels.get(CLUSTER_LABEL, "")
+        if secret.metadata.name != names.gateway_certificate(cluster):
+            return []
+        cells = self.cells.list(secret.metadata.namespace)
+        return [key_of(cell) for cell in cells if cell.metadata.labels.get(CLUSTER_LABEL) == cluster]
+
     async def reconcile(self, key: Key) -> Result:
         cell, ref = self.cells.get(key), Ref(KIND, key)
         if cell is None:
+            self._certificates.pop(key, None)
             return DONE
         if cell.metadata.deletion_timestamp is not None:
             plan = await self.deletion.plan_deletion(cell, self._gateway_pods(cell))
             return await self.deletion.graceful_deletion.execute(plan, ref)
         if is_of_go_operator(cell.metadata, cell.spec.objects_version):
             return DONE
-        desired = self._desired(ref, cell)
+        desired = self._desired(ref, cell, await self._certificate(cell))
         foreign = await self.context.foreign_objects.find(desired)
         await self.context.executor.execute(self._plan(ref, cell, desired, foreign), ref)
         components = self._components(cell, desired, await self._gateway_problems(cell))
         status = self._status(cell, components, foreign_stall(foreign))
-        report = self.context.reporter.report(ref, cell, status)
+        report = (*self.context.reporter.report(ref, cell, status), *self._read_again(cell))
         return (await self.context.executor.execute(report, ref)).result
 
-    def _desired(self, ref: Ref, cell: CellView) -> list[Manifest]:
-        inputs = (cell.metadata.uid, cell.metadata.labels, cell.spec)
-        return self.context.manifests.get_or_build(ref, inputs, lambda: cell_objects(cell))
+    def _desired(self, ref: Ref, cell: CellView, certificate: str) -> list[Manifest]:
+        inputs = (cell.metadata.uid, cell.metadata.labels, cell.spec, certificate)
+        return self.context.manifests.get_or_build(ref, inputs, lambda: cell_objects(cell, certificate))
+
+    async def _certificate(self, cell: CellView) -> str:
+        """A digest of the gateways' certificate; "" without TLS, and until there is one. That of a Secret which is
+        missing for a while stays: gateways must not be replaced for that."""
+        tls = cell.spec.gateway_tls
+        if tls is UNSET:
+            self._certificates.pop(key_of(cell), None)
+            return ""
+        found = await self.secrets.value(Key(cell.metadata.namespace, tls.secret_name), TLS_CERTIFICATE)
+        if found:
+            self._certificates[key_of(cell)] = sha256(found).hexdigest()[:16]
+        return self._certificates.get(key_of(cell), "")
+
+    def _read_again(self, cell: CellView) -> Plan:
+        """A Secret of the user is not watched."""
+        tls = cell.spec.gateway_tls
+        if tls is UNSET or self.secrets.is_managed(Key(cell.metadata.namespace, tls.secret_name)):
+            return ()
+        return (Requeue(CACHED_SECONDS),)
 
     def _plan(self, ref: Ref, cell: CellView, desired: list[Manifest], foreign: frozenset[Ref]) -> Plan:
         finalizer = add_finalizer(ref, cell.metadata, FINALIZER, GO_FINALIZERS)
@@ -116,11 +152,17 @@ class CellReconciler:
         return (*finalizer, *children, *accept_steps(self._gateway_pods(cell)))
 
     def _must_wait(self, cell: CellView, manifest: Manifest) -> bool:
-        """Gateways are created when the cell is registered. Those that exist stay, and are updated, in any case."""
-        if manifest["kind"] != DEPLOYMENT.kind or key_of(cell) in self.context.registered_cells:
+        """Gateways are created when the cell is registered and they have their certificate. Those that exist stay, and
+        are updated, in any case."""
+        if manifest["kind"] != DEPLOYMENT.kind or self.deployments.get(ref_of(manifest).key) is not None:
             return False
+        if self._lacks_certificate(cell):
+            return True
         # A Cell without a cluster is not registered by this operator.
-        return self._cluster_of(cell) is not None and self.deployments.get(ref_of(manifest).key) is None
+        return key_of(cell) not in self.context.registered_cells and self._cluster_of(cell) is not None
+
+    def _lacks_certificate(self, cell: CellView) -> bool:
+        return cell.spec.gateway_tls is not UNSET and key_of(cell) not in self._certificates
 
     def _cluster_of(self, cell: CellView) -> ClusterView | None:
         meta = cell.metadata
@@ -167,12 +209,15 @@ class CellReconciler:
         name = deployment["metadata"]["name"]
         live = self.deployments.get(Key(cell.metadata.namespace, name))
         lacks_record, is_waiting = self._lacks_record(cell), self._must_wait(cell, deployment)
-        if lacks_record and is_waiting:
+        if is_waiting and self._lacks_certificate(cell):
+            problems = PodProblems(hint=_certificate_hint(cell))
+        elif lacks_record and is_waiting:
             problems = PodProblems(hint=f"they {START}")
         elif lacks_record and has_exited(self._gateway_pods(cell)):
             problems = add_missing_record(problems)
         # At the birth of a cluster this is no cause to look at: a hint would be one more status.
-        start = f", which {START}" if is_waiting and not lacks_record else ""
+        is_expected = is_waiting and not lacks_record and not self._lacks_certificate(cell)
+        start = f", which {START}" if is_expected else ""
         return workload_component(f"gateways {name}{start}", deployment["spec"]["replicas"], live, problems)
 
     def _lacks_record(self, cell: CellView) -> bool:
@@ -196,6 +241,12 @@ def add_missing_record(problems: PodProblems) -> PodProblems:
     if problems.problem:
         return problems._replace(problem=f"{problems.problem}; {NO_RECORD}, and gateways exit without it")
     return problems._replace(hint=problems.hint or NO_RECORD)
+
+
+def _certificate_hint(cell: CellView) -> str:
+    tls = cell.spec.gateway_tls
+    name = "" if tls is UNSET else tls.secret_name
+    return f"they start when Secret {name} has a certificate"
 
 
 def _cell_of(pod: PodView) -> list[Key]:

@@ -8,14 +8,16 @@ import msgspec
 
 from steward.kube.cache.rules import CacheRule
 from steward.kube.objects.conditions import Condition
-from steward.kube.objects.kinds import Key, Manifest, Ref
+from steward.kube.objects.kinds import SECRET, Key, Manifest, Ref
 from steward.kube.objects.meta import HasMetadata, key_of
 from steward.multigres import names
+from steward.multigres.api.cluster import MultigresClusterSpec
 from steward.multigres.api.unset import or_default
 from steward.multigres.cache_rules import CELL
 from steward.multigres.cache_rules import CLUSTER as KIND
 from steward.multigres.controllers.cluster import operator_updates
 from steward.multigres.controllers.cluster.admin_pods import admin_cluster_of
+from steward.multigres.controllers.cluster.client_tls import cluster_of_certificate, read_client_tls
 from steward.multigres.controllers.cluster.components import ClusterComponents
 from steward.multigres.controllers.cluster.deletion import ClusterDeletion
 from steward.multigres.controllers.cluster.external_refs import ExternalReferences
@@ -58,6 +60,7 @@ from steward.multigres.objects.built_in_images import images_in_use
 from steward.multigres.objects.metadata import Owner
 from steward.multigres.objects.operator_telemetry import with_telemetry
 from steward.multigres.objects.tree import cluster_objects
+from steward.multigres.resolution.gateway_tls import made_secrets
 from steward.multigres.resolution.resolved import ResolvedCluster
 from steward.multigres.status.conditions import (
     Stall,
@@ -144,6 +147,7 @@ class ClusterReconciler:
                 self.gateways.trigger(),
                 # The password Secret outlives the cluster, so it has no owner.
                 Watches(rules.secret, to=cluster_of_password, when=any_change),
+                Watches(rules.secret, to=cluster_of_certificate, when=any_change),
                 Watches(rules.cluster, to=self.updates.waiting, when=frees_slot, lane=Lane.SLOW),
                 Watches(rules.storage_class, to=self._unhealthy, lane=Lane.SLOW),
                 *retained_claim_triggers(rules),
@@ -192,7 +196,7 @@ class ClusterReconciler:
         spec = spec._replace(terminating=tuple(self.context.children.terminating(desired)))
         cluster = await self._write_initial_status(cluster, spec, stall)
         password = await self._create_password(cluster)
-        plan = () if stall else self._plan(cluster, password, desired)
+        plan = () if stall else self._plan(cluster, password, desired, spec.spec)
         result = await self._apply_and_report(cluster, plan, spec, stall)
         if not stall:
             self.accounts.request(cluster, spec.password.value, spec.accounts)
@@ -238,6 +242,7 @@ class ClusterReconciler:
         owner, resolved = _owner(cluster), spec.resolved
         assert resolved is not None
         version = spec.objects.version
+        tls = await read_client_tls(self.references, cluster, spec.spec)
         written = with_telemetry(spec.spec, version, self.context.telemetry)
         ref, inputs = Ref(KIND, key_of(cluster)), (owner, written, resolved, version)
         tree = await beside_the_loop(
@@ -246,13 +251,21 @@ class ClusterReconciler:
         )
         return [
             *self.gateways.select(cluster, tree),
-            *account_secrets(owner, spec.password.value, spec.accounts),
+            *account_secrets(owner, spec.password.value, spec.accounts, tls),
         ]
 
-    def _plan(self, cluster: ClusterView, password: Plan, desired: list[Manifest]) -> Plan:
-        """Cells are deleted before the table groups change: in a removed cell, gateways shut down before pools."""
-        meta = cluster.metadata
-        unwanted = self.context.children.unwanted_children(meta, desired, self.child_rules)
+    def _plan(
+        self,
+        cluster: ClusterView,
+        password: Plan,
+        desired: list[Manifest],
+        spec: MultigresClusterSpec,
+    ) -> Plan:
+        """Cells are deleted before the table groups change: in a removed cell, gateways shut down before pools. The
+        Secrets of certificates are those of another controller."""
+        meta, made = cluster.metadata, made_secrets(cluster.metadata.name, spec)
+        children = self.context.children.unwanted_children(meta, desired, self.child_rules)
+        unwanted = [child for child in children if child.ref.kind != SECRET or child.ref.key.name not in made]
         cells = [child.delete_step() for child in unwanted if child.ref.kind == CELL]
         others = [child.delete_step() for child in unwanted if child.ref.kind != CELL]
         return (

@@ -22,6 +22,7 @@ TOPOLOGY = "topology"
 CERTIFICATES = "certificates"
 BACKUPS = "backups"
 SETTINGS = "settings"
+GATEWAY_CERTIFICATES = "gateway-certificates"
 FIELDS = {
     TOPOLOGY: ("primaryCell",),
     CERTIFICATES: ("backupCertificate", "backupCertificateRenewals", "backupCertificateExpiry"),
@@ -49,6 +50,9 @@ class StatusContributions:
         if contributions.get(contributor) != contribution:
             contributions[contributor] = contribution
             self.channel(ref.kind).enqueue(ref.key)
+
+    def has(self, ref: Ref, contributor: str) -> bool:
+        return contributor in self._contributions.get(ref, {})
 
     def forget(self, ref: Ref) -> None:
         self._contributions.pop(ref, None)

@@ -11,11 +11,12 @@ from typing import NamedTuple
 
 from steward.kube.cache.hashed_views import HashedData
 from steward.kube.errors import NotFound
-from steward.kube.objects.conditions import FALSE, TRUE, Condition
+from steward.kube.objects.conditions import FALSE, TRUE, UNKNOWN, Condition, find_condition
 from steward.kube.objects.kinds import CONFIG_MAP, Key, Ref
 from steward.kube.objects.meta import key_of
 from steward.multigres import reasons
 from steward.multigres.api.unset import or_default
+from steward.multigres.cache_rules import NO_SETTINGS_HASH
 from steward.multigres.cache_rules import SHARD as KIND
 from steward.multigres.controllers.common.context import MultigresContext
 from steward.multigres.controllers.common.status_contributions import SETTINGS, StatusContribution
@@ -25,7 +26,7 @@ from steward.multigres.objects.pool_containers import CONFIG_FILE
 from steward.multigres.objects.shard_inputs import shard_inputs
 from steward.multigres.objects.shard_shared import POSTGRES_CONFIG, POSTGRES_CONFIG_KEY
 from steward.multigres.resolution.checks.bounded_lists import first_texts
-from steward.multigres.status.conditions import SETTINGS_LOADED
+from steward.multigres.status.conditions import SETTINGS_LOADED, read_conditions
 from steward.multigres.views import ShardView
 from steward.postgres.address import PostgresAddress
 from steward.runtime.controller.controller import Controller
@@ -36,13 +37,25 @@ from steward.runtime.reconcile import DONE, RequeueAfter, Result
 NAME = "settings"
 RETRY_SECONDS = 10.0
 READY = "Ready"
+NOT_INCLUDED = (
+    "has a data directory of an older release, whose postgresql.conf does not include the settings; add the line"
+    f" include_if_exists = '{CONFIG_FILE}' there"
+)
 
 
 class _ServerSettings(NamedTuple):
-    """What one server has; `waiting` is "" if it has the settings."""
+    """What one server has; `waiting` is "" if it has the settings, `unknown` if it has answered. `pending` are settings
+    that it applies when it restarts."""
 
+    pod: str
     waiting: str = ""
+    unknown: str = ""
     problems: tuple[str, ...] = ()
+    pending: tuple[str, ...] = ()
+
+    @property
+    def is_settled(self) -> bool:
+        return not (self.waiting or self.unknown or self.pending)
 
 
 class SettingsReconciler:
@@ -76,7 +89,7 @@ class SettingsReconciler:
         is_paused = self.context.paused.includes(Ref(KIND, key))
         if self._loaded.get(key) == copy.data_hash or is_paused or not _ready_servers(shard):
             return DONE
-        return await self._load(shard, copy)
+        return DONE if _never_had_settings(shard, copy) else await self._load(shard, copy)
 
     async def _load(self, shard: ShardView, copy: HashedData) -> Result:
         key, text = key_of(shard), await self._text(key_of(copy))
@@ -86,7 +99,7 @@ class SettingsReconciler:
         addresses = [self.servers.server(shard, pod) for pod in _ready_servers(shard)]
         found = await asyncio.gather(*(_load_settings(address, password, text) for address in addresses))
         self._report(shard, found)
-        if any(server.waiting for server in found):
+        if not all(server.is_settled for server in found):
             return RequeueAfter(RETRY_SECONDS)
         self._loaded[key] = copy.data_hash
         return DONE
@@ -114,13 +127,26 @@ class SettingsReconciler:
 def settings_condition(servers: list[_ServerSettings], generation: int) -> Condition:
     problems = list(dict.fromkeys(problem for server in servers for problem in server.problems))
     if problems:
-        message = f"Postgres does not accept settings: {'; '.join(first_texts(problems, 'problems'))}"
+        message = f"Postgres does not apply settings: {'; '.join(first_texts(problems, 'problems'))}"
         return Condition(SETTINGS_LOADED, FALSE, reasons.SETTINGS_INVALID, message, generation)
-    waiting = next((server.waiting for server in servers if server.waiting), "")
-    if waiting:
+    if waiting := next((server.waiting for server in servers if server.waiting), ""):
         return Condition(SETTINGS_LOADED, FALSE, reasons.SETTINGS_LOADING, waiting, generation)
-    message = "every server has read its settings; those that need a restart apply when its pod was replaced"
+    if unknown := next((server.unknown for server in servers if server.unknown), ""):
+        return Condition(SETTINGS_LOADED, UNKNOWN, reasons.SETTINGS_STATE_UNKNOWN, unknown, generation)
+    if pending := [server for server in servers if server.pending]:
+        message = _pending_message(pending)
+        return Condition(SETTINGS_LOADED, FALSE, reasons.SETTINGS_PENDING_RESTART, message, generation)
+    message = "every server has read its settings"
     return Condition(SETTINGS_LOADED, TRUE, reasons.SETTINGS_LOADED, message, generation)
+
+
+def _pending_message(servers: list[_ServerSettings]) -> str:
+    names = sorted({name for server in servers for name in server.pending})
+    pods = ", ".join(server.pod for server in servers)
+    return (
+        f"{', '.join(first_texts(names, 'settings'))} of {pods} apply when the pods have been replaced; if no rolling"
+        " change is in progress, run `steward restart`"
+    )
 
 
 async def _load_settings(server: PostgresAddress, password: str, text: str) -> _ServerSettings:
@@ -128,16 +154,23 @@ async def _load_settings(server: PostgresAddress, password: str, text: str) -> _
     from steward.postgres import settings
     from steward.postgres.sessions import PostgresFailure
 
+    pod = server.host.split(".")[0]
     try:
         state = await settings.load_settings(server, password, CONFIG_FILE, text)
     except PostgresFailure as error:
-        return _ServerSettings(str(error))
+        return _ServerSettings(pod, unknown=str(error))
+    if not state.is_included:
+        return _ServerSettings(pod, problems=(f"{pod} {NOT_INCLUDED}",))
     if state.is_current:
-        return _ServerSettings(problems=state.problems)
-    pod = server.host.split(".")[0]
-    return _ServerSettings(
-        f"{pod} does not have the settings yet: its kubelet updates them within about a minute"
-    )
+        return _ServerSettings(pod, problems=state.problems, pending=state.pending)
+    message = f"{pod} does not have the settings yet: its kubelet updates them within about a minute"
+    return _ServerSettings(pod, waiting=message)
+
+
+def _never_had_settings(shard: ShardView, copy: HashedData) -> bool:
+    """Most shards have no settings, and no server is asked about them. Settings that were taken away are loaded."""
+    reported = find_condition(read_conditions(shard.status.conditions), SETTINGS_LOADED)
+    return copy.data_hash == NO_SETTINGS_HASH and reported is None
 
 
 def _ready_servers(shard: ShardView) -> list[str]:

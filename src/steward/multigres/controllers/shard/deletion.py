@@ -16,6 +16,7 @@ from steward.multigres import reasons
 from steward.multigres.cache_rules import CLUSTER as CLUSTER_KIND
 from steward.multigres.cache_rules import SHARD as KIND
 from steward.multigres.controllers.common.children import UnwantedChild
+from steward.multigres.controllers.common.connection_counts import ConnectionCounts
 from steward.multigres.controllers.common.context import MultigresContext
 from steward.multigres.controllers.common.graceful_deletion import (
     COMPLETE,
@@ -77,9 +78,10 @@ class WorkloadRemoval(NamedTuple):
 
 
 class ShardDeletion:
-    def __init__(self, context: MultigresContext) -> None:
+    def __init__(self, context: MultigresContext, counts: ConnectionCounts | None = None) -> None:
         rules = context.rules
         self.context = context
+        self.counts = counts
         self.graceful_deletion = GracefulDeletion(context)
         self.ownerless = OwnerlessServers(context)
         self.clusters = context.store(rules.cluster)
@@ -89,6 +91,8 @@ class ShardDeletion:
         meta = shard.metadata
         if not has_finalizer(meta):
             return ()
+        if self.counts is not None:
+            await self.counts.refresh(pods)
         terms = self.graceful_deletion.terms(meta)
         deleting = self._deleting(shard, pods)
         if orphans_children(meta):

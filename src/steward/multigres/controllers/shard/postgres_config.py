@@ -15,15 +15,24 @@ from steward.kube.objects.kinds import CONFIG_MAP, Key
 from steward.kube.objects.meta import key_of
 from steward.multigres import reasons
 from steward.multigres.api.unset import or_default
+from steward.multigres.cache_rules import NO_SETTINGS_HASH
 from steward.multigres.controllers.common.context import MultigresContext
 from steward.multigres.controllers.postgres_access.postgres_servers import PostgresServers
 from steward.multigres.controllers.postgres_access.user_secrets import UserSecrets
-from steward.multigres.objects.shard_inputs import copies_postgres_config, shard_inputs
+from steward.multigres.objects.shard_inputs import CONFIG_ANNOTATION, copies_postgres_config, shard_inputs
 from steward.multigres.objects.shard_shared import POSTGRES_CONFIG, POSTGRES_CONFIG_KEY
-from steward.multigres.resolution.postgres.settings import inline_settings, setting_names
-from steward.multigres.rollout.postgres_settings import ConfigDecision, decide_config, refuse_unknown
+from steward.multigres.resolution.postgres.conf_format import parse_settings
+from steward.multigres.resolution.postgres.settings import inline_settings
+from steward.multigres.rollout.postgres_settings import (
+    ConfigDecision,
+    CurrentConfig,
+    DesiredConfig,
+    decide_config,
+    keep_config,
+)
 from steward.multigres.status.conditions import POSTGRES_CONFIG_REFUSED, ComponentStatus
 from steward.multigres.views import ShardView
+from steward.postgres.setting_values import KnownSetting
 
 NO_CONFIG = ConfigDecision(None)
 NO_REFERENCE = "a spec without postgresConfigRef"
@@ -52,73 +61,80 @@ class PostgresConfigs:
 
     async def decide(self, shard: ShardView) -> ConfigDecision:
         """Pods of an older version mount the user's ConfigMap itself."""
-        key, copy = key_of(shard), _copy_key(shard)
         inline = inline_settings(shard.spec.postgres)
         if not copies_postgres_config(shard.spec):
             return ConfigDecision(None, OLD_PODS) if inline else NO_CONFIG
         is_asked = shard.spec.postgres_config_ref is not UNSET or bool(inline)
-        if not is_asked and self._config_maps.get(copy) is None:
+        copy_hash = self._hash(_copy_key(shard))
+        if not is_asked and copy_hash in ("", NO_SETTINGS_HASH):
             return NO_CONFIG
-        inputs = (*_reference(shard), inline, self._hash(_source_key(shard)), self._hash(copy))
-        known = self._known.get(key)
+        inputs = (*_reference(shard), inline, self._hash(_source_key(shard)), copy_hash)
+        known = self._known.get(key_of(shard))
         if known is None or known.inputs != inputs:
-            known = self._known[key] = _Known(inputs, await self._read_and_decide(shard))
+            known = self._known[key_of(shard)] = _Known(inputs, await self._read_and_decide(shard))
         return known.decision
 
     async def _read_and_decide(self, shard: ShardView) -> ConfigDecision:
         name, key = _reference(shard)
-        current = await self._read(_copy_key(shard), POSTGRES_CONFIG_KEY)
+        current = await self._current(shard)
         inline = inline_settings(shard.spec.postgres)
         if not name:
-            return await self._decide(shard, current, inline or None, "the spec" if inline else NO_REFERENCE)
+            source = "the spec" if inline else NO_REFERENCE
+            return await self._decide(shard, current, DesiredConfig(inline or None, source))
         desired = await self._read(_source_key(shard), key)
         if desired is None:
             problem = f"ConfigMap {name} has no key {key}: create it, servers need it to start"
-            return ConfigDecision(current, problem, is_missing=True)
-        # The last line of a setting wins.
-        text = f"{desired}\n{inline}" if inline else desired
+            return keep_config(current)._replace(problem=problem, is_missing=True)
         source = f"key {key} of ConfigMap {name}"
-        return await self._decide(
-            shard, current, text, f"{source} with postgres.settings" if inline else source
-        )
+        if inline:
+            # The last line of a setting wins.
+            desired, source = f"{desired}\n{inline}", f"{source} with postgres.settings"
+        return await self._decide(shard, current, DesiredConfig(desired, source))
 
     async def _decide(
-        self, shard: ShardView, current: str | None, desired: str | None, source: str
+        self, shard: ShardView, current: CurrentConfig, desired: DesiredConfig
     ) -> ConfigDecision:
-        decision = decide_config(current, desired, source)
-        if decision.problem or decision.text is None or decision.text == current:
-            return decision
-        unknown = await self._unknown_settings(shard, setting_names(decision.text))
-        return refuse_unknown(current, unknown, source) if unknown else decision
+        if desired.text == current.text:
+            return keep_config(current)
+        names = parse_settings(f"{current.text or ''}\n{desired.text or ''}")
+        return decide_config(current, desired, await self._known_settings(shard, sorted(names)))
 
-    async def _unknown_settings(self, shard: ShardView, names: list[str]) -> list[str]:
-        """Names that the primary does not know. Without a primary nothing is known: a new shard has none, and its
-        Postgres says in the log of its pod what it does not accept."""
-        if not or_default(shard.status.primary, ""):
-            return []
+    async def _known_settings(self, shard: ShardView, names: list[str]) -> dict[str, KnownSetting] | None:
+        """What the primary says about the settings; None if it cannot be asked."""
+        if not names or not or_default(shard.status.primary, ""):
+            return None
         inputs = shard_inputs(shard)
         secret = Key(shard.metadata.namespace, inputs.password_secret)
         password = await self._secrets.value(secret, inputs.password_key)
         if password is None:
-            return []
+            return None
         # Imported on first use: the driver costs memory, and settings change seldom.
         from steward.postgres import settings
         from steward.postgres.sessions import PostgresFailure
 
         try:
-            return await settings.unknown_settings(
+            return await settings.known_settings(
                 self._servers.primary(shard), password.decode(errors="replace"), names
             )
         except PostgresFailure:
-            return []
+            return None
+
+    async def _current(self, shard: ShardView) -> CurrentConfig:
+        found = await self._get(_copy_key(shard))
+        if found is None:
+            return CurrentConfig()
+        annotations = found.get("metadata", {}).get("annotations") or {}
+        return CurrentConfig(_content(found, POSTGRES_CONFIG_KEY), annotations.get(CONFIG_ANNOTATION))
 
     async def _read(self, config_map: Key, key: str) -> str | None:
+        found = await self._get(config_map)
+        return None if found is None else _content(found, key)
+
+    async def _get(self, config_map: Key) -> dict[str, Any] | None:
         try:
-            found: dict[str, Any] = await self._client.get(CONFIG_MAP, config_map)
+            return await self._client.get(CONFIG_MAP, config_map)
         except NotFound:
             return None
-        content = (found.get("data") or {}).get(key)
-        return None if content is None else str(content)
 
     def _hash(self, config_map: Key) -> str:
         live = self._config_maps.get(config_map)
@@ -141,6 +157,11 @@ def _reason(decision: ConfigDecision) -> str:
     if decision.is_unknown:
         return reasons.SETTINGS_UNKNOWN
     return reasons.SETTINGS_MISSING if decision.is_missing else reasons.SETTINGS_REFUSED
+
+
+def _content(config_map: dict[str, Any], key: str) -> str | None:
+    content = (config_map.get("data") or {}).get(key)
+    return None if content is None else str(content)
 
 
 def _reference(shard: ShardView) -> tuple[str, str]:

@@ -1,6 +1,5 @@
 """Shard: manages orchestrators, pools and the objects that they share, and reports whether they serve."""
 
-from hashlib import sha256
 from typing import NamedTuple
 
 from msgspec import UNSET
@@ -12,6 +11,7 @@ from steward.kube.objects.meta import HasMetadata, key_of
 from steward.multigres.api.unset import or_default
 from steward.multigres.cache_rules import SHARD as KIND
 from steward.multigres.controllers.common.child_triggers import PODS, owned_triggers
+from steward.multigres.controllers.common.connection_counts import ConnectionCounts
 from steward.multigres.controllers.common.context import MultigresContext
 from steward.multigres.controllers.common.foreign_objects import foreign_stall
 from steward.multigres.controllers.common.volumes import VolumeInputs, VolumePlan, VolumePlanner
@@ -49,7 +49,6 @@ from steward.multigres.objects.shard_inputs import (
 )
 from steward.multigres.objects.tree import shard_objects
 from steward.multigres.objects.versions import is_of_go_operator
-from steward.multigres.resolution.postgres.settings import restart_text
 from steward.multigres.rollout.claim_retention import GRACE
 from steward.multigres.rollout.node_drain import SWITCH_FROM
 from steward.multigres.rollout.postgres_settings import ConfigDecision
@@ -120,11 +119,13 @@ class ShardReconciler:
     The status follows the first plan, so that it never reports pods as ready that the plan has just changed. Volume
     expansions are executed while the first plan is made."""
 
-    def __init__(self, context: MultigresContext, growth: VolumeGrowth) -> None:
+    def __init__(
+        self, context: MultigresContext, growth: VolumeGrowth, counts: ConnectionCounts | None = None
+    ) -> None:
         rules = context.rules
         self.context = context
         self.growth = growth
-        self.deletion = ShardDeletion(context)
+        self.deletion = ShardDeletion(context, counts)
         self.shards = context.store(rules.shard)
         self.shards.add_index(CONFIG_MAP_INDEX, _referenced_config)
         self.deployments = context.store(rules.deployment)
@@ -251,7 +252,7 @@ class ShardReconciler:
     def _config_digest(self, shard: ShardView, config: ConfigDecision) -> str:
         reference = shard.spec.postgres_config_ref
         if copies_postgres_config(shard.spec):
-            return "" if config.text is None else sha256(restart_text(config.text).encode()).hexdigest()
+            return config.digest
         if reference is UNSET:
             return ""
         live = self.config_maps.get(Key(shard.metadata.namespace, reference.name))

@@ -1,8 +1,9 @@
 """Postgres settings that users write in a spec: which are allowed, how Postgres reads them, and which need a restart.
 Pure."""
 
-import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from hashlib import sha256
+from types import MappingProxyType
 from typing import Final
 
 from msgspec import UNSET
@@ -10,6 +11,8 @@ from msgspec import UNSET
 from steward.multigres.api.postgres import PostgresOptions
 from steward.multigres.api.scalars import Unset
 from steward.multigres.api.unset import or_default
+from steward.multigres.resolution.postgres.conf_format import format_settings, parse_settings
+from steward.postgres.setting_values import KnownSetting
 
 MANAGED: Final = frozenset(
     {
@@ -38,7 +41,8 @@ MANAGED: Final = frozenset(
     }
 )
 """Settings that Multigres sets itself, or that its replication, backups or logins depend on."""
-# Settings whose context is `postmaster` in PostgreSQL 15 to 18, without those of MANAGED.
+# Settings whose context is `postmaster` in PostgreSQL 15 to 18, without those of MANAGED. Servers are asked; the list
+# is for clusters without a primary, and for what users see before they apply a change.
 NEEDS_RESTART: Final = frozenset(
     {
         "autovacuum_freeze_max_age",
@@ -100,18 +104,11 @@ NEEDS_RESTART: Final = frozenset(
         "wal_log_hints",
     }
 )
-# `name = value`, where the equals sign is optional.
-_LINE: Final = re.compile(r"\s*([A-Za-z_][\w.]*)\s*(?:=\s*|\s)\s*(\S.*)")
 
 
 def inline_settings(options: PostgresOptions | Unset) -> str:
     """The settings in the format of postgresql.conf; "" if there are none."""
-    settings = {} if options is UNSET else or_default(options.settings, {})
-    return "".join(f"{name} = {_quoted(str(value))}\n" for name, value in sorted(settings.items()))
-
-
-def _quoted(value: str) -> str:
-    return "'" + value.replace("\\", "\\\\").replace("'", "''") + "'"
+    return format_settings({} if options is UNSET else or_default(options.settings, {}))
 
 
 def setting_problems(options: PostgresOptions | Unset) -> Iterator[tuple[str, str]]:
@@ -125,19 +122,38 @@ def setting_problems(options: PostgresOptions | Unset) -> Iterator[tuple[str, st
 
 def setting_names(text: str) -> list[str]:
     """The settings of a postgresql.conf, without those of extensions, which any server accepts."""
-    found = {match[1].lower() for line in text.splitlines() if (match := _LINE.match(line))}
-    return sorted(name for name in found if "." not in name and not name.startswith("include"))
+    return sorted(name for name in parse_settings(text) if "." not in name and not _is_include(name))
 
 
-def restart_text(text: str) -> str:
-    """The settings of a postgresql.conf that need a restart, the last line of each: comments, order and all other
-    settings make no difference. Settings of extensions may need one, and so may files that are included."""
-    found: dict[str, str] = {}
-    for line in text.splitlines():
-        match = _LINE.match(line)
-        if match is None:
-            continue
-        name = match[1].lower()
-        if name in NEEDS_RESTART or name in MANAGED or "." in name or name.startswith("include"):
-            found[name] = match[2].split("#")[0].strip()
-    return "\n".join(f"{name} = {value}" for name, value in sorted(found.items()))
+def _is_include(name: str) -> bool:
+    return name.startswith("include")
+
+
+def changed_settings(before: str, after: str) -> list[str]:
+    """The settings whose value differs; comments, order and notation make no difference."""
+    old, new = parse_settings(before), parse_settings(after)
+    return sorted(name for name in old.keys() | new.keys() if old.get(name) != new.get(name))
+
+
+def needs_restart(name: str, known: Mapping[str, KnownSetting]) -> bool:
+    """Whether a change of the setting needs a restart: as the server says in `known`, else by a list. A setting of an
+    extension that the server has not loaded may need one, and so may a file that is included."""
+    if name in known:
+        return known[name].needs_restart or name in MANAGED
+    return name in NEEDS_RESTART or name in MANAGED or "." in name or _is_include(name)
+
+
+NOT_ASKED: Final[Mapping[str, KnownSetting]] = MappingProxyType({})
+
+
+def restart_text(text: str, known: Mapping[str, KnownSetting] = NOT_ASKED) -> str:
+    """The settings of a postgresql.conf that need a restart; "" if none does."""
+    found = {name: value for name, value in parse_settings(text).items() if needs_restart(name, known)}
+    return format_settings(found)
+
+
+def restart_digest(text: str | None, known: Mapping[str, KnownSetting] = NOT_ASKED) -> str:
+    """Of the settings that need a restart; "" if there are none, so that the first setting which needs none restarts
+    nothing."""
+    restarting = restart_text(text or "", known)
+    return sha256(restarting.encode()).hexdigest() if restarting else ""
