@@ -1,18 +1,20 @@
 """Trees, health and `why` sentences from the objects of a cluster."""
 
+import calendar
 from typing import Any
 
 import click
 import pytest
 
-from steward.cli.commands.status import status_lines
+from steward.cli.commands.status import kept_claims_line, status_lines
 from steward.cli.inspect.ages import format_age
 from steward.cli.inspect.coloured import styled
+from steward.cli.inspect.forgotten_claims import CLUSTER_LABEL, forgotten_claims
 from steward.cli.inspect.object_health import Health, health_since
 from steward.cli.inspect.object_tree import build_trees
 from steward.cli.inspect.render import TreeLine, describe_primaries, fit_lines, render_trees, unfolded
 from steward.cli.inspect.why import why_message
-from steward.kube.objects.kinds import Manifest
+from steward.kube.objects.kinds import Key, Manifest
 from tests.cli.support.tree_objects import CLUSTER, READY, THEN, condition, degraded, tree_object, waiting
 
 NOW = 1_800_000_000.0
@@ -217,6 +219,40 @@ def test_status_and_tree_show_what_a_user_has_suspended(status: dict[str, Any], 
     assert [each.text for each in status_lines(node, NOW)][1:] == [f"  ! {line}"]
     [drawn] = render_trees((node,), NOW)
     assert drawn.text.endswith(f"; {line.partition(':')[0]}")
+
+
+def test_status_shows_the_age_of_the_last_backup_of_the_shard_that_has_the_oldest() -> None:
+    times = {"a": "2026-01-02T00:00:00Z", "b": "2026-01-01T22:00:00Z"}
+    shards = [
+        tree_object(f"Shard/{name}", CLUSTER, conditions=READY, backup={"lastBackupAt": time})
+        for name, time in times.items()
+    ]
+    [node] = build_trees([tree_object(CLUSTER, conditions=READY), *shards])
+    now = calendar.timegm((2026, 1, 2, 1, 0, 0))
+    [line] = status_lines(node, now)
+    assert "ready, 2 parts, last backup 3 h ago (" in line.text
+    [never] = build_trees(
+        [tree_object(CLUSTER, conditions=READY), shards[0], tree_object("Shard/c", CLUSTER, conditions=READY)]
+    )
+    assert "backup" not in next(status_lines(never, now)).text
+
+
+def test_status_names_the_command_for_volume_claims_that_are_kept() -> None:
+    [node] = build_trees([tree_object(CLUSTER, conditions=READY, retainedClaims=["data-0", "data-1"])])
+    assert [line.text for line in status_lines(node, NOW)][1:] == [
+        "  ! 2 unused volume claims: steward volumes db -n shop"
+    ]
+
+
+def test_claims_of_clusters_that_are_gone_are_counted() -> None:
+    claims = [
+        {"metadata": {"namespace": "shop", "labels": {CLUSTER_LABEL: cluster}}}
+        for cluster in ("db", "old", "old")
+    ]
+    assert forgotten_claims(claims, [Key("shop", "db")]) == {Key("shop", "old"): 2}
+    assert kept_claims_line(2, Key("shop", "old"), is_gone=True) == (
+        "! 2 unused volume claims of MultigresCluster shop/old, which is gone: steward volumes old -n shop"
+    )
 
 
 def test_status_counts_the_tenants_of_a_template() -> None:

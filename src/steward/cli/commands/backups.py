@@ -7,7 +7,9 @@ from typing import Any
 import click
 
 from steward.cli.connection import with_client
+from steward.cli.hints import command_line
 from steward.cli.inspect.options import scope_options, selected_scope
+from steward.cli.object_names import ObjectName
 from steward.cli.output import WIDE, format_table, is_machine_readable, output_option, print_value
 from steward.kube.client.client import Client
 from steward.kube.objects.kinds import Kind, Manifest
@@ -27,7 +29,9 @@ Needs the right to list multigresbackups.
 
 
 @click.command("backups", epilog=_EPILOG)
-@click.argument("cluster", required=False, default="", metavar="[CLUSTER]")
+@click.argument(
+    "cluster", type=ObjectName("MultigresCluster"), required=False, default="", metavar="[CLUSTER]"
+)
 @output_option
 @scope_options
 def command(cluster: str, output: str, **options: Any) -> None:
@@ -37,7 +41,8 @@ def command(cluster: str, output: str, **options: Any) -> None:
     if is_machine_readable(output):
         print_value(found, output)
     elif not found:
-        click.echo("There is no MultigresBackup here; `steward backup CLUSTER` makes one.")
+        make_one = command_line("backup", cluster or "CLUSTER", namespace=namespace)
+        click.echo(f"There is no MultigresBackup here; `{make_one}` makes one.")
     else:
         for line in backup_table(found, output):
             click.echo(line)

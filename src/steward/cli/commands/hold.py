@@ -8,7 +8,7 @@ import click
 
 from steward.cli.confirm import require_confirmation
 from steward.cli.connection import config_source, with_client
-from steward.cli.hints import command_line
+from steward.cli.hints import command_line, with_cluster_options
 from steward.cli.inspect.options import scope_options, selected_scope
 from steward.cli.object_names import matches_kind
 from steward.cli.output import TEXT, WIDE, format_table, is_machine_readable, output_option, print_value
@@ -75,7 +75,7 @@ def approve(name: str, yes: bool, **options: Any) -> None:
     if not held.approve_with:
         raise click.ClickException(f"this deletion cannot be approved. {held.message}")
     if not yes:
-        click.echo(held.message)
+        click.echo(with_cluster_options(held.message))
         require_confirmation(f"Delete these {held.deletion['count']} Tenants and all their objects?")
     with_client(source, lambda client: _approve(client, held))
     click.echo(f"{held.ref} may delete these {held.deletion['count']} Tenants.")
@@ -142,7 +142,7 @@ def _hold_dict(held: HeldDeletion) -> dict[str, Any]:
 
 def _print_holds(found: list[HeldDeletion], output: str) -> None:
     for line in hold_lines(found, output):
-        click.echo(line)
+        click.echo(with_cluster_options(line))
 
 
 def hold_lines(found: list[HeldDeletion], output: str) -> list[str]:

@@ -137,6 +137,20 @@ def summarize_object(manifest: Manifest) -> str:
     return f"{status.get('readyTenants', 0)} of {status.get('totalTenants', 0)} Tenants are ready"
 
 
+def kept_claims(manifest: Manifest) -> int:
+    """How many volume claims a cluster keeps without a server that uses them."""
+    if manifest["kind"] != "MultigresCluster":
+        return 0
+    return len((manifest.get("status") or {}).get("retainedClaims") or ())
+
+
+def last_backup(manifest: Manifest) -> str:
+    """When the newest complete backup of a shard ended; "" if there is none, or if it has no repository."""
+    if manifest["kind"] != "Shard":
+        return ""
+    return str(((manifest.get("status") or {}).get("backup") or {}).get("lastBackupAt", ""))
+
+
 def has_pending_update(manifest: Manifest) -> bool:
     """Whether a change of the cluster waits for a user or a window."""
     found = (condition(manifest, type_) or {} for type_ in _UPDATES)

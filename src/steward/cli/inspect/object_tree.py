@@ -17,6 +17,8 @@ from steward.cli.inspect.object_health import (
     has_pending_update,
     health_since,
     is_true,
+    kept_claims,
+    last_backup,
     object_health,
     summarize_object,
     suspension,
@@ -68,6 +70,10 @@ class TreeObject(NamedTuple):
     """`paused` or `hibernated`."""
     has_held_deletion: bool = False
     summary: str = ""
+    kept_claims: int = 0
+    """Volume claims of a cluster that no server uses."""
+    last_backup: str = ""
+    """When the newest complete backup of a shard ended."""
 
 
 class TreeNode(NamedTuple):
@@ -83,6 +89,12 @@ class TreeNode(NamedTuple):
     def primaries(self) -> list[str]:
         """The pods of the primaries of all shards below."""
         return [obj.primary for obj in self.walk() if obj.primary]
+
+    @property
+    def oldest_backup(self) -> str:
+        """When the newest backup of the shard that has waited longest for another ended; "" if one is unknown."""
+        times = [obj.last_backup for obj in self.walk() if obj.ref.kind.kind == "Shard"]
+        return min(times, default="")
 
     @property
     def worst_health(self) -> Health:
@@ -144,6 +156,8 @@ def tree_object(manifest: Manifest) -> TreeObject:
         suspension=suspension(manifest),
         has_held_deletion=is_true(manifest, "DeletionHeld") and not is_true(manifest, "Degraded"),
         summary=summarize_object(manifest),
+        kept_claims=kept_claims(manifest),
+        last_backup=last_backup(manifest),
     )
 
 

@@ -61,7 +61,7 @@ def _field_problems(value: dict[str, Any], schema: Schema, field: str) -> Iterat
     properties = schema.get("properties")
     additional = schema.get("additionalProperties")
     for name in schema.get("required", ()):
-        if value.get(name) is None:
+        if value.get(name) is None and not _has_default(properties, name):
             yield SchemaProblem(f"{field}.{name}", "is missing")
     for name, item in value.items():
         if isinstance(properties, dict) and name in properties:
@@ -72,6 +72,11 @@ def _field_problems(value: dict[str, Any], schema: Schema, field: str) -> Iterat
             yield SchemaProblem(
                 f"{field}.{name}", _unknown_field_message(str(name), properties), is_about_name=True
             )
+
+
+def _has_default(properties: Any, name: str) -> bool:
+    """Whether the API server fills the field in."""
+    return isinstance(properties, dict) and "default" in (properties.get(name) or {})
 
 
 def _unknown_field_message(name: str, properties: Mapping[str, Any]) -> str:
@@ -144,10 +149,11 @@ def _enum_problem(value: Any, schema: Schema) -> str:
     allowed = schema.get("enum")
     if not allowed or value in allowed:
         return ""
-    near = [each for each in allowed if each.lower() == str(value).lower()]
-    near = near or get_close_matches(str(value), allowed, 1)
+    words = [str(each) for each in allowed]
+    near = [each for each in words if each.lower() == str(value).lower()]
+    near = near or get_close_matches(str(value), words, 1)
     hint = f"; did you mean {near[0]}?" if near else ""
-    return f"is {str(value)[:40]!r}, and must be one of: {', '.join(allowed)}{hint}"
+    return f"is {str(value)[:40]!r}, and must be one of: {', '.join(words)}{hint}"
 
 
 def _bound_problem(value: Any, schema: Schema) -> str:

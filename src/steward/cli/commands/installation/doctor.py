@@ -13,6 +13,7 @@ import msgspec
 from steward.cli.connection import load_connection_settings, open_transport, run_async
 from steward.cli.doctor import checks, pods, rights
 from steward.cli.doctor.checks import CheckResult, Grade, OperatorLocation
+from steward.cli.hints import with_cluster_options
 from steward.cli.inspect.options import namespace_options, selected_namespace
 from steward.cli.output import is_machine_readable, output_option, print_value
 from steward.install import manifests
@@ -86,7 +87,7 @@ def result_dict(result: CheckResult) -> dict[str, str]:
         "subject": result.subject,
         "grade": result.grade.name.lower(),
         "told": result.message,
-        "cure": result.cure,
+        "cure": with_cluster_options(result.cure),
     }
 
 
@@ -95,7 +96,7 @@ def _print_results(results: list[CheckResult]) -> None:
         mark = click.style(result.grade.value, fg=_COLOURS[result.grade])
         click.echo(f"{mark} {result.subject}: {result.message}")
         if result.cure:
-            click.echo(f"    {result.cure}")
+            click.echo(f"    {with_cluster_options(result.cure)}")
 
 
 async def run_checks(source: ConfigSource, scope: Scope) -> list[CheckResult]:
