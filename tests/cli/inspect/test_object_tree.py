@@ -9,10 +9,11 @@ import pytest
 from steward.cli.commands.status import kept_claims_line, status_lines
 from steward.cli.inspect.ages import format_age
 from steward.cli.inspect.coloured import styled
-from steward.cli.inspect.forgotten_claims import CLUSTER_LABEL, forgotten_claims
+from steward.cli.inspect.forgotten_claims import forgotten_claims
 from steward.cli.inspect.object_health import Health, health_since
-from steward.cli.inspect.object_tree import build_trees
+from steward.cli.inspect.object_tree import CLUSTER_LABEL, build_trees
 from steward.cli.inspect.render import TreeLine, describe_primaries, fit_lines, render_trees, unfolded
+from steward.cli.inspect.selection import postponed_message
 from steward.cli.inspect.why import why_message
 from steward.kube.objects.kinds import Key, Manifest
 from tests.cli.support.tree_objects import CLUSTER, READY, THEN, condition, degraded, tree_object, waiting
@@ -242,6 +243,56 @@ def test_status_names_the_command_for_volume_claims_that_are_kept() -> None:
     assert [line.text for line in status_lines(node, NOW)][1:] == [
         "  ! 2 unused volume claims: steward volumes db -n shop"
     ]
+
+
+def test_a_pod_has_the_role_and_the_cell_that_its_shard_reports() -> None:
+    servers = [
+        {"pod": "db-0", "role": "Primary", "cell": "z1"},
+        {"pod": "db-1", "role": "Standby"},
+        {"pod": "db-2"},
+    ]
+    pods = [tree_object(f"Pod/db-{number}", SHARD, conditions=READY) for number in range(3)]
+    objects = [
+        tree_object(CLUSTER, conditions=READY),
+        tree_object(SHARD, CLUSTER, conditions=READY, servers=servers),
+    ]
+    trees = build_trees([*objects, *pods])
+    assert [
+        line.text.partition(" (")[0].split("─ ")[1] for line in render_trees(trees, NOW, unfolded)[2:]
+    ] == [
+        "✓ Pod db-0, primary in z1",
+        "✓ Pod db-1, standby",
+        "✓ Pod db-2",
+    ]
+
+
+ROLLOUT = {"phase": "InProgress", "totalNodes": 14, "updatedNodes": 1}
+
+
+def test_tenants_that_wait_for_a_rollout_are_counted_by_status_and_named_by_why() -> None:
+    template = tree_object("TenantTemplate/shop", conditions=[condition("Applied", "True")], rollout=ROLLOUT)
+    [node] = build_trees([template])
+    sentence = "13 Tenants wait for others of the rollout, as maxSkew says"
+    assert [line.text for line in status_lines(node, NOW)][1:] == [f"  … {sentence}"]
+    assert postponed_message("tenant/bolt-shop", (node,)) == (
+        f"there is no tenant/bolt-shop yet: of TenantTemplate shop/shop {sentence}. "
+        "`steward why tenanttemplate/shop -n shop` says what they wait for"
+    )
+    assert postponed_message("deployment/bolt-shop", (node,)) == ""
+    assert postponed_message("bolt-web", (node,)) == ""
+
+
+def test_a_claim_of_a_server_is_beside_its_pod() -> None:
+    claim = tree_object("PersistentVolumeClaim/pgdata-db-main-0", phase="Bound")
+    claim["metadata"]["labels"] = {CLUSTER_LABEL: "db"}
+    objects = [
+        tree_object(CLUSTER, conditions=READY),
+        tree_object("StatefulSet/db-main", CLUSTER),
+        tree_object("Pod/db-main-0", "StatefulSet/db-main", conditions=READY),
+    ]
+    [node] = build_trees([*objects, claim])
+    names = [child.object.ref.key.name for child in node.children[0].children]
+    assert names == ["db-main-0", "pgdata-db-main-0"]
 
 
 def test_claims_of_clusters_that_are_gone_are_counted() -> None:

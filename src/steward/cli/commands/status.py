@@ -19,11 +19,18 @@ from steward.cli.inspect.object_health import HIBERNATED, PAUSED, Health
 from steward.cli.inspect.object_tree import TreeNode
 from steward.cli.inspect.options import NEEDS, read_selected_trees, scope_options, selected_scope
 from steward.cli.inspect.progress import kind_progress
-from steward.cli.inspect.render import MARKS, UPDATE_WAITS, TreeLine, describe_primaries, fit_lines
+from steward.cli.inspect.render import (
+    MARKS,
+    UPDATE_WAITS,
+    TreeLine,
+    describe_primaries,
+    describe_waiting,
+    fit_lines,
+)
 from steward.cli.inspect.selection import select_node
 from steward.cli.inspect.why import why_message
 from steward.cli.object_names import complete_names
-from steward.cli.output import WIDE, is_machine_readable, output_option, print_value
+from steward.cli.output import WIDE, is_machine_readable, output_option, print_value, wrap_for_terminal
 from steward.kube.objects.kinds import Key
 
 _PERIOD_SECONDS = 2.0
@@ -68,7 +75,8 @@ def _read(what: str | None, options: dict[str, Any]) -> Found:
     if what:
         return Found([select_node(options, what)], Counter())
     trees = sorted(read_selected_trees(dict(options)), key=lambda node: node.worst_health)
-    clusters = [node.object.ref.key for node in trees if node.object.ref.kind.kind == "MultigresCluster"]
+    objects = (obj for node in trees for obj in node.walk())
+    clusters = [obj.ref.key for obj in objects if obj.ref.kind.kind == "MultigresCluster"]
     source, namespace = selected_scope(dict(options))
     return Found(
         trees, with_client(source, lambda client: read_forgotten_claims(client, namespace, clusters))
@@ -99,6 +107,7 @@ def _status_dict(node: TreeNode, now: float) -> dict[str, Any]:
         **({"updateWaits": True} if obj.has_pending_update else {}),
         **({"primaries": node.primaries} if node.primaries else {}),
         **({"lastBackupAt": node.oldest_backup} if node.oldest_backup else {}),
+        **({"waitingTenants": obj.waiting_tenants} if obj.waiting_tenants else {}),
         **({"unusedClaims": obj.kept_claims} if obj.kept_claims else {}),
     }
 
@@ -110,9 +119,14 @@ def _print_status(found: Found, now: float, output: str, height: int | None = No
     lines = [line for node in found.trees for line in _node_lines(node, now, output)]
     for cluster, count in sorted(found.forgotten.items()):
         lines.append(TreeLine(Health.WAITING, kept_claims_line(count, cluster, is_gone=True)))
-    width = shutil.get_terminal_size().columns
-    for line in lines if height is None else fit_lines(lines, width, height):
+    for line in lines if height is None else _fit_screen(lines, height):
         echo_line(line)
+
+
+def _fit_screen(lines: list[TreeLine], height: int) -> list[TreeLine]:
+    """Sentences are wrapped, not cut: their ends have the cures."""
+    wrapped = [line._replace(text=text) for line in lines for text in wrap_for_terminal(line.text)]
+    return fit_lines(wrapped, shutil.get_terminal_size().columns, height)
 
 
 def _node_lines(node: TreeNode, now: float, output: str) -> Iterator[TreeLine]:
@@ -137,6 +151,8 @@ def status_lines(node: TreeNode, now: float, flags: str = "") -> Iterator[TreeLi
     if node.object.has_pending_update and not node.object.is_terminating:
         show_it = command_line("updates", "show", ref.key.name, namespace=ref.key.namespace)
         yield TreeLine(Health.WAITING, f"  ! {UPDATE_WAITS}: {show_it}")
+    if waiting := node.object.waiting_tenants:
+        yield TreeLine(Health.WAITING, f"  {MARKS[Health.WAITING]} {describe_waiting(waiting)}")
     if kept := node.object.kept_claims:
         yield TreeLine(Health.WAITING, kept_claims_line(kept, ref.key))
 

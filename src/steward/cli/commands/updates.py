@@ -13,7 +13,7 @@ from steward.cli.connection import with_client
 from steward.cli.hints import command_line
 from steward.cli.inspect.options import namespace_options, scope_options, selected_namespace, selected_scope
 from steward.cli.object_names import ObjectName
-from steward.cli.output import format_table, is_machine_readable, output_option, print_value
+from steward.cli.output import echo_wrapped, is_machine_readable, output_option, print_table, print_value
 from steward.cli.template_updates import (
     TemplateState,
     read_template_state,
@@ -86,7 +86,7 @@ def show(cluster: str, output: str, **options: Any) -> None:
     if is_machine_readable(output):
         print_value(template_state_dict(state), output)
         return
-    click.echo(message_with_cure(state) if state.message else NOTHING_PENDING)
+    echo_wrapped(message_with_cure(state) if state.message else NOTHING_PENDING)
     for change in state.changes:
         _print_diff(change)
 
@@ -111,8 +111,7 @@ def history(cluster: str, output: str, **options: Any) -> None:
         ]
         for each in revision_history(state.revisions)
     ]
-    for line in format_table(["TEMPLATE", "GENERATION", "NUMBER", "ACTIVE", "REVISION"], rows):
-        click.echo(line)
+    print_table(["TEMPLATE", "GENERATION", "NUMBER", "ACTIVE", "REVISION"], rows)
 
 
 @command.command("apply", epilog=_EPILOG)
@@ -215,8 +214,7 @@ def _print_pending(pending: list[TemplateState]) -> None:
         ]
         for each in pending
     ]
-    for line in format_table(["NAMESPACE", "CLUSTER", "CHANGES", "REVISION", "WHY"], rows):
-        click.echo(line)
+    print_table(["NAMESPACE", "CLUSTER", "CHANGES", "REVISION", "WHY"], rows)
 
 
 def _change_names(state: TemplateState) -> Iterator[str]:

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from typing import Final
 
 from steward.cli.hints import command_line
+from steward.cli.output import describe_count
 from steward.kube.client.client import Client
 from steward.kube.errors import Forbidden, NoSuchKind, NotFound
 from steward.kube.objects.kinds import Kind
@@ -39,6 +40,10 @@ async def read_elsewhere(client: Client) -> str:
     return describe_elsewhere(counts)
 
 
+def is_about_installation(sentence: str) -> bool:
+    return sentence.startswith(NOT_INSTALLED)
+
+
 async def _namespaces_of(client: Client, kind: Kind) -> list[str] | None:
     """The namespace of each object; None if the cluster does not serve the kind."""
     try:
@@ -57,6 +62,4 @@ def describe_elsewhere(counts: Counts) -> str:
 
 
 def _describe_counts(counts: Counter[str]) -> str:
-    return ", ".join(f"{count} {kind}{'s' * (count != 1)}" for kind, count in counts.items()).replace(
-        "Registrys", "Registries"
-    )
+    return ", ".join(describe_count(count, kind) for kind, count in counts.items())

@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable
 
+from steward.cli.inspect.object_tree import CLUSTER_LABEL
 from steward.kube.client.client import Client
 from steward.kube.errors import Forbidden
 from steward.kube.objects.kinds import PERSISTENT_VOLUME_CLAIM, Key, Manifest
 from steward.kube.objects.options import ListQuery
-
-CLUSTER_LABEL = "multigres.com/cluster"
 
 
 async def read_forgotten_claims(client: Client, namespace: str, clusters: Iterable[Key]) -> Counter[Key]:

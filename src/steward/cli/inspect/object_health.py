@@ -151,6 +151,25 @@ def last_backup(manifest: Manifest) -> str:
     return str(((manifest.get("status") or {}).get("backup") or {}).get("lastBackupAt", ""))
 
 
+def server_roles(manifest: Manifest) -> tuple[tuple[str, str], ...]:
+    """The servers of a shard, each as its pod and what it is: `primary` or `standby`, with its cell."""
+    servers = (manifest.get("status") or {}).get("servers") if manifest["kind"] == "Shard" else None
+    return tuple(
+        (each["pod"], " in ".join(part for part in (str(each["role"]).lower(), each.get("cell")) if part))
+        for each in servers or ()
+        if each.get("role")
+    )
+
+
+def waiting_tenants(manifest: Manifest) -> int:
+    """How many Tenants of a template wait until others of its rollout are ready."""
+    status = manifest.get("status")
+    rollout = status.get("rollout") if isinstance(status, dict) else None
+    if not rollout or rollout.get("phase") not in ("InProgress", "Failed"):
+        return 0
+    return max(0, int(rollout.get("totalNodes") or 0) - int(rollout.get("updatedNodes") or 0))
+
+
 def has_pending_update(manifest: Manifest) -> bool:
     """Whether a change of the cluster waits for a user or a window."""
     found = (condition(manifest, type_) or {} for type_ in _UPDATES)

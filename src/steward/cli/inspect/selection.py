@@ -9,9 +9,10 @@ import click
 
 from steward.cli.connection import with_client
 from steward.cli.hints import command_line
-from steward.cli.inspect.find import NotFoundInTrees, find_node, node_finder, parse_name
+from steward.cli.inspect.find import NotFoundInTrees, Trees, find_node, node_finder, parse_name
 from steward.cli.inspect.object_tree import KINDS, ROOTS, TreeNode
 from steward.cli.inspect.options import read_selected_trees, selected_scope
+from steward.cli.inspect.render import describe_waiting
 from steward.cli.object_names import matches_kind
 from steward.kube.client.client import Client
 from steward.kube.errors import KubeError
@@ -25,12 +26,26 @@ def select_node(options: dict[str, Any], what: str) -> TreeNode:
     """The node of this name in the selected namespaces."""
     try:
         parse_name(what)
-        trees = read_selected_trees(dict(options), node_finder(what))
-        return find_node(trees, what)
     except ValueError as error:
         raise click.UsageError(str(error)) from error
+    trees = read_selected_trees(dict(options), node_finder(what))
+    try:
+        return find_node(trees, what)
     except NotFoundInTrees as error:
-        raise click.ClickException(str(error) or _missing_message(options, what)) from error
+        reason = str(error) or postponed_message(what, trees) or _missing_message(options, what)
+        raise click.ClickException(reason) from error
+
+
+def postponed_message(what: str, trees: Trees) -> str:
+    """The sentence for a Tenant that the rollout of its template has not created yet; "" for another object."""
+    kind, name = parse_name(what)
+    for node in trees if not kind or matches_kind(kind, "Tenant") else ():
+        template = node.object.ref
+        if node.object.waiting_tenants and name.endswith(f"-{template.key.name}"):
+            waits = describe_waiting(node.object.waiting_tenants)
+            why = command_line("why", f"tenanttemplate/{template.key.name}", namespace=template.key.namespace)
+            return f"there is no {what} yet: of {template} {waits}. `{why}` says what they wait for"
+    return ""
 
 
 def _missing_message(options: dict[str, Any], what: str) -> str:

@@ -11,6 +11,7 @@ from collections import Counter
 from steward.cli.inspect.ages import format_age
 from steward.cli.inspect.object_health import Health
 from steward.cli.inspect.object_tree import TreeNode, TreeObject
+from steward.cli.output import describe_count
 
 _CURES = (
     (
@@ -31,9 +32,10 @@ _CURES = (
         "see why its probe fails: kubectl describe pod -n {namespace} {pod}",
     ),
     (
-        r"volume claim .* is not bound|is Pending",
+        r"volume claim .* is not bound|^is Pending$",
         "see the events of the claim: kubectl describe pvc -n {namespace}",
     ),
+    (r"^is Pending and not ready", "see its events: kubectl describe pod -n {namespace} {pod}"),
     (
         r"approve-deletion",
         "{instead}, or approve the deletion: steward hold approve {kind}/{name} -n {namespace}{flags}",
@@ -91,7 +93,7 @@ def _deletion_text(node: TreeNode, now: float) -> str:
     """That the object is being deleted, since when, and what is left of it."""
     since = format_age(node.object.since, now)
     left = Counter(obj.ref.kind.kind for child in node.children for obj in child.walk())
-    parts = ", ".join(f"{count} {kind}" for kind, count in left.items())
+    parts = ", ".join(describe_count(count, kind) for kind, count in left.items())
     message = shorten_message(node.object.message)
     text = message + (f", for {since}" if since else "")
     return f"{text}; left: {parts}." if parts else f"{text}."

@@ -23,7 +23,7 @@ from steward.cli.object_events import (
     select_events,
 )
 from steward.cli.object_names import complete_names, matches_kind
-from steward.cli.output import format_table, is_machine_readable, output_option, print_value
+from steward.cli.output import is_machine_readable, output_option, print_table, print_value
 from steward.kube.client.client import Client
 
 POLL_SECONDS = 2.0
@@ -105,5 +105,4 @@ def _print_table(events: Sequence[ObjectEvent]) -> None:
     if not events:
         click.echo("No events.")
         return
-    for line in format_table(_HEADS, map(event_cells, events)):
-        click.echo(line)
+    print_table(_HEADS, map(event_cells, events))
