@@ -8,6 +8,7 @@ from typing import Final
 
 import click
 
+_ANNOTATE_UPDATE: Final = re.compile(r"run `kubectl annotate [^`]*`")
 _LOCAL: Final = "steward.local_cluster"
 _KUBECTL: Final = re.compile(
     r"(?<!steward )\bkubectl (?=(annotate|apply|delete|describe|get|label|logs|patch|scale)\b)"
@@ -25,6 +26,12 @@ def cluster_flags() -> str:
     """The cluster options of the running command, to append to a suggested command."""
     words = _cluster_words(click.get_current_context(silent=True))
     return "".join(f" {shlex.quote(word)}" for word in words)
+
+
+def with_update_command(message: str, name: str, namespace: str) -> str:
+    """The operator's message about a pending update, with the command of this program instead of kubectl's."""
+    apply_it = command_line("updates", "apply", name, namespace=namespace)
+    return _ANNOTATE_UPDATE.sub(f"run `{apply_it}`", message)
 
 
 def mark_local_cluster() -> None:

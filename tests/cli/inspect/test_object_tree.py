@@ -44,7 +44,7 @@ SENTENCES = {
             tree_object(SHARD, CLUSTER, conditions=degraded("trouble")),
             tree_object("Pod/p-0", SHARD, containerStatuses=crashing("postgres")),
         ],
-        "MultigresCluster shop/db has failed because of Pod p-0 for 3 min: pod p-0: container postgres is in "
+        "MultigresCluster shop/db has failed because of Pod p-0 for 3 min: container postgres is in "
         "CrashLoopBackOff (back-off). To do: read its log: kubectl logs -n shop p-0 --previous.",
     ),
     "a pod finds no node": (

@@ -17,7 +17,7 @@ from steward.kube.objects.kinds import Manifest, Ref
 from steward.kube.objects.options import ListQuery
 
 _FEW_WORKLOADS = 20
-_WORKLOADS = (kinds.DEPLOYMENT, kinds.STATEFUL_SET)
+WORKLOADS = (kinds.DEPLOYMENT, kinds.STATEFUL_SET)
 
 
 Trees = tuple[TreeNode, ...]
@@ -43,15 +43,15 @@ async def read_trees_with_pods(
     pods = [
         pod
         for each in causes | named
-        if each.ref.kind in _WORKLOADS
-        for pod in await _pods_of_workload(client, each.ref, each.uid)
+        if each.ref.kind in WORKLOADS
+        for pod in await pods_of_workload(client, each.ref, each.uid)
     ]
     return build_trees([*objects, *pods]) if pods else trees
 
 
 def _few_workloads(nodes: Trees) -> set[TreeObject]:
     """The workloads without pods in the trees; none if there are many."""
-    found = {leaf.object for node in nodes for leaf in _leaves(node) if leaf.object.ref.kind in _WORKLOADS}
+    found = {leaf.object for node in nodes for leaf in _leaves(node) if leaf.object.ref.kind in WORKLOADS}
     return found if len(found) <= _FEW_WORKLOADS else set()
 
 
@@ -62,7 +62,7 @@ def _leaves(node: TreeNode) -> Iterator[TreeNode]:
         yield from _leaves(child)
 
 
-async def _pods_of_workload(client: Client, ref: Ref, uid: str) -> list[Manifest]:
+async def pods_of_workload(client: Client, ref: Ref, uid: str) -> list[Manifest]:
     try:
         workload = await client.get(ref.kind, ref.key)
     except NotFound:

@@ -77,7 +77,8 @@ def why_message(node: TreeNode, now: float, flags: str = "") -> str:
     verb = "has failed" if obj.health is Health.FAILED else "is not ready yet"
     reason = "" if cause is node else f" because of {cause.object.ref.kind.kind} {_short_name(cause, node)}"
     cure = _find_cure(cause.object, obj, flags)
-    message = shorten_message(cause.object.message)
+    # The pod is named already.
+    message = shorten_message(cause.object.message).removeprefix(f"pod {cause.object.ref.key.name}: ")
     return f"{name} {verb}{reason}{age}: {_APPROVAL.sub('', message) if cure else message}." + (
         f" To do: {cure}." if cure else ""
     )

@@ -22,6 +22,7 @@ _TYPES: Final[Mapping[str, tuple[tuple[type, ...], str]]] = {
 }
 _FUNCTIONS: Final = {"integer": "int", "number": "float", "boolean": "bool"}
 """The template functions whose result is not text."""
+_FEW_FIELDS: Final = 8
 _QUANTITY: Final = r"^[+-]?([0-9]+"
 _PATTERNS: Final = {
     r"^[a-z0-9]([-_a-z0-9]*[a-z0-9])?$": "lower-case letters, digits, - and _, with a letter or digit at both ends",
@@ -80,8 +81,11 @@ def _has_default(properties: Any, name: str) -> bool:
 
 
 def _unknown_field_message(name: str, properties: Mapping[str, Any]) -> str:
-    similar = get_close_matches(name, properties, 1)
-    return f"there is no such field; did you mean {similar[0]}?" if similar else "there is no such field"
+    if similar := get_close_matches(name, properties, 1):
+        return f"there is no such field; did you mean {similar[0]}?"
+    if 0 < len(properties) <= _FEW_FIELDS:
+        return f"there is no such field; here are: {', '.join(properties)}"
+    return "there is no such field"
 
 
 def _value_problem(value: Any, schema: Schema) -> str:
