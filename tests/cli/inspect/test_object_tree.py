@@ -212,14 +212,27 @@ def test_status_names_the_command_for_an_update_that_waits() -> None:
             "paused: steward resume multigrescluster/db -n shop",
         ),
         ({"conditions": READY, "phase": "Hibernated"}, "hibernated: steward wake db -n shop"),
+        (
+            {"conditions": READY, "phase": "Stopped"},
+            "stopped: no server runs; raise replicasPerCell of its pools",
+        ),
     ],
-    ids=["paused", "hibernated"],
+    ids=["paused", "hibernated", "stopped"],
 )
 def test_status_and_tree_show_what_a_user_has_suspended(status: dict[str, Any], line: str) -> None:
     [node] = build_trees([tree_object(CLUSTER, **status)])
     assert [each.text for each in status_lines(node, NOW)][1:] == [f"  ! {line}"]
     [drawn] = render_trees((node,), NOW)
     assert drawn.text.endswith(f"; {line.partition(':')[0]}")
+
+
+@pytest.mark.parametrize("phase", ["Hibernated", "Stopped"])
+def test_a_cluster_without_servers_is_not_called_ready(phase: str) -> None:
+    [node] = build_trees([tree_object(CLUSTER, conditions=READY, phase=phase, retainedClaims=["data-0"])])
+    sentence, note = [line.text for line in status_lines(node, NOW)]
+    assert sentence == f"✓ MultigresCluster shop/db: {phase.lower()}, 0 parts (3 min)"
+    assert note.startswith(f"  ! {phase.lower()}")
+    assert why_message(node, NOW) == f"MultigresCluster shop/db is {phase.lower()}, for 3 min."
 
 
 def test_status_shows_the_age_of_the_last_backup_of_the_shard_that_has_the_oldest() -> None:

@@ -15,7 +15,7 @@ from steward.cli.hints import cluster_flags, command_line, with_cluster_options
 from steward.cli.inspect.ages import format_age
 from steward.cli.inspect.coloured import echo_line
 from steward.cli.inspect.forgotten_claims import read_forgotten_claims
-from steward.cli.inspect.object_health import HIBERNATED, PAUSED, Health
+from steward.cli.inspect.object_health import HIBERNATED, PAUSED, STOPPED, WITHOUT_SERVERS, Health
 from steward.cli.inspect.object_tree import TreeNode
 from steward.cli.inspect.options import NEEDS, read_selected_trees, scope_options, selected_scope
 from steward.cli.inspect.progress import kind_progress
@@ -145,6 +145,8 @@ def status_lines(node: TreeNode, now: float, flags: str = "") -> Iterator[TreeLi
             "resume", f"{ref.kind.kind.lower()}/{ref.key.name}", namespace=ref.key.namespace
         )
         yield TreeLine(Health.WAITING, f"  ! {PAUSED}: {resume}")
+    elif node.object.suspension == STOPPED:
+        yield TreeLine(Health.WAITING, f"  ! {STOPPED}: no server runs; raise replicasPerCell of its pools")
     elif node.object.suspension:
         wake = command_line("wake", ref.key.name, namespace=ref.key.namespace)
         yield TreeLine(Health.WAITING, f"  ! {HIBERNATED}: {wake}")
@@ -153,7 +155,8 @@ def status_lines(node: TreeNode, now: float, flags: str = "") -> Iterator[TreeLi
         yield TreeLine(Health.WAITING, f"  ! {UPDATE_WAITS}: {show_it}")
     if waiting := node.object.waiting_tenants:
         yield TreeLine(Health.WAITING, f"  {MARKS[Health.WAITING]} {describe_waiting(waiting)}")
-    if kept := node.object.kept_claims:
+    kept = node.object.kept_claims
+    if kept and node.object.suspension not in WITHOUT_SERVERS:
         yield TreeLine(Health.WAITING, kept_claims_line(kept, ref.key))
 
 
@@ -172,7 +175,8 @@ def _sentence(node: TreeNode, now: float, flags: str) -> str:
     parts = obj.summary or f"{count} part{'' if count == 1 else 's'}"
     age = format_age(obj.since, now)
     about = f"{parts}{describe_primaries(node.primaries)}{_describe_backup(node, now)}"
-    return f"{obj.ref.kind.kind} {obj.ref.key}: ready, {about} ({age})"
+    state = obj.suspension if obj.suspension in WITHOUT_SERVERS else "ready"
+    return f"{obj.ref.kind.kind} {obj.ref.key}: {state}, {about} ({age})"
 
 
 def _describe_backup(node: TreeNode, now: float) -> str:

@@ -17,7 +17,8 @@ MULTIGRES = "multigres.com/v1alpha1"
 TENANTS = "operator.kubernetes-tenants.org/v1"
 NOT_RECONCILED = "no operator has reconciled it yet"
 BEING_DELETED = "is being deleted"
-PAUSED, HIBERNATED = "paused", "hibernated"
+PAUSED, HIBERNATED, STOPPED = "paused", "hibernated", "stopped"
+WITHOUT_SERVERS = (HIBERNATED, STOPPED)
 _UPDATES = ("TemplateUpdateAvailable", "OperatorUpdateAvailable")
 _IN_PROGRESS = "OperatorUpdateInProgress"
 
@@ -177,13 +178,13 @@ def has_pending_update(manifest: Manifest) -> bool:
 
 
 def suspension(manifest: Manifest) -> str:
-    """`paused` or `hibernated`, if a user has asked for it; "" otherwise. Neither is a problem, and both explain why
-    nothing happens."""
+    """`paused`, `hibernated` or `stopped` (pools without replicas), if a user has asked for it; "" otherwise. None is a
+    problem, and each explains why nothing happens."""
     if is_true(manifest, "Paused"):
         return PAUSED
     status = manifest.get("status")
     phase = status.get("phase") if isinstance(status, dict) else None
-    return HIBERNATED if phase == "Hibernated" else ""
+    return {"Hibernated": HIBERNATED, "Stopped": STOPPED}.get(str(phase), "")
 
 
 def is_true(manifest: Manifest, type_: str) -> bool:

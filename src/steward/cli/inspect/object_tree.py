@@ -71,7 +71,7 @@ class TreeObject(NamedTuple):
     is_terminating: bool = False
     has_pending_update: bool = False
     suspension: str = ""
-    """`paused` or `hibernated`."""
+    """`paused`, `hibernated` or `stopped`."""
     has_held_deletion: bool = False
     summary: str = ""
     kept_claims: int = 0

@@ -9,7 +9,7 @@ import re
 from collections import Counter
 
 from steward.cli.inspect.ages import format_age
-from steward.cli.inspect.object_health import Health
+from steward.cli.inspect.object_health import WITHOUT_SERVERS, Health
 from steward.cli.inspect.object_tree import TreeNode, TreeObject
 from steward.cli.output import describe_count
 
@@ -68,7 +68,8 @@ def why_message(node: TreeNode, now: float, flags: str = "") -> str:
     name = f"{obj.ref.kind.kind} {obj.ref.key}"
     if node.is_healthy:
         since = format_age(obj.since, now)
-        return f"{name} is ready" + (f", for {since}." if since else ".")
+        state = obj.suspension if obj.suspension in WITHOUT_SERVERS else "ready"
+        return f"{name} is {state}" + (f", for {since}." if since else ".")
     if obj.is_terminating and obj.health is Health.WAITING:
         return f"{name} {_deletion_text(node, now)}"
     cause = find_cause(node)
