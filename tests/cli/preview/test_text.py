@@ -113,7 +113,7 @@ def test_a_rejection_is_a_problem() -> None:
         "kind": "Tenant",
         "namespace": "saas",
         "name": "bad",
-        "told": "spec.uid: too long",
+        "message": "spec.uid: too long",
     }
 
 

@@ -201,6 +201,6 @@ def entry_dict(entry: PreviewEntry) -> dict[str, Any]:
     return {
         "verdict": _OUTPUT_NAMES[entry.outcome],
         **where,
-        **({"told": entry.message} if entry.message else {}),
+        **({"message": entry.message} if entry.message else {}),
         **({"diff": list(entry.diff)} if entry.diff else {}),
     }

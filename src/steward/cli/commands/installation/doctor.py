@@ -86,7 +86,7 @@ def result_dict(result: CheckResult) -> dict[str, str]:
     return {
         "subject": result.subject,
         "grade": result.grade.name.lower(),
-        "told": result.message,
+        "message": result.message,
         "cure": with_cluster_options(result.cure),
     }
 
