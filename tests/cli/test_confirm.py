@@ -26,3 +26,5 @@ def asks() -> None:
 def test_only_a_yes_continues(answer: str, code: int, message: str) -> None:
     done = CliRunner().invoke(asks, input=answer)
     assert (done.exit_code, message in done.output) == (code, True)
+    assert done.stdout.startswith("Do it? [y/N]: ")
+    assert done.stdout.partition(": ")[2].lstrip("yn").startswith("\n")

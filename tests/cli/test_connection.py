@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import click
 import pytest
+from click.testing import CliRunner
 
 from steward.cli import connection
+from steward.cli.inspect.options import scope_options, selected_scope
 from steward.kube.config.loader import ConfigSource
 from steward.kube.errors import NoCluster
 from steward.local.sample.table import CustomerTable
@@ -80,3 +83,44 @@ def test_a_stopped_local_cluster_is_not_used(
 
     with pytest.raises(NoCluster, match=r"or pass --kubeconfig$"):
         connection.load_connection_settings(without_cluster)
+
+
+@pytest.mark.usefixtures("running_local")
+def test_the_table_of_the_sample_is_found_in_the_local_cluster_without_an_option(
+    without_cluster: ConfigSource, tmp_path: Path
+) -> None:
+    theirs = tmp_path / "theirs"
+    theirs.write_text((tmp_path / "kubeconfig").read_text())
+    assert connection.is_local_cluster(without_cluster)
+    assert connection.is_local_cluster(ConfigSource(kubeconfig=str(tmp_path / "kubeconfig")))
+    assert not connection.is_local_cluster(ConfigSource(kubeconfig=str(theirs)))
+
+
+@click.group("group")
+@scope_options
+def group(**_options: Any) -> None:
+    """A verb with parts, as `steward hold`."""
+
+
+@group.command("part")
+@scope_options
+def part(**options: Any) -> None:
+    source, namespace = selected_scope(options)
+    click.echo(f"{Path(source.kubeconfig).name} {namespace or 'all'}")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "expected"),
+    [
+        (["--kubeconfig", "{0}", "-n", "shop", "part"], "kubeconfig shop"),
+        (["-n", "shop", "part", "--kubeconfig", "{0}", "-n", "saas"], "kubeconfig saas"),
+        (["-A", "part", "--kubeconfig", "{0}"], "kubeconfig all"),
+        (["-A", "part", "--kubeconfig", "{0}", "-n", "saas"], "kubeconfig saas"),
+    ],
+)
+def test_options_of_a_group_count_for_its_parts(
+    running_local: Path, arguments: list[str], expected: str
+) -> None:
+    given = [each.replace("{0}", str(running_local)) for each in arguments]
+    done = CliRunner().invoke(group, given)
+    assert done.output == f"{expected}\n"

@@ -183,6 +183,20 @@ def test_an_expected_error_is_one_sentence_on_standard_error(
     assert captured.err == "Error: The tap is closed: open it.\n"
 
 
+def test_an_error_is_wrapped_between_words_on_a_terminal(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: True, raising=False)
+    monkeypatch.setenv("COLUMNS", "30")
+    cli._show_error(click.ClickException("a sentence that is too long: `steward tree -A --local` helps"))
+    assert capsys.readouterr().err.splitlines() == [
+        "Error: a sentence that is too",
+        "long:",
+        "`steward tree -A --local`",
+        "helps",
+    ]
+
+
 def test_an_unexpected_error_is_not_hidden(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(cli, "steward", breaks)
     monkeypatch.setattr(sys, "argv", ["steward"])

@@ -6,8 +6,9 @@ import click
 import pytest
 from click.testing import CliRunner
 
+from steward.cli import output
 from steward.cli.main import VERBS, steward
-from steward.cli.output import format_table
+from steward.cli.output import describe_count, echo_wrapped, format_blocks, format_table, print_table
 
 INSPECTION_VERBS = ("status", "tree", "why", "hold", "rows", "preview", "doctor")
 
@@ -18,6 +19,56 @@ def test_columns_are_as_wide_as_their_widest_text() -> None:
         "long text  x",
         "           yy",
     ]
+
+
+@pytest.mark.parametrize(
+    ("count", "kind", "text"),
+    [
+        (1, "Tenant", "1 Tenant"),
+        (2, "Tenant", "2 Tenants"),
+        (2, "Ingress", "2 Ingresses"),
+        (2, "TenantRegistry", "2 TenantRegistries"),
+        (2, "Endpoints", "2 Endpoints"),
+    ],
+)
+def test_kinds_are_counted_in_english(count: int, kind: str, text: str) -> None:
+    assert describe_count(count, kind) == text
+
+
+def test_a_row_of_a_wide_table_is_a_block_of_lines() -> None:
+    assert format_blocks(["A", "NAME"], [["x", "y"], ["", "z"]]) == [
+        "A     x",
+        "NAME  y",
+        "",
+        "A",
+        "NAME  z",
+    ]
+
+
+@pytest.fixture
+def narrow_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(output, "_is_terminal", lambda: True)
+    monkeypatch.setattr(output, "_terminal_width", lambda: 20)
+
+
+@pytest.mark.usefixtures("narrow_terminal")
+def test_a_narrow_terminal_gets_blocks_and_wrapped_sentences(capsys: pytest.CaptureFixture[str]) -> None:
+    print_table(["A", "B"], [["short", "text"]])
+    print_table(["A", "B"], [["a text that is too long", "b"]])
+    echo_wrapped("a sentence that is too long")
+    assert capsys.readouterr().out.splitlines() == [
+        "A      B",
+        "short  text",
+        "A  a text that is too long",
+        "B  b",
+        "a sentence that is",
+        "too long",
+    ]
+
+
+def test_a_program_that_reads_the_output_gets_whole_lines(capsys: pytest.CaptureFixture[str]) -> None:
+    echo_wrapped("word " * 50)
+    assert len(capsys.readouterr().out.splitlines()) == 1
 
 
 @pytest.mark.parametrize("verb", INSPECTION_VERBS)

@@ -12,6 +12,7 @@ from steward.cli.operations.forward_server import ForwardServer
 from steward.kube.config.loader import ConfigSource, load_settings
 from steward.kube.objects.kinds import Key
 from steward.kube.transport.port_forward import PodPort, PortForwarder
+from steward.local.images.recipes import WORKLOAD_IMAGE
 from tests.cli.support.shell import read_until
 from tests.e2e.support.container_cluster import ContainerCluster
 from tests.e2e.support.installation import Installation
@@ -20,6 +21,12 @@ from tests.e2e.support.waiting import eventually
 from tests.support.database_servers import DatabaseServer
 
 STARTED = "started as uid 65532"
+SERVER = {
+    "name": "main",
+    "image": WORKLOAD_IMAGE,
+    "readinessProbe": {"httpGet": {"path": "/ready", "port": 8080}, "periodSeconds": 1},
+}
+"""Ready when it listens: a container without a probe is ready before."""
 
 
 @pytest.fixture
@@ -51,13 +58,13 @@ def test_followed_logs_include_a_pod_that_starts_later(shop: Shop) -> None:
         read_until(following, STARTED)
     finally:
         following.terminate()
-        following.wait()
+        following.wait(timeout=60)
 
 
 async def test_a_port_of_a_container_is_reached_through_the_api_server(
     cluster: ContainerCluster, pods: str
 ) -> None:
-    cluster.start_pod(pods, "server")
+    cluster.start_pod(pods, "server", containers=[SERVER])
     cluster.wait_until_ready(pods, "server")
     settings = load_settings(ConfigSource(kubeconfig=str(cluster.directory / "kubeconfig")))
     errors: list[str] = []
@@ -71,7 +78,7 @@ async def test_a_port_of_a_container_is_reached_through_the_api_server(
 
 
 async def test_a_port_on_which_no_container_listens_is_reported(cluster: ContainerCluster, pods: str) -> None:
-    cluster.start_pod(pods, "server")
+    cluster.start_pod(pods, "server", containers=[SERVER])
     cluster.wait_until_ready(pods, "server")
     settings = load_settings(ConfigSource(kubeconfig=str(cluster.directory / "kubeconfig")))
     errors: list[str] = []

@@ -15,5 +15,7 @@ def require_confirmation(question: str) -> None:
         if sys.stdin is not None and sys.stdin.isatty():
             raise
         raise click.ClickException("confirmation needs a terminal; pass --yes to skip it") from None
+    if sys.stdin is None or not sys.stdin.isatty():
+        click.echo()  # a terminal shows the end of the typed line
     if not is_agreed:
         raise click.ClickException("not confirmed; nothing was changed")

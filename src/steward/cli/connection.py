@@ -11,6 +11,7 @@ from typing import Any, TypeVar
 import click
 from msgspec import structs
 
+from steward.cli.hints import mark_local_cluster
 from steward.kube.client.client import Client, client_with_transport
 from steward.kube.clock import SystemClock
 from steward.kube.config.loader import ConfigSource, load_settings
@@ -64,9 +65,21 @@ def load_connection_settings(source: ConfigSource) -> ConnectionSettings:
         if kubeconfig is None:
             raise
         _announce_local_cluster()
+        mark_local_cluster()
         settings = load_settings(ConfigSource(kubeconfig=kubeconfig))
         return _with_sample_namespace(settings)
     return _with_sample_namespace(settings) if _is_local(source) else settings
+
+
+def is_local_cluster(source: ConfigSource) -> bool:
+    """Whether verbs reach the cluster of `steward up` by this source: because it is named, or for want of another."""
+    if _is_local(source):
+        return True
+    try:
+        load_settings(source)
+    except NoCluster:
+        return _running_local_kubeconfig() is not None
+    return False
 
 
 def _running_local_kubeconfig() -> str | None:
@@ -119,10 +132,20 @@ def run_async(work: Coroutine[None, None, T]) -> T:
         raise click.ClickException(str(error)) from error
 
 
+def group_option(name: str) -> Any:
+    """The value that was given to the group of the running command: `steward hold --context prod approve crm` must not
+    approve anything in another cluster."""
+    running = click.get_current_context(silent=True)
+    parent = None if running is None else running.parent
+    return "" if parent is None else parent.params.get(name) or ""
+
+
 def config_source(options: dict[str, Any]) -> ConfigSource:
     """Pops the options of `cluster_options` from the options of a verb."""
-    kubeconfig, context = options.pop("kubeconfig"), options.pop("context")
-    if options.pop("local"):
+    kubeconfig, context, is_local = (
+        options.pop(name) or group_option(name) for name in ("kubeconfig", "context", "local")
+    )
+    if is_local:
         if kubeconfig or context:
             raise click.UsageError("--local names the cluster: leave --kubeconfig and --context out")
         kubeconfig = _local_kubeconfig()

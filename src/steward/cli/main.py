@@ -237,8 +237,11 @@ def main() -> NoReturn:
             sys.stdout.flush()
     except click.exceptions.Exit as done:
         sys.exit(done.exit_code)
-    except click.ClickException as error:
+    except click.UsageError as error:
         error.show()
+        sys.exit(error.exit_code)
+    except click.ClickException as error:
+        _show_error(error)
         sys.exit(error.exit_code)
     except (click.Abort, KeyboardInterrupt):
         sys.exit(ExitCode.INTERRUPTED)
@@ -250,6 +253,22 @@ def main() -> NoReturn:
         click.ClickException(str(error)).show()
         sys.exit(ExitCode.FAILED)
     sys.exit(code if isinstance(code, int) else ExitCode.DONE)
+
+
+def _show_error(error: click.ClickException) -> None:
+    """As click does, but wrapped between words on a terminal."""
+    text = f"Error: {error.format_message()}"
+    if sys.stderr is None or not sys.stderr.isatty():
+        click.echo(text, err=True)
+        return
+    # Imported here: only an error on a terminal needs it.
+    from shutil import get_terminal_size
+
+    from steward.cli.word_wrap import wrap_text
+
+    width = get_terminal_size().columns
+    for line in (line for part in text.splitlines() for line in wrap_text(part, width)):
+        click.echo(line, err=True)
 
 
 def _discard_output() -> None:

@@ -11,6 +11,7 @@ import asyncio
 from collections.abc import Callable, Iterable, Sequence
 from typing import NamedTuple
 
+from steward.cli.hints import command_line
 from steward.kube.client.client import Client
 from steward.kube.errors import NotFound
 from steward.kube.objects.kinds import EVENT, Key, Manifest, Ref
@@ -57,7 +58,9 @@ def select_shard(shards: Sequence[Manifest], cluster: str, label: str) -> Manife
         return found[0]
     labels = ", ".join(sorted(map(shard_label, shards)))
     if not shards:
-        raise SwitchError(f"cluster {cluster} has no Shard here; `steward tree -A` shows all clusters")
+        raise SwitchError(
+            f"cluster {cluster} has no Shard here; `{command_line('tree', '-A')}` shows all clusters"
+        )
     if not found:
         raise SwitchError(f"cluster {cluster} has no shard {label}; it has: {labels}")
     raise SwitchError(f"cluster {cluster} has {len(shards)} shards: pass --shard with one of {labels}")

@@ -9,6 +9,8 @@ from typing import Any, TypeVar
 import click
 import msgspec
 
+from steward.cli.connection import config_source, is_local_cluster
+from steward.cli.hints import command_line
 from steward.kube.client.client import Client
 from steward.kube.errors import NotFound
 from steward.kube.objects.kinds import Key, Manifest
@@ -54,7 +56,7 @@ def source_options(verb: _Decorated) -> _Decorated:
 def source_environment(options: dict[str, Any]) -> SourceEnvironment:
     """Pops the options of `source_options` from the options of a verb."""
     root, forwards = options.pop("sqlite_root"), options.pop("connect_to")
-    if root is None and options["local"]:
+    if root is None and is_local_cluster(config_source(dict(options))):
         root = Layout(default_directory().absolute()).sample
     try:
         parsed = parse_forwards(tuple(part for part in forwards.split(",") if part))
@@ -83,7 +85,7 @@ async def _live_registry(client: Client, key: Key) -> Registry:
         return await client.get(REGISTRY, key, Registry)
     except NotFound as error:
         raise click.ClickException(
-            f"there is no TenantRegistry {key}; `steward status -A` lists all"
+            f"there is no TenantRegistry {key}; `{command_line('status', '-A')}` lists all"
         ) from error
 
 

@@ -11,6 +11,7 @@ import datetime
 import time
 from typing import Any, Final, NamedTuple
 
+from steward.cli.hints import command_line
 from steward.cli.preview.namespace_snapshot import read_snapshot
 from steward.kube.client.client import Client
 from steward.kube.objects.kinds import Manifest, Ref
@@ -64,7 +65,7 @@ async def wait_for_outcome(client: Client, request: UpdateRequest) -> str:
     if not await _wait_until_handled(client, request):
         return (
             f"the operator has not acted within {OUTCOME_SECONDS:.0f} s. The request stays on {request.cluster} "
-            "as an annotation, and `steward doctor` says whether the operator runs"
+            f"as an annotation, and `{command_line('doctor')}` says whether the operator runs"
         )
     return await read_refusal(client, request)
 

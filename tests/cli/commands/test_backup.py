@@ -157,4 +157,4 @@ def test_backups_are_listed_by_age(run: Callable[..., Result]) -> None:
 def test_no_backups_names_the_verb_that_makes_one(run: Callable[..., Result]) -> None:
     client = ScriptedClient()
     client.items = [made("b1", "Failed")]
-    assert "`steward backup CLUSTER` makes one" in run(client, "backups", "other").output
+    assert "`steward backup other -n saas` makes one" in run(client, "backups", "other").output

@@ -5,7 +5,7 @@ from typing import Any
 import click
 import pytest
 
-from steward.cli.commands.hold import HeldDeletion, find_hold, hold_lines
+from steward.cli.commands.hold import HeldDeletion, describe_cure, find_hold, hold_table
 from steward.cli.output import TEXT
 from steward.kube.objects.kinds import Key, Kind, Ref
 
@@ -22,16 +22,15 @@ EMPTY = held("TenantRegistry", "customers", reason="EmptyResult")
 
 
 def test_a_hold_is_shown_with_the_command_that_approves_it() -> None:
-    *_, last = hold_lines([APPROVABLE], TEXT)
-    assert last == (
+    assert describe_cure(APPROVABLE) == (
         "To delete the 12 Tenants of tenanttemplate/web: steward hold approve tenanttemplate/web -n saas"
     )
 
 
 def test_a_hold_that_cannot_be_approved_says_so_and_suggests_no_approval() -> None:
-    _, row, last = hold_lines([EMPTY], TEXT)
-    assert row.endswith("EmptyResult  cannot be approved")
-    assert last == "tenantregistry/customers cannot be approved. 12 Tenants are not deleted."
+    _, [row] = hold_table([EMPTY], TEXT)
+    assert row[-2:] == ["EmptyResult", "cannot be approved"]
+    assert describe_cure(EMPTY) == "tenantregistry/customers cannot be approved. 12 Tenants are not deleted."
 
 
 @pytest.mark.parametrize("name", ["web", "tenanttemplate/web", "TenantTemplates/web"])

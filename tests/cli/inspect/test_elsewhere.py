@@ -56,7 +56,7 @@ class FakeServer:
 @pytest.mark.parametrize(
     ("server", "sentence"),
     [
-        (FakeServer(), "Steward is not installed in this cluster: steward install --apply installs it."),
+        (FakeServer(), "Steward is not installed in this cluster: `steward install --apply` installs it."),
         (FakeServer(MultigresCluster=[]), ""),
         (
             FakeServer(MultigresCluster=["demo"], TenantRegistry=["demo"]),

@@ -1,18 +1,21 @@
 """Trees, health and `why` sentences from the objects of a cluster."""
 
+import calendar
 from typing import Any
 
 import click
 import pytest
 
-from steward.cli.commands.status import status_lines
+from steward.cli.commands.status import kept_claims_line, status_lines
 from steward.cli.inspect.ages import format_age
 from steward.cli.inspect.coloured import styled
+from steward.cli.inspect.forgotten_claims import forgotten_claims
 from steward.cli.inspect.object_health import Health, health_since
-from steward.cli.inspect.object_tree import build_trees
+from steward.cli.inspect.object_tree import CLUSTER_LABEL, build_trees
 from steward.cli.inspect.render import TreeLine, describe_primaries, fit_lines, render_trees, unfolded
+from steward.cli.inspect.selection import postponed_message
 from steward.cli.inspect.why import why_message
-from steward.kube.objects.kinds import Manifest
+from steward.kube.objects.kinds import Key, Manifest
 from tests.cli.support.tree_objects import CLUSTER, READY, THEN, condition, degraded, tree_object, waiting
 
 NOW = 1_800_000_000.0
@@ -41,7 +44,7 @@ SENTENCES = {
             tree_object(SHARD, CLUSTER, conditions=degraded("trouble")),
             tree_object("Pod/p-0", SHARD, containerStatuses=crashing("postgres")),
         ],
-        "MultigresCluster shop/db has failed because of Pod p-0 for 3 min: pod p-0: container postgres is in "
+        "MultigresCluster shop/db has failed because of Pod p-0 for 3 min: container postgres is in "
         "CrashLoopBackOff (back-off). To do: read its log: kubectl logs -n shop p-0 --previous.",
     ),
     "a pod finds no node": (
@@ -209,14 +212,111 @@ def test_status_names_the_command_for_an_update_that_waits() -> None:
             "paused: steward resume multigrescluster/db -n shop",
         ),
         ({"conditions": READY, "phase": "Hibernated"}, "hibernated: steward wake db -n shop"),
+        (
+            {"conditions": READY, "phase": "Stopped"},
+            "stopped: no server runs; raise replicasPerCell of its pools",
+        ),
     ],
-    ids=["paused", "hibernated"],
+    ids=["paused", "hibernated", "stopped"],
 )
 def test_status_and_tree_show_what_a_user_has_suspended(status: dict[str, Any], line: str) -> None:
     [node] = build_trees([tree_object(CLUSTER, **status)])
     assert [each.text for each in status_lines(node, NOW)][1:] == [f"  ! {line}"]
     [drawn] = render_trees((node,), NOW)
     assert drawn.text.endswith(f"; {line.partition(':')[0]}")
+
+
+@pytest.mark.parametrize("phase", ["Hibernated", "Stopped"])
+def test_a_cluster_without_servers_is_not_called_ready(phase: str) -> None:
+    [node] = build_trees([tree_object(CLUSTER, conditions=READY, phase=phase, retainedClaims=["data-0"])])
+    sentence, note = [line.text for line in status_lines(node, NOW)]
+    assert sentence == f"✓ MultigresCluster shop/db: {phase.lower()}, 0 parts (3 min)"
+    assert note.startswith(f"  ! {phase.lower()}")
+    assert why_message(node, NOW) == f"MultigresCluster shop/db is {phase.lower()}, for 3 min."
+
+
+def test_status_shows_the_age_of_the_last_backup_of_the_shard_that_has_the_oldest() -> None:
+    times = {"a": "2026-01-02T00:00:00Z", "b": "2026-01-01T22:00:00Z"}
+    shards = [
+        tree_object(f"Shard/{name}", CLUSTER, conditions=READY, backup={"lastBackupAt": time})
+        for name, time in times.items()
+    ]
+    [node] = build_trees([tree_object(CLUSTER, conditions=READY), *shards])
+    now = calendar.timegm((2026, 1, 2, 1, 0, 0))
+    [line] = status_lines(node, now)
+    assert "ready, 2 parts, last backup 3 h ago (" in line.text
+    [never] = build_trees(
+        [tree_object(CLUSTER, conditions=READY), shards[0], tree_object("Shard/c", CLUSTER, conditions=READY)]
+    )
+    assert "backup" not in next(status_lines(never, now)).text
+
+
+def test_status_names_the_command_for_volume_claims_that_are_kept() -> None:
+    [node] = build_trees([tree_object(CLUSTER, conditions=READY, retainedClaims=["data-0", "data-1"])])
+    assert [line.text for line in status_lines(node, NOW)][1:] == [
+        "  ! 2 unused volume claims: steward volumes db -n shop"
+    ]
+
+
+def test_a_pod_has_the_role_and_the_cell_that_its_shard_reports() -> None:
+    servers = [
+        {"pod": "db-0", "role": "Primary", "cell": "z1"},
+        {"pod": "db-1", "role": "Standby"},
+        {"pod": "db-2"},
+    ]
+    pods = [tree_object(f"Pod/db-{number}", SHARD, conditions=READY) for number in range(3)]
+    objects = [
+        tree_object(CLUSTER, conditions=READY),
+        tree_object(SHARD, CLUSTER, conditions=READY, servers=servers),
+    ]
+    trees = build_trees([*objects, *pods])
+    assert [
+        line.text.partition(" (")[0].split("─ ")[1] for line in render_trees(trees, NOW, unfolded)[2:]
+    ] == [
+        "✓ Pod db-0, primary in z1",
+        "✓ Pod db-1, standby",
+        "✓ Pod db-2",
+    ]
+
+
+ROLLOUT = {"phase": "InProgress", "totalNodes": 14, "updatedNodes": 1}
+
+
+def test_tenants_that_wait_for_a_rollout_are_counted_by_status_and_named_by_why() -> None:
+    template = tree_object("TenantTemplate/shop", conditions=[condition("Applied", "True")], rollout=ROLLOUT)
+    [node] = build_trees([template])
+    sentence = "13 Tenants wait for others of the rollout, as maxSkew says"
+    assert [line.text for line in status_lines(node, NOW)][1:] == [f"  … {sentence}"]
+    assert postponed_message("tenant/bolt-shop", (node,)) == (
+        f"there is no tenant/bolt-shop yet: of TenantTemplate shop/shop {sentence}. "
+        "`steward why tenanttemplate/shop -n shop` says what they wait for"
+    )
+    assert postponed_message("deployment/bolt-shop", (node,)) == ""
+    assert postponed_message("bolt-web", (node,)) == ""
+
+
+def test_a_claim_of_a_server_is_beside_its_pod() -> None:
+    claim = tree_object("PersistentVolumeClaim/pgdata-db-main-0", phase="Bound")
+    claim["metadata"]["labels"] = {CLUSTER_LABEL: "db"}
+    objects = [
+        tree_object(CLUSTER, conditions=READY),
+        tree_object("StatefulSet/db-main", CLUSTER),
+        tree_object("Pod/db-main-0", "StatefulSet/db-main", conditions=READY),
+    ]
+    [node] = build_trees([*objects, claim])
+    names = [child.object.ref.key.name for child in node.children[0].children]
+    assert names == ["db-main-0", "pgdata-db-main-0"]
+
+
+def test_claims_of_clusters_that_are_gone_are_counted() -> None:
+    claims = [
+        {"metadata": {"namespace": "shop", "labels": {CLUSTER_LABEL: cluster}}}
+        for cluster in ("db", "old", "old")
+    ]
+    assert forgotten_claims(claims, [Key("shop", "db")]) == {Key("shop", "old"): 2}
+    assert kept_claims_line(2, Key("shop", "old"), is_gone=True) == (
+        "! 2 unused volume claims of MultigresCluster shop/old, which is gone: steward volumes old -n shop"
+    )
 
 
 def test_status_counts_the_tenants_of_a_template() -> None:

@@ -85,7 +85,7 @@ def test_a_cluster_that_will_wait_is_shown_with_how_to_continue() -> None:
     assert found.message.startswith(
         "will wait for approval: ShardTemplate 'standard' has pending changes (generation 3 → 4); restarts "
     )
-    assert "multigres.com/apply-template-update=true" in found.message
+    assert "To apply, run `steward updates apply demo -n shop`, or set " in found.message
     [found] = after(SUNDAYS, template(2))
     assert "will wait for its window: " in found.message
     assert "It applies when the window opens at 2031-01-19T02:00:00Z" in found.message

@@ -113,14 +113,14 @@ def test_a_rejection_is_a_problem() -> None:
         "kind": "Tenant",
         "namespace": "saas",
         "name": "bad",
-        "told": "spec.uid: too long",
+        "message": "spec.uid: too long",
     }
 
 
 def test_of_many_equal_changes_only_a_few_are_listed() -> None:
     lines = texts(*(changed(f"t{number}") for number in range(5)))
     assert sum(line.startswith("~ Tenant") for line in lines) == 3
-    assert lines[-2:] == ["~ and 2 more Tenant (-o wide shows all)", "Would change 5 Tenant."]
+    assert lines[-2:] == ["~ and 2 Tenants more (-o wide shows all)", "Would change 5 Tenants."]
 
 
 @pytest.mark.parametrize(

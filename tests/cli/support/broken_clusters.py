@@ -100,15 +100,15 @@ BROKEN = (
     BrokenObject(
         "mgc/crashed",
         (cluster("crashed", multiadmin={"spec": CRASHING}),),
-        "MultigresCluster {n}/crashed has failed because of Pod crashed-multiadmin-… for N: pod crashed-multiadmin-…: "
+        "MultigresCluster {n}/crashed has failed because of Pod crashed-multiadmin-… for N: "
         "container multiadmin is in CrashLoopBackOff (exit code 1). To do: read its log: "
         "kubectl logs -n {n} crashed-multiadmin-… --previous.",
     ),
     BrokenObject(
         "mgc/unpulled",
         (cluster("unpulled", cells=[GATEWAY]),),
-        "MultigresCluster {n}/unpulled has failed because of Pod unpulled-z1-multigateway-27cda072-… for N: pod "
-        "unpulled-z1-multigateway-27cda072-…: container multigateway is in ImagePullBackOff (back-off pulling image). "
+        "MultigresCluster {n}/unpulled has failed because of Pod unpulled-z1-multigateway-27cda072-… for N: "
+        "container multigateway is in ImagePullBackOff (back-off pulling image). "
         "To do: correct the image of container multigateway in spec.images of MultigresCluster {n}/unpulled, or add "
         "the pull secret it needs.",
     ),
@@ -188,14 +188,14 @@ BROKEN = (
     BrokenObject(
         "tenantregistry/failing",
         (sqlite_registry("failing"), tenants("failing", deployments=[CRASHING_APP])),
-        "TenantRegistry {n}/failing is not ready yet because of Pod initech-web-… for N: pod initech-web-…: container "
+        "TenantRegistry {n}/failing is not ready yet because of Pod initech-web-… for N: container "
         "web is in CrashLoopBackOff (exit code 1). To do: read its log: kubectl logs -n "
         "{n} initech-web-… --previous.",
     ),
     BrokenObject(
         "tenant/vandelay-failing-app",
         (),
-        "Tenant {n}/vandelay-failing-app is not ready yet because of Pod vandelay-web-… for N: pod vandelay-web-…: "
+        "Tenant {n}/vandelay-failing-app is not ready yet because of Pod vandelay-web-… for N: "
         "container web is in CrashLoopBackOff (exit code 1). To do: read its log: "
         "kubectl logs -n {n} vandelay-web-… --previous.",
     ),

@@ -10,8 +10,10 @@ import click
 
 from steward.cli.commands.backups import BACKUP
 from steward.cli.connection import with_client
+from steward.cli.hints import command_line
 from steward.cli.inspect.options import namespace_options, selected_namespace
 from steward.cli.main import ExitCode
+from steward.cli.object_names import ObjectName
 from steward.kube.client.client import Client
 from steward.kube.objects.kinds import Key, Kind, Manifest
 from steward.kube.objects.options import ListQuery
@@ -46,7 +48,7 @@ class Request(NamedTuple):
 
 
 @click.command("backup", epilog=_EPILOG)
-@click.argument("cluster")
+@click.argument("cluster", type=ObjectName("MultigresCluster"), metavar="CLUSTER")
 @click.option(
     "--type",
     "backup_type",
@@ -75,7 +77,8 @@ def command(cluster: str, backup_type: str, shard: str, dry_run: bool, **options
     try:
         phases = with_client(source, lambda client: _make(client, manifests))
     except KeyboardInterrupt:
-        click.echo(f"The backups go on: `steward backups {cluster} -n {namespace}` shows them.", err=True)
+        listing = command_line("backups", cluster, namespace=namespace)
+        click.echo(f"The backups go on: `{listing}` shows them.", err=True)
         raise click.exceptions.Exit(ExitCode.INTERRUPTED) from None
     if set(phases) != {"Completed"}:
         raise click.ClickException(f"{phases.count('Failed')} of {len(phases)} backups failed")
@@ -90,7 +93,8 @@ async def read_shards(client: Client, request: Request) -> list[ShardPath]:
         return found
     what = f"no shard {request.shard}" if request.shard and paths else "no shards"
     known = ", ".join("/".join(path[1:]) for path in sorted(paths)[:10])
-    hint = f"it has {known}" if known else f"`steward status -n {request.namespace}` shows what there is"
+    status = command_line("status", namespace=request.namespace)
+    hint = f"it has {known}" if known else f"`{status}` shows what there is"
     raise click.ClickException(
         f"MultigresCluster {request.cluster} in namespace {request.namespace} has {what}; {hint}"
     )

@@ -7,8 +7,10 @@ from typing import Any
 import click
 
 from steward.cli.connection import with_client
+from steward.cli.hints import command_line
 from steward.cli.inspect.options import scope_options, selected_scope
-from steward.cli.output import WIDE, format_table, is_machine_readable, output_option, print_value
+from steward.cli.object_names import ObjectName
+from steward.cli.output import WIDE, is_machine_readable, output_option, print_table, print_value
 from steward.kube.client.client import Client
 from steward.kube.objects.kinds import Kind, Manifest
 from steward.kube.objects.options import ListQuery
@@ -27,7 +29,9 @@ Needs the right to list multigresbackups.
 
 
 @click.command("backups", epilog=_EPILOG)
-@click.argument("cluster", required=False, default="", metavar="[CLUSTER]")
+@click.argument(
+    "cluster", type=ObjectName("MultigresCluster"), required=False, default="", metavar="[CLUSTER]"
+)
 @output_option
 @scope_options
 def command(cluster: str, output: str, **options: Any) -> None:
@@ -37,10 +41,10 @@ def command(cluster: str, output: str, **options: Any) -> None:
     if is_machine_readable(output):
         print_value(found, output)
     elif not found:
-        click.echo("There is no MultigresBackup here; `steward backup CLUSTER` makes one.")
+        make_one = command_line("backup", cluster or "CLUSTER", namespace=namespace)
+        click.echo(f"There is no MultigresBackup here; `{make_one}` makes one.")
     else:
-        for line in backup_table(found, output):
-            click.echo(line)
+        print_table(*backup_table(found, output))
 
 
 async def read_backups(client: Client, namespace: str, cluster: str = "") -> list[Manifest]:
@@ -49,8 +53,8 @@ async def read_backups(client: Client, namespace: str, cluster: str = "") -> lis
     return sorted(found, key=lambda each: (each["metadata"]["creationTimestamp"], each["metadata"]["name"]))
 
 
-def backup_table(backups: list[Manifest], output: str) -> list[str]:
-    """Pure."""
+def backup_table(backups: list[Manifest], output: str) -> tuple[list[str], list[list[str]]]:
+    """Heads and rows. Pure."""
     heads = ["NAMESPACE", "NAME", "CLUSTER", "PHASE", "TYPE", "BACKUP", "COMPLETED", "DATA"]
     rows = [_row(each) for each in backups]
     if output == WIDE:
@@ -59,7 +63,7 @@ def backup_table(backups: list[Manifest], output: str) -> list[str]:
             [*row, (each.get("status") or {}).get("message", "")]
             for row, each in zip(rows, backups, strict=True)
         ]
-    return format_table(heads, rows)
+    return heads, rows
 
 
 def _row(backup: Manifest) -> list[str]:

@@ -16,6 +16,7 @@ import msgspec
 
 from steward.cli.connection import with_client
 from steward.cli.files import UnreadableFile, read_documents
+from steward.cli.hints import command_line
 from steward.cli.inspect.options import namespace_options, selected_namespace
 from steward.cli.main import expected_errors
 from steward.cli.object_names import ObjectName
@@ -103,7 +104,7 @@ def explain_live_cluster(snapshot: NamespaceSnapshot, key: Key, now: datetime.da
     """Explains a live cluster with its active template revisions. Pure."""
     cluster = snapshot.objects.get(Ref(CLUSTER, key))
     if cluster is None:
-        cure = "`steward tree -A` shows all"
+        cure = f"`{command_line('tree', '-A')}` shows all"
         raise ExplainError(f"there is no MultigresCluster {key.name} in {key.namespace}; {cure}")
     inputs = _update_inputs(snapshot, cluster, now)
     candidate = decide_update(inputs).candidate

@@ -8,10 +8,18 @@ import click
 
 from steward.cli.confirm import require_confirmation
 from steward.cli.connection import config_source, with_client
-from steward.cli.hints import command_line
+from steward.cli.hints import command_line, with_cluster_options
 from steward.cli.inspect.options import scope_options, selected_scope
 from steward.cli.object_names import matches_kind
-from steward.cli.output import TEXT, WIDE, format_table, is_machine_readable, output_option, print_value
+from steward.cli.output import (
+    TEXT,
+    WIDE,
+    echo_wrapped,
+    is_machine_readable,
+    output_option,
+    print_table,
+    print_value,
+)
 from steward.kube.client.client import Client
 from steward.kube.errors import NoSuchKind, NotFound
 from steward.kube.objects.kinds import Kind, Manifest, Ref, ref_of
@@ -75,7 +83,7 @@ def approve(name: str, yes: bool, **options: Any) -> None:
     if not held.approve_with:
         raise click.ClickException(f"this deletion cannot be approved. {held.message}")
     if not yes:
-        click.echo(held.message)
+        click.echo(with_cluster_options(held.message))
         require_confirmation(f"Delete these {held.deletion['count']} Tenants and all their objects?")
     with_client(source, lambda client: _approve(client, held))
     click.echo(f"{held.ref} may delete these {held.deletion['count']} Tenants.")
@@ -141,14 +149,16 @@ def _hold_dict(held: HeldDeletion) -> dict[str, Any]:
 
 
 def _print_holds(found: list[HeldDeletion], output: str) -> None:
-    for line in hold_lines(found, output):
-        click.echo(line)
-
-
-def hold_lines(found: list[HeldDeletion], output: str) -> list[str]:
-    """A table, and in text output what can be done about each hold."""
     if not found:
-        return ["No deletion is held."]
+        click.echo("No deletion is held.")
+        return
+    print_table(*hold_table(found, output))
+    for held in found if output == TEXT else ():
+        echo_wrapped(with_cluster_options(describe_cure(held)))
+
+
+def hold_table(found: list[HeldDeletion], output: str) -> tuple[list[str], list[list[str]]]:
+    """Heads and rows."""
     heads = ["NAMESPACE", "HELD BY", "TENANTS", "WHY", "APPROVE WITH"]
     rows = [_table_row(held) for held in found]
     if output == WIDE:
@@ -156,7 +166,7 @@ def hold_lines(found: list[HeldDeletion], output: str) -> list[str]:
         rows = [
             [*row, ", ".join(held.deletion.get("sample", ()))] for row, held in zip(rows, found, strict=True)
         ]
-    return [*format_table(heads, rows), *(describe_cure(held) for held in found if output == TEXT)]
+    return heads, rows
 
 
 def describe_cure(held: HeldDeletion) -> str:

@@ -1,29 +1,32 @@
-"""`steward lint`: checks manifests without a cluster; findings have file, line, column and a caret."""
+"""`steward lint`: checks manifests, alone or against a cluster; findings have file, line, column and a caret."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
 
 import click
 import yaml
 
+from steward.cli.definition_options import NEEDS, definition_options, read_asked_definitions
 from steward.cli.documents import Document, parse_documents
 from steward.cli.files import UnreadableFile, read_text
 from steward.cli.lint.checks import is_checked, lint
+from steward.cli.lint.definitions import OFFLINE, Definitions
 from steward.cli.lint.findings import Finding, has_errors, invalid_yaml, sort_findings
 from steward.cli.lint.yaml_problems import yaml_findings
 from steward.cli.main import ExitCode, expected_errors
 
-_EPILOG: Final = """\b
+_EPILOG: Final = f"""\b
 Example:
   steward lint registry.yaml templates/*.yaml
+  steward lint template.yaml --with-cluster
   kubectl get tenanttemplates -o yaml | steward lint -
 
-Exit codes: 0 no errors (there may be warnings), 1 errors were found, 2 wrong usage.
-"""
+Exit codes: 0 no errors (there may be warnings), 1 errors were found, or the cluster cannot be read, 2 wrong usage.
+{NEEDS}"""
 _EXCERPT_LENGTH: Final = 160
 """Characters of a line that are shown; a generated manifest may be one line of megabytes."""
 _INPUT: Final = click.Path(exists=True, dir_okay=False, allow_dash=True, path_type=Path)
@@ -34,13 +37,15 @@ _INPUT: Final = click.Path(exists=True, dir_okay=False, allow_dash=True, path_ty
 @click.option(
     "-o", "--output", type=click.Choice(["text", "json", "yaml"]), default="text", show_default=True
 )
-def command(files: tuple[Path, ...], output: str) -> None:
-    """Check TenantTemplates, TenantRegistries, MultigresClusters and their templates, without a cluster.
+@definition_options
+def command(files: tuple[Path, ...], output: str, **options: Any) -> None:
+    """Check TenantTemplates, TenantRegistries, MultigresClusters and their templates, without a cluster or against one.
 
     Files are checked together: a template with its registry, a cluster with the templates that it names. Objects of
-    built-in kinds, alone or in a template, are compared with their schemas.
+    built-in kinds, alone or in a template, are compared with their schemas; objects of custom kinds with those of
+    CustomResourceDefinitions among the files, and of the cluster.
     """
-    findings, checked = _lint_files(files)
+    findings, checked = _lint_files(files, options)
     if output == "text":
         for finding in findings:
             click.echo(format_finding(finding))
@@ -51,13 +56,21 @@ def command(files: tuple[Path, ...], output: str) -> None:
         raise click.exceptions.Exit(ExitCode.FAILED)
 
 
-def _lint_files(files: tuple[Path, ...]) -> tuple[list[Finding], int]:
+def _lint_files(files: tuple[Path, ...], options: dict[str, Any]) -> tuple[list[Finding], int]:
     with expected_errors(OSError, UnreadableFile):
-        return lint_texts({str(file): read_text(file) for file in files})
+        texts = {str(file): read_text(file) for file in files}
+    return lint_texts(texts, lambda documents: read_asked_definitions(options, documents))
 
 
-def lint_texts(texts: Mapping[str, str]) -> tuple[list[Finding], int]:
-    """The findings about texts by the name of their file, and how many manifests were checked."""
+def _offline(_documents: Sequence[Document]) -> Definitions:
+    return OFFLINE
+
+
+def lint_texts(
+    texts: Mapping[str, str], define: Callable[[Sequence[Document]], Definitions] = _offline
+) -> tuple[list[Finding], int]:
+    """The findings about texts by the name of their file, and how many manifests were checked. `define` returns what
+    the files lack."""
     documents: list[Document] = []
     findings: list[Finding] = []
     for file, text in texts.items():
@@ -66,7 +79,8 @@ def lint_texts(texts: Mapping[str, str]) -> tuple[list[Finding], int]:
             findings += yaml_findings(file, text)
         except yaml.YAMLError as error:
             findings.append(invalid_yaml(file, text.splitlines(), error))
-    return sort_findings([*findings, *lint(documents)]), sum(map(is_checked, documents))
+    found = lint(documents, define(documents))
+    return sort_findings([*findings, *found]), sum(map(is_checked, documents))
 
 
 def format_finding(finding: Finding) -> str:

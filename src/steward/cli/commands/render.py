@@ -1,4 +1,4 @@
-"""`steward render`: renders the objects of a TenantTemplate with rows, or of a MultigresCluster, without a server.
+"""`steward render`: renders the objects of a TenantTemplate with rows, or of a MultigresCluster, and writes nothing.
 
 The output is deterministic.
 """
@@ -16,9 +16,11 @@ from typing import Any, Final, NamedTuple, TypeVar
 import click
 import msgspec
 
+from steward.cli.definition_options import NEEDS, definition_options, read_asked_definitions
 from steward.cli.documents import Document
 from steward.cli.files import UnreadableFile, read_documents, read_text, read_yaml
 from steward.cli.install_options import dump_yaml
+from steward.cli.lint.definitions import OFFLINE, Definitions
 from steward.cli.lint.template_checks import object_problems
 from steward.cli.main import ExitCode, expected_errors
 from steward.cli.output import summarize_names
@@ -34,17 +36,18 @@ from steward.tenants.rendering.secret_payload import with_payload
 from steward.tenants.rendering.variables import row_variables
 from steward.tenants.sources.rows import Columns, Rows, registry_columns, sort_rows
 
-_EPILOG: Final = """\b
+_EPILOG: Final = f"""\b
 Example:
   printf 'uid,hostOrUrl,activate\\nacme,https://acme.example.com,true\\n' > rows.csv
   steward render -f template.yaml --rows rows.csv
   steward render -f template.yaml --rows rows.csv | kubectl apply -f -
   steward render -f template.yaml -f registry.yaml --rows rows.json -o json
+  steward render -f template.yaml --rows rows.csv --with-cluster
   steward render -f cluster.yaml -f templates.yaml
 
 \b
 Exit codes: 0 all was rendered, 1 a row, a template or a cluster cannot be rendered, 2 wrong usage.
-"""
+{NEEDS}"""
 _INPUT: Final = click.Path(exists=True, dir_okay=False, allow_dash=True, path_type=Path)
 _BUILT_IN: Final = ("uid", "hostOrUrl", "activate")
 _Spec = TypeVar("_Spec", bound=msgspec.Struct)
@@ -65,6 +68,7 @@ class RenderJob(NamedTuple):
     template: Document
     registry: Document | None
     rows: Rows
+    definitions: Definitions = OFFLINE
 
 
 @click.command(name="render", epilog=_EPILOG)
@@ -76,21 +80,29 @@ class RenderJob(NamedTuple):
 )
 @click.option("--name", help="Which TenantTemplate or MultigresCluster, if the files hold several.")
 @click.option("-o", "--output", type=click.Choice(["yaml", "json"]), default="yaml", show_default=True)
-def command(files: tuple[Path, ...], rows: Path | None, name: str | None, output: str) -> None:
+@definition_options
+def command(
+    files: tuple[Path, ...], rows: Path | None, name: str | None, output: str, **options: Any
+) -> None:
     """Print the objects of a TenantTemplate (with --rows) or of a MultigresCluster (without).
 
     With its TenantRegistry among the files, a template gets its columns, variables and profile; without it, the columns
     are uid, hostOrUrl and activate, and every other column is a variable of its name. A cluster needs the templates
-    that it names among the files; Secrets and owner references are left out. What `steward lint` calls an error is not
-    rendered.
+    that it names among the files, or in the Kubernetes cluster with --with-cluster; Secrets and owner references are
+    left out. What `steward lint` calls an error is not rendered.
     """
     with expected_errors(RenderInputError, RenderError, UnreadableFile, OSError):
         documents = [document for file in files for document in read_documents(file)]
         chosen = choose_document(documents, "MultigresCluster" if rows is None else "TenantTemplate", name)
-        refuse_errors(chosen, documents)
+        definitions = read_asked_definitions(options, [chosen]).with_files(documents)
+        refuse_errors(chosen, documents, definitions)
+        # Of two objects with the same name, that of the files counts.
+        known = [*definitions.documents, *documents]
         if rows is None:
-            return _print_manifests(_render_cluster(chosen, documents), output)
-        job = prepare_job(chosen, documents, RowTable(_read_table(rows), str(rows)))
+            return _print_manifests(_render_cluster(chosen, known), output)
+        job = prepare_job(chosen, known, RowTable(_read_table(rows), str(rows)))._replace(
+            definitions=definitions
+        )
         _print_manifests(list(render_rows(job)), output)
     for rejected in job.rows.rejected:
         click.echo(f"row {rejected.shown or '(no uid)'}: {rejected.reason}", err=True)
@@ -123,14 +135,14 @@ def _other_kind(documents: list[Document]) -> str:
     return "; to render a MultigresCluster, leave --rows out" if "MultigresCluster" in kinds else ""
 
 
-def refuse_errors(chosen: Document, documents: list[Document]) -> None:
+def refuse_errors(chosen: Document, documents: list[Document], definitions: Definitions = OFFLINE) -> None:
     """Refuses what `steward lint` refuses, in the document and in those that it refers to."""
     from steward.cli.commands.lint import format_finding
     from steward.cli.lint.checks import lint
 
     # Other clusters and templates are not rendered: their errors do not matter here.
     others = [each for each in documents if each.kind not in ("MultigresCluster", "TenantTemplate")]
-    errors = [finding for finding in lint([chosen, *others]) if finding.severity == "error"]
+    errors = [finding for finding in lint([chosen, *others], definitions) if finding.severity == "error"]
     if errors:
         shown = "\n".join(map(format_finding, errors))
         raise RenderInputError(f"{chosen.kind}/{chosen.name} cannot be rendered:\n{shown}")
@@ -150,9 +162,8 @@ def _render_cluster(cluster: Document, documents: list[Document]) -> list[dict[s
 
 def prepare_job(template: Document, documents: list[Document], table: RowTable) -> RenderJob:
     registry_id = _parse_spec(template, TenantTemplateSpec).registry_id
-    registry = next(
-        (each for each in documents if (each.kind, each.name) == ("TenantRegistry", registry_id)), None
-    )
+    registries = [each for each in documents if (each.kind, each.name) == ("TenantRegistry", registry_id)]
+    registry = registries[-1] if registries else None
     columns = (
         _default_columns(table.rows)
         if registry is None
@@ -175,13 +186,13 @@ def render_rows(job: RenderJob) -> Iterator[dict[str, Any]]:
         identity = TenantIdentity(names[keys[row.uid]], namespace)
         made = render(prepared, row_variables(row, spec.registry_id, job.template.name), identity)
         for resource in in_apply_order(made.resources()):
-            _check_rendered(resource, row.uid)
+            _check_rendered(resource, row.uid, job.definitions)
             yield _identity_first(with_payload(resource.spec, resource.id, made.payload))
 
 
-def _check_rendered(resource: TResource, uid: str) -> None:
+def _check_rendered(resource: TResource, uid: str, definitions: Definitions) -> None:
     """Compares the object with its schema: only now the types of rendered values are known."""
-    for problem in object_problems(resource.spec, ""):
+    for problem in object_problems(resource.spec, "", definitions):
         raise RenderInputError(f"row {uid}: {resource.id}: {problem.field.lstrip('.')}: {problem.message}")
 
 

@@ -9,6 +9,7 @@ from typing import Any
 import click
 
 from steward.cli.connection import with_client
+from steward.cli.hints import command_line
 from steward.cli.inspect.options import namespace_options, selected_namespace
 from steward.cli.main import ExitCode
 from steward.cli.restore_request import (
@@ -102,9 +103,8 @@ def _wait_for(source: Any, key: Key) -> None:
     try:
         reason, message = with_client(source, lambda client: _wait(client, key))
     except KeyboardInterrupt:
-        click.echo(
-            f"The restore goes on: `steward why cluster/{key.name} -n {key.namespace}` shows it.", err=True
-        )
+        why = command_line("why", f"multigrescluster/{key.name}", namespace=key.namespace)
+        click.echo(f"The restore goes on: `{why}` shows it.", err=True)
         raise click.exceptions.Exit(ExitCode.INTERRUPTED) from None
     if reason != reasons.RESTORED:
         raise click.ClickException(message)

@@ -10,7 +10,7 @@ import click
 from steward.cli.connection import with_client
 from steward.cli.inspect.options import namespace_options, selected_namespace
 from steward.cli.object_names import ObjectName
-from steward.cli.output import WIDE, format_table, is_machine_readable, output_option, print_value
+from steward.cli.output import WIDE, is_machine_readable, output_option, print_table, print_value
 from steward.cli.registry_rows import NEEDS, read_registry, read_rows, source_environment, source_options
 from steward.kube.client.client import Client
 from steward.kube.objects.kinds import Key
@@ -75,9 +75,6 @@ def _print_rows(rows: Rows, output: str) -> None:
         for row in rows.active
     ]
     lines += [[uid, "inactive", "", *[""] * len(variables)] for uid in sorted(rows.inactive)]
-    for line in format_table(
-        ["UID", "STATE", "HOST OR REASON", *(name.upper() for name in variables)], lines
-    ):
-        click.echo(line)
+    print_table(["UID", "STATE", "HOST OR REASON", *(name.upper() for name in variables)], lines)
     counts = f"{len(rows.active)} active, {len(rows.inactive)} inactive, {len(rows.rejected)} rejected"
     click.echo(f"{rows.total} rows: {counts}")

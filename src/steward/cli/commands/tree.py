@@ -8,6 +8,7 @@ from typing import Any
 
 import click
 
+from steward.cli.hints import with_cluster_options
 from steward.cli.inspect.coloured import echo_line
 from steward.cli.inspect.object_tree import TreeNode
 from steward.cli.inspect.options import NEEDS, read_selected_trees, scope_options
@@ -40,7 +41,8 @@ def command(what: str | None, watch: bool, output: str, **options: Any) -> None:
     is_unfolded = output == WIDE or what is not None
     while True:
         found = _read(what, options)
-        lines = render_trees(found, time.time(), unfolded if is_unfolded else None)
+        drawn = render_trees(found, time.time(), unfolded if is_unfolded else None)
+        lines = [line._replace(text=with_cluster_options(line.text)) for line in drawn]
         if watch:
             click.clear()
             size = shutil.get_terminal_size()

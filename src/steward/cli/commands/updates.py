@@ -10,10 +10,10 @@ import click
 
 from steward.cli.confirm import require_confirmation
 from steward.cli.connection import with_client
-from steward.cli.hints import command_line
+from steward.cli.hints import command_line, with_update_command
 from steward.cli.inspect.options import namespace_options, scope_options, selected_namespace, selected_scope
 from steward.cli.object_names import ObjectName
-from steward.cli.output import format_table, is_machine_readable, output_option, print_value
+from steward.cli.output import echo_wrapped, is_machine_readable, output_option, print_table, print_value
 from steward.cli.template_updates import (
     TemplateState,
     read_template_state,
@@ -40,7 +40,6 @@ _no_wait_option = click.option(
     is_flag=True,
     help="Do not wait until the operator has acted. What it would refuse is not sent.",
 )
-_KUBECTL = re.compile(r"run `kubectl annotate [^`]*`")
 _ANNOTATE = re.compile(r"(\. To apply|; to apply it), run `kubectl annotate|, or run `kubectl annotate")
 _EPILOG = """\b
 Examples:
@@ -86,7 +85,7 @@ def show(cluster: str, output: str, **options: Any) -> None:
     if is_machine_readable(output):
         print_value(template_state_dict(state), output)
         return
-    click.echo(message_with_cure(state) if state.message else NOTHING_PENDING)
+    echo_wrapped(message_with_cure(state) if state.message else NOTHING_PENDING)
     for change in state.changes:
         _print_diff(change)
 
@@ -111,8 +110,7 @@ def history(cluster: str, output: str, **options: Any) -> None:
         ]
         for each in revision_history(state.revisions)
     ]
-    for line in format_table(["TEMPLATE", "GENERATION", "NUMBER", "ACTIVE", "REVISION"], rows):
-        click.echo(line)
+    print_table(["TEMPLATE", "GENERATION", "NUMBER", "ACTIVE", "REVISION"], rows)
 
 
 @command.command("apply", epilog=_EPILOG)
@@ -197,8 +195,7 @@ def _without_cure(message: str) -> str:
 
 def message_with_cure(state: TemplateState) -> str:
     """The message of the operator, with the command of this program instead of kubectl's."""
-    apply_it = command_line("updates", "apply", state.ref.key.name, namespace=state.ref.key.namespace)
-    return _KUBECTL.sub(f"run `{apply_it}`", state.message)
+    return with_update_command(state.message, state.ref.key.name, state.ref.key.namespace)
 
 
 def _print_pending(pending: list[TemplateState]) -> None:
@@ -215,8 +212,7 @@ def _print_pending(pending: list[TemplateState]) -> None:
         ]
         for each in pending
     ]
-    for line in format_table(["NAMESPACE", "CLUSTER", "CHANGES", "REVISION", "WHY"], rows):
-        click.echo(line)
+    print_table(["NAMESPACE", "CLUSTER", "CHANGES", "REVISION", "WHY"], rows)
 
 
 def _change_names(state: TemplateState) -> Iterator[str]:

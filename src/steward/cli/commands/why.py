@@ -7,11 +7,12 @@ from typing import Any
 
 import click
 
-from steward.cli.hints import cluster_flags
+from steward.cli.hints import cluster_flags, with_cluster_options
 from steward.cli.inspect.options import NEEDS, scope_options
 from steward.cli.inspect.selection import select_node
 from steward.cli.inspect.why import why_message
 from steward.cli.object_names import complete_names
+from steward.cli.output import echo_wrapped
 
 _EPILOG = f"""\b
 Examples:
@@ -29,5 +30,5 @@ Exit codes: 0 it is ready, 1 it is not ready or does not exist.
 def command(what: str, **options: Any) -> None:
     """Say in one sentence what an object is waiting for, since when, and what would unblock it."""
     node = select_node(options, what)
-    click.echo(why_message(node, time.time(), cluster_flags()))
+    echo_wrapped(with_cluster_options(why_message(node, time.time(), cluster_flags())))
     click.get_current_context().exit(0 if node.is_healthy else 1)

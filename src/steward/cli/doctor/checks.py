@@ -9,10 +9,10 @@ from collections.abc import Iterable, Mapping
 from enum import Enum
 from typing import Any, Final, NamedTuple
 
+from steward.cli.hints import command_line
 from steward.kube.objects.kinds import Manifest
 
 MINIMUM_VERSION: Final = (1, 30)
-_REGISTER_CURE: Final = "steward install --apply, unless webhooks are off on purpose"
 EXPIRY_WARNING: Final = datetime.timedelta(days=7)
 
 
@@ -56,6 +56,14 @@ def unknown(subject: str, message: str, cure: str) -> CheckResult:
 
 def warning(subject: str, message: str, cure: str) -> CheckResult:
     return CheckResult(Grade.WARNING, subject, message, cure)
+
+
+def install_command() -> str:
+    return command_line("install", "--apply")
+
+
+def _register_cure() -> str:
+    return f"{install_command()}, unless webhooks are off on purpose"
 
 
 def check_server_version(answer: Mapping[str, Any]) -> CheckResult:
@@ -116,7 +124,7 @@ def check_webhook_trust(
         for webhook in configuration.get("webhooks", ())
     ]
     if not bundles:
-        return warning(subject, "are not registered", _REGISTER_CURE)
+        return warning(subject, "are not registered", _register_cure())
     if not all(bundles):
         return broken(
             subject, "have no CA bundle, so the API server rejects every write of these kinds", cure
@@ -135,7 +143,7 @@ def check_webhook_trust(
 def webhooks_not_registered(operator: OperatorLocation) -> CheckResult:
     """A successful write proves nothing when no webhook is registered."""
     return unknown(
-        f"{operator.name} webhooks answer", "not checked: no webhook is registered", _REGISTER_CURE
+        f"{operator.name} webhooks answer", "not checked: no webhook is registered", _register_cure()
     )
 
 
@@ -165,13 +173,13 @@ def check_version_skew(operator: str, deployment: Manifest | None, cli_version: 
     subject = f"{operator} version"
     if deployment is None:
         return warning(
-            subject, "no Deployment of it in the cluster", "it may run elsewhere; else: steward install"
+            subject, "no Deployment of it in the cluster", f"it may run elsewhere; else: {install_command()}"
         )
     image = str(deployment["spec"]["template"]["spec"]["containers"][0]["image"])
     tag = image.partition("@")[0].rpartition(":")[2]
     if tag in (cli_version, f"v{cli_version}"):
         return fine(subject, tag)
-    cure = f"use steward {tag} here, or upgrade the installation: steward install --apply"
+    cure = f"use steward {tag} here, or upgrade the installation: {install_command()}"
     return warning(subject, f"{image} is installed, but this command is version {cli_version}", cure)
 
 
@@ -184,7 +192,7 @@ def _check_source(registry: Manifest) -> CheckResult:
     subject = f"source of {meta['namespace']}/{meta['name']}"
     conditions = (registry.get("status") or {}).get("conditions") or ()
     condition = next((each for each in conditions if each["type"] == "SourceReachable"), None)
-    cure = f"steward rows {meta['name']} -n {meta['namespace']}"
+    cure = command_line("rows", meta["name"], namespace=meta["namespace"])
     if condition is None:
         return unknown(subject, "the operator has not read the table yet", cure)
     if condition["status"] == "True":

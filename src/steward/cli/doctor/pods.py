@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Final
 
-from steward.cli.doctor.checks import CheckResult, OperatorLocation, broken, fine
+from steward.cli.doctor.checks import CheckResult, OperatorLocation, broken, fine, install_command
 from steward.kube.objects.kinds import Manifest
 
 SUBJECT: Final = "Steward"
@@ -23,9 +23,8 @@ def not_installed(operators: Iterable[str], namespace: str) -> CheckResult:
     message = (
         f"is not installed in this cluster: no definitions, and no {' or '.join(operators)} in {namespace}"
     )
-    return broken(
-        SUBJECT, message, "steward install --apply; or name another namespace with --system-namespace"
-    )
+    cure = f"{install_command()}; or name another namespace with --system-namespace"
+    return broken(SUBJECT, message, cure)
 
 
 def lease_names(operator: str, deployment: Manifest | None) -> list[str]:

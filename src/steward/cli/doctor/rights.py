@@ -43,9 +43,8 @@ async def check_rights(client: Client, operator: ShippedOperator, system: str) -
         return checks.fine(subject, "the shipped roles are installed and bound")
     if await _get_or_none(client, kinds.SERVICE_ACCOUNT, Key(system, operator.name)) is None:
         message = f"there is no ServiceAccount {system}/{operator.name}"
-        return checks.broken(
-            subject, message, "steward install --apply; or name its namespace with --system-namespace"
-        )
+        cure = f"{checks.install_command()}; or name its namespace with --system-namespace"
+        return checks.broken(subject, message, cure)
     accesses = _needed_accesses(operator, system, namespaces)
     missing = await _missing_accesses(client, _account_subject(operator, system), accesses)
     if missing:
@@ -53,7 +52,7 @@ async def check_rights(client: Client, operator: ShippedOperator, system: str) -
             f"{_user(operator, system)} lacks {len(missing)} of {len(accesses)}: "
             f"{', '.join(map(_describe_access, missing[:3]))}"
         )
-        return checks.broken(subject, message, "steward install --apply, which applies the shipped roles")
+        return checks.broken(subject, message, f"{checks.install_command()}, which applies the shipped roles")
     return checks.fine(subject, f"all {len(accesses)} are granted")
 
 

@@ -6,12 +6,17 @@ import click
 
 from steward.cli.inspect.object_health import Health
 from steward.cli.inspect.render import MARKS, TreeLine
+from steward.cli.output import wrap_for_terminal
 
 _COLOURS = {Health.READY: "green", Health.WAITING: "yellow", Health.FAILED: "red"}
 
 
 def echo_line(line: TreeLine) -> None:
-    click.echo(styled(line))
+    """On a terminal, a long line is wrapped between words."""
+    first, *others = wrap_for_terminal(line.text)
+    click.echo(styled(line._replace(text=first)))
+    for text in others:
+        click.echo(text)
 
 
 def styled(line: TreeLine) -> str:

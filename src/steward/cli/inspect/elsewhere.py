@@ -7,6 +7,8 @@ from collections import Counter
 from collections.abc import Mapping
 from typing import Final
 
+from steward.cli.hints import command_line
+from steward.cli.output import describe_count
 from steward.kube.client.client import Client
 from steward.kube.errors import Forbidden, NoSuchKind, NotFound
 from steward.kube.objects.kinds import Kind
@@ -17,7 +19,7 @@ _ROOTS: Final = (
     Kind("operator.kubernetes-tenants.org/v1", "TenantRegistry"),
 )
 _SHOWN: Final = 5
-NOT_INSTALLED: Final = "Steward is not installed in this cluster: steward install --apply installs it."
+NOT_INSTALLED: Final = "Steward is not installed in this cluster"
 
 Counts = Mapping[str, Counter[str]]
 """By namespace, how many objects of each kind."""
@@ -30,12 +32,16 @@ async def read_elsewhere(client: Client) -> str:
     except Forbidden:
         return ""
     if all(found is None for found in listed):
-        return NOT_INSTALLED
+        return f"{NOT_INSTALLED}: `{command_line('install', '--apply')}` installs it."
     counts: dict[str, Counter[str]] = {}
     for kind, found in zip(_ROOTS, listed, strict=True):
         for namespace in found or ():
             counts.setdefault(namespace, Counter())[kind.kind] += 1
     return describe_elsewhere(counts)
+
+
+def is_about_installation(sentence: str) -> bool:
+    return sentence.startswith(NOT_INSTALLED)
 
 
 async def _namespaces_of(client: Client, kind: Kind) -> list[str] | None:
@@ -56,6 +62,4 @@ def describe_elsewhere(counts: Counts) -> str:
 
 
 def _describe_counts(counts: Counter[str]) -> str:
-    return ", ".join(f"{count} {kind}{'s' * (count != 1)}" for kind, count in counts.items()).replace(
-        "Registrys", "Registries"
-    )
+    return ", ".join(describe_count(count, kind) for kind, count in counts.items())

@@ -17,7 +17,8 @@ MULTIGRES = "multigres.com/v1alpha1"
 TENANTS = "operator.kubernetes-tenants.org/v1"
 NOT_RECONCILED = "no operator has reconciled it yet"
 BEING_DELETED = "is being deleted"
-PAUSED, HIBERNATED = "paused", "hibernated"
+PAUSED, HIBERNATED, STOPPED = "paused", "hibernated", "stopped"
+WITHOUT_SERVERS = (HIBERNATED, STOPPED)
 _UPDATES = ("TemplateUpdateAvailable", "OperatorUpdateAvailable")
 _IN_PROGRESS = "OperatorUpdateInProgress"
 
@@ -137,6 +138,39 @@ def summarize_object(manifest: Manifest) -> str:
     return f"{status.get('readyTenants', 0)} of {status.get('totalTenants', 0)} Tenants are ready"
 
 
+def kept_claims(manifest: Manifest) -> int:
+    """How many volume claims a cluster keeps without a server that uses them."""
+    if manifest["kind"] != "MultigresCluster":
+        return 0
+    return len((manifest.get("status") or {}).get("retainedClaims") or ())
+
+
+def last_backup(manifest: Manifest) -> str:
+    """When the newest complete backup of a shard ended; "" if there is none, or if it has no repository."""
+    if manifest["kind"] != "Shard":
+        return ""
+    return str(((manifest.get("status") or {}).get("backup") or {}).get("lastBackupAt", ""))
+
+
+def server_roles(manifest: Manifest) -> tuple[tuple[str, str], ...]:
+    """The servers of a shard, each as its pod and what it is: `primary` or `standby`, with its cell."""
+    servers = (manifest.get("status") or {}).get("servers") if manifest["kind"] == "Shard" else None
+    return tuple(
+        (each["pod"], " in ".join(part for part in (str(each["role"]).lower(), each.get("cell")) if part))
+        for each in servers or ()
+        if each.get("role")
+    )
+
+
+def waiting_tenants(manifest: Manifest) -> int:
+    """How many Tenants of a template wait until others of its rollout are ready."""
+    status = manifest.get("status")
+    rollout = status.get("rollout") if isinstance(status, dict) else None
+    if not rollout or rollout.get("phase") not in ("InProgress", "Failed"):
+        return 0
+    return max(0, int(rollout.get("totalNodes") or 0) - int(rollout.get("updatedNodes") or 0))
+
+
 def has_pending_update(manifest: Manifest) -> bool:
     """Whether a change of the cluster waits for a user or a window."""
     found = (condition(manifest, type_) or {} for type_ in _UPDATES)
@@ -144,13 +178,13 @@ def has_pending_update(manifest: Manifest) -> bool:
 
 
 def suspension(manifest: Manifest) -> str:
-    """`paused` or `hibernated`, if a user has asked for it; "" otherwise. Neither is a problem, and both explain why
-    nothing happens."""
+    """`paused`, `hibernated` or `stopped` (pools without replicas), if a user has asked for it; "" otherwise. None is a
+    problem, and each explains why nothing happens."""
     if is_true(manifest, "Paused"):
         return PAUSED
     status = manifest.get("status")
     phase = status.get("phase") if isinstance(status, dict) else None
-    return HIBERNATED if phase == "Hibernated" else ""
+    return {"Hibernated": HIBERNATED, "Stopped": STOPPED}.get(str(phase), "")
 
 
 def is_true(manifest: Manifest, type_: str) -> bool:

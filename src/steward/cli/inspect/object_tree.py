@@ -2,7 +2,8 @@
 
 The parent of an object is its controller. The parent of a Tenant is the registry named by its label: Tenants have no
 owner reference to the registry, so that deleting a registry does not delete its Tenants. An object of a Tenant in
-another namespace has no owner reference either; its labels name the Tenant.
+another namespace has no owner reference either; its labels name the Tenant. A claim of a server outlives it and has no
+owner reference; its name says which StatefulSet it belongs to.
 """
 
 from __future__ import annotations
@@ -17,15 +18,20 @@ from steward.cli.inspect.object_health import (
     has_pending_update,
     health_since,
     is_true,
+    kept_claims,
+    last_backup,
     object_health,
+    server_roles,
     summarize_object,
     suspension,
+    waiting_tenants,
 )
 from steward.kube.objects import kinds
 from steward.kube.objects.kinds import Kind, Manifest, Ref, ref_of
 
 REGISTRY_LABEL = "kubernetes-tenants.org/registry"
 TENANT_LABEL = "kubernetes-tenants.org/tenant"
+CLUSTER_LABEL = "multigres.com/cluster"
 TENANT_NAMESPACE_LABEL = "kubernetes-tenants.org/tenant-namespace"
 ROOTS = (
     Kind(MULTIGRES, "MultigresCluster"),
@@ -65,9 +71,19 @@ class TreeObject(NamedTuple):
     is_terminating: bool = False
     has_pending_update: bool = False
     suspension: str = ""
-    """`paused` or `hibernated`."""
+    """`paused`, `hibernated` or `stopped`."""
     has_held_deletion: bool = False
     summary: str = ""
+    kept_claims: int = 0
+    """Volume claims of a cluster that no server uses."""
+    last_backup: str = ""
+    """When the newest complete backup of a shard ended."""
+    roles: tuple[tuple[str, str], ...] = ()
+    """The servers of a shard, each as its pod and its role."""
+    role: str = ""
+    """Of a pod that is a server."""
+    waiting_tenants: int = 0
+    """Tenants of a template that wait for others of its rollout."""
 
 
 class TreeNode(NamedTuple):
@@ -85,6 +101,12 @@ class TreeNode(NamedTuple):
         return [obj.primary for obj in self.walk() if obj.primary]
 
     @property
+    def oldest_backup(self) -> str:
+        """When the newest backup of the shard that has waited longest for another ended; "" if one is unknown."""
+        times = [obj.last_backup for obj in self.walk() if obj.ref.kind.kind == "Shard"]
+        return min(times, default="")
+
+    @property
     def worst_health(self) -> Health:
         """The health that every verb shows for the node: a parent is not better than what it consists of."""
         return min(obj.health for obj in self.walk())
@@ -100,7 +122,7 @@ def build_trees(objects: Iterable[Manifest]) -> tuple[TreeNode, ...]:
 
 
 def link_trees(objects: Iterable[TreeObject]) -> tuple[TreeNode, ...]:
-    found = {obj.uid: obj for obj in objects}
+    found = {obj.uid: obj for obj in with_roles(list(objects))}
     parents = {_parent_name(obj): obj.uid for obj in found.values()}
     owned = [obj._replace(owner=parents.get(obj.owner, obj.owner)) for obj in found.values()]
     children: dict[str, list[TreeObject]] = {}
@@ -108,6 +130,14 @@ def link_trees(objects: Iterable[TreeObject]) -> tuple[TreeNode, ...]:
         children.setdefault(obj.owner, []).append(obj)
     roots = [obj for obj in owned if obj.ref.kind in ROOTS and obj.owner not in found]
     return tuple(sorted((_build_node(root, children, "") for root in roots), key=_sort_key))
+
+
+def with_roles(objects: list[TreeObject]) -> Iterator[TreeObject]:
+    """Pods with the role that their shard reports."""
+    roles = {(obj.ref.key.namespace, pod): role for obj in objects for pod, role in obj.roles}
+    for obj in objects:
+        role = roles.get((obj.ref.key.namespace, obj.ref.key.name), "") if obj.ref.kind == kinds.POD else ""
+        yield obj._replace(role=role) if role else obj
 
 
 def _parent_name(obj: TreeObject) -> str:
@@ -144,6 +174,10 @@ def tree_object(manifest: Manifest) -> TreeObject:
         suspension=suspension(manifest),
         has_held_deletion=is_true(manifest, "DeletionHeld") and not is_true(manifest, "Degraded"),
         summary=summarize_object(manifest),
+        kept_claims=kept_claims(manifest),
+        last_backup=last_backup(manifest),
+        roles=server_roles(manifest),
+        waiting_tenants=waiting_tenants(manifest),
     )
 
 
@@ -156,6 +190,13 @@ def _owner(manifest: Manifest) -> str:
         return f"TenantRegistry {meta['namespace']}/{registry}" if registry else ""
     owners = meta.get("ownerReferences") or []
     controller = next((str(owner["uid"]) for owner in owners if owner.get("controller")), "")
+    if not controller and manifest["kind"] == "PersistentVolumeClaim" and CLUSTER_LABEL in labels:
+        return f"StatefulSet {meta['namespace']}/{_set_of_claim(meta['name'])}"
     if controller or TENANT_LABEL not in labels:
         return controller
     return f"Tenant {labels.get(TENANT_NAMESPACE_LABEL)}/{labels[TENANT_LABEL]}"
+
+
+def _set_of_claim(name: str) -> str:
+    """StatefulSets name their claims `{template}-{set}-{ordinal}`; our templates have names without a hyphen."""
+    return name.partition("-")[2].rpartition("-")[0]

@@ -8,7 +8,13 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from steward.cli.connection import cluster_options, config_source, load_connection_settings, with_client
+from steward.cli.connection import (
+    cluster_options,
+    config_source,
+    group_option,
+    load_connection_settings,
+    with_client,
+)
 from steward.cli.main import expected_errors
 from steward.kube.config.loader import ConfigSource
 from steward.kube.errors import KubeError
@@ -62,7 +68,9 @@ def selected_scope(options: dict[str, Any]) -> tuple[ConfigSource, str]:
     source = config_source(options)
     with expected_errors(KubeError):
         default = load_connection_settings(source).namespace
-    return source, "" if options["all_namespaces"] else options["namespace"] or default
+    namespace = options["namespace"] or group_option("namespace") or default
+    is_everywhere = options["all_namespaces"] or (group_option("all_namespaces") and not options["namespace"])
+    return source, "" if is_everywhere else namespace
 
 
 def read_selected_trees(
@@ -77,9 +85,11 @@ def read_selected_trees(
         source, lambda client: read_trees_with_pods(client, namespace, explained or all_trees)
     )
     if not trees:
-        from steward.cli.inspect.elsewhere import read_elsewhere
+        from steward.cli.inspect.elsewhere import is_about_installation, read_elsewhere
 
-        _print_once(with_client(source, read_elsewhere))
+        sentence = with_client(source, read_elsewhere)
+        # A verb about one object says by itself where an object of that name is.
+        _print_once(sentence if explained is None or is_about_installation(sentence) else "")
     return trees
 
 

@@ -70,15 +70,21 @@ def _node_text(node: TreeNode, now: float, home: str, *, is_root: bool = False) 
     """The namespace is shown where it is not that of the parent."""
     obj = node.object
     name = str(obj.ref.key) if is_root or obj.ref.key.namespace != home else obj.ref.key.name
-    primary = describe_primaries([obj.primary] if obj.primary else [])
+    primary = f", {obj.role}" if obj.role else describe_primaries([obj.primary] if obj.primary else [])
     # A parent repeats the message of the cause below it: it is shown there, once.
-    message = f": {obj.message}" if obj.message and find_cause(node) is node else ""
+    message = f": {obj.message.rstrip('.')}" if obj.message and find_cause(node) is node else ""
     update = f"; {UPDATE_WAITS}" if obj.has_pending_update and not obj.is_terminating else ""
     deletion = f"; {BEING_DELETED}" if obj.is_terminating and not message else ""
     suspended = f"; {obj.suspension}" if obj.suspension else ""
+    rollout = f"; {describe_waiting(obj.waiting_tenants)}" if obj.waiting_tenants else ""
     since = format_age(obj.since, now)
     age = f" ({since})" if since else ""
-    return f"{MARKS[node.worst_health]} {obj.ref.kind.kind} {name}{primary}{message}{age}{deletion}{suspended}{update}"
+    notes = f"{deletion}{suspended}{update}{rollout}"
+    return f"{MARKS[node.worst_health]} {obj.ref.kind.kind} {name}{primary}{message}{age}{notes}"
+
+
+def describe_waiting(count: int) -> str:
+    return f"{count} Tenant{'s wait' if count > 1 else ' waits'} for others of the rollout, as maxSkew says"
 
 
 def describe_primaries(pods: list[str]) -> str:

@@ -1,14 +1,14 @@
 """Adds pods of workloads from tenant templates, which carry only the labels of the template.
 
-Only pods of failing workloads are read: there may be thousands of workloads.
+Only pods of failing workloads, and of the few workloads of a named object, are read: there may be thousands.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 from steward.cli.inspect.fetch import read_objects
-from steward.cli.inspect.object_tree import TreeNode, build_trees
+from steward.cli.inspect.object_tree import TreeNode, TreeObject, build_trees
 from steward.cli.inspect.why import find_cause
 from steward.kube.client.client import Client
 from steward.kube.errors import NotFound
@@ -16,7 +16,8 @@ from steward.kube.objects import kinds
 from steward.kube.objects.kinds import Manifest, Ref
 from steward.kube.objects.options import ListQuery
 
-_WORKLOADS = (kinds.DEPLOYMENT, kinds.STATEFUL_SET)
+_FEW_WORKLOADS = 20
+WORKLOADS = (kinds.DEPLOYMENT, kinds.STATEFUL_SET)
 
 
 Trees = tuple[TreeNode, ...]
@@ -32,20 +33,36 @@ async def read_trees_with_pods(
     """Trees in which a workload that is the cause of a problem has its pods as children.
 
     `explained` selects the nodes whose causes are found: one registry has many Tenants, each with a cause of its own.
+    Nodes that a user has named have the pods of all their workloads, if these are few.
     """
     objects = await read_objects(client, namespace)
     trees = build_trees(objects)
-    causes = {find_cause(node).object for node in explained(trees) if not node.is_healthy}
+    chosen = explained(trees)
+    causes = {find_cause(node).object for node in chosen if not node.is_healthy}
+    named = set() if explained is all_trees else _few_workloads(chosen)
     pods = [
         pod
-        for cause in causes
-        if cause.ref.kind in _WORKLOADS
-        for pod in await _pods_of_workload(client, cause.ref, cause.uid)
+        for each in causes | named
+        if each.ref.kind in WORKLOADS
+        for pod in await pods_of_workload(client, each.ref, each.uid)
     ]
     return build_trees([*objects, *pods]) if pods else trees
 
 
-async def _pods_of_workload(client: Client, ref: Ref, uid: str) -> list[Manifest]:
+def _few_workloads(nodes: Trees) -> set[TreeObject]:
+    """The workloads without pods in the trees; none if there are many."""
+    found = {leaf.object for node in nodes for leaf in _leaves(node) if leaf.object.ref.kind in WORKLOADS}
+    return found if len(found) <= _FEW_WORKLOADS else set()
+
+
+def _leaves(node: TreeNode) -> Iterator[TreeNode]:
+    if not node.children:
+        yield node
+    for child in node.children:
+        yield from _leaves(child)
+
+
+async def pods_of_workload(client: Client, ref: Ref, uid: str) -> list[Manifest]:
     try:
         workload = await client.get(ref.kind, ref.key)
     except NotFound:

@@ -9,8 +9,9 @@ import re
 from collections import Counter
 
 from steward.cli.inspect.ages import format_age
-from steward.cli.inspect.object_health import Health
+from steward.cli.inspect.object_health import WITHOUT_SERVERS, Health
 from steward.cli.inspect.object_tree import TreeNode, TreeObject
+from steward.cli.output import describe_count
 
 _CURES = (
     (
@@ -31,9 +32,10 @@ _CURES = (
         "see why its probe fails: kubectl describe pod -n {namespace} {pod}",
     ),
     (
-        r"volume claim .* is not bound|is Pending",
+        r"volume claim .* is not bound|^is Pending$",
         "see the events of the claim: kubectl describe pvc -n {namespace}",
     ),
+    (r"^is Pending and not ready", "see its events: kubectl describe pod -n {namespace} {pod}"),
     (
         r"approve-deletion",
         "{instead}, or approve the deletion: steward hold approve {kind}/{name} -n {namespace}{flags}",
@@ -66,7 +68,8 @@ def why_message(node: TreeNode, now: float, flags: str = "") -> str:
     name = f"{obj.ref.kind.kind} {obj.ref.key}"
     if node.is_healthy:
         since = format_age(obj.since, now)
-        return f"{name} is ready" + (f", for {since}." if since else ".")
+        state = obj.suspension if obj.suspension in WITHOUT_SERVERS else "ready"
+        return f"{name} is {state}" + (f", for {since}." if since else ".")
     if obj.is_terminating and obj.health is Health.WAITING:
         return f"{name} {_deletion_text(node, now)}"
     cause = find_cause(node)
@@ -75,7 +78,8 @@ def why_message(node: TreeNode, now: float, flags: str = "") -> str:
     verb = "has failed" if obj.health is Health.FAILED else "is not ready yet"
     reason = "" if cause is node else f" because of {cause.object.ref.kind.kind} {_short_name(cause, node)}"
     cure = _find_cure(cause.object, obj, flags)
-    message = shorten_message(cause.object.message)
+    # The pod is named already.
+    message = shorten_message(cause.object.message).removeprefix(f"pod {cause.object.ref.key.name}: ")
     return f"{name} {verb}{reason}{age}: {_APPROVAL.sub('', message) if cure else message}." + (
         f" To do: {cure}." if cure else ""
     )
@@ -91,7 +95,7 @@ def _deletion_text(node: TreeNode, now: float) -> str:
     """That the object is being deleted, since when, and what is left of it."""
     since = format_age(node.object.since, now)
     left = Counter(obj.ref.kind.kind for child in node.children for obj in child.walk())
-    parts = ", ".join(f"{count} {kind}" for kind, count in left.items())
+    parts = ", ".join(describe_count(count, kind) for kind, count in left.items())
     message = shorten_message(node.object.message)
     text = message + (f", for {since}" if since else "")
     return f"{text}; left: {parts}." if parts else f"{text}."

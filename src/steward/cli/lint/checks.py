@@ -1,8 +1,8 @@
 """The checks of `steward lint`: those of the webhooks, the schemas, and what the files say about each other.
 
 Pure: documents in, findings out. Registries and templates that a document refers to are looked up among the other
-documents. Without its registry, some checks of a template are skipped; a missing template of a cluster is an error, as
-on a server.
+documents, and among the definitions of a cluster if one was asked. Without its registry, some checks of a template are
+skipped; a missing template of a cluster is an error, as on a server.
 """
 
 from __future__ import annotations
@@ -14,11 +14,12 @@ import msgspec
 
 from steward.cli.documents import Document
 from steward.cli.lint.builtin_kinds import builtin_kinds
+from steward.cli.lint.definitions import OFFLINE, Definitions
 from steward.cli.lint.findings import Finding, problem_finding, sort_findings
 from steward.cli.lint.foreign_manifests import foreign_kind
 from steward.cli.lint.own_kinds import API_VERSIONS, SPECS, spec_problems, unknown_kind
 from steward.cli.lint.template_checks import (
-    RegistriesInFiles,
+    KnownRegistries,
     check_template,
     object_problems,
     schema_finding,
@@ -32,14 +33,19 @@ from steward.tenants.validation.problems import Problem
 from steward.tenants.validation.registry import advise_registry, validate_registry
 
 
-def lint(documents: Iterable[Document]) -> list[Finding]:
+def lint(documents: Iterable[Document], definitions: Definitions = OFFLINE) -> list[Finding]:
     """All findings, by file and position."""
     found = list(documents)
-    # No check refers to another cluster.
+    known = definitions.with_files(found)
+    # No check refers to another cluster. Of two objects with the same name, that of the files comes last and counts.
     others = [
-        document for document in found if document.kind in SPECS and document.kind != "MultigresCluster"
+        document
+        for document in (*known.documents, *found)
+        if document.kind in SPECS and document.kind != "MultigresCluster"
     ]
-    return sort_findings(finding for document in found for finding in _check_any_document(document, others))
+    return sort_findings(
+        finding for document in found for finding in _check_any_document(document, others, known)
+    )
 
 
 def is_checked(document: Document) -> bool:
@@ -47,14 +53,16 @@ def is_checked(document: Document) -> bool:
     return document.kind in SPECS or f"{version} {document.kind}" in builtin_kinds()
 
 
-def _check_any_document(document: Document, others: list[Document]) -> Iterator[Finding]:
+def _check_any_document(
+    document: Document, others: list[Document], definitions: Definitions
+) -> Iterator[Finding]:
     version = str(document.manifest.get("apiVersion", ""))
     if sentence := foreign_kind(version, document.kind) or unknown_kind(version, document.kind):
         yield problem_finding(document, Problem("kind", sentence), "error")
     elif document.kind in SPECS:
-        yield from _check_document(document, others)
+        yield from _check_document(document, others, definitions)
     else:
-        for problem in object_problems(document.manifest, ""):
+        for problem in object_problems(document.manifest, "", definitions):
             yield schema_finding(document, problem._replace(field=problem.field.lstrip(".")))
 
 
@@ -66,7 +74,9 @@ def _parse_spec(document: Document) -> Any:
         return error
 
 
-def _check_document(document: Document, others: list[Document]) -> Iterator[Finding]:
+def _check_document(
+    document: Document, others: list[Document], definitions: Definitions
+) -> Iterator[Finding]:
     yield from (problem_finding(document, problem, "error") for problem in _identity_problems(document))
     given = document.manifest.get("spec")
     problems = list(spec_problems(document.kind, {} if given is None else given, "spec"))
@@ -82,7 +92,7 @@ def _check_document(document: Document, others: list[Document]) -> Iterator[Find
     elif document.kind == "TenantTemplate":
         registries = _specs_in_namespace(document, "TenantRegistry", others)
         names = [other.name for other in others if other.kind == "TenantRegistry"]
-        yield from check_template(document, spec, RegistriesInFiles(registries, names))
+        yield from check_template(document, spec, KnownRegistries(registries, names), definitions)
     elif document.kind == "TenantRegistry":
         yield from (problem_finding(document, problem, "error") for problem in validate_registry(spec))
         yield from (problem_finding(document, problem, "warning") for problem in advise_registry(spec))

@@ -53,9 +53,13 @@ def _schema_of(kind: str) -> Schema:
     return schema_of(SPECS[kind])
 
 
+def is_own_group(version: str) -> bool:
+    return version.partition("/")[0] in _OWN_GROUPS
+
+
 def unknown_kind(version: str, kind: str) -> str:
     """The sentence for a kind of a group of ours that does not exist."""
-    if version.partition("/")[0] not in _OWN_GROUPS or kind in API_VERSIONS or (version, kind) in _OWN_KINDS:
+    if not is_own_group(version) or kind in API_VERSIONS or (version, kind) in _OWN_KINDS:
         return ""
     similar = get_close_matches(kind, API_VERSIONS, 1)
     return f"there is no kind {kind}" + (f"; did you mean {similar[0]}?" if similar else f" in {version}")

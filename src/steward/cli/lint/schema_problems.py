@@ -22,6 +22,7 @@ _TYPES: Final[Mapping[str, tuple[tuple[type, ...], str]]] = {
 }
 _FUNCTIONS: Final = {"integer": "int", "number": "float", "boolean": "bool"}
 """The template functions whose result is not text."""
+_FEW_FIELDS: Final = 8
 _QUANTITY: Final = r"^[+-]?([0-9]+"
 _PATTERNS: Final = {
     r"^[a-z0-9]([-_a-z0-9]*[a-z0-9])?$": "lower-case letters, digits, - and _, with a letter or digit at both ends",
@@ -61,7 +62,7 @@ def _field_problems(value: dict[str, Any], schema: Schema, field: str) -> Iterat
     properties = schema.get("properties")
     additional = schema.get("additionalProperties")
     for name in schema.get("required", ()):
-        if value.get(name) is None:
+        if value.get(name) is None and not _has_default(properties, name):
             yield SchemaProblem(f"{field}.{name}", "is missing")
     for name, item in value.items():
         if isinstance(properties, dict) and name in properties:
@@ -74,9 +75,17 @@ def _field_problems(value: dict[str, Any], schema: Schema, field: str) -> Iterat
             )
 
 
+def _has_default(properties: Any, name: str) -> bool:
+    """Whether the API server fills the field in."""
+    return isinstance(properties, dict) and "default" in (properties.get(name) or {})
+
+
 def _unknown_field_message(name: str, properties: Mapping[str, Any]) -> str:
-    similar = get_close_matches(name, properties, 1)
-    return f"there is no such field; did you mean {similar[0]}?" if similar else "there is no such field"
+    if similar := get_close_matches(name, properties, 1):
+        return f"there is no such field; did you mean {similar[0]}?"
+    if 0 < len(properties) <= _FEW_FIELDS:
+        return f"there is no such field; here are: {', '.join(properties)}"
+    return "there is no such field"
 
 
 def _value_problem(value: Any, schema: Schema) -> str:
@@ -144,10 +153,11 @@ def _enum_problem(value: Any, schema: Schema) -> str:
     allowed = schema.get("enum")
     if not allowed or value in allowed:
         return ""
-    near = [each for each in allowed if each.lower() == str(value).lower()]
-    near = near or get_close_matches(str(value), allowed, 1)
+    words = [str(each) for each in allowed]
+    near = [each for each in words if each.lower() == str(value).lower()]
+    near = near or get_close_matches(str(value), words, 1)
     hint = f"; did you mean {near[0]}?" if near else ""
-    return f"is {str(value)[:40]!r}, and must be one of: {', '.join(allowed)}{hint}"
+    return f"is {str(value)[:40]!r}, and must be one of: {', '.join(words)}{hint}"
 
 
 def _bound_problem(value: Any, schema: Schema) -> str:

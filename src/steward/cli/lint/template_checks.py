@@ -9,6 +9,7 @@ from typing import Any, Final, NamedTuple
 
 from steward.cli.documents import Document
 from steward.cli.lint.builtin_kinds import builtin_schema, kind_problem
+from steward.cli.lint.definitions import OFFLINE, Definitions
 from steward.cli.lint.findings import Finding, finding_at, problem_finding
 from steward.cli.lint.foreign_manifests import foreign_kind
 from steward.cli.lint.own_kinds import API_VERSIONS, spec_problems, unknown_kind
@@ -27,7 +28,9 @@ _ACTION: Final = re.compile(r"\{\{.*?\}\}", re.DOTALL)
 _SHORTENING: Final = re.compile(r"\b(trunc|trunc63|substr|abbrev|if|with|range|define)\b")
 
 
-class RegistriesInFiles(NamedTuple):
+class KnownRegistries(NamedTuple):
+    """The registries among the files, and in the cluster if one is asked."""
+
     specs: Mapping[str, TenantRegistrySpec]
     """By name; only valid ones, in the namespace of the template."""
     names: list[str]
@@ -35,7 +38,10 @@ class RegistriesInFiles(NamedTuple):
 
 
 def check_template(
-    document: Document, spec: TenantTemplateSpec, registries: RegistriesInFiles
+    document: Document,
+    spec: TenantTemplateSpec,
+    registries: KnownRegistries,
+    definitions: Definitions = OFFLINE,
 ) -> Iterator[Finding]:
     registry = registries.specs.get(spec.registry_id)
     profile = "hermetic" if registry is None else registry.template_profile
@@ -50,8 +56,8 @@ def check_template(
     advice = access_advice(spec, document.namespace, Permissions())
     for problem in (*advise_template(spec, mapped, profile), *advice):
         yield problem_finding(document, problem, "warning")
-    yield from _registry_findings(document, spec.registry_id, registries.names)
-    yield from _object_findings(document, spec)
+    yield from _registry_findings(document, spec.registry_id, registries.names, definitions)
+    yield from _object_findings(document, spec, definitions)
 
 
 def _variables(registry: TenantRegistrySpec) -> tuple[str, ...]:
@@ -63,15 +69,20 @@ def _in_plain_words(problem: Problem) -> Problem:
     return problem._replace(message=problem.message.replace(*_UNCLOSED))
 
 
-def _registry_findings(document: Document, name: str, known: list[str]) -> Iterator[Finding]:
-    """Nothing where no registry is among the files: it is in the cluster then."""
-    if not known or name in known:
+def _registry_findings(
+    document: Document, name: str, known: list[str], definitions: Definitions
+) -> Iterator[Finding]:
+    """Without a cluster, nothing where no registry is among the files: it is in the cluster then."""
+    has_cluster = definitions.has_cluster
+    if name in known or not (known or has_cluster):
         return
-    message = f"no TenantRegistry {name} is among the files"
+    places = "among the files or in the cluster" if has_cluster else "among the files"
     similar = get_close_matches(name, known, 1)
-    hint = f"; did you mean {similar[0]}?" if similar else ", so that its variables are not checked"
-    severity = "error" if similar else "warning"
-    yield problem_finding(document, Problem("spec.registryId", message + hint), severity)
+    unchecked = "" if has_cluster else ", so that its variables are not checked"
+    hint = f"; did you mean {similar[0]}?" if similar else unchecked
+    severity = "error" if similar or has_cluster else "warning"
+    message = f"no TenantRegistry {name} is {places}{hint}"
+    yield problem_finding(document, Problem("spec.registryId", message), severity)
 
 
 def _long_names(spec: TenantTemplateSpec) -> Iterator[Problem]:
@@ -88,9 +99,11 @@ def _long_names(spec: TenantTemplateSpec) -> Iterator[Problem]:
             yield Problem(f"{position.field}.nameTemplate", message)
 
 
-def _object_findings(document: Document, spec: TenantTemplateSpec) -> Iterator[Finding]:
+def _object_findings(
+    document: Document, spec: TenantTemplateSpec, definitions: Definitions
+) -> Iterator[Finding]:
     for position in resource_positions(spec):
-        for problem in object_problems(position.resource.spec, f"{position.field}.spec"):
+        for problem in object_problems(position.resource.spec, f"{position.field}.spec", definitions):
             yield schema_finding(document, problem)
 
 
@@ -101,15 +114,21 @@ def schema_finding(document: Document, problem: SchemaProblem) -> Finding:
     return finding_at(document, Problem(problem.field, problem.message), position, "error")
 
 
-def object_problems(manifest: Mapping[str, Any], field: str) -> Iterator[SchemaProblem]:
-    """Problems of an object of a built-in kind or of one of ours; nothing for other kinds."""
+def object_problems(
+    manifest: Mapping[str, Any], field: str, definitions: Definitions = OFFLINE
+) -> Iterator[SchemaProblem]:
+    """Problems of an object of a built-in kind, of one of ours, or of a custom kind whose definition is known."""
     version, kind = manifest.get("apiVersion"), manifest.get("kind")
     if not isinstance(version, str) or not isinstance(kind, str):
         return
-    schema = builtin_schema(version, kind)
+    schema = builtin_schema(version, kind) or definitions.schemas.get((version, kind))
     if schema is not None:
         yield from schema_problems(manifest, schema, field)
     elif API_VERSIONS.get(kind) == version:
         yield from spec_problems(kind, manifest.get("spec"), f"{field}.spec")
-    elif message := foreign_kind(version, kind) or unknown_kind(version, kind) or kind_problem(version, kind):
+    elif message := _kind_problem(version, kind) or definitions.unserved.get((version, kind), ""):
         yield SchemaProblem(f"{field}.kind", message)
+
+
+def _kind_problem(version: str, kind: str) -> str:
+    return foreign_kind(version, kind) or unknown_kind(version, kind) or kind_problem(version, kind)

@@ -40,7 +40,10 @@ def sync_result(found: Manifest) -> str:
     status = found.get("status") or {}
     rows = int(status.get("activeRows") or 0)
     parts = [f"{rows} active row{'' if rows == 1 else 's'}"]
-    parts.append(f"{status.get('ready', 0)} of {status.get('desired', 0)} Tenants ready")
+    is_ready, desired = int(status.get("ready") or 0), int(status.get("desired") or 0)
+    # Deletions that are held, or not carried out yet, leave more Tenants than the table asks for.
+    of = f"{is_ready} of {desired} Tenants ready"
+    parts.append(of if is_ready <= desired else f"{is_ready} Tenants ready, {desired} desired")
     if rejected := int(status.get("rejectedRows") or 0):
         parts.append(f"{rejected} rejected row{'' if rejected == 1 else 's'}")
     return ", ".join(parts)

@@ -13,6 +13,7 @@ from typing import Any, Final, NamedTuple
 import msgspec
 from msgspec import UNSET
 
+from steward.cli.hints import with_update_command
 from steward.cli.preview.namespace_snapshot import NamespaceSnapshot, read_snapshot
 from steward.cli.preview.offline_tree import offline_tree
 from steward.cli.preview.text import PreviewEntry, manifest_diff
@@ -99,8 +100,9 @@ def _template_entries(
     if refusal := update_refusal(after.inputs):
         yield PreviewEntry(DryRunOutcome.REJECTED, ref, message=refusal)
     else:
+        message = with_update_command(notice.message, ref.key.name, ref.key.namespace)
         yield PreviewEntry(
-            DryRunOutcome.DEFERRED, ref, message=f"{_WAITING_MESSAGES[notice.reason]}: {notice.message}"
+            DryRunOutcome.DEFERRED, ref, message=f"{_WAITING_MESSAGES[notice.reason]}: {message}"
         )
 
 

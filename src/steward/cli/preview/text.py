@@ -12,6 +12,7 @@ from typing import Any, Final, NamedTuple
 
 import yaml
 
+from steward.cli.output import describe_count
 from steward.cli.preview.secret_masking import mask_message, mask_secrets
 from steward.kube.objects.kinds import Manifest, Ref
 from steward.kube.objects.patches import JsonPatch
@@ -133,7 +134,8 @@ def render_entries(
             yield from _entry_lines(each)
     for (outcome, kind), count in shown.items():
         if count > most.get(outcome, count):
-            yield f"{MARKS[outcome]} and {count - most[outcome]} more {kind} (-o wide shows all)", outcome
+            more = describe_count(count - most[outcome], kind)
+            yield f"{MARKS[outcome]} and {more} more (-o wide shows all)", outcome
     yield summarize(entries), None
 
 
@@ -149,7 +151,7 @@ def _diff_line_outcome(line: str) -> DryRunOutcome | None:
 
 
 def summarize(entries: list[PreviewEntry]) -> str:
-    """`Would delete 2 Tenant, create 1 Tenant, 1 ConfigMap. 24 deletions are held.`"""
+    """`Would delete 2 Tenants, create 1 Tenant, 1 ConfigMap. 24 deletions are held.`"""
     parts = [
         f"{word} {counts}" for outcome, word in _VERBS.items() if (counts := _count_by_kind(entries, outcome))
     ]
@@ -175,7 +177,7 @@ def _count_by_kind(entries: list[PreviewEntry], outcome: DryRunOutcome) -> str:
     for each in entries:
         if each.outcome is outcome and each.ref is not None:
             counts[each.counted_kind] += each.amount
-    return ", ".join(f"{count} {kind}" for kind, count in sorted(counts.items()))
+    return ", ".join(describe_count(count, kind) for kind, count in sorted(counts.items()))
 
 
 def has_changes(entries: list[PreviewEntry]) -> bool:
@@ -199,6 +201,6 @@ def entry_dict(entry: PreviewEntry) -> dict[str, Any]:
     return {
         "verdict": _OUTPUT_NAMES[entry.outcome],
         **where,
-        **({"told": entry.message} if entry.message else {}),
+        **({"message": entry.message} if entry.message else {}),
         **({"diff": list(entry.diff)} if entry.diff else {}),
     }

@@ -8,6 +8,7 @@ response, of which the caller decodes what it needs.
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
 from typing import TYPE_CHECKING, TypeVar, Unpack, overload
+from urllib.parse import quote
 
 import msgspec
 from msgspec.structs import replace as changed
@@ -291,6 +292,14 @@ class Client:
             effect=_effect(options.dry_run),
         )
         await self._call(ref.kind, request)
+
+    async def read_openapi(self, api_version: str) -> Manifest:
+        """The OpenAPI document of a group version, which every user may read. Raises NotFound if it is not served."""
+        root = "apis" if "/" in api_version else "api"
+        request = Request(method="GET", path=f"/openapi/v3/{root}/{quote(api_version)}")
+        response = await self._transport.request(self._options.apply_to(request))
+        found: Manifest = msgspec.json.decode(response.body)
+        return found
 
     async def review_token(self, token: str, audiences: tuple[str, ...] = ()) -> TokenReviewResult:
         spec = {"token": token, "audiences": list(audiences)}

@@ -19,7 +19,7 @@ CLOCK = FakeClock()
 GATEWAY = names.gateway("shop", "z2")
 SHARD = ShardView(
     ObjectMeta(name="s", namespace="home", labels={CLUSTER_LABEL: "shop"}),
-    ShardSpec(database_name="postgres", table_group_name="default", shard_name="0-inf"),
+    ShardSpec(shard_name="0-inf"),
 )
 
 

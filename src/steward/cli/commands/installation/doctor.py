@@ -13,8 +13,9 @@ import msgspec
 from steward.cli.connection import load_connection_settings, open_transport, run_async
 from steward.cli.doctor import checks, pods, rights
 from steward.cli.doctor.checks import CheckResult, Grade, OperatorLocation
+from steward.cli.hints import with_cluster_options
 from steward.cli.inspect.options import namespace_options, selected_namespace
-from steward.cli.output import is_machine_readable, output_option, print_value
+from steward.cli.output import is_machine_readable, output_option, print_value, wrap_for_terminal
 from steward.install import manifests
 from steward.install.operators import MULTIGRES, OPERATORS, TENANTS, ShippedOperator, selector
 from steward.install.values import NAMESPACE, VERSION
@@ -85,17 +86,19 @@ def result_dict(result: CheckResult) -> dict[str, str]:
     return {
         "subject": result.subject,
         "grade": result.grade.name.lower(),
-        "told": result.message,
-        "cure": result.cure,
+        "message": result.message,
+        "cure": with_cluster_options(result.cure),
     }
 
 
 def _print_results(results: list[CheckResult]) -> None:
     for result in results:
         mark = click.style(result.grade.value, fg=_COLOURS[result.grade])
-        click.echo(f"{mark} {result.subject}: {result.message}")
-        if result.cure:
-            click.echo(f"    {result.cure}")
+        first, *others = wrap_for_terminal(f"{result.grade.value} {result.subject}: {result.message}")
+        click.echo(mark + first[len(result.grade.value) :])
+        cures = wrap_for_terminal(f"    {with_cluster_options(result.cure)}") if result.cure else []
+        for line in (*others, *cures):
+            click.echo(line)
 
 
 async def run_checks(source: ConfigSource, scope: Scope) -> list[CheckResult]:

@@ -8,6 +8,7 @@ from typing import Any
 import click
 
 from steward.cli.connection import cluster_options, config_source, with_client
+from steward.cli.hints import with_cluster_options
 from steward.cli.install_options import FIELD_MANAGER, dump_yaml, load_values, value_options
 from steward.cli.main import expected_errors
 from steward.install.manifests import manifests
@@ -69,7 +70,8 @@ async def _apply_all(client: Client, objects: list[Manifest]) -> None:
         current = _object_version(decode.one(body, dict))
         word = "created" if not previous else "unchanged" if previous == current else "changed"
         click.echo(f"{ref.kind.kind} {ref.key.name} {word}")
-    click.echo("Installed. See the progress: kubectl get pods -n " + _namespace_name(objects))
+    progress = f"kubectl get pods -n {_namespace_name(objects)}"
+    click.echo(with_cluster_options(f"Installed. See the progress: {progress}"))
 
 
 async def _live_version(client: Client, manifest: Manifest) -> str:

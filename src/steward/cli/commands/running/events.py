@@ -9,6 +9,7 @@ from typing import Any
 import click
 
 from steward.cli.connection import with_client
+from steward.cli.hints import command_line
 from steward.cli.inspect.fetch import read_objects
 from steward.cli.inspect.object_tree import KINDS, build_trees
 from steward.cli.inspect.options import scope_options, selected_scope
@@ -22,7 +23,7 @@ from steward.cli.object_events import (
     select_events,
 )
 from steward.cli.object_names import complete_names, matches_kind
-from steward.cli.output import format_table, is_machine_readable, output_option, print_value
+from steward.cli.output import is_machine_readable, output_option, print_table, print_value
 from steward.kube.client.client import Client
 
 POLL_SECONDS = 2.0
@@ -76,7 +77,9 @@ async def _read(client: Client, namespace: str, what: str) -> list[ObjectEvent]:
     nodes = find_nodes(build_trees(objects), what)
     if what and not nodes:
         kinds = "" if "/" in what else f" {', '.join(NAMED_ALONE[:-1])} or {NAMED_ALONE[-1]}"
-        raise click.ClickException(f"there is no{kinds} {what} here; `steward tree -A` shows all")
+        raise click.ClickException(
+            f"there is no{kinds} {what} here; `{command_line('tree', '-A')}` shows all"
+        )
     return select_events(nodes, events)
 
 
@@ -102,5 +105,4 @@ def _print_table(events: Sequence[ObjectEvent]) -> None:
     if not events:
         click.echo("No events.")
         return
-    for line in format_table(_HEADS, map(event_cells, events)):
-        click.echo(line)
+    print_table(_HEADS, map(event_cells, events))

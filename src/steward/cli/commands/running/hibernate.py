@@ -63,7 +63,9 @@ def hibernate(cluster: str, yes: bool, timeout: float, no_wait: bool, **options:
     key = Key(namespace, cluster)
     with expected_errors(RequestError):
         if not yes and not with_client(source, lambda client: _is_set(client, key, _ON)):
-            require_confirmation(f"Stop {namespace}/{cluster}? Nobody can connect to it until it is woken.")
+            require_confirmation(
+                f"Stop {namespace}/{cluster}? No client can connect to it until it is woken."
+            )
         _switch(source, key, _ON, None if no_wait else timeout)
     click.echo(
         f"{namespace}/{cluster}: {'is about to hibernate' if no_wait else 'hibernates'}; volumes are kept"

@@ -7,9 +7,17 @@ from typing import Any
 import click
 
 from steward.cli.connection import with_client
+from steward.cli.hints import with_cluster_options
 from steward.cli.inspect.options import scope_options, selected_scope
 from steward.cli.object_names import ObjectName
-from steward.cli.output import WIDE, format_table, is_machine_readable, output_option, print_value
+from steward.cli.output import (
+    WIDE,
+    echo_wrapped,
+    is_machine_readable,
+    output_option,
+    print_table,
+    print_value,
+)
 from steward.cli.volume_claims import (
     VolumeClaim,
     claim_dict,
@@ -57,8 +65,9 @@ def _print_claims(claims: list[VolumeClaim], output: str) -> None:
     if output == WIDE:
         heads += ["CLASS", "BELONGS TO"]
         rows = [[*row, *_wide_cells(claim)] for row, claim in zip(rows, claims, strict=True)]
-    for line in (*format_table(heads, rows), *kept_lines(claims)):
-        click.echo(line)
+    print_table(heads, rows)
+    for line in kept_lines(claims):
+        echo_wrapped(with_cluster_options(line))
 
 
 def _cells(claim: VolumeClaim) -> list[str]:
