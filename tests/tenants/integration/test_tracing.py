@@ -1,8 +1,8 @@
 """The operator as a process sends its spans to a real OTLP receiver."""
 
 import asyncio
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -10,7 +10,7 @@ from steward.local.control_plane import ControlPlane
 from tests.runtime.support.otlp import Received, attributes, http_receiver
 from tests.support.kubectl import Kubectl
 from tests.tenants.support.customers import Customers, World, config_template, sqlite_registry
-from tests.tenants.support.operator import operator_with_webhooks
+from tests.tenants.support.operator import operator_with_webhooks, running_operator
 
 CHILDREN = {
     ("TenantRegistry", "prod"): {"ReadTable", "ReconcileTenants", "UpdateStatus"},
@@ -20,47 +20,55 @@ CHILDREN = {
 """Spans below the reconciles of an object, without its kind."""
 
 
-@pytest.fixture
-async def received(
+async def received_during(work: Callable[[], None], monkeypatch: pytest.MonkeyPatch) -> Received:
+    """The spans of an operator that `work` starts and stops."""
+    spans = Received()
+    async with http_receiver(spans) as endpoint:
+        monkeypatch.setenv("OTEL_EXPORTER_OTLP_ENDPOINT", endpoint)
+        await asyncio.to_thread(work)
+    return spans
+
+
+async def test_a_reconcile_has_a_span_below_it_for_each_part(
     control_plane: ControlPlane,
     kubectl: Kubectl,
     namespace: str,
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
-) -> Received:
-    """The spans of an operator that has turned a row into a Tenant, and this into a ConfigMap."""
-
+) -> None:
     def create_tenant() -> None:
-        world, log = World(kubectl, namespace), tmp_path / "operator.log"
         Customers(tmp_path).add("acme")
-        with operator_with_webhooks(control_plane, kubectl, namespace, log):
+        world = World(kubectl, namespace)
+        with running_operator(control_plane, namespace, tmp_path / "operator.log"):
             world.apply(sqlite_registry(), config_template())
             world.until_condition("Ready", "True", kind="tenant", name="acme-web-app")
 
-    spans = Received()
-    async with http_receiver(spans) as endpoint:
-        monkeypatch.setenv("OTEL_EXPORTER_OTLP_ENDPOINT", endpoint)
-        await asyncio.to_thread(create_tenant)
-    return spans
-
-
-async def test_reconciles_and_webhooks_open_spans_and_reconciles_one_for_each_part(
-    received: Received,
-) -> None:
+    received = await received_during(create_tenant, monkeypatch)
     found = {about: _children(received, *about) for about in CHILDREN}
     assert {about: names & CHILDREN[about] for about, names in found.items()} == CHILDREN
-    reviews = {
-        (span.name, attributes(span)["k8s.resource.kind"]) for span in received.spans if _is_review(span)
-    }
-    assert reviews == {
+    [write] = [span for span in received.spans if span.name == "Tenant.Apply"]
+    parents = [span.name for span in received.spans if span.span_id == write.parent_span_id]
+    assert parents == ["TenantRegistry.ReconcileTenants"]
+
+
+async def test_each_webhook_opens_a_span(
+    control_plane: ControlPlane,
+    kubectl: Kubectl,
+    namespace: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def create_template() -> None:
+        with operator_with_webhooks(control_plane, kubectl, namespace, tmp_path / "operator.log"):
+            World(kubectl, namespace).apply(sqlite_registry(), config_template())
+
+    received = await received_during(create_template, monkeypatch)
+    reviews = [span for span in received.spans if span.name.startswith("Webhook.")]
+    assert {(span.name, attributes(span)["k8s.resource.kind"]) for span in reviews} == {
         (f"Webhook.{name}", kind)
         for name in ("Default", "Validate")
         for kind in ("TenantRegistry", "TenantTemplate")
     }
-
-
-def _is_review(span: Any) -> bool:
-    return bool(span.name.startswith("Webhook."))
 
 
 def _children(received: Received, kind: str, name: str) -> set[str]:
