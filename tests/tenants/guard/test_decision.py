@@ -178,6 +178,7 @@ def test_a_hold_names_count_sample_and_digest() -> None:
         HoldReason.TOO_MANY_PERCENT, 20, names_digest(names(*fleet)), tuple(sorted(names(*fleet))[:10])
     )
     assert f'"20-{decision.hold.digest}"' in decision.hold.message
+    assert len(decision.hold.digest) == 12, "approvals that users wrote before stay valid"
     assert "and 10 more" in decision.hold.message
 
 
