@@ -9,6 +9,7 @@ import pytest
 from steward.cli.documents import parse_documents
 from steward.cli.lint.checks import lint
 from steward.install.operators import OPERATORS
+from steward.local.programs.programs import CONTROL_PLANE
 from tests.support.command_lines import usage_error
 from tests.support.paths import ROOT
 
@@ -126,6 +127,13 @@ def test_every_page_is_linked_from_the_readme() -> None:
     }
 
     assert {str(page.relative_to(ROOT)) for page in pages - reached} == set()
+
+
+@pytest.mark.parametrize("name", ["docs/install.md", "docs/local.md", "docs/figures.md"])
+def test_the_version_of_kubernetes_in_a_document_is_the_one_that_the_tests_run(name: str) -> None:
+    named = re.findall(r"\b1\.\d\d\.\d+\b", (ROOT / name).read_text())
+
+    assert set(named) == {CONTROL_PLANE.version}
 
 
 def test_the_readme_is_short() -> None:

@@ -170,7 +170,8 @@ def test_uninstalling_without_the_values_removes_every_role(
 
 @pytest.fixture
 def earlier_chart(tmp_path: Path) -> Path:
-    """A chart of an earlier version: another image, and a CRD without one field."""
+    """The chart of an earlier version, made from this one because none has been released: another image, and a CRD
+    without one field."""
     chart = tmp_path / "chart"
     shutil.copytree(ROOT / "chart", chart)
     for name in ("Chart.yaml", "values.yaml"):

@@ -1,10 +1,15 @@
 """The Deployments of the operators."""
 
-import pytest
+import re
 
+import pytest
+import yaml
+
+from steward.install.network import webhook_service
 from steward.install.operators import OPERATORS, TENANTS, ShippedOperator
 from steward.install.values import OperatorValues, TenantsValues, Values
 from steward.install.workloads import deployment, operator_workload
+from tests.support.paths import ROOT
 
 
 @pytest.mark.parametrize("operator", OPERATORS, ids=lambda operator: operator.short_name)
@@ -47,3 +52,21 @@ def test_one_partition_is_an_installation_without_partitions() -> None:
     made = operator_workload(TENANTS, TenantsValues(), Values())
     (only,) = (each for each in made if each["kind"] == "Deployment")
     assert only["spec"]["template"]["spec"]["containers"][0]["args"] == ["run", "tenants"]
+
+
+@pytest.mark.parametrize("operator", OPERATORS, ids=lambda operator: operator.short_name)
+def test_the_documented_certificate_of_cert_manager_is_for_the_webhook_service(
+    operator: ShippedOperator,
+) -> None:
+    page = (ROOT / "docs/install.md").read_text()
+    [block] = re.findall(r"^```yaml\n(.*?cert-manager.*?)^```", page, re.DOTALL | re.MULTILINE)
+    certificates = {each["metadata"]["name"]: each for each in yaml.safe_load_all(block)}
+    certificate = certificates[f"{operator.short_name}-webhook"]
+    service = webhook_service(operator, Values())["metadata"]
+    assert certificate["metadata"]["namespace"] == service["namespace"]
+    assert certificate["spec"]["dnsNames"] == [f"{service['name']}.{service['namespace']}.svc"]
+    secret = certificate["spec"]["secretName"]
+    values = OperatorValues(webhook_certificate_secret=secret)
+    volumes = deployment(operator, values, Values())["spec"]["template"]["spec"]["volumes"]
+    assert secret in [volume.get("secret", {}).get("secretName") for volume in volumes]
+    assert f"{operator.short_name}.webhookCertificateSecret:" in page

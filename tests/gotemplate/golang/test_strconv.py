@@ -8,7 +8,6 @@ from steward.gotemplate.errors import GoError
 from steward.gotemplate.golang.strconv import (
     GoRangeError,
     atoi,
-    parse_bool,
     parse_float,
     parse_int,
     parse_uint,
@@ -88,13 +87,3 @@ def test_a_float_too_large_is_out_of_range() -> None:
     with pytest.raises(GoRangeError) as caught:
         parse_float("-1e400")
     assert caught.value.nearest == -math.inf
-
-
-@pytest.mark.parametrize(("text", "value"), [("1", True), ("T", True), ("FALSE", False), ("0", False)])
-def test_booleans(text: str, value: bool) -> None:
-    assert parse_bool(text) is value
-
-
-def test_yes_is_no_boolean() -> None:
-    with pytest.raises(GoError, match=r'strconv.ParseBool: parsing "yes": invalid syntax'):
-        parse_bool("yes")

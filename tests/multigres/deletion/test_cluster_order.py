@@ -166,6 +166,26 @@ def touched(plan: Plan) -> list[str]:
 def test_gateways_without_a_controller_are_drained_by_the_cluster() -> None:
     step = next_deletion_step(ALL._replace(ownerless=OWNERLESS), TERMS)
     assert (touched(step.steps), step.action) == (["c", "gw"], NextAction.WAIT)
+    assert step.waits_for == "waiting for Deployment gw to end"
+    drained = next_deletion_step(ALL._replace(gateways=[], ownerless=OWNERLESS), TERMS)
+    assert drained.waits_for == "waiting for gw to end"
+
+
+@pytest.mark.parametrize(
+    ("count", "names"),
+    [(1, "Secret r0"), (5, "Secret r0, Secret r1, Secret r2, Secret r3, Secret r4")],
+)
+def test_objects_that_are_waited_for_are_named(count: int, names: str) -> None:
+    revisions = [remaining_object("Secret", f"r{number}") for number in range(count)]
+    assert revision_step(revisions).waits_for == f"waiting for {names} to end"
+    more = [*revisions, *(remaining_object("Secret", f"s{number}") for number in range(7 - count))]
+    assert revision_step(more).waits_for.endswith(" and 2 more to end")
+
+
+def test_only_objects_whose_controller_is_the_cluster_are_its_own() -> None:
+    remaining = ALL._replace(cells=[C, ORPHAN])
+    assert [each.ref.key.name for each in remaining.owned_by("o")] == ["c", "g", "t", "r"]
+    assert remaining.owned_by("another") == []
 
 
 @pytest.mark.parametrize(

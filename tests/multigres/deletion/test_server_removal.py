@@ -226,6 +226,23 @@ def test_a_refusal_of_one_pool_does_not_hold_another() -> None:
     assert leaves(scene)[0] == "a-2"
 
 
+def test_a_switch_is_not_held_by_the_refusal_of_another_pool() -> None:
+    scene = shard(
+        pool("a", *new_pods("a", 3), desired=2),
+        removed_pool("b", *new_pods("b", 1)),
+        primary="a-2",
+        policy=MULTI_CELL,
+    )
+    decision = decide_removal(scene)
+    assert (decision.switch_from, decision.reason) == ("a-2", reasons.SWITCHING_PRIMARY)
+
+
+def test_the_pool_of_the_primary_is_the_last_to_be_reported() -> None:
+    pools = (pool("a", *new_pods("a", 3), desired=2), pool("b", *new_pods("b", 3), desired=2))
+    scene = knowing(shard(*pools, primary="a-2"), unknown="multiadmin is away")
+    assert decide_removal(scene).message.startswith("scaling b down from 3 to 2 waits because multiadmin")
+
+
 @pytest.mark.parametrize("primary", ["a-3", None])
 def test_a_shard_whose_pools_are_all_scaled_to_zero_stops_at_once(primary: str | None) -> None:
     scene = shard(

@@ -1,4 +1,7 @@
-"""Every sample and every cluster of the design, through webhooks: accepted in every way, Ready, then at rest."""
+"""Every sample and every cluster of the design, through webhooks: accepted in every way, Ready, then at rest.
+
+Those that name an external topology server use a real etcd, which answers for all the host names that they give it.
+"""
 
 import secrets
 import subprocess
@@ -12,8 +15,10 @@ import yaml
 from steward.kube.objects.kinds import Manifest
 from steward.local.control_plane import ControlPlane
 from tests.multigres.support.design_manifests import EXAMPLE, design_manifest, templates
+from tests.multigres.support.external_etcd import ExternalEtcd, running_external_etcd
 from tests.multigres.support.nodes_and_classes import as_the_design_prints
 from tests.multigres.support.operator import operator_with_webhooks
+from tests.multigres.support.topology_cluster import running_fake_data_plane
 from tests.multigres.support.waiting import eventually
 from tests.support import namespaces
 from tests.support.kubectl import Kubectl
@@ -24,7 +29,8 @@ WAYS = (["create"], ["apply"], ["apply", "--server-side"])
 READY_SECONDS = 240
 LONGEST_NAME = 30
 CLUSTER = "MultigresCluster"
-WRITTEN_ELSEWHERE = ("etcd-ca", "etcd-client", "etcd-client-cert", "s3-credentials")
+CERTIFICATES = ("etcd-ca", "etcd-client", "etcd-client-cert")
+S3_CREDENTIALS = {"AWS_ACCESS_KEY_ID": "id", "AWS_SECRET_ACCESS_KEY": "key"}
 OF_THE_DESIGN = ("minimal-cluster", "minimal-cluster-with-defaults", "power-cluster")
 
 
@@ -38,12 +44,37 @@ def home(kubectl: Kubectl) -> Iterator[str]:
 
 
 @pytest.fixture(scope="module")
+def etcd(home: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[ExternalEtcd]:
+    endpoints = [
+        endpoint
+        for each in all_clusters(home)
+        for endpoint in each["spec"].get("globalTopoServer", {}).get("external", {}).get("endpoints", ())
+    ]
+    with running_external_etcd(tmp_path_factory.mktemp("etcd"), endpoints) as found:
+        yield found
+
+
+@pytest.fixture(scope="module")
 def webhooks(
-    control_plane: ControlPlane, kubectl: Kubectl, home: str, tmp_path_factory: pytest.TempPathFactory
+    control_plane: ControlPlane,
+    kubectl: Kubectl,
+    home: str,
+    etcd: ExternalEtcd,
+    tmp_path_factory: pytest.TempPathFactory,
 ) -> Iterator[subprocess.Popen[bytes]]:
-    log = tmp_path_factory.mktemp("operator") / "operator.log"
-    with operator_with_webhooks(control_plane, kubectl, home, log) as process:
-        yield process
+    directory = tmp_path_factory.mktemp("operator")
+    flags = ["--etcd=memory", f"--etcd-certificates={etcd.certificates}"]
+    flags += [f"--forward={forward}" for forward in etcd.forwards]
+    with running_fake_data_plane(control_plane, home, directory, *flags) as forwards:
+        log, reached = directory / "operator.log", f"@{forwards}"
+        with operator_with_webhooks(control_plane, kubectl, home, log, connect_to=reached) as process:
+            yield process
+
+
+def all_clusters(namespace: str) -> list[Manifest]:
+    """Those of the samples, and those of the design but for the example."""
+    mine = [each for sample in SAMPLES for each in documents(sample, namespace) if each["kind"] == CLUSTER]
+    return [*mine, *(of_the_design(name, namespace) for name in OF_THE_DESIGN)]
 
 
 def documents(sample: Path, namespace: str) -> list[Manifest]:
@@ -60,26 +91,17 @@ def of_the_design(name: str, namespace: str) -> Manifest:
     return found
 
 
-def secret(name: str, namespace: str) -> Manifest:
-    keys = ("ca.crt", "tls.crt", "tls.key", "AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY")
-    metadata = {"name": name, "namespace": namespace}
-    return {
-        "apiVersion": "v1",
-        "kind": "Secret",
-        "metadata": metadata,
-        "stringData": dict.fromkeys(keys, "x"),
-    }
-
-
 @pytest.fixture(scope="module")
-def grown(webhooks: object, kubectl: Kubectl, home: str) -> list[tuple[list[str], Manifest]]:
+def grown(
+    webhooks: object, etcd: ExternalEtcd, kubectl: Kubectl, home: str
+) -> list[tuple[list[str], Manifest]]:
     """Everything applied, some client-side and some server-side: how, and what."""
     as_the_design_prints(kubectl)
-    referenced = [*(secret(name, home) for name in WRITTEN_ELSEWHERE), *templates(home)]
+    certificates = [etcd.secret(name, home) for name in CERTIFICATES]
+    referenced = [*certificates, etcd.secret("s3-credentials", home, **S3_CREDENTIALS), *templates(home)]
     referenced += [each for sample in SAMPLES for each in documents(sample, home) if each["kind"] != CLUSTER]
     kubectl("apply", "--server-side", "-f", "-", document=listed(referenced))
-    mine = [each for sample in SAMPLES for each in documents(sample, home) if each["kind"] == CLUSTER]
-    mine += [of_the_design(name, home) for name in OF_THE_DESIGN]
+    mine = all_clusters(home)
     # Only the example: kubectl reads a list more strictly, and the documented status lacks required fields.
     parts = [
         (WAYS[1], of_the_design(EXAMPLE, home)),
@@ -115,6 +137,12 @@ def _another(document: Manifest) -> dict[str, Any]:
 
 def test_all_samples_and_documented_clusters_become_ready(grown: object, kubectl: Kubectl, home: str) -> None:
     wait_ready(kubectl, home)
+    found = {each["metadata"]["name"]: each for each in kubectl.json("get", "mgc", "-n", home)["items"]}
+    assert found.keys() == {EXAMPLE, *(each["metadata"]["name"] for each in all_clusters(home))}
+    for cluster in found.values():
+        assert ("TopologyRegistered", "True") in [
+            (each["type"], each["status"]) for each in cluster["status"]["conditions"]
+        ]
 
 
 def test_the_address_for_clients_outside_is_in_the_status(grown: object, kubectl: Kubectl, home: str) -> None:
@@ -149,15 +177,7 @@ def test_a_second_apply_changes_nothing(
 
 
 def wait_ready(kubectl: Kubectl, namespace: str) -> None:
-    """The external topology servers of samples do not exist, and without their records no gateway starts."""
-    found = kubectl.json("get", "mgc", "-n", namespace)["items"]
-    names = [
-        each["metadata"]["name"]
-        for each in found
-        if "external" not in each["spec"].get("globalTopoServer", {})
-    ]
-    assert len(names) >= len(found) - 2
-    kubectl("wait", "mgc", *names, "-n", namespace, "--for=condition=Ready", f"--timeout={READY_SECONDS}s")
+    kubectl("wait", "mgc", "--all", "-n", namespace, "--for=condition=Ready", f"--timeout={READY_SECONDS}s")
 
 
 def versions(kubectl: Kubectl, namespace: str) -> dict[str, str]:

@@ -76,12 +76,7 @@ def test_a_check_without_changes_writes_nothing_to_kubernetes(
 ) -> None:
     audit = AuditLog(control_plane.audit_log, control_plane.kubeconfig)
     mark = run_async(audit.mark())
-    key = f"{ROOT}/databases/postgres/Database"
-    mini.etcd(lambda etcd: _removed(etcd, key))
-    mini.trigger_check()
-    eventually(
-        lambda: key in mini.keys("databases"), "the record to be restored, which shows that there was a check"
-    )
+    _wait_checked(mini)
     calls: AuditedCalls = run_async(audit.calls_since(mark))
     ours = [each for each in calls.writes_of("multigres-operator") if each.call.namespace == mini.namespace]
     assert ours == []
@@ -154,6 +149,33 @@ def test_poolers_without_a_pod_are_removed(mini: TopologyCluster) -> None:
     eventually(
         lambda: {pooler.cell for pooler in mini.poolers()} == {"z1", "z2"}, "the poolers of both cells"
     )
+
+
+def test_poolers_without_a_pod_stay_while_pruning_is_off(mini: TopologyCluster) -> None:
+    key = stale_pooler_key(ROOT, "z2", "stale")
+    stale = stale_pooler("z2", "stale", ShardKey("postgres", "default", "0-inf"))
+    _set_pruning(mini, "false")
+    assert mini.etcd(lambda etcd: etcd.write(key, stale, 0))
+    # Poolers are read after databases are registered: the second check begins after the first one has ended.
+    _wait_checked(mini)
+    _wait_checked(mini)
+    assert key in mini.keys("poolers")
+    _set_pruning(mini, "null")
+    eventually(lambda: mini.trigger_check() or key not in mini.keys("poolers"), "the stale record to go")
+
+
+def _set_pruning(mini: TopologyCluster, value: str) -> None:
+    patch = f'{{"spec":{{"topologyReconciliation":{{"pruneTablets":{value}}}}}}}'
+    mini.kubectl("patch", "mgc", "mini", "-n", mini.namespace, "--type=merge", "-p", patch)
+    mini.wait_registered()
+
+
+def _wait_checked(mini: TopologyCluster) -> None:
+    """A check has begun: it restores a record that was removed."""
+    key = f"{ROOT}/databases/postgres/Database"
+    mini.etcd(lambda etcd: _removed(etcd, key))
+    mini.trigger_check()
+    eventually(lambda: key in mini.keys("databases"), "the record to be restored")
 
 
 def test_the_shard_reports_the_cell_of_its_primary(mini: TopologyCluster) -> None:

@@ -47,7 +47,8 @@ def test_standbys_of_all_pools_are_replaced_before_the_primary_is_switched() -> 
         order.append(decision.replace.name)
         pods[decision.replace.name] = pod(decision.replace.name, NEW)
     assert order == ["a-0", "b-0"]
-    assert (decision.switch_from, decision.reason) == ("a-1", reasons.SWITCHING_PRIMARY)
+    assert (decision.is_rolling, decision.switch_from) == (True, "a-1")
+    assert decision.reason == reasons.SWITCHING_PRIMARY
     assert decision.message == "waits until another server has taken over: a-1 is the primary, 1 more to go"
 
 
@@ -69,7 +70,10 @@ def test_the_former_primary_is_replaced_once_it_streams() -> None:
 
 
 def test_the_highest_ordinal_of_a_pool_is_replaced_first() -> None:
-    assert replaced(shard(pool("a", *THREE_OLD))) == "a-2"
+    decision = decide_rollout(shard(pool("a", *THREE_OLD)))
+    assert decision.replace is not None
+    assert (decision.is_rolling, decision.replace.name) == (True, "a-2")
+    assert decision.message == "replaces pod a-2, 2 more to go"
 
 
 @pytest.mark.parametrize(
@@ -157,7 +161,7 @@ def test_a_primary_that_is_missing_after_a_switch_is_explained_by_it() -> None:
 def test_the_only_server_of_a_shard_is_replaced_at_once_and_announced(changes: dict[str, object]) -> None:
     decision = decide_rollout(knowing(shard(pool("a", pod("a-0"))), **changes))
     assert decision.replace is not None
-    assert decision.reason == reasons.RESTARTING_ONLY_SERVER
+    assert (decision.is_rolling, decision.reason) == (True, reasons.RESTARTING_ONLY_SERVER)
     assert "the only server of the shard" in decision.message
 
 
@@ -218,7 +222,8 @@ def test_a_revision_that_the_set_has_not_announced_yet_is_waited_for() -> None:
 def test_a_failing_pod_of_the_newest_revision_stops_the_rollout() -> None:
     broken = pod("a-2", NEW, ready=False, stuck="CrashLoopBackOff")
     decision = decide_rollout(shard(pool("a", pod("a-0"), pod("a-1"), broken)))
-    assert (decision.replace, decision.reason) == (None, reasons.ROLLOUT_STOPPED)
+    assert (decision.is_rolling, decision.replace) == (True, None)
+    assert decision.reason == reasons.ROLLOUT_STOPPED
     assert "stopped with 2 pods to go: pod a-2: container postgres is in CrashLoopBackOff" in decision.message
     assert decision.problem
 

@@ -22,10 +22,12 @@ from steward.multigres.rollout.claim_retention import (
 from steward.multigres.rollout.volumes import (
     changed_immutable_fields,
     expansion_problem,
+    must_expand,
     ordinal_of,
     plan_claim,
     plan_stateful_set,
     resize_message,
+    stateful_sets_in,
     volume_expansions,
     with_live_sizes,
     without_shrinking,
@@ -229,6 +231,15 @@ def test_a_class_that_forbids_expansion_is_named(allows: dict[str, bool | None],
     assert bool(found) == bool(message)
 
 
+@pytest.mark.parametrize(
+    ("claims", "names"),
+    [(["data-a-0"], "data-a-0 cannot grow"), (["data-a-0", "data-a-1"], "data-a-0 and 1 more cannot grow")],
+)
+def test_claims_that_cannot_grow_are_counted(claims: list[str], names: str) -> None:
+    found = expansion_problem(volume_expansions(desired_set("2Gi"), [*map(claim, claims)]), {})
+    assert found.startswith(f"volume claim {names} from 1Gi to 2Gi")
+
+
 def test_a_set_whose_volumes_cannot_grow_keeps_its_sizes() -> None:
     assert changed_immutable_fields(with_live_sizes(desired_set("2Gi"), live_set()), live_set()) == []
 
@@ -239,6 +250,9 @@ def test_a_resize_in_progress_is_reported_with_a_needed_restart() -> None:
     pending = (ClaimCondition("FileSystemResizePending", "True"),)
     stuck = claim(size="2Gi", capacity={"storage": "1Gi"}, conditions=pending)
     assert "delete the pod" in resize_message(["data-a-0"], [stuck])
+    done = (ClaimCondition("FileSystemResizePending", "False"), ClaimCondition("Resizing", "True"))
+    moving = claim(size="2Gi", capacity={"storage": "1Gi"}, conditions=done)
+    assert "delete the pod" not in resize_message(["data-a-0"], [moving])
     assert resize_message(["data-a-0"], [claim(capacity={"storage": "1Gi"})]) == ""
 
 
@@ -254,6 +268,7 @@ def own_claim(size: str) -> Manifest:
 @pytest.mark.parametrize(
     ("size", "allows", "kept", "message"),
     [
+        ("1Gi", {}, "1Gi", ""),
         ("2Gi", {"standard": True}, "2Gi", ""),
         ("2Gi", {"standard": False}, "1Gi", "does not allow it"),
         ("512Mi", {}, "1Gi", "cannot shrink from 1Gi to 512Mi"),
@@ -267,6 +282,28 @@ def test_a_claim_of_the_operator_keeps_its_immutable_fields(
     assert found.manifest["spec"]["accessModes"] == ["ReadWriteOnce"]
     assert message in found.problem
     assert bool(found.problem) == bool(message)
+
+
+@pytest.mark.parametrize(
+    ("desired", "kept"),
+    [({}, {}), ({"storageClassName": "standard"}, "standard"), ({"storageClassName": "fast"}, "standard")],
+)
+def test_a_claim_of_the_operator_keeps_its_storage_class(desired: dict[str, str], kept: Any) -> None:
+    asked = own_claim("1Gi")
+    asked["spec"] |= desired
+    assert plan_claim(asked, claim(), {}).manifest["spec"].get("storageClassName", {}) == kept
+
+
+@pytest.mark.parametrize(
+    ("size", "phase", "grows"),
+    [("1Gi", "Bound", False), ("2Gi", "Bound", True), ("2Gi", "Pending", False)],
+)
+def test_a_claim_of_the_operator_grows_when_it_is_bound(size: str, phase: str, grows: bool) -> None:
+    assert must_expand(own_claim(size), claim(phase=phase)) is grows
+
+
+def test_stateful_sets_are_found_among_other_objects() -> None:
+    assert stateful_sets_in([own_claim("1Gi"), desired_set()]) == [desired_set()]
 
 
 @pytest.mark.parametrize(

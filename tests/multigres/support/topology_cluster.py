@@ -150,11 +150,13 @@ class TopologyCluster:
 
 
 @contextmanager
-def running_fake_data_plane(control_plane: ControlPlane, namespace: str, directory: Path) -> Iterator[Path]:
+def running_fake_data_plane(
+    control_plane: ControlPlane, namespace: str, directory: Path, *flags: str
+) -> Iterator[Path]:
     """The fake data plane of one namespace, as a process; yields the file of its forwards."""
     log = directory / "data-plane.log"
     [arguments] = page_commands("python ", kubeconfig=control_plane.kubeconfig, directory=directory)
-    here = ("--namespace", namespace, *data_planes.FAST_FLAGS)
+    here = ("--namespace", namespace, *data_planes.FAST_FLAGS, *flags)
     with log.open("wb") as output:
         process = subprocess.Popen([sys.executable, *arguments, *here], stderr=output)
         try:

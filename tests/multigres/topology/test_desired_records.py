@@ -6,16 +6,23 @@ import msgspec
 import pytest
 
 from steward.multigres import names
+from steward.multigres.api.cell import CellSpec, CellTopoServer
 from steward.multigres.api.cluster import MultigresClusterSpec
+from steward.multigres.api.topo import Etcd, TopoReference
+from steward.multigres.names import ShardPath
 from steward.multigres.resolution.resolve import resolve
 from steward.multigres.resolution.resolved import ClusterIdentity, ResolvedCluster, Templates
 from steward.multigres.topology.desired_records import (
     cell_reference,
+    database_cells,
     desired_records,
+    existing_cell_reference,
     expected_pods,
     local_server_name,
+    poolers_by_shard,
     primary_cells,
 )
+from steward.multigres.topology.protobuf import DecodedMessage
 from steward.multigres.topology.store_records import decode_cell, decode_pooler
 from tests.multigres.support.pooler_records import encode_pooler
 
@@ -83,3 +90,88 @@ def test_the_cell_of_a_primary_is_one_of_the_cluster() -> None:
 def test_cells_that_the_operator_does_not_register_have_no_desired_record() -> None:
     found = desired_records(resolved(topologyReconciliation={"registerCell": False}))
     assert set(found) == {"/multigres/global/databases/postgres/Database"}
+
+
+TWO_POOLS = {
+    "name": "postgres",
+    "default": True,
+    "tablegroups": [
+        {
+            "name": "default",
+            "default": True,
+            "shards": [
+                {
+                    "name": "0-inf",
+                    "spec": {
+                        "pools": {
+                            "main": {"replicasPerCell": 2, "cells": ["z1"]},
+                            "idle": {"replicasPerCell": 0, "cells": ["z2"]},
+                        }
+                    },
+                }
+            ],
+        }
+    ],
+}
+ELSEWHERE = {
+    "name": "other",
+    "tablegroups": [
+        {
+            "name": "default",
+            "default": True,
+            "shards": [{"name": "0-inf", "spec": {"pools": {"main": {"cells": ["z2"]}}}}],
+        }
+    ],
+}
+
+
+def test_the_record_of_a_database_has_the_cells_of_its_own_pools() -> None:
+    cluster = resolved(databases=[TWO_POOLS, ELSEWHERE])
+    assert database_cells(cluster, "postgres") == ("z1", "z2")
+    assert database_cells(cluster, "other") == ("z2",)
+    record = desired_records(cluster)["/multigres/global/databases/other/Database"]
+    assert DecodedMessage.decode(record).texts(3) == ["z2"]
+
+
+def test_as_many_pods_are_expected_as_each_pool_has_replicas() -> None:
+    path = ShardPath("mini", "postgres", "default", "0-inf")
+    main = names.pool(path, "main", "z1")
+    assert expected_pods(resolved(databases=[TWO_POOLS])) == {f"{main}-0", f"{main}-1"}
+
+
+def test_poolers_are_grouped_by_the_shard_that_they_name() -> None:
+    cluster = resolved(databases=[TWO_POOLS, ELSEWHERE])
+    mine = decode_pooler(encode_pooler("a"))
+    shards = {
+        database: names.shard(ShardPath("mini", database, "default", "0-inf"))
+        for database in ("postgres", "other")
+    }
+    found = poolers_by_shard(cluster, [mine, mine._replace(database="foreign"), mine._replace(shard="1-2")])
+    assert found == {shards["postgres"]: [mine], shards["other"]: []}
+
+
+@pytest.mark.parametrize(
+    ("server", "address", "root"),
+    [
+        (CellTopoServer(), None, None),
+        (CellTopoServer(etcd=Etcd()), f"{OWN}.shop.svc:2379", "/multigres/z1"),
+        (CellTopoServer(etcd=Etcd(root_path="/own")), f"{OWN}.shop.svc:2379", "/own"),
+        (
+            CellTopoServer(external=TopoReference(address="a:2379", root_path="/x", implementation="etcd")),
+            "a:2379",
+            "/x",
+        ),
+    ],
+    ids=["global server", "own server", "own root path", "external server"],
+)
+def test_a_cell_that_exists_names_its_own_topology_server(
+    server: CellTopoServer, address: str | None, root: str | None
+) -> None:
+    identity = ClusterIdentity("shop", "mini")
+    found = existing_cell_reference(identity, CellSpec(name="z1", topo_server=server))
+    assert (found and found.address, found and found.root_path) == (address, root)
+
+
+def test_a_cell_waits_only_for_a_server_that_the_operator_runs_for_it() -> None:
+    cluster = with_own_server({"etcd": {}})
+    assert [local_server_name(cluster, cell) for cell in cluster.cells] == [OWN, ""]

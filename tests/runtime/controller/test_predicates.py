@@ -51,7 +51,6 @@ def test_a_new_resource_version_alone_does_not_trigger(predicate: Predicate) -> 
     [
         (predicates.generation, {"generation": 1}, {"generation": 2}),
         (predicates.labels, {"labels": {"a": "1"}}, {"labels": {}}),
-        (predicates.all_annotations, {}, {"annotations": {"a": "1"}}),
         (predicates.annotations("a/b"), {"annotations": {"a/b": "1"}}, {"annotations": {"a/b": "2"}}),
         (predicates.annotations("a/b", "a/c"), {}, {"annotations": {"a/c": ""}}),
         (predicates.lifetime, {}, {"deletion_timestamp": "2026-01-01T00:00:00Z"}),

@@ -232,12 +232,15 @@ async def test_a_stop_releases_the_lease(settings: Settings, client: Client, nam
     assert not lease["spec"].get("holderIdentity")
 
 
-async def test_sigterm_requests_an_orderly_stop(settings: Settings) -> None:
+async def test_sigterm_requests_an_orderly_stop(settings: Settings, client: Client, namespace: str) -> None:
     manager = await new_manager(settings)
     task = asyncio.create_task(manager.run())
     await wait_until_leading(manager)
+    assert (await client.get(LEASE, Key(namespace, "engine-test")))["spec"]["holderIdentity"]
     os.kill(os.getpid(), signal.SIGTERM)
     await task
+    lease = await client.get(LEASE, Key(namespace, "engine-test"))
+    assert not lease["spec"].get("holderIdentity"), "an orderly stop releases the lease"
 
 
 async def test_without_election_controllers_run_at_once_and_no_lease_is_made(

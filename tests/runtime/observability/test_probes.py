@@ -37,12 +37,6 @@ async def test_a_problem_makes_it_unready_but_not_unhealthy_and_is_named(probes:
     assert await get_page(probes, "/healthz") == (200, "ok\n")
 
 
-async def test_a_failing_health_check_makes_it_unready_too(probes: Probes) -> None:
-    probes.add_health_check(Check("loop", lambda: "stands still"))
-    assert (await get_page(probes, "/healthz"))[0] == 500
-    assert (await get_page(probes, "/readyz"))[0] == 500
-
-
 async def test_the_lease_holder_is_shown_without_effect_on_the_result(probes: Probes) -> None:
     probes.add_note("lease", lambda: "held by another, standing by")
     assert await get_page(probes, "/readyz") == (200, "[ ] lease: held by another, standing by\nok\n")

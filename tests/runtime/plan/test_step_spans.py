@@ -15,6 +15,11 @@ from steward.runtime.plan.steps import Apply, Delete, Emit, Hold, Patch, Requeue
 OWNER = Ref(Kind("shop.example.com/v1", "Shop"), Key("ns", "corner"))
 SETTINGS = Ref(CONFIG_MAP, Key("ns", "settings"))
 MANIFEST = {"apiVersion": "v1", "kind": "Service", "metadata": {"namespace": "ns", "name": "web"}}
+SHOP = {
+    "apiVersion": "shop.example.com/v1",
+    "kind": "Shop",
+    "metadata": {"namespace": "ns", "name": "corner"},
+}
 PARTS = {("Shop", "Service"): "Access"}
 
 
@@ -40,8 +45,9 @@ def opened(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, Ref]]:
         (Delete(SETTINGS, "uid", "test"), ("Shop.ReconcileConfigMaps", SETTINGS)),
         (Status(OWNER, {}), ("Shop.UpdateStatus", OWNER)),
         (Patch(OWNER, MergePatch({})), ("Shop.UpdateMetadata", OWNER)),
+        (Apply(SHOP), ("Shop.Apply", OWNER)),
     ],
-    ids=["a named part", "another kind", "status", "the object itself"],
+    ids=["a named part", "another kind", "status", "metadata of the object", "the object itself"],
 )
 def test_a_write_has_a_span_named_by_what_it_writes(
     opened: list[tuple[str, Ref]], step: Step, expected: tuple[str, Ref]

@@ -160,6 +160,14 @@ def test_new_tenants_of_a_completed_rollout_are_limited_and_do_not_fail_it() -> 
     assert last.status.completion_time == "1970-01-01T02:31:01Z"
 
 
+@pytest.mark.parametrize(("created_at", "expected"), [(1000.0, "Complete"), (1000.1, "InProgress")])
+def test_a_tenant_from_the_time_of_the_completion_is_part_of_the_completed_rollout(
+    created_at: float, expected: str
+) -> None:
+    complete = step(*done("a"), now=1000.0).status
+    assert phase(step(*done("a"), new_tenant("b", created_at), previous=complete, now=1001.0)) == expected
+
+
 TENANTS = st.lists(
     st.builds(TenantRollout, st.uuids().map(str), st.sampled_from([0, OLD, NEW]), st.booleans()), max_size=12
 )

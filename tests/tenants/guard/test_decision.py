@@ -1,7 +1,5 @@
 """The rules of the deletion guard, one by one."""
 
-from typing import Any
-
 import pytest
 
 from steward.tenants.api.registry import DeletionGuard
@@ -10,58 +8,23 @@ from steward.tenants.guard.decision import (
     CleanRead,
     DeletionMark,
     FailedRead,
-    GuardDecision,
     GuardedTenant,
-    GuardInput,
     GuardPolicy,
     GuardState,
     decide_deletions,
     guard_policy,
     owner_deletion_hold,
 )
-
-TEN = tuple("abcdefghij")
-
-
-def tenants_of(
-    *uids: str, template: str = "web", delete_after: float | None = None
-) -> tuple[GuardedTenant, ...]:
-    return tuple(GuardedTenant(f"{uid}-{template}", uid, template, delete_after) for uid in uids)
-
-
-def names(*uids: str) -> tuple[str, ...]:
-    return tuple(f"{uid}-web" for uid in uids)
-
-
-def read(at: float, active: str = "", inactive: str = "", rejected: str = "", **more: Any) -> CleanRead:
-    rows = len(active) + len(inactive) + len(rejected)
-    return CleanRead(
-        at,
-        more.get("source", "db"),
-        rows + more.get("rows_without_uid", 0),
-        frozenset(active),
-        frozenset(inactive),
-        frozenset(rejected),
-        more.get("rows_without_uid", 0),
-    )
-
-
-def guard_input(*tenants: GuardedTenant, **more: Any) -> GuardInput:
-    policy = more.pop("policy", GuardPolicy())
-    return GuardInput(tenants, policy, **more)
-
-
-def after(first: CleanRead | FailedRead, found: GuardInput) -> GuardInput:
-    """The same input with the state that a read left."""
-    return found._replace(state=decide_deletions(first, found).state)
-
-
-def touched(decision: GuardDecision) -> set[str]:
-    return {*decision.delete, *(mark.name for mark in decision.mark)}
-
-
-def approval(*names: str) -> str:
-    return f"{len(names)}-{names_digest(names)}"
+from tests.tenants.guard.support.reads import (
+    TEN,
+    after,
+    approval,
+    guard_input,
+    names,
+    read,
+    tenants_of,
+    touched,
+)
 
 
 def test_an_inactive_row_deletes_its_tenant_at_once() -> None:
@@ -91,7 +54,8 @@ def test_a_shorter_sync_interval_confirms_sooner() -> None:
 def test_one_read_never_confirms_itself() -> None:
     found = guard_input(*tenants_of(*TEN), policy=GuardPolicy(confirm_after=0))
     found = after(read(7, active="bcdefghij"), found)
-    assert decide_deletions(read(7, active="bcdefghij"), found).delete == ()
+    decision = decide_deletions(read(7, active="bcdefghij"), found)
+    assert (decision.delete, decision.recheck_at) == ((), None)
 
 
 def test_a_row_that_returned_in_between_starts_the_confirmation_again() -> None:
@@ -214,6 +178,7 @@ def test_a_hold_names_count_sample_and_digest() -> None:
         HoldReason.TOO_MANY_PERCENT, 20, names_digest(names(*fleet)), tuple(sorted(names(*fleet))[:10])
     )
     assert f'"20-{decision.hold.digest}"' in decision.hold.message
+    assert len(decision.hold.digest) == 12, "approvals that users wrote before stay valid"
     assert "and 10 more" in decision.hold.message
 
 
@@ -305,7 +270,9 @@ def test_a_grace_period_marks_first() -> None:
 def test_a_marked_tenant_is_deleted_after_its_grace_period(at: float, deleted: tuple[str, ...]) -> None:
     tenants = (*tenants_of("a", delete_after=61), *tenants_of(*TEN[1:]))
     found = guard_input(*tenants, policy=GuardPolicy(grace=60))
-    assert decide_deletions(read(at, active="bcdefghij", inactive="a"), found).delete == deleted
+    decision = decide_deletions(read(at, active="bcdefghij", inactive="a"), found)
+    assert decision.delete == deleted
+    assert decision.recheck_at == (None if deleted else 61)
 
 
 @pytest.mark.parametrize(("active", "rejected"), [("abcdefghij", ""), ("bcdefghij", "a")])
@@ -365,6 +332,7 @@ def test_a_tenant_with_an_ambiguous_uid_keeps_its_mark_and_is_not_deleted() -> N
     tenants = (*tenants_of("a", delete_after=1), *tenants_of(*TEN[1:]))
     decision = decide_deletions(read(60, active="bcdefghij", rows_without_uid=1), guard_input(*tenants))
     assert (decision.delete, decision.unmark) == ((), ())
+    assert decision.state.ambiguous_uids == {"a": 0}, "a new state expects no row without a uid"
 
 
 @pytest.mark.parametrize(

@@ -55,6 +55,19 @@ def test_the_limit_is_the_share_that_may_be_deleted_at_once() -> None:
     assert reported_counts(range(0, 91, 5), ROW_BY_ROW, GuardPolicy(max_percent=100)) == []
 
 
+def test_marked_tenants_count_as_deleted() -> None:
+    given, reported = GuardInput(FLEET, GuardPolicy(grace=86_400.0)), []
+    for number, inactive_rows in enumerate(range(0, 91, 5)):
+        decision, given = apply_read(given, inactive_rows, number * ROW_BY_ROW)
+        reported += [decision.deleted_last_hour] * bool(decision.deleted_last_hour)
+        marks = {mark.name: mark.delete_after for mark in decision.mark}
+        tenants = (
+            each._replace(delete_after=marks.get(each.name, each.delete_after)) for each in given.tenants
+        )
+        given = given._replace(tenants=tuple(tenants))
+    assert reported == [35]
+
+
 @pytest.mark.parametrize("size", range(1, MIN_DELETIONS))
 def test_a_small_fleet_may_be_deleted_row_by_row(size: int) -> None:
     fleet = FLEET[:size]

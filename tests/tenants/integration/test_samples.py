@@ -4,7 +4,7 @@ Each file has a table, a registry and a template of its own, named after it, so 
 All read SQLite: `tests/tenants/sources` reads from real MySQL and PostgreSQL servers.
 """
 
-import re
+import secrets
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -16,17 +16,16 @@ from steward.local.control_plane import ControlPlane
 from steward.multigres.api.kinds import CUSTOM_KINDS as MULTIGRES_KINDS
 from steward.tenants.labels import AGGREGATION_LABEL
 from tests.multigres.support import operator as multigres_operator
-from tests.support import definitions
+from tests.support import definitions, namespaces
 from tests.support.kubectl import Kubectl
 from tests.support.paths import ROOT
 from tests.tenants.support.customers import FILE, Customers, World, until
 from tests.tenants.support.impersonation import allow_impersonation
+from tests.tenants.support.operator import running_operator
 
 SAMPLES = sorted((ROOT / "config/samples/tenants").glob("*.yaml"))
-ELSEWHERE = {
-    "namespace-per-tenant": "needs a cluster-wide operator; tests/tenants/integration/test_every_kind.py",
-}
-DATABASE = "database-per-tenant"
+DATABASE, OWN_NAMESPACE = "database-per-tenant", "namespace-per-tenant"
+"""Samples with a test of their own, because they need another operator."""
 CERTIFICATES = {
     "apiVersion": "apiextensions.k8s.io/v1",
     "kind": "CustomResourceDefinition",
@@ -82,9 +81,9 @@ def customers_registry() -> dict[str, Any]:
     return next(each for each in parts if each["kind"] == "TenantRegistry")
 
 
-def row_of(registry: dict[str, Any]) -> dict[str, str]:
+def row_of(registry: dict[str, Any], uid: str) -> dict[str, str]:
     """A value for each column that the registry names."""
-    spec, uid = registry["spec"], registry["metadata"]["name"]
+    spec = registry["spec"]
     mapped = {**spec["valueMappings"], **spec.get("extraValueMappings", {})}
     row = {column: VALUES.get(variable, "x").format(uid=uid) for variable, column in mapped.items()}
     for condition in spec["source"].get("where", []):
@@ -92,22 +91,15 @@ def row_of(registry: dict[str, Any]) -> dict[str, str]:
     return row
 
 
-def create_table(customers: Customers, registry: dict[str, Any]) -> None:
-    row, table = row_of(registry), registry["spec"]["source"]["sqlite"]["table"]
+def create_table(customers: Customers, registry: dict[str, Any], uid: str = "") -> None:
+    row = row_of(registry, uid or registry["metadata"]["name"])
+    table = registry["spec"]["source"]["sqlite"]["table"]
     customers.run(f"CREATE TABLE {table} ({', '.join(f'{column} TEXT' for column in row)})")
     customers.run(f"INSERT INTO {table} VALUES ({', '.join('?' for _ in row)})", *row.values())
 
 
 def is_ready(status: dict[str, Any]) -> bool:
     return any((each["type"], each["status"]) == ("Ready", "True") for each in status.get("conditions", []))
-
-
-def test_samples_that_are_not_applied_here_name_an_existing_test() -> None:
-    assert set(ELSEWHERE) <= {file.stem for file in SAMPLES}
-    for reason in ELSEWHERE.values():
-        named = re.findall(r"tests/[a-z_/.]+", reason)
-        assert named, reason
-        assert [path for path in named if not (ROOT / path).exists()] == []
 
 
 @pytest.fixture
@@ -136,7 +128,7 @@ def issue_certificates(world: World) -> None:
 
 
 def test_the_tenants_of_all_samples_become_ready(granted: None, world: World, customers: Customers) -> None:
-    files = [file for file in SAMPLES if file.stem not in (*ELSEWHERE, DATABASE)]
+    files = [file for file in SAMPLES if file.stem not in (OWN_NAMESPACE, DATABASE)]
     found = [document for file in files for document in documents(file)]
     for document in found:
         if document["kind"] == "TenantRegistry":
@@ -178,3 +170,28 @@ def test_the_row_of_a_tenant_becomes_a_database(
         [cluster] = world.all("multigresclusters")
     assert cluster["metadata"]["name"] == f"db-{DATABASE}"
     assert is_ready(cluster["status"])
+
+
+@pytest.fixture
+def own_namespace(kubectl: Kubectl) -> Iterator[str]:
+    """The namespace of a Tenant, with a name that no other test has."""
+    name = f"tenant-{secrets.token_hex(4)}"
+    yield name
+    namespaces.release_namespace(kubectl.server, name)
+
+
+def test_a_tenant_has_a_namespace_of_its_own(
+    control_plane: ControlPlane, own_namespace: str, namespace: str, kubectl: Kubectl, tmp_path: Path
+) -> None:
+    """The operator works in both namespaces, as one for the whole cluster does in all."""
+    world, customers = World(kubectl, namespace), Customers(tmp_path)
+    found = list(documents(ROOT / f"config/samples/tenants/{OWN_NAMESPACE}.yaml"))
+    create_table(customers, found[0], own_namespace.removeprefix("tenant-"))
+    with running_operator(control_plane, f"{namespace},{own_namespace}", tmp_path / "operator.log"):
+        world.apply(*found)
+        until(
+            lambda: [each for each in world.tenants().values() if is_ready(each.get("status", {}))],
+            world.tenants,
+        )
+    accounts = kubectl.json("get", "serviceaccounts", "-n", own_namespace)["items"]
+    assert "app" in [each["metadata"]["name"] for each in accounts]

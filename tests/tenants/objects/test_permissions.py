@@ -20,8 +20,18 @@ OPEN = Permissions(operator_namespace="steward-system")
     [
         (CONFIG_MAP, Key("saas", "a"), OPEN, ""),
         (CONFIG_MAP, Key("other", "a"), OPEN, ""),
-        (CONFIG_MAP, Key("other", "a"), OPEN._replace(no_cross_namespace=True), "--no-cross-namespace"),
-        (NAMESPACE, Key("", "acme"), OPEN._replace(no_cross_namespace=True), "--no-cross-namespace"),
+        (
+            CONFIG_MAP,
+            Key("other", "a"),
+            OPEN._replace(no_cross_namespace=True),
+            "is in namespace other, and --no-cross-namespace keeps templates in saas",
+        ),
+        (
+            NAMESPACE,
+            Key("", "acme"),
+            OPEN._replace(no_cross_namespace=True),
+            "is in no namespace, and --no-cross-namespace keeps templates in saas",
+        ),
         (NAMESPACE, Key("", "saas"), OPEN._replace(no_cross_namespace=True), "--no-cross-namespace"),
         (CONFIG_MAP, Key("saas", "a"), OPEN._replace(no_cross_namespace=True), ""),
         (CONFIG_MAP, Key("saas", "a"), OPEN._replace(operator_namespace="saas"), "own namespace"),

@@ -144,12 +144,3 @@ def _hex_float(plain: str, text: str) -> float:
         return float.fromhex(plain)
     except OverflowError:
         raise GoRangeError("ParseFloat", text, float("-inf" if plain[0] == "-" else "inf")) from None
-
-
-def parse_bool(text: str) -> bool:
-    """The twelve spellings that Go reads as a bool."""
-    if text in ("1", "t", "T", "true", "TRUE", "True"):
-        return True
-    if text in ("0", "f", "F", "false", "FALSE", "False"):
-        return False
-    raise GoSyntaxError("ParseBool", text)

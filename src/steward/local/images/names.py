@@ -18,11 +18,6 @@ def full_name(name: str) -> str:
     return f"{host}/{_with_tag(path)}"
 
 
-def registry_host(name: str) -> str:
-    """The host, with its port if it has one, that a node pulls this image from."""
-    return full_name(name).partition("/")[0]
-
-
 def _is_host(text: str) -> bool:
     # The rule of every client: a first part without dot and colon is a path on the default registry.
     return "." in text or ":" in text or text == "localhost"

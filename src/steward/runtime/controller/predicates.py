@@ -41,7 +41,6 @@ generation = _predicate(
     lambda old, new: not new.metadata.generation or old.metadata.generation != new.metadata.generation
 )
 labels = _metadata_predicate("labels")
-all_annotations = _metadata_predicate("annotations")
 lifetime = _metadata_predicate("deletion_timestamp", "finalizers")
 ownership = _metadata_predicate("owner_references")
 

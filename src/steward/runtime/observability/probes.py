@@ -25,12 +25,8 @@ class Check(NamedTuple):
 
 class Probes:
     def __init__(self) -> None:
-        self._health: list[Check] = []
         self._readiness: list[Check] = []
         self._notes: list[Check] = []
-
-    def add_health_check(self, check: Check) -> None:
-        self._health.append(check)
 
     def add_readiness_check(self, check: Check) -> None:
         self._readiness.append(check)
@@ -41,16 +37,16 @@ class Probes:
 
     @property
     def is_ready(self) -> bool:
-        return not any(check.problem() for check in (*self._health, *self._readiness))
+        return not any(check.problem() for check in self._readiness)
 
     def pages(self) -> dict[str, Page]:
         return {"/healthz": self._healthz, "/readyz": self._readyz}
 
     async def _healthz(self, request: web.BaseRequest) -> web.StreamResponse:
-        return self._answer(self._health)
+        return self._answer([])
 
     async def _readyz(self, request: web.BaseRequest) -> web.StreamResponse:
-        return self._answer([*self._health, *self._readiness])
+        return self._answer(self._readiness)
 
     def _answer(self, checks: list[Check]) -> web.Response:
         found = [(check.name, check.problem()) for check in checks]

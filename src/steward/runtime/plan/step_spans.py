@@ -10,7 +10,7 @@ from typing import Any
 
 from steward.kube.objects.kinds import Ref
 from steward.runtime.observability import tracing
-from steward.runtime.plan.steps import Emit, Status, Step, step_target
+from steward.runtime.plan.steps import Apply, Emit, Status, Step, step_target
 
 PartNames = Mapping[tuple[str, str], str]
 """Names of parts by the kinds of owner and written object; `{Kind}s` for those that are not listed."""
@@ -29,6 +29,6 @@ def _operation(step: Step, target: Ref, owner: Ref, parts: PartNames) -> str:
     if isinstance(step, Status):
         return "UpdateStatus"
     if target == owner:
-        return "UpdateMetadata"
+        return "Apply" if isinstance(step, Apply) else "UpdateMetadata"
     kinds = (owner.kind.kind, target.kind.kind)
     return f"Reconcile{parts.get(kinds, f'{target.kind.kind}s')}"

@@ -4,11 +4,14 @@ import argparse
 import asyncio
 import logging
 import signal
+import ssl
 import sys
 from contextlib import suppress
 from pathlib import Path
 
+from steward.runtime.manager.connect_to import parse_forward
 from steward.testkit.fake_data_plane.data_plane import EtcdKind, FakeDataPlane, FakeDataPlaneSettings
+from steward.testkit.fake_data_plane.servers import ExternalEtcd
 from steward.testkit.fake_data_plane.shard_model import Timing
 
 TIMES = {
@@ -46,6 +49,16 @@ def main() -> None:
         default=EtcdKind.PROCESS.value,
         help="a real etcd for each TopoServer, or one in the memory of this process",
     )
+    parser.add_argument(
+        "--forward",
+        action="append",
+        default=[],
+        type=parse_forward,
+        help="the address of an external etcd and the one to connect to instead, as in --connect-to; may be repeated",
+    )
+    parser.add_argument(
+        "--etcd-certificates", type=Path, help="directory with ca.crt, tls.crt and tls.key for external etcds"
+    )
     for name, meaning in TIMES.items():
         default = getattr(Timing(), name)
         parser.add_argument(f"--{name}-seconds", type=float, default=default, help=f"{meaning} ({default:g})")
@@ -56,9 +69,18 @@ def main() -> None:
 
 def _settings(given: argparse.Namespace) -> FakeDataPlaneSettings:
     timing = Timing(**{name: getattr(given, f"{name}_seconds") for name in TIMES})
+    external = ExternalEtcd(tuple(given.forward), _tls(given.etcd_certificates))
     return FakeDataPlaneSettings(
-        given.kubeconfig, given.directory, tuple(given.namespace), timing, EtcdKind(given.etcd)
+        given.kubeconfig, given.directory, tuple(given.namespace), timing, EtcdKind(given.etcd), external
     )
+
+
+def _tls(directory: Path | None) -> ssl.SSLContext | None:
+    if directory is None:
+        return None
+    context = ssl.create_default_context(cafile=directory / "ca.crt")
+    context.load_cert_chain(directory / "tls.crt", directory / "tls.key")
+    return context
 
 
 if __name__ == "__main__":

@@ -40,7 +40,12 @@ from steward.testkit.fake_data_plane.faults import DataPlaneFault, FaultWord
 from steward.testkit.fake_data_plane.memory_etcd import MemoryEtcd
 from steward.testkit.fake_data_plane.observed import ObservedObjects, cluster_of
 from steward.testkit.fake_data_plane.registry import BUSY_SECONDS, IDLE_SECONDS
-from steward.testkit.fake_data_plane.servers import CreateServer, TopologyServers
+from steward.testkit.fake_data_plane.servers import (
+    NO_EXTERNAL,
+    CreateServer,
+    ExternalEtcd,
+    TopologyServers,
+)
 from steward.testkit.fake_data_plane.shard_model import DEFAULT_TIMING, Timing
 from steward.testkit.fake_data_plane.views import FakeDataPlaneCacheRules
 
@@ -64,6 +69,7 @@ class FakeDataPlaneSettings:
     namespaces: tuple[str, ...] = ()
     timing: Timing = DEFAULT_TIMING
     etcd: EtcdKind = EtcdKind.PROCESS
+    external: ExternalEtcd = NO_EXTERNAL
     clock: Clock = field(default_factory=SystemClock)
 
 
@@ -97,7 +103,9 @@ class FakeDataPlane:
     async def _open(self, undo: AsyncExitStack) -> None:
         directory = self._settings.directory
         directory.mkdir(parents=True, exist_ok=True, mode=0o700)
-        self.servers = TopologyServers(await self._create_server(), directory, self._clock)
+        self.servers = TopologyServers(
+            await self._create_server(), directory, self._clock, self._settings.external
+        )
         undo.push_async_callback(self.servers.stop)
         self._environment = PlaneEnvironment(
             self.servers.connect,

@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import shutil
+import ssl
 from collections.abc import Callable, Collection, Iterable
 from pathlib import Path
 from typing import NamedTuple, Protocol
@@ -51,6 +52,14 @@ class EtcdServer(Protocol):
     def log_tail(self) -> str: ...
 
 
+class ExternalEtcd(NamedTuple):
+    """etcd servers that the clusters name themselves: how to reach them, and the certificates of the programs."""
+
+    forwards: tuple[Forward, ...] = ()
+    tls: ssl.SSLContext | None = None
+
+
+NO_EXTERNAL = ExternalEtcd()
 CreateServer = Callable[[Path], EtcdServer]
 """Makes the server that keeps its data in this directory."""
 
@@ -65,15 +74,18 @@ class DesiredServer(NamedTuple):
 
 
 class TopologyServers:
-    def __init__(self, create: CreateServer, directory: Path, clock: Clock) -> None:
+    def __init__(
+        self, create: CreateServer, directory: Path, clock: Clock, external: ExternalEtcd = NO_EXTERNAL
+    ) -> None:
         self._create = create
+        self._external = external
         self._directory = directory
         self._clock = clock
         self._processes: dict[str, EtcdServer] = {}
         self._keys: dict[str, Key] = {}
         self._started: dict[str, float] = {}
         self._written_forwards: frozenset[Forward] | None = None
-        self._redirect = Redirect((ForwardFile(self.forwards_file),))
+        self._redirect = Redirect((ForwardFile(self.forwards_file), *external.forwards))
 
     @property
     def forwards_file(self) -> Path:
@@ -91,7 +103,7 @@ class TopologyServers:
                 and not server.is_paused
             ):
                 return DirectEtcdClient(server.store)
-        return EtcdClient(Endpoints(addresses, None, self._redirect, TIMEOUT_SECONDS))
+        return EtcdClient(Endpoints(addresses, self._external.tls, self._redirect, TIMEOUT_SECONDS))
 
     def find_process(self, key: Key) -> EtcdServer | None:
         """The etcd of this TopoServer, running or not."""
@@ -157,7 +169,7 @@ class TopologyServers:
             process.resume()
 
     def _write_forwards(self, other_services: Collection[Forward]) -> None:
-        forwards = frozenset(other_services) | frozenset(
+        forwards = frozenset((*other_services, *self._external.forwards)) | frozenset(
             Forward(
                 f"{key.name}.{key.namespace}.svc", ETCD_CLIENT_PORT, "127.0.0.1", self._processes[uid].port
             )

@@ -1,11 +1,10 @@
-"""The last known primary of a shard, and how long it is used."""
+"""The last known primary of a shard, and when it is read again."""
 
 import pytest
 
 from steward.kube.objects.kinds import Key
 from steward.multigres.controllers.common.primaries import (
     CHECK_SECONDS,
-    FRESH_SECONDS,
     UNANSWERED_SECONDS,
     Primaries,
     PrimaryObservation,
@@ -18,24 +17,7 @@ PRIMARY = PoolerRecord("z1", "a-0", "a-0.a.shop.svc", "db", "tg", "0", True, 2)
 
 
 def test_the_primary_of_a_shard_that_was_never_checked_is_unknown() -> None:
-    assert Primaries(FakeClock()).observation_since(SHARD, 0.0) is None
-
-
-def test_the_last_observation_is_used_for_a_while() -> None:
-    clock = FakeClock()
-    primaries = Primaries(clock)
-    observation = PrimaryObservation(PRIMARY, clock.monotonic())
-    primaries.record(SHARD, observation)
-    assert primaries.observation_since(SHARD, clock.monotonic()) == observation
-    clock.advance(FRESH_SECONDS + 1)
-    assert primaries.observation_since(SHARD, 0.0) is None
-
-
-def test_an_observation_that_began_too_early_does_not_count() -> None:
-    clock = FakeClock()
-    primaries = Primaries(clock)
-    primaries.record(SHARD, PrimaryObservation(PRIMARY, clock.monotonic()))
-    assert primaries.observation_since(SHARD, clock.monotonic() + 0.1) is None
+    assert Primaries(FakeClock()).last(SHARD) is None
 
 
 def test_an_observation_without_a_primary_replaces_one_with_a_primary() -> None:
@@ -44,7 +26,7 @@ def test_an_observation_without_a_primary_replaces_one_with_a_primary() -> None:
     primaries.record(SHARD, PrimaryObservation(PRIMARY, clock.monotonic()))
     without = PrimaryObservation(None, clock.monotonic())
     primaries.record(SHARD, without)
-    assert primaries.observation_since(SHARD, 0.0) == without
+    assert primaries.last(SHARD) == without
 
 
 @pytest.mark.parametrize(

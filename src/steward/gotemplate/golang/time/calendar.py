@@ -80,10 +80,3 @@ def year_day(year: int, month: int, day: int) -> int:
 def weekday(days: int) -> int:
     """0 is Sunday."""
     return (days + 4) % 7
-
-
-def iso_week(days: int) -> tuple[int, int]:
-    """The ISO 8601 year and week."""
-    thursday = days + 3 - (weekday(days) + 6) % 7
-    year, month, day = date_from_days(thursday)
-    return year, (year_day(year, month, day) - 1) // 7 + 1

@@ -64,9 +64,3 @@ class Primaries:
         pause = CHECK_SECONDS if last.is_answered else UNANSWERED_SECONDS
         if last.at < max(since, self._clock.monotonic() - pause):
             self.check_requests.enqueue(Key(shard.namespace, cluster))
-
-    def observation_since(self, shard: Key, since: float) -> PrimaryObservation | None:
-        """An observation that began after `since` and is still fresh."""
-        last = self._observations.get(shard, NEVER_OBSERVED)
-        is_fresh = self._clock.monotonic() - last.at <= FRESH_SECONDS
-        return last if is_fresh and last.at >= since else None

@@ -11,6 +11,7 @@ from steward.kube.errors import KubeError
 from steward.kube.objects.durations import parse_interval
 from steward.kube.objects.kinds import Key, Ref
 from steward.kube.objects.meta import ObjectMeta, key_of
+from steward.runtime.observability import tracing
 from steward.runtime.plan.steps import Emit, EventType, Plan
 from steward.tenants import labels, reasons
 from steward.tenants.api.registry import DeletionGuard, TenantRegistrySpec
@@ -173,7 +174,8 @@ class RegistrySyncer:
         )
         # Recorded before the writes: the answer to a write may be lost.
         state.in_progress = batch.in_progress
-        result = await state.writer.write(batch.write, meta, lambda: self._is_current(key, state))
+        with tracing.span("TenantRegistry.ReconcileTenants", Ref(REGISTRY, key)):
+            result = await state.writer.write(batch.write, meta, lambda: self._is_current(key, state))
         rejected = (*rows.rejected, *dict.fromkeys(state.writer.rejected_rows.values()))
         events = rejection_events(registry, state.rejected, rejected)
         state.rejected = rejected
