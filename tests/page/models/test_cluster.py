@@ -90,10 +90,23 @@ def test_a_waiting_template_is_shown_as_a_diff() -> None:
 
 
 def test_the_timeline_has_events_and_transitions_newest_first() -> None:
-    snapshot = snapshot_of(sample.cluster(), *sample.shards())
-    found = cluster_sections(snapshot, DB)
+    cluster, (first, second) = sample.cluster(), sample.shards()
+    for age, manifest in ((10, first), (20, cluster), (30, second)):
+        manifest["status"]["conditions"] = [
+            {**sample.condition("Ready", "True"), "lastTransitionTime": sample.ago(age)}
+        ]
+    found = cluster_sections(snapshot_of(cluster, first, second), DB)
     assert found is not None
-    assert [moment.kind for moment in found["timeline"]] == ["MultigresCluster", "Shard", "Shard"]
+    assert [moment.name for moment in found["timeline"]] == [
+        "db-postgres-default-0-8",
+        "db",
+        "db-postgres-default-8-inf",
+    ]
+
+
+def test_certificates_are_shown_by_shard() -> None:
+    lines = sections(sample.cluster(), *sample.shards())["certificates"]
+    assert [line.shard for line in lines] == ["postgres/default/0-8", "postgres/default/8-inf"]
 
 
 def test_a_template_without_a_stored_revision_has_no_diff() -> None:

@@ -69,11 +69,14 @@ def server(pod: str, cell: str, state: str = "Ready", role: str = "Standby") -> 
 
 def shard(name: str, servers: list[dict[str, Any]], owner: str = "MultigresCluster/db") -> Manifest:
     primary = next((each["pod"] for each in servers if each["role"] == "Primary"), "")
-    spec = {"databaseName": "postgres", "tableGroupName": "default", "shardName": name}
+    pools = {"main": {"type": "readWrite", "cells": list(CELLS), "replicasPerCell": 1}}
+    spec = {"databaseName": "postgres", "tableGroupName": "default", "shardName": name, "pools": pools}
     backup = {"lastBackupAt": ago(7200), "backups": 5, "nextBackupAt": ago(-7200), "verifiedAt": ago(90000)}
     is_ready = all(each["state"] == "Ready" for each in servers)
-    conditions = READY if is_ready else [condition("Ready", "False", "server db-1 does not stream")]
-    whole = status(conditions, primary=primary, servers=servers, backup=backup)
+    ready = READY if is_ready else [condition("Ready", "False", "server db-1 does not stream")]
+    valid = condition("BackupCertificatesReady", "True", "the backup service has valid certificates")
+    ends = {"backupCertificateExpiry": ago(-300 * 86400)}
+    whole = status([*ready, valid], primary=primary, servers=servers, backup=backup, **ends)
     return manifest(SHARD, f"db-postgres-default-{name}", owner, labels=MANAGED, spec=spec, status=whole)
 
 

@@ -1,7 +1,7 @@
 // The view of a MultigresCluster.
 
 import { badge, card, command, conditions, diff, facts, h, sign, table, timeline, title as head, tree } from "../parts.js";
-import { actionBar } from "../actions.js";
+import { actionBar, actionsAbout } from "../actions.js";
 
 export function title(s) {
   return s.head.object.name;
@@ -10,11 +10,12 @@ export function title(s) {
 export function layout(s) {
   return [
     head(s.head, "MultigresCluster", [s.head.phase ? badge(s.head.phase, s.head.health) : null, s.head.paused ? badge("Paused", "waiting") : null, s.head.hibernated ? badge("Hibernated", "waiting") : null]),
-    actionBar(JSON.stringify([s.head, s.updates, s.grid])),
+    actionBar(s.actions),
     updates(s.updates),
     card("Servers", grid(s.grid)),
     h("div", { class: "columns" }, card("Connect", connect(s.head)), card("Backups", backups(s.backups))),
-    card("Volumes", volumes(s.volumes)),
+    h("div", { class: "columns" }, card("Volumes", volumes(s.volumes)), card("Certificates", certificates(s.certificates))),
+    revisions(s.updates),
     h("div", { class: "columns" },
       card("Parts", h("div", { class: "tree" }, tree(s.parts) ?? h("p", { class: "muted" }, "No parts yet."))),
       card("Timeline", timeline(s.timeline))),
@@ -25,7 +26,7 @@ export function layout(s) {
 function grid(data) {
   if (!data.rows.length) return h("p", { class: "muted" }, "No shard yet.");
   return h("div", { class: "grid" }, data.rows.map((row) => h("div", { class: "shard" },
-    h("div", {}, h("div", {}, sign(row.health), " ", h("strong", { class: "mono" }, row.shard)), h("div", { class: "muted" }, row.message)),
+    h("div", {}, h("div", {}, sign(row.health), " ", h("strong", { class: "mono" }, row.shard)), h("div", { class: "muted" }, row.message), actionsAbout(row.shard)),
     h("div", { class: "cells" }, data.cells.map((cell, index) => h("div", { class: "cell" },
       h("div", { class: "head" }, cell || "no cell"),
       row.cells[index].length ? row.cells[index].map(server) : h("div", { class: "muted" }, "–")))))));
@@ -61,6 +62,20 @@ function volumes(data) {
     h("span", { class: "mono" }, each.claim), each.state, h("span", { class: "mono" }, each.server || "–"), each.asked,
     each.had === each.asked ? each.had : [sign("waiting"), ` ${each.had || "none"}`]]), "Volume claims"),
     data.kept.length ? h("pre", { class: "text" }, data.kept.join("\n")) : null];
+}
+
+function certificates(lines) {
+  if (!lines.length) return h("p", { class: "muted" }, "No shard yet.");
+  return [table(["Backups of", "Ends", "Renewed by", "Secret", "State"], lines.map((each) => [
+    h("span", { class: "mono" }, each.shard), each.ends ? [each.ends.slice(0, 10), each.left ? h("div", { class: "muted" }, `in ${each.left}`) : null] : "–",
+    each.renewedBy, h("span", { class: "mono" }, each.secret), [sign(each.health), " ", each.text]]), "Certificates"),
+    h("p", { class: "muted" }, "The page never reads the Secrets.")];
+}
+
+function revisions(data) {
+  if (!data.revisions.length) return null;
+  return card("Template revisions", table(["Template", "Generation", "Revision", "State"], data.revisions.map((each) => [
+    each.template, each.generation, h("span", { class: "mono" }, each.name), each.isActive ? [sign("ready"), " active"] : actionsAbout(each.name) ?? "earlier"]), "Template revisions"));
 }
 
 function updates(data) {

@@ -1,7 +1,7 @@
 // The view of a TenantRegistry: source, guard, templates, and a window of its Tenants with filters.
 
 import { badge, card, conditions, facts, h, plural, rolloutBar, sentenceText, sign, timeline, title as head, waitingLine } from "../parts.js";
-import { actionBar } from "../actions.js";
+import { actionBar, actionsAbout } from "../actions.js";
 import { navigate } from "../app.js";
 
 export function title(s) {
@@ -11,7 +11,7 @@ export function title(s) {
 export function layout(s) {
   return [
     head(s.head, "TenantRegistry", [s.head.paused ? badge("Paused", "waiting") : null]),
-    actionBar(JSON.stringify([s.head, s.guard, s.templates])),
+    actionBar(s.actions),
     s.guard.held ? card("Held deletion", h("ul", { class: "lines" }, waitingLine(s.guard.held, "failed"))) : null,
     h("div", { class: "columns" }, card("Source", source(s.source)), card("Deletion guard", guard(s.guard))),
     s.rejected.length ? card("Rejected rows", h("ul", { class: "lines" }, s.rejected.map((row) => waitingLine(row, "failed")))) : null,
@@ -40,7 +40,7 @@ function templates(lines) {
   return h("ul", { class: "lines" }, lines.map((line) => h("li", {}, sign(line.health), h("div", { class: "body" },
     h("div", {}, sentenceText(line), line.paused ? [" ", badge("Paused", "waiting")] : null),
     line.rollout.total ? rolloutBar(line.rollout) : null,
-    line.held ? h("ul", {}, waitingLine(line.held, "failed")) : null))));
+    line.held ? h("ul", {}, waitingLine(line.held, "failed")) : null, actionsAbout(line.object.name)))));
 }
 
 function tenants(data, href) {

@@ -11,7 +11,7 @@ export function title(s) {
 export function layout(s) {
   return [
     head(s.head, "Tenant", [badge(`${s.head.ready} of ${s.head.desired} ready`, s.head.health), s.head.paused ? badge("Paused", "waiting") : null]),
-    actionBar(JSON.stringify(s.head)),
+    actionBar(s.actions),
     card("Row and template", facts([["uid", h("code", {}, s.head.uid)], ["Template", [link(s.head.template), ` generation ${s.head.templateGeneration}`]], ["Registry", link(s.head.registry)]])),
     card("Objects", levels(s.levels)),
     s.drift.length ? card("Drift put back", timeline(s.drift)) : null,
