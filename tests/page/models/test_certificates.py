@@ -66,3 +66,10 @@ def test_a_certificate_that_the_operator_has_not_checked_waits() -> None:
     made["status"] = {}
     found = certificate_line(made, time.time())
     assert (found.health, found.ends, found.left) == ("waiting", "", "")
+
+
+def test_a_shard_of_another_version_is_shown_without_its_secret() -> None:
+    made = shard()
+    made["spec"]["shardName"] = "x" * 100
+    found = certificate_line(made, time.time())
+    assert (found.secret, found.health) == ("", "ready")

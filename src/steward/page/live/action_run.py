@@ -23,7 +23,7 @@ _HIDDEN_METADATA: Final = ("managedFields", "resourceVersion", "generation", "ui
 
 
 async def allowed_actions(client: Client, actions: Iterable[Action]) -> list[Action]:
-    """Those that RBAC allows the reader. Most rights are for all names: one review answers for all objects of a kind."""
+    """Those that RBAC allows the reader. Most rights are for all names: one review then answers for a whole kind."""
     found = list(actions)
     accesses = [await _access(client, action) for action in found]
     of_all_names = {replace(each, name="") for each in accesses}

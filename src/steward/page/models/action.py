@@ -1,7 +1,7 @@
 """An action: what it writes, and the command that does the same. Pure.
 
 An action is bound to what the reader saw: its digest names what it writes, and a reader who confirms sends it back. A
-patch that depends on the state of the object names the version of the object, so that it cannot overtake another change.
+patch that depends on the state of the object names its version, so that it cannot overtake another change.
 """
 
 from __future__ import annotations

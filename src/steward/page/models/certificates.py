@@ -37,17 +37,23 @@ class CertificateLine(Model, frozen=True):
 
 
 def certificate_line(shard: Manifest, now: float) -> CertificateLine:
-    view = msgspec.convert(shard, ShardView)
+    secret, renewed_by = _secret(shard)
     ends = str((shard.get("status") or {}).get("backupCertificateExpiry", ""))
     seconds = from_timestamp(ends) - now if ends else None
-    renewed_by = OPERATOR if _is_own(view) else USER
     health, text = _state(shard, seconds, renewed_by)
     left = format_age(to_timestamp(now), now + seconds) if seconds and seconds > 0 else ""
-    return CertificateLine(shard_label(shard), certificate_secret(view), renewed_by, ends, left, health, text)
+    return CertificateLine(shard_label(shard), secret, renewed_by, ends, left, health, text)
 
 
-def _is_own(shard: ShardView) -> bool:
-    return shard.spec.backup is msgspec.UNSET or shard.spec.backup.pgbackrest_tls is msgspec.UNSET
+def _secret(shard: Manifest) -> tuple[str, str]:
+    """The name of the Secret, and who renews it; "" for a Shard that another version of the operator has written."""
+    try:
+        view = msgspec.convert(shard, ShardView)
+    except msgspec.ValidationError:
+        return "", ""
+    backup = view.spec.backup
+    is_own = backup is msgspec.UNSET or backup.pgbackrest_tls is msgspec.UNSET
+    return certificate_secret(view), OPERATOR if is_own else USER
 
 
 def _state(shard: Manifest, seconds: float | None, renewed_by: str) -> tuple[str, str]:

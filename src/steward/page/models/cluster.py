@@ -27,8 +27,9 @@ from steward.page.inventory.inventory import CLUSTER_TEMPLATES
 from steward.page.inventory.snapshot import Snapshot
 from steward.page.models.certificates import certificate_line
 from steward.page.models.now import tree_sentence
-from steward.page.models.structs import Model, ObjectLink, condition_lines, cure_command
+from steward.page.models.structs import Model, ObjectLink, condition_lines, cure_command, object_link
 from steward.page.models.timeline import timeline
+from steward.page.models.trail import tenant_trail
 from steward.page.models.tree import tree_parts
 
 
@@ -101,6 +102,7 @@ class ClusterHead(Model, frozen=True):
     external_endpoint: str
     connection_secret: str
     services: list[str]
+    trail: list[ObjectLink]
 
 
 def cluster_sections(snapshot: Snapshot, key: Key) -> dict[str, Any] | None:
@@ -143,7 +145,14 @@ def _head(node: TreeNode, cluster: Manifest, snapshot: Snapshot) -> ClusterHead:
         str(status.get("externalEndpoint", "")),
         str(status.get("connectionSecret", "")),
         [str(name) for name in services if name],
+        _trail(snapshot, sentence.object),
     )
+
+
+def _trail(snapshot: Snapshot, cluster: ObjectLink) -> list[ObjectLink]:
+    """The Tenant that made the cluster, if one did, and its registry."""
+    parent = snapshot.forest.cluster_parents.get(Key(cluster.namespace, cluster.name))
+    return [] if parent is None else [*tenant_trail(snapshot, parent), object_link(parent)]
 
 
 def _grid(cluster: Manifest, shards: list[Manifest], now: float) -> Grid:

@@ -48,7 +48,7 @@ async function open(action) {
   try {
     const found = await send(action, "", "");
     replaceContent(body, ...question(action, found, dialog, body));
-    body.querySelector("input, button")?.focus();
+    (body.querySelector("input, .actions button") ?? body.querySelector("button"))?.focus();
   } catch (error) {
     replaceContent(body, h("p", { class: "error" }, error.message), close(dialog));
   }

@@ -1,6 +1,6 @@
 // The view of a MultigresCluster.
 
-import { badge, card, command, conditions, diff, facts, h, sign, table, timeline, title as head, tree } from "../parts.js";
+import { badge, card, command, conditions, diff, facts, h, sign, table, timeline, title as head, tree, when } from "../parts.js";
 import { actionBar, actionsAbout } from "../actions.js";
 
 export function title(s) {
@@ -9,12 +9,12 @@ export function title(s) {
 
 export function layout(s) {
   return [
-    head(s.head, "MultigresCluster", [s.head.phase ? badge(s.head.phase, s.head.health) : null, s.head.paused ? badge("Paused", "waiting") : null, s.head.hibernated ? badge("Hibernated", "waiting") : null]),
-    actionBar(s.actions),
+    head(s.head, "MultigresCluster", [s.head.phase ? badge(s.head.phase, s.head.health) : null, s.head.paused ? badge("Paused", "waiting") : null, s.head.hibernated ? badge("Hibernated", "waiting") : null], actionBar(s.actions)),
     updates(s.updates),
     card("Servers", grid(s.grid)),
     h("div", { class: "columns" }, card("Connect", connect(s.head)), card("Backups", backups(s.backups))),
-    h("div", { class: "columns" }, card("Volumes", volumes(s.volumes)), card("Certificates", certificates(s.certificates))),
+    card("Volumes", volumes(s.volumes)),
+    card("Certificates", certificates(s.certificates)),
     revisions(s.updates),
     h("div", { class: "columns" },
       card("Parts", h("div", { class: "tree" }, tree(s.parts) ?? h("p", { class: "muted" }, "No parts yet."))),
@@ -37,7 +37,7 @@ function server(each) {
   return h("div", { class: `server ${each.health}`, title: each.pod },
     sign(each.health),
     h("div", { class: "what" }, h("div", { class: "pod mono" }, each.pod),
-      h("div", { class: "state" }, [each.role, each.state, each.lag ? `${each.lag} behind` : "", each.age].filter(Boolean).join(" · "))),
+      h("div", { class: "state" }, [each.role, each.pool, each.age ? `${each.state} for ${each.age}` : each.state, each.lag ? `${each.lag} behind` : ""].filter(Boolean).join(" · "))),
     primary ? h("span", { class: "primary", role: "img", "aria-label": "primary" }, "★") : null);
 }
 
@@ -50,10 +50,10 @@ function connect(data) {
 function backups(data) {
   const shards = data.shards.filter((each) => each.last || each.next);
   const made = shards.length ? table(["Shard", "Last", "Kept", "Next", "Checked"], shards.map((each) => [
-    h("span", { class: "mono" }, each.shard), each.lastAge ? `${each.lastAge} ago` : "none", each.count, each.next.replace("T", " ").slice(0, 16),
+    h("span", { class: "mono" }, each.shard), each.lastAge ? `${each.lastAge} ago` : "none", each.count, when(each.next),
     each.error ? h("span", { class: "error" }, each.error) : each.verified ? `${each.verified} ago` : "–"]), "Backups of shards") : null;
-  const asked = data.requested.length ? table(["Backup", "State", "Type", "Completed"], data.requested.map((each) => [each.name, [each.phase, each.message ? h("div", { class: "muted" }, each.message) : null], each.type, each.completed || "–"]), "Requested backups") : null;
-  return made || asked ? [made, asked] : h("p", { class: "muted" }, "No backup yet.");
+  const asked = data.requested.length ? table(["Backup", "State", "Type", "Completed"], data.requested.map((each) => [each.name, [each.phase, each.message ? h("div", { class: "muted" }, each.message) : null], each.type, when(each.completed)]), "Requested backups") : null;
+  return made || asked ? [made, asked ? [h("h3", {}, "Requested"), asked] : null] : h("p", { class: "muted" }, "No backup yet.");
 }
 
 function volumes(data) {
@@ -66,10 +66,10 @@ function volumes(data) {
 
 function certificates(lines) {
   if (!lines.length) return h("p", { class: "muted" }, "No shard yet.");
-  return [table(["Backups of", "Ends", "Renewed by", "Secret", "State"], lines.map((each) => [
-    h("span", { class: "mono" }, each.shard), each.ends ? [each.ends.slice(0, 10), each.left ? h("div", { class: "muted" }, `in ${each.left}`) : null] : "–",
-    each.renewedBy, h("span", { class: "mono" }, each.secret), [sign(each.health), " ", each.text]]), "Certificates"),
-    h("p", { class: "muted" }, "The page never reads the Secrets.")];
+  return [table(["Backups of", "State", "Ends", "Renewed by", "Secret"], lines.map((each) => [
+    h("span", { class: "mono" }, each.shard), [sign(each.health), " ", each.text], each.ends ? [when(each.ends), each.left ? h("span", { class: "muted" }, ` (in ${each.left})`) : null] : "–",
+    each.renewedBy, h("span", { class: "mono" }, each.secret)]), "Certificates"),
+    h("p", { class: "muted after" }, "The page never reads these Secrets.")];
 }
 
 function revisions(data) {
