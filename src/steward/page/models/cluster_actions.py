@@ -30,10 +30,9 @@ def cluster_actions(snapshot: Snapshot, cluster: Manifest, now: datetime) -> Ite
     yield from _update_actions(snapshot, cluster)
     yield pause_action(ref, cluster)
     shards = sorted(_shards(snapshot, ref), key=shard_label)
-    for shard in shards:
+    for shard in shards if _is_changeable(ref, cluster) else ():
         yield from _switch(shard, ref)
-        if _is_changeable(ref, cluster):
-            yield from _restarts(shard, ref, restart_value(now))
+        yield from _restarts(shard, ref, restart_value(now))
     if shards:
         yield _backup(ref, shards, now)
 
@@ -45,6 +44,7 @@ def _shards(snapshot: Snapshot, cluster: Ref) -> Iterator[Manifest]:
 
 
 def _is_changeable(ref: Ref, cluster: Manifest) -> bool:
+    """A paused operator would carry out a request when it is resumed, long after the reader asked for it."""
     try:
         check_changeable(ref, cluster)
         check_not_paused(ref, cluster)

@@ -88,18 +88,27 @@ export function diff(lines) {
 
 const EVENT_HEALTH = { Warning: "failed", Normal: "ready" };
 
-export function timeline(moments) {
+const FIRST_MOMENTS = 8;
+
+// A new cluster has dozens of events within a minute: the later ones are folded.
+export function timeline(moments, name = "timeline") {
   if (!moments.length) return h("p", { class: "muted" }, "Nothing in the last hour.");
-  return h("ul", { class: "timeline" }, moments.map((moment) => h("li", {},
+  const [first, rest] = [moments.slice(0, FIRST_MOMENTS), moments.slice(FIRST_MOMENTS)];
+  return [h("ul", { class: "timeline" }, first.map(momentLine)),
+    rest.length ? h("details", { class: "after", "data-key": `more ${name}` }, h("summary", {}, `${rest.length} earlier`), h("ul", { class: "timeline" }, rest.map(momentLine))) : null];
+}
+
+function momentLine(moment) {
+  return h("li", {},
     h("time", { datetime: moment.time, title: moment.time }, moment.age ? `${moment.age} ago` : ""),
     h("span", { class: `sign ${EVENT_HEALTH[moment.type] ?? ""}`, "aria-hidden": "true" }, moment.type === "Warning" ? "!" : moment.type === "Condition" ? "◇" : "•"),
     h("div", { class: "body" }, h("span", { class: "reason" }, moment.reason), " ", h("span", { class: "muted" }, `${moment.kind} `, moment.href === location.pathname ? moment.name : link(moment, moment.name)),
-      moment.times > 1 ? h("span", { class: "muted" }, ` ×${moment.times}`) : null, h("div", {}, moment.message)))));
+      moment.times > 1 ? h("span", { class: "muted" }, ` ×${moment.times}`) : null, h("div", {}, moment.message)));
 }
 
 export function conditions(lines) {
   return table(["Condition", "Status", "Since", "Message"], lines.map((line) => [
-    line.type, badge(line.status, ""), line.age, [h("strong", {}, line.reason), line.message ? `: ${line.message}` : ""]]), "Conditions");
+    h("span", { class: "whole" }, line.type), badge(line.status, ""), h("span", { class: "whole" }, line.age), [h("strong", {}, line.reason), line.message ? `: ${line.message}` : ""]]), "Conditions");
 }
 
 export function tree(parts) {

@@ -9,7 +9,7 @@ export function title(s) {
 
 export function layout(s) {
   return [
-    head(s.head, "MultigresCluster", [s.head.phase ? badge(s.head.phase, s.head.health) : null, s.head.paused ? badge("Paused", "waiting") : null, s.head.hibernated ? badge("Hibernated", "waiting") : null], actionBar(s.actions)),
+    head(s.head, "MultigresCluster", states(s.head), actionBar(s.actions)),
     updates(s.updates),
     card("Servers", grid(s.grid)),
     h("div", { class: "columns" }, card("Connect", connect(s.head)), card("Backups", backups(s.backups))),
@@ -21,6 +21,12 @@ export function layout(s) {
       card("Timeline", timeline(s.timeline))),
     card("Conditions", conditions(s.conditions)),
   ];
+}
+
+// The phase of a paused cluster is Paused once the operator has seen it.
+function states(data) {
+  const switched = [data.paused ? "Paused" : "", data.hibernated ? "Hibernated" : ""].filter((word) => word && word !== data.phase);
+  return [data.phase ? badge(data.phase, data.phase === "Paused" ? "waiting" : data.health) : null, switched.map((word) => badge(word, "waiting"))];
 }
 
 function grid(data) {

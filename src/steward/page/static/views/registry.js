@@ -40,7 +40,7 @@ function templates(lines) {
   return h("ul", { class: "lines" }, lines.map((line) => h("li", {}, sign(line.health), h("div", { class: "body" },
     h("div", {}, sentenceText(line), line.paused ? [" ", badge("Paused", "waiting")] : null),
     line.rollout.total ? rolloutBar(line.rollout) : null,
-    line.held ? h("ul", {}, waitingLine(line.held, "failed")) : null, actionsAbout(line.object.name)))));
+    line.held ? h("ul", {}, waitingLine(line.held, "failed")) : null), actionsAbout(line.object.name))));
 }
 
 function tenants(data, href) {
@@ -85,7 +85,7 @@ function matrix(data) {
 function cell(tenant) {
   if (!tenant) return h("td", { class: "muted" }, "–");
   return h("td", {}, h("a", { href: tenant.href, title: tenant.text || tenant.name, "data-key": `tenant ${tenant.name}`, "aria-label": `${tenant.name}: ${tenant.health}` },
-    sign(tenant.health), h("span", { class: "muted" }, `${tenant.ready}/${tenant.desired}`), tenant.health !== "ready" && tenant.text ? h("span", { class: `${tenant.health}-text` }, tenant.text.slice(0, 90)) : null));
+    sign(tenant.health), h("span", { class: "muted" }, tenant.desired ? `${tenant.ready}/${tenant.desired}` : "no objects"), tenant.health !== "ready" && tenant.text ? h("span", { class: `${tenant.health}-text` }, tenant.text.slice(0, 90)) : null));
 }
 
 function pager(data) {

@@ -14,8 +14,8 @@ export function layout(s) {
     head(s.head, "Tenant", [badge(`${s.head.ready} of ${s.head.desired} ready`, s.head.health), s.head.paused ? badge("Paused", "waiting") : null], actionBar(s.actions)),
     h("div", { class: "card row" }, facts([["uid", h("code", {}, s.head.uid)], ["Template", [link(s.head.template), ` generation ${s.head.templateGeneration}`]], ["Registry", link(s.head.registry)]])),
     card("Objects", objectGraph(s.levels, node)),
-    s.drift.length ? card("Drift put back", timeline(s.drift)) : null,
-    s.kept.length ? card("Kept objects", timeline(s.kept)) : null,
+    s.drift.length ? card("Drift put back", timeline(s.drift, "drift")) : null,
+    s.kept.length ? card("Kept objects", timeline(s.kept, "kept")) : null,
     h("div", { class: "columns" }, card("Timeline", timeline(s.timeline)), card("Conditions", conditions(s.conditions))),
   ];
 }
