@@ -31,11 +31,12 @@ def objects() -> list[Manifest]:
         sample.server("db-postgres-default-0-8-main-zone-b-0", "zone-b", "NotStreaming"),
         sample.server("db-postgres-default-0-8-main-zone-c-0", "zone-c"),
     ]
-    cluster = sample.cluster()
-    waits = "ShardTemplate standard generation 2 waits, because the update policy is Manual"
-    update = sample.condition("TemplateUpdateAvailable", "True", waits, "UpdateWaiting")
-    cluster["status"] |= {"conditions": [*sample.READY, update], "phase": "Degraded"}
-    return [*sample.sample(), cluster, sample.shard("0-8", servers), sample.deployment("acme-web", ready=1)]
+    changed = [
+        *sample.waiting_update("Degraded"),
+        sample.shard("0-8", servers, message="one standby does not stream"),
+        sample.deployment("acme-web", ready=1),
+    ]
+    return [*sample.sample(), *changed]
 
 
 def main() -> str | None:

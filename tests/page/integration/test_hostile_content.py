@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 
 import pytest
@@ -30,18 +31,28 @@ def attacked_objects() -> list[dict[str, object]]:
     tenant["spec"]["uid"] = ATTACK
     tenant["spec"]["configMaps"][0]["spec"]["data"] = {ATTACK: ATTACK}
     tenant["status"]["conditions"] = [sample.condition("Degraded", "True", ATTACK)]
-    cluster = sample.cluster(ATTACK)
-    cluster["status"] |= {"endpoint": ATTACK, "connectionSecret": "javascript:window.attacked=1"}
+    named, cluster = sample.cluster(ATTACK), sample.cluster()
+    cluster["status"] |= {
+        "endpoint": ATTACK,
+        "connectionSecret": "javascript:window.attacked=1",
+        "phase": ATTACK,
+    }
+    shard = sample.shard("0-inf", [sample.server(ATTACK, ATTACK, ATTACK, ATTACK)], message=ATTACK)
+    shard["spec"] |= {"shardName": ATTACK, "pools": {ATTACK: {"cells": [ATTACK], "replicasPerCell": 1}}}
+    shard["status"]["conditions"] = [sample.condition("BackupCertificatesReady", "False", ATTACK)]
+    held = {"count": 1, "sample": [ATTACK], "approveWith": ATTACK}
+    registry["status"]["heldDeletion"] = held
+    registry["status"]["conditions"].append(sample.condition("DeletionHeld", "True", ATTACK))
     template = sample.template("web", message=ATTACK, phase="Failed")
     event = sample.event("e", ("Tenant", "acme-web"), "Attack", ATTACK, "Warning")
-    return [registry, template, tenant, cluster, sample.deployment("acme-web"), event]
+    return [registry, template, tenant, named, cluster, shard, sample.deployment("acme-web"), event]
 
 
 @pytest.fixture
 def attacked_page() -> Iterator[PageThread]:
     api = MemoryApi()
     api.apply(*attacked_objects())
-    with page_thread(api) as served:
+    with page_thread(api, PageOptions(allows_actions=True)) as served:
         yield served
 
 
@@ -49,7 +60,7 @@ def test_hostile_texts_are_shown_as_text(page: Page, attacked_page: PageThread) 
     page.on("dialog", lambda dialog: pytest.fail(dialog.message))
     page.goto(attacked_page.url)
     expect(page.locator("main")).to_contain_text(ATTACK)
-    for path in ("/registry/shop/customers", "/tenant/shop/acme-web"):
+    for path in ("/cluster/shop/db", "/registry/shop/customers", "/tenant/shop/acme-web"):
         page.goto(attacked_page.origin + path)
         expect(page.locator("main")).to_contain_text(ATTACK)
     page.locator("details").first.locator("summary").click()
@@ -58,6 +69,28 @@ def test_hostile_texts_are_shown_as_text(page: Page, attacked_page: PageThread) 
     expect(page.get_by_role("option").first).to_contain_text("onerror")
     assert page.evaluate("window.attacked") is None
     assert page.locator("main img:not([role])").count() == 0
+
+
+def test_hostile_texts_in_a_dialog_are_shown_as_text(page: Page, attacked_page: PageThread) -> None:
+    page.goto(attacked_page.url)
+    page.get_by_role("link", name="TenantRegistry shop/customers").click()
+    page.get_by_role("button", name="Approve the deletion").click()
+    expect(page.get_by_role("dialog").locator(".diff")).to_contain_text("onerror")
+    assert page.evaluate("window.attacked") is None
+    assert page.locator("dialog img:not([role]), dialog script").count() == 0
+
+
+def test_hostile_rows_in_the_lab_are_shown_as_text(page: Page, attacked_page: PageThread) -> None:
+    page.goto(attacked_page.url)
+    page.get_by_role("link", name="Lab").click()
+    page.get_by_label("Rows, as CSV").fill(
+        f'[{{"uid": "acme", "hostOrUrl": {json.dumps(ATTACK)}, "activate": 1}}]'
+    )
+    expect(page.locator("main")).to_contain_text("onerror")
+    page.get_by_label("Template, and its registry").fill(f"kind: TenantTemplate\n{ATTACK}: [")
+    expect(page.locator("section", has_text="Checks")).to_contain_text("is not valid YAML")
+    assert page.evaluate("window.attacked") is None
+    assert page.locator("main img:not([role]), main script").count() == 0
 
 
 def test_every_link_stays_on_the_page(page: Page, attacked_page: PageThread) -> None:

@@ -98,6 +98,77 @@ def test_the_cluster_shows_its_servers_volumes_and_endpoint(tab: Page) -> None:
     expect(tab.get_by_role("img", name="primary").first).to_be_visible(timeout=CHANGE_MILLISECONDS)
     expect(tab.locator("section", has_text="Volumes").locator("tbody tr").first).to_be_visible()
     expect(tab.locator("section", has_text="Connect")).to_contain_text(":5432")
+    certificate = tab.get_by_role("table", name="Certificates").locator("tbody tr")
+    expect(certificate).to_contain_text("the backup service has valid certificates")
+    expect(certificate).to_contain_text("in 364 d")
+
+
+def confirm(tab: Page, button: str) -> None:
+    """Opens the dialog of an action and confirms what its dry run shows."""
+    tab.get_by_role("button", name=button).first.click(timeout=CHANGE_MILLISECONDS)
+    dialog = tab.get_by_role("dialog")
+    expect(dialog.locator(".diff div").first).to_be_visible()
+    dialog.locator("button.main").click()
+    expect(dialog.get_by_role("status")).to_contain_text("requested")
+    dialog.get_by_role("button", name="Close").click()
+
+
+def test_a_backup_is_made_by_its_button(tab: Page) -> None:
+    show(tab, "/cluster/demo/orders")
+    confirm(tab, "Back up now")
+    requested = tab.get_by_role("table", name="Requested backups")
+    expect(requested.locator("tbody tr").first).to_contain_text("Completed", timeout=CHANGE_MILLISECONDS)
+
+
+def test_a_cluster_is_paused_and_resumed_by_its_button(tab: Page) -> None:
+    show(tab, "/cluster/demo/orders")
+    confirm(tab, "Pause MultigresCluster orders")
+    paused = tab.locator(".heading .badge", has_text="Paused")
+    expect(paused).to_have_count(1, timeout=CHANGE_MILLISECONDS)
+    expect(tab.get_by_role("button", name="Restart pool main")).to_have_count(0)
+    confirm(tab, "Resume MultigresCluster orders")
+    expect(paused).to_have_count(0, timeout=CHANGE_MILLISECONDS)
+
+
+def test_the_primary_is_switched_by_its_button(tab: Page) -> None:
+    show(tab, "/cluster/demo/orders")
+    primary = tab.locator(".server", has=tab.get_by_role("img", name="primary"))
+    before = primary.get_attribute("title") or ""
+    confirm(tab, "Switch the primary")
+    expect(primary).not_to_have_attribute("title", before, timeout=CHANGE_MILLISECONDS)
+
+
+def test_a_pool_is_restarted_by_its_button(tab: Page) -> None:
+    show(tab, "/cluster/demo/orders")
+    servers = tab.locator(".server.ready")
+    expect(servers).to_have_count(3, timeout=CHANGE_MILLISECONDS)
+    confirm(tab, "Restart pool main")
+    expect(servers).not_to_have_count(3, timeout=CHANGE_MILLISECONDS)
+    expect(servers).to_have_count(3, timeout=CHANGE_MILLISECONDS)
+    rolled = tab.locator(".timeline li", has_text="every pod runs the newest revision")
+    expect(rolled.first).to_be_attached(timeout=CHANGE_MILLISECONDS)
+
+
+def test_a_template_update_waits_is_applied_and_rolled_back(tab: Page, shell: Shell) -> None:
+    show(tab, "/cluster/demo/orders")
+    change = '{"spec":{"multiorch":{"replicas":2}}}'
+    patch = ("kubectl", "patch", "shardtemplate", "standard", "-n", "demo", "--type", "merge", "-p", change)
+    assert shell.run(*patch).returncode == 0
+    waiting = tab.locator("section", has_text="Waiting update")
+    expect(waiting.locator(".diff")).to_contain_text("multiorch", timeout=CHANGE_MILLISECONDS)
+    confirm(tab, "Apply the update")
+    expect(waiting).to_have_count(0, timeout=CHANGE_MILLISECONDS)
+    confirm(tab, "Roll back to ShardTemplate/standard generation 1")
+    active = tab.get_by_role("table", name="Template revisions").locator("tr", has_text="active")
+    expect(active.locator("td").nth(1)).to_have_text("1", timeout=CHANGE_MILLISECONDS)
+
+
+def test_a_table_is_read_by_the_button_of_its_registry(tab: Page, shell: Shell) -> None:
+    show(tab, "/registry/demo/customers")
+    confirm(tab, "Sync now")
+    answered = ("kubectl", "wait", "tenantregistry/customers", "-n", "demo", "--timeout=60s")
+    found = shell.run(*answered, "--for=jsonpath={.status.lastSyncRequest}")
+    assert found.returncode == 0, found.stderr
 
 
 def test_a_rendered_object_is_compared_with_the_live_one(tab: Page) -> None:

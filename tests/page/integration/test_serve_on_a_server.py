@@ -22,6 +22,8 @@ from tests.support.namespaces import create_namespace
 
 pytestmark = [pytest.mark.timeout(600), pytest.mark.needs_server]
 
+SESSION_MILLISECONDS = 180_000
+"""A session is reviewed every minute; the API server remembers a token for ten seconds."""
 TENANTS = "operator.kubernetes-tenants.org"
 REGISTRY_SPEC = {
     "source": {"type": "sqlite", "sqlite": {"file": "rows.db", "table": "customers"}},
@@ -57,7 +59,7 @@ def origin(plane: ControlPlane) -> Iterator[str]:
     process = subprocess.Popen(
         [
             *(sys.executable, "-m", "steward.cli.main", "page", "serve", "--listen", "127.0.0.1:0"),
-            *("--api-server", plane.url, "--api-server-ca", str(plane.ca_file)),
+            *("--api-server", plane.url, "--api-server-ca", str(plane.ca_file), "--actions"),
         ],
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
@@ -97,12 +99,16 @@ def create_registry(server: ApiServer, namespace: str) -> None:
     create(server, f"/apis/{TENANTS}/v1/namespaces/{namespace}/tenantregistries", registry)
 
 
-def create_reader(server: ApiServer, namespace: str) -> str:
-    """A token of a service account that may read this namespace alone, and no Secrets."""
+def create_reader(server: ApiServer, namespace: str, *verbs: str) -> str:
+    """A token of a service account that may read this namespace alone, and no Secrets; `verbs` are further rights."""
     accounts, rbac = f"/api/v1/namespaces/{namespace}/serviceaccounts", "rbac.authorization.k8s.io"
     create(server, accounts, {"metadata": {"name": "reader"}})
     roles = f"/apis/{rbac}/v1/namespaces/{namespace}"
-    rule = {"apiGroups": [TENANTS, "events.k8s.io"], "resources": ["*"], "verbs": ["get", "list", "watch"]}
+    rule = {
+        "apiGroups": [TENANTS, "events.k8s.io"],
+        "resources": ["*"],
+        "verbs": ["get", "list", "watch", *verbs],
+    }
     create(server, f"{roles}/roles", {"metadata": {"name": "reader"}, "rules": [rule]})
     subject = {"kind": "ServiceAccount", "name": "reader", "namespace": namespace}
     role = {"apiGroup": rbac, "kind": "Role", "name": "reader"}
@@ -149,3 +155,43 @@ def test_a_token_of_a_deleted_account_is_refused(
 def test_without_a_login_nothing_is_served(tab: Page, origin: str) -> None:
     answer = tab.request.get(f"{origin}/api/view?view=/now", ignore_https_errors=True)
     assert answer.status == 401
+
+
+def test_a_reader_without_the_right_to_patch_is_offered_no_action(
+    tab: Page, origin: str, api_server: ApiServer, namespace: str
+) -> None:
+    create_registry(api_server, namespace)
+    log_in(tab, origin, create_reader(api_server, namespace), namespace)
+    tab.get_by_role("link", name=f"TenantRegistry {namespace}/customers").click()
+    expect(tab.locator("h1")).to_have_text(f"{namespace}/customers")
+    with tab.expect_response(lambda answer: "/api/actions" in answer.url) as answer:
+        tab.reload()
+    assert answer.value.json() == []
+    expect(tab.get_by_role("button", name="Sync now")).to_have_count(0)
+
+
+def test_an_action_writes_with_the_rights_of_the_reader(
+    tab: Page, origin: str, api_server: ApiServer, namespace: str
+) -> None:
+    create_registry(api_server, namespace)
+    log_in(tab, origin, create_reader(api_server, namespace, "patch"), namespace)
+    tab.get_by_role("link", name=f"TenantRegistry {namespace}/customers").click()
+    tab.get_by_role("button", name="Sync now").click()
+    dialog = tab.get_by_role("dialog")
+    expect(dialog.locator(".diff .add").last).to_contain_text("sync-request")
+    dialog.get_by_role("button", name="Sync now").click()
+    expect(dialog.get_by_role("status")).to_contain_text("requested")
+    path = f"/apis/{TENANTS}/v1/namespaces/{namespace}/tenantregistries/customers"
+    annotations = api_server.call("GET", path).json()["metadata"]["annotations"]
+    assert list(annotations) == ["kubernetes-tenants.org/sync-request"]
+
+
+def test_a_session_ends_when_the_account_of_its_token_is_deleted(
+    tab: Page, origin: str, api_server: ApiServer, namespace: str
+) -> None:
+    create_registry(api_server, namespace)
+    log_in(tab, origin, create_reader(api_server, namespace), namespace)
+    expect(tab.locator("main")).to_contain_text(f"TenantRegistry {namespace}/customers")
+    api_server.call("DELETE", f"/api/v1/namespaces/{namespace}/serviceaccounts/reader")
+    expect(tab.locator("h1")).to_have_text("Log in", timeout=SESSION_MILLISECONDS)
+    assert f"TenantRegistry {namespace}/customers" not in tab.content()

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import pytest
-from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import BrowserContext, Page, expect
 
 from steward.kube.objects.kinds import ref_of
 from tests.page.support import sample_objects as sample
+from tests.page.support.accessibility import serious_problems
 from tests.page.support.page_thread import PageThread
+from tests.page.support.sample_objects import waiting_update
 
 VIEWS = {
     "/now": "Now",
@@ -154,10 +155,71 @@ def test_the_views_have_no_serious_accessibility_problem(
     for path, title in VIEWS.items():
         page.goto(sample_page.origin + path)
         expect(page.locator("h1")).to_have_text(title)
-        found = Axe().run(page).response["violations"]
-        serious = [
-            (each["id"], [node["html"] for node in each["nodes"]][:3])
-            for each in found
-            if each["impact"] in ("serious", "critical")
-        ]
-        assert serious == [], path
+        assert serious_problems(page) == [], path
+
+
+def test_the_login_and_search_have_no_serious_accessibility_problem(
+    page: Page, sample_page: PageThread
+) -> None:
+    page.goto(sample_page.origin)
+    expect(page.locator("h1")).to_be_visible()
+    assert serious_problems(page) == []
+    open_view(page, sample_page)
+    page.keyboard.press("/")
+    page.keyboard.type("acme")
+    expect(page.get_by_role("option").first).to_be_visible()
+    assert serious_problems(page) == []
+
+
+def test_a_cluster_shows_when_its_certificates_end(page: Page, sample_page: PageThread) -> None:
+    open_view(page, sample_page, "/cluster/shop/db")
+    lines = page.get_by_role("table", name="Certificates").locator("tbody tr")
+    expect(lines).to_have_count(2)
+    expect(lines.first).to_contain_text("db-postgres-default-0-8-pgbackrest-tls")
+    expect(lines.first).to_contain_text("in 299 d")
+
+
+def test_a_tenant_leads_back_to_its_registry(page: Page, sample_page: PageThread) -> None:
+    open_view(page, sample_page, "/tenant/shop/acme-web")
+    page.get_by_role("navigation", name="Belongs to").get_by_role("link", name="customers").click()
+    expect(page.locator("h1")).to_have_text("shop/customers")
+
+
+def test_a_line_leads_from_an_object_to_the_one_that_waits_for_it(
+    page: Page, sample_page: PageThread
+) -> None:
+    open_view(page, sample_page, "/tenant/shop/acme-web")
+    expect(page.locator(".levels > svg path")).to_have_count(1)
+    page.set_viewport_size({"width": 390, "height": 800})
+    expect(page.locator(".levels > svg path")).to_have_count(0)
+    expect(page.locator(".node", has_text="after settings")).to_be_visible()
+
+
+def test_a_held_deletion_names_its_tenants_as_links(page: Page, sample_page: PageThread) -> None:
+    sample_page.apply(sample.held_registry())
+    open_view(page, sample_page)
+    page.locator("section", has_text="Held deletions").get_by_role("link", name="acme-web").click()
+    expect(page.locator("h1")).to_have_text("shop/acme-web")
+
+
+def test_a_waiting_update_is_shown_as_a_diff_with_its_revisions(page: Page, sample_page: PageThread) -> None:
+    sample_page.apply(*waiting_update())
+    open_view(page, sample_page, "/cluster/shop/db")
+    expect(page.locator("section", has_text="Waiting update").locator(".diff .add")).to_contain_text(
+        "multiorch.replicas: 3"
+    )
+    expect(page.get_by_role("table", name="Template revisions")).to_contain_text("db-standard-1")
+
+
+def test_the_lab_checks_renders_and_compares_as_one_types(page: Page, sample_page: PageThread) -> None:
+    sample_page.apply({**sample.config_map("acme-settings")["spec"], "data": {"host": "old.example.com"}})
+    open_view(page, sample_page, "/lab")
+    template = page.get_by_label("Template, and its registry")
+    template.fill(
+        template.input_value().replace("metadata:\n  name: web", "metadata:\n  name: web\n  namespace: shop")
+    )
+    expect(page.locator("details", has_text="ConfigMap acme-settings")).to_contain_text("changed")
+    expect(page.locator(".diff .del")).to_contain_text(["host: acme.example.com"])
+    template.fill("kind: TenantTemplate\nspec: {")
+    expect(page.locator("section", has_text="Checks")).to_contain_text("is not valid YAML")
+    assert [method for method, _ in sample_page.api.requests if method in ("PATCH", "PUT", "DELETE")] == []

@@ -157,3 +157,21 @@ async def test_secrets_are_never_requested() -> None:
             await reader.read()
             await reader.close()
     assert not [path for _, path in api.requests if "secrets" in path]
+
+
+async def test_the_actions_are_read_again_only_when_others_are_possible() -> None:
+    api = MemoryApi()
+    api.apply(*sample.sample())
+    async with running(api) as workspace:
+        reader = Reader(workspace, "/registry/shop/customers")
+        before = (await reader.read())["actions"]
+        changed = sample.registry()
+        changed["status"]["activeRows"] = 13
+        api.apply(changed)
+        await reader.read_until("source", lambda source: source["activeRows"] == 13)
+        assert reader.sections["actions"] == before
+        changed["spec"]["paused"] = True
+        api.apply(changed)
+        await reader.read_until("head", lambda head: head["paused"])
+        assert reader.sections["actions"] != before
+        await reader.close()

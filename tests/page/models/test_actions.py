@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 
 from steward.kube.objects.kinds import Manifest
 from steward.page.models.actions import Action, available_actions
@@ -13,10 +13,10 @@ from tests.page.support.snapshots import snapshot_of
 NOW = datetime(2027, 1, 1, tzinfo=UTC)
 
 
-def actions(view: str, *manifests: Manifest) -> dict[str, Action]:
+def actions(view: str, *manifests: Manifest, now: datetime = NOW) -> dict[str, Action]:
     address = parse_address(view)
     assert address is not None
-    return {each.id: each for each in available_actions(snapshot_of(*manifests), address, NOW)}
+    return {each.id: each for each in available_actions(snapshot_of(*manifests), address, now)}
 
 
 def test_a_held_deletion_is_approved_by_its_own_digest_after_typing_the_name() -> None:
@@ -63,6 +63,76 @@ def test_a_paused_object_can_be_resumed_and_others_paused() -> None:
     assert resume.patch.changes["spec"] == {"paused": None}
     assert "pause MultigresCluster/db" in actions("/cluster/shop/db", sample.cluster())
     assert "pause Tenant/acme-web" in actions("/tenant/shop/acme-web", sample.tenant("acme"))
+
+
+def test_pause_and_resume_are_the_commands_of_the_same_name() -> None:
+    paused = sample.cluster(spec={"paused": True})
+    resume = actions("/cluster/shop/db", paused)["resume MultigresCluster/db"]
+    pause = actions("/cluster/shop/db", sample.cluster())["pause MultigresCluster/db"]
+    assert resume.command == "steward resume multigrescluster/db -n shop"
+    assert pause.command == "steward pause multigrescluster/db -n shop"
+    assert pause.text.startswith("Keep the operator from changing anything")
+
+
+def test_the_table_of_a_registry_can_be_read_now() -> None:
+    sync = actions("/registry/shop/customers", sample.registry())["sync"]
+    assert sync.patch is not None
+    assert sync.patch.changes == {
+        "metadata": {"annotations": {"kubernetes-tenants.org/sync-request": "2027-01-01T00:00:00.000000Z"}}
+    }
+    assert sync.command == "steward sync customers -n shop"
+
+
+def test_the_table_of_a_paused_registry_is_not_read() -> None:
+    registry = sample.registry()
+    registry["spec"]["paused"] = True
+    assert "sync" not in actions("/registry/shop/customers", registry)
+
+
+def test_a_pool_of_a_shard_can_be_restarted() -> None:
+    restart = actions("/cluster/shop/db", sample.cluster(), *sample.shards())[
+        "restart postgres/default/0-8 main"
+    ]
+    assert restart.patch is not None
+    assert restart.patch.changes["metadata"] == {
+        "resourceVersion": "1",
+        "annotations": {"restart.multigres.com/main": "2027-01-01T00:00:00Z"},
+    }
+    assert restart.command == "steward restart db --pool main --shard postgres/default/0-8 -n shop"
+    assert restart.text == "Restarts 3 servers of pool main of shard postgres/default/0-8, one at a time."
+    assert restart.about == "postgres/default/0-8"
+
+
+def test_pools_without_servers_are_not_restarted() -> None:
+    (shard, *_) = sample.shards()
+    shard["spec"]["pools"]["main"]["replicasPerCell"] = 0
+    assert "restart postgres/default/0-8 main" not in actions("/cluster/shop/db", sample.cluster(), shard)
+
+
+def test_servers_of_a_paused_cluster_are_neither_restarted_nor_switched() -> None:
+    paused = sample.cluster(spec={"paused": True})
+    found = actions("/cluster/shop/db", paused, *sample.shards())
+    assert set(found) == {"resume MultigresCluster/db", "backup"}
+
+
+def test_time_that_passes_before_the_confirmation_is_no_other_action() -> None:
+    objects = (sample.cluster(), *sample.shards())
+    one, other = (
+        actions("/cluster/shop/db", *objects, now=now)["restart postgres/default/0-8 main"]
+        for now in (NOW, NOW + timedelta(minutes=5))
+    )
+    assert one.digest == other.digest
+    assert one.patch != other.patch
+
+
+def test_actions_on_parts_name_the_part() -> None:
+    held = sample.held_registry()
+    found = actions("/registry/shop/customers", held, sample.template("web"))
+    assert found["pause TenantTemplate/web"].about == "web"
+    assert found["pause TenantRegistry/customers"].about == ""
+    shorts = {each.short or each.label for each in found.values()}
+    assert shorts == {"Approve the deletion", "Pause", "Sync now"}
+    assert all((each.short or each.label) in each.label for each in found.values())
 
 
 def test_the_primary_of_each_shard_can_be_switched() -> None:

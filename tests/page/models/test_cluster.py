@@ -2,9 +2,8 @@
 
 from typing import Any
 
-from steward.kube.objects.kinds import CONTROLLER_REVISION, Key, Manifest
+from steward.kube.objects.kinds import Key, Manifest
 from steward.multigres.cache_rules import SHARD_TEMPLATE
-from steward.multigres.template_updates.revisions import COMPONENT
 from steward.page.models.cluster import cluster_sections
 from tests.page.support import sample_objects as sample
 from tests.page.support.snapshots import snapshot_of
@@ -70,30 +69,31 @@ def test_backups_show_the_last_one_of_each_shard_and_the_requested_ones() -> Non
     assert [each.phase for each in found["requested"]] == ["Completed"]
 
 
-def revision(spec: dict[str, Any]) -> Manifest:
-    content = {"kind": "ShardTemplate", "name": "standard", "uid": "ShardTemplate/standard", "generation": 1}
-    made = sample.manifest(CONTROLLER_REVISION, "db-standard-1", "MultigresCluster/db")
-    made["metadata"]["labels"] = {"app.kubernetes.io/component": COMPONENT}
-    return {**made, "revision": 1, "data": {**content, "spec": spec}}
-
-
 def test_a_waiting_template_is_shown_as_a_diff() -> None:
-    cluster = sample.cluster()
-    waits = sample.condition("TemplateUpdateAvailable", "True", "ShardTemplate standard has changed")
-    cluster["status"] |= {"conditions": [waits], "appliedTemplateGenerations": {"ShardTemplate/standard": 1}}
-    template = sample.manifest(SHARD_TEMPLATE, "standard", spec={"multiorch": {"replicas": 3}})
-    template["metadata"]["generation"] = 2
-    updates = sections(cluster, template, revision({"multiorch": {"replicas": 1}}))["updates"]
+    updates = sections(*sample.waiting_update())["updates"]
     assert updates.is_waiting
     assert "+multiorch.replicas: 3" in updates.diffs[0].lines
     assert updates.revisions[0]["isActive"]
 
 
 def test_the_timeline_has_events_and_transitions_newest_first() -> None:
-    snapshot = snapshot_of(sample.cluster(), *sample.shards())
-    found = cluster_sections(snapshot, DB)
+    cluster, (first, second) = sample.cluster(), sample.shards()
+    for age, manifest in ((10, first), (20, cluster), (30, second)):
+        manifest["status"]["conditions"] = [
+            {**sample.condition("Ready", "True"), "lastTransitionTime": sample.ago(age)}
+        ]
+    found = cluster_sections(snapshot_of(cluster, first, second), DB)
     assert found is not None
-    assert [moment.kind for moment in found["timeline"]] == ["MultigresCluster", "Shard", "Shard"]
+    assert [moment.name for moment in found["timeline"]] == [
+        "db-postgres-default-0-8",
+        "db",
+        "db-postgres-default-8-inf",
+    ]
+
+
+def test_certificates_are_shown_by_shard() -> None:
+    lines = sections(sample.cluster(), *sample.shards())["certificates"]
+    assert [line.shard for line in lines] == ["postgres/default/0-8", "postgres/default/8-inf"]
 
 
 def test_a_template_without_a_stored_revision_has_no_diff() -> None:

@@ -29,7 +29,7 @@ def test_tenants_are_counted_by_health() -> None:
 
 def test_a_held_deletion_names_tenants_and_the_approval() -> None:
     (held,) = now_sections(snapshot_of(sample.held_registry()))["holds"]
-    assert held.names[0] == "acme-web"
+    assert (held.names[0].name, held.names[0].href) == ("acme-web", "/tenant/shop/acme-web")
     assert held.command == "steward hold approve tenantregistry/customers -n shop"
 
 

@@ -81,3 +81,13 @@ def test_a_window_of_many_rows_is_shown() -> None:
 def test_templates_of_other_registries_are_left_out() -> None:
     found = sections(sample.registry(), sample.template("web"), sample.template("x", registry="other"))
     assert [line.object.name for line in found["templates"]] == ["web"]
+
+
+def test_a_tenant_that_is_not_ready_says_why() -> None:
+    objects = [*sample.sample(), sample.deployment("kite-web", ready=1)]
+    row = sections(*objects)["tenants"].rows[0]
+    assert [cell.text for cell in row.cells] == ["", "1 of 2 replicas are available"]
+
+
+def test_all_rows_are_listed_by_a_command() -> None:
+    assert sections(sample.registry())["source"].rows_command == "steward rows customers -n shop"

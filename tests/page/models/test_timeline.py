@@ -26,3 +26,13 @@ def test_the_newest_are_first_and_their_number_is_limited() -> None:
     moments = timeline(tree, events, [], 0)
     assert len(moments) == SHOWN
     assert moments[0].time >= moments[-1].time
+
+
+def test_objects_that_have_a_view_are_links() -> None:
+    (tree,) = snapshot_of(sample.cluster(), *sample.shards()).trees
+    events = [
+        read_event(sample.event("a", ("MultigresCluster", "db"), "One", "")),
+        read_event(sample.event("b", ("Shard", "db-postgres-default-0-8"), "Two", "")),
+    ]
+    found = {moment.reason: moment.href for moment in timeline(tree, events, [], 0)}
+    assert found == {"One": "/cluster/shop/db", "Two": ""}

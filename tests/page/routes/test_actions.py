@@ -6,6 +6,7 @@ from collections.abc import AsyncIterator
 
 import pytest
 
+from steward.multigres.cache_rules import SHARD
 from steward.page.inventory.inventory import REGISTRY
 from steward.page.routes.context import PageOptions
 from tests.page.support import sample_objects as sample
@@ -76,6 +77,41 @@ async def test_only_allowed_actions_are_offered_and_rbac_has_the_last_word() -> 
         assert await visitor.get(f"/api/actions?view={VIEW}") == (200, [])
         assert (await visitor.post("/api/action", {"view": VIEW, "id": APPROVE}))[0] == 403
         assert annotations(api) == {}
+
+
+async def test_rights_on_one_object_offer_the_actions_on_that_object() -> None:
+    api = held_api()
+    api.users["shard"] = User("eve", patched_names=frozenset({"db-postgres-default-0-8"}))
+    async with served_page(api, PageOptions(needs_login=True, allows_actions=True)) as visitor:
+        await visitor.log_in("shard")
+        _, found = await visitor.get("/api/actions?view=/cluster/shop/db")
+        assert {each["about"] for each in found if each["id"] != "backup"} == {"postgres/default/0-8"}
+
+
+async def test_one_review_answers_for_all_objects_of_a_kind(api: MemoryApi, visitor: Visitor) -> None:
+    path = "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews"
+    before = api.requests.count(("POST", path))
+    _, found = await visitor.get("/api/actions?view=/cluster/shop/db")
+    assert len(found) == 6
+    assert api.requests.count(("POST", path)) - before == 3  # patch clusters, patch shards, create backups
+
+
+async def test_a_registry_is_asked_to_read_its_table(api: MemoryApi, visitor: Visitor) -> None:
+    request = {"view": VIEW, "id": "sync"}
+    _, found = await visitor.post("/api/action", request)
+    assert any("kubernetes-tenants.org/sync-request" in line for line in found["diff"])
+    assert annotations(api) == {}
+    assert (await visitor.post("/api/action", {**request, "confirmed": found["digest"]}))[0] == 200
+    assert list(annotations(api)) == ["kubernetes-tenants.org/sync-request"]
+
+
+async def test_a_pool_is_restarted_by_an_annotation_of_its_shard(api: MemoryApi, visitor: Visitor) -> None:
+    request = {"view": "/cluster/shop/db", "id": "restart postgres/default/0-8 main"}
+    _, found = await visitor.post("/api/action", request)
+    assert any("restart.multigres.com/main" in line for line in found["diff"])
+    assert (await visitor.post("/api/action", {**request, "confirmed": found["digest"]}))[0] == 200
+    shard = api.get(SHARD, "shop", "db-postgres-default-0-8")
+    assert list(shard["metadata"]["annotations"]) == ["restart.multigres.com/main"]
 
 
 async def test_allowed_actions_are_listed(visitor: Visitor) -> None:

@@ -47,10 +47,13 @@ class User:
     namespaces: frozenset[str] = frozenset()
     """The only namespaces that the user may read; all if empty."""
     verbs: frozenset[str] = frozenset({"list", "watch", "get", "patch", "create"})
+    patched_names: frozenset[str] = frozenset()
+    """The only objects that the user may patch; all if empty."""
 
-    def may(self, verb: str, kind: str, namespace: str) -> bool:
+    def may(self, verb: str, kind: str, namespace: str, name: str = "") -> bool:
         is_open = not self.namespaces or namespace in self.namespaces
-        return kind not in self.denied and is_open and verb in self.verbs
+        is_named = verb != "patch" or not self.patched_names or name in self.patched_names
+        return kind not in self.denied and is_open and is_named and verb in self.verbs
 
 
 @dataclass(eq=False)
@@ -132,7 +135,7 @@ class MemoryTransport:
         if kind.kind.startswith("SelfSubject"):
             return _answer(self._review(kind, user, json.loads(request.body or b"{}")))
         verb = {"PATCH": "patch", "POST": "create"}.get(request.method, "get" if name else "list")
-        self._require(user, verb, kind, namespace)
+        self._require(user, verb, kind, namespace, name)
         if verb == "create":
             return _answer(self._created(request))
         if not name:
@@ -173,8 +176,8 @@ class MemoryTransport:
             raise Unauthorized(401, "Unauthorized", "Unauthorized", {})
         return user
 
-    def _require(self, user: User, verb: str, kind: Kind, namespace: str) -> None:
-        if not user.may(verb, kind.kind, namespace):
+    def _require(self, user: User, verb: str, kind: Kind, namespace: str, name: str = "") -> None:
+        if not user.may(verb, kind.kind, namespace, name):
             raise Forbidden(403, "Forbidden", f"{user.name} may not {verb} {plural(kind.kind)}", {})
 
     def _review(self, kind: Kind, user: User, body: Any) -> Any:
@@ -182,7 +185,8 @@ class MemoryTransport:
             return {"status": {"userInfo": {"username": user.name, "groups": list(user.groups)}}}
         asked = body["spec"]["resourceAttributes"]
         found = next(each for each in SERVED if plural(each.kind) == asked["resource"])
-        return {"status": {"allowed": user.may(asked["verb"], found.kind, asked.get("namespace", ""))}}
+        where = (asked.get("namespace", ""), asked.get("name", ""))
+        return {"status": {"allowed": user.may(asked["verb"], found.kind, *where)}}
 
     def _list(self, kind: Kind, namespace: str, selector: str) -> Any:
         watcher = Watcher(kind, namespace, parse_selector(selector))

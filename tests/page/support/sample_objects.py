@@ -6,8 +6,9 @@ import time
 from typing import Any
 
 from steward.cli.commands.backups import BACKUP
-from steward.kube.objects.kinds import Kind, Manifest
+from steward.kube.objects.kinds import CONTROLLER_REVISION, Kind, Manifest
 from steward.multigres.cache_rules import CLUSTER, SHARD, SHARD_TEMPLATE
+from steward.multigres.template_updates.revisions import COMPONENT
 from steward.page.inventory.inventory import REGISTRY, TEMPLATE, TENANT
 
 MANAGED = {"app.kubernetes.io/managed-by": "multigres-operator", "multigres.com/cluster": "db"}
@@ -18,7 +19,7 @@ def ago(seconds: float) -> str:
     return time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(time.time() - seconds))
 
 
-def condition(type_: str, status: str, message: str = "", reason: str = "Reason") -> dict[str, Any]:
+def condition(type_: str, status: str, message: str = "", reason: str = "Reconciled") -> dict[str, Any]:
     return {
         "type": type_,
         "status": status,
@@ -67,13 +68,17 @@ def server(pod: str, cell: str, state: str = "Ready", role: str = "Standby") -> 
     return {"pod": pod, "cell": cell, "pool": "main", "state": state, "role": role, "since": ago(3600)}
 
 
-def shard(name: str, servers: list[dict[str, Any]], owner: str = "MultigresCluster/db") -> Manifest:
+def shard(name: str, servers: list[dict[str, Any]], message: str = "") -> Manifest:
     primary = next((each["pod"] for each in servers if each["role"] == "Primary"), "")
-    spec = {"databaseName": "postgres", "tableGroupName": "default", "shardName": name}
+    pools = {"main": {"type": "readWrite", "cells": list(CELLS), "replicasPerCell": 1}}
+    spec = {"databaseName": "postgres", "tableGroupName": "default", "shardName": name, "pools": pools}
     backup = {"lastBackupAt": ago(7200), "backups": 5, "nextBackupAt": ago(-7200), "verifiedAt": ago(90000)}
     is_ready = all(each["state"] == "Ready" for each in servers)
-    conditions = READY if is_ready else [condition("Ready", "False", "server db-1 does not stream")]
-    whole = status(conditions, primary=primary, servers=servers, backup=backup)
+    ready = READY if is_ready else [condition("Ready", "False", "server db-1 does not stream")]
+    valid = condition("BackupCertificatesReady", "True", "the backup service has valid certificates")
+    ends = {"backupCertificateExpiry": ago(-300 * 86400)}
+    whole = status([*ready, valid], primary=primary, servers=servers, backup=backup, **ends, message=message)
+    owner = "MultigresCluster/db"
     return manifest(SHARD, f"db-postgres-default-{name}", owner, labels=MANAGED, spec=spec, status=whole)
 
 
@@ -109,6 +114,28 @@ def claims() -> list[Manifest]:
 def backup(name: str = "nightly") -> Manifest:
     done = {"phase": "Completed", "type": "full", "stoppedAt": ago(7200)}
     return manifest(BACKUP, name, spec={"cluster": "db"}, status=done)
+
+
+def revision(spec: dict[str, Any]) -> Manifest:
+    """The content of the ShardTemplate `standard` that the cluster uses."""
+    content = {"kind": "ShardTemplate", "name": "standard", "uid": "ShardTemplate/standard", "generation": 1}
+    made = manifest(CONTROLLER_REVISION, "db-standard-1", "MultigresCluster/db")
+    made["metadata"]["labels"] = {"app.kubernetes.io/component": COMPONENT}
+    return {**made, "revision": 1, "data": {**content, "spec": spec}}
+
+
+def waiting_update(phase: str = "Ready") -> list[Manifest]:
+    """The cluster while a change of its ShardTemplate waits: the cluster, the template, and the active revision."""
+    waits = "ShardTemplate standard generation 2 waits, because the update policy is Manual"
+    update = condition("TemplateUpdateAvailable", "True", waits, "UpdateWaiting")
+    changed, made = cluster(), manifest(SHARD_TEMPLATE, "standard", spec={"multiorch": {"replicas": 3}})
+    changed["status"] |= {
+        "conditions": [*READY, update],
+        "phase": phase,
+        "appliedTemplateGenerations": {"ShardTemplate/standard": 1},
+    }
+    made["metadata"]["generation"] = 2
+    return [changed, made, revision({"multiorch": {"replicas": 1}})]
 
 
 def registry(name: str = "customers", **parts: Any) -> Manifest:

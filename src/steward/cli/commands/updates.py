@@ -128,7 +128,7 @@ def apply(cluster: str, yes: bool, no_wait: bool, **options: Any) -> None:
     request = UpdateRequest(state.ref, APPLY_NOW, "true")
     _require_possible(source, request)
     if not yes:
-        click.echo(_without_cure(state.message))
+        click.echo(message_without_cure(state.message))
         require_confirmation("Apply it?")
     _send(source, request, accept_patch(state.version), is_awaited=not no_wait)
     done = command_line("status", cluster, namespace=namespace)
@@ -188,7 +188,7 @@ def _send(source: ConfigSource, request: UpdateRequest, patch: MergePatch, *, is
         raise click.ClickException(failure)
 
 
-def _without_cure(message: str) -> str:
+def message_without_cure(message: str) -> str:
     """The message of the operator without the instruction to annotate the cluster."""
     return _ANNOTATE.split(message)[0].rstrip(" .,;") + "."
 

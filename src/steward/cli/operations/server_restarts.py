@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Iterable, Sequence
+from datetime import datetime
 from typing import NamedTuple
 
 from steward.cli.operations.outcome import FIELD_MANAGER, POLL_SECONDS, Report, RequestError, condition
@@ -31,6 +32,10 @@ from steward.multigres.objects.shard_inputs import RESTART_PREFIX
 from steward.multigres.status.conditions import ROLLING_UPDATE
 
 _PATH_LABELS = (CLUSTER_LABEL, DATABASE_LABEL, TABLE_GROUP_LABEL, SHARD_LABEL)
+
+
+def restart_value(now: datetime) -> str:
+    return f"{now:%Y-%m-%dT%H:%M:%SZ}"
 
 
 class ServerRestart(NamedTuple):
@@ -62,6 +67,10 @@ class ServerRestart(NamedTuple):
         servers = f"{self.servers} server{'' if self.servers == 1 else 's'}"
         pools = f"pool{'' if len(self.pools) == 1 else 's'} {', '.join(self.pools)}"
         return f"{servers} of {pools} of shard {shard_label(self.shard)}"
+
+    def describe_effect(self) -> str:
+        alone = "which does not serve meanwhile" if self.servers == 1 else "one at a time"
+        return f"restarts {self.describe()}, {alone}"
 
     def patch(self) -> MergePatch:
         annotations = {f"{RESTART_PREFIX}{pool}": self.value for pool in self.pools}

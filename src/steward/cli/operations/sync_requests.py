@@ -15,16 +15,22 @@ from steward.kube.objects.kinds import Manifest, Ref
 from steward.kube.objects.patches import MergePatch
 from steward.tenants.labels import SYNC_REQUEST
 
+GUARD_NOTE = "The deletion guard applies as at every read"
+
 
 def request_value(now: datetime) -> str:
     return f"{now:%Y-%m-%dT%H:%M:%S.%fZ}"
 
 
-async def request_sync(client: Client, ref: Ref, value: str) -> None:
-    found = await client.get(ref.kind, ref.key)
+def sync_patch(ref: Ref, found: Manifest, value: str) -> MergePatch:
+    """Raises if the operator would not read the table of this registry."""
     check_changeable(ref, found)
     check_not_paused(ref, found)
-    patch = MergePatch({"metadata": {"annotations": {SYNC_REQUEST: value}}})
+    return MergePatch({"metadata": {"annotations": {SYNC_REQUEST: value}}})
+
+
+async def request_sync(client: Client, ref: Ref, value: str) -> None:
+    patch = sync_patch(ref, await client.get(ref.kind, ref.key), value)
     await client.patch(ref, patch, manager=FIELD_MANAGER)
 
 

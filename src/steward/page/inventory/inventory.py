@@ -13,7 +13,7 @@ from typing import Any, Final, NamedTuple
 import msgspec
 
 from steward.cli.commands.backups import BACKUP
-from steward.cli.inspect.object_tree import KINDS, TreeObject, tree_object
+from steward.cli.inspect.object_tree import KINDS, REGISTRY_LABEL, TreeObject, tree_object
 from steward.kube.objects import kinds
 from steward.kube.objects.kinds import Key, Kind, Manifest, Ref
 from steward.multigres.cache_rules import CELL_TEMPLATE, CLUSTER, CORE_TEMPLATE, SHARD, SHARD_TEMPLATE
@@ -39,6 +39,7 @@ class TenantFacts(NamedTuple):
     desired: int
     version: str
     is_paused: bool = False
+    registry: str = ""
 
 
 class Inventory:
@@ -86,6 +87,7 @@ def _tenant_facts(manifest: Manifest) -> TenantFacts:
         int(status.get("desiredResources") or 0),
         str(manifest["metadata"].get("resourceVersion", "")),
         bool(manifest["spec"].get("paused")),
+        sys.intern(str((manifest["metadata"].get("labels") or {}).get(REGISTRY_LABEL, ""))),
     )
 
 

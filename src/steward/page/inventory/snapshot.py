@@ -7,22 +7,20 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from functools import cached_property
 
+from steward.cli.inspect.object_health import Health
 from steward.cli.inspect.object_tree import TreeNode, link_trees
 from steward.cli.object_events import ObjectEvent
 from steward.kube.objects.kinds import Key, Kind, Manifest, Ref
-from steward.page.inventory.inventory import Inventory
+from steward.multigres.cache_rules import CLUSTER
+from steward.page.inventory.inventory import TENANT, Inventory
 
 
 @dataclass(frozen=True)
-class Snapshot:
-    """`now` is the time for which ages are formatted, `problems` says what cannot be watched."""
+class Forest:
+    """The trees of one moment, and what is derived from them. Snapshots that differ only in time share it, so that a
+    reader who comes later, or an age that is formatted again, does not walk through all objects."""
 
-    inventory: Inventory
     trees: tuple[TreeNode, ...] = ()
-    version: int = 0
-    now: float = field(default_factory=time.time)
-    problems: tuple[str, ...] = ()
-    events: Callable[[str], Iterable[ObjectEvent]] = lambda namespace: ()
 
     @cached_property
     def nodes(self) -> dict[Ref, TreeNode]:
@@ -34,12 +32,44 @@ class Snapshot:
             pending.extend(node.children)
         return found
 
+    @cached_property
+    def tenant_health(self) -> dict[Key, Health]:
+        """What `TreeNode.worst_health` computes again at each call, of all Tenants."""
+        return {ref.key: node.worst_health for ref, node in self.nodes.items() if ref.kind == TENANT}
+
+    @cached_property
+    def cluster_parents(self) -> dict[Key, Ref]:
+        """By cluster, the object that it is a part of."""
+        return {
+            child.object.ref.key: ref
+            for ref, node in self.nodes.items()
+            for child in node.children
+            if child.object.ref.kind == CLUSTER
+        }
+
+
+@dataclass(frozen=True)
+class Snapshot:
+    """`now` is the time for which ages are formatted, `problems` says what cannot be watched."""
+
+    inventory: Inventory
+    forest: Forest = field(default_factory=Forest)
+    version: int = 0
+    now: float = field(default_factory=time.time)
+    problems: tuple[str, ...] = ()
+    events: Callable[[str], Iterable[ObjectEvent]] = lambda namespace: ()
+
+    @property
+    def trees(self) -> tuple[TreeNode, ...]:
+        return self.forest.trees
+
     def node(self, kind: Kind, key: Key) -> TreeNode | None:
-        return self.nodes.get(Ref(kind, key))
+        return self.forest.nodes.get(Ref(kind, key))
 
     def manifest(self, kind: Kind, key: Key) -> Manifest | None:
         return self.inventory.manifest(kind, key)
 
 
 def take_snapshot(inventory: Inventory, version: int, problems: tuple[str, ...] = ()) -> Snapshot:
-    return Snapshot(inventory, link_trees(list(inventory.objects.values())), version, problems=problems)
+    forest = Forest(link_trees(list(inventory.objects.values())))
+    return Snapshot(inventory, forest, version, problems=problems)

@@ -9,33 +9,47 @@ from typing import Any, Final
 
 import msgspec
 import yaml
+from msgspec.structs import replace
 
 from steward.cli.update_requests import UpdateRequest, read_refusal
 from steward.kube.client.client import Access, Client
 from steward.kube.objects.kinds import Manifest
 from steward.multigres.template_updates.notices import APPLY_NOW
 from steward.multigres.template_updates.policy import ROLL_BACK
-from steward.page.models.actions import Action
+from steward.page.models.action import Action
 
 FIELD_MANAGER: Final = "steward-page"
 _HIDDEN_METADATA: Final = ("managedFields", "resourceVersion", "generation", "uid", "creationTimestamp")
 
 
 async def allowed_actions(client: Client, actions: Iterable[Action]) -> list[Action]:
-    """Those that RBAC allows the reader."""
+    """Those that RBAC allows the reader. Most rights are for all names: one review then answers for a whole kind."""
     found = list(actions)
-    answers = await asyncio.gather(*(_is_allowed(client, action) for action in found))
-    return [action for action, is_allowed in zip(found, answers, strict=True) if is_allowed]
+    accesses = [await _access(client, action) for action in found]
+    of_all_names = {replace(each, name="") for each in accesses}
+    allowed = await _allowed(client, of_all_names)
+    by_name = {each for each in accesses if replace(each, name="") not in allowed}
+    allowed |= await _allowed(client, by_name - of_all_names)
+    return [
+        action
+        for action, access in zip(found, accesses, strict=True)
+        if access in allowed or replace(access, name="") in allowed
+    ]
 
 
-async def _is_allowed(client: Client, action: Action) -> bool:
+async def _allowed(client: Client, accesses: Iterable[Access]) -> set[Access]:
+    asked = list(accesses)
+    answers = await asyncio.gather(*map(client.review_access, asked))
+    return {access for access, answer in zip(asked, answers, strict=True) if answer.allowed}
+
+
+async def _access(client: Client, action: Action) -> Access:
     kind, key = action.written_kind, action.ref.key
     resource = await client.discovery.resource(kind)
     name = key.name if action.patch is not None else ""
-    access = Access(
+    return Access(
         verb=action.verb, group=kind.group, resource=resource.plural, namespace=key.namespace, name=name
     )
-    return (await client.review_access(access)).allowed
 
 
 async def refusal(client: Client, action: Action) -> str:

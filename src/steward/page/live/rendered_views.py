@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from datetime import UTC, datetime
 from typing import Any, Final, NamedTuple
 
 import msgspec
@@ -13,6 +14,8 @@ from steward.kube.errors import KubeError, NotFound
 from steward.kube.objects.kinds import Key, Manifest
 from steward.page.inventory.inventory import TENANT
 from steward.page.inventory.snapshot import Snapshot
+from steward.page.models.action import digest_of
+from steward.page.models.actions import available_actions
 from steward.page.models.addresses import ViewAddress, ViewKind
 from steward.page.models.cluster import cluster_sections
 from steward.page.models.now import now_sections
@@ -27,6 +30,8 @@ _WORDS: Final = {
     ViewKind.TENANT: "tenant",
 }
 MISSING: Final = "missing"
+ACTIONS: Final = "actions"
+"""The section with the digest of the possible actions: the front end reads the actions again when it changes."""
 
 
 class RenderedView(NamedTuple):
@@ -48,7 +53,8 @@ class ViewRenderer:
         if known is not None and known.version == snapshot.version:
             return known
         found = await self._sections(snapshot, address)
-        rendered = encode_sections(snapshot.version, found or _missing(address))
+        shown = _missing(address) if found is None else {**found, ACTIONS: _actions_digest(snapshot, address)}
+        rendered = encode_sections(snapshot.version, shown)
         self._views.pop(address, None)
         self._views[address] = rendered
         _drop_oldest(self._views, _KEPT_VIEWS)
@@ -83,6 +89,10 @@ class ViewRenderer:
         self._tenants[key, facts.version] = tenant
         _drop_oldest(self._tenants, _KEPT_TENANTS)
         return tenant
+
+
+def _actions_digest(snapshot: Snapshot, address: ViewAddress) -> str:
+    return digest_of(available_actions(snapshot, address, datetime.fromtimestamp(snapshot.now, UTC)))
 
 
 def _drop_oldest(kept: dict[Any, Any], most: int) -> None:

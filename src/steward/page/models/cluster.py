@@ -25,9 +25,11 @@ from steward.multigres.template_updates.revisions import TemplateContent, Templa
 from steward.multigres.views import RevisionView
 from steward.page.inventory.inventory import CLUSTER_TEMPLATES
 from steward.page.inventory.snapshot import Snapshot
+from steward.page.models.certificates import certificate_line
 from steward.page.models.now import tree_sentence
-from steward.page.models.structs import Model, ObjectLink, condition_lines, cure_command
+from steward.page.models.structs import Model, ObjectLink, condition_lines, cure_command, object_link
 from steward.page.models.timeline import timeline
+from steward.page.models.trail import tenant_trail
 from steward.page.models.tree import tree_parts
 
 
@@ -100,20 +102,23 @@ class ClusterHead(Model, frozen=True):
     external_endpoint: str
     connection_secret: str
     services: list[str]
+    trail: list[ObjectLink]
 
 
 def cluster_sections(snapshot: Snapshot, key: Key) -> dict[str, Any] | None:
     node, cluster = snapshot.node(CLUSTER, key), snapshot.manifest(CLUSTER, key)
     if node is None or cluster is None:
         return None
-    shards = [each for each in snapshot.inventory.manifests(SHARD, key.namespace) if _is_of(each, key.name)]
+    found = (each for each in snapshot.inventory.manifests(SHARD, key.namespace) if _is_of(each, key.name))
+    shards = sorted(found, key=shard_label)
     status = cluster.get("status") or {}
     return {
         "head": _head(node, cluster, snapshot),
-        "grid": _grid(cluster, sorted(shards, key=shard_label), snapshot.now),
+        "grid": _grid(cluster, shards, snapshot.now),
         "parts": tree_parts(node),
         "volumes": _volumes(snapshot, key),
         "backups": _backups(snapshot, key, shards),
+        "certificates": [certificate_line(shard, snapshot.now) for shard in shards],
         "updates": _updates(snapshot, cluster),
         "conditions": condition_lines(status, snapshot.now),
         "timeline": timeline(node, snapshot.events(key.namespace), [cluster, *shards], snapshot.now),
@@ -140,7 +145,14 @@ def _head(node: TreeNode, cluster: Manifest, snapshot: Snapshot) -> ClusterHead:
         str(status.get("externalEndpoint", "")),
         str(status.get("connectionSecret", "")),
         [str(name) for name in services if name],
+        _trail(snapshot, sentence.object),
     )
+
+
+def _trail(snapshot: Snapshot, cluster: ObjectLink) -> list[ObjectLink]:
+    """The Tenant that made the cluster, if one did, and its registry."""
+    parent = snapshot.forest.cluster_parents.get(Key(cluster.namespace, cluster.name))
+    return [] if parent is None else [*tenant_trail(snapshot, parent), object_link(parent)]
 
 
 def _grid(cluster: Manifest, shards: list[Manifest], now: float) -> Grid:

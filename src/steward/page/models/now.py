@@ -13,10 +13,10 @@ from steward.cli.inspect.ages import format_age
 from steward.cli.inspect.object_health import Health, condition
 from steward.cli.inspect.object_tree import TreeNode
 from steward.cli.inspect.render import UPDATE_WAITS
-from steward.kube.objects.kinds import Key, Manifest, ref_of
+from steward.kube.objects.kinds import Key, Manifest, Ref, ref_of
 from steward.multigres.cache_rules import CLUSTER
 from steward.multigres.status.conditions import BACKUP_HEALTHY
-from steward.page.inventory.inventory import REGISTRY, TEMPLATE
+from steward.page.inventory.inventory import REGISTRY, TEMPLATE, TENANT
 from steward.page.inventory.snapshot import Snapshot
 from steward.page.models.addresses import registry_address
 from steward.page.models.structs import (
@@ -47,7 +47,7 @@ class Waiting(Model, frozen=True):
     object: ObjectLink
     text: str
     command: str = ""
-    names: tuple[str, ...] = ()
+    names: tuple[ObjectLink, ...] = ()
 
 
 class RolloutBar(Model, frozen=True):
@@ -87,14 +87,10 @@ def now_sections(snapshot: Snapshot) -> dict[str, Any]:
 
 
 def health_counts(snapshot: Snapshot) -> list[HealthCount]:
-    roots: Counter[tuple[str, Health]] = Counter()
-    for node in snapshot.trees:
-        roots[node.object.ref.kind.kind, node.worst_health] += 1
-        for child in node.children:
-            if child.object.ref.kind.kind == "Tenant":
-                roots["Tenant", child.worst_health] += 1
+    counts = Counter(("Tenant", health) for health in snapshot.forest.tenant_health.values())
+    counts.update((node.object.ref.kind.kind, node.worst_health) for node in snapshot.trees)
     kinds = ("MultigresCluster", "TenantRegistry", "TenantTemplate", "Tenant")
-    return [HealthCount(kind, *(roots[kind, health] for health in Health)) for kind in kinds]
+    return [HealthCount(kind, *(counts[kind, health] for health in Health)) for kind in kinds]
 
 
 def sentences(snapshot: Snapshot) -> Sentences:
@@ -131,7 +127,10 @@ def hold_line(manifest: Manifest) -> Waiting | None:
     held = held_deletion(manifest)
     if held is None:
         return None
-    names = tuple(str(name) for name in held.deletion.get("sample", ()))
+    namespace = held.ref.key.namespace
+    names = tuple(
+        object_link(Ref(TENANT, Key(namespace, str(name)))) for name in held.deletion.get("sample", ())
+    )
     return Waiting(_link(manifest), held.message, cure_command(describe_cure(held)), names)
 
 
@@ -146,9 +145,13 @@ def _update_lines(snapshot: Snapshot, clusters: list[Manifest]) -> Iterator[Wait
 
 def rejected_lines(registry: Manifest) -> list[Waiting]:
     rejected = (registry.get("status") or {}).get("rejected") or ()
-    meta = registry["metadata"]
-    rows = command_line("rows", meta["name"], namespace=meta["namespace"])
-    return [Waiting(_link(registry), f"row {each['uid']!r}: {each['reason']}", rows) for each in rejected]
+    command = rows_command(registry)
+    return [Waiting(_link(registry), f"row {each['uid']!r}: {each['reason']}", command) for each in rejected]
+
+
+def rows_command(registry: Manifest) -> str:
+    """The command that lists all rows of a registry."""
+    return command_line("rows", registry["metadata"]["name"], namespace=registry["metadata"]["namespace"])
 
 
 def rollout_bar(template: Manifest) -> RolloutBar:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable
 from typing import Any, Final
 
 from steward.cli.inspect.ages import format_age
 from steward.cli.inspect.object_health import Health, is_true
 from steward.cli.inspect.object_tree import TreeNode
+from steward.cli.inspect.why import find_cause
 from steward.kube.objects.kinds import Key, Manifest
 from steward.page.inventory.inventory import REGISTRY, TEMPLATE
 from steward.page.inventory.snapshot import Snapshot
@@ -19,6 +21,7 @@ from steward.page.models.now import (
     hold_line,
     rejected_lines,
     rollout_bar,
+    rows_command,
     tree_sentence,
 )
 from steward.page.models.structs import Model, ObjectLink, condition_lines, health_word, object_link
@@ -46,6 +49,8 @@ class SourceFacts(Model, frozen=True):
     reachable: bool
     last_read: str
     last_read_age: str
+    rows_command: str
+    """Lists every row, the inactive ones too: a status counts the others only."""
     active_rows: int
     rejected_rows: int
     desired: int
@@ -147,6 +152,7 @@ def _source(registry: Manifest, now: float) -> SourceFacts:
         is_true(registry, "SourceReachable"),
         last,
         format_age(last, now),
+        rows_command(registry),
         *count.values(),
     )
 
@@ -184,14 +190,15 @@ def _template_line(template: Manifest, snapshot: Snapshot) -> TemplateLine:
 
 def _window(node: TreeNode, snapshot: Snapshot, address: ViewAddress, templates: list[str]) -> TenantWindow:
     tenants = [child for child in node.children if child.object.ref.kind.kind == "Tenant"]
-    counts = [sum(child.worst_health is health for child in tenants) for health in Health]
+    health = snapshot.forest.tenant_health
+    counts = Counter(health[child.object.ref.key] for child in tenants)
     chosen = address.filter("template")
     shown = [name for name in templates if chosen in ("", name)]
     rows = _matching_rows(tenants, snapshot, address, shown)
     offset = min(address.offset, max(0, len(rows) - 1) // WINDOW * WINDOW)
     return TenantWindow(
         shown,
-        HealthCount("Tenant", *counts),
+        HealthCount("Tenant", *(counts[each] for each in Health)),
         len(rows),
         offset,
         WINDOW,
@@ -208,6 +215,7 @@ def _matching_rows(
 ) -> list[Row]:
     """Rows with problems first, then by uid."""
     text, state = address.filter("q").casefold(), address.filter("state")
+    health = snapshot.forest.tenant_health
     rows: dict[str, dict[str, TreeNode]] = {}
     for tenant in tenants:
         template = tenant.object.template.rpartition("/")[2]
@@ -215,12 +223,9 @@ def _matching_rows(
         uid = facts.uid if facts else tenant.object.ref.key.name
         if template in shown and text in uid.casefold():
             rows.setdefault(uid, {})[template] = tenant
-    matching = [row for row in rows.items() if not state or health_word(_worst(row)) == state]
-    return sorted(matching, key=lambda row: (_worst(row), row[0]))
-
-
-def _worst(row: Row) -> Health:
-    return min(tenant.worst_health for tenant in row[1].values())
+    worst = {uid: min(health[each.object.ref.key] for each in found.values()) for uid, found in rows.items()}
+    matching = [row for row in rows.items() if not state or health_word(worst[row[0]]) == state]
+    return sorted(matching, key=lambda row: (worst[row[0]], row[0]))
 
 
 def _tenant_row(uid: str, found: dict[str, TreeNode], templates: list[str], snapshot: Snapshot) -> TenantRow:
@@ -234,4 +239,6 @@ def _tenant_cell(tenant: TreeNode | None, snapshot: Snapshot) -> TenantCell | No
     facts = snapshot.inventory.tenants.get(obj.ref.key)
     ready, desired = (facts.ready, facts.desired) if facts else (0, 0)
     link = object_link(obj.ref)
-    return TenantCell(health_word(tenant.worst_health), link.href, link.name, obj.message, ready, desired)
+    health = snapshot.forest.tenant_health[obj.ref.key]
+    text = "" if health is Health.READY else find_cause(tenant).object.message
+    return TenantCell(health_word(health), link.href, link.name, text, ready, desired)

@@ -18,6 +18,7 @@ from steward.page.models.addresses import registry_address
 from steward.page.models.now import tree_sentence
 from steward.page.models.structs import Model, ObjectLink, condition_lines, health_word, object_link
 from steward.page.models.timeline import timeline
+from steward.page.models.trail import tenant_trail
 from steward.page.models.tree import TreePart, tree_parts
 from steward.tenants import reasons
 from steward.tenants.api.lists import field_name, list_resources
@@ -41,6 +42,7 @@ class TenantHead(Model, frozen=True):
     paused: bool
     ready: int
     desired: int
+    trail: list[ObjectLink]
 
 
 class GraphObject(Model, frozen=True):
@@ -93,6 +95,7 @@ def _head(node: TreeNode, tenant: Manifest, snapshot: Snapshot) -> TenantHead:
         bool(spec.get("paused")),
         int(status.get("readyResources") or 0),
         int(status.get("desiredResources") or 0),
+        tenant_trail(snapshot, node.object.ref),
     )
 
 

@@ -8,7 +8,8 @@ from typing import Final
 from steward.cli.inspect.ages import format_age
 from steward.cli.inspect.object_tree import TreeNode
 from steward.cli.object_events import EventFilter, ObjectEvent
-from steward.kube.objects.kinds import Manifest
+from steward.kube.objects.kinds import Key, Kind, Manifest, Ref
+from steward.page.models.addresses import object_address
 from steward.page.models.structs import Model, condition_lines
 
 SHOWN: Final = 60
@@ -24,6 +25,7 @@ class Moment(Model, frozen=True):
     reason: str
     message: str
     times: int = 1
+    href: str = ""
 
 
 def timeline(
@@ -47,7 +49,13 @@ def _event_moment(event: ObjectEvent, now: float) -> Moment:
         event.reason,
         event.message,
         event.times,
+        _address(event.kind, event.key),
     )
+
+
+def _address(kind: str, key: Key) -> str:
+    """An event names a kind without its API group."""
+    return object_address(Ref(Kind("", kind), key))
 
 
 def _condition_times(manifest: Manifest, now: float) -> list[Moment]:
@@ -62,6 +70,7 @@ def _condition_times(manifest: Manifest, now: float) -> list[Moment]:
             "Condition",
             line.reason,
             f"{line.type} is {line.status}" + (f": {line.message}" if line.message else ""),
+            href=_address(manifest["kind"], Key(meta.get("namespace", ""), meta["name"])),
         )
         for line in condition_lines(manifest.get("status") or {}, now)
         if line.since

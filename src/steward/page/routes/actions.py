@@ -10,7 +10,8 @@ from msgspec import Struct
 
 from steward.page.access.sessions import Session
 from steward.page.live.action_run import allowed_actions, perform_action, preview_action, refusal
-from steward.page.models.actions import Action, action_dict, available_actions
+from steward.page.models.action import Action, action_dict
+from steward.page.models.actions import available_actions
 from steward.page.models.addresses import ViewAddress, parse_address
 from steward.page.routes.context import PageContext
 from steward.page.routes.login import read_json

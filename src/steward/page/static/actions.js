@@ -5,26 +5,38 @@ import { h, replaceContent } from "./dom.js";
 import { command, diff } from "./parts.js";
 import { call, session } from "./session.js";
 
-let cached = { key: "", actions: [] };
+let known = { key: "", actions: [] };
 
-// `version` changes with what decides about the actions, so that they are read again then.
+// The actions on the object of the view. `version` changes with what is possible; then they are read again.
 export function actionBar(version) {
   if (!session.data?.allowsActions) return null;
-  const bar = h("div", { class: "actions", role: "group", "aria-label": "Actions" });
   const key = `${location.pathname} ${version}`;
-  if (cached.key === key) fill(bar, cached.actions);
-  else load(bar, key);
+  if (!known.key.startsWith(`${location.pathname} `)) known = { key: "", actions: [] };
+  if (known.key !== key) load(key);
+  return actionsAbout("");
+}
+
+// The actions on a part of that object: a shard, a template or a revision.
+export function actionsAbout(about) {
+  if (!session.data?.allowsActions) return null;
+  const bar = h("div", { class: "actions", role: "group", "aria-label": about ? `Actions on ${about}` : "Actions", "data-about": about });
+  fill(bar);
   return bar;
 }
 
-async function load(bar, key) {
+async function load(key) {
+  known.key = key;
   const actions = await call("GET", `/api/actions?view=${encodeURIComponent(location.pathname)}`).catch(() => []);
-  cached = { key, actions };
-  fill(bar, actions);
+  if (known.key !== key) return;
+  known.actions = actions;
+  document.querySelectorAll("[data-about]").forEach(fill);
 }
 
-function fill(bar, actions) {
-  bar.replaceChildren(...actions.map((action) => h("button", { type: "button", class: action.typed ? "danger" : "", "data-key": `action ${action.id}`, onclick: () => open(action) }, action.label)));
+function fill(bar) {
+  const found = known.actions.filter((action) => action.about === bar.dataset.about);
+  const focused = bar.contains(document.activeElement) ? document.activeElement.dataset.key : undefined;
+  bar.replaceChildren(...found.map((action) => h("button", { type: "button", class: action.typed ? "danger" : "", "aria-label": action.label, "data-key": `action ${action.id}`, onclick: () => open(action) }, action.short)));
+  if (focused) bar.querySelector(`[data-key="${CSS.escape(focused)}"]`)?.focus();
 }
 
 async function open(action) {
@@ -36,7 +48,7 @@ async function open(action) {
   try {
     const found = await send(action, "", "");
     replaceContent(body, ...question(action, found, dialog, body));
-    body.querySelector("input, button")?.focus();
+    (body.querySelector("input, .actions button") ?? body.querySelector("button"))?.focus();
   } catch (error) {
     replaceContent(body, h("p", { class: "error" }, error.message), close(dialog));
   }
@@ -50,13 +62,12 @@ function question(action, found, dialog, body) {
   const parts = [h("p", {}, found.text), command(found.command)];
   if (found.refusal) return [...parts, h("p", { class: "error" }, found.refusal), close(dialog)];
   const typed = action.typed ? h("input", { id: "typed", autocomplete: "off", spellcheck: "false" }) : null;
-  const doIt = h("button", { type: "button", class: action.typed ? "danger" : "main", disabled: Boolean(typed) }, action.label);
+  const doIt = h("button", { type: "button", class: action.typed ? "danger" : "main", disabled: Boolean(typed) }, action.short);
   typed?.addEventListener("input", () => { doIt.disabled = typed.value !== action.typed; });
   doIt.addEventListener("click", async () => {
     doIt.disabled = true;
     try {
       const done = await send(action, found.digest, typed?.value ?? "");
-      cached = { key: "", actions: [] };
       replaceContent(body, h("p", { role: "status" }, done.message), close(dialog));
       body.querySelector("button").focus();
     } catch (error) {

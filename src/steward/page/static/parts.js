@@ -7,9 +7,16 @@ export function link(object, text) {
   return object.href ? h("a", { href: object.href, "data-key": `link ${object.kind} ${name}` }, name) : h("span", {}, name);
 }
 
+// The command stands below the sentence, where it can be copied: at the end of the sentence it would stand twice.
+function withoutCommand({ text, command: line }) {
+  for (const end of line ? [`${line}.`, line] : []) if (text.endsWith(end)) return text.slice(0, -end.length).trimEnd();
+  return text;
+}
+
 // A sentence begins with the kind and the name of its object: that part becomes the link.
 export function sentenceText(sentence) {
-  const { object, text } = sentence;
+  const { object } = sentence;
+  const text = withoutCommand(sentence);
   const name = `${object.kind} ${object.namespace}/${object.name}`;
   if (!object.href || !text.startsWith(name)) return text;
   return [h("a", { href: object.href, "data-key": `said ${name}` }, name), text.slice(name.length)];
@@ -37,7 +44,7 @@ async function copy(line, button) {
 }
 
 export function waitingLine(item, health) {
-  const names = item.names?.length ? h("div", { class: "names" }, item.names.map((name) => h("code", {}, name))) : null;
+  const names = item.names?.length ? h("div", { class: "names" }, item.names.map((name) => h("code", {}, link(name, name.name)))) : null;
   return h("li", {}, sign(health), h("div", { class: "body" }, h("div", {}, link(item.object), ": ", item.text), names, command(item.command)));
 }
 
@@ -47,7 +54,7 @@ export function card(title, ...content) {
 
 export function facts(pairs) {
   return h("dl", { class: "facts" }, pairs.filter(([, value]) => value !== "" && value !== null && value !== undefined)
-    .map(([name, value]) => [h("dt", {}, name), h("dd", {}, value)]));
+    .map(([name, value]) => h("div", {}, h("dt", {}, name), h("dd", {}, value))));
 }
 
 export function table(heads, rows, name) {
@@ -63,7 +70,7 @@ export function badge(text, health) {
 export function rolloutBar(rollout) {
   const failed = rollout.phase === "Failed";
   const words = [
-    `${rollout.done} of ${rollout.total} updated`,
+    `${rollout.done} of ${rollout.total} done`,
     rollout.updating ? `${rollout.updating} ${failed ? "failed" : "under way"}` : "",
     rollout.heldBack ? `${rollout.heldBack} waiting${rollout.maxSkew ? ` (maxSkew ${rollout.maxSkew})` : ""}` : "",
   ].filter(Boolean);
@@ -81,18 +88,27 @@ export function diff(lines) {
 
 const EVENT_HEALTH = { Warning: "failed", Normal: "ready" };
 
-export function timeline(moments) {
+const FIRST_MOMENTS = 8;
+
+// A new cluster has dozens of events within a minute: the later ones are folded.
+export function timeline(moments, name = "timeline") {
   if (!moments.length) return h("p", { class: "muted" }, "Nothing in the last hour.");
-  return h("ul", { class: "timeline" }, moments.map((moment) => h("li", {},
+  const [first, rest] = [moments.slice(0, FIRST_MOMENTS), moments.slice(FIRST_MOMENTS)];
+  return [h("ul", { class: "timeline" }, first.map(momentLine)),
+    rest.length ? h("details", { class: "after", "data-key": `more ${name}` }, h("summary", {}, `${rest.length} earlier`), h("ul", { class: "timeline" }, rest.map(momentLine))) : null];
+}
+
+function momentLine(moment) {
+  return h("li", {},
     h("time", { datetime: moment.time, title: moment.time }, moment.age ? `${moment.age} ago` : ""),
     h("span", { class: `sign ${EVENT_HEALTH[moment.type] ?? ""}`, "aria-hidden": "true" }, moment.type === "Warning" ? "!" : moment.type === "Condition" ? "◇" : "•"),
-    h("div", { class: "body" }, h("span", { class: "reason" }, moment.reason), " ", h("span", { class: "muted" }, `${moment.kind} ${moment.name}`),
-      moment.times > 1 ? h("span", { class: "muted" }, ` ×${moment.times}`) : null, h("div", {}, moment.message)))));
+    h("div", { class: "body" }, h("span", { class: "reason" }, moment.reason), " ", h("span", { class: "muted" }, `${moment.kind} `, moment.href === location.pathname ? moment.name : link(moment, moment.name)),
+      moment.times > 1 ? h("span", { class: "muted" }, ` ×${moment.times}`) : null, h("div", {}, moment.message)));
 }
 
 export function conditions(lines) {
   return table(["Condition", "Status", "Since", "Message"], lines.map((line) => [
-    line.type, badge(line.status, ""), line.age, [h("strong", {}, line.reason), line.message ? `: ${line.message}` : ""]]), "Conditions");
+    h("span", { class: "whole" }, line.type), badge(line.status, ""), h("span", { class: "whole" }, line.age), [h("strong", {}, line.reason), line.message ? `: ${line.message}` : ""]]), "Conditions");
 }
 
 export function tree(parts) {
@@ -102,13 +118,23 @@ export function tree(parts) {
     part.text ? (part.object ? `: ${part.text}` : part.text) : null, tree(part.parts))));
 }
 
-export function title(head, kind, badges) {
+export function when(time) {
+  return time ? h("time", { datetime: time, title: time }, time.replace("T", " ").slice(0, 16)) : "–";
+}
+
+function trail(head, kind) {
+  const above = [{ href: "/now", name: "Now", kind: "" }, ...(head.trail ?? [])];
+  return h("nav", { class: "trail", "aria-label": "Belongs to" }, above.map((each) => [link(each, each.name), h("span", { "aria-hidden": "true" }, " › ")]), h("span", { class: "kind" }, kind));
+}
+
+export function title(head, kind, badges, actions) {
   return h("div", { class: "title" },
-    h("p", { class: "kind" }, kind),
-    h("h1", { tabindex: "-1", "data-key": "title" }, head.object.namespace, "/", h("wbr"), head.object.name),
-    h("p", { class: "said" }, sign(head.health), " ", head.text),
-    command(head.command),
-    h("div", { class: "badges" }, badges));
+    trail(head, kind),
+    h("div", { class: "heading" },
+      h("h1", { tabindex: "-1", "data-key": "title" }, `${head.object.namespace}/`, h("wbr"), head.object.name),
+      h("div", { class: "badges" }, badges), actions),
+    h("p", { class: "said" }, sign(head.health), " ", withoutCommand(head)),
+    command(head.command));
 }
 
 export { h, sign, plural };

@@ -23,6 +23,7 @@ from steward.cli.operations.server_restarts import (
     ServerRestart,
     read_restarts,
     request_restart,
+    restart_value,
     wait_for_restart,
 )
 from steward.cli.operations.spec_switches import check_changeable, check_not_paused, read_cluster
@@ -95,7 +96,7 @@ async def _check(client: Client, key: Key) -> None:
 
 
 def _value() -> str:
-    return f"{datetime.now(UTC):%Y-%m-%dT%H:%M:%SZ}"
+    return restart_value(datetime.now(UTC))
 
 
 def _read_restarts(
@@ -104,8 +105,7 @@ def _read_restarts(
     restarts = with_client(source, lambda client: read_restarts(client, cluster, shard, pool, _value()))
     if not is_confirmed:
         for each in restarts:
-            alone = ", which does not serve meanwhile" if each.servers == 1 else ", one at a time"
-            click.echo(f"restarts {each.describe()}{alone}")
+            click.echo(each.describe_effect())
         require_confirmation("Restart them?")
     return restarts
 

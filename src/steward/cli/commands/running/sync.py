@@ -15,6 +15,7 @@ from steward.cli.object_names import ObjectName
 from steward.cli.operations.outcome import RequestError, wait_until
 from steward.cli.operations.spec_switches import missing_message
 from steward.cli.operations.sync_requests import (
+    GUARD_NOTE,
     held_deletions,
     is_answered,
     request_sync,
@@ -26,7 +27,7 @@ from steward.kube.errors import NotFound
 from steward.kube.objects.kinds import Key, Manifest, Ref
 from steward.tenants.cache_rules import REGISTRY
 
-_EPILOG = """\b
+_EPILOG = f"""\b
 Examples:
   steward sync customers -n saas
   steward sync customers -n saas --timeout 600
@@ -34,7 +35,7 @@ Examples:
 Exit codes: 0 the table was read and every change is written, 1 there is no such registry, it is paused, the table
 cannot be read, or it took longer than --timeout: the read goes on.
 \b
-The deletion guard applies as at every read: `steward hold` lists what it keeps.
+{GUARD_NOTE}: `steward hold` lists what it keeps.
 Needs the right to get and patch tenantregistries.
 """
 

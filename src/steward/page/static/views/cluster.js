@@ -1,7 +1,7 @@
 // The view of a MultigresCluster.
 
-import { badge, card, command, conditions, diff, facts, h, sign, table, timeline, title as head, tree } from "../parts.js";
-import { actionBar } from "../actions.js";
+import { badge, card, command, conditions, diff, facts, h, sign, table, timeline, title as head, tree, when } from "../parts.js";
+import { actionBar, actionsAbout } from "../actions.js";
 
 export function title(s) {
   return s.head.object.name;
@@ -9,12 +9,13 @@ export function title(s) {
 
 export function layout(s) {
   return [
-    head(s.head, "MultigresCluster", [s.head.phase ? badge(s.head.phase, s.head.health) : null, s.head.paused ? badge("Paused", "waiting") : null, s.head.hibernated ? badge("Hibernated", "waiting") : null]),
-    actionBar(JSON.stringify([s.head, s.updates, s.grid])),
+    head(s.head, "MultigresCluster", states(s.head), actionBar(s.actions)),
     updates(s.updates),
     card("Servers", grid(s.grid)),
     h("div", { class: "columns" }, card("Connect", connect(s.head)), card("Backups", backups(s.backups))),
     card("Volumes", volumes(s.volumes)),
+    card("Certificates", certificates(s.certificates)),
+    revisions(s.updates),
     h("div", { class: "columns" },
       card("Parts", h("div", { class: "tree" }, tree(s.parts) ?? h("p", { class: "muted" }, "No parts yet."))),
       card("Timeline", timeline(s.timeline))),
@@ -22,10 +23,16 @@ export function layout(s) {
   ];
 }
 
+// The phase of a paused cluster is Paused once the operator has seen it.
+function states(data) {
+  const switched = [data.paused ? "Paused" : "", data.hibernated ? "Hibernated" : ""].filter((word) => word && word !== data.phase);
+  return [data.phase ? badge(data.phase, data.phase === "Paused" ? "waiting" : data.health) : null, switched.map((word) => badge(word, "waiting"))];
+}
+
 function grid(data) {
   if (!data.rows.length) return h("p", { class: "muted" }, "No shard yet.");
   return h("div", { class: "grid" }, data.rows.map((row) => h("div", { class: "shard" },
-    h("div", {}, h("div", {}, sign(row.health), " ", h("strong", { class: "mono" }, row.shard)), h("div", { class: "muted" }, row.message)),
+    h("div", {}, h("div", {}, sign(row.health), " ", h("strong", { class: "mono" }, row.shard)), h("div", { class: "muted" }, row.message), actionsAbout(row.shard)),
     h("div", { class: "cells" }, data.cells.map((cell, index) => h("div", { class: "cell" },
       h("div", { class: "head" }, cell || "no cell"),
       row.cells[index].length ? row.cells[index].map(server) : h("div", { class: "muted" }, "–")))))));
@@ -36,7 +43,7 @@ function server(each) {
   return h("div", { class: `server ${each.health}`, title: each.pod },
     sign(each.health),
     h("div", { class: "what" }, h("div", { class: "pod mono" }, each.pod),
-      h("div", { class: "state" }, [each.role, each.state, each.lag ? `${each.lag} behind` : "", each.age].filter(Boolean).join(" · "))),
+      h("div", { class: "state" }, [each.role, each.pool, each.age ? `${each.state} for ${each.age}` : each.state, each.lag ? `${each.lag} behind` : ""].filter(Boolean).join(" · "))),
     primary ? h("span", { class: "primary", role: "img", "aria-label": "primary" }, "★") : null);
 }
 
@@ -49,10 +56,10 @@ function connect(data) {
 function backups(data) {
   const shards = data.shards.filter((each) => each.last || each.next);
   const made = shards.length ? table(["Shard", "Last", "Kept", "Next", "Checked"], shards.map((each) => [
-    h("span", { class: "mono" }, each.shard), each.lastAge ? `${each.lastAge} ago` : "none", each.count, each.next.replace("T", " ").slice(0, 16),
+    h("span", { class: "mono" }, each.shard), each.lastAge ? `${each.lastAge} ago` : "none", each.count, when(each.next),
     each.error ? h("span", { class: "error" }, each.error) : each.verified ? `${each.verified} ago` : "–"]), "Backups of shards") : null;
-  const asked = data.requested.length ? table(["Backup", "State", "Type", "Completed"], data.requested.map((each) => [each.name, [each.phase, each.message ? h("div", { class: "muted" }, each.message) : null], each.type, each.completed || "–"]), "Requested backups") : null;
-  return made || asked ? [made, asked] : h("p", { class: "muted" }, "No backup yet.");
+  const asked = data.requested.length ? table(["Backup", "State", "Type", "Completed"], data.requested.map((each) => [each.name, [each.phase, each.message ? h("div", { class: "muted" }, each.message) : null], each.type, when(each.completed)]), "Requested backups") : null;
+  return made || asked ? [made, asked ? [h("h3", {}, "Requested"), asked] : null] : h("p", { class: "muted" }, "No backup yet.");
 }
 
 function volumes(data) {
@@ -61,6 +68,20 @@ function volumes(data) {
     h("span", { class: "mono" }, each.claim), each.state, h("span", { class: "mono" }, each.server || "–"), each.asked,
     each.had === each.asked ? each.had : [sign("waiting"), ` ${each.had || "none"}`]]), "Volume claims"),
     data.kept.length ? h("pre", { class: "text" }, data.kept.join("\n")) : null];
+}
+
+function certificates(lines) {
+  if (!lines.length) return h("p", { class: "muted" }, "No shard yet.");
+  return [table(["Backups of", "State", "Ends", "Renewed by", "Secret"], lines.map((each) => [
+    h("span", { class: "mono" }, each.shard), [sign(each.health), " ", each.text], each.ends ? [when(each.ends), each.left ? h("span", { class: "muted" }, ` (in ${each.left})`) : null] : "–",
+    each.renewedBy, h("span", { class: "mono" }, each.secret)]), "Certificates"),
+    h("p", { class: "muted after" }, "The page never reads these Secrets.")];
+}
+
+function revisions(data) {
+  if (!data.revisions.length) return null;
+  return card("Template revisions", table(["Template", "Generation", "Revision", "State"], data.revisions.map((each) => [
+    each.template, each.generation, h("span", { class: "mono" }, each.name), each.isActive ? [sign("ready"), " active"] : actionsAbout(each.name) ?? "earlier"]), "Template revisions"));
 }
 
 function updates(data) {

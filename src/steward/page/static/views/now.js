@@ -55,7 +55,7 @@ function waiting(s) {
       sign(rollout.phase === "Failed" ? "failed" : "waiting"),
       h("div", { class: "body" }, link(rollout.object), rollout.message ? `: ${rollout.message}` : "", rolloutBar(rollout)))))) : null,
   ].filter(Boolean);
-  return cards.length ? h("div", { class: "columns" }, cards) : null;
+  return cards.length ? h("div", { class: cards.length > 1 ? "masonry" : "" }, cards) : null;
 }
 
 function group(name, items, health) {

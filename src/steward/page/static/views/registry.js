@@ -1,7 +1,7 @@
 // The view of a TenantRegistry: source, guard, templates, and a window of its Tenants with filters.
 
-import { badge, card, conditions, facts, h, plural, rolloutBar, sentenceText, sign, timeline, title as head, waitingLine } from "../parts.js";
-import { actionBar } from "../actions.js";
+import { badge, card, command, conditions, facts, h, plural, rolloutBar, sentenceText, sign, timeline, title as head, waitingLine } from "../parts.js";
+import { actionBar, actionsAbout } from "../actions.js";
 import { navigate } from "../app.js";
 
 export function title(s) {
@@ -10,8 +10,7 @@ export function title(s) {
 
 export function layout(s) {
   return [
-    head(s.head, "TenantRegistry", [s.head.paused ? badge("Paused", "waiting") : null]),
-    actionBar(JSON.stringify([s.head, s.guard, s.templates])),
+    head(s.head, "TenantRegistry", [s.head.paused ? badge("Paused", "waiting") : null], actionBar(s.actions)),
     s.guard.held ? card("Held deletion", h("ul", { class: "lines" }, waitingLine(s.guard.held, "failed"))) : null,
     h("div", { class: "columns" }, card("Source", source(s.source)), card("Deletion guard", guard(s.guard))),
     s.rejected.length ? card("Rejected rows", h("ul", { class: "lines" }, s.rejected.map((row) => waitingLine(row, "failed")))) : null,
@@ -26,6 +25,7 @@ function source(data) {
     ["Table", h("span", { class: "mono" }, `${data.type} · ${data.place}`)],
     ["Last read", data.lastReadAge ? [sign(data.reachable ? "ready" : "failed"), ` ${data.lastReadAge} ago, every ${data.interval}`] : "never"],
     ["Rows", `${data.activeRows.toLocaleString("en")} active, ${data.rejectedRows.toLocaleString("en")} rejected`],
+    ["All rows", command(data.rowsCommand)],
     ["Tenants", `${data.ready.toLocaleString("en")} of ${data.desired.toLocaleString("en")} ready, ${data.failed.toLocaleString("en")} failed`]]);
 }
 
@@ -40,7 +40,7 @@ function templates(lines) {
   return h("ul", { class: "lines" }, lines.map((line) => h("li", {}, sign(line.health), h("div", { class: "body" },
     h("div", {}, sentenceText(line), line.paused ? [" ", badge("Paused", "waiting")] : null),
     line.rollout.total ? rolloutBar(line.rollout) : null,
-    line.held ? h("ul", {}, waitingLine(line.held, "failed")) : null))));
+    line.held ? h("ul", {}, waitingLine(line.held, "failed")) : null), actionsAbout(line.object.name))));
 }
 
 function tenants(data, href) {
@@ -85,7 +85,7 @@ function matrix(data) {
 function cell(tenant) {
   if (!tenant) return h("td", { class: "muted" }, "–");
   return h("td", {}, h("a", { href: tenant.href, title: tenant.text || tenant.name, "data-key": `tenant ${tenant.name}`, "aria-label": `${tenant.name}: ${tenant.health}` },
-    sign(tenant.health), h("span", { class: "muted" }, `${tenant.ready}/${tenant.desired}`), tenant.health === "failed" ? h("span", { class: "failed-text" }, tenant.text.slice(0, 90)) : null));
+    sign(tenant.health), h("span", { class: "muted" }, tenant.desired ? `${tenant.ready}/${tenant.desired}` : "no objects"), tenant.health !== "ready" && tenant.text ? h("span", { class: `${tenant.health}-text` }, tenant.text.slice(0, 90)) : null));
 }
 
 function pager(data) {

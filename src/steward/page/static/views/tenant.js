@@ -2,6 +2,7 @@
 
 import { badge, card, conditions, diff, facts, h, link, sign, timeline, title as head, tree } from "../parts.js";
 import { actionBar } from "../actions.js";
+import { objectGraph } from "../graph.js";
 import { call } from "../session.js";
 
 export function title(s) {
@@ -10,25 +11,17 @@ export function title(s) {
 
 export function layout(s) {
   return [
-    head(s.head, "Tenant", [badge(`${s.head.ready} of ${s.head.desired} ready`, s.head.health), s.head.paused ? badge("Paused", "waiting") : null]),
-    actionBar(JSON.stringify(s.head)),
-    card("Row and template", facts([["uid", h("code", {}, s.head.uid)], ["Template", [link(s.head.template), ` generation ${s.head.templateGeneration}`]], ["Registry", link(s.head.registry)]])),
-    card("Objects", levels(s.levels)),
-    s.drift.length ? card("Drift put back", timeline(s.drift)) : null,
-    s.kept.length ? card("Kept objects", timeline(s.kept)) : null,
+    head(s.head, "Tenant", [badge(`${s.head.ready} of ${s.head.desired} ready`, s.head.health), s.head.paused ? badge("Paused", "waiting") : null], actionBar(s.actions)),
+    h("div", { class: "card row" }, facts([["uid", h("code", {}, s.head.uid)], ["Template", [link(s.head.template), ` generation ${s.head.templateGeneration}`]], ["Registry", link(s.head.registry)]])),
+    card("Objects", objectGraph(s.levels, node)),
+    s.drift.length ? card("Drift put back", timeline(s.drift, "drift")) : null,
+    s.kept.length ? card("Kept objects", timeline(s.kept, "kept")) : null,
     h("div", { class: "columns" }, card("Timeline", timeline(s.timeline)), card("Conditions", conditions(s.conditions))),
   ];
 }
 
-function levels(found) {
-  if (!found.length) return h("p", { class: "muted" }, "The template has no objects for this row.");
-  const many = found.length > 1;
-  return h("div", { class: "levels" }, found.map((level, index) => h("div", { class: "level" },
-    many ? h("h3", {}, index === 0 ? "First" : "then") : null, level.map(node))));
-}
-
 function node(each) {
-  return h("div", { class: `node ${each.health}` },
+  return h("div", { class: `node ${each.health}`, "data-id": each.id },
     h("div", {}, sign(each.health), " ", h("span", { class: "id" }, each.id), each.policies.length ? h("span", {}, each.policies.map((policy) => [" ", badge(policy)])) : null),
     h("div", { class: "muted" }, each.object.kind, " ", link(each.object)),
     h("div", {}, each.text, each.changed ? h("span", { class: "muted" }, `, changed ${each.changed} ago`) : null),
