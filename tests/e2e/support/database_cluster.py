@@ -20,7 +20,7 @@ from tests.e2e.support.writer import Endpoint
 
 DATABASE, GROUP, SHARD = "postgres", "default", "0-inf"
 LIMIT_SECONDS = 300.0
-POLL_SECONDS = 0.2
+POLL_SECONDS = 1.0
 SETTINGS = "settings"
 SUPERUSER = "postgres"
 LITTLE = {"requests": {"cpu": "10m", "memory": "64Mi"}}

@@ -18,7 +18,7 @@ import asyncpg
 
 INTERVAL_SECONDS = 0.05
 STATEMENT_SECONDS = 60.0
-CONNECT_SECONDS = 5.0
+CONNECT_SECONDS = 30.0  # a login waits for a switch of the primary, as a write does
 READ_BACK_SECONDS = 60.0
 TABLE = "counted_writes"
 ERRORS = (asyncpg.PostgresError, asyncpg.InterfaceError, OSError, TimeoutError)
