@@ -1,51 +1,22 @@
 """Volumes grow when a real Postgres server fills them. Both clusters share one operator, which asks once a minute."""
 
-import asyncio
-import secrets
 from collections.abc import Iterator
 from typing import Any
 
-import asyncpg
 import pytest
 
 from steward.local.control_plane import ControlPlane
-from steward.multigres import names
 from tests.multigres.support.clusters import Clusters
 from tests.multigres.support.operator import running_operator
+from tests.multigres.support.real_postgres import REFERENCE, connect_to, create_superuser, drop_superuser
 from tests.multigres.support.volume_cluster import VolumeCluster
 from tests.multigres.support.waiting import eventually
-from tests.support import data_planes
 from tests.support.database_servers import DatabaseServer
 from tests.support.kubectl import Kubectl
 
 GROWING, FULL = "growing", "full"
-PASSWORD = secrets.token_hex(8)
-SECRET = "superuser"
 SMALL = "32Mi"
 """Less than an empty server stores."""
-
-
-def execute(server: DatabaseServer, statement: str) -> None:
-    async def run() -> None:
-        connection = await asyncpg.connect(
-            host=server.host,
-            port=server.port,
-            user=server.user,
-            password=server.password,
-            database="postgres",
-        )
-        try:
-            await connection.execute(statement)
-        finally:
-            await connection.close()
-
-    asyncio.run(run())
-
-
-def server_names(cluster: str, namespace: str) -> list[str]:
-    path = names.ShardPath(cluster, "postgres", "default", "0-inf")
-    service, pool = names.pool_headless(path, "default", "z1"), names.pool(path, "default", "z1")
-    return [f"{pool}-{number}.{service}.{namespace}.svc.cluster.local" for number in range(2)]
 
 
 @pytest.fixture(scope="module")
@@ -57,28 +28,18 @@ def clusters(
     postgres: DatabaseServer,
 ) -> Iterator[Clusters]:
     """With an operator that reaches one real server under the names of all pods."""
-    hosts = [host for cluster in (GROWING, FULL) for host in server_names(cluster, long_namespace)]
-    forwards = [f"{host}:5432:{postgres.host}:{postgres.port}" for host in hosts]
-    connect_to = ",".join([data_planes.connect_to(control_plane), *forwards])
-    metadata = {"name": SECRET, "namespace": long_namespace}
-    secret = {
-        "apiVersion": "v1",
-        "kind": "Secret",
-        "metadata": metadata,
-        "stringData": {"password": PASSWORD},
-    }
-    kubectl("create", "-f", "-", document=secret)
-    execute(postgres, f"CREATE ROLE postgres SUPERUSER LOGIN PASSWORD '{PASSWORD}'")
+    forwards = connect_to(control_plane, postgres, long_namespace, [GROWING, FULL], "default")
+    create_superuser(postgres, kubectl, long_namespace)
     log = tmp_path_factory.mktemp("autogrow") / "operator.log"
-    with running_operator(control_plane, long_namespace, log, connect_to=connect_to):
+    with running_operator(control_plane, long_namespace, log, connect_to=forwards):
         yield Clusters(kubectl, long_namespace)
-    execute(postgres, "DROP ROLE postgres")
+    drop_superuser(postgres)
 
 
 def started(clusters: Clusters, name: str, **autogrow: str) -> VolumeCluster:
     found = VolumeCluster(clusters, name)
     storage = {"storage": {"size": SMALL, "autogrow": autogrow}}
-    found.apply(storage, postgresPasswordSecretRef={"name": SECRET})
+    found.apply(storage, **REFERENCE)
     found.wait_ready()
     return found
 
