@@ -8,6 +8,7 @@ from __future__ import annotations
 import asyncio
 import base64
 import json
+import ssl
 import urllib.request
 from functools import partial
 from typing import Any
@@ -232,6 +233,53 @@ async def test_servers_poolers_and_gateways_serve_metrics(database_cluster: Data
         if line.startswith("mg_gateway_client_connections{") and 'endpoint="primary"' in line
     ]
     assert sum(counts) >= 1
+
+
+async def connect_with_tls(endpoint: Endpoint, authority: str) -> asyncpg.Connection:
+    """Verifies the authority. Not the name: the test connects to the address of the Service."""
+    context = ssl.create_default_context(cadata=authority)
+    context.check_hostname = False
+    return await asyncpg.connect(
+        host=endpoint.host,
+        port=endpoint.port,
+        user=endpoint.user,
+        password=endpoint.password,
+        database=endpoint.database,
+        ssl=context,
+        timeout=30,
+        statement_cache_size=0,
+    )
+
+
+async def test_gateways_offer_tls_and_require_it_when_asked(database_cluster: DatabaseCluster) -> None:
+    manifest = database_cluster.manifest(ONE_CELL, ("z1",))
+    manifest["spec"]["gatewayTls"] = {"enabled": True}
+    database_cluster.apply(manifest)
+    await database_cluster.wait_for(database_cluster.is_settled, "the cluster to be Healthy")
+    endpoint = database_cluster.endpoint()
+    authority = database_cluster.secret(names.connection_secret(database_cluster.name))["ca.crt"]
+    connection = await connect_with_tls(endpoint, authority)
+    try:
+        assert await connection.fetchval("SELECT 1") == 1
+    finally:
+        await connection.close()
+    assert await value(endpoint, "SELECT 2") == 2, "clients without TLS are accepted"
+    database_cluster.patch([{"op": "add", "path": "/spec/gatewayTls/required", "value": True}])
+
+    async def is_refused_without_tls() -> bool:
+        try:
+            await value(endpoint, "SELECT 3")
+        except asyncpg.InvalidAuthorizationSpecificationError as error:
+            return "TLS is required" in str(error)
+        except (asyncpg.PostgresError, asyncpg.InterfaceError, OSError, TimeoutError):
+            return False
+        return False
+
+    async with asyncio.timeout(120):
+        while not await is_refused_without_tls():
+            await asyncio.sleep(1)
+    connection = await connect_with_tls(endpoint, authority)
+    await connection.close()
 
 
 async def test_a_hibernated_cluster_wakes_to_the_same_rows(

@@ -207,6 +207,26 @@ def _versions(kubectl: Kubectl) -> list[str]:
 
 
 @pytest.mark.usefixtures("prometheus_kinds")
+@pytest.mark.parametrize(
+    "name",
+    [
+        "pod-monitors",
+        "service-monitor",
+        "tenants-service-monitor",
+        "prometheus-rules",
+        "tenants-prometheus-rules",
+    ],
+)
+def test_shipped_monitoring_has_only_fields_that_the_prometheus_operator_knows(
+    own_kubectl: Kubectl, name: str
+) -> None:
+    text = (ROOT / "config" / "monitoring" / f"{name}.yaml").read_text()
+    for manifest in yaml.safe_load_all(text):
+        manifest["metadata"]["namespace"] = "default"
+        own_kubectl("create", "--dry-run=server", "--validate=strict", "-f", "-", document=manifest)
+
+
+@pytest.mark.usefixtures("prometheus_kinds")
 def test_helm_upgrades_an_earlier_version_and_leaves_only_the_definitions(
     own_plane: ControlPlane, own_kubectl: Kubectl, document_shell: DocumentShell, earlier_chart: Path
 ) -> None:

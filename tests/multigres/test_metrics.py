@@ -172,6 +172,14 @@ def test_the_end_of_a_certificate_is_exposed(stores: Stores, registry: Collector
     assert value(registry, "shard_certificate_expiry_timestamp_seconds", shard="s") == 1_787_313_600
 
 
+def test_the_end_of_a_gateways_certificate_is_exposed(stores: Stores, registry: CollectorRegistry) -> None:
+    stores.add(CLUSTER, "c", status={"gatewayCertificateExpiry": "2026-08-21T12:00:00Z"})
+    stores.add(CLUSTER, "plain")
+    name = "cluster_gateway_certificate_expiry_timestamp_seconds"
+    assert value(registry, name, name="c") == 1_787_313_600
+    assert value(registry, name, name="plain") is None
+
+
 def test_time_and_size_of_the_last_backup_are_exposed(stores: Stores, registry: CollectorRegistry) -> None:
     status = {"backup": {"lastBackupAt": "2026-08-21T12:00:00Z", "lastBackupBytes": 7}}
     stores.add(SHARD, "s", spec={"shardName": "0-inf"}, status=status)

@@ -46,6 +46,7 @@ ALERTS = (
     "MultigresLongTransaction",
     "MultigresWraparound",
     "MultigresCertificateExpiring",
+    "MultigresGatewayCertificateExpiring",
     "MultigresReconcileSlow",
     "MultigresControllerSaturated",
 )

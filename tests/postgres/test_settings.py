@@ -87,6 +87,20 @@ async def test_a_setting_that_needs_a_restart_is_pending_and_no_problem(included
     assert await included.load(text) == SettingsState(is_current=True, pending=("max_worker_processes",))
 
 
+async def test_a_change_that_was_taken_back_is_not_pending(included: IncludedFile) -> None:
+    for text, pending in (("max_locks_per_transaction = '77'\n", True), ("work_mem = '5MB'\n", False)):
+        included.path.write_text(text)
+        state = await included.load(text)
+        assert (state.pending == ("max_locks_per_transaction",)) is pending
+        assert state.problems == ()
+
+
+async def test_a_value_that_postgres_chooses_itself_is_not_pending(included: IncludedFile) -> None:
+    text = "wal_buffers = '-1'\n"
+    included.path.write_text(text)
+    assert await included.load(text) == SettingsState(is_current=True)
+
+
 async def test_an_invalid_value_is_a_problem_also_if_it_needs_a_restart(included: IncludedFile) -> None:
     text = "shared_buffers = 'much'\nmax_worker_processes = '77'\n"
     included.path.write_text(text)

@@ -66,6 +66,7 @@ class ClusterMetrics(Collector):
         yield _last_backup_gauge(self._stores.shards.list())
         yield _last_backup_size_gauge(self._stores.shards.list())
         yield _certificate_gauge(self._stores.shards.list())
+        yield _gateway_certificate_gauge(self._stores.clusters.list())
         yield self._topo_server_gauge(self._stores.topo_servers.list())
 
     def _cluster_gauges(self, clusters: Iterable[ClusterView]) -> Iterator[GaugeMetricFamily]:
@@ -216,6 +217,20 @@ def _certificate_gauge(shards: Iterable[ShardView]) -> GaugeMetricFamily:
         expiry = shard.status.backup_certificate_expiry
         if expiry is not UNSET:
             gauge.add_metric([shard.metadata.name, shard.metadata.namespace], from_timestamp(expiry))
+    return gauge
+
+
+def _gateway_certificate_gauge(clusters: Iterable[ClusterView]) -> GaugeMetricFamily:
+    gauge = _gauge(
+        "cluster_gateway_certificate_expiry_timestamp_seconds",
+        "When the certificate of a cluster's gateways ends.",
+        "name",
+        "namespace",
+    )
+    for cluster in clusters:
+        expiry = cluster.status.gateway_certificate_expiry
+        if expiry is not UNSET:
+            gauge.add_metric([cluster.metadata.name, cluster.metadata.namespace], from_timestamp(expiry))
     return gauge
 
 

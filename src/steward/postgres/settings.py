@@ -23,10 +23,12 @@ SELECT DISTINCT lower(coalesce(name, '')), error FROM pg_catalog.pg_file_setting
 WHERE sourcefile = $1 ORDER BY 1 LIMIT 1000
 """
 _SETTING: Final = re.compile(r"^\s*[^\s#]", re.MULTILINE)
-# A setting of the command line wins over files, also after a restart; the view marks it nevertheless.
+# A server marks more than what waits: a setting of the command line, which wins over files, and one whose change was
+# taken back. Those that wait are in the file with an error, or were in it when the server started and are no longer.
 _PENDING: Final = """
 SELECT lower(name) FROM pg_catalog.pg_settings
-WHERE pending_restart AND source <> 'command line' ORDER BY 1 LIMIT 100
+WHERE pending_restart AND source <> 'command line' AND (lower(name) = ANY ($1::text[]) OR sourcefile = $2)
+ORDER BY 1 LIMIT 100
 """
 _KNOWN: Final = """
 SELECT lower(name) AS name, context, vartype, coalesce(unit, '') AS unit, coalesce(min_val, '') AS min_val,
@@ -90,7 +92,9 @@ async def _load(connection: Any, path: str, text: str) -> SettingsState:
     if row[1]:
         await connection.fetchval("SELECT pg_catalog.pg_reload_conf()")
     lines = await connection.fetch(_LINES, path)
-    pending = tuple(row[0] for row in await connection.fetch(_PENDING))
-    errors = [(name, error) for name, error in lines if error is not None and name not in pending]
-    problems = tuple(f"{name}: {error}" if name else str(error) for name, error in errors)
+    errors = {name: error for name, error in lines if error is not None}
+    pending = tuple(row[0] for row in await connection.fetch(_PENDING, list(errors), path))
+    problems = tuple(
+        f"{name}: {error}" if name else str(error) for name, error in errors.items() if name not in pending
+    )
     return SettingsState(True, problems, pending, is_included=bool(lines) or not _SETTING.search(text))

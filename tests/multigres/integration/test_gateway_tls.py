@@ -81,6 +81,8 @@ def test_clients_can_verify_the_gateways_of_a_cluster(secure: SecureCluster, tmp
         shake_hands(certificate, app["ca.crt"], "another.host", tmp_path)
     assert "sslmode" not in app["uri"], "clients without TLS are accepted as well"
     eventually(lambda: secure.condition("GatewayCertificateReady") == "True", "the condition")
+    status = secure.kubectl.json("get", "mgc", CLUSTER, "-n", secure.namespace)["status"]
+    assert status["gatewayCertificateExpiry"].endswith("Z")
     eventually(secure.digest, "gateways with a certificate")
 
 
@@ -103,6 +105,7 @@ def test_gateways_wait_for_a_certificate_of_the_user(secure: SecureCluster) -> N
     )
     assert secure.gateways() == {}
     assert secure.condition("ReferencesFound") == "False"
+    eventually(lambda: secure.condition("GatewayCertificateReady") == "False", "the condition")
     assert secure.secret(MADE) == secure.secret(AUTHORITY) == {}
     data = {"tls.crt": "certificate", "tls.key": "key", "ca.crt": "authority"}
     metadata = {"name": "own", "namespace": secure.namespace}

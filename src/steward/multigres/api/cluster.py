@@ -362,6 +362,8 @@ class MultigresClusterStatus(ApiStruct):
     """Host and port at which the gateways are reached from outside, with externalGateway."""
     connection_secret: str | Unset = UNSET
     """The Secret that an application mounts: host, port, user, password, dbname, uri and more."""
+    gateway_certificate_expiry: str | Unset = UNSET
+    """When the certificate of the gateways ends, with gatewayTls. The operator renews its own ones in time."""
     role_secrets: dict[str, str] | Unset = UNSET
     """The Secrets with the accounts of roles, by `database/role`."""
     client_service: str | Unset = UNSET

@@ -15,9 +15,8 @@ from steward.multigres.api.cluster import MultigresClusterSpec
 from steward.multigres.api.unset import or_default
 from steward.multigres.cache_rules import CELL
 from steward.multigres.cache_rules import CLUSTER as KIND
-from steward.multigres.controllers.cluster import operator_updates
+from steward.multigres.controllers.cluster import client_tls, operator_updates
 from steward.multigres.controllers.cluster.admin_pods import admin_cluster_of
-from steward.multigres.controllers.cluster.client_tls import cluster_of_certificate, read_client_tls
 from steward.multigres.controllers.cluster.components import ClusterComponents
 from steward.multigres.controllers.cluster.deletion import ClusterDeletion
 from steward.multigres.controllers.cluster.external_refs import ExternalReferences
@@ -147,7 +146,7 @@ class ClusterReconciler:
                 self.gateways.trigger(),
                 # The password Secret outlives the cluster, so it has no owner.
                 Watches(rules.secret, to=cluster_of_password, when=any_change),
-                Watches(rules.secret, to=cluster_of_certificate, when=any_change),
+                Watches(rules.secret, to=client_tls.cluster_of_certificate, when=any_change),
                 Watches(rules.cluster, to=self.updates.waiting, when=frees_slot, lane=Lane.SLOW),
                 Watches(rules.storage_class, to=self._unhealthy, lane=Lane.SLOW),
                 *retained_claim_triggers(rules),
@@ -242,16 +241,17 @@ class ClusterReconciler:
         owner, resolved = _owner(cluster), spec.resolved
         assert resolved is not None
         version = spec.objects.version
-        tls = await read_client_tls(self.references, cluster, spec.spec)
+        tls = await client_tls.read_client_tls(self.references, cluster, spec.spec)
         written = with_telemetry(spec.spec, version, self.context.telemetry)
         ref, inputs = Ref(KIND, key_of(cluster)), (owner, written, resolved, version)
         tree = await beside_the_loop(
             spec.spec,
             lambda: self.context.manifests.get_or_build(ref, inputs, lambda: cluster_objects(*inputs)),
         )
+        # Accounts first: Postgres may have a new password already, and until it is published no application knows it.
         return [
-            *self.gateways.select(cluster, tree),
             *account_secrets(owner, spec.password.value, spec.accounts, tls),
+            *self.gateways.select(cluster, tree),
         ]
 
     def _plan(
@@ -336,7 +336,7 @@ class ClusterReconciler:
             *role_components(self._role_conditions(cluster, spec)),
         ]
         health = hibernation_health(assess_health(components, stall), spec.spec.hibernation is True)
-        common = common_status(context, health, conditions)
+        common = client_tls.without_ended_condition(common_status(context, health, conditions), spec.spec)
         return {
             **operator_updates.without_ended_condition(common, spec),
             **update_status(decision),

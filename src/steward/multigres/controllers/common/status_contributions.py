@@ -27,8 +27,9 @@ FIELDS = {
     TOPOLOGY: ("primaryCell",),
     CERTIFICATES: ("backupCertificate", "backupCertificateRenewals", "backupCertificateExpiry"),
     BACKUPS: ("backup",),
+    GATEWAY_CERTIFICATES: ("gatewayCertificateExpiry",),
 }
-"""The fields of a Shard's status that each contributor sets."""
+"""The fields of a Shard's or a cluster's status that each contributor sets."""
 
 
 class StatusContribution(msgspec.Struct, frozen=True):
