@@ -43,6 +43,7 @@ ALERTS = (
     "MultigresArchivingFailing",
     "MultigresConnectionsNearLimit",
     "MultigresVolumeFilling",
+    "MultigresRepositoryFilling",
     "MultigresLongTransaction",
     "MultigresWraparound",
     "MultigresCertificateExpiring",
