@@ -16,6 +16,7 @@ from steward.cli.object_events import (
     event_cells,
     event_dict,
     find_nodes,
+    other_namespaces,
     read_event,
     select_events,
 )
@@ -127,6 +128,12 @@ def test_an_event_is_followed_once_and_again_when_it_is_repeated() -> None:
     assert new_events([first], shown) == [first]
     assert new_events([first], shown) == []
     assert new_events([again], shown) == [again]
+
+
+def test_events_of_a_tenant_are_read_where_its_objects_are() -> None:
+    [node] = find_nodes(trees(), "rows")
+    assert other_namespaces([node], "shop") == []
+    assert other_namespaces([node], "other") == ["shop"]
 
 
 @pytest.mark.parametrize("arguments", [["banana/db"], ["mgc/"], ["db", "-w", "-o", "json"]])

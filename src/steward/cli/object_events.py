@@ -14,11 +14,13 @@ from typing import Any, NamedTuple
 from steward.cli.inspect.object_tree import TreeNode
 from steward.cli.object_names import matches_kind
 from steward.kube.client.client import Client
+from steward.kube.errors import Forbidden
 from steward.kube.objects.kinds import DEPLOYMENT, EVENT, STATEFUL_SET, Key, Manifest, Ref
 from steward.kube.objects.options import ListQuery
 
 NAMED_ALONE = ("MultigresCluster", "TenantRegistry", "TenantTemplate", "Tenant")
 """The kinds that a name without a kind may mean."""
+_FEW_NAMESPACES = 20
 _SUFFIX = "[bcdfghjklmnpqrstvwxz2456789]"  # the letters of generated names
 _POD, _REPLICA_SET, _CLAIM = "Pod", "ReplicaSet", "PersistentVolumeClaim"
 
@@ -115,6 +117,20 @@ def select_events(nodes: Iterable[TreeNode], events: Iterable[Manifest]) -> list
     """The events of these nodes and of everything below them, oldest first."""
     chosen = EventFilter(nodes)
     return sorted(event for event in map(read_event, events) if chosen.matches(event))
+
+
+def other_namespaces(nodes: Iterable[TreeNode], home: str) -> list[str]:
+    """The namespaces of Tenants' objects that are not in `home`; none if there are many. Pure."""
+    found = {obj.ref.key.namespace for node in nodes for obj in node.walk()} - {"", home}
+    return sorted(found) if len(found) <= _FEW_NAMESPACES else []
+
+
+async def read_allowed_events(client: Client, namespace: str) -> list[Manifest]:
+    """None for a user who may not list them."""
+    try:
+        return await read_events(client, namespace)
+    except Forbidden:
+        return []
 
 
 async def read_events(client: Client, namespace: str) -> list[Manifest]:

@@ -1,6 +1,7 @@
 """Verbs that act on a running cluster, on a real API server with a fake data plane."""
 
 import json
+import re
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -115,7 +116,9 @@ def test_volumes_lists_the_claims_of_servers_and_those_without_one(
     assert {found[each["metadata"]["name"]]["server"] for each in claims} == set(running_cluster.servers())
     assert {name for name, each in found.items() if each["state"] == "Kept"} == {kept["metadata"]["name"]}
     printed = run_verb("volumes").output
-    assert f"kubectl delete pvc {kept['metadata']['name']} -n {namespace}" in printed
+    assert re.search(
+        rf"kubectl --kubeconfig \S+ delete pvc {kept['metadata']['name']} -n {namespace}", printed
+    )
     assert run_verb("volumes", "missing").output == "No volume claims.\n"
 
 

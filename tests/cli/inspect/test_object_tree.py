@@ -279,6 +279,26 @@ def test_a_pod_has_the_role_and_the_cell_that_its_shard_reports() -> None:
     ]
 
 
+APPLIED = [
+    {"apiVersion": "v1", "kind": "Secret", "namespace": "shop", "name": "acme", "id": "s"},
+    {"apiVersion": "apps/v1", "kind": "Deployment", "namespace": "shop", "name": "acme", "id": "d"},
+    {"apiVersion": "v1", "kind": "Namespace", "name": "acme", "id": "n"},
+]
+
+
+@pytest.mark.parametrize(
+    ("conditions", "kinds"), [(READY, ["Namespace", "Secret"]), (waiting("x"), [])], ids=["ready", "waiting"]
+)
+def test_objects_that_are_not_read_are_shown_from_the_status_of_a_ready_tenant(
+    conditions: list[dict[str, str]], kinds: list[str]
+) -> None:
+    tenant = tree_object("Tenant/acme", conditions=conditions, applied=APPLIED)
+    tenant["metadata"]["labels"] = {"kubernetes-tenants.org/registry": "crm"}
+    tenant["spec"] = {"templateRef": "web"}
+    [root] = build_trees([tree_object("TenantRegistry/crm", conditions=READY), tenant])
+    assert [child.object.ref.kind.kind for child in root.children[0].children] == kinds
+
+
 ROLLOUT = {"phase": "InProgress", "totalNodes": 14, "updatedNodes": 1}
 
 

@@ -110,7 +110,7 @@ def test_an_object_of_a_custom_kind_is_compared_with_the_schema_of_the_cluster(
     assert problems(widget(**spec), served()) == ([(field, message)] if message else [])
 
 
-def test_without_a_definition_nothing_is_said_of_a_custom_kind() -> None:
+def test_without_a_definition_a_custom_kind_is_not_checked() -> None:
     assert problems(widget(siz=3), OFFLINE) == []
 
 

@@ -27,7 +27,7 @@ from steward.cli.inspect.object_health import (
     waiting_tenants,
 )
 from steward.kube.objects import kinds
-from steward.kube.objects.kinds import Kind, Manifest, Ref, ref_of
+from steward.kube.objects.kinds import Key, Kind, Manifest, Ref, ref_of
 
 REGISTRY_LABEL = "kubernetes-tenants.org/registry"
 TENANT_LABEL = "kubernetes-tenants.org/tenant"
@@ -118,7 +118,22 @@ class TreeNode(NamedTuple):
 
 def build_trees(objects: Iterable[Manifest]) -> tuple[TreeNode, ...]:
     """Builds the trees; objects without a root among the objects are left out."""
-    return link_trees(map(tree_object, objects))
+    manifests = list(objects)
+    recorded = (each for manifest in manifests for each in _recorded_objects(manifest))
+    return link_trees([*map(tree_object, manifests), *recorded])
+
+
+def _recorded_objects(manifest: Manifest) -> Iterator[TreeObject]:
+    """Objects of a ready Tenant that are not read, such as ConfigMaps, Secrets and custom resources: its status names
+    them, and they are ready because it is."""
+    if manifest["kind"] != "Tenant" or object_health(manifest)[0] is not Health.READY:
+        return
+    for record in (manifest.get("status") or {}).get("applied") or ():
+        kind = Kind(record["apiVersion"], record["kind"])
+        if kind not in KINDS:
+            ref = Ref(kind, Key(record.get("namespace", ""), record["name"]))
+            since = str(record.get("changedAt") or "")
+            yield TreeObject(ref, f"recorded {ref}", manifest["metadata"]["uid"], Health.READY, "", since)
 
 
 def link_trees(objects: Iterable[TreeObject]) -> tuple[TreeNode, ...]:
@@ -151,9 +166,10 @@ def _build_node(obj: TreeObject, children: dict[str, list[TreeObject]], template
     return TreeNode(named, tuple(sorted(below, key=_sort_key)))
 
 
-def _sort_key(node: TreeNode) -> tuple[int, int, str]:
+def _sort_key(node: TreeNode) -> tuple[int, int, str, str]:
     ref = node.object.ref
-    return node.worst_health, KINDS.index(ref.kind), str(ref.key)
+    rank = KINDS.index(ref.kind) if ref.kind in KINDS else len(KINDS)
+    return node.worst_health, rank, ref.kind.kind, str(ref.key)
 
 
 def tree_object(manifest: Manifest) -> TreeObject:

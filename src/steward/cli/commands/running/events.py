@@ -19,6 +19,8 @@ from steward.cli.object_events import (
     event_cells,
     event_dict,
     find_nodes,
+    other_namespaces,
+    read_allowed_events,
     read_events,
     select_events,
 )
@@ -36,7 +38,8 @@ Examples:
 \b
 Exit codes: 0 done, also if there are no events, 1 there is no such object, or the cluster cannot be read.
 \b
-Kubernetes keeps events for an hour by default. Objects that a Tenant has in other namespaces are found with -A.
+Kubernetes keeps events for an hour by default. Of a named object, events in other namespaces are shown to users who
+may list them there; without a name, -A shows all.
 Needs the right to list events (events.k8s.io), the custom resources, and Deployments, ReplicaSets, StatefulSets, Pods
 and PersistentVolumeClaims, in the selected namespaces.
 """
@@ -75,12 +78,15 @@ def _check_kind(what: str) -> None:
 async def _read(client: Client, namespace: str, what: str) -> list[ObjectEvent]:
     objects, events = await asyncio.gather(read_objects(client, namespace), read_events(client, namespace))
     nodes = find_nodes(build_trees(objects), what)
+    elsewhere = other_namespaces(nodes, namespace) if what and namespace else []
+    lists = await asyncio.gather(*(read_allowed_events(client, each) for each in elsewhere))
     if what and not nodes:
+        where = f" in namespace {namespace}" if namespace else ""
         kinds = "" if "/" in what else f" {', '.join(NAMED_ALONE[:-1])} or {NAMED_ALONE[-1]}"
         raise click.ClickException(
-            f"there is no{kinds} {what} here; `{command_line('tree', '-A')}` shows all"
+            f"there is no{kinds} {what}{where}; `{command_line('tree', '-A')}` shows all"
         )
-    return select_events(nodes, events)
+    return select_events(nodes, [*events, *(event for listed in lists for event in listed)])
 
 
 async def _follow(client: Client, namespace: str, what: str) -> None:
