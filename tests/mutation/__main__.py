@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import argparse
-import os
 import random
-import subprocess
 import sys
 import tempfile
 from pathlib import Path
 from typing import Final, NamedTuple
 
+from tests.mutation.mutant_run import MutantRun
 from tests.mutation.mutants import Mutant, find_mutants
-from tests.mutation.plugin import FILE_VARIABLE, MODULE_VARIABLE
 from tests.support.paths import ROOT
 
 TARGETS: Final[dict[str, str]] = {
@@ -42,8 +40,6 @@ TARGETS: Final[dict[str, str]] = {
     "steward.multigres.topology.store_records": "tests/multigres/topology",
 }
 """Pure modules that decide, and the tests that must notice when they decide otherwise."""
-TIMEOUT_SECONDS: Final = 300
-PURE: Final = "not needs_server"
 NO_TESTS: Final = 5
 """The exit code of pytest if it finds no tests."""
 
@@ -72,7 +68,10 @@ def _options() -> argparse.Namespace:
 def _mutate(name: str, options: argparse.Namespace) -> float:
     """The share of mutants that the tests kill, in percent."""
     file = ROOT / "src" / Path(*name.split(".")).with_suffix(".py")
-    mutants = find_mutants(file.read_text())
+    source = file.read_text()
+    if _run(name, Mutant(0, "", source)).is_killed:
+        sys.exit(f"{name}: its tests fail without a change, so that no mutant proves anything")
+    mutants = find_mutants(source)
     chosen = random.Random(options.seed).sample(mutants, min(options.count, len(mutants)))
     outcomes = [_run(name, mutant) for mutant in sorted(chosen)]
     killed = sum(outcome.is_killed for outcome in outcomes)
@@ -87,8 +86,9 @@ def _run(name: str, mutant: Mutant) -> Outcome:
     with tempfile.TemporaryDirectory() as directory:
         file = Path(directory) / "mutant.py"
         file.write_text(mutant.source)
-        environment = {**os.environ, MODULE_VARIABLE: name, FILE_VARIABLE: str(file)}
-        return Outcome(mutant, any(_fail(tests, environment) for tests in _test_runs(name)))
+        run = MutantRun(name, file)
+        is_killed = any(run.exit_code(tests) not in (0, NO_TESTS) for tests in _test_runs(name))
+        return Outcome(mutant, is_killed)
 
 
 def _test_runs(name: str) -> list[list[str]]:
@@ -98,35 +98,6 @@ def _test_runs(name: str) -> list[list[str]]:
     if not (ROOT / nearest).exists() or str(nearest) == TARGETS[name]:
         return [[TARGETS[name]]]
     return [[str(nearest)], [TARGETS[name], f"--ignore={nearest}"]]
-
-
-def _fail(tests: list[str], environment: dict[str, str]) -> bool:
-    """Whether a test fails, or none of them ends."""
-    command = [
-        sys.executable,
-        "-m",
-        "pytest",
-        "-q",
-        "-x",
-        "-n",
-        "0",
-        "-m",
-        PURE,
-        "-p",
-        "tests.mutation.plugin",
-    ]
-    try:
-        done = subprocess.run(
-            [*command, *tests],
-            cwd=ROOT,
-            env=environment,
-            capture_output=True,
-            timeout=TIMEOUT_SECONDS,
-            check=False,
-        )
-    except subprocess.TimeoutExpired:
-        return True
-    return done.returncode not in (0, NO_TESTS)
 
 
 if __name__ == "__main__":

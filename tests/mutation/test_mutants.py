@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from tests.mutation.__main__ import TARGETS
+from tests.mutation.mutant_run import MutantRun
 from tests.mutation.mutants import find_mutants
 from tests.support.paths import ROOT
 
@@ -47,3 +48,17 @@ def test_every_target_exists_with_its_tests() -> None:
     for module, tests in TARGETS.items():
         assert (ROOT / "src" / Path(*module.split(".")).with_suffix(".py")).is_file(), module
         assert (ROOT / tests).exists(), tests
+
+
+@pytest.mark.parametrize(
+    ("source", "is_killed"),
+    [("def f() -> int:\n    return 1\n", False), ("def f() -> int:\n    return 2\n", True)],
+)
+def test_tests_run_with_the_mutant_in_place_of_its_module(
+    tmp_path: Path, source: str, is_killed: bool
+) -> None:
+    (tmp_path / "mutant.py").write_text(source)
+    test = tmp_path / "test_it.py"
+    test.write_text("from steward.absent import f\n\ndef test_it():\n    assert f() == 1\n")
+    code = MutantRun("steward.absent", tmp_path / "mutant.py").exit_code([str(test)])
+    assert (code != 0) is is_killed
