@@ -99,7 +99,7 @@ def test_a_dialog_closes_by_keyboard_and_the_focus_returns(page: Page, acting_pa
     expect(button).to_be_focused()
 
 
-def test_what_is_refused_is_said_in_the_dialog(page: Page, acting_page: PageThread) -> None:
+def test_the_dialog_explains_a_refusal(page: Page, acting_page: PageThread) -> None:
     page.goto(acting_page.url)
     page.get_by_role("link", name="TenantRegistry shop/customers").click()
     page.get_by_role("button", name="Approve the deletion").click()

@@ -19,6 +19,7 @@ from steward.cli.main import ExitCode
 from steward.local.sample.namespace import TABLE_FILE
 from steward.local.settings import Layout
 from tests.cli.support.shell import Shell, read_until
+from tests.page.support.accessibility import serious_problems
 
 pytestmark = [pytest.mark.timeout(1200), pytest.mark.needs_server]
 
@@ -101,6 +102,28 @@ def test_the_cluster_shows_its_servers_volumes_and_endpoint(tab: Page) -> None:
     certificate = tab.get_by_role("table", name="Certificates").locator("tbody tr")
     expect(certificate).to_contain_text("the backup service has valid certificates")
     expect(certificate).to_contain_text("in 364 d")
+
+
+def test_the_lab_compares_a_template_of_the_cluster_with_live_objects(tab: Page) -> None:
+    show(tab, "/lab")
+    tab.get_by_label("Start from").select_option("demo/web")
+    rows = tab.get_by_label("Rows, as CSV")
+    rows.fill("id,url,active,plan\nacme,https://acme.example.com,1,gold\n")
+    deployment = tab.locator("details", has_text="Deployment acme-web")
+    expect(deployment.locator("summary")).to_contain_text("same")
+    rows.fill("id,url,active,plan\nacme,https://other.example.com,1,gold\n")
+    expect(deployment.locator("summary")).to_contain_text("changed")
+    expect(deployment.locator(".diff .del")).to_contain_text(["other.example.com"])
+
+
+def test_the_views_of_the_sample_fit_a_phone_and_are_accessible(tab: Page) -> None:
+    tab.set_viewport_size({"width": 360, "height": 740})
+    for path in ("/now", "/cluster/demo/orders", "/registry/demo/customers", "/tenant/demo/acme-web", "/lab"):
+        show(tab, path)
+        expect(tab.locator("h1")).to_be_visible()
+        assert tab.evaluate("document.documentElement.scrollWidth") <= 360, path
+        assert serious_problems(tab) == [], path
+    tab.set_viewport_size({"width": 1280, "height": 900})
 
 
 def confirm(tab: Page, button: str) -> None:

@@ -3,6 +3,7 @@
 from dataclasses import replace
 
 from steward.cli.inspect.object_health import Health
+from steward.cli.inspect.object_tree import TreeNode
 from steward.kube.objects.kinds import Key, Ref
 from steward.multigres.cache_rules import CLUSTER
 from steward.page.inventory.inventory import TENANT
@@ -30,3 +31,10 @@ def test_a_cluster_that_a_tenant_made_names_the_tenant() -> None:
     snapshot = snapshot_of(sample.registry(), sample.tenant("acme"), cluster, sample.cluster())
     assert snapshot.forest.cluster_parents == {Key("shop", "acme-db"): Ref(TENANT, ACME)}
     assert snapshot.node(CLUSTER, Key("shop", "db")) is not None
+
+
+def test_a_root_walks_through_its_objects_once() -> None:
+    snapshot = snapshot_of(sample.registry(), sample.tenant("acme"), sample.deployment("acme-web", ready=1))
+    (root,) = snapshot.trees
+    assert root.worst_health is TreeNode(*root).worst_health is Health.WAITING
+    assert vars(root) == {"worst_health": Health.WAITING}

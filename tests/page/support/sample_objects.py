@@ -163,7 +163,11 @@ def held_registry(count: int = 12, **parts: Any) -> Manifest:
         f"the table has no active row, and {count} Tenants would be deleted: restore the rows, or approve it with "
         f"the annotation kubernetes-tenants.org/approve-deletion: {count}-0f3c"
     )
-    conditions = [condition("Ready", "False", message), condition("DeletionHeld", "True", message)]
+    conditions = [
+        condition("Ready", "False", message),
+        condition("DeletionHeld", "True", message, "EmptyResult"),
+        condition("SourceReachable", "True", reason="SourceRead"),
+    ]
     return registry(status=status(conditions, heldDeletion=held, lastSyncTime=ago(5)), **parts)
 
 

@@ -15,6 +15,15 @@ from steward.multigres.cache_rules import CLUSTER
 from steward.page.inventory.inventory import TENANT, Inventory
 
 
+class RootNode(TreeNode):
+    """A root that remembers its worst health: a sentence about a registry asks for it five times, and each time ten
+    thousand Tenants and their objects would be walked through."""
+
+    @cached_property
+    def worst_health(self) -> Health:
+        return min(obj.health for obj in self.walk())
+
+
 @dataclass(frozen=True)
 class Forest:
     """The trees of one moment, and what is derived from them. Snapshots that differ only in time share it, so that a
@@ -71,5 +80,5 @@ class Snapshot:
 
 
 def take_snapshot(inventory: Inventory, version: int, problems: tuple[str, ...] = ()) -> Snapshot:
-    forest = Forest(link_trees(list(inventory.objects.values())))
+    forest = Forest(tuple(RootNode(*node) for node in link_trees(list(inventory.objects.values()))))
     return Snapshot(inventory, forest, version, problems=problems)
