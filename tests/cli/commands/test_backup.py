@@ -12,6 +12,7 @@ from click.testing import CliRunner, Result
 
 from steward.cli.commands import backup, backups
 from steward.cli.commands.backup import Request, backup_manifests, read_shards
+from steward.cli.commands.backups import backup_table
 from steward.cli.main import steward
 from steward.multigres.names import ShardPath
 
@@ -19,7 +20,7 @@ NOW = datetime(2026, 8, 21, 12, tzinfo=UTC)
 PATH = ShardPath("shop", "postgres", "default", "0-inf")
 
 
-def made(name: str, phase: str, **status: str) -> dict[str, Any]:
+def made(name: str, phase: str, **status: Any) -> dict[str, Any]:
     return {
         "metadata": {
             "name": name,
@@ -138,11 +139,16 @@ async def test_missing_shard_is_named(items: list[Any] | None, shard: str, messa
 
 def test_backups_are_listed_by_age(run: Callable[..., Result]) -> None:
     client = ScriptedClient()
-    finished = {"backupId": "20260821-120000F", "stoppedAt": "2026-08-21T12:00:02Z", "type": "full"}
+    finished = {
+        "backupId": "20260821-120000F",
+        "stoppedAt": "2026-08-21T12:00:02Z",
+        "type": "full",
+        "sizeBytes": 31847562,
+    }
     client.items = [made("b2", "Failed", message="no space"), made("b1", "Completed", **finished)]
     done = run(client, "backups", "shop", "-o", "wide")
     rows = [line.split() for line in done.output.splitlines()]
-    assert rows[1][:7] == [
+    assert rows[1][:9] == [
         "saas",
         "b1",
         "shop",
@@ -150,8 +156,18 @@ def test_backups_are_listed_by_age(run: Callable[..., Result]) -> None:
         "full",
         "20260821-120000F",
         "2026-08-21T12:00:02Z",
+        "30",
+        "MiB",
     ]
-    assert rows[2] == ["saas", "b2", "shop", "Failed", "incremental", "-", "-", "no", "space"]
+    assert rows[2] == ["saas", "b2", "shop", "Failed", "incremental", "-", "-", "-", "no", "space"]
+
+
+@pytest.mark.parametrize(
+    ("size", "text"), [(None, "-"), (1023, "1023 B"), (5 << 30, "5 GiB"), (3 << 40, "3.0 TiB")]
+)
+def test_size_of_the_data_is_readable(size: int | None, text: str) -> None:
+    [_, row] = backup_table([made("b1", "Completed", sizeBytes=size)], "")
+    assert row.rstrip().endswith(f" {text}")
 
 
 def test_no_backups_names_the_verb_that_makes_one(run: Callable[..., Result]) -> None:

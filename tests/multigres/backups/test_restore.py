@@ -2,11 +2,13 @@
 
 from typing import Any
 
+import msgspec
 import pytest
 
 from steward.kube.objects.meta import ObjectMeta
 from steward.multiadmin.backup_answers import RepositoryBackup
 from steward.multigres import reasons
+from steward.multigres.api.cluster import MultigresClusterSpec
 from steward.multigres.api.multigres_backup import MultigresBackupSpec, MultigresBackupStatus
 from steward.multigres.api.restore import RestoreSource
 from steward.multigres.backups.repository import RepositoryListing
@@ -17,7 +19,10 @@ from steward.multigres.backups.restore import (
     restore_problem,
     restored_backup,
 )
-from steward.multigres.names import ShardPath
+from steward.multigres.backups.restore_facts import restored_shards
+from steward.multigres.names import ShardPath, backup_claim, shared_backup_claim
+from steward.multigres.resolution.resolve import resolve
+from steward.multigres.resolution.resolved import ClusterIdentity, Templates
 from steward.multigres.views import MultigresBackupView
 
 NOON = 1_787_313_600.0  # 2026-08-21 12:00:00 UTC
@@ -28,6 +33,9 @@ SHARD = RestoredShard(
     frozenset({"main-0", "main-1"}),
     frozenset({"pgdata-main-0", "pgdata-main-1"}),
 )
+Z1, Z2 = (backup_claim(SHARD.path, cell) for cell in ("z1", "z2"))
+ALL = shared_backup_claim(SHARD.path)
+OWN_CERTIFICATES = {"type": "filesystem", "pgbackrestTLS": {"secretName": "mine"}}
 ON_VOLUME = SHARD._replace(repository_claims=(frozenset({"repo", "repo-z1"}),))
 
 
@@ -116,3 +124,21 @@ def test_cluster_is_restored_when_all_of_its_shards_are(
     shards: dict[str, str | None], expected: tuple[str, str]
 ) -> None:
     assert restore_outcome(shards)[:2] == expected
+
+
+@pytest.mark.parametrize(
+    ("cells", "spec", "expected"),
+    [
+        (("z1",), {}, [{Z1}]),
+        (("z1", "z2"), {}, [{ALL, Z1, Z2}]),
+        (("z1", "z2"), {"backup": OWN_CERTIFICATES}, [{Z1}, {Z2}]),
+    ],
+    ids=["one cell", "a volume that a pod serves", "a volume for each cell"],
+)
+def test_claims_that_a_restore_needs(
+    cells: tuple[str, ...], spec: dict[str, Any], expected: list[set[str]]
+) -> None:
+    written = msgspec.convert({"cells": [{"zone": cell} for cell in cells], **spec}, MultigresClusterSpec)
+    resolved = resolve(ClusterIdentity("ns", "shop"), written, Templates({}, {}, {}))
+    [shard] = restored_shards(resolved)
+    assert list(shard.repository_claims) == expected

@@ -9,7 +9,7 @@ from steward.multigres.api.backup import Backup
 from steward.multigres.api.scalars import UNSET
 from steward.multigres.api.unset import or_default
 from steward.multigres.backups.progress import COMPLETED, FAILED
-from steward.multigres.backups.repository import RepositoryListing
+from steward.multigres.backups.repository import RepositoryListing, made_at
 from steward.multigres.backups.schedule import COMPONENT
 from steward.multigres.objects.metadata import COMPONENT_LABEL
 from steward.multigres.views import MultigresBackupView
@@ -50,13 +50,15 @@ def pruned_backups(
     backups: Iterable[MultigresBackupView], listing: RepositoryListing
 ) -> Iterator[PrunedBackup]:
     """Only after the repository was read: a MultigresBackup whose backup it still has is never deleted. A repository
-    without any backup is more often one that a server cannot read than one whose backups were deleted."""
+    without any backup is more often one that a server cannot read than one whose backups were deleted, and a backup
+    that is newer than all of a listing was made after it: the newest one never expires."""
     if listing.error or not listing.complete:
         return
-    views = list(backups)
+    views, newest = list(backups), made_at(listing.newest_id())
     for view in views:
         backup_id = or_default(view.status.backup_id, "")
-        if view.status.phase == COMPLETED and listing.find(backup_id) is None:
+        is_absent = listing.find(backup_id) is None and made_at(backup_id) < newest
+        if view.status.phase == COMPLETED and is_absent:
             yield PrunedBackup(view, f"backup {backup_id} is no longer in the repository")
     failed = [view for view in views if view.status.phase == FAILED and _is_scheduled(view)]
     newest_first = sorted(failed, key=lambda view: view.metadata.creation_timestamp or "", reverse=True)

@@ -5,6 +5,8 @@ import pytest
 from steward.multigres import reasons
 from steward.multigres.api.backup import Backup, BackupRetention, BackupSchedule
 from steward.multigres.controllers.backups import repositories
+from steward.multigres.controllers.backups.maintenance import MaintenanceRequests
+from steward.multigres.controllers.backups.reconciler import BackupReconciler
 from steward.testkit.fake_data_plane.faults import DataPlaneFault
 from tests.multigres.support.simulated_backups import SHARD, SimulatedBackups
 
@@ -290,3 +292,17 @@ async def test_wrong_credentials_are_an_unreachable_repository_and_recover() -> 
     simulated.data_plane_shard.faults = frozenset()
     await simulated.run_for(HOUR)
     assert (simulated.health, len(simulated.scheduled())) == (("True", reasons.BACKED_UP), 1)
+
+
+async def test_two_processes_make_one_scheduled_backup() -> None:
+    """As after a change of the leader, when the old one has not noticed yet: both act on what they see."""
+    simulated = scheduled()
+    other = BackupReconciler(simulated.context, MaintenanceRequests())
+    await simulated.run_for(13 * HOUR)
+    for _ in range(200):
+        for reconciler in (simulated.reconciler, other):
+            await reconciler.reconcile(SHARD)
+            simulated.clock.time += 30.0
+    assert simulated.scheduled() == [("incremental", "Completed")]
+    assert len(simulated.repository) == 2
+    assert simulated.starts == 1

@@ -120,6 +120,12 @@ def test_a_shard_without_servers_needs_no_pod() -> None:
     assert deployment(asleep)["spec"]["replicas"] == 0
 
 
+def test_a_shard_without_cells_has_no_pod() -> None:
+    shard = inputs(ONE_POD)
+    empty = shard._replace(spec=msgspec.structs.replace(shard.spec, pools={}))
+    assert repository_host_objects(empty) == []
+
+
 def test_an_unanswered_listing_ends_before_a_pooler_takes_it_for_an_empty_repository() -> None:
     """A pooler ends pgBackRest after 30 s."""
     assert float(env(backup_access(inputs(OWN_TO_A_NODE), "z1"))["PGBACKREST_IO_TIMEOUT"]) < 30

@@ -34,7 +34,7 @@ def has_repository_host(shard: ShardInputs) -> bool:
         return False
     # A claim of none of the cells was made for servers in others: it stays served when these are removed.
     of_cells = {names.backup_claim(shard.path, cell) for cell in _cells(shard)}
-    return is_served_volume(_backup(shard), of_cells | existing)
+    return bool(of_cells) and is_served_volume(_backup(shard), of_cells | existing)
 
 
 def repository_claim(shard: ShardInputs, cell: str) -> str:
