@@ -1,12 +1,15 @@
 """`steward explain` with files."""
 
+import datetime
 import json
 from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
 
-from steward.cli.commands.explain import command
+from steward.cli.commands.explain import command, explain_live_cluster
+from steward.cli.preview.namespace_snapshot import NamespaceSnapshot
+from steward.kube.objects.kinds import Key, ref_of
 from tests.support.paths import ROOT
 
 SAMPLES = ROOT / "config" / "samples" / "multigres"
@@ -63,6 +66,26 @@ def test_postgres_settings_are_shown_one_by_one_and_beside_those_by_memory() -> 
             ("wal_buffers", "-1"),
         )
     }
+
+
+@pytest.mark.parametrize(("version", "has_settings"), [({"objectsVersion": 2}, True), ({}, False)])
+def test_a_cluster_with_older_pods_has_no_settings_by_memory(
+    version: dict[str, int], has_settings: bool
+) -> None:
+    api = "multigres.com/v1alpha1"
+    cluster = {
+        "apiVersion": api,
+        "kind": "MultigresCluster",
+        "metadata": {"name": "shop", "namespace": "ns", "uid": "u", "generation": 1},
+        "spec": {"cells": [{"zone": "z1"}]},
+    }
+    labels = {"multigres.com/cluster": "shop"}
+    metadata = {"name": "shop-z1", "namespace": "ns", "uid": "v", "generation": 1, "labels": labels}
+    cell = {"apiVersion": api, "kind": "Cell", "metadata": metadata, "spec": {"name": "z1", **version}}
+    snapshot = NamespaceSnapshot({ref_of(each): each for each in (cluster, cell)}, {})
+    now = datetime.datetime.now(datetime.UTC)
+    rows = explain_live_cluster(snapshot, Key("ns", "shop"), now)
+    assert any("shared_buffers" in row.path for row in rows) is has_settings
 
 
 def test_several_documents_on_standard_input_are_resolved_together() -> None:

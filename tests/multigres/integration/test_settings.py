@@ -27,7 +27,7 @@ class TunedCluster:
         clusters.apply(small_cluster(clusters.namespace, CLUSTER, **REFERENCE))
         clusters.wait_ready(CLUSTER)
 
-    def set(self, **settings: str | int) -> None:
+    def change(self, **settings: str | int) -> None:
         patch = [{"op": "add", "path": SETTINGS, "value": {"settings": settings}}]
         self.clusters.kubectl(
             *("patch", "mgc", CLUSTER, "-n", self.clusters.namespace, "--type=json", "-p", json.dumps(patch))
@@ -67,14 +67,14 @@ def test_postgres_decides_which_settings_are_passed_on_and_which_of_them_restart
     assert not tuned.condition("SettingsLoaded")["status"], "no server is asked without settings"
 
     # Postgres needs no restart.
-    tuned.set(work_mem="8MB", timezone="Europe/Rome")
+    tuned.change(work_mem="8MB", timezone="Europe/Rome")
     eventually(lambda: "work_mem = '8MB'" in tuned.written(), "the settings to be passed on")
     eventually(lambda: tuned.condition("SettingsLoaded")["status"] == "False", "the servers to be asked")
     assert "does not have the settings yet" in tuned.condition("SettingsLoaded")["message"]
     assert tuned.pods() == first
 
     # A value that Postgres does not accept reaches no server.
-    tuned.set(work_mem="8MB", shared_buffers="much")
+    tuned.change(work_mem="8MB", shared_buffers="much")
     eventually(
         lambda: "shared_buffers (it is not a number)" in tuned.condition("PostgresConfigRefused")["message"],
         "the refusal",
@@ -83,7 +83,7 @@ def test_postgres_decides_which_settings_are_passed_on_and_which_of_them_restart
     assert tuned.pods() == first
 
     # A setting that needs a restart replaces all servers.
-    tuned.set(work_mem="8MB", shared_buffers="64MB")
+    tuned.change(work_mem="8MB", shared_buffers="64MB")
     eventually(lambda: "shared_buffers = '64MB'" in tuned.written(), "the settings to be passed on")
     eventually(
         lambda: len(tuned.pods()) == 2 and first.isdisjoint(tuned.pods()), "all servers to be replaced"

@@ -11,6 +11,8 @@ pools of a shard may have different resources. Settings of the user win.
 | work_mem | a third of what shared_buffers leave, divided by max_connections; at most 64 MB |
 | wal_buffers | -1: a share of shared_buffers that Postgres chooses |
 
+Other values are other pods and restart servers: they belong to a new version of the objects (`objects/versions.py`).
+
 The third is for queries that need it more than once, and for what else runs in the container: pgctld, pgBackRest and
 the page cache.
 """
