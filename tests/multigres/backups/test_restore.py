@@ -129,11 +129,11 @@ def test_cluster_is_restored_when_all_of_its_shards_are(
 @pytest.mark.parametrize(
     ("cells", "spec", "expected"),
     [
-        (("z1",), {}, [{Z1}]),
+        (("z1",), {}, [{ALL, Z1}]),
         (("z1", "z2"), {}, [{ALL, Z1, Z2}]),
         (("z1", "z2"), {"backup": OWN_CERTIFICATES}, [{Z1}, {Z2}]),
     ],
-    ids=["one cell", "a volume that a pod serves", "a volume for each cell"],
+    ids=["one cell", "several cells", "a volume for each cell"],
 )
 def test_claims_that_a_restore_needs(
     cells: tuple[str, ...], spec: dict[str, Any], expected: list[set[str]]

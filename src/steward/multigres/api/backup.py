@@ -17,8 +17,8 @@ class FilesystemBackup(ApiStruct):
     path: Path | Unset = UNSET
     """Where the volume is mounted; /backups when left out."""
     storage: Storage | Unset = UNSET
-    """The volume. Servers mount it with ReadWriteMany, and with ReadWriteOnce in one cell and on one node. In several
-    cells, and with ReadWriteOncePod, they reach it through a pod of its own. Replaced as a whole."""
+    """The volume. Servers mount it with ReadWriteMany; otherwise they reach it through a pod of its own, on any node.
+    Replaced as a whole."""
 
 
 class S3Backup(ApiStruct):

@@ -46,7 +46,7 @@ def _restored_shard(resolved: ResolvedCluster, located: LocatedShard) -> Restore
 
 def _repository_claims(path: ShardPath, located: LocatedShard, backup: Backup) -> Iterator[frozenset[str]]:
     cells = [names.backup_claim(path, cell) for cell in shard_cells(located.pools)]
-    if is_shared_volume(backup) or is_served_volume(backup, cells):
+    if is_shared_volume(backup) or is_served_volume(backup):
         yield frozenset([names.shared_backup_claim(path), *cells])
     else:
         yield from (frozenset([claim]) for claim in cells)

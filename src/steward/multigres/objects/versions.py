@@ -62,7 +62,7 @@ VERSIONS: Final = (
             "pgctld finds the sampling rules of observability.samplingConfigRef",
             "new servers read postgresConfigRef also if it is given later",
             "backups expire by spec.backup.retention only, not when there are more than seven full ones",
-            "servers in several cells share the repository on a volume through a pod that serves it",
+            "servers share the repository on a volume through a pod that serves it, on any node and in any cell",
             "a server reports a repository that does not answer instead of taking it for an empty one",
             "gateways and poolers serve Prometheus metrics",
             "gateways of a cell that is removed keep their clients until these have left, or the period is over",

@@ -250,10 +250,9 @@ async def test_repository_that_a_pod_serves_is_backed_up_from_the_primary(cells:
     pools = {"main": Pool(cells=list(cells))}
     spec = msgspec.structs.replace(shard.spec, pools=pools, objects_version=NEWEST)
     simulated.shards[SHARD] = msgspec.structs.replace(shard, spec=spec)
-    is_served = len(cells) > 1
     for each in poolers:
-        poolers[each] = poolers[each]._replace(repository="host h" if is_served else "claim c")
+        poolers[each] = poolers[each]._replace(repository="host h")
     simulated.create()
     await simulated.run(lambda: simulated.status().phase in ("Completed", "Failed"))
     assert simulated.status().phase == "Completed", simulated.status().error
-    assert (simulated.status().server == "a1") is is_served
+    assert simulated.status().server == "a1"

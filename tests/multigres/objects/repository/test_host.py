@@ -1,4 +1,4 @@
-"""The pod that serves a repository on a volume to servers in several cells."""
+"""The pod that serves a repository on a volume to the servers of a shard."""
 
 from typing import Any
 
@@ -32,8 +32,8 @@ OWN_CERTIFICATES = {**OWN_TO_A_NODE, "pgbackrestTLS": {"secretName": "mine"}}
 @pytest.mark.parametrize(
     ("backup", "cells", "existing", "expected"),
     [
-        (OWN_TO_A_NODE, ("z1",), (), False),
-        (OWN_TO_A_NODE, ("z1",), (Z1,), False),
+        (OWN_TO_A_NODE, ("z1",), (), True),
+        (OWN_TO_A_NODE, ("z1",), (Z1,), True),
         (OWN_TO_A_NODE, ("z1", "z2"), (), True),
         (OWN_TO_A_NODE, ("z1", "z2"), (Z1,), True),
         (OWN_TO_A_NODE, ("z1", "z2"), (Z1, Z2), False),

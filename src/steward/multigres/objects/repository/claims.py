@@ -1,10 +1,9 @@
 """Volume claims of backup repositories: one for each shard.
 
 Servers of a shard start from their repository, so all of them must see the same one. A volume that many nodes can mount
-(ReadWriteMany) is mounted by the servers of all cells. Any other is mounted by the servers of a shard in one cell, or
-by the pod that serves it to the servers in several cells (`host.py`). A claim that exists already stays the shard's,
-whatever cells it has now: another one would be an empty repository. Earlier releases made a claim for each cell, and
-shards that have these keep them.
+(ReadWriteMany) is mounted by the servers of all cells. Any other is mounted by the pod that serves it to them
+(`host.py`). A claim that exists already stays the shard's, whatever cells it has now: another one would be an empty
+repository. Earlier releases made a claim for each cell, and shards that have several of these keep them.
 """
 
 from collections.abc import Iterable
@@ -32,9 +31,7 @@ def has_repository_host(shard: ShardInputs) -> bool:
     has_claim_per_cell = len(existing) > 1 and names.shared_backup_claim(shard.path) not in existing
     if shard.version < REPOSITORY_HOST or has_claim_per_cell:
         return False
-    # A claim of none of the cells was made for servers in others: it stays served when these are removed.
-    of_cells = {names.backup_claim(shard.path, cell) for cell in _cells(shard)}
-    return bool(of_cells) and is_served_volume(_backup(shard), of_cells | existing)
+    return bool(_cells(shard)) and is_served_volume(_backup(shard))
 
 
 def repository_claim(shard: ShardInputs, cell: str) -> str:

@@ -1,4 +1,4 @@
-"""The pod that serves a repository on a volume to the servers of a shard in several cells.
+"""The pod that serves a repository on a volume to the servers of a shard.
 
 A volume that one node can mount (ReadWriteOnce) cannot be shared by servers on several nodes. pgBackRest reaches a
 repository on another host through its own TLS server, so one pod mounts the volume and runs that server. It has the

@@ -4,7 +4,7 @@ A server restores the newest backup of its repository and archives into the same
 of the same or of two clusters, would restore each other's data.
 """
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
 import msgspec
@@ -48,7 +48,7 @@ def mount_path(backup: Backup) -> str:
     return "/backups" if filesystem is UNSET else or_default(filesystem.path, "/backups")
 
 
-READ_WRITE_MANY, READ_WRITE_ONCE_POD = "ReadWriteMany", "ReadWriteOncePod"
+READ_WRITE_MANY = "ReadWriteMany"
 
 
 def is_shared_volume(backup: Backup) -> bool:
@@ -56,12 +56,11 @@ def is_shared_volume(backup: Backup) -> bool:
     return READ_WRITE_MANY in _access_modes(backup)
 
 
-def is_served_volume(backup: Backup, places: Collection[str]) -> bool:
-    """Whether a pod of its own mounts the volume of a repository and serves it to the servers: for servers in several
-    places, and if only one pod can mount it. Certificates of the user exclude it: they name only the servers."""
-    if backup.type != "filesystem" or is_shared_volume(backup) or backup.pgbackrest_tls is not UNSET:
-        return False
-    return len(places) > 1 or READ_WRITE_ONCE_POD in _access_modes(backup)
+def is_served_volume(backup: Backup) -> bool:
+    """Whether a pod of its own mounts the volume of a repository and serves it to the servers: the pods of one cell may
+    run on several nodes, and only one node can mount it. Certificates of the user exclude it: they name only the
+    servers."""
+    return backup.type == "filesystem" and not is_shared_volume(backup) and backup.pgbackrest_tls is UNSET
 
 
 def _access_modes(backup: Backup) -> list[str]:

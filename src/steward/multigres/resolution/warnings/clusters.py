@@ -12,7 +12,6 @@ from steward.multigres.resolution import defaults
 from steward.multigres.resolution.checks.bounded_lists import first_texts
 from steward.multigres.resolution.checks.repositories import (
     READ_WRITE_MANY,
-    READ_WRITE_ONCE_POD,
     is_served_volume,
     is_shared_volume,
 )
@@ -125,7 +124,7 @@ def _filesystem_backups(resolved: ResolvedCluster) -> Iterator[str]:
         # The built-in repository is nobody's choice: the Shard reports what it cannot do.
         if backup.type != "filesystem" or backup.filesystem == defaults.BACKUP.filesystem:
             continue
-        if is_shared_volume(backup) or is_served_volume(backup, _cells(located)):
+        if is_shared_volume(backup) or is_served_volume(backup):
             continue
         if len(_cells(located)) > 1:
             yield (
@@ -135,8 +134,8 @@ def _filesystem_backups(resolved: ResolvedCluster) -> Iterator[str]:
             )
         elif _most_servers_in_a_cell(located) > 1:
             yield (
-                f"{located}: several servers mount one backup volume, which works on one node only; it needs"
-                f" accessModes: [{READ_WRITE_MANY}], or [{READ_WRITE_ONCE_POD}]: then a pod of its own serves it"
+                f"{located}: with certificates of your own several servers mount one backup volume, which works on one"
+                f" node only; give it accessModes: [{READ_WRITE_MANY}], use s3, or leave pgbackrestTLS out"
             )
 
 
