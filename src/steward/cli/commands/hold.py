@@ -83,7 +83,7 @@ def approve(name: str, yes: bool, **options: Any) -> None:
     if not held.approve_with:
         raise click.ClickException(f"this deletion cannot be approved. {held.message}")
     if not yes:
-        click.echo(with_cluster_options(held.message))
+        echo_wrapped(with_cluster_options(held.message))
         require_confirmation(f"Delete these {held.deletion['count']} Tenants and all their objects?")
     with_client(source, lambda client: _approve(client, held))
     click.echo(f"{held.ref} may delete these {held.deletion['count']} Tenants.")
