@@ -9,6 +9,7 @@ import pytest
 
 from steward.cli import name_completion
 from steward.cli.commands import rows, status
+from steward.cli.commands.hold import approve
 from steward.cli.name_completion import complete_namespaces, complete_objects
 from steward.cli.object_names import API_VERSIONS
 from steward.kube.objects.kinds import CONFIG_MAP, Kind
@@ -65,6 +66,13 @@ def test_an_argument_for_a_name_asks_for_its_kind(monkeypatch: pytest.MonkeyPatc
     [registry] = [each for each in rows.command.params if each.name == "registry"]
     assert [item.value for item in registry.shell_complete(line(), "")] == ["prod"]
     assert asked == ["operator.kubernetes-tenants.org/v1"]
+
+
+def test_the_name_of_a_held_deletion_is_completed(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(name_completion, "_read_names", lambda *_: ["customers"])
+    [name] = [each for each in approve.params if each.name == "name"]
+    found = [item.value for item in name.shell_complete(click.Context(approve, info_name="approve"), "cu")]
+    assert set(found) == {"customers"}
 
 
 def test_the_versions_of_completed_kinds_are_those_of_the_definitions() -> None:

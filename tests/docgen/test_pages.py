@@ -8,6 +8,7 @@ import pytest
 from steward.cli.main import VERBS
 from steward.docgen import api
 from steward.docgen.__main__ import NOTE, REFERENCES
+from steward.docgen.multigres_defaults import MULTIGRES_DEFAULTS
 from steward.kube.crd.schema import CustomKind
 from steward.multigres import reasons as multigres_reasons
 from steward.multigres.api.kinds import CUSTOM_KINDS as MULTIGRES_KINDS
@@ -29,6 +30,33 @@ def test_a_kind_is_documented_with_its_spec_and_every_struct_in_it(custom: Custo
     headings = {line[4:].lower() for line in text.splitlines() if line.startswith("### ")}
     assert f"## {custom.kind}\n" in text
     assert links == headings
+
+
+@pytest.mark.parametrize(
+    ("field", "default"),
+    [
+        ("replicasPerCell", "`3`"),
+        ("durabilityPolicy", "`AT_LEAST_2`"),
+        ("whenDeleted", "`Retain`"),
+        ("templateChanges", "`Auto`"),
+        ("registerCell", "`true`"),
+        ("path", "`/backups`"),
+    ],
+)
+def test_the_reference_has_the_defaults_that_the_operator_resolves(field: str, default: str) -> None:
+    text = REFERENCES["api-multigres.md"]()
+    defaults = {line.split(" | ")[2] for line in text.splitlines() if line.startswith(f"| `{field}` |")}
+    assert default in defaults
+
+
+def test_a_default_names_an_existing_field() -> None:
+    unknown = [
+        (struct.__name__, name)
+        for struct, fields in MULTIGRES_DEFAULTS.items()
+        for name in fields
+        if name not in struct.__struct_fields__
+    ]
+    assert unknown == []
 
 
 def test_every_verb_is_in_the_reference_of_the_command_line() -> None:

@@ -5,6 +5,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from steward.docgen import api, commands, metrics, reasons
+from steward.docgen.multigres_defaults import MULTIGRES_DEFAULTS
 from steward.multigres import reasons as multigres_reasons
 from steward.multigres.api.kinds import CUSTOM_KINDS as MULTIGRES_KINDS
 from steward.tenants import reasons as tenant_reasons
@@ -14,7 +15,7 @@ NOTE = "<!-- Made by `make generate` from the code: edit there. -->\n"
 
 
 REFERENCES: dict[str, Callable[[], str]] = {
-    "api-multigres.md": lambda: api.api_page("API of multigres", MULTIGRES_KINDS),
+    "api-multigres.md": lambda: api.api_page("API of multigres", MULTIGRES_KINDS, MULTIGRES_DEFAULTS),
     "api-tenants.md": lambda: api.api_page("API of tenants", TENANT_KINDS),
     "commands.md": commands.commands_page,
     "metrics.md": metrics.metrics_page,

@@ -1,6 +1,6 @@
 """Generates the API reference of an operator: every kind, then every struct once, in the order of first use."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import msgspec
@@ -8,14 +8,22 @@ from msgspec import inspect as types
 
 from steward.kube.crd.schema import INT_OR_STRING, CustomKind, class_doc, field_docs
 
+_RESOLVED = (
+    "A default is what the operator uses where neither the object nor a template of it sets the field."
+)
 _SCALAR_NAMES = {"StrType": "string", "BoolType": "boolean", "IntType": "integer", "FloatType": "number"}
 
 
-def api_page(title: str, kinds: tuple[CustomKind, ...]) -> str:
+Defaults = Mapping[type[msgspec.Struct], Mapping[str, Any]]
+"""What an operator uses where a field is not set; by struct, by the name of the field in Python."""
+
+
+def api_page(title: str, kinds: tuple[CustomKind, ...], defaults: Defaults | None = None) -> str:
     structs: dict[type[msgspec.Struct], None] = {}
     sections = [_kind_section(custom, structs) for custom in kinds]
-    struct_sections = [_struct_section(struct) for struct in structs]
-    return f"# {title}\n\n" + "\n".join([*sections, "## Types\n", *struct_sections])
+    struct_sections = [_struct_section(struct, (defaults or {}).get(struct, {})) for struct in structs]
+    about = f"{_RESOLVED}\n\n" if defaults else ""
+    return f"# {title}\n\n{about}" + "\n".join([*sections, "## Types\n", *struct_sections])
 
 
 def _kind_section(custom: CustomKind, structs: dict[type[msgspec.Struct], None]) -> str:
@@ -39,11 +47,11 @@ def _collect_structs(struct: type[msgspec.Struct], structs: dict[type[msgspec.St
             _collect_structs(held, structs)
 
 
-def _struct_section(struct: type[msgspec.Struct]) -> str:
+def _struct_section(struct: type[msgspec.Struct], defaults: Mapping[str, Any]) -> str:
     docs = field_docs(struct)
     rows = [
         f"| `{field.encode_name}` | {_type_text(field.type)}{', required' if field.required else ''} | "
-        f"{_default_text(field)} | {_table_cell(docs.get(field.name, ''))} |"
+        f"{_default_text(field, defaults.get(field.name, msgspec.UNSET))} | {_table_cell(docs.get(field.name, ''))} |"
         for field in _struct_fields(struct)
     ]
     about = f"{class_doc(struct)}\n\n" if class_doc(struct) else ""
@@ -54,12 +62,19 @@ def _struct_section(struct: type[msgspec.Struct]) -> str:
     )
 
 
-def _default_text(field: types.Field) -> str:
-    """Empty where no default is declared: a level above decides, or nothing is set."""
+def _default_text(field: types.Field, resolved: Any) -> str:
+    """Empty where there is no default. `resolved` is what the operator uses; the schema does not have it."""
     default = field.default
     if default is msgspec.NODEFAULT or default is msgspec.UNSET or default is None or default == "":
-        return ""
-    return f"`{str(default).lower() if isinstance(default, bool) else default}`"
+        default = resolved
+    return "" if default is msgspec.UNSET else f"`{_value_text(msgspec.to_builtins(default))}`"
+
+
+def _value_text(value: Any) -> str:
+    """As it is written in YAML, in one line."""
+    if isinstance(value, dict):
+        return "{" + ", ".join(f"{name}: {_value_text(each)}" for name, each in value.items()) + "}"
+    return str(value).lower() if isinstance(value, bool) else str(value)
 
 
 def _struct_fields(struct: type[msgspec.Struct]) -> tuple[types.Field, ...]:

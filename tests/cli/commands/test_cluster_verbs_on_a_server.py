@@ -94,7 +94,7 @@ def test_events_of_a_cluster_have_those_of_its_shards_and_pods(
     assert table[0].split("  ")[0] == "LAST SEEN"
     assert f"Shard {running_cluster.namespace}/{running_cluster.shard_name}" in "\n".join(table)
     missing = run_verb("events", "mgc/missing")
-    assert (missing.exit_code, "there is no mgc/missing here" in missing.output) == (1, True)
+    assert (missing.exit_code, "there is no mgc/missing in namespace" in missing.output) == (1, True)
 
 
 def kept_claim(namespace: str, used: Any) -> Any:

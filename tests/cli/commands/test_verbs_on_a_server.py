@@ -274,7 +274,7 @@ WRONG_TYPE["spec"]["replicas"] = "3"
     [
         (
             {"deployments": [resource(id="web", nameTemplate="w", spec=WRONG_TYPE)]},
-            ".spec.replicas: expected numeric",
+            "/w: spec.replicas: must be a whole number, and is text: remove the quotes\n",
         ),
         (
             {"configMaps": [config_map("{{ .uid }}-patient", "{{ .nothing }}")]},

@@ -61,7 +61,7 @@ MULTIGRES_MESSAGES = {
     unscheduled_message: "add nodes that fit, or change the zone, the requests or the affinity",
     unbound_message: "see the events of the claim: kubectl describe pvc -n shop",
     missing_template_message: "create it, or name another",
-    lambda: NO_RECORD: "look at the topology server: steward why toposerver/… -n shop",
+    lambda: NO_RECORD: "look for its topology server in: steward tree multigrescluster/db -n shop",
 }
 
 
@@ -142,6 +142,12 @@ def test_a_readiness_rule_has_a_cure(rule: str) -> None:
     assert why_message(trees[0], NOW).endswith(
         "To do: correct readyWhen in TenantTemplate shop/web, if the object should count as ready."
     )
+
+
+def test_a_pod_that_is_pending_is_not_blamed_on_a_claim() -> None:
+    found = tree_object("Pod/app-1", CLUSTER, phase="Pending", conditions=[condition("PodScheduled", "True")])
+    [node] = build_trees([tree_object(CLUSTER, conditions=READY), found])
+    assert why_message(node, NOW).endswith("To do: see its events: kubectl describe pod -n shop app-1.")
 
 
 def test_a_suggested_command_has_the_cluster_options() -> None:

@@ -1,10 +1,16 @@
 """Which containers `steward logs` reads."""
 
-from typing import Any
+from typing import Any, cast
 
 import pytest
 
-from steward.cli.operations.log_targets import LogFilter, log_targets
+from steward.cli.inspect.find import NotFoundInTrees
+from steward.cli.operations.log_targets import LogFilter, log_targets, read_log_targets
+from steward.kube.client.client import Client
+from steward.kube.client.decode import Listing
+from steward.kube.errors import NotFound
+from steward.kube.objects.kinds import Key, Kind, Manifest
+from steward.kube.objects.options import ListQuery
 
 
 def pod(name: str, component: str, *containers: str, sidecars: tuple[str, ...] = ()) -> dict[str, Any]:
@@ -60,3 +66,36 @@ def test_a_role_selects_pods(role: str, found: list[str]) -> None:
 def test_a_container_is_selected_by_its_name_also_one_that_has_ended() -> None:
     assert labels(LogFilter(container="pgctld")) == ["pg-0/pgctld", "pg-1/pgctld"]
     assert labels(LogFilter("gateway", "prepare")) == ["gw/prepare"]
+
+
+class TenantNamespace:
+    """A server with a workload whose Tenant is in another namespace, so that no tree has it."""
+
+    async def get(self, kind: Kind, key: Key) -> Manifest:
+        found = {
+            "Pod": pod("web-1", "", "app"),
+            "Deployment": {
+                "metadata": {"name": "web", "namespace": "shop"},
+                "spec": {"selector": {"matchLabels": {"app": "web"}}},
+            },
+        }
+        if found.get(kind.kind, {}).get("metadata", {}).get("name") != key.name:
+            raise NotFound(404, "NotFound", "no such object")
+        return found[kind.kind]
+
+    async def list(self, kind: Kind, query: ListQuery) -> Listing[Manifest]:
+        is_selected = kind.kind == "Pod" and query.label_selector == "app=web"
+        return Listing([pod("web-1", "", "app")] if is_selected else [], "1")
+
+
+@pytest.mark.parametrize("what", ["pod/web-1", "deploy/web"])
+async def test_logs_of_a_pod_or_workload_that_no_tree_has_are_read(what: str) -> None:
+    client = cast(Client, TenantNamespace())
+    [target] = await read_log_targets(client, "shop", what, LogFilter())
+    assert target.label == "web-1/app"
+
+
+@pytest.mark.parametrize("what", ["pod/web-2", "web-1", "tenant/web-1"])
+async def test_logs_of_what_does_not_exist_are_an_error(what: str) -> None:
+    with pytest.raises(NotFoundInTrees):
+        await read_log_targets(cast(Client, TenantNamespace()), "shop", what, LogFilter())

@@ -30,6 +30,10 @@ def test_the_result_counts_rows_and_tenants() -> None:
     assert sync_result(found) == "3 active rows, 5 of 6 Tenants ready, 1 rejected row"
 
 
+def test_tenants_that_are_left_are_not_counted_as_a_part_of_those_desired() -> None:
+    assert sync_result(registry(ready=24, desired=0)) == "0 active rows, 24 Tenants ready, 0 desired"
+
+
 def test_a_table_that_cannot_be_read_is_an_error_with_the_operators_sentence() -> None:
     with pytest.raises(RequestError, match="the database refuses the password"):
         sync_result(registry("False", "the database refuses the password", activeRows=3))

@@ -326,7 +326,10 @@ def test_a_new_pool_may_have_another_storage_class() -> None:
             {"cells": [{"zone": "a"}, {"zone": "b"}], **ON_VOLUMES_WITH_OWN_CERTIFICATES},
             "a filesystem repository stays in its cell, and servers that start",
         ),
-        ({**pool(replicasPerCell=3), **ON_VOLUMES_WITH_OWN_CERTIFICATES}, "give it accessModes: [ReadWriteMany]"),
+        (
+            {**pool(replicasPerCell=3), **ON_VOLUMES_WITH_OWN_CERTIFICATES},
+            "give it accessModes: [ReadWriteMany]",
+        ),
         (
             {
                 **shard(spec={"pools": {"a": {"replicasPerCell": 1}, "b": {"replicasPerCell": 1}}}),

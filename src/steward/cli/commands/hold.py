@@ -10,7 +10,7 @@ from steward.cli.confirm import require_confirmation
 from steward.cli.connection import config_source, with_client
 from steward.cli.hints import command_line, with_cluster_options
 from steward.cli.inspect.options import scope_options, selected_scope
-from steward.cli.object_names import matches_kind
+from steward.cli.object_names import complete_names, matches_kind
 from steward.cli.output import (
     TEXT,
     WIDE,
@@ -73,7 +73,7 @@ def command(output: str, **options: Any) -> None:
 
 
 @command.command("approve", epilog=_EPILOG)
-@click.argument("name", metavar="[KIND/]NAME")
+@click.argument("name", metavar="[KIND/]NAME", shell_complete=complete_names)
 @click.option("--yes", is_flag=True, help="Do not ask for confirmation.")
 @scope_options
 def approve(name: str, yes: bool, **options: Any) -> None:
@@ -83,7 +83,7 @@ def approve(name: str, yes: bool, **options: Any) -> None:
     if not held.approve_with:
         raise click.ClickException(f"this deletion cannot be approved. {held.message}")
     if not yes:
-        click.echo(with_cluster_options(held.message))
+        echo_wrapped(with_cluster_options(held.message))
         require_confirmation(f"Delete these {held.deletion['count']} Tenants and all their objects?")
     with_client(source, lambda client: _approve(client, held))
     click.echo(f"{held.ref} may delete these {held.deletion['count']} Tenants.")

@@ -13,7 +13,14 @@ from steward.cli.files import UnreadableFile, read_documents
 from steward.cli.inspect.options import namespace_options, selected_namespace
 from steward.cli.main import expected_errors
 from steward.cli.object_names import ObjectName
-from steward.cli.output import WIDE, is_machine_readable, output_option, print_value, summarize_names
+from steward.cli.output import (
+    WIDE,
+    is_machine_readable,
+    output_option,
+    print_value,
+    summarize_names,
+    wrap_for_terminal,
+)
 from steward.cli.preview.text import (
     PreviewEntry,
     entry_dict,
@@ -185,7 +192,11 @@ def _print_entries(entries: list[PreviewEntry], output: str) -> None:
         print_value([entry_dict(each) for each in entries], output)
         return
     for text, outcome in render_entries(entries, {}) if output == WIDE else render_entries(entries):
-        click.echo(_styled(text, _COLOURS.get(outcome) if outcome else None))
+        # A line of a diff is not wrapped: its indentation is its meaning.
+        first, *others = [text] if text.startswith(" ") else wrap_for_terminal(text)
+        click.echo(_styled(first, _COLOURS.get(outcome) if outcome else None))
+        for line in others:
+            click.echo(line)
 
 
 def _styled(text: str, colour: str | None) -> str:

@@ -15,8 +15,8 @@ from steward.cli.inspect.object_tree import KINDS, TreeNode
 from steward.cli.inspect.render import MARKS
 from steward.kube.objects.kinds import Ref
 
-_HIDDEN_KINDS: Final = ("ReplicaSet", "Service", "Ingress")
-"""They have nothing to wait for, or belong to a Deployment that is counted."""
+_HIDDEN_KINDS: Final = ("ReplicaSet", "Service", "Ingress", "PersistentVolumeClaim")
+"""They have nothing to wait for, or belong to a workload that is counted."""
 _WIDEST: Final = 49
 _NARROWEST: Final = 38
 

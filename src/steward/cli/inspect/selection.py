@@ -62,7 +62,7 @@ def postponed_message(what: str, trees: Trees) -> str:
 
 def _missing_message(options: dict[str, Any], what: str) -> str:
     source, namespace = selected_scope(dict(options))
-    elsewhere = with_client(source, lambda client: _find_elsewhere(client, what)) if namespace else []
+    elsewhere = with_client(source, lambda client: find_elsewhere(client, what)) if namespace else []
     return missing_message(what, namespace, elsewhere)
 
 
@@ -77,7 +77,7 @@ def missing_message(what: str, namespace: str, elsewhere: list[Ref]) -> str:
     return f"there is no {what} {where}, but {found.key}: {command_line(words, name, namespace=found.key.namespace)}"
 
 
-async def _find_elsewhere(client: Client, what: str) -> list[Ref]:
+async def find_elsewhere(client: Client, what: str) -> list[Ref]:
     kind, name = parse_name(what)
     searched = [each for each in KINDS if matches_kind(kind, each.kind)] if kind else _SEARCHED
     lists = await asyncio.gather(*(_list_named(client, each, name) for each in searched))

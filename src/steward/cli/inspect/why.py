@@ -54,7 +54,7 @@ _CURES = (
         "correct readyWhen in {place}, if the object should count as ready",
     ),
     (r"^\d+ of \d+ replicas are", "look at its pods: kubectl describe pods -n {namespace}"),
-    (r"topology", "look at the topology server: steward why toposerver/… -n {namespace}{flags}"),
+    (r"topology", "look for its topology server in: steward tree {explained}{flags}"),
 )
 _APPROVAL = re.compile(r"\. [^.]*, or approve the deletion of exactly these with the annotation .*$")
 """What the operator suggests to users of kubectl; the cure has a command of this program."""
@@ -126,9 +126,15 @@ def _find_cure(obj: TreeObject, explained: TreeObject, flags: str) -> str:
                 container=f" of container {container[1]}" if container else "",
                 flags=flags,
                 place=_place_of_spec(obj, explained),
+                explained=_argument(explained),
                 instead="leave it held" if obj.ref.kind.kind == "TenantTemplate" else "restore the rows",
             )
     return ""
+
+
+def _argument(obj: TreeObject) -> str:
+    """The object as verbs take it."""
+    return f"{obj.ref.kind.kind.lower()}/{obj.ref.key.name} -n {obj.ref.key.namespace}"
 
 
 def _place_of_spec(obj: TreeObject, explained: TreeObject) -> str:

@@ -10,9 +10,11 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Final, NamedTuple
 
 from steward.cli.inspect.fetch import read_objects
-from steward.cli.inspect.find import find_node
+from steward.cli.inspect.find import NotFoundInTrees, find_node, parse_name
 from steward.cli.inspect.object_tree import TreeNode, build_trees
+from steward.cli.object_names import matches_kind
 from steward.kube.client.client import Client
+from steward.kube.errors import NotFound
 from steward.kube.objects.kinds import (
     DEPLOYMENT,
     POD,
@@ -89,13 +91,36 @@ def _containers(pod: Manifest, wanted: str) -> Iterator[str]:
 
 
 async def read_log_targets(client: Client, namespace: str, what: str, chosen: LogFilter) -> list[LogTarget]:
-    """Raises as `find_node` does."""
+    """Raises as `find_node` does, unless a pod or workload has that name: its Tenant may be in another namespace."""
     objects = await read_objects(client, namespace)
-    node = find_node(build_trees(objects), what)
+    try:
+        node = find_node(build_trees(objects), what)
+    except NotFoundInTrees as error:
+        single = [] if str(error) else await _pods_of_single(client, namespace, what)
+        if not single:
+            raise
+        return log_targets(single, (), chosen)
     known = {found.ref for found in node.walk()}
     pods = [each for each in objects if each["kind"] == POD.kind and ref_of(each) in known]
     pods += await _other_pods(client, objects, node, {key_of_manifest(pod) for pod in pods})
     return log_targets(pods, node.primaries, chosen)
+
+
+async def _pods_of_single(client: Client, namespace: str, what: str) -> list[Manifest]:
+    """The pod of this name, or the pods of the workload of this name."""
+    kind, name = parse_name(what)
+    for known in (POD, *_WORKLOADS):
+        if not matches_kind(kind, known.kind):
+            continue
+        try:
+            live = await client.get(known, Key(namespace, name))
+        except NotFound:
+            return []
+        if known == POD:
+            return [live]
+        query = ListQuery(namespace=namespace, label_selector=_selector(live))
+        return list((await client.list(POD, query)).items) if query.label_selector else []
+    return []
 
 
 async def _other_pods(

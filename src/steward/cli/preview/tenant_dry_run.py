@@ -8,6 +8,7 @@ from typing import Final
 
 import msgspec
 
+from steward.cli.lint.template_checks import object_problems
 from steward.cli.preview.secret_masking import mask_message
 from steward.cli.preview.tenant_objects import (
     Conflicting,
@@ -45,6 +46,8 @@ _CONCURRENT_TENANTS: Final = 8
 _RETAINED: Final = "is retained and marked as orphaned"
 _NOT_DESIRED: Final = "the template no longer makes it"
 _STAND_IN: Final = "steward-preview"
+_TYPED_PATCH: Final = "failed to create typed patch object"
+"""How the API server begins when a field of an applied object is unknown or has the wrong type."""
 
 
 class TenantDryRun:
@@ -167,10 +170,17 @@ class TenantDryRun:
             return None
 
 
+def describe_schema_problems(manifest: Manifest) -> str:
+    """What `lint` says of the object; "" if it finds nothing."""
+    return "; ".join(f"{each.field.lstrip('.')}: {each.message}" for each in object_problems(manifest, ""))
+
+
 def _rejection(desired: DesiredObject, error: ApiError | NoSuchKind) -> PreviewEntry:
     text = describe_api_error(desired.ref, error).removeprefix(f"{desired.ref}: ")
     if isinstance(error, FieldConflict):
         text = f"{text}. Its other fields stay as they are"
+    if _TYPED_PATCH in text:
+        text = describe_schema_problems(desired.manifest) or text
     return PreviewEntry(DryRunOutcome.REJECTED, desired.ref, message=mask_message(text, desired.manifest))
 
 

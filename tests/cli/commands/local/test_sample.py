@@ -1,20 +1,25 @@
 """What `steward sample` waits for before it reports the effect of a change."""
 
+from pathlib import Path
 from typing import Any
 
 import msgspec
 import pytest
+from click import Context
 from click.testing import CliRunner
 
 from steward.cli.commands.local.sample import (
     SampleState,
     command,
     created_message,
+    deactivate,
     deleted_message,
     held_message,
     released_message,
 )
 from steward.local.sample.objects import ContainerImage, Databases, SampleOptions
+from steward.local.sample.table import CustomerTable
+from steward.local.settings import Layout
 
 
 def registry(status: str, **more: Any) -> dict[str, Any]:
@@ -79,3 +84,12 @@ def test_a_name_that_cannot_be_part_of_an_address_is_rejected(name: str) -> None
     done = CliRunner().invoke(command, ["add", "--", name])
     assert done.exit_code == 2
     assert "becomes part of an address" in done.stderr
+
+
+def test_active_customers_are_completed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("STEWARD_DIR", str(tmp_path))
+    [name] = deactivate.params
+    context = Context(deactivate, info_name="deactivate")
+    assert name.shell_complete(context, "a") == []
+    CustomerTable(Layout(tmp_path).sample).ensure()
+    assert [item.value for item in name.shell_complete(context, "a")] == ["acme"]

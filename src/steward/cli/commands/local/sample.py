@@ -87,8 +87,16 @@ def add(name: str, plan: str) -> None:
     )
 
 
+def _complete_customers(_context: click.Context, _parameter: click.Parameter, incomplete: str) -> list[str]:
+    try:
+        found = _open_table().list()
+    except (LocalError, OSError):
+        return []
+    return [each.id for each in found if each.active and each.id.startswith(incomplete)]
+
+
 @command.command("deactivate")
-@click.argument("name")
+@click.argument("name", shell_complete=_complete_customers)
 def deactivate(name: str) -> None:
     """Deactivate a customer: its objects are deleted."""
     with expected_errors(LocalError):

@@ -11,7 +11,7 @@ from steward.cli.connection import with_client
 from steward.cli.hints import command_line
 from steward.cli.inspect.find import NotFoundInTrees, parse_name
 from steward.cli.inspect.options import namespace_options, selected_namespace
-from steward.cli.inspect.selection import missing_message
+from steward.cli.inspect.selection import find_elsewhere, missing_message
 from steward.cli.object_names import complete_names
 from steward.cli.operations.log_streams import LogFollower, LogLine, LogOptions, LogProblem, read_logs
 from steward.cli.operations.log_targets import ROLES, LogFilter, LogTarget, read_log_targets
@@ -105,7 +105,8 @@ async def _read_targets(client: Client, namespace: str, what: str, chosen: LogFi
     try:
         return await read_log_targets(client, namespace, what, chosen)
     except NotFoundInTrees as error:
-        raise click.ClickException(str(error) or missing_message(what, namespace, [])) from error
+        elsewhere = [] if str(error) else await find_elsewhere(client, what)
+        raise click.ClickException(str(error) or missing_message(what, namespace, elsewhere)) from error
 
 
 def _limited(targets: list[LogTarget], what: str, namespace: str) -> list[LogTarget]:
