@@ -128,3 +128,13 @@ def test_an_unprotected_server_with_dependents_is_not_reported_as_safe_to_delete
     assert safe is not None
     assert unsafe is not None
     assert (safe.status, unsafe.status, unsafe.reason) == ("True", "False", "ProtectionOff")
+
+
+@pytest.mark.parametrize(
+    ("skipped", "reason"), [([], "NoDependents"), ([Dependent("Cell", "c")], "ProtectionOff")]
+)
+def test_a_server_that_may_be_deleted_says_why(skipped: list[Dependent], reason: str) -> None:
+    found = unblocked_conditions(GLOBAL.metadata, skipped)
+    assert [(each.status, each.reason) for each in found if each.type == "DeletionBlocked"] == [
+        ("False", reason)
+    ]

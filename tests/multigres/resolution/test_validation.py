@@ -387,7 +387,7 @@ def in_group(policy: dict[str, str]) -> dict[str, Any]:
     ("spec", "named"),
     [
         ({"pvcDeletionPolicy": DELETE}, "spec.pvcDeletionPolicy"),
-        ({"globalTopoServer": {"pvcDeletionPolicy": DELETE}}, "spec.globalTopoServer.etcd.pvcDeletionPolicy"),
+        ({"globalTopoServer": {"pvcDeletionPolicy": DELETE}}, "spec.globalTopoServer.pvcDeletionPolicy"),
         (
             {"globalTopoServer": {"etcd": {"pvcDeletionPolicy": DELETE}}},
             "spec.globalTopoServer.etcd.pvcDeletionPolicy",
@@ -406,6 +406,17 @@ def test_deleted_volumes_give_one_warning_at_the_level_where_the_policy_begins(
 ) -> None:
     found = [warning.split(":")[0] for warning in warnings_of(spec) if "Delete loses" in warning]
     assert found == [f"{named}.whenDeleted"]
+
+
+def test_an_etcd_that_keeps_its_volumes_in_a_server_that_deletes_them_gives_no_warning_of_its_own() -> None:
+    server = {"pvcDeletionPolicy": DELETE, "etcd": {"pvcDeletionPolicy": {"whenScaled": "Delete"}}}
+    found = [
+        warning.split(":")[0] for warning in warnings_of({"globalTopoServer": server}) if "loses" in warning
+    ]
+    assert found == [
+        "spec.globalTopoServer.pvcDeletionPolicy.whenDeleted",
+        "spec.globalTopoServer.etcd.pvcDeletionPolicy.whenScaled",
+    ]
 
 
 def test_a_pool_that_keeps_its_volumes_in_a_cluster_that_deletes_them_gives_no_warning_of_its_own() -> None:

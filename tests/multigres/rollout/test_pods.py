@@ -5,7 +5,7 @@ import pytest
 
 from steward.kube.objects.meta import ObjectMeta
 from steward.kube.objects.timestamps import to_timestamp
-from steward.multigres.rollout.pods import Member, PoolState, members_of
+from steward.multigres.rollout.pods import Member, PoolState, members_of, unsettled
 from steward.multigres.servers.assessment import Server, ServerState
 from steward.multigres.views import PodStatus, PodView
 from tests.multigres.support.shard_pods import (
@@ -127,3 +127,24 @@ def test_servers_of_removed_pools_do_not_stay() -> None:
     scene = shard(pool("a", *new_pods("a", 2)), removed_pool("b", *new_pods("b", 1)))
     assert [each.name for each in scene.members] == ["a-1", "a-0", "b-0"]
     assert [each.name for each in scene.staying_members] == ["a-1", "a-0"]
+
+
+def test_a_set_that_is_recreated_or_removed_counts_all_of_its_ordinals() -> None:
+    pods = [pod("a-0"), pod("a-2")]
+    recreated = PoolState("a", "z1", 2, None, members_of("a", None, pods, NOW))
+    assert (recreated.server_names, recreated.surplus) == (["a-0", "a-1", "a-2"], ["a-2"])
+    removed = removed_pool("b", pod("b-0", terminating=True), pod("b-1"))
+    assert (removed.server_names, removed.surplus) == (["b-0", "b-1"], ["b-1", "b-0"])
+    recreated_before = PoolState("a", "z1", 0, None, members_of("a", None, pods, NOW))
+    assert recreated_before.surplus == ["a-2", "a-1", "a-0"], "a pool without a set that is still in the spec"
+
+
+def test_a_server_that_nothing_reports_is_unknown() -> None:
+    scene = shard(pool("a", *new_pods("a", 3)), states={"a-1": ServerState.STARTING})
+    assert [scene.state(name) for name in ("a-0", "a-1", "b-0")] == [
+        ServerState.READY,
+        ServerState.STARTING,
+        ServerState.UNKNOWN,
+    ]
+    assert [server.name for server in unsettled(scene, ["a-0", "a-1", "a-2", "b-0"])] == ["a-1", "b-0"]
+    assert scene.is_long_unknown

@@ -73,3 +73,11 @@ def test_a_member_that_is_gone_counts_as_a_cell_of_its_own() -> None:
     scene = shard(*pools, cohort=cohort, policy=MULTI_CELL)
     assert {member.cell for member in cohort_of(scene).unreachable} == {"the cell of gone-0"}
     assert not keeps_quorum(scene, cohort_of(scene).without("a-2"))
+
+
+def test_half_of_the_members_are_no_majority() -> None:
+    pools = (pool("a", *new_pods("a", 3), cell="z1"), pool("b", *new_pods("b", 1), cell="z2"))
+    scene = shard(*pools, states={"a-1": ServerState.DOWN}, policy=MULTI_CELL)
+    away = cohort_of(scene).without("a-2")
+    assert (len(away.reachable), len(away.unreachable)) == (2, 2)
+    assert not keeps_quorum(scene, away)

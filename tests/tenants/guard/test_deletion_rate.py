@@ -110,6 +110,21 @@ def test_only_the_last_hour_is_counted() -> None:
     assert found.with_deletions(0, 20_000.0) == DeletionRate()
 
 
+@pytest.mark.parametrize(
+    ("deleted", "remaining", "is_high"), [(4, 0, False), (5, 0, True), (30, 70, False), (31, 69, True)]
+)
+def test_five_deletions_or_more_above_the_share_are_a_high_rate(
+    deleted: int, remaining: int, is_high: bool
+) -> None:
+    rate = DeletionRate((MinuteCount(0, deleted),))
+    assert rate.reported_if_high(remaining, max_percent=30).is_reported is is_high
+
+
+def test_without_deletions_and_with_rows_that_returned_nothing_is_deleted() -> None:
+    assert (DeletionRate().deleted, DeletionRate().is_reported) == (0, False)
+    assert DeletionRate((MinuteCount(0, -3),)).deleted == 0
+
+
 def test_it_is_reported_again_after_it_has_been_below_the_limit() -> None:
     high = DeletionRate((MinuteCount(0, 40),)).reported_if_high(remaining=60, max_percent=30)
     low = high.with_deletions(0, 4000.0).reported_if_high(remaining=60, max_percent=30)

@@ -1,6 +1,7 @@
 """One object for each entry of a list in a column, whatever a row writes into that column."""
 
 import json
+from contextlib import nullcontext
 from typing import Any
 
 import msgspec
@@ -113,6 +114,21 @@ def test_ids_are_readable_bounded_and_differ() -> None:
     unusual = [item_id("d", Item(key, None)) for key in ("a b", "a/b", "a@b", "x" * 64, "x" * 65, "é")]
     assert len(set(unusual)) == len(unusual)
     assert all(len(each) < 70 and each.isascii() and not {"/", "@", " "} & set(each) for each in unusual)
+
+
+@pytest.mark.parametrize(
+    ("key", "expected"), [("a/b", "d[a-b-c14cddc033]"), ("x" * 64, f"d[{'x' * 40}-7ce100971f]")]
+)
+def test_ids_are_the_same_in_every_version(key: str, expected: str) -> None:
+    """The status of a Tenant has them: another id would be another object."""
+    assert item_id("d", Item(key, None)) == expected
+
+
+@pytest.mark.parametrize(("count", "is_error"), [(50, False), (51, True)])
+def test_a_list_has_at_most_fifty_entries(count: int, is_error: bool) -> None:
+    text = json.dumps([f"e{number}" for number in range(count)])
+    with pytest.raises(RenderError, match="may have 50") if is_error else nullcontext():
+        assert len(parse_items(text)) == count
 
 
 def test_entries_that_make_the_same_object_are_an_error() -> None:

@@ -27,7 +27,7 @@ READ_ONLY = "readOnly"
 def spec_warnings(spec: MultigresClusterSpec, resolved: ResolvedCluster) -> list[str]:
     warnings = [
         *_etcd_members(resolved),
-        *retention_warnings(resolved, spec.pvc_deletion_policy),
+        *retention_warnings(resolved, spec),
         *_skipped_placements(resolved),
         *_added_pools(resolved),
         *_deprecated_fields(spec),

@@ -9,10 +9,12 @@ from typing import NamedTuple
 
 from msgspec import UNSET
 
+from steward.multigres.api.cluster import MultigresClusterSpec
 from steward.multigres.api.compute import PvcDeletionPolicy
 from steward.multigres.api.scalars import Unset
+from steward.multigres.api.topo import Etcd, GlobalTopoServer
 from steward.multigres.api.unset import or_default
-from steward.multigres.resolution.inheritance import RETAIN
+from steward.multigres.resolution.inheritance import RETAIN, inherited_policy
 from steward.multigres.resolution.resolved import LocatedShard, ResolvedCluster
 
 DELETE = "Delete"
@@ -27,8 +29,8 @@ class PolicyLevel(NamedTuple):
     inherited: PvcDeletionPolicy | Unset = RETAIN
 
 
-def retention_warnings(resolved: ResolvedCluster, cluster: PvcDeletionPolicy | Unset) -> Iterator[str]:
-    for level in _levels(resolved, cluster):
+def retention_warnings(resolved: ResolvedCluster, spec: MultigresClusterSpec) -> Iterator[str]:
+    for level in _levels(resolved, spec):
         yield from level_warnings(level)
 
 
@@ -40,9 +42,12 @@ def level_warnings(level: PolicyLevel) -> Iterator[str]:
         yield f"{level.field}.whenScaled: Delete loses the data of every server that is scaled down"
 
 
-def _levels(resolved: ResolvedCluster, cluster: PvcDeletionPolicy | Unset) -> Iterator[PolicyLevel]:
+def _levels(resolved: ResolvedCluster, spec: MultigresClusterSpec) -> Iterator[PolicyLevel]:
+    cluster = spec.pvc_deletion_policy
     yield PolicyLevel("spec.pvcDeletionPolicy", "cluster", cluster)
-    yield from _topo_levels(resolved, cluster)
+    if resolved.topo.etcd is not None:
+        yield from _global_topo_levels(resolved.topo.etcd, spec)
+    yield from _local_topo_levels(resolved, cluster)
     for database in resolved.databases:
         for group in database.groups:
             field = f"spec.databases[{database.name}].tablegroups[{group.name}].pvcDeletionPolicy"
@@ -51,10 +56,17 @@ def _levels(resolved: ResolvedCluster, cluster: PvcDeletionPolicy | Unset) -> It
         yield from _shard_levels(located)
 
 
-def _topo_levels(resolved: ResolvedCluster, cluster: PvcDeletionPolicy | Unset) -> Iterator[PolicyLevel]:
-    if resolved.topo.etcd is not None:
-        field = "spec.globalTopoServer.etcd.pvcDeletionPolicy"
-        yield PolicyLevel(field, "topology server", resolved.topo.etcd.pvc_deletion_policy, cluster)
+def _global_topo_levels(etcd: Etcd, spec: MultigresClusterSpec) -> Iterator[PolicyLevel]:
+    written = or_default(spec.global_topo_server, GlobalTopoServer()).pvc_deletion_policy
+    cluster, field = spec.pvc_deletion_policy, "spec.globalTopoServer"
+    server = inherited_policy(written, cluster)
+    yield PolicyLevel(f"{field}.pvcDeletionPolicy", "topology server", server, cluster)
+    yield PolicyLevel(f"{field}.etcd.pvcDeletionPolicy", "topology server", etcd.pvc_deletion_policy, server)
+
+
+def _local_topo_levels(
+    resolved: ResolvedCluster, cluster: PvcDeletionPolicy | Unset
+) -> Iterator[PolicyLevel]:
     for index, cell in enumerate(resolved.cells):
         if cell.local_topo is not None and cell.local_topo.etcd is not UNSET:
             field = f"spec.cells[{index}].spec.localTopoServer.etcd.pvcDeletionPolicy"
