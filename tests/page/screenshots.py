@@ -8,6 +8,7 @@ from typing import Any, Final
 from playwright.sync_api import Browser, expect, sync_playwright
 
 from steward.kube.objects.kinds import Manifest
+from steward.page.routes.context import PageOptions
 from tests.page.support import sample_objects as sample
 from tests.page.support.browser import FLAGS, find_chromium
 from tests.page.support.memory_api import MemoryApi
@@ -21,6 +22,7 @@ PICTURES: Final[dict[str, dict[str, Any]]] = {
     "page-registry.png": {"path": "/registry/shop/customers", "height": 1000},
     "page-tenant.png": {"path": "/tenant/shop/acme-web", "height": 700},
     "page-dark.png": {"path": "/cluster/shop/db", "height": 900, "color_scheme": "dark"},
+    "page-action.png": {"path": "/cluster/shop/db", "height": 560, "action": "Restart pool main"},
 }
 
 
@@ -49,13 +51,22 @@ def main() -> str | None:
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=program, headless=True, args=list(FLAGS))
         for name, picture in PICTURES.items():
-            with page_thread(api) as served:
+            with page_thread(api, PageOptions(allows_actions="action" in picture)) as served:
                 take(browser, served, name, **picture)
         browser.close()
     return None
 
 
-def take(browser: Browser, served: PageThread, name: str, path: str, height: int, **options: Any) -> None:
+def take(
+    browser: Browser,
+    served: PageThread,
+    name: str,
+    *,
+    path: str,
+    height: int,
+    action: str = "",
+    **options: Any,
+) -> None:
     context = browser.new_context(viewport={"width": 1160, "height": height}, **options)
     page = context.new_page()
     page.goto(served.url)
@@ -63,6 +74,9 @@ def take(browser: Browser, served: PageThread, name: str, path: str, height: int
     page.goto(served.origin + path)
     expect(page.locator("h1")).to_be_visible()
     expect(page.locator("#live")).to_have_text("Live")
+    if action:
+        page.get_by_role("button", name=action).last.click()
+        expect(page.get_by_role("dialog").locator(".diff")).to_be_visible()
     page.screenshot(path=DIRECTORY / name)
     context.close()
 

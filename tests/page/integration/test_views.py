@@ -5,12 +5,13 @@ from __future__ import annotations
 import pytest
 from playwright.sync_api import BrowserContext, Page, expect
 
-from steward.kube.objects.kinds import ref_of
+from steward.kube.objects.kinds import CONFIG_MAP, ref_of
 from tests.page.support import sample_objects as sample
 from tests.page.support.accessibility import serious_problems
 from tests.page.support.page_thread import PageThread
 from tests.page.support.sample_objects import waiting_update
 
+SETTINGS = "/api/v1/namespaces/shop/configmaps/acme-web-settings"
 VIEWS = {
     "/now": "Now",
     "/cluster/shop/db": "shop/db",
@@ -223,3 +224,24 @@ def test_the_lab_checks_renders_and_compares_as_one_types(page: Page, sample_pag
     template.fill("kind: TenantTemplate\nspec: {")
     expect(page.locator("section", has_text="Checks")).to_contain_text("is not valid YAML")
     assert [method for method, _ in sample_page.api.requests if method in ("PATCH", "PUT", "DELETE")] == []
+
+
+def test_objects_that_tenants_have_left_behind_are_listed_on_demand(
+    page: Page, sample_page: PageThread
+) -> None:
+    labels = {"kubernetes-tenants.org/orphaned": "true"}
+    sample_page.apply(sample.manifest(CONFIG_MAP, "acme-old", labels=labels))
+    open_view(page, sample_page, "/tenant/shop/acme-web")
+    page.get_by_text("All that Tenants have left in namespace shop").click()
+    expect(page.locator("section", has_text="Kept objects")).to_contain_text("acme-old: kept after a Tenant")
+
+
+def test_what_was_opened_stays_while_the_view_changes(page: Page, sample_page: PageThread) -> None:
+    open_view(page, sample_page, "/tenant/shop/acme-web")
+    page.locator(".node", has_text="settings").first.get_by_text("Rendered and live").click()
+    expect(page.locator("details[open]")).to_contain_text("does not exist")
+    reads = sample_page.api.requests.count(("GET", SETTINGS))
+    sample_page.apply(sample.event("three", ("Tenant", "acme-web"), "Noted", "something has happened"))
+    expect(page.locator("main")).to_contain_text("something has happened")
+    expect(page.locator("details[open]")).to_contain_text("does not exist")
+    assert sample_page.api.requests.count(("GET", SETTINGS)) == reads

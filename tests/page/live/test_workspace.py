@@ -175,3 +175,15 @@ async def test_the_actions_are_read_again_only_when_others_are_possible() -> Non
         await reader.read_until("head", lambda head: head["paused"])
         assert reader.sections["actions"] != before
         await reader.close()
+
+
+async def test_a_reader_sees_progress_while_the_first_list_is_read() -> None:
+    api = MemoryApi()
+    workspace = Workspace(api.client(), EVERYTHING)  # not started: nothing is read
+    address = parse_address("/now")
+    assert address is not None
+    events = view_events(workspace, address, "")
+    async with asyncio.timeout(20):
+        assert (await anext(events)).startswith(b"retry:")
+        assert await anext(events) == b'event: progress\ndata: {"objects":0}\n\n'
+    await events.aclose()

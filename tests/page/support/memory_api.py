@@ -25,6 +25,7 @@ SERVED = (
     EVENT,
     SECRET,
     Kind("v1", "ConfigMap"),
+    Kind("v1", "ServiceAccount"),
     Kind("authentication.k8s.io/v1", "SelfSubjectReview"),
     Kind("authorization.k8s.io/v1", "SelfSubjectAccessReview"),
 )

@@ -11,6 +11,7 @@ from steward.page.live.workspace import Workspace
 from steward.page.models.addresses import ViewAddress
 
 HEARTBEAT_SECONDS: Final = 15.0
+PROGRESS_SECONDS: Final = 0.5
 HEARTBEAT: Final = b": still here\n\n"
 RETRY: Final = b"retry: 2000\n\n"
 
@@ -18,7 +19,8 @@ RETRY: Final = b"retry: 2000\n\n"
 async def view_events(workspace: Workspace, address: ViewAddress, known: str) -> AsyncGenerator[bytes, None]:
     """Yields events for ever; `known` is the digest of what the reader already has, "" if nothing."""
     yield RETRY
-    await workspace.wait_first_snapshot()
+    while not await _is_read(workspace):
+        yield named_event("progress", b'{"objects":%d}' % workspace.objects_read)
     async with workspace.follow(address):
         sent: dict[str, bytes] = {}
         while True:
@@ -28,6 +30,16 @@ async def view_events(workspace: Workspace, address: ViewAddress, known: str) ->
             known, sent = "", rendered.sections
             while not await _has_newer(workspace, rendered.version):
                 yield HEARTBEAT
+
+
+async def _is_read(workspace: Workspace) -> bool:
+    """False if the first list takes longer than the reader should wait for a sign of life."""
+    try:
+        async with asyncio.timeout(PROGRESS_SECONDS):
+            await workspace.wait_first_snapshot()
+    except TimeoutError:
+        return False
+    return True
 
 
 async def _has_newer(workspace: Workspace, version: int) -> bool:

@@ -66,6 +66,10 @@ class Workspace:
         async with self._feed.follow(address.key.namespace):
             yield
 
+    @property
+    def objects_read(self) -> int:
+        return len(self._inventory.objects)
+
     async def wait_first_snapshot(self) -> None:
         while not self.snapshot.version:
             await self._published.wait()

@@ -89,6 +89,8 @@ class Router:
                 return await views.find_objects(request, session, context)
             case "/api/compare":
                 return await views.compare(request, session)
+            case "/api/kept":
+                return await views.kept_objects(request, session)
             case "/api/actions":
                 return await actions.list_actions(request, session, context)
             case "/api/templates":

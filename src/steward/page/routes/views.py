@@ -1,4 +1,4 @@
-"""Views as a stream or once, search, and the comparison of rendered objects with live ones."""
+"""Views as a stream or once, search, and what is read on demand: live objects beside rendered ones, kept objects."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from aiohttp import web
 
 from steward.page.access.sessions import MOST_STREAMS, Session
 from steward.page.live.comparison import compare_object
+from steward.page.live.kept_objects import read_kept_objects
 from steward.page.live.streams import json_object, named_event, view_events
 from steward.page.models.addresses import ViewAddress, parse_address
 from steward.page.models.search import search
@@ -50,6 +51,10 @@ async def compare(request: web.BaseRequest, session: Session) -> web.Response:
     if compared is None:
         raise Refused(404, "the Tenant has no such object")
     return json_response(compared)
+
+
+async def kept_objects(request: web.BaseRequest, session: Session) -> web.Response:
+    return json_response(await read_kept_objects(session.client, requested_view(request).key.namespace))
 
 
 async def stream_view(

@@ -1,6 +1,6 @@
 // The frame of the page: addresses, the stream of the current view, theme and login.
 
-import { h, replaceContent } from "./dom.js";
+import { h, plural, replaceContent } from "./dom.js";
 import { readSession, call, session } from "./session.js";
 import { startSearch } from "./search.js";
 import { login, closed } from "./views/login.js";
@@ -63,6 +63,9 @@ function openStream() {
     if (source !== stream) return;
     setLive("on", "Live");
     draw(JSON.parse(event.data));
+  });
+  source.addEventListener("progress", (event) => {
+    if (source === stream && !shown) replaceContent(main, h("p", { class: "empty", role: "status" }, `Reading… ${plural(JSON.parse(event.data).objects, "object")} so far`));
   });
   source.addEventListener("open", () => { if (source === stream) setLive("on", "Live"); });
   source.addEventListener("ended", () => { if (source === stream) start(); });

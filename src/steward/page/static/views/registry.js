@@ -2,6 +2,7 @@
 
 import { badge, card, command, conditions, facts, h, plural, rolloutBar, sentenceText, sign, timeline, title as head, waitingLine } from "../parts.js";
 import { actionBar, actionsAbout } from "../actions.js";
+import { keptObjects } from "../kept.js";
 import { navigate } from "../app.js";
 
 export function title(s) {
@@ -16,6 +17,7 @@ export function layout(s) {
     s.rejected.length ? card("Rejected rows", h("ul", { class: "lines" }, s.rejected.map((row) => waitingLine(row, "failed")))) : null,
     card("Templates", templates(s.templates)),
     card("Tenants", tenants(s.tenants, s.head.object.href)),
+    keptObjects(s.head.object.namespace, []),
     h("div", { class: "columns" }, card("Timeline", timeline(s.timeline)), card("Conditions", conditions(s.conditions))),
   ];
 }

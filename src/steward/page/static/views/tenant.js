@@ -2,7 +2,9 @@
 
 import { badge, card, conditions, diff, facts, h, link, sign, timeline, title as head, tree } from "../parts.js";
 import { actionBar } from "../actions.js";
+import { onDemand } from "../demand.js";
 import { objectGraph } from "../graph.js";
+import { keptObjects } from "../kept.js";
 import { call } from "../session.js";
 
 export function title(s) {
@@ -15,7 +17,7 @@ export function layout(s) {
     h("div", { class: "card row" }, facts([["uid", h("code", {}, s.head.uid)], ["Template", [link(s.head.template), ` generation ${s.head.templateGeneration}`]], ["Registry", link(s.head.registry)]])),
     card("Objects", objectGraph(s.levels, node)),
     s.drift.length ? card("Drift put back", timeline(s.drift, "drift")) : null,
-    s.kept.length ? card("Kept objects", timeline(s.kept, "kept")) : null,
+    keptObjects(s.head.object.namespace, s.kept),
     h("div", { class: "columns" }, card("Timeline", timeline(s.timeline)), card("Conditions", conditions(s.conditions))),
   ];
 }
@@ -31,16 +33,10 @@ function node(each) {
 }
 
 function compared(each) {
-  const content = h("div", {});
-  const load = async (event) => {
-    if (!event.target.open) return;
-    content.replaceChildren("Reading…");
-    try {
-      const found = await call("GET", `/api/compare?view=${encodeURIComponent(location.pathname)}&id=${encodeURIComponent(each.id)}`);
-      content.replaceChildren(...[found.message ? h("p", {}, found.message) : null, found.diff.length ? diff(found.diff) : h("pre", { class: "text", tabindex: "0" }, found.rendered)].filter(Boolean));
-    } catch (error) {
-      content.replaceChildren(h("p", { class: "error" }, error.message));
-    }
-  };
-  return h("details", { "data-key": `compare ${each.id}`, ontoggle: load }, h("summary", {}, "Rendered and live"), content);
+  const read = () => call("GET", `/api/compare?view=${encodeURIComponent(location.pathname)}&id=${encodeURIComponent(each.id)}`);
+  return onDemand(`compare ${each.id}`, "Rendered and live", read, comparison);
+}
+
+function comparison(found) {
+  return [found.message ? h("p", {}, found.message) : null, found.diff.length ? diff(found.diff) : h("pre", { class: "text", tabindex: "0" }, found.rendered)].filter(Boolean);
 }
