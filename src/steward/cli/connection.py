@@ -79,6 +79,8 @@ def is_local_cluster(source: ConfigSource) -> bool:
         load_settings(source)
     except NoCluster:
         return _running_local_kubeconfig() is not None
+    except KubeError:
+        return False  # the verb reports it when it connects
     return False
 
 
