@@ -89,11 +89,13 @@ def test_a_stopped_local_cluster_is_not_used(
 def test_the_table_of_the_sample_is_found_in_the_local_cluster_without_an_option(
     without_cluster: ConfigSource, tmp_path: Path
 ) -> None:
+    (tmp_path / "broken").write_text("]")
     theirs = tmp_path / "theirs"
     theirs.write_text((tmp_path / "kubeconfig").read_text())
     assert connection.is_local_cluster(without_cluster)
     assert connection.is_local_cluster(ConfigSource(kubeconfig=str(tmp_path / "kubeconfig")))
     assert not connection.is_local_cluster(ConfigSource(kubeconfig=str(theirs)))
+    assert not connection.is_local_cluster(ConfigSource(kubeconfig=str(tmp_path / "broken")))
 
 
 @click.group("group")

@@ -13,7 +13,7 @@ from click.testing import CliRunner
 from steward.cli import main as cli
 from steward.cli.connection import run_async
 from steward.cli.main import VERBS, ExitCode, expected_errors
-from steward.kube.errors import Unreachable
+from steward.kube.errors import NoSuchKind, Unreachable
 
 
 def run(code: str) -> subprocess.CompletedProcess[str]:
@@ -210,3 +210,16 @@ def test_a_cluster_that_does_not_answer_is_one_sentence_with_what_to_check() -> 
 
     with pytest.raises(click.ClickException, match="Does the cluster run, and is this the right --context"):
         run_async(work())
+
+
+@pytest.mark.parametrize(
+    ("kind", "has_hint"),
+    [("MultigresBackup (multigres.com/v1alpha1)", True), ("Widget (example.com/v1)", False)],
+)
+def test_a_kind_of_ours_that_is_not_served_has_a_cure(kind: str, has_hint: bool) -> None:
+    async def work() -> None:
+        raise NoSuchKind(f"the server does not serve {kind}")
+
+    with pytest.raises(click.ClickException) as raised:
+        run_async(work())
+    assert ("`steward install --apply` installs Steward" in raised.value.message) is has_hint

@@ -11,16 +11,17 @@ from typing import Any, TypeVar
 import click
 from msgspec import structs
 
-from steward.cli.hints import mark_local_cluster
+from steward.cli.hints import command_line, mark_local_cluster
 from steward.kube.client.client import Client, client_with_transport
 from steward.kube.clock import SystemClock
 from steward.kube.config.loader import ConfigSource, load_settings
 from steward.kube.config.proxy import choose_proxy
 from steward.kube.config.settings import ConnectionSettings
-from steward.kube.errors import Forbidden, KubeError, NoCluster, Unreachable
+from steward.kube.errors import Forbidden, KubeError, NoCluster, NoSuchKind, Unreachable
 from steward.kube.transport.oneshot import OneShotTransport
 from steward.kube.transport.request import ApiTransport, BeforeWrite, allow_write
 
+_OWN_GROUPS = ("multigres.com/", "kubernetes-tenants.org/")
 T = TypeVar("T")
 _Decorated = TypeVar("_Decorated", bound=Callable[..., object])
 
@@ -79,6 +80,8 @@ def is_local_cluster(source: ConfigSource) -> bool:
         load_settings(source)
     except NoCluster:
         return _running_local_kubeconfig() is not None
+    except KubeError:
+        return False  # the verb reports it when it connects
     return False
 
 
@@ -128,8 +131,17 @@ def run_async(work: Coroutine[None, None, T]) -> T:
     except Unreachable as error:
         cure = "Does the cluster run, and is this the right --context?"
         raise click.ClickException(f"{error}. {cure}") from error
+    except NoSuchKind as error:
+        raise click.ClickException(f"{error}{_definitions_hint(str(error))}") from error
     except KubeError as error:
         raise click.ClickException(str(error)) from error
+
+
+def _definitions_hint(message: str) -> str:
+    is_ours = any(group in message for group in _OWN_GROUPS)
+    return (
+        f". `{command_line('install', '--apply')}` installs Steward with its definitions" if is_ours else ""
+    )
 
 
 def group_option(name: str) -> Any:

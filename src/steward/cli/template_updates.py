@@ -6,6 +6,7 @@ import asyncio
 import itertools
 from typing import Any, NamedTuple
 
+from steward.cli.inspect.elsewhere import require_installed
 from steward.cli.inspect.fetch import read_kind
 from steward.kube.client.client import Client
 from steward.kube.objects.kinds import CONTROLLER_REVISION, Manifest, Ref, ref_of
@@ -75,6 +76,7 @@ class TemplateContents(NamedTuple):
 
 async def read_template_states(client: Client, namespace: str) -> list[TemplateState]:
     """Reads all clusters of a namespace; "" means all namespaces."""
+    await require_installed(client, CLUSTER)
     clusters, revisions, *templates = await asyncio.gather(
         read_kind(client, CLUSTER, namespace),
         read_revisions(client, namespace),

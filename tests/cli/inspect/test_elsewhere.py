@@ -8,12 +8,14 @@ from typing import cast
 
 import pytest
 
-from steward.cli.inspect.elsewhere import describe_elsewhere, read_elsewhere
+from steward.cli.inspect.elsewhere import NotInstalled, describe_elsewhere, read_elsewhere, require_installed
 from steward.kube.client.client import Client
 from steward.kube.client.decode import Listing
-from steward.kube.errors import NotFound
+from steward.kube.errors import NoSuchKind, NotFound
 from steward.kube.objects.kinds import Kind, Manifest
 
+CLUSTER = Kind("multigres.com/v1alpha1", "MultigresCluster")
+REGISTRY = Kind("operator.kubernetes-tenants.org/v1", "TenantRegistry")
 MANY = {f"n{index}": Counter(MultigresCluster=1) for index in range(7)}
 CASES = [
     pytest.param({}, "", id="nothing anywhere"),
@@ -45,6 +47,11 @@ class FakeServer:
 
     def __init__(self, **namespaces: Sequence[str]) -> None:
         self.namespaces = namespaces
+        self.discovery = self
+
+    async def resource(self, kind: Kind) -> None:
+        if kind.kind not in self.namespaces:
+            raise NoSuchKind(str(kind))
 
     async def list(self, kind: Kind, _query: object) -> Listing[Manifest]:
         if kind.kind not in self.namespaces:
@@ -56,7 +63,6 @@ class FakeServer:
 @pytest.mark.parametrize(
     ("server", "sentence"),
     [
-        (FakeServer(), "Steward is not installed in this cluster: `steward install --apply` installs it."),
         (FakeServer(MultigresCluster=[]), ""),
         (
             FakeServer(MultigresCluster=["demo"], TenantRegistry=["demo"]),
@@ -64,5 +70,15 @@ class FakeServer:
         ),
     ],
 )
-async def test_a_cluster_without_the_kinds_has_no_steward(server: FakeServer, sentence: str) -> None:
+async def test_other_namespaces_are_read(server: FakeServer, sentence: str) -> None:
     assert await read_elsewhere(cast(Client, server)) == sentence
+
+
+async def test_a_cluster_without_the_kinds_has_no_steward() -> None:
+    client = cast(Client, FakeServer())
+    message = "Steward is not installed in this cluster: `steward install --apply` installs it"
+    with pytest.raises(NotInstalled, match=message):
+        await read_elsewhere(client)
+    with pytest.raises(NotInstalled):
+        await require_installed(client, REGISTRY)
+    await require_installed(cast(Client, FakeServer(TenantRegistry=[])), CLUSTER, REGISTRY)

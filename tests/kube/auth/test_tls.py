@@ -29,6 +29,18 @@ async def test_a_certificate_makes_us_its_user(client: Client, settings: Connect
     assert await connect_and_ask_user(with_tls(settings, tls)) == "ann"
 
 
+async def test_a_bundle_that_the_environment_names_is_trusted(
+    settings: ConnectionSettings, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    bundle = tmp_path / "company-ca.crt"
+    bundle.write_bytes(settings.tls.authority.data)
+    system = with_tls(settings, replace(settings.tls, authority=Pem()))
+    with pytest.raises(errors.TlsError):
+        await connect_and_ask_user(system)
+    monkeypatch.setenv("SSL_CERT_FILE", str(bundle))
+    assert await connect_and_ask_user(system) == await connect_and_ask_user(settings)
+
+
 async def test_a_system_without_memory_files_uses_a_temporary_one(
     client: Client, settings: ConnectionSettings, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:

@@ -9,6 +9,7 @@ import click
 from steward.cli.confirm import require_confirmation
 from steward.cli.connection import config_source, with_client
 from steward.cli.hints import command_line, with_cluster_options
+from steward.cli.inspect.elsewhere import require_installed
 from steward.cli.inspect.options import scope_options, selected_scope
 from steward.cli.object_names import complete_names, matches_kind
 from steward.cli.output import (
@@ -91,7 +92,12 @@ def approve(name: str, yes: bool, **options: Any) -> None:
 
 def _read_holds_in_scope(options: dict[str, Any]) -> list[HeldDeletion]:
     source, namespace = selected_scope(options)
-    return with_client(source, lambda client: read_holds(client, namespace))
+
+    async def read(client: Client) -> list[HeldDeletion]:
+        await require_installed(client, *_KINDS)
+        return await read_holds(client, namespace)
+
+    return with_client(source, read)
 
 
 async def read_holds(client: Client, namespace: str) -> list[HeldDeletion]:

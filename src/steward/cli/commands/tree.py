@@ -25,7 +25,7 @@ Examples:
   steward tree -A --watch
   steward tree -n shop -o wide
 \b
-Exit codes: 0 done, whatever the health of the objects.
+Exit codes: 0 done, whatever the health of the objects, 1 there is no such object, or Steward is not installed.
 {NEEDS}"""
 
 

@@ -10,7 +10,7 @@ from typing import Final
 from steward.cli.hints import command_line
 from steward.cli.output import describe_count
 from steward.kube.client.client import Client
-from steward.kube.errors import Forbidden, NoSuchKind, NotFound
+from steward.kube.errors import Forbidden, KubeError, NoSuchKind, NotFound
 from steward.kube.objects.kinds import Kind
 from steward.kube.objects.options import ListQuery
 
@@ -21,18 +21,28 @@ _ROOTS: Final = (
 _SHOWN: Final = 5
 NOT_INSTALLED: Final = "Steward is not installed in this cluster"
 
+
+class NotInstalled(KubeError):
+    """The cluster does not serve our kinds."""
+
+    def __init__(self) -> None:
+        super().__init__(f"{NOT_INSTALLED}: `{command_line('install', '--apply')}` installs it")
+
+
 Counts = Mapping[str, Counter[str]]
 """By namespace, how many objects of each kind."""
 
 
 async def read_elsewhere(client: Client) -> str:
-    """A sentence; empty if there is nothing to say, or if the user may not read other namespaces."""
+    """A sentence; empty if there is nothing to say, or if the user may not read other namespaces.
+
+    Raises NotInstalled if the cluster serves none of our kinds."""
     try:
         listed = await asyncio.gather(*(_namespaces_of(client, kind) for kind in _ROOTS))
     except Forbidden:
         return ""
     if all(found is None for found in listed):
-        return f"{NOT_INSTALLED}: `{command_line('install', '--apply')}` installs it."
+        raise NotInstalled
     counts: dict[str, Counter[str]] = {}
     for kind, found in zip(_ROOTS, listed, strict=True):
         for namespace in found or ():
@@ -40,8 +50,15 @@ async def read_elsewhere(client: Client) -> str:
     return describe_elsewhere(counts)
 
 
-def is_about_installation(sentence: str) -> bool:
-    return sentence.startswith(NOT_INSTALLED)
+async def require_installed(client: Client, *kinds: Kind) -> None:
+    """Raises if the cluster serves none of these kinds: "nothing is held" would be true, and misleading."""
+    for kind in kinds:
+        try:
+            await client.discovery.resource(kind)
+        except NoSuchKind:
+            continue
+        return
+    raise NotInstalled
 
 
 async def _namespaces_of(client: Client, kind: Kind) -> list[str] | None:

@@ -85,11 +85,11 @@ def read_selected_trees(
         source, lambda client: read_trees_with_pods(client, namespace, explained or all_trees)
     )
     if not trees:
-        from steward.cli.inspect.elsewhere import is_about_installation, read_elsewhere
+        from steward.cli.inspect.elsewhere import read_elsewhere
 
         sentence = with_client(source, read_elsewhere)
         # A verb about one object says by itself where an object of that name is.
-        _print_once(sentence if explained is None or is_about_installation(sentence) else "")
+        _print_once(sentence if explained is None else "")
     return trees
 
 
