@@ -133,8 +133,12 @@ def test_a_set_that_is_recreated_or_removed_counts_all_of_its_ordinals() -> None
     pods = [pod("a-0"), pod("a-2")]
     recreated = PoolState("a", "z1", 2, None, members_of("a", None, pods, NOW))
     assert (recreated.server_names, recreated.surplus) == (["a-0", "a-1", "a-2"], ["a-2"])
+    assert recreated.missing == ["a-1"]
     removed = removed_pool("b", pod("b-0", terminating=True), pod("b-1"))
     assert (removed.server_names, removed.surplus) == (["b-0", "b-1"], ["b-1", "b-0"])
+    live = stateful_set("b", 2)
+    incomplete = PoolState("b", "z2", 0, live, members_of("b", live, [pod("b-1")], NOW), is_removed=True)
+    assert (incomplete.surplus, incomplete.missing) == (["b-1", "b-0"], ["b-0"])
     recreated_before = PoolState("a", "z1", 0, None, members_of("a", None, pods, NOW))
     assert recreated_before.surplus == ["a-2", "a-1", "a-0"], "a pool without a set that is still in the spec"
 

@@ -80,7 +80,7 @@ def stateful_set(shard: ShardInputs, name: str, cell: str, labels: Mapping[str, 
         "metadata": metadata(shard.owner, names.pool(shard.path, name, cell), labels),
         "spec": {
             "serviceName": names.pool_headless(shard.path, name, cell),
-            "replicas": or_default(pool.replicas_per_cell, or_default(defaults.POOL.replicas_per_cell, 3)),
+            "replicas": or_default(pool.replicas_per_cell, defaults.POOL_REPLICAS),
             "podManagementPolicy": "Parallel",
             "updateStrategy": {"type": "OnDelete"},
             "persistentVolumeClaimRetentionPolicy": retention_policy(

@@ -56,9 +56,10 @@ MULTIADMIN = Stateless(replicas=1, resources=_compute("100m", "128Mi", "256Mi"))
 MULTIADMIN_WEB = Stateless(replicas=1, resources=_compute("50m", "64Mi", "128Mi"))
 GATEWAY = MultiGateway(replicas=1, resources=_compute("100m", "128Mi", "256Mi"))
 ORCHESTRATOR = MultiOrch(replicas=1, resources=_compute("50m", "64Mi", "128Mi"))
+POOL_REPLICAS = 3
 POOL = Pool(
     type="readWrite",
-    replicas_per_cell=3,
+    replicas_per_cell=POOL_REPLICAS,
     storage=PoolStorage(size="1Gi"),
     postgres=_compute("100m", "256Mi", "512Mi"),
     multipooler=_compute("100m", "128Mi", "256Mi"),

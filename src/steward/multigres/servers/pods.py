@@ -20,11 +20,11 @@ def server_pods(shard: ShardView, pods: Iterable[PodView]) -> list[ServerPod]:
 
 
 def _desired(shard: ShardView) -> Iterator[ServerPod]:
-    path, default = shard_path(shard), or_default(defaults.POOL.replicas_per_cell, 3)
+    path = shard_path(shard)
     for pool_name, pool in or_default(shard.spec.pools, {}).items():
         for cell in or_default(pool.cells, []):
             base = names.pool(path, pool_name, cell)
-            for ordinal in range(or_default(pool.replicas_per_cell, default)):
+            for ordinal in range(or_default(pool.replicas_per_cell, defaults.POOL_REPLICAS)):
                 yield ServerPod(f"{base}-{ordinal}", cell, pool_name, exists=False)
 
 

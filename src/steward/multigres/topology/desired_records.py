@@ -111,7 +111,7 @@ def shard_pods(cluster: ResolvedCluster, located: LocatedShard) -> Iterable[str]
     path = resolved_shard_path(cluster, located)
     for name, pool in located.pools.items():
         for cell in or_default(pool.cells, []):
-            replicas = or_default(pool.replicas_per_cell, or_default(defaults.POOL.replicas_per_cell, 0))
+            replicas = or_default(pool.replicas_per_cell, defaults.POOL_REPLICAS)
             for ordinal in range(replicas):
                 yield f"{names.pool(path, name, cell)}-{ordinal}"
 

@@ -136,4 +136,4 @@ def _deleted_volumes(shard: ShardView) -> list[SetVolumes]:
 
 
 def _replicas(spec: Pool) -> int:
-    return or_default(spec.replicas_per_cell, or_default(defaults.POOL.replicas_per_cell, 3))
+    return or_default(spec.replicas_per_cell, defaults.POOL_REPLICAS)
