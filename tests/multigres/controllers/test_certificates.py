@@ -2,6 +2,7 @@
 
 import base64
 
+import msgspec
 import pytest
 
 from steward.certificates.x509 import is_signed_by, read_certificate, split_bundle
@@ -9,6 +10,10 @@ from steward.kube.objects.kinds import SECRET, Key, Ref
 from steward.kube.objects.options import DeleteOptions
 from steward.kube.objects.patches import MergePatch
 from steward.kube.objects.timestamps import to_timestamp
+from steward.multigres.api.compute import Pool
+from steward.multigres.objects.repository.access import repository_address
+from steward.multigres.objects.shard_inputs import shard_path
+from steward.multigres.objects.versions import NEWEST
 from tests.multigres.support.certificates import CA, DAY, HOUR, LEAF, YEAR, CertificateScenario
 
 ONE_CA, ANOTHER_CA = (f"{name}\n-----END CERTIFICATE-----\n" for name in ("one", "another"))
@@ -140,3 +145,19 @@ async def test_a_temporarily_wrong_clock_leaves_valid_certificates(
     assert facts.not_before <= certificates.clock.now() < facts.not_after
     [condition] = certificates.reported.conditions
     assert condition["status"] == "True"
+
+
+async def test_certificate_names_the_pod_that_serves_the_repository_to_several_cells(
+    certificates: CertificateScenario,
+) -> None:
+    await certificates.reconcile()
+    shard = certificates.shards[certificates.key]
+    pools = {"main": Pool(cells=["z1", "z2"], replicas_per_cell=1)}
+    spec = msgspec.structs.replace(shard.spec, pools=pools, objects_version=NEWEST)
+    certificates.shards[certificates.key] = msgspec.structs.replace(shard, spec=spec)
+    host = repository_address(shard_path(shard), certificates.namespace)
+    for expected in (False, True):
+        facts = read_certificate((await certificates.data(LEAF))["tls.crt"])
+        assert facts is not None
+        assert (host in facts.dns_names) is expected
+        await certificates.reconcile()

@@ -15,7 +15,13 @@ from steward.multigres.objects.shard_inputs import shard_inputs
 from steward.multigres.objects.versions import NEWEST
 from steward.multigres.servers.assessment import ServerPod, ServerState, assess_servers
 from steward.multigres.servers.durability import AT_LEAST_2
-from steward.multigres.servers.reports import PostgresRole, ServerReport, ShardObservation
+from steward.multigres.servers.reports import (
+    PostgresRole,
+    ServerId,
+    ServerReport,
+    ShardObservation,
+    ShardRule,
+)
 from steward.multigres.status.conditions import assess_health
 from steward.multigres.status.servers import (
     PROBLEM_SECONDS,
@@ -54,6 +60,12 @@ SILENT = HEALTHY._replace(reports={}, unreachable="Deployment mini-multiadmin ha
 NO_PRIMARY = HEALTHY._replace(
     records={name: pooler_record(name) for name in NAMES}, reports=dict.fromkeys(NAMES, STANDBY)
 )
+OTHER_RULE = ShardRule(
+    ServerId("z1", "old-0"), frozenset({ServerId("z1", "old-0"), ServerId("z1", "old-1")}), 2
+)
+OTHER_COHORT = NO_PRIMARY._replace(
+    reports=dict.fromkeys(NAMES, STANDBY._replace(is_streaming=False, rule=OTHER_RULE))
+)
 QUARANTINE = HEALTHY._replace(records={**RECORDS, "pg-2": pooler_record("pg-2", lifecycle=QUARANTINED)})
 UNREGISTERED = reporting(pg_2=None)._replace(
     records={name: RECORDS[name] for name in ("pg-0", "pg-1")}, errors={}
@@ -78,6 +90,13 @@ def summary(
         (HEALTHY, PODS, "True", reasons.POSTGRES_READY, "on 3 servers, pg-0 is the primary"),
         (HEALTHY, (), "True", reasons.STOPPED, "every pool has 0 replicas"),
         (NO_PRIMARY, PODS, "False", reasons.NO_PRIMARY, "no server is the primary"),
+        (
+            OTHER_COHORT,
+            PODS,
+            "False",
+            reasons.NO_PRIMARY,
+            "names other servers as those that may elect one, old-0",
+        ),
         (ALONE, PODS, "False", reasons.TOO_FEW_STANDBYS, "2 servers must have each write"),
         (STUCK, PODS, "False", reasons.POSTGRES_DOWN, "pg-1 (and 1 more)"),
         (QUARANTINE, PODS, "False", reasons.SERVER_QUARANTINED, "delete its pod and its volume claim"),

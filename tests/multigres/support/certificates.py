@@ -23,6 +23,7 @@ from steward.runtime.plan.executor import PlanResult, StepEffect, StepResult
 from steward.runtime.plan.steps import Plan, Status
 from steward.runtime.reconcile import RequeueAfter
 from steward.testkit import FakeClock
+from tests.multigres.support.simulated_backups import MemoryStore
 
 HOUR, DAY, YEAR = 3600.0, 86_400.0, 365 * 86_400.0
 CA, LEAF = "s-pgbackrest-ca", "s-pgbackrest-tls"
@@ -59,11 +60,12 @@ class CertificateScenario:
         self.namespace = self.key.namespace
         self.shards = shards = {self.key: shard}
         self.client, self.clock, self.reported = client, clock or FakeClock(), RecordedStatus(shards)
+        rules, claims = MultigresCacheRules(""), MemoryStore()
         context = SimpleNamespace(
             client=client,
             clock=self.clock,
-            rules=MultigresCacheRules(""),
-            store=lambda rule: shards,
+            rules=rules,
+            store=lambda rule: claims if rule == rules.claim else shards,
             now=lambda: "2026-01-01T00:00:00Z",
             paused=SimpleNamespace(includes=lambda ref: False),
         )

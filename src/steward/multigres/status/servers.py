@@ -67,6 +67,13 @@ SHARED_REPOSITORY = (
 )
 
 
+SHOWN_MEMBERS = 3
+OTHER_COHORT = (
+    "the data names other servers as those that may elect one, {}, as after a restore under another name: install a"
+    " rule with the servers of this shard (docs/backups.md, Under another name)"
+)
+
+
 class ServersSummary(NamedTuple):
     """What the condition ServersReady reports."""
 
@@ -93,12 +100,23 @@ def summarize_servers(
     desired = [server for server in servers.servers if server.is_desired]
     if not desired:
         return ServersSummary(TRUE, reasons.STOPPED, "every pool has 0 replicas")
+    if servers.takes_writes is False and (others := _other_cohort(servers, desired)):
+        return _without_writes(
+            servers, desired, times, OTHER_COHORT.format(", ".join(others[:SHOWN_MEMBERS]))
+        )
     if servers.takes_writes is False and _could_elect(servers, desired):
         return _without_writes(servers, desired, times, cure)
     worst = min(desired, key=lambda server: BY_SEVERITY.index(server.state))
     if worst.state is ServerState.READY:
         return _all_ready(servers, desired)
     return _worst_state(servers, [server for server in desired if server.state is worst.state], times)
+
+
+def _other_cohort(servers: ShardServers, desired: Iterable[Server]) -> list[str]:
+    """The members of the cohort if no server of the shard is one: the data is that of other servers."""
+    running = {server.name for server in desired if server.state in RUNNING}
+    cohort = servers.cohort or frozenset()
+    return sorted(cohort) if running and cohort.isdisjoint(server.name for server in servers.servers) else []
 
 
 def _could_elect(servers: ShardServers, desired: Iterable[Server]) -> bool:
