@@ -18,7 +18,6 @@ from steward.multigres.controllers.certificates import CertificateReconciler
 from steward.multigres.controllers.cluster.deletion import ClusterDeletion
 from steward.multigres.controllers.cluster.operator_updates import OperatorUpdates
 from steward.multigres.controllers.cluster.reconciler import ClusterReconciler
-from steward.multigres.controllers.common.connection_counts import ConnectionCounts
 from steward.multigres.controllers.common.context import MultigresContext
 from steward.multigres.controllers.common.deregistration import Deregistration
 from steward.multigres.controllers.common.etcd_access import TopologyAccess
@@ -30,6 +29,7 @@ from steward.multigres.controllers.common.status_contributions import (
     TOPOLOGY,
     StatusContributor,
 )
+from steward.multigres.controllers.connection_counts import ConnectionCounts
 from steward.multigres.controllers.gateway_certificates import GatewayCertificateReconciler
 from steward.multigres.controllers.postgres_access.role_states import RoleStates
 from steward.multigres.controllers.postgres_access.volume_growth import VolumeGrowth

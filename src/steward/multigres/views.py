@@ -12,7 +12,7 @@ from msgspec import Struct
 
 from steward.kube.objects.meta import ObjectMeta
 from steward.multigres.api.cell import CellSpec, CellStatus
-from steward.multigres.api.cluster import MultigresClusterStatus
+from steward.multigres.api.cluster_status import MultigresClusterStatus
 from steward.multigres.api.multigres_backup import MultigresBackupSpec, MultigresBackupStatus
 from steward.multigres.api.shard import ShardSpec, ShardStatus
 from steward.multigres.api.tablegroup import TableGroupSpec, TableGroupStatus

@@ -6,7 +6,7 @@ import msgspec
 import pytest
 
 from steward.multigres.api.cell import CellStatus
-from steward.multigres.api.cluster import MultigresClusterStatus
+from steward.multigres.api.cluster_status import MultigresClusterStatus
 from steward.multigres.api.kinds import CUSTOM_KINDS
 from steward.multigres.api.shard import ShardStatus
 from steward.multigres.api.tablegroup import TableGroupStatus

@@ -14,7 +14,7 @@ from steward.certificates.x509 import read_certificate
 from steward.local.control_plane import ControlPlane
 from steward.multigres import names
 from steward.multigres.names import ShardPath
-from tests.multigres.integration.test_backups import BackedUpCluster
+from tests.multigres.support.backed_up_cluster import BackedUpCluster
 from tests.multigres.support.operator import running_operator
 from tests.multigres.support.waiting import eventually
 from tests.support import namespaces

@@ -4,7 +4,7 @@ import msgspec
 
 from steward.kube.objects.meta import ObjectMeta, OwnerReference
 from steward.multigres import names
-from steward.multigres.api.cluster import MultigresClusterStatus
+from steward.multigres.api.cluster_status import MultigresClusterStatus
 from steward.multigres.names import ShardPath
 from steward.multigres.status.retained_claims import cluster_claims
 

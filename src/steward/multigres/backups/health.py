@@ -13,7 +13,7 @@ from steward.kube.objects.timestamps import from_timestamp, to_timestamp
 from steward.multiadmin.backup_answers import RepositoryBackup
 from steward.multigres import reasons
 from steward.multigres.api.backup import Backup
-from steward.multigres.api.cluster import ClusterBackupStatus
+from steward.multigres.api.cluster_status import ClusterBackupStatus
 from steward.multigres.api.scalars import UNSET
 from steward.multigres.api.shard import ShardBackupStatus
 from steward.multigres.api.unset import or_default

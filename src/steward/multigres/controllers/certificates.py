@@ -27,8 +27,8 @@ from steward.multigres.api.group import API_VERSION
 from steward.multigres.api.unset import or_default
 from steward.multigres.cache_rules import SHARD
 from steward.multigres.controllers.common.context import MultigresContext
-from steward.multigres.controllers.common.repository_claims import RepositoryClaims
 from steward.multigres.controllers.common.status_contributions import StatusContributor
+from steward.multigres.controllers.repository_claims import RepositoryClaims
 from steward.multigres.objects.metadata import CLUSTER_LABEL, component_labels
 from steward.multigres.objects.repository.access import repository_address
 from steward.multigres.objects.repository.claims import has_repository_host

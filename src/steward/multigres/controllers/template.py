@@ -14,7 +14,7 @@ from msgspec import UNSET
 from steward.kube.cache.rules import CacheRule
 from steward.kube.objects.kinds import Key, Ref
 from steward.kube.objects.meta import key_of
-from steward.multigres.api.cluster import ResolvedTemplates
+from steward.multigres.api.cluster_status import ResolvedTemplates
 from steward.multigres.api.unset import or_default
 from steward.multigres.controllers.common.context import MultigresContext
 from steward.multigres.template_updates.finalizers import finalizer_steps

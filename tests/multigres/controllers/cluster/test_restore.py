@@ -8,7 +8,8 @@ import pytest
 
 from steward.kube.objects.meta import ObjectMeta
 from steward.multigres import names, reasons
-from steward.multigres.api.cluster import MultigresClusterSpec, MultigresClusterStatus
+from steward.multigres.api.cluster import MultigresClusterSpec
+from steward.multigres.api.cluster_status import MultigresClusterStatus
 from steward.multigres.api.status import Condition
 from steward.multigres.controllers.cluster import restore
 from steward.multigres.controllers.cluster.restore import RestoreGuard, restore_conditions, restore_requeue

@@ -6,7 +6,7 @@ import msgspec
 
 from steward.kube.objects.conditions import Condition
 from steward.kube.objects.kinds import Key, Ref
-from steward.multigres.api.cluster import MultigresClusterStatus
+from steward.multigres.api.cluster_status import MultigresClusterStatus
 from steward.multigres.api.shard import ShardStatus
 from steward.multigres.cache_rules import CLUSTER, SHARD
 from steward.multigres.controllers.common.status_contributions import (

@@ -13,7 +13,7 @@ from steward.multigres.objects.repository.claims import has_repository_host
 from steward.multigres.objects.repository.host import repository_host_objects
 from steward.multigres.objects.shard_inputs import ShardInputs
 from steward.multigres.objects.tree import shard_objects
-from tests.multigres.objects.repository.test_access import (
+from tests.multigres.objects.repository.support.repositories import (
     ALL,
     OWN_TO_A_NODE,
     PATH,

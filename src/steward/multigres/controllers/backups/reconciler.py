@@ -27,7 +27,7 @@ from steward.multigres.controllers.backups.data_plane import (
 from steward.multigres.controllers.backups.maintenance import MaintenanceRequests
 from steward.multigres.controllers.backups.repositories import Repositories, RestingShard, is_available
 from steward.multigres.controllers.common.context import MultigresContext
-from steward.multigres.controllers.common.repository_claims import RepositoryClaims
+from steward.multigres.controllers.repository_claims import RepositoryClaims
 from steward.multigres.objects.repository.host import backups_from_primary
 from steward.multigres.resolution import defaults
 from steward.multigres.resolution.checks.repositories import describe_repository

@@ -12,7 +12,6 @@ from steward.multigres import names
 from steward.multigres.api.unset import or_default
 from steward.multigres.cache_rules import CELL as KIND
 from steward.multigres.cache_rules import TOPO_SERVER
-from steward.multigres.controllers.common.connection_counts import ConnectionCounts
 from steward.multigres.controllers.common.context import MultigresContext
 from steward.multigres.controllers.common.deregistration import (
     Deregistration,
@@ -22,6 +21,7 @@ from steward.multigres.controllers.common.deregistration import (
 )
 from steward.multigres.controllers.common.graceful_deletion import DeletingObject, GracefulDeletion
 from steward.multigres.controllers.common.resolution import SpecResolver
+from steward.multigres.controllers.connection_counts import ConnectionCounts
 from steward.multigres.deletion import topology_mark
 from steward.multigres.deletion.annotations import (
     has_finalizer,

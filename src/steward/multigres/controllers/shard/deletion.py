@@ -16,7 +16,6 @@ from steward.multigres import reasons
 from steward.multigres.cache_rules import CLUSTER as CLUSTER_KIND
 from steward.multigres.cache_rules import SHARD as KIND
 from steward.multigres.controllers.common.children import UnwantedChild
-from steward.multigres.controllers.common.connection_counts import ConnectionCounts
 from steward.multigres.controllers.common.context import MultigresContext
 from steward.multigres.controllers.common.graceful_deletion import (
     COMPLETE,
@@ -27,6 +26,7 @@ from steward.multigres.controllers.common.graceful_deletion import (
     deletion_event,
 )
 from steward.multigres.controllers.common.volumes import retained_claims
+from steward.multigres.controllers.connection_counts import ConnectionCounts
 from steward.multigres.controllers.shard.ownerless_servers import OwnerlessServers
 from steward.multigres.controllers.shard.server_pods import ServerPods
 from steward.multigres.deletion.annotations import (

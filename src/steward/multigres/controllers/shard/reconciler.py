@@ -11,10 +11,10 @@ from steward.kube.objects.meta import HasMetadata, key_of
 from steward.multigres.api.unset import or_default
 from steward.multigres.cache_rules import SHARD as KIND
 from steward.multigres.controllers.common.child_triggers import PODS, owned_triggers
-from steward.multigres.controllers.common.connection_counts import ConnectionCounts
 from steward.multigres.controllers.common.context import MultigresContext
 from steward.multigres.controllers.common.foreign_objects import foreign_stall
 from steward.multigres.controllers.common.volumes import VolumeInputs, VolumePlan, VolumePlanner
+from steward.multigres.controllers.connection_counts import ConnectionCounts
 from steward.multigres.controllers.postgres_access.volume_growth import Growths, VolumeGrowth
 from steward.multigres.controllers.shard.deletion import ShardDeletion, WorkloadRemoval
 from steward.multigres.controllers.shard.ownerless_servers import shard_of

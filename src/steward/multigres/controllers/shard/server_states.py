@@ -8,7 +8,7 @@ from steward.kube.objects.kinds import Manifest
 from steward.kube.objects.meta import key_of
 from steward.multigres.api.unset import or_default
 from steward.multigres.controllers.common.context import MultigresContext
-from steward.multigres.controllers.common.repository_claims import RepositoryClaims
+from steward.multigres.controllers.repository_claims import RepositoryClaims
 from steward.multigres.servers.assessment import ShardServers, assess_servers
 from steward.multigres.servers.durability import AT_LEAST_2
 from steward.multigres.servers.grace import with_known_states

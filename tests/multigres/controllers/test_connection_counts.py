@@ -7,7 +7,7 @@ from contextlib import asynccontextmanager
 import pytest
 
 from steward.kube.objects.meta import ObjectMeta
-from steward.multigres.controllers.common.connection_counts import ConnectionCounts, parse_connections
+from steward.multigres.controllers.connection_counts import ConnectionCounts, parse_connections
 from steward.multigres.objects.metadata import COMPONENT_LABEL
 from steward.multigres.views import PodStatus, PodView
 from steward.runtime.manager.connect_to import Forward, Redirect
