@@ -190,3 +190,11 @@ async def test_a_reader_with_fewer_rights_sees_less_and_learns_why() -> None:
         await visitor.log_in("weak")
         _, view = await visitor.get("/api/view?view=/now")
         assert view["problems"] == ["You may not list and watch Pod in all namespaces: it is not shown."]
+
+
+async def test_kept_objects_are_listed_for_one_namespace_only() -> None:
+    api = MemoryApi()
+    async with served_page(api) as visitor:
+        await visitor.open()
+        assert (await visitor.get("/api/kept?view=/tenant/shop/acme-web"))[0] == 200
+        assert (await visitor.get("/api/kept?view=/now"))[0] == 404

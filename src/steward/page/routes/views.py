@@ -54,7 +54,10 @@ async def compare(request: web.BaseRequest, session: Session) -> web.Response:
 
 
 async def kept_objects(request: web.BaseRequest, session: Session) -> web.Response:
-    return json_response(await read_kept_objects(session.client, requested_view(request).key.namespace))
+    namespace = requested_view(request).key.namespace
+    if not namespace:
+        raise Refused(404, "this view has no kept objects")
+    return json_response(await read_kept_objects(session.client, namespace))
 
 
 async def stream_view(
