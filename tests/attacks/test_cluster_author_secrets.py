@@ -19,6 +19,7 @@ from tests.support import definitions, namespaces
 from tests.support.api_server import ApiServer
 from tests.support.kubectl import Kubectl
 
+COMPARED = ("ReferencesFound", "TopologyRegistered", "GatewayCertificateReady", "Degraded", "Stalled")
 PATHS = ("{}/{}", "../{}/{}", "../../{}/secrets/{}", "..%2F..%2F{}%2Fsecrets%2F{}")
 
 
@@ -59,6 +60,7 @@ def every_reference(name: str) -> dict[str, Any]:
         postgresPasswordSecretRef={"name": name},
         images={"imagePullSecrets": [{"name": name}]},
         backup={"type": "s3", "s3": s3, "pgbackrestTLS": {"secretName": name}},
+        gatewayTls={"enabled": True, "secretName": name},
     )
 
 
@@ -86,7 +88,7 @@ def _statuses(author: ClusterAuthor, name: str, secret: str) -> dict[str, str]:
                 secret, "SECRET"
             )
             for kind, each in found.items()
-            if kind in ("ReferencesFound", "TopologyRegistered", "Degraded", "Stalled")
+            if kind in COMPARED
         }
 
     previous: dict[str, str] = {}
