@@ -1,13 +1,13 @@
-"""Trial: the data of a cluster under another name. Needs STEWARD_DATA_PLANE.
+"""The data of a repository in a cluster of another name, as docs/backups.md describes it. Needs STEWARD_DATA_PLANE.
 
-Steward does not offer this (docs/backups.md): the restored data names the servers that may elect a primary, and a
-cluster of another name has none of them. multiadmin can install a rule with other servers, as the runbook of
-MultigresShardNotWritable does after the loss of a quorum. This test tells whether that is enough here.
+The restored data names the servers that may elect a primary, and a cluster of another name has none of them. multiadmin
+installs a rule with its servers, as the runbook of MultigresShardNotWritable does after the loss of a quorum.
 """
 
 from __future__ import annotations
 
 import asyncio
+import json
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -72,6 +72,9 @@ async def test_forced_rule_lets_a_cluster_of_another_name_continue_with_the_data
     manifest["spec"]["restore"] = {"from": {"s3": repository}}
     other.apply(manifest)
     await other.wait_for(lambda: are_restored(other), "all servers to be restored", 600)
+    await other.wait_for(
+        lambda: "names other servers" in json.dumps(other.shard().get("status", {})), "the cause to be named"
+    )
     servers = [pod["metadata"]["name"] for pod in other.pods()]
     leader = max(servers, key=lambda pod: multiadmin.position(other, pod))
     record_property("answer", multiadmin.force_rule(other, leader, servers))
