@@ -91,3 +91,14 @@ def test_a_tenant_that_is_not_ready_says_why() -> None:
 
 def test_all_rows_are_listed_by_a_command() -> None:
     assert sections(sample.registry())["source"].rows_command == "steward rows customers -n shop"
+
+
+def test_the_source_counts_inactive_rows_and_the_time_of_a_read() -> None:
+    source = sections(sample.registry())["source"]
+    assert (source.inactive_rows, source.read_took) == (3, "0.04s")
+
+
+def test_an_operator_that_does_not_count_inactive_rows_is_shown_without_them() -> None:
+    registry = sample.registry()
+    del registry["status"]["inactiveRows"]
+    assert sections(registry)["source"].inactive_rows is None

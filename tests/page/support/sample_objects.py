@@ -144,7 +144,15 @@ def registry(name: str = "customers", **parts: Any) -> Manifest:
         "syncInterval": "30s",
         "postgresql": {"host": "crm-db.internal", "port": 5432, "database": "crm", "table": "customers"},
     }
-    counts = {"activeRows": 12, "desired": 24, "ready": 23, "failed": 0, "lastSyncTime": ago(12)}
+    counts = {
+        "activeRows": 12,
+        "inactiveRows": 3,
+        "lastSyncDuration": "0.04s",
+        "desired": 24,
+        "ready": 23,
+        "failed": 0,
+        "lastSyncTime": ago(12),
+    }
     conditions = [*READY, condition("SourceReachable", "True", reason="SourceRead")]
     return manifest(
         REGISTRY, name, **{"spec": {"source": source}, "status": status(conditions, **counts), **parts}

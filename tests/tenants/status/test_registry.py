@@ -16,7 +16,13 @@ from steward.tenants.views import Registry
 
 META = ObjectMeta(name="prod", namespace="shop", uid="r-1", generation=3)
 GOOD = RegistryObservation(
-    META, templates=2, active_rows=3, counts=TenantCounts(6, 6, 0), last_sync="2026-01-01T00:00:00Z"
+    META,
+    templates=2,
+    active_rows=3,
+    inactive_rows=1,
+    counts=TenantCounts(6, 6, 0),
+    last_sync="2026-01-01T00:00:00Z",
+    last_duration="0.04s",
 )
 NOW = "2026-01-01T00:00:05Z"
 LATER = "2026-01-01T01:00:00Z"
@@ -60,10 +66,10 @@ def test_while_the_database_is_unreachable_the_counts_of_the_last_read_stay() ->
 
 def test_a_read_without_changes_does_not_change_the_time() -> None:
     previous = registry_status(GOOD, {}, NOW)
-    again = registry_status(GOOD._replace(last_sync=LATER), previous, LATER)
-    assert again == previous
-    other = registry_status(GOOD._replace(last_sync=LATER, active_rows=4), previous, LATER)
-    assert other["lastSyncTime"] == LATER
+    later = GOOD._replace(last_sync=LATER, last_duration="0.09s")
+    assert registry_status(later, previous, LATER) == previous
+    other = registry_status(later._replace(inactive_rows=2), previous, LATER)
+    assert (other["lastSyncTime"], other["lastSyncDuration"], other["inactiveRows"]) == (LATER, "0.09s", 2)
 
 
 def test_lists_are_bounded_and_rows_are_shown_printable() -> None:
@@ -102,11 +108,13 @@ def test_the_status_is_the_same_after_a_restart(state: RegistryObservation) -> N
     restored = restore_state(Registry(META, status=status), None)  # type: ignore[arg-type]
     again = state._replace(
         active_rows=restored.active_rows,
+        inactive_rows=restored.inactive_rows,
         source_problem=restored.source_problem,
         rejected=restored.rejected,
         rejected_rows=len(restored.rejected),
         hold=restored.guard.hold,
         last_sync=restored.last_sync,
+        last_duration=restored.last_duration,
     )
     assert registry_status(again, status, LATER) == status
 

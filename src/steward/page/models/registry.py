@@ -50,7 +50,10 @@ class SourceFacts(Model, frozen=True):
     last_read: str
     last_read_age: str
     rows_command: str
-    """Lists every row, the inactive ones too: a status counts the others only."""
+    """Lists every row."""
+    read_took: str
+    inactive_rows: int | None
+    """None if the operator does not report it."""
     active_rows: int
     rejected_rows: int
     desired: int
@@ -153,6 +156,8 @@ def _source(registry: Manifest, now: float) -> SourceFacts:
         last,
         format_age(last, now),
         rows_command(registry),
+        str(status.get("lastSyncDuration", "")),
+        status.get("inactiveRows"),
         *count.values(),
     )
 

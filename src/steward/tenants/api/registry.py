@@ -101,6 +101,8 @@ class TenantRegistryStatus(Part):
     """How many Tenants have failed."""
     active_rows: Count | Unset = UNSET
     """How many rows were active at the last clean read."""
+    inactive_rows: Count | Unset = UNSET
+    """How many rows were present and inactive at the last clean read."""
     rejected_rows: Count | Unset = UNSET
     """How many rows cannot become Tenants."""
     rejected: Annotated[list[RejectedRow], Meta(max_length=MAX_SHOWN)] | Unset = UNSET
@@ -109,6 +111,8 @@ class TenantRegistryStatus(Part):
     """A deletion that waits for approval."""
     last_sync_time: Timestamp | Unset = UNSET
     """When the table was last read successfully."""
+    last_sync_duration: str | Unset = UNSET
+    """How long that read took, for example `0.42s`."""
     last_sync_request: str | Unset = UNSET
     """The annotation `kubernetes-tenants.org/sync-request` at the last read, successful or not."""
     conditions: Conditions | Unset = UNSET

@@ -33,6 +33,7 @@ READY = "Ready"
 SOURCE_REACHABLE = "SourceReachable"
 REASON_LENGTH = 300
 SHOWN_TEMPLATES = 5
+_READ_FIELDS = ("lastSyncTime", "lastSyncDuration")
 
 
 class RegistryObservation(NamedTuple):
@@ -42,6 +43,7 @@ class RegistryObservation(NamedTuple):
     templates: int = 0
     active_rows: int | None = None
     """Of the last clean read; None before the first one."""
+    inactive_rows: int | None = None
     counts: TenantCounts = TenantCounts()
     tenants_without_template: Mapping[str, int] = MappingProxyType({})
     """The number of Tenants of each template that does not exist."""
@@ -60,6 +62,7 @@ class RegistryObservation(NamedTuple):
     stall reporter: a status without it, written just before the next attempt fails, would add and remove the condition
     at every attempt."""
     last_sync: str = ""
+    last_duration: str = ""
     last_request: str = ""
     """The request of a user that the last read answered."""
 
@@ -69,15 +72,17 @@ class RegistryObservation(NamedTuple):
 
 
 def registry_status(state: RegistryObservation, previous: dict[str, Any], now: str) -> dict[str, Any]:
-    """Equal to the previous status if only the time of the last read differs: an unchanged table causes no writes."""
+    """Equal to the previous status if only the time or duration of the last read differs: an unchanged table causes no
+    writes."""
     generation = state.metadata.generation
     status = _count_fields(state)
     status["conditions"] = merge_conditions(
         read_conditions(previous), registry_conditions(state), generation, now
     )
-    is_same = {name: value for name, value in previous.items() if name != "lastSyncTime"} == status
-    time = previous.get("lastSyncTime") if is_same else state.last_sync
-    return {**status, "lastSyncTime": time} if time else status
+    is_same = {name: value for name, value in previous.items() if name not in _READ_FIELDS} == status
+    current = {"lastSyncTime": state.last_sync, "lastSyncDuration": state.last_duration}
+    read = previous if is_same else current
+    return {**status, **{name: read[name] for name in _READ_FIELDS if read.get(name)}}
 
 
 def _count_fields(state: RegistryObservation) -> dict[str, Any]:
@@ -91,6 +96,8 @@ def _count_fields(state: RegistryObservation) -> dict[str, Any]:
     }
     if state.active_rows is not None:
         status["activeRows"] = state.active_rows
+    if state.inactive_rows is not None:
+        status["inactiveRows"] = state.inactive_rows
     if state.rejected:
         status["rejected"] = [rejected_row_status(row) for row in state.rejected[:MAX_SHOWN]]
     if state.last_request:

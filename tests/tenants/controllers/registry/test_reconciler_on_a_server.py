@@ -14,7 +14,8 @@ def test_every_active_row_becomes_a_rendered_tenant_for_each_template(
     world.until_tenants("acme-web-app", "umbrella-web-app", "acme-worker", "umbrella-worker")
 
     status = until(lambda: found if (found := world.status()).get("desired") == 4 else None, world.status)
-    assert (status["referencingTemplates"], status["activeRows"]) == (2, 2)
+    assert (status["referencingTemplates"], status["activeRows"], status["inactiveRows"]) == (2, 2, 1)
+    assert float(status["lastSyncDuration"].removesuffix("s")) >= 0
     tenant = world.tenants()["acme-web-app"]
     assert tenant["metadata"]["labels"]["kubernetes-tenants.org/uid"] == "acme"
     assert tenant["metadata"]["labels"]["kubernetes-tenants.org/registry"] == "prod"

@@ -58,6 +58,7 @@ async def test_a_finished_read_wakes_its_registry_once() -> None:
     finished = reads.take_finished(PROD)
     assert finished is not None
     assert (finished.rows, finished.error, finished.inputs) == (ROWS, None, INPUTS)
+    assert finished.seconds > 0
     assert reads.take_finished(PROD) is None
     assert not reads.is_pending(PROD)
     assert woken.keys == [PROD]

@@ -26,8 +26,8 @@ function source(data) {
   return facts([
     ["Table", h("span", { class: "mono" }, `${data.type} · ${data.place}`)],
     // A read that finds nothing new writes no status, so the time is that of the last read that did.
-    ["Read", data.lastReadAge ? [sign(data.reachable ? "ready" : "failed"), ` every ${data.interval}, last change ${data.lastReadAge} ago`] : "not yet"],
-    ["Rows", `${data.activeRows.toLocaleString("en")} active, ${data.rejectedRows.toLocaleString("en")} rejected`],
+    ["Read", data.lastReadAge ? [sign(data.reachable ? "ready" : "failed"), ` every ${data.interval}, last change ${data.lastReadAge} ago${data.readTook ? `, took ${data.readTook}` : ""}`] : "not yet"],
+    ["Rows", `${data.activeRows.toLocaleString("en")} active, ${data.inactiveRows === null ? "" : `${data.inactiveRows.toLocaleString("en")} inactive, `}${data.rejectedRows.toLocaleString("en")} rejected`],
     ["All rows", command(data.rowsCommand)],
     ["Tenants", `${data.ready.toLocaleString("en")} of ${data.desired.toLocaleString("en")} ready, ${data.failed.toLocaleString("en")} failed`]]);
 }

@@ -251,6 +251,7 @@ class RegistryReconciler:
             meta,
             templates=sum(each.metadata.deletion_timestamp is None for each in templates),
             active_rows=state.active_rows,
+            inactive_rows=state.inactive_rows,
             counts=sizes.counts,
             tenants_without_template={
                 name: count for name, count in sizes.by_template.items() if name in missing
@@ -262,6 +263,7 @@ class RegistryReconciler:
             write_problem=str(state.write_failure or ""),
             stall=current_stall(registry, state),
             last_sync=state.last_sync,
+            last_duration=state.last_duration,
             last_request=state.last_request,
         )
 

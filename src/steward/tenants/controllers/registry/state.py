@@ -56,10 +56,14 @@ class RegistryState:
     """Why a Tenant could not be written by the last sync; retried with backoff."""
     active_rows: int | None = None
     """Active rows of the last read; None before the first."""
+    inactive_rows: int | None = None
+    """Inactive rows of the last read; None before the first."""
     rejected: tuple[RowRejection, ...] = ()
     """Rows that make no Tenant, each with its reason."""
     last_sync: str = ""
     """Time of the last successful read."""
+    last_duration: str = ""
+    """How long that read took."""
     last_request: str = ""
     """The request of a user that the last read answered, whether it succeeded or not."""
     pending_rows: Rows | None = None
@@ -78,15 +82,21 @@ def restore_state(registry: Registry, writer: TenantWriter) -> RegistryState:
     """From the status, so that what it reports is kept after a restart until the table has been read again."""
     status = registry.status
     state = RegistryState(registry.metadata.uid, writer, GuardState(hold=_hold(status)))
-    rows = status.get("activeRows")
-    state.active_rows = rows if isinstance(rows, int) else None
+    state.active_rows = _count(status, "activeRows")
+    state.inactive_rows = _count(status, "inactiveRows")
     state.last_sync = str(status.get("lastSyncTime") or "")
+    state.last_duration = str(status.get("lastSyncDuration") or "")
     state.last_request = str(status.get("lastSyncRequest") or "")
     state.rejected = _rejected(status)
     for condition in read_conditions(status):
         if condition.type == SOURCE_REACHABLE and condition.status == "False" and state.last_sync:
             state.source_problem = condition.message.partition(". The last known rows")[0]
     return state
+
+
+def _count(status: dict[str, Any], field: str) -> int | None:
+    found = status.get(field)
+    return found if isinstance(found, int) else None
 
 
 def _hold(status: dict[str, Any]) -> DeletionHold | None:

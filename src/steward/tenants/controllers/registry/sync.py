@@ -79,7 +79,8 @@ class RegistrySyncer:
         state.next_sync = 0.0
         state.failures, state.source_problem = 0, ""
         state.last_sync = self._context.now()
-        state.active_rows = len(finished.rows.active)
+        state.active_rows, state.inactive_rows = len(finished.rows.active), len(finished.rows.inactive)
+        state.last_duration = f"{finished.seconds:.2f}s"
         recheck_at = await self._sync(registry, spec, state, finished)
         state.last_request = finished.inputs.request
         pause = interval * (1.0 + JITTER * random.uniform(-1.0, 1.0))

@@ -43,6 +43,8 @@ class FinishedRead(NamedTuple):
     inputs: SyncInputs
     rows: Rows | None
     error: SourceError | None
+    seconds: float = 0.0
+    """How long the read took."""
 
 
 class TableReads:
@@ -86,7 +88,7 @@ class TableReads:
         self._wake(key)
 
     async def _run(self, key: Key, inputs: SyncInputs, read: Callable[[], Awaitable[Rows]]) -> None:
-        started_at = self._clock.now()
+        started_at, began = self._clock.now(), self._clock.monotonic()
         rows, error = None, None
         try:
             with tracing.span("TenantRegistry.ReadTable", Ref(REGISTRY, key)):
@@ -102,5 +104,6 @@ class TableReads:
         finally:
             if self._tasks.get(key) is asyncio.current_task():
                 del self._tasks[key]
-        self._finished[key] = FinishedRead(started_at, inputs, rows, error)
+        seconds = self._clock.monotonic() - began
+        self._finished[key] = FinishedRead(started_at, inputs, rows, error, seconds)
         self._wake(key)
