@@ -18,9 +18,10 @@ _IGNORED_KEYS = frozenset(
         "clusterIP", "clusterIPs", "nodePort", "healthCheckNodePort", "volumeName", "nodeName", "resourceVersion",
         "observedGeneration", "creationTimestamp", "lastTransitionTime", "uid",
         # of the operators
-        "message", "lastSyncTime", "lastSyncDuration", "startTime", "lastProgressTime", "completionTime", "changedAt", "generation",
-        "templateGeneration", "targetGeneration", "appliedTemplateGenerations", "availableTemplateRevision",
-        "nextUpdateWindow", "retainedClaims", "digest", "backupCertificate", "backupCertificateExpiry",
+        "message", "lastSyncTime", "lastSyncDuration", "startTime", "lastProgressTime", "completionTime", "changedAt",
+        "generation", "templateGeneration", "targetGeneration", "appliedTemplateGenerations",
+        "availableTemplateRevision", "nextUpdateWindow", "retainedClaims", "digest", "backupCertificate",
+        "backupCertificateExpiry",
         # of the data plane: which server leads, and since when; the names and times of its backups
         "primary", "primaryCell", "role", "since", "lag", "lastBackup", "lastBackupAt", "nextBackupAt",
     }
