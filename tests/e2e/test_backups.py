@@ -23,6 +23,7 @@ from tests.e2e.support.writer import counted_writes, stored_rows
 
 ONE_CELL = {"main": {"cells": ["z1"], "replicasPerCell": 3, "postgres": LITTLE}}
 TWO_CELLS = {"main": {"cells": ["z1", "z2"], "replicasPerCell": 1, "postgres": LITTLE}}
+HOST = "backup-repository"
 BACKUP_INFO = "/backups/backup/multigres/backup.info"
 OPENSSL_MARK = "Salted__"
 """The first bytes of every file that pgBackRest has encrypted."""
@@ -207,8 +208,8 @@ async def test_repository_is_encrypted_with_the_given_passphrase(database_cluste
     await database_cluster.wait_for(database_cluster.is_settled, "the cluster to be Healthy")
     await backed_up(database_cluster, "encrypted")
     read = ("head", "-c", str(len(OPENSSL_MARK)), BACKUP_INFO)
-    server = database_cluster.primary()
-    assert kubectl("exec", server, "-n", namespace, "-c", "postgres", "--", *read) == OPENSSL_MARK
+    [host] = database_cluster.pods(HOST)
+    assert kubectl("exec", host["metadata"]["name"], "-n", namespace, "--", *read) == OPENSSL_MARK
 
 
 @pytest.fixture

@@ -13,6 +13,7 @@ import yaml
 from steward.local.control_plane import ControlPlane
 from steward.multigres.api.kinds import CUSTOM_KINDS as MULTIGRES_KINDS
 from steward.tenants.api.kinds import CUSTOM_KINDS as TENANT_KINDS
+from tests.multigres.support.waiting import eventually
 from tests.support.definitions import apply_crds, install_crds
 from tests.support.kubectl import Kubectl
 
@@ -81,6 +82,8 @@ def kubectl(control_plane: ControlPlane) -> Iterator[Kubectl]:
     found = Kubectl(control_plane.kubeconfig)
     install_crds(control_plane, found, [*MULTIGRES_KINDS, *TENANT_KINDS])
     apply_crds(control_plane, found, [yaml.safe_load(DEFINITION)])
+    # The API server publishes the schema of a new definition a moment later.
+    eventually(lambda: f"/apis/{GROUP}/v1" in found("get", "--raw", "/openapi/v3"), "the schema of Widget")
     yield found
     found("delete", "crd", f"widgets.{GROUP}", "--wait=false")
 

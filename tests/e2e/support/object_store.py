@@ -111,7 +111,11 @@ def _running_proxy(backend: str, host: str, port: int, context: ssl.SSLContext) 
 
 async def _serve(backend: str, host: str, port: int, context: ssl.SSLContext) -> web.AppRunner:
     application = web.Application(client_max_size=OBJECT_BYTES)
-    application.router.add_route("*", "/{path:.*}", lambda request: _forward(backend, request))
+
+    async def forward(request: web.Request) -> web.Response:
+        return await _forward(backend, request)
+
+    application.router.add_route("*", "/{path:.*}", forward)
     runner = web.AppRunner(application, shutdown_timeout=1.0)
     await runner.setup()
     await web.TCPSite(runner, host, port, ssl_context=context).start()

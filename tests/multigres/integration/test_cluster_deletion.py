@@ -55,6 +55,7 @@ def test_a_cluster_is_deleted_gateways_first_and_etcd_last(
         "delete tablegroups",
         "scale orchestrator",
         "scale pool",
+        "scale repository",
         "delete toposervers",
         "scale etcd",
     ]

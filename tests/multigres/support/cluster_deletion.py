@@ -90,8 +90,11 @@ def deletion_order(audit: AuditLog, mark: LogPosition, namespace: str, part: str
     return list(moments)
 
 
+DEPLOYMENTS = {"multigateway": "gateway", "-repository-": "repository"}
 CHILDREN = ("cells", "tablegroups", "toposervers")
 WORKLOADS: dict[str, Callable[[str], str]] = {
-    "deployments": lambda name: "gateway" if "multigateway" in name else "orchestrator",
+    "deployments": lambda name: next(
+        (role for part, role in DEPLOYMENTS.items() if part in name), "orchestrator"
+    ),
     "statefulsets": lambda name: "etcd" if "topo" in name else "pool",
 }

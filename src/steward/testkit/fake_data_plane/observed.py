@@ -11,7 +11,13 @@ from steward.kube.objects.kinds import Key
 from steward.kube.objects.meta import HasMetadata, key_of
 from steward.multigres import names
 from steward.multigres.names import ShardPath
-from steward.multigres.objects.metadata import CLUSTER_LABEL, TOPO_SERVER_LABEL
+from steward.multigres.objects.metadata import (
+    CLUSTER_LABEL,
+    DATABASE_LABEL,
+    SHARD_LABEL,
+    TABLE_GROUP_LABEL,
+    TOPO_SERVER_LABEL,
+)
 from steward.multigres.objects.multiadmin import COMPONENT as MULTIADMIN
 from steward.multigres.objects.pool import CLAIM
 from steward.multigres.objects.repository.host import COMPONENT as HOST
@@ -102,8 +108,7 @@ class ObservedObjects:
         is_served = any(
             program.shard == shard and program.repository.startswith(HOST_PREFIX) for program in programs
         )
-        host = names.repository_host(ShardPath(cluster.name, *shard))
-        hosts = [pod for pod in pods if pod.component == HOST and pod.metadata.name.startswith(f"{host}-")]
+        hosts = [pod for pod in pods if pod.component == HOST and _shard_of(pod) == tuple(shard)]
         is_away = is_served and not any(pod.is_ready for pod in hosts)
         return frozenset({DataPlaneFault.REPOSITORY_UNREACHABLE}) if is_away else NO_FAULTS
 
@@ -147,3 +152,9 @@ def cluster_of(seen: HasMetadata) -> list[Key]:
 def _server_of(pod: PodView) -> list[Key]:
     name = pod.metadata.labels.get(TOPO_SERVER_LABEL)
     return [Key(pod.metadata.namespace, name)] if name else []
+
+
+def _shard_of(pod: PodView) -> tuple[str, ...]:
+    """By labels: the API server cuts long names of Deployments in those of their pods."""
+    labels = pod.metadata.labels
+    return tuple(labels.get(name, "") for name in (DATABASE_LABEL, TABLE_GROUP_LABEL, SHARD_LABEL))
