@@ -34,6 +34,12 @@ def shop(control_plane: ControlPlane, kubectl: Kubectl, tmp_path: Any) -> Iterat
     namespaces.release_namespace(kubectl.server, name)
 
 
+def servers(shop: BackedUpCluster) -> list[str]:
+    label = "app.kubernetes.io/component"
+    pods = shop.clusters.all("pods")
+    return [pod["metadata"]["name"] for pod in pods if pod["metadata"]["labels"][label] == "shard-pool"]
+
+
 def mounted_claims(shop: BackedUpCluster) -> dict[str, set[str]]:
     """The claims of repositories that pods mount, by their component."""
     found: dict[str, set[str]] = {}
@@ -67,14 +73,13 @@ def test_added_cell_starts_from_the_repository_of_the_first(shop: BackedUpCluste
     shop.apply(cells=[{"zone": "z1"}], pool={"replicasPerCell": 2})
     shop.clusters.wait_ready("shop")
     claim = names.backup_claim(PATH, "z1")
-    assert mounted_claims(shop)["shard-pool"] == {claim}
+    served = {"backup-repository": {claim}, "shard-pool": set()}
+    assert {component: mounted_claims(shop)[component] for component in served} == served
     shop.apply(cells=[{"zone": "z1"}, {"zone": "z2"}], pool={"replicasPerCell": 2})
-
-    def is_served() -> bool:
-        mounted = mounted_claims(shop)
-        return mounted.get("backup-repository") == {claim} and mounted["shard-pool"] == set()
-
-    eventually(is_served, "all servers to use the pod", explain=lambda: str(mounted_claims(shop)))
+    eventually(
+        lambda: len(servers(shop)) == 4, "the servers of the added cell", explain=lambda: str(servers(shop))
+    )
     shop.clusters.wait_ready("shop")
+    assert {component: mounted_claims(shop)[component] for component in served} == served
     claims = [each["metadata"]["name"] for each in shop.clusters.all("pvc")]
     assert [name for name in claims if name.startswith("backup-data")] == [claim]
