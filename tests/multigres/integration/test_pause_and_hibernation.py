@@ -76,3 +76,15 @@ def test_a_paused_cluster_is_not_changed_and_a_hibernating_one_wakes_with_its_vo
     found.patch('{"hibernation":false}')
     found.wait_phase("Healthy")
     assert found.volumes() == volumes
+
+
+def test_a_cluster_whose_gateways_take_time_to_end_hibernates(
+    operator: object, kubectl: Kubectl, namespace: str
+) -> None:
+    found = OperatedCluster(kubectl, namespace)
+    slow = {"podAnnotations": {"steward.local/delete-after": "5s"}}
+    found.apply(two_server_cluster(namespace, cells=[{"zone": "z1", "spec": {"multiGateway": slow}}]))
+    found.wait_ready()
+    found.patch('{"hibernation":true}')
+    found.wait_phase("Hibernated")
+    eventually(lambda: found.running() == {"toposerver"}, "everything but etcd to stop")

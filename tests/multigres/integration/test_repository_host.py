@@ -72,7 +72,7 @@ def test_plain_cluster_in_two_cells_serves_and_its_primary_makes_the_backups(sho
 def test_added_cell_starts_from_the_repository_of_the_first(shop: BackedUpCluster) -> None:
     shop.apply(cells=[{"zone": "z1"}], pool={"replicasPerCell": 2})
     shop.clusters.wait_ready("shop")
-    claim = names.backup_claim(PATH, "z1")
+    claim = names.shared_backup_claim(PATH)
     served = {"backup-repository": {claim}, "shard-pool": set()}
     assert {component: mounted_claims(shop)[component] for component in served} == served
     shop.apply(cells=[{"zone": "z1"}, {"zone": "z2"}], pool={"replicasPerCell": 2})

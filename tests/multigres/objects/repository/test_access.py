@@ -50,7 +50,8 @@ def test_only_the_pooler_gets_the_passphrases() -> None:
 @pytest.mark.parametrize(
     ("backup", "cells", "existing", "expected"),
     [
-        (OWN_TO_A_NODE, ("z1",), (), [Z1]),
+        (OWN_TO_A_NODE, ("z1",), (), [ALL]),
+        (OWN_TO_A_NODE, ("z1",), (Z1,), [Z1]),
         (OWN_TO_A_NODE, ("z1", "z2"), (), [ALL]),
         (OWN_TO_A_NODE, ("z1", "z2"), (Z1,), [Z1]),
         (OWN_TO_A_NODE, ("z2",), (Z1,), [Z1]),
@@ -65,7 +66,13 @@ def test_only_the_pooler_gets_the_passphrases() -> None:
         (SHARED, ("z1", "z2"), (Z1, Z2), sorted([Z1, Z2])),
     ],
     ids=[
-        *("served, one cell", "served, new", "served, a cell added", "served, another cell"),
+        *(
+            "served, one cell",
+            "served, one cell of an earlier release",
+            "served, new",
+            "served, a cell added",
+            "served, another cell",
+        ),
         *("served, a cell removed", "a claim per cell of an earlier release", "own certificates"),
         *("one cell", "new", "a cell added", "another cell", "a cell removed", "of two cells"),
     ],

@@ -144,6 +144,7 @@ class ClusterReconciler:
                 self._watch_templates(rules.shard_template),
                 Watches(rules.pod, to=admin_cluster_of, debounce=PODS),
                 self.gateways.trigger(),
+                self.hibernation.trigger(),
                 # The password Secret outlives the cluster, so it has no owner.
                 Watches(rules.secret, to=cluster_of_password, when=any_change),
                 Watches(rules.secret, to=client_tls.cluster_of_certificate, when=any_change),

@@ -36,11 +36,11 @@ def has_repository_host(shard: ShardInputs) -> bool:
 
 def repository_claim(shard: ShardInputs, cell: str) -> str:
     """The claim with the repository of the servers of a cell."""
-    own = names.backup_claim(shard.path, cell)
-    if not is_shared_volume(_backup(shard)) and not has_repository_host(shard):
+    own, is_served = names.backup_claim(shard.path, cell), has_repository_host(shard)
+    if not is_shared_volume(_backup(shard)) and not is_served:
         return own
     shared, existing = names.shared_backup_claim(shard.path), shard.repository_claims
-    if shared in existing or (not existing and len(_cells(shard)) > 1):
+    if shared in existing or (not existing and (is_served or len(_cells(shard)) > 1)):
         return shared
     return next(iter(existing)) if len(existing) == 1 else own
 
