@@ -22,8 +22,9 @@ _IGNORED_KEYS = frozenset(
         "generation", "templateGeneration", "targetGeneration", "appliedTemplateGenerations",
         "availableTemplateRevision", "nextUpdateWindow", "retainedClaims", "digest", "backupCertificate",
         "backupCertificateExpiry",
-        # of the data plane: which server leads, and since when; the names and times of its backups
-        "primary", "primaryCell", "role", "since", "lag", "lastBackup", "lastBackupAt", "nextBackupAt",
+        # of the data plane: which server leads, and since when; the names, times and sizes of its backups
+        "primary", "primaryCell", "role", "since", "lag", "lastBackup", "lastBackupAt", "lastBackupBytes",
+        "nextBackupAt",
     }
 )  # fmt: skip
 _IGNORED_NAMES = (
