@@ -51,14 +51,13 @@ def test_logs_of_a_tenant_name_their_container(shop: Shop) -> None:
 
 
 def test_followed_logs_include_a_pod_that_starts_later(shop: Shop) -> None:
-    following = shop.cluster.shell.start("logs", "tenant/acme-web", "-f", *where(shop))
-    try:
-        read_until(following, STARTED)
-        shop.cluster.kubectl("delete", "pod", "-n", shop.namespace, "-l", "app=acme-web")
-        read_until(following, STARTED)
-    finally:
-        following.terminate()
-        following.wait(timeout=60)
+    with shop.cluster.shell.start("logs", "tenant/acme-web", "-f", *where(shop)) as following:
+        try:
+            read_until(following, STARTED)
+            shop.cluster.kubectl("delete", "pod", "-n", shop.namespace, "-l", "app=acme-web")
+            read_until(following, STARTED)
+        finally:
+            following.terminate()
 
 
 async def test_a_port_of_a_container_is_reached_through_the_api_server(
