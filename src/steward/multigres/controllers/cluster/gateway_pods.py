@@ -27,7 +27,7 @@ class GatewayPods:
 
     def trigger(self) -> Watches[Any]:
         """The last pod of the older version is gone."""
-        return Watches(self._rule, to=_cluster_of_unmarked, when=_is_deleted, debounce=PODS)
+        return Watches(self._rule, to=_cluster_of_unmarked, when=is_deleted, debounce=PODS)
 
     def select(self, cluster: ClusterView, desired: list[Manifest]) -> list[Manifest]:
         if not self._pods.by_index(UNMARKED, str(key_of(cluster))):
@@ -42,5 +42,5 @@ def _cluster_of_unmarked(pod: PodView) -> list[Key]:
     return [Key(pod.metadata.namespace, labels.get(CLUSTER_LABEL, ""))] if is_old else []
 
 
-def _is_deleted(change: ObjectChange[PodView]) -> bool:
+def is_deleted(change: ObjectChange[PodView]) -> bool:
     return change.new is None

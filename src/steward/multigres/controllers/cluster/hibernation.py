@@ -2,10 +2,10 @@
 
 from typing import Any
 
-from steward.kube.cache.store import ObjectChange
 from steward.kube.objects.kinds import Key
 from steward.kube.objects.meta import key_of
 from steward.multigres.api.cluster import MultigresClusterSpec
+from steward.multigres.controllers.cluster.gateway_pods import is_deleted
 from steward.multigres.controllers.common.child_triggers import PODS
 from steward.multigres.controllers.common.context import MultigresContext
 from steward.multigres.objects import gateway, orchestrator
@@ -28,7 +28,7 @@ class Hibernation:
 
     def trigger(self) -> Watches[Any]:
         """The pod of a stage is gone. Its Deployment had no replicas long before, so nothing else changes then."""
-        return Watches(self._rule, to=self._hibernating_cluster_of, when=_is_deleted, debounce=PODS)
+        return Watches(self._rule, to=self._hibernating_cluster_of, when=is_deleted, debounce=PODS)
 
     def _hibernating_cluster_of(self, pod: PodView) -> list[Key]:
         labels = pod.metadata.labels
@@ -51,7 +51,3 @@ class Hibernation:
             if pod.metadata.namespace == namespace
         ]
         return hibernate(resolved, hibernation_stage(running, gateway.COMPONENT, orchestrator.COMPONENT))
-
-
-def _is_deleted(change: ObjectChange[PodView]) -> bool:
-    return change.new is None
