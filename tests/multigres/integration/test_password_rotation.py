@@ -7,7 +7,6 @@ import json
 from collections.abc import Iterator
 from pathlib import Path
 
-import asyncpg
 import pytest
 
 from steward.local.control_plane import ControlPlane
@@ -16,6 +15,7 @@ from steward.postgres.address import PostgresAddress
 from steward.postgres.role_password import accepts_password
 from tests.multigres.support.clusters import conditions, small_cluster
 from tests.multigres.support.operator import running_operator
+from tests.multigres.support.real_postgres import execute
 from tests.multigres.support.waiting import eventually
 from tests.support import data_planes
 from tests.support.database_servers import DatabaseServer
@@ -32,21 +32,7 @@ class Superuser:
         self.address = PostgresAddress(server.host, server.port, "postgres", "postgres")
 
     def run(self, statement: str) -> None:
-        asyncio.run(self._run(statement))
-
-    async def _run(self, statement: str) -> None:
-        server = self._server
-        connection = await asyncpg.connect(
-            host=server.host,
-            port=server.port,
-            user=server.user,
-            password=server.password,
-            database="postgres",
-        )
-        try:
-            await connection.execute(statement)
-        finally:
-            await connection.close()
+        execute(self._server, statement)
 
     def accepts(self, password: str, user: str = "postgres") -> bool:
         return asyncio.run(accepts_password(self.address._replace(user=user), password))
