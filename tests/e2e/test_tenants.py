@@ -18,6 +18,9 @@ from tests.support.database_servers import DatabaseServer
 # A few seconds on an idle machine, up to ten more for a status of which only the text changes.
 SOON = 60.0
 
+CRASH_LOOP = r"(CrashLoopBackOff|in Error \(restarted \d+ times\))"
+"""A container of a crash loop is now in its pause, now in the end of its next run."""
+
 
 @pytest.fixture
 def shop(cluster: ContainerCluster, installation: Installation, database: DatabaseServer, pods: str) -> Shop:
@@ -26,14 +29,13 @@ def shop(cluster: ContainerCluster, installation: Installation, database: Databa
 
 def until_why(shop: Shop, tenant: str, pattern: str) -> None:
     """Wait until `steward why` says this."""
-    last = ""
+    said = [""]
 
     def says() -> bool:
-        nonlocal last
-        last = shop.why(tenant)
-        return re.search(pattern, last) is not None
+        said[0] = shop.why(tenant)
+        return re.search(pattern, said[0]) is not None
 
-    eventually(says, f"why matches {pattern!r} (last: {last})", SOON)
+    eventually(says, lambda: f"why matches {pattern!r} (it says: {said[0]})", SOON)
 
 
 def until_ready(shop: Shop, tenant: str) -> None:
@@ -81,7 +83,7 @@ def test_a_crash_loop_is_named_with_its_pod_and_where_to_look(shop: Shop) -> Non
     shop.add("acme")
     until_not_ready(shop, "acme-crash", lambda found: "0 of 1 replicas are available" in found["message"])
     until_why(
-        shop, "acme-crash", r"because of Pod acme-crash-\S+ .*CrashLoopBackOff.*kubectl logs .* --previous"
+        shop, "acme-crash", rf"because of Pod acme-crash-\S+ .*{CRASH_LOOP}.*kubectl logs .* --previous"
     )
 
 
@@ -90,7 +92,7 @@ def test_of_two_failing_tenants_each_is_explained_by_its_own_pod(shop: Shop) -> 
     shop.add("acme")
     shop.add("beta")
     for tenant in ("acme-crash", "beta-crash"):
-        until_why(shop, tenant, rf"because of Pod {tenant}-\S+ .*CrashLoopBackOff")
+        until_why(shop, tenant, rf"because of Pod {tenant}-\S+ .*{CRASH_LOOP}")
 
 
 def test_an_image_that_cannot_be_pulled_is_named(shop: Shop) -> None:
@@ -100,7 +102,7 @@ def test_an_image_that_cannot_be_pulled_is_named(shop: Shop) -> None:
     until_why(
         shop,
         "acme-image",
-        rf"(ErrImagePull|ImagePullBackOff) .*{NO_IMAGE}.*To do: correct the name of the image",
+        rf"(ErrImagePull|ImagePullBackOff) .*{NO_IMAGE}.*To do: correct the image of container app in TenantTemplate",
     )
 
 
@@ -183,7 +185,7 @@ def test_an_ingress_without_a_controller_is_reported_until_it_has_an_address(sho
     shop.add("acme")
     condition = until_not_ready(shop, "acme-net", lambda found: "entry: has no" in found["message"])
     assert "2 of 3 resources are ready; entry: has no load balancer address" in condition["message"]
-    until_why(shop, "acme-net", "entry: has no load balancer address; set waitForReady: false")
+    until_why(shop, "acme-net", r"Ingress acme-entry .*has no load balancer address; set waitForReady: false")
     give_address(shop, "acme-entry")
     until_ready(shop, "acme-net")
 

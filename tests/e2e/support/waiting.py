@@ -11,10 +11,12 @@ T = TypeVar("T")
 _POLL_SECONDS = 0.2
 
 
-def eventually(condition: Callable[[], T], what: str, seconds: float = 60.0) -> T:
-    """The first true result of `condition`."""
+def eventually(condition: Callable[[], T], what: str | Callable[[], str], seconds: float = 60.0) -> T:
+    """The first true result of `condition`. `what` describes it, and may say what was seen last."""
     deadline = time.monotonic() + seconds
     while not (result := condition()):
-        assert time.monotonic() < deadline, f"{what} did not happen within {seconds:.0f} s"
+        if time.monotonic() >= deadline:
+            description = what if isinstance(what, str) else what()
+            raise AssertionError(f"{description} did not happen within {seconds:.0f} s")
         time.sleep(_POLL_SECONDS)
     return result

@@ -62,7 +62,7 @@ def test_an_upgrade_moves_one_cluster_at_a_time_and_a_bad_one_keeps_the_others_a
             moving, waiting = wait_for_one_that_moves(scenario)
             message = scenario.wait_for_reason(waiting, reasons.WAITING_FOR_OTHER_CLUSTERS)["message"]
             assert f"It applies after {namespace}/{moving};" in message
-            assert "It restarts 0 Postgres servers, 1 gateways, " in message
+            assert "It restarts 0 Postgres servers, 1 gateway, " in message
             eventually(lambda: scenario.has_newer_gateways(moving), f"newer gateways of {moving}")
             eventually(lambda: not scenario.is_ready(moving), f"{moving} to report that it is not ready")
             listed = updates_command(control_plane, namespace)

@@ -116,7 +116,11 @@ def _describe_changes(notice: VersionNotice) -> str:
     pending = versions_after(notice.inputs.objects_version)
     changes = "; ".join(change for version in pending for change in version.changes)
     restarts = {name for version in pending for name in version.restarts}
-    counts = ", ".join(f"{count} {name}" for name, count in _counts(notice.resolved) if name in restarts)
+    counts = ", ".join(
+        f"{count} {name.removesuffix('s') if count == 1 else name}"
+        for name, count in _counts(notice.resolved)
+        if name in restarts
+    )
     return f"This version of the operator changes pods: {changes}. It restarts {counts}"
 
 
