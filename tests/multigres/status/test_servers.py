@@ -10,7 +10,7 @@ from steward.kube.objects.timestamps import to_timestamp
 from steward.multigres import reasons
 from steward.multigres.api.backup import Backup, PgBackRestTls, S3Backup
 from steward.multigres.api.compute import Pool
-from steward.multigres.api.shard import ShardSpec, ShardStatus
+from steward.multigres.api.shard import ShardBackupStatus, ShardSpec, ShardStatus
 from steward.multigres.objects.shard_inputs import shard_inputs
 from steward.multigres.objects.versions import NEWEST
 from steward.multigres.servers.assessment import ServerPod, ServerState, assess_servers
@@ -24,6 +24,7 @@ from steward.multigres.servers.reports import (
 )
 from steward.multigres.status.conditions import assess_health
 from steward.multigres.status.servers import (
+    FIRST_START_SECONDS,
     PROBLEM_SECONDS,
     ServersSummary,
     StateTimes,
@@ -119,6 +120,41 @@ def test_reason_and_message(
     found = summary(observation, pods)
     assert (found.status, found.reason) == (status, reason)
     assert words in found.message
+
+
+NO_RECORDS = HEALTHY._replace(records={name: pooler_record(name) for name in NAMES})
+FIRST_BACKUP = DOWN._replace(action="creating the first backup")
+NEW_ATTEMPT = NO_RECORDS._replace(reports={"pg-0": DOWN, "pg-1": FIRST_BACKUP, "pg-2": DOWN})
+NEW_RESTORE = NO_RECORDS._replace(
+    reports={"pg-0": DOWN._replace(action="restoring a backup"), "pg-1": FIRST_BACKUP, "pg-2": DOWN}
+)
+
+
+@pytest.mark.parametrize(
+    ("observation", "unavailable", "lasting", "has_served", "words"),
+    [
+        (NEW_ATTEMPT, FIRST_START_SECONDS, 0.0, False, "log of container multipooler of pod pg-0"),
+        (NEW_ATTEMPT, FIRST_START_SECONDS - 1, 0.0, False, ""),
+        (NEW_ATTEMPT, FIRST_START_SECONDS, 0.0, True, ""),
+        (NEW_RESTORE, FIRST_START_SECONDS, 0.0, False, ""),
+        (NEW_ATTEMPT, FIRST_START_SECONDS, PROBLEM_SECONDS, False, "Postgres does not run in pod pg-0"),
+    ],
+)
+def test_new_shard_whose_servers_start_again_and_again_is_a_problem(
+    observation: ShardObservation, unavailable: float, lasting: float, has_served: bool, words: str
+) -> None:
+    """Without `words` it is none."""
+    times = StateTimes(NOW, dict.fromkeys(NAMES, NOW - lasting), NOW - unavailable, has_served)
+    found = summarize_servers(assess_servers(PODS, observation, AT_LEAST_2), times)
+    assert (found.is_problem, found.status) == (bool(words), "False")
+    assert words in found.message
+
+
+def test_shard_with_a_backup_or_a_primary_in_its_status_has_served() -> None:
+    servers = assess_servers(PODS, HEALTHY, AT_LEAST_2)
+    assert not state_times(ShardStatus(), servers, NOW).has_served
+    assert state_times(ShardStatus(primary="pg-0"), servers, NOW).has_served
+    assert state_times(ShardStatus(backup=ShardBackupStatus(backups=1)), servers, NOW).has_served
 
 
 @pytest.mark.parametrize("observation", [reporting(pg_2=DOWN), LOST_STREAM, UNREGISTERED, STARTING])

@@ -12,7 +12,7 @@ from msgspec import UNSET
 from steward.kube.objects.conditions import FALSE, READY, TRUE, UNKNOWN, Condition, find_condition
 from steward.kube.objects.timestamps import from_timestamp, to_timestamp
 from steward.multigres import reasons
-from steward.multigres.api.shard import ShardStatus
+from steward.multigres.api.shard import ShardBackupStatus, ShardStatus
 from steward.multigres.api.unset import or_default
 from steward.multigres.objects.repository.claims import has_one_repository
 from steward.multigres.objects.shard_inputs import ShardInputs
@@ -24,7 +24,7 @@ from steward.multigres.servers.assessment import (
     ShardServers,
 )
 from steward.multigres.servers.grace import KnownServers
-from steward.multigres.servers.reports import RESTORING, ServerId
+from steward.multigres.servers.reports import FIRST_BACKUP, RESTORING, ServerId
 from steward.multigres.status.conditions import (
     AVAILABLE,
     SERVERS_READY,
@@ -35,6 +35,8 @@ from steward.multigres.status.conditions import (
 )
 
 PROBLEM_SECONDS = 90.0
+FIRST_START_SECONDS = 180.0
+"""Servers of a new shard make the first backup, which takes a minute if the repository does not take it."""
 SHOWN_SERVERS = 64
 NAME = "servers"
 RUNNING = frozenset({ServerState.READY, ServerState.NOT_STREAMING})
@@ -59,8 +61,15 @@ class StateTimes(NamedTuple):
     now: float
     since: Mapping[str, float]
     unavailable_since: float
+    has_served: bool = True
+    """Whether the shard has had a primary or a backup before."""
 
 
+FIRST_START = (
+    "no server has become the primary since the shard was created, and servers start again and again; the first one"
+    " makes a backup before it serves: look at the log of container multipooler of pod {pod} (docs/backups.md,"
+    " The first backup)"
+)
 ORCHESTRATOR_LOGS = "look at the logs of the multiorch pods"
 SHARED_REPOSITORY = (
     "servers in several cells start from one repository: use s3, or a volume with accessModes [ReadWriteMany]"
@@ -106,10 +115,32 @@ def summarize_servers(
         )
     if servers.takes_writes is False and _could_elect(servers, desired):
         return _without_writes(servers, desired, times, cure)
+    if _cannot_start_first_time(servers, desired, times):
+        return ServersSummary(FALSE, reasons.NO_PRIMARY, FIRST_START.format(pod=desired[0].name), True)
     worst = min(desired, key=lambda server: BY_SEVERITY.index(server.state))
     if worst.state is ServerState.READY:
         return _all_ready(servers, desired)
     return _worst_state(servers, [server for server in desired if server.state is worst.state], times)
+
+
+def _cannot_start_first_time(servers: ShardServers, desired: Sequence[Server], times: StateTimes) -> bool:
+    """Each attempt ends after seconds and changes the states, so that none of them lasts. A Postgres that stays down
+    has a reason of its own."""
+    if times.has_served or servers.takes_writes is not False or servers.cohort is not None:
+        return False
+    is_overdue = times.now - times.unavailable_since >= FIRST_START_SECONDS
+    attempts = [server for server in desired if _is_attempt(server)]
+    is_restoring = any(server.detail == RESTORING for server in desired)
+    return is_overdue and bool(attempts) and not is_restoring and not _stay_down(attempts, times)
+
+
+def _is_attempt(server: Server) -> bool:
+    is_starting = server.state is ServerState.STARTING and server.detail in {*RESTARTING, FIRST_BACKUP}
+    return is_starting or server.state is ServerState.DOWN
+
+
+def _stay_down(attempts: Iterable[Server], times: StateTimes) -> bool:
+    return any(server.state is ServerState.DOWN and _is_problem(server, times) for server in attempts)
 
 
 def _other_cohort(servers: ShardServers, desired: Iterable[Server]) -> list[str]:
@@ -268,7 +299,13 @@ def state_times(status: ShardStatus, servers: ShardServers, now: float) -> State
     }
     available = find_condition(read_conditions(status.conditions), AVAILABLE)
     is_lost = available is not None and available.status == FALSE and available.last_transition_time
-    return StateTimes(now, since, from_timestamp(is_lost) if is_lost else now)
+    return StateTimes(now, since, from_timestamp(is_lost) if is_lost else now, _has_served(status))
+
+
+def _has_served(status: ShardStatus) -> bool:
+    backup = or_default(status.backup, ShardBackupStatus())
+    has_backup = backup.last_backup is not UNSET or bool(or_default(backup.backups, 0))
+    return has_backup or bool(or_default(status.primary, ""))
 
 
 def server_statuses(servers: ShardServers, times: StateTimes) -> list[dict[str, Any]]:
