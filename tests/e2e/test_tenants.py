@@ -83,7 +83,7 @@ def test_a_crash_loop_is_named_with_its_pod_and_where_to_look(shop: Shop) -> Non
     shop.add("acme")
     until_not_ready(shop, "acme-crash", lambda found: "0 of 1 replicas are available" in found["message"])
     until_why(
-        shop, "acme-crash", rf"because of Pod acme-crash-\S+ .*{CRASH_LOOP}.*kubectl logs .* --previous"
+        shop, "acme-crash", rf"because of Pod acme-crash-\S+ .*{CRASH_LOOP}.*kubectl .*logs .* --previous"
     )
 
 
