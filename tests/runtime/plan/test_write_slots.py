@@ -139,3 +139,27 @@ async def test_a_slot_without_waiting_writes_is_free_again(writers: Writers) -> 
         await writers.add(number)
         await writers.finish()
     assert writers.sent == [0, 1, 2]
+
+
+def loaded(*seconds: float) -> ServerLoad:
+    load = ServerLoad()
+    for each in seconds:
+        load.observe(each)
+    return load
+
+
+def test_a_server_of_which_little_is_known_counts_as_saturated() -> None:
+    assert loaded(*[0.01] * (RECENT_WRITES - 1)).is_saturated
+
+
+def test_a_server_that_answers_as_fast_as_ever_is_not_saturated() -> None:
+    assert not loaded(*[0.01] * RECENT_WRITES).is_saturated
+
+
+def test_a_server_on_which_writes_wait_is_saturated_although_one_of_them_is_fast() -> None:
+    assert loaded(*[0.01] * RECENT_WRITES, *[0.05] * (RECENT_WRITES - 1), 0.01).is_saturated
+
+
+def test_a_webhook_that_delays_some_kinds_does_not_make_a_server_saturated() -> None:
+    delayed = RECENT_WRITES // 2
+    assert not loaded(*[0.01] * RECENT_WRITES, *[0.01] * delayed, *[0.2] * delayed).is_saturated
