@@ -9,6 +9,7 @@ from statistics import median
 
 from steward.kube.objects.kinds import Key
 from steward.runtime.controller.start_limit import StartLimit
+from steward.runtime.plan.write_slots import SATURATED
 from steward.testkit.clock import FakeClock
 
 OBJECTS, STAGES, PODS, POD_SECONDS, WRITE_SECONDS = 10, 2, 6, 0.1, 0.01
@@ -22,7 +23,7 @@ class Births:
         self.ready_at: dict[Key, float] = {}
         self._pods = asyncio.Semaphore(1)
         self._woken: dict[Key, asyncio.Event] = {}
-        self._limit = StartLimit(self.clock, lambda: True, lambda key: self._woken[key].set(), at_once)
+        self._limit = StartLimit(self.clock, lambda: SATURATED, lambda key: self._woken[key].set(), at_once)
 
     async def _start(self, key: Key) -> None:
         event = self._woken[key] = asyncio.Event()

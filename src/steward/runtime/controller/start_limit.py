@@ -7,8 +7,9 @@ objects become ready one after the other, and the last one no later than before:
 work in the same time if more is asked of it.
 
 The limit holds only while the API server is saturated. Where objects wait for something else, such as images and
-databases that start, all of them start at once. A started object counts for `COUNTED_SECONDS` at most, so that one that
-cannot become ready delays the others a little and never stops them.
+databases that start, all of them start at once. A started object counts for some seconds only, so that one that cannot
+become ready delays the others a little and never stops them: the more, the slower the server is, because everything
+takes longer then.
 """
 
 from collections.abc import Callable
@@ -17,25 +18,28 @@ from typing import Final
 
 from steward.kube.clock import Clock
 from steward.kube.objects.kinds import Key
+from steward.runtime.plan.write_slots import SATURATED
 
 AT_ONCE: Final = 3
-COUNTED_SECONDS: Final = 10.0
+COUNTED_SECONDS: Final = 2.5
+"""For how long a started object counts, for each multiple of the time that writes take on an idle server."""
+MAX_COUNTED_SECONDS: Final = 60.0
 RETRY_SECONDS: Final = 2.0
 """When an object that waits asks again, unless another one finishes earlier."""
 
 
 class StartLimit:
-    """`is_saturated` and `wake` belong to the process: the load of the API server, and the queue of the controller."""
+    """`slowdown` is that of the API server's writes, `wake` enqueues a key of the controller."""
 
     def __init__(
         self,
         clock: Clock,
-        is_saturated: Callable[[], bool],
+        slowdown: Callable[[], float],
         wake: Callable[[Key], None],
         at_once: int = AT_ONCE,
     ) -> None:
         self._clock = clock
-        self._is_saturated = is_saturated
+        self._slowdown = slowdown
         self._wake = wake
         self._at_once = at_once
         self._started: dict[Key, float] = {}
@@ -43,7 +47,7 @@ class StartLimit:
 
     def is_closed(self, key: Key) -> bool:
         """Whether `start` would refuse this object."""
-        return key not in self._started and not self._free() and self._is_saturated()
+        return key not in self._started and self._slowdown() >= SATURATED and not self._free()
 
     def start(self, key: Key) -> bool:
         """Counts the object as started; False if it has to wait. It is woken when another one is finished."""
@@ -63,6 +67,7 @@ class StartLimit:
                 self._wake(other)
 
     def _free(self) -> int:
-        oldest = self._clock.monotonic() - COUNTED_SECONDS
+        counted_seconds = min(MAX_COUNTED_SECONDS, COUNTED_SECONDS * self._slowdown())
+        oldest = self._clock.monotonic() - counted_seconds
         counted = sum(since > oldest for since in self._started.values())
         return max(0, self._at_once - counted)

@@ -25,8 +25,8 @@ MOST: Final = 64
 RECENT_WRITES: Final = 32
 BUSY_RATIO: Final = 2.0
 """By how much the fastest recent write is slower than the fastest of all if the API server is busy."""
-SATURATED_RATIO: Final = 4.0
-"""By how much three of four recent writes are slower than the fastest of all if the API server is saturated."""
+SATURATED: Final = 4.0
+"""The slowdown from which on more requests would only wait in the API server."""
 OLDEST_EVERY: Final = 8
 
 
@@ -71,12 +71,13 @@ class ServerLoad:
         return is_known and min(self._recent) <= BUSY_RATIO * self._fastest
 
     @property
-    def is_saturated(self) -> bool:
-        """Whether more requests would only wait there; true until enough writes are known. A quarter of the writes
-        decides: the fastest one is now and then lucky, and an admission webhook delays some kinds on an idle server."""
+    def slowdown(self) -> float:
+        """How many times as long as the fastest of all writes three of four recent ones took at least; `SATURATED`
+        until enough writes are known. A quarter of the writes decides: the fastest one is now and then lucky, and an
+        admission webhook delays some kinds on an idle server."""
         if len(self._recent) < RECENT_WRITES:
-            return True
-        return sorted(self._recent)[RECENT_WRITES // 4] > SATURATED_RATIO * self._fastest
+            return SATURATED
+        return sorted(self._recent)[RECENT_WRITES // 4] / self._fastest
 
 
 class WriteSlots:

@@ -72,7 +72,7 @@ class MultigresContext(ControllerContext):
         )
         self.pod_problems = PodProblemFinder(self.clock)
         self.starts = StartLimit(
-            self.clock, lambda: manager.server_load.is_saturated, self.contributions.channel(CLUSTER).enqueue
+            self.clock, lambda: manager.server_load.slowdown, self.contributions.channel(CLUSTER).enqueue
         )
         self.reporter = StatusReporter(self.clock, self.contributions, on_ready=self._finish_start)
         self.children = Children(self.store_of)

@@ -34,7 +34,7 @@ from steward.runtime.status.throttle import (
 PROGRESS_SECONDS = 5.0
 UPDATE_SECONDS = 30.0
 """How often the progress of an object that serves already is reported: a user changed it and watches."""
-CHILD_SECONDS = 10.0
+CHILD_SECONDS = 15.0
 """How long a new child may have no status while it starts as it should: the status of its cluster says that it starts,
 and a child that is ready by then has one status instead of two."""
 REPORTED_KINDS = frozenset({CLUSTER, TOPO_SERVER, CELL, TABLE_GROUP, SHARD})
