@@ -3,6 +3,7 @@
 import os
 from typing import Any
 
+from steward.kube.bounded_cache import LruCache
 from steward.kube.cache.rules import CacheRule
 from steward.kube.cache.store import ObjectChange, Store
 from steward.kube.objects.kinds import PERSISTENT_VOLUME_CLAIM, Kind, Ref
@@ -31,6 +32,7 @@ from steward.runtime.manager.context import ControllerContext
 from steward.runtime.manager.manager import Manager
 from steward.runtime.manager.settings import Settings
 
+RESOLVED_CLUSTERS = 64
 _GLOBAL_KINDS = ("TopoServer", "Deployment", "Service", "Secret")
 WRITTEN_PARTS = {
     **{("MultigresCluster", kind): "GlobalComponents" for kind in _GLOBAL_KINDS},
@@ -52,6 +54,8 @@ class MultigresContext(ControllerContext):
         executor = PausableExecutor(manager.executor(FIELD_MANAGER, parts=WRITTEN_PARTS), self.paused)
         self.executor = MemoizingExecutor(executor, self._stores.get)
         self.manifests = ManifestCache()
+        self.resolved_specs: LruCache[Any, Any] = LruCache(RESOLVED_CLUSTERS)
+        """The cache of `SpecResolver`."""
         self.deletion_metrics = DeletionMetrics(manager.metrics.registry)
         self.connections: Connections = unknown_connections
         self.grace = GraceSettings(
