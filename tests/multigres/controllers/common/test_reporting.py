@@ -114,3 +114,19 @@ def test_a_new_child_that_waits_for_something_of_the_user_says_so_earlier() -> N
 
 def test_a_new_cluster_says_at_once_what_it_waits_for() -> None:
     assert ReportedChild(CLUSTER, is_new=True).report(1, STARTING)
+
+
+def test_that_no_pod_has_to_be_replaced_is_not_reported_before_a_new_child_is_ready() -> None:
+    child = ReportedChild(SHARD, is_new=True)
+    child.report(1, STARTING)
+    child.clock.advance(CHILD_SECONDS)
+    assert child.report(1, STARTING, Condition(ROLLING_UPDATE, "Unknown", reasons.REVISION_PENDING, ""))
+    assert not child.report(1, STARTING, Condition(ROLLING_UPDATE, "False", reasons.PODS_UP_TO_DATE, ""))
+
+
+def test_that_pods_have_to_be_replaced_is_reported_at_once() -> None:
+    child = ReportedChild(SHARD, is_new=True)
+    child.report(1, STARTING)
+    child.clock.advance(CHILD_SECONDS)
+    child.report(1, STARTING, Condition(ROLLING_UPDATE, "Unknown", reasons.REVISION_PENDING, ""))
+    assert child.report(1, STARTING, ROLLING)
