@@ -28,7 +28,7 @@ from bench.multigres_bring_up import AGENT, OPERATOR
 DEFAULT = Options(objects=1, rounds=3, seconds=1.0, sizes=(21, 201))
 WRITES = at_most(8)
 CPU_SECONDS = at_most(0.1)
-SHARDS_A_GROUP = 20
+SHARDS_A_GROUP = 32
 _API = "multigres.com/v1alpha1"
 
 

@@ -7,7 +7,7 @@ import json
 import sys
 import tempfile
 from collections.abc import AsyncIterator, Coroutine, Mapping
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -15,7 +15,7 @@ import aiohttp
 
 from bench.measuring.bare_client import BareClient
 from bench.measuring.plane import BenchContext
-from bench.measuring.process import Usage, process_usage
+from bench.measuring.process import Usage, process_usage, tree_mb
 from steward.kube.crd.schema import definition
 from steward.local.ports import choose_ports
 from steward.local.processes import Lifetime, Service
@@ -26,6 +26,7 @@ READY_SECONDS = 240.0
 _STOP_SECONDS = 20.0
 _POLL_SECONDS = 0.1
 _CHECK_SECONDS = 1.0
+_SAMPLE_SECONDS = 0.25
 NO_FLAGS: Mapping[str, str] = {}
 _DEFINITIONS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
 
@@ -40,11 +41,19 @@ class RunningOperator:
     def __init__(self, service: Service) -> None:
         self._service = service
         self._pid: int = json.loads(service.pidfile.read_text())["pid"]
+        self.peak_tree_mb = 0.0
+        """The most memory that it and its children had together at any sample."""
 
     def usage(self) -> Usage:
-        if not self._service.is_running():
-            raise OperatorFailed(f"the operator ended by itself:\n{self._service.log_tail()}")
-        return process_usage(self._pid)
+        with suppress(OSError):  # it ends at this moment
+            if self._service.is_running():
+                return process_usage(self._pid)
+        raise OperatorFailed(f"the operator ended by itself:\n{self._service.log_tail()}")
+
+    async def sample_memory(self) -> None:
+        while True:
+            self.peak_tree_mb = max(self.peak_tree_mb, tree_mb(self._pid))
+            await asyncio.sleep(_SAMPLE_SECONDS)
 
     async def while_running(self, work: Coroutine[Any, Any, T]) -> T:
         """Await work that depends on the operator; raise OperatorFailed if the operator ends."""
@@ -95,8 +104,12 @@ async def running_operator(
         service.start([*command, *(f"--{name}={value}" for name, value in flags.items())], Lifetime.PARENT)
         try:
             running = RunningOperator(service)
-            await running.until_ready(probes)
-            yield running
+            sampling = asyncio.create_task(running.sample_memory())
+            try:
+                await running.until_ready(probes)
+                yield running
+            finally:
+                sampling.cancel()
         finally:
             await service.stop(_STOP_SECONDS)
 

@@ -45,6 +45,16 @@ async def test_an_error_of_the_subprocess_is_raised_as_itself():
             await call(renewal.signed_leaf_data, LEAF, broken, NOW)
 
 
+def test_the_subprocess_loads_no_asyncio():
+    program = (
+        "import sys\n"
+        "from steward.certificates import renewal, served_calls\n"
+        "from cryptography import x509\n"
+        "assert 'asyncio' not in sys.modules\n"
+    )
+    subprocess.run([sys.executable, "-c", program], check=True, timeout=300)
+
+
 def test_a_keeper_with_a_subprocess_never_loads_cryptography():
     program = (
         "import asyncio, sys\n"

@@ -83,7 +83,7 @@ def set_up(manager: Manager, settings: Settings, connections: Connections | None
     context.connections = connections or (counts.count if counts else unknown_connections)
     certificate_worker = manager.shared_service(SharedCertificateWorker, SharedCertificateWorker)
     records = Deregistration(context, TopologyAccess(context.client, Redirect(settings.connect_to)))
-    maintenance = MaintenanceRequests()
+    maintenance = MaintenanceRequests(results=context.servers.writable_shards)
     growth = VolumeGrowth(context.contributions.channel(SHARD))
     roles = RoleStates(context.contributions.channel(CLUSTER))
     reconcilers = (

@@ -6,11 +6,12 @@ undone; one after it leaves it done, without an answer. The next process knows n
 
 from collections.abc import Callable
 from types import SimpleNamespace
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 from urllib.parse import parse_qsl
 
 import msgspec
 
+from steward.kube.clock import Clock
 from steward.kube.objects.kinds import Key
 from steward.kube.objects.meta import ObjectMeta
 from steward.kube.objects.timestamps import to_timestamp
@@ -27,8 +28,10 @@ from steward.multigres.controllers.backups.maintenance import (
     MaintenanceRequests,
 )
 from steward.multigres.controllers.backups.reconciler import BackupReconciler
+from steward.multigres.controllers.common.servers import Servers
 from steward.multigres.names import ShardPath
 from steward.multigres.views import ClusterView, MultigresBackupView, ShardView
+from steward.runtime.controller.triggers import Channel
 from steward.runtime.plan.executor import PlanResult, StepEffect, StepResult
 from steward.runtime.plan.steps import Create, Delete, Emit, Plan, Status
 from steward.runtime.reconcile import RequeueAfter
@@ -107,6 +110,15 @@ class SimulatedBackups:
         self.shards[SHARD] = ShardView(meta, spec, ShardStatus(conditions=[available]))
         self.clusters[Key("ns", "shop")] = ClusterView(ObjectMeta(name="shop", namespace="ns"), {})
 
+    def set_availability(self, status: str) -> None:
+        """As the status of the Shard reports it."""
+        view = self.shards[SHARD]
+        conditions = [
+            msgspec.structs.replace(condition, status=status) for condition in view.status.conditions
+        ]
+        written = msgspec.structs.replace(view.status, conditions=conditions)
+        self.shards[SHARD] = msgspec.structs.replace(view, status=written)
+
     def create_again(self, **cluster: Any) -> None:
         """The cluster was lost: another one of its name has the same repository."""
         created = to_timestamp(self.clock.now())
@@ -136,6 +148,7 @@ class SimulatedBackups:
             multiadmin=SimpleNamespace(at=lambda address: self),
             executor=self,
             contributions=self,
+            servers=Servers(cast(Clock, self.clock), Channel()),
         )
         requests = MaintenanceRequests()
         self.reconciler = BackupReconciler(self.context, requests)
@@ -249,6 +262,9 @@ class SimulatedBackups:
             view = self.backups[step.ref.key]
             status = msgspec.convert(step.status, MultigresBackupStatus)
             self.backups[step.ref.key] = msgspec.structs.replace(view, status=status)
+
+    def has(self, ref: Any, contributor: str) -> bool:
+        return bool(self.shard_status)
 
     def set(self, ref: Any, contributor: str, contribution: Any) -> None:
         """Writes the status, as the controllers of Shards and clusters do."""

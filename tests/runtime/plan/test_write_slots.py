@@ -5,6 +5,7 @@ import pytest
 from steward.runtime.plan.write_slots import (
     OLDEST_EVERY,
     RECENT_WRITES,
+    SATURATED,
     ServerLoad,
     WriteSlots,
     current_priority,
@@ -139,3 +140,27 @@ async def test_a_slot_without_waiting_writes_is_free_again(writers: Writers) -> 
         await writers.add(number)
         await writers.finish()
     assert writers.sent == [0, 1, 2]
+
+
+def loaded(*seconds: float) -> ServerLoad:
+    load = ServerLoad()
+    for each in seconds:
+        load.observe(each)
+    return load
+
+
+def test_a_server_of_which_little_is_known_counts_as_saturated() -> None:
+    assert loaded(*[0.01] * (RECENT_WRITES - 1)).slowdown == SATURATED
+
+
+def test_a_server_that_answers_as_fast_as_ever_has_no_slowdown() -> None:
+    assert loaded(*[0.01] * RECENT_WRITES).slowdown == 1.0
+
+
+def test_a_server_on_which_writes_wait_is_slow_although_one_of_them_is_fast() -> None:
+    assert loaded(*[0.01] * RECENT_WRITES, *[0.05] * (RECENT_WRITES - 1), 0.01).slowdown == 5.0
+
+
+def test_a_webhook_that_delays_some_kinds_is_no_slowdown() -> None:
+    delayed = RECENT_WRITES // 2
+    assert loaded(*[0.01] * RECENT_WRITES, *[0.01] * delayed, *[0.2] * delayed).slowdown == 1.0

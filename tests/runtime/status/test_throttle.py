@@ -158,3 +158,19 @@ def test_a_forgotten_object_starts_again(throttling: Throttling) -> None:
     throttling.record("0 of 3")
     throttling.throttle.forget(REF)
     assert throttling.wait("0 of 3") == INITIAL_DELAY_SECONDS
+
+
+def test_an_object_whose_start_is_reported_elsewhere_may_have_no_status_for_longer(
+    throttling: Throttling,
+) -> None:
+    patient = update("0 of 3")._replace(initial_delay=10.0)
+    assert throttling.throttle.seconds_to_wait(REF, patient) == 10.0
+    throttling.clock.advance(10)
+    assert throttling.throttle.seconds_to_wait(REF, patient) == 0.0
+
+
+def test_a_blocking_cause_ends_the_time_without_a_status(throttling: Throttling) -> None:
+    blocked = update("0 of 3: no node", is_blocked=True)._replace(initial_delay=10.0)
+    assert throttling.throttle.seconds_to_wait(REF, blocked) == INITIAL_DELAY_SECONDS
+    throttling.clock.advance(INITIAL_DELAY_SECONDS)
+    assert throttling.throttle.seconds_to_wait(REF, blocked) == 0.0

@@ -67,12 +67,16 @@ def is_urgent(previous: api.Conditions | Unset, observed: int | Unset, status: d
 
 def has_another_cause(previous: api.Conditions | Unset, status: dict[str, Any]) -> bool:
     """Whether a rollout or a scale-down continues, stops or ends for another reason. That it is not known yet which
-    pods an edit concerns is no reason: a moment later it is."""
+    pods an edit concerns is no reason: a moment later it is. Nor is it one that it concerns none."""
     old = {condition.type: condition.reason for condition in read_conditions(previous)}
     new = {condition["type"]: condition["reason"] for condition in status["conditions"]}
-    return any(
-        new.get(type_) not in (old.get(type_), reasons.REVISION_PENDING) for type_ in POD_CHANGE_CONDITIONS
-    )
+    return any(_has_another_reason(old.get(type_), new.get(type_)) for type_ in POD_CHANGE_CONDITIONS)
+
+
+def _has_another_reason(old: str | None, new: str | None) -> bool:
+    if new in (old, reasons.REVISION_PENDING):
+        return False
+    return (old, new) != (reasons.REVISION_PENDING, reasons.PODS_UP_TO_DATE)
 
 
 def has_degraded(previous: api.Conditions | Unset, status: dict[str, Any]) -> bool:

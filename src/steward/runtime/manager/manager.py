@@ -35,6 +35,7 @@ from steward.runtime.observability.probes import Check, Probes
 from steward.runtime.plan.event_recorder import EventRecorder, Reporter
 from steward.runtime.plan.executor import ExecutorDependencies, PlanExecutor, StepHooks
 from steward.runtime.plan.step_spans import PartNames
+from steward.runtime.plan.write_slots import ServerLoad
 
 log = logging.getLogger(__name__)
 
@@ -105,6 +106,10 @@ class Manager:
     ) -> PlanExecutor:
         """`parts` names the spans of writes."""
         return PlanExecutor(self._executor_dependencies, field_manager, hooks, parts)
+
+    @property
+    def server_load(self) -> ServerLoad:
+        return self._executor_dependencies.write_slots.load
 
     def add(self, controller: Controller) -> ControllerLoop:
         loop = ControllerLoop(self._with_workers(controller), self._controller_dependencies)

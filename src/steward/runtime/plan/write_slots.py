@@ -25,6 +25,8 @@ MOST: Final = 64
 RECENT_WRITES: Final = 32
 BUSY_RATIO: Final = 2.0
 """By how much the fastest recent write is slower than the fastest of all if the API server is busy."""
+SATURATED: Final = 4.0
+"""The slowdown from which on more requests would only wait in the API server."""
 OLDEST_EVERY: Final = 8
 
 
@@ -68,12 +70,21 @@ class ServerLoad:
         is_known = len(self._recent) == RECENT_WRITES
         return is_known and min(self._recent) <= BUSY_RATIO * self._fastest
 
+    @property
+    def slowdown(self) -> float:
+        """How many times as long as the fastest of all writes three of four recent ones took at least; `SATURATED`
+        until enough writes are known. A quarter of the writes decides: the fastest one is now and then lucky, and an
+        admission webhook delays some kinds on an idle server."""
+        if len(self._recent) < RECENT_WRITES:
+            return SATURATED
+        return sorted(self._recent)[RECENT_WRITES // 4] / self._fastest
+
 
 class WriteSlots:
     def __init__(self, fewest: int = FEWEST, most: int = MOST) -> None:
         self._fewest = fewest
         self._most = most
-        self._load = ServerLoad()
+        self.load = ServerLoad()
         self._in_flight = 0
         self._waiting: dict[WritePriority, deque[_Waiter]] = {}
         self._arrived = 0
@@ -81,11 +92,11 @@ class WriteSlots:
 
     @property
     def limit(self) -> int:
-        return self._most if self._load.has_room else self._fewest
+        return self._most if self.load.has_room else self._fewest
 
     def observe(self, seconds: float) -> None:
         """A write took this long."""
-        self._load.observe(seconds)
+        self.load.observe(seconds)
 
     async def __aenter__(self) -> None:
         if not self._waiting and self._in_flight < self.limit:

@@ -37,12 +37,14 @@ MAX_INTERVAL_SECONDS = 60.0
 
 class StatusUpdate(NamedTuple):
     """A status that could be written: the hash of its content, whether it names a cause that a user may have to fix,
-    for how long the object has not been ready, and the longest time between two updates while progress continues."""
+    for how long the object has not been ready, the longest time between two updates while progress continues, and for
+    how long an object may have no status at all while no cause is known."""
 
     content: int
     is_blocked: bool = False
     age: float = 0.0
     max_interval: float = MAX_INTERVAL_SECONDS
+    initial_delay: float = INITIAL_DELAY_SECONDS
 
 
 @dataclass
@@ -67,7 +69,7 @@ class _Progress:
 
     def due_at(self) -> float:
         if self.written is None:
-            return self.began + INITIAL_DELAY_SECONDS
+            return self._initial_at()
         if self.blocked_since is not None and not self.written.is_blocked:
             return self.blocked_since + BLOCKED_SECONDS
         duration = 0.0 if self.written.is_blocked else self.unchanged_since - self.began
@@ -75,6 +77,11 @@ class _Progress:
             self.unchanged_since + max(UNCHANGED_SECONDS, duration),
             self.written_at + self.update.max_interval,
         )
+
+    def _initial_at(self) -> float:
+        if self.blocked_since is None:
+            return self.began + self.update.initial_delay
+        return max(self.began + INITIAL_DELAY_SECONDS, self.blocked_since + BLOCKED_SECONDS)
 
 
 class StatusThrottle:

@@ -306,3 +306,32 @@ async def test_two_processes_make_one_scheduled_backup() -> None:
     assert simulated.scheduled() == [("incremental", "Completed")]
     assert len(simulated.repository) == 2
     assert simulated.starts == 1
+
+
+async def test_a_backup_is_known_before_the_status_says_that_the_shard_serves() -> None:
+    simulated = scheduled()
+    simulated.set_availability("False")
+    simulated.context.servers.record_writable(SHARD, takes_writes=True)
+    assert await simulated.reconcile() is None
+    assert simulated.health == ("True", reasons.BACKED_UP)
+    assert simulated.cluster_writes == 1
+    assert simulated.scheduled() == []
+
+
+async def test_the_repository_of_a_shard_that_takes_no_writes_is_not_read() -> None:
+    simulated = scheduled()
+    simulated.set_availability("False")
+    assert await simulated.reconcile() is None
+    assert simulated.lists == 0
+
+
+async def test_that_there_is_no_backup_is_not_reported_before_the_shard_serves() -> None:
+    simulated = scheduled()
+    simulated.set_availability("False")
+    simulated.context.servers.record_writable(SHARD, takes_writes=True)
+    read, simulated.multiadmin_backups.list = simulated.multiadmin_backups.list, lambda call: {}  # type: ignore[method-assign]
+    assert await simulated.reconcile() == repositories.EARLY_SECONDS
+    assert simulated.shard_status == ()
+    simulated.multiadmin_backups.list = read  # type: ignore[method-assign]
+    await simulated.reconcile()
+    assert simulated.health == ("True", reasons.BACKED_UP)

@@ -7,6 +7,7 @@ from typing import Any, cast
 
 import pytest
 
+from steward.kube.bounded_cache import LruCache
 from steward.kube.cache.rules import CacheRule
 from steward.kube.cache.store import Store
 from steward.kube.clock import SystemClock
@@ -54,6 +55,7 @@ class TriggeredQueue:
             store=self.store,
             clock=self.clock,
             contributions=StatusContributions(),
+            resolved_specs=LruCache(4),
             settings=SimpleNamespace(connect_to=""),
         )
         typed = cast(MultigresContext, context)

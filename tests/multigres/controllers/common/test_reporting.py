@@ -10,7 +10,7 @@ from steward.kube.objects.kinds import Key, Kind, Manifest, Ref
 from steward.kube.objects.timestamps import to_timestamp
 from steward.multigres import reasons
 from steward.multigres.cache_rules import CLUSTER, SHARD, TABLE_GROUP
-from steward.multigres.controllers.common.reporting import StatusReporter
+from steward.multigres.controllers.common.reporting import CHILD_SECONDS, StatusReporter
 from steward.multigres.controllers.common.status_contributions import StatusContributions
 from steward.multigres.status.conditions import (
     ROLLING_UPDATE,
@@ -26,19 +26,21 @@ from steward.testkit.clock import FakeClock
 
 READY = ComponentStatus("pool", 1, 1, is_current=True)
 UPDATING = ComponentStatus("pool", 1, 1, is_current=False)
+STARTING = ComponentStatus("pool", 3, 0, is_current=True)
 BROKEN = ComponentStatus("pool", 1, 0, is_current=True, problem="crashes")
 ROLLING = Condition(ROLLING_UPDATE, "True", "Waiting", "a budget forbids it")
 
 
 class ReportedChild:
-    """An object of one kind that was ready in generation 1."""
+    """An object of one kind that was ready in generation 1, or a new one."""
 
-    def __init__(self, kind: Kind) -> None:
+    def __init__(self, kind: Kind, *, is_new: bool = False) -> None:
         self.clock = FakeClock()
         self.ref = Ref(kind, Key("shop", "it"))
         self.reporter = StatusReporter(self.clock, StatusContributions(), lambda ref: None)
         self.status: Manifest = {}
-        self.report(1, READY)
+        if not is_new:
+            self.report(1, READY)
 
     def report(self, generation: int, component: ComponentStatus, *others: Condition) -> bool:
         """Whether the status is written."""
@@ -86,3 +88,45 @@ def test_what_a_user_may_have_to_act_on_is_reported_at_once(
 
 def test_a_child_that_is_not_ready_without_an_edit_says_so_at_once(child: ReportedChild) -> None:
     assert child.report(1, ComponentStatus("pool", 2, 1, is_current=True))
+
+
+def test_a_new_child_that_is_ready_soon_writes_one_status() -> None:
+    child = ReportedChild(SHARD, is_new=True)
+    assert not child.report(1, STARTING)
+    child.clock.advance(CHILD_SECONDS - 1)
+    assert not child.report(1, STARTING)
+    assert child.report(1, READY)
+
+
+def test_a_new_child_that_takes_longer_says_so() -> None:
+    child = ReportedChild(SHARD, is_new=True)
+    assert not child.report(1, STARTING)
+    child.clock.advance(CHILD_SECONDS)
+    assert child.report(1, STARTING)
+
+
+def test_a_new_child_that_waits_for_something_of_the_user_says_so_earlier() -> None:
+    child = ReportedChild(SHARD, is_new=True)
+    assert not child.report(1, STARTING._replace(hint="no node has room"))
+    child.clock.advance(INITIAL_DELAY_SECONDS)
+    assert child.report(1, STARTING._replace(hint="no node has room"))
+
+
+def test_a_new_cluster_says_at_once_what_it_waits_for() -> None:
+    assert ReportedChild(CLUSTER, is_new=True).report(1, STARTING)
+
+
+def test_that_no_pod_has_to_be_replaced_is_not_reported_before_a_new_child_is_ready() -> None:
+    child = ReportedChild(SHARD, is_new=True)
+    child.report(1, STARTING)
+    child.clock.advance(CHILD_SECONDS)
+    assert child.report(1, STARTING, Condition(ROLLING_UPDATE, "Unknown", reasons.REVISION_PENDING, ""))
+    assert not child.report(1, STARTING, Condition(ROLLING_UPDATE, "False", reasons.PODS_UP_TO_DATE, ""))
+
+
+def test_that_pods_have_to_be_replaced_is_reported_at_once() -> None:
+    child = ReportedChild(SHARD, is_new=True)
+    child.report(1, STARTING)
+    child.clock.advance(CHILD_SECONDS)
+    child.report(1, STARTING, Condition(ROLLING_UPDATE, "Unknown", reasons.REVISION_PENDING, ""))
+    assert child.report(1, STARTING, ROLLING)

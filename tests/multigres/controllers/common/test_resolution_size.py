@@ -6,6 +6,7 @@ from typing import Any, cast
 import msgspec
 import pytest
 
+from steward.kube.bounded_cache import LruCache
 from steward.kube.cache.store import Store
 from steward.kube.clock import SystemClock
 from steward.multigres import reasons
@@ -21,7 +22,9 @@ TOO_LARGE = product_spec(14, 4, 8, 16)
 
 @pytest.fixture
 def resolver() -> SpecResolver:
-    context = SimpleNamespace(rules=MultigresCacheRules(""), store=Store, clock=SystemClock())
+    context = SimpleNamespace(
+        rules=MultigresCacheRules(""), store=Store, clock=SystemClock(), resolved_specs=LruCache(4)
+    )
     return SpecResolver(cast(MultigresContext, context))
 
 
@@ -81,3 +84,12 @@ async def test_a_cluster_within_the_limit_reports_its_size(resolver: SpecResolve
     found = await resolver.resolve(cluster({"cells": [{"name": "a"}]}))
     assert found.stall is None
     assert 4 <= found.components <= 10
+
+
+async def test_a_spec_that_one_controller_has_resolved_is_not_resolved_again(resolver: SpecResolver) -> None:
+    context = SimpleNamespace(
+        rules=MultigresCacheRules(""), store=Store, clock=SystemClock(), resolved_specs=resolver._cache
+    )
+    view = cluster({"cells": [{"zone": "z1"}]})
+    first = await resolver.resolve(view)
+    assert await SpecResolver(cast(MultigresContext, context)).resolve(view) is first

@@ -160,6 +160,15 @@ async def test_servers_at_rest_are_checked_at_the_same_times(scenario: Scenario)
     assert len(scenario.server.requests) == 4
 
 
+async def test_shard_that_begins_to_take_writes_is_announced_once(scenario: Scenario) -> None:
+    announced: list[Key] = []
+    scenario.context.servers.writable_shards.connect(lambda key, lane: announced.append(key))
+    await scenario.observe(PRIMARY, {"status": IDLE})
+    await scenario.observe(PRIMARY, STANDBY)
+    assert announced == [SHARD]
+    assert scenario.context.servers.takes_writes(SHARD)
+
+
 async def test_server_that_is_down_is_checked_often_and_less_often_if_that_lasts(scenario: Scenario) -> None:
     down = {"status": IDLE}
     assert await scenario.observe(PRIMARY, down) == RequeueAfter(CHANGE_SECONDS)

@@ -45,6 +45,7 @@ class MaintenanceRequests:
     verifications: dict[Key, Verification] = field(default_factory=dict)
     requests: Channel = field(default_factory=Channel)
     results: Channel = field(default_factory=Channel)
+    """The Shards whose repository the backups controller looks at again."""
 
     def request(self, shard: Key, request: MaintenanceRequest) -> None:
         if shard not in self.pending:

@@ -52,6 +52,8 @@ from steward.runtime.plan.steps import Create, Delete, Emit
 REST_SECONDS = 600.0
 RETRY_SECONDS = 60.0
 SHORTEST_SECONDS = 1.0
+EARLY_SECONDS = 2.0
+"""Between two early looks at the repository of a shard that takes writes and does not report so yet."""
 VERIFY = MaintenanceRequest({})
 
 
@@ -96,7 +98,7 @@ class Repositories:
     async def care_for(self, shard: RestingShard) -> float | None:
         """Seconds until the next look; None while the shard does not serve: its status triggers the next look."""
         if not is_available(shard.view):
-            return None
+            return await self._look_early(shard)
         listing, now = await self._listing(shard), self.context.clock.now()
         if await self._create_scheduled(shard, listing, now):
             return SHORTEST_SECONDS
@@ -104,6 +106,21 @@ class Repositories:
         self._request_maintenance(shard, listing, now)
         self._contribute(shard, listing, now)
         return self._pause(shard, listing, now)
+
+    async def _look_early(self, shard: RestingShard) -> float | None:
+        """A backup that exists before the shard reports that it serves becomes part of that status. A look after it
+        would be followed by a second status of the shard and of the cluster. That there is no backup yet is not
+        reported so early: the data plane makes the first one at this time."""
+        if not self.context.servers.takes_writes(shard.key):
+            return None
+        if self.context.contributions.has(Ref(SHARD, shard.key), BACKUPS):
+            return None
+        listing = await self._listing(shard)
+        if listing.error or not listing.complete:
+            self.mark_changed(shard.key)
+            return EARLY_SECONDS
+        self._contribute(shard, listing, self.context.clock.now())
+        return None
 
     async def _listing(self, shard: RestingShard) -> RepositoryListing:
         known, now = self._listed.get(shard.key), self.context.clock.monotonic()

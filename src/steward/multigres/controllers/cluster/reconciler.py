@@ -31,6 +31,7 @@ from steward.multigres.controllers.cluster.registration_state import (
 )
 from steward.multigres.controllers.cluster.restore import RestoreGuard, restore_conditions, restore_requeue
 from steward.multigres.controllers.cluster.role_accounts import RoleAccountReader, missing_passwords
+from steward.multigres.controllers.cluster.start_state import is_new, is_waiting_to_start
 from steward.multigres.controllers.cluster.summaries import (
     ClusterSummaries,
     retained_claim_triggers,
@@ -78,11 +79,12 @@ from steward.multigres.template_updates.policy import ROLL_BACK
 from steward.multigres.views import ClusterView, TemplateView
 from steward.runtime.controller.controller import Controller
 from steward.runtime.controller.predicates import any_change, own_object, selected_fields
+from steward.runtime.controller.start_limit import RETRY_SECONDS
 from steward.runtime.controller.triggers import For, Owns, Watches
 from steward.runtime.observability import tracing
 from steward.runtime.plan.executor import PlanResult, StepEffect
 from steward.runtime.plan.steps import Create, Plan
-from steward.runtime.reconcile import DONE, Lane, Result
+from steward.runtime.reconcile import DONE, Lane, RequeueAfter, Result
 
 
 class ClusterReconciler:
@@ -91,7 +93,7 @@ class ClusterReconciler:
     1. the template revisions in use, before anything is built from them: after a crash the next process must find them;
     2. the condition of a cluster that starts to move to newer pods (`operator_updates`), for the same reason;
     3. the initial status of a new cluster, before its children: users watch a new cluster at once, and creating many
-       clusters takes a while;
+       clusters takes a while, because a few are started at a time (`runtime/controller/start_limit.py`);
     4. the children;
     5. template update steps and the status. The caches hold the result of the fourth plan by then, so that the status
        never reports a child as ready that the plan has just changed.
@@ -181,6 +183,8 @@ class ClusterReconciler:
             self.updates.forget(key)
             plan = await self.deletion.plan_deletion(cluster)
             return await self.deletion.graceful_deletion.execute(plan, Ref(KIND, key))
+        if is_waiting_to_start(cluster) and self.context.starts.is_closed(key):
+            return RequeueAfter(RETRY_SECONDS)
         with tracing.span("MultigresCluster.PopulateDefaults"):
             spec = await self.resolver.resolve(cluster, self.updates.active_version(cluster))
         if spec.resolved is None:
@@ -195,6 +199,8 @@ class ClusterReconciler:
         stall = stall or await self.restores.stall(cluster, spec.spec, resolved)
         spec = spec._replace(terminating=tuple(self.context.children.terminating(desired)))
         cluster = await self._write_initial_status(cluster, spec, stall)
+        if not stall and is_new(cluster) and not self.context.starts.start(key):
+            return RequeueAfter(RETRY_SECONDS)
         password = await self._create_password(cluster)
         plan = () if stall else self._plan(cluster, password, desired, spec.spec)
         result = await self._apply_and_report(cluster, plan, spec, stall)

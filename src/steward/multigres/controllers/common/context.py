@@ -3,11 +3,12 @@
 import os
 from typing import Any
 
+from steward.kube.bounded_cache import LruCache
 from steward.kube.cache.rules import CacheRule
 from steward.kube.cache.store import ObjectChange, Store
 from steward.kube.objects.kinds import PERSISTENT_VOLUME_CLAIM, Kind, Ref
 from steward.multiadmin.client import MultiadminClient
-from steward.multigres.cache_rules import CELL, SHARD, MultigresCacheRules
+from steward.multigres.cache_rules import CELL, CLUSTER, SHARD, MultigresCacheRules
 from steward.multigres.controllers.common.build_cache import ManifestCache, MemoizingExecutor
 from steward.multigres.controllers.common.children import Children
 from steward.multigres.controllers.common.foreign_objects import ForeignObjects
@@ -25,11 +26,13 @@ from steward.multigres.deletion.draining import Connections, unknown_connections
 from steward.multigres.metrics import DeletionMetrics, SwitchMetrics
 from steward.multigres.objects.metadata import FIELD_MANAGER
 from steward.multigres.objects.operator_telemetry import operator_telemetry
+from steward.runtime.controller.start_limit import StartLimit
 from steward.runtime.manager.connect_to import Redirect
 from steward.runtime.manager.context import ControllerContext
 from steward.runtime.manager.manager import Manager
 from steward.runtime.manager.settings import Settings
 
+RESOLVED_CLUSTERS = 64
 _GLOBAL_KINDS = ("TopoServer", "Deployment", "Service", "Secret")
 WRITTEN_PARTS = {
     **{("MultigresCluster", kind): "GlobalComponents" for kind in _GLOBAL_KINDS},
@@ -51,6 +54,8 @@ class MultigresContext(ControllerContext):
         executor = PausableExecutor(manager.executor(FIELD_MANAGER, parts=WRITTEN_PARTS), self.paused)
         self.executor = MemoizingExecutor(executor, self._stores.get)
         self.manifests = ManifestCache()
+        self.resolved_specs: LruCache[Any, Any] = LruCache(RESOLVED_CLUSTERS)
+        """The cache of `SpecResolver`."""
         self.deletion_metrics = DeletionMetrics(manager.metrics.registry)
         self.connections: Connections = unknown_connections
         self.grace = GraceSettings(
@@ -70,7 +75,10 @@ class MultigresContext(ControllerContext):
             MultiadminClient, lambda: MultiadminClient(Redirect(settings.connect_to))
         )
         self.pod_problems = PodProblemFinder(self.clock)
-        self.reporter = StatusReporter(self.clock, self.contributions, on_ready=self._forget_builds)
+        self.starts = StartLimit(
+            self.clock, lambda: manager.server_load.slowdown, self.contributions.channel(CLUSTER).enqueue
+        )
+        self.reporter = StatusReporter(self.clock, self.contributions, on_ready=self._finish_start)
         self.children = Children(self.store_of)
         self.foreign_objects = ForeignObjects(self.client, self.clock, self.store_of, self.executor)
 
@@ -94,10 +102,13 @@ class MultigresContext(ControllerContext):
             ref = Ref(change.kind, change.key)
             self.contributions.forget(ref)
             self.reporter.forget(ref)
-            self._forget_builds(ref)
+            self._finish_start(ref)
             if ref.kind == CELL:
                 self.registered_cells.forget(ref.key)
 
-    def _forget_builds(self, ref: Ref) -> None:
+    def _finish_start(self, ref: Ref) -> None:
+        """The object is ready or was deleted: drops what is only worth its memory while it starts."""
         self.manifests.forget(ref)
         self.executor.forget(ref)
+        if ref.kind == CLUSTER:
+            self.starts.finish(ref.key)

@@ -23,11 +23,20 @@ from steward.multigres.status.changes import (
 )
 from steward.multigres.status.conditions import was_available
 from steward.runtime.plan.steps import Emit, EventType, Plan, Requeue, Status
-from steward.runtime.status.throttle import MAX_INTERVAL_SECONDS, StatusThrottle, StatusUpdate, content_hash
+from steward.runtime.status.throttle import (
+    INITIAL_DELAY_SECONDS,
+    MAX_INTERVAL_SECONDS,
+    StatusThrottle,
+    StatusUpdate,
+    content_hash,
+)
 
 PROGRESS_SECONDS = 5.0
 UPDATE_SECONDS = 30.0
 """How often the progress of an object that serves already is reported: a user changed it and watches."""
+CHILD_SECONDS = 15.0
+"""How long a new child may have no status while it starts as it should: the status of its cluster says that it starts,
+and a child that is ready by then has one status instead of two."""
 REPORTED_KINDS = frozenset({CLUSTER, TOPO_SERVER, CELL, TABLE_GROUP, SHARD})
 """Kinds whose status this operator writes."""
 
@@ -72,7 +81,7 @@ class StatusReporter:
             self.forget(ref)
             self._on_ready(ref)
             return steps
-        update = self._update(previous, status)
+        update = self._update(ref, previous, status)
         if not _is_urgent(ref, previous, status):
             wait = self._throttle.seconds_to_wait(ref, update)
             if wait:
@@ -80,10 +89,12 @@ class StatusReporter:
         self._throttle.record(ref, update)
         return steps if ready == UNKNOWN else (*steps, Requeue(PROGRESS_SECONDS))
 
-    def _update(self, previous: ReportedStatus, status: Manifest) -> StatusUpdate:
+    def _update(self, ref: Ref, previous: ReportedStatus, status: Manifest) -> StatusUpdate:
         age = max(0.0, self._clock.now() - unready_since(status))
         longest = UPDATE_SECONDS if was_available(previous.conditions) else MAX_INTERVAL_SECONDS
-        return StatusUpdate(content_hash(status), names_cause(status), age, longest)
+        is_new_child = ref.kind != CLUSTER and not or_default(previous.observed_generation, 0)
+        initial = CHILD_SECONDS if is_new_child else INITIAL_DELAY_SECONDS
+        return StatusUpdate(content_hash(status), names_cause(status), age, longest, initial)
 
 
 def _is_urgent(ref: Ref, previous: ReportedStatus, status: Manifest) -> bool:

@@ -46,8 +46,6 @@ from steward.runtime.compute_thread import compute
 
 T = TypeVar("T")
 
-CACHED_CLUSTERS = 64
-
 
 class ResolvedSpec(NamedTuple):
     """A spec with everything resolved, or the reason why it cannot be."""
@@ -77,7 +75,8 @@ class SpecResolver:
         }
         self._revisions = context.store(rules.revision)
         self._clock = context.clock
-        self._cache: LruCache[Key, tuple[UpdateInputs, ResolvedSpec]] = LruCache(CACHED_CLUSTERS)
+        # Shared by all controllers: each of them resolves an edited cluster, and one has to compute it.
+        self._cache: LruCache[tuple[Key, int], tuple[UpdateInputs, ResolvedSpec]] = context.resolved_specs
 
     async def resolve(self, cluster: ClusterView, objects_version: int = NEWEST) -> ResolvedSpec:
         try:
@@ -92,13 +91,13 @@ class SpecResolver:
 
     async def _decide(self, key: Key, inputs: UpdateInputs) -> ResolvedSpec:
         """Decided once for equal inputs: most reconciles are caused by pods, and nothing here depends on those."""
-        cached = self._cache.get(key)
+        cached = self._cache.get((key, inputs.objects_version))
         if cached is not None and inputs.mode != WINDOW:
             previous, resolved = cached
             if previous == inputs._replace(now=previous.now):
                 return resolved
         resolved = await beside_the_loop(inputs.spec, lambda: _resolved_spec(inputs))
-        self._cache.set(key, (inputs, resolved))
+        self._cache.set((key, inputs.objects_version), (inputs, resolved))
         return resolved
 
     def _update_inputs(

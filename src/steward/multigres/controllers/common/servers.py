@@ -34,6 +34,7 @@ class _ShardMemory:
     checked_at: float = float("-inf")
     requested: float = float("-inf")
     changed_at: float = float("-inf")
+    takes_writes: bool = False
     unknown_since: dict[str, float] = field(default_factory=dict)
     overdue: frozenset[str] = frozenset()
 
@@ -45,6 +46,8 @@ class Servers:
         self._shards: dict[Key, _ShardMemory] = {}
         self.check_requests = Channel()
         """The Shards to check."""
+        self.writable_shards = Channel()
+        """The Shards whose primary has begun to take writes."""
 
     def get(self, shard: Key) -> ShardObservation | None:
         """The last observation, None if there has been none."""
@@ -79,6 +82,18 @@ class Servers:
         if has_changed:
             known.changed_at = now
             self._changes.enqueue(shard)
+
+    def record_writable(self, shard: Key, takes_writes: bool) -> None:
+        known = self._memory(shard)
+        has_begun = takes_writes and not known.takes_writes
+        known.takes_writes = takes_writes
+        if has_begun:
+            self.writable_shards.enqueue(shard)
+
+    def takes_writes(self, shard: Key) -> bool:
+        """Whether the primary took writes when the servers were observed last; False if that is unknown."""
+        known = self._shards.get(shard)
+        return known is not None and known.takes_writes
 
     def unknown_seconds(self, shard: Key, pod: str) -> float:
         """For how long no report about this pod has come."""
