@@ -59,7 +59,7 @@ async def measure_size(report: Report, context: BenchContext, table: CustomersTa
     await table.add(range(size))
     async with running_operator(context, OPERATOR, {"namespaces": space.namespace}) as running:
         async with watched.phase(running) as storm:
-            await start_and_wait_ready(space, size)
+            await running.while_running(start_and_wait_ready(space, size))
             await watched.until_quiet()
         report.add(*await measure_row_changes(space, min(report.options.rounds, size)))
         before = await read_edited_objects(space, storm)

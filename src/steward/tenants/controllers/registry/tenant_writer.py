@@ -20,6 +20,7 @@ from steward.tenants import reasons
 from steward.tenants.cache_rules import REGISTRY, TENANT_KIND
 from steward.tenants.controllers.common.context import TenantsContext
 from steward.tenants.controllers.common.migration import remove_content_steps
+from steward.tenants.controllers.registry.backlog import TenantBacklog
 from steward.tenants.controllers.registry.earlier_renderings import read_earlier
 from steward.tenants.errors import RenderError, TooLarge, ValuesSecretConflict
 from steward.tenants.names import values_secret
@@ -68,8 +69,9 @@ def _always() -> bool:
 class TenantWriter:
     """Writes the Tenants of one registry, and keeps the fingerprints of those it wrote."""
 
-    def __init__(self, context: TenantsContext) -> None:
+    def __init__(self, context: TenantsContext, backlog: TenantBacklog | None = None) -> None:
         self._context = context
+        self._backlog = backlog
         self._tenants = context.store(context.rules.every_tenant)
         self._secrets = context.store(context.rules.secret)
         self._written: dict[Key, WrittenTenant] = {}
@@ -124,9 +126,22 @@ class TenantWriter:
         self, pending: Iterator[DesiredTenant], registry: ObjectMeta, result: WriteResult
     ) -> None:
         for each in pending:
-            await self._write(each, registry, result)
+            await self._write_within_backlog(each, registry, result)
             # An unchanged Tenant awaits nothing: many of them must not block the event loop.
             await asyncio.sleep(0)
+
+    async def _write_within_backlog(
+        self, desired: DesiredTenant, registry: ObjectMeta, result: WriteResult
+    ) -> None:
+        key, backlog = Key(registry.namespace, desired.name), self._backlog
+        if backlog is None or self._tenants.get(key) is not None:
+            await self._write(desired, registry, result)
+            return
+        backlog.add(key)
+        await self._write(desired, registry, result)
+        if self._tenants.get(key) is None:
+            backlog.remove(key)  # it could not be created
+        await backlog.wait_for_room()
 
     def _is_up_to_date(self, desired: DesiredTenant, registry: ObjectMeta) -> bool:
         key = Key(registry.namespace, desired.name)
