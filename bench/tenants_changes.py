@@ -118,18 +118,18 @@ def _config_map(namespace: str, name: str) -> Manifest:
     return {**identity, "data": {"host": "bare.example.com", "plan": "basic", "version": "1"}}
 
 
-async def measure_template_edit(space: TenantsNamespace, size: int) -> float:
+async def measure_template_edit(space: TenantsNamespace, size: int, version: str = "2") -> float:
     """Seconds until every tenant has the edited object and is Ready again."""
     progress("the template is edited")
     async with (
         watch_objects(
-            space.bare, space.core("configmaps"), lambda found: found.data.get("version") == "2"
+            space.bare, space.core("configmaps"), lambda found: found.data.get("version") == version
         ) as objects,
         watch_objects(space.bare, space.path("tenants"), is_ready) as tenants,
     ):
         await tenants.until(size)
         began = time.perf_counter()
-        await space.apply_template("2")
+        await space.apply_template(version)
         await objects.until(size)
         await tenants.until(size)
         return time.perf_counter() - began

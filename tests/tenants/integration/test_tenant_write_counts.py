@@ -26,6 +26,7 @@ from tests.tenants.support.operator import running_operator
 
 pytestmark = pytest.mark.timeout(1200)
 OPERATOR = "tenant-operator"
+OTHER_PORT = json.dumps([{"op": "replace", "path": "/spec/ports/0/port", "value": 81}])
 
 
 def rendered_tenant(namespace: str) -> dict[str, object]:
@@ -78,7 +79,7 @@ async def test_a_tenant_costs_one_write_per_object_two_statuses_and_none_after_a
         kubectl("delete", TENANT, "acme", "-n", namespace)
 
 
-async def test_drift_is_put_back_by_one_request_each_and_leaves_nothing_to_write_after_a_restart(
+async def test_drift_is_put_back_without_a_rejected_request_and_leaves_nothing_to_write_after_a_restart(
     control_plane: ControlPlane, kubectl: Kubectl, namespace: str, tmp_path: Path
 ) -> None:
     audit = AuditLog(control_plane.audit_log, control_plane.kubeconfig)
@@ -89,13 +90,17 @@ async def test_drift_is_put_back_by_one_request_each_and_leaves_nothing_to_write
         mark = await audit.mark()
         kubectl("delete", "configmap", "c0", "-n", namespace)
         fleet.apply(config_map("c1", v="2"), "them")
+        kubectl("patch", "service", "web", "-n", namespace, "--type=json", "-p", OTHER_PORT)
         fleet.until(lambda: fleet.get("configmap", "c0"), "the deleted ConfigMap")
         fleet.until(lambda: fleet.get("configmap", "c1")["data"] == {"v": "1"}, "the changed ConfigMap")
+        fleet.until(lambda: fleet.get("service", "web")["spec"]["ports"][0]["port"] == 80, "the port")
+        fleet.until(lambda: field_managers(fleet.get("service", "web")) == {OPERATOR}, "one manager")
     calls = (await audit.calls_since(mark)).writes_of(OPERATOR).matching(in_namespace(namespace))
     repairs = [each for each in calls if each.call.resource != "events"]
     assert sorted((each.call.resource, each.call.name) for each in repairs) == [
         ("configmaps", "c0"),
         ("configmaps", "c1"),
+        *[("services", "web")] * 3,
     ]
     assert fleet.status() == before
     mark = await audit.mark()

@@ -101,11 +101,19 @@ def _maps(manifest: Manifest) -> Iterator[Field]:
         level = [child for each in level for child in _children(each)]
 
 
-def _children(at: Field) -> Iterator[Field]:
+def _children(at: Field) -> list[Field]:
+    """Its maps and lists. Most values are neither, and every object is walked at every reconcile."""
     if isinstance(at.value, dict):
-        yield from (Field(_join(at.path, name), value) for name, value in at.value.items())
-    elif isinstance(at.value, list):
-        yield from (Field(f"{at.path}[{index}]", value) for index, value in enumerate(at.value))
+        return [
+            Field(_join(at.path, name), value)
+            for name, value in at.value.items()
+            if isinstance(value, dict | list)
+        ]
+    return [
+        Field(f"{at.path}[{index}]", value)
+        for index, value in enumerate(at.value)
+        if isinstance(value, dict | list)
+    ]
 
 
 def _join(path: str, name: str) -> str:

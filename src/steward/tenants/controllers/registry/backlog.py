@@ -17,7 +17,7 @@ from steward.tenants.views import Tenant
 
 PER_WORKER: Final = 2
 """New Tenants for each worker of the Tenant controller: one that it reconciles, and the next."""
-PATIENCE_SECONDS: Final = 1.0
+PATIENCE_SECONDS: Final = 3.0
 
 
 class TenantBacklog:

@@ -72,6 +72,7 @@ class TenantWriter:
     def __init__(self, context: TenantsContext, backlog: TenantBacklog | None = None) -> None:
         self._context = context
         self._backlog = backlog
+        self._rendering = asyncio.Lock()
         self._tenants = context.store(context.rules.every_tenant)
         self._secrets = context.store(context.rules.secret)
         self._written: dict[Key, WrittenTenant] = {}
@@ -115,20 +116,27 @@ class TenantWriter:
         version."""
         result = WriteResult()
         pending = [each for each in desired if not self._is_up_to_date(each, registry)]
-        pending.sort(key=lambda each: self._tenants.get(Key(registry.namespace, each.name)) is not None)
-        remaining = _while_current(pending, is_current, result)
-        await asyncio.gather(
-            *(self._write_all(remaining, registry, result) for _ in range(MAX_CONCURRENT_WRITES))
-        )
+        for group in self._new_and_existing(pending, registry):
+            remaining = _while_current(group, is_current, result)
+            await asyncio.gather(
+                *(self._write_all(remaining, registry, result) for _ in range(MAX_CONCURRENT_WRITES))
+            )
         return result
+
+    def _new_and_existing(
+        self, pending: Sequence[DesiredTenant], registry: ObjectMeta
+    ) -> tuple[list[DesiredTenant], list[DesiredTenant]]:
+        existing = {
+            each.name for each in pending if self._tenants.get(Key(registry.namespace, each.name)) is not None
+        }
+        new = [each for each in pending if each.name not in existing]
+        return new, [each for each in pending if each.name in existing]
 
     async def _write_all(
         self, pending: Iterator[DesiredTenant], registry: ObjectMeta, result: WriteResult
     ) -> None:
         for each in pending:
             await self._write_within_backlog(each, registry, result)
-            # An unchanged Tenant awaits nothing: many of them must not block the event loop.
-            await asyncio.sleep(0)
 
     async def _write_within_backlog(
         self, desired: DesiredTenant, registry: ObjectMeta, result: WriteResult
@@ -175,6 +183,10 @@ class TenantWriter:
             log.debug("rendering Tenant %s", key, extra={"inputs": mask_values(variables)})
         earlier = await read_earlier(self._context, key, desired.template)
         identity = tenant_identity(desired, registry)
+        async with self._rendering:
+            # An unchanged Tenant awaits nothing else: all writers together must not block the event loop for more than
+            # one of them at a time.
+            await asyncio.sleep(0)
         try:
             rendered = render(desired.template.prepared, variables, identity, earlier)
         except TooLarge:
