@@ -39,7 +39,7 @@ SAFE_SYSCTLS: Final = frozenset(
 SAFE_SELINUX_TYPES: Final = frozenset(
     {"", "container_t", "container_init_t", "container_kvm_t", "container_engine_t"}
 )
-_KINDS_WITHOUT_PODS: Final = frozenset(
+KINDS_WITHOUT_PODS: Final = frozenset(
     {
         kinds.CONFIG_MAP,
         kinds.HORIZONTAL_POD_AUTOSCALER,
@@ -93,7 +93,7 @@ def _unsafe_fields(manifest: Manifest) -> Iterator[str]:
 
 def _maps(manifest: Manifest) -> Iterator[Field]:
     """All maps of the object, level by level: recursion could exceed the stack."""
-    if kind_of(manifest) in _KINDS_WITHOUT_PODS:
+    if kind_of(manifest) in KINDS_WITHOUT_PODS:
         return
     level = [Field("", manifest)]
     while level:
