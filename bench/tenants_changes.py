@@ -59,7 +59,7 @@ async def measure_size(report: Report, context: BenchContext, table: CustomersTa
     await table.add(range(size))
     async with running_operator(context, OPERATOR, {"namespaces": space.namespace}) as running:
         async with watched.phase(running) as storm:
-            await start_and_wait_ready(space, size)
+            await running.while_running(start_and_wait_ready(space, size))
             await watched.until_quiet()
         report.add(*await measure_row_changes(space, min(report.options.rounds, size)))
         before = await read_edited_objects(space, storm)
@@ -118,18 +118,18 @@ def _config_map(namespace: str, name: str) -> Manifest:
     return {**identity, "data": {"host": "bare.example.com", "plan": "basic", "version": "1"}}
 
 
-async def measure_template_edit(space: TenantsNamespace, size: int) -> float:
+async def measure_template_edit(space: TenantsNamespace, size: int, version: str = "2") -> float:
     """Seconds until every tenant has the edited object and is Ready again."""
     progress("the template is edited")
     async with (
         watch_objects(
-            space.bare, space.core("configmaps"), lambda found: found.data.get("version") == "2"
+            space.bare, space.core("configmaps"), lambda found: found.data.get("version") == version
         ) as objects,
         watch_objects(space.bare, space.path("tenants"), is_ready) as tenants,
     ):
         await tenants.until(size)
         began = time.perf_counter()
-        await space.apply_template("2")
+        await space.apply_template(version)
         await objects.until(size)
         await tenants.until(size)
         return time.perf_counter() - began

@@ -65,11 +65,11 @@ async def measure_size(report: Report, context: BenchContext, table: CustomersTa
     await table.add(range(size))
     async with running_operator(context, OPERATOR, flags) as running:
         async with watched.phase(running) as storm:
-            await start_and_wait_ready(space, size)
+            await running.while_running(start_and_wait_ready(space, size))
             await watched.until_quiet()
         written = await read_written_objects(context.bare, storm.calls, MANAGER, space.namespace)
         async with watched.phase(running) as drift:
-            back = await let_drift(space, size)
+            back = await running.while_running(let_drift(space, size))
             await watched.until_quiet()
     progress("restart")
     mark = await watched.mark()

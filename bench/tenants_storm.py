@@ -90,7 +90,7 @@ async def measure_size(report: Report, context: BenchContext, table: CustomersTa
     await table.add(range(size))
     async with running_operator(context, OPERATOR, {"namespaces": space.namespace}) as running:
         async with watched.phase(running) as storm:
-            ready = await start_and_wait_ready(space, size)
+            ready = await running.while_running(start_and_wait_ready(space, size))
             progress(f"all Ready after {ready.last:.1f} s; waiting for quiet")
             await watched.until_quiet()
         written = await read_written_objects(context.bare, storm.calls, MANAGER, space.namespace)

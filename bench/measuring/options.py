@@ -17,6 +17,8 @@ class Options:
     seconds: float = 60.0
     sizes: tuple[int, ...] = ()
     """Numbers of clusters or tenants to create at once, one size after the other."""
+    processes: tuple[int, ...] = (1,)
+    """Numbers of partitions of the tenants operator, one number after the other."""
 
 
 def read_options(scenario: str, argv: Sequence[str], default: Options) -> Options:
@@ -42,8 +44,14 @@ def read_options(scenario: str, argv: Sequence[str], default: Options) -> Option
         default=default.sizes,
         help="sizes of the fleet, comma-separated (%(default)s)",
     )
+    parser.add_argument(
+        "--processes",
+        type=_numbers,
+        default=default.processes,
+        help="numbers of partitions, comma-separated (%(default)s)",
+    )
     given = parser.parse_args(argv)
-    return Options(given.objects, given.rounds, given.depths, given.seconds, given.sizes)
+    return Options(given.objects, given.rounds, given.depths, given.seconds, given.sizes, given.processes)
 
 
 def _at_least_one(text: str) -> int:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import base64
 import json
-from collections.abc import AsyncIterator, Iterable
+from collections.abc import AsyncIterator, Callable, Iterable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from datetime import datetime
@@ -166,6 +166,7 @@ class TenantsNamespace:
     table: CustomersTable
     interval: str = "1s"
     """The sync interval of the registry."""
+    make_template: Callable[[str], Manifest] = template
 
     def path(self, plural: str) -> str:
         return f"{_KIND}/namespaces/{self.namespace}/{plural}"
@@ -196,7 +197,7 @@ class TenantsNamespace:
         await self.apply_template()
 
     async def apply_template(self, version: str = "1") -> None:
-        await self.bare.apply_at(f"{self.path('tenanttemplates')}/{TEMPLATE}", template(version))
+        await self.bare.apply_at(f"{self.path('tenanttemplates')}/{TEMPLATE}", self.make_template(version))
 
     async def delete(self) -> None:
         """Delete the namespace without the operator, after removing all finalizers."""

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from steward.kube.apply.repair_patches import RejectionCause, repair_operations
+from steward.kube.apply.repair_patches import RejectionCause, repair_operations, restore_key_operations
 
 FORBIDDEN = "FieldValueForbidden"
 
@@ -109,3 +109,38 @@ def test_names_are_escaped_in_pointers() -> None:
     live = {"labels": {"a~b/c": 1, "kept": 1}}
 
     assert patch(desired, live, FORBIDDEN, "labels.a~b/c", "no")[0]["path"] == "/labels/a~0b~1c"
+
+
+def test_a_default_of_the_changed_key_is_left_to_the_server() -> None:
+    """A Service whose port was replaced by a list without targetPort would otherwise keep sending to the other port."""
+    desired = {"ports": [{"name": "http", "port": 80}]}
+    live = {"ports": [{"name": "http", "port": 8080, "targetPort": 8080, "nodePort": 30000}]}
+
+    assert patch(desired, live, "FieldValueDuplicate", "ports[1].name", "Duplicate") == [
+        {"op": "replace", "path": "/ports", "value": [{"name": "http", "port": 80, "nodePort": 30000}]}
+    ]
+
+
+def test_a_target_port_of_its_own_is_kept() -> None:
+    desired = {"ports": [{"name": "http", "port": 80}]}
+    live = {"ports": [{"name": "http", "port": 8080, "targetPort": "web"}]}
+
+    assert patch(desired, live, "FieldValueDuplicate", "ports[1].name", "Duplicate") == [
+        {"op": "replace", "path": "/ports", "value": [{"name": "http", "port": 80, "targetPort": "web"}]}
+    ]
+
+
+def test_keys_of_nested_items_are_restored_by_the_paths_of_their_names() -> None:
+    desired = {"containers": [{"name": "app", "ports": [{"name": "http", "containerPort": 80}]}]}
+    live = {"containers": [{"name": "app", "ports": [{"name": "http", "containerPort": 81}]}]}
+    item = 'k:{"containerPort":80,"protocol":"TCP"}'
+    name = ("f:containers", 'k:{"name":"app"}', "f:ports", item, "f:name")
+
+    assert restore_key_operations(desired, live, [name, name]) == [
+        {
+            "op": "replace",
+            "path": "/containers/0/ports",
+            "value": [{"name": "http", "containerPort": 80}],
+        }
+    ]
+    assert restore_key_operations(desired, {"containers": []}, [name]) == []

@@ -112,6 +112,44 @@ def test_a_deleted_object_has_lost_nothing(cached: CachedDeployment) -> None:
     assert not cached.store.lost_fields(KEY)
 
 
+def ports(key: str) -> dict[str, Any]:
+    return {"f:spec": {"f:ports": {key: {".": {}, "f:name": {}, "f:port": {}}}}}
+
+
+OTHER_PORT = 'k:{"port":8080,"protocol":"TCP"}'
+
+
+def test_an_item_with_another_merge_key_is_known_with_the_object_until_it_is_ours_again() -> None:
+    cached = CachedDeployment()
+    cached.watch({"us": ports(PORT)})
+    assert cached.store.changed_keys(KEY) is None
+    cached.watch({"kubectl": ports(OTHER_PORT)})
+    cached.watch({"kubectl": ports(OTHER_PORT), "controller": PAUSED})
+    changed = cached.store.changed_keys(KEY)
+    assert changed is not None
+    assert changed.names == (("f:spec", "f:ports", PORT, "f:name"),)
+    assert changed.managers == (("kubectl", '.spec.ports[port=80,protocol="TCP"].name'),)
+    assert json.loads(changed.body)["metadata"]["resourceVersion"] == "4"
+    assert not cached.store.lost_fields(KEY)
+    cached.watch({"us": ports(PORT)})
+    assert cached.store.changed_keys(KEY) is None
+
+
+def test_an_item_that_another_manager_owns_under_our_key_is_taken_and_has_no_other_key() -> None:
+    cached = CachedDeployment()
+    cached.watch({"us": ports(PORT)})
+    cached.watch({"kubectl": ports(PORT)})
+    assert cached.store.changed_keys(KEY) is None
+    assert ("kubectl", '.spec.ports[port=80,protocol="TCP"].name') in cached.taken
+
+
+def test_an_item_whose_name_is_its_key_cannot_get_another_key_under_its_name() -> None:
+    cached = CachedDeployment()
+    cached.watch({"us": ports('k:{"name":"http"}')})
+    cached.watch({"kubectl": PAUSED})
+    assert cached.store.changed_keys(KEY) is None
+
+
 PATHS: list[tuple[FieldPath, str, bool]] = [
     (("f:spec", "f:replicas"), ".spec.replicas", True),
     (("f:spec", "f:template"), ".spec.template", False),

@@ -3,6 +3,7 @@
 import asyncio
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -25,6 +26,7 @@ from tests.tenants.support.operator import running_operator
 
 pytestmark = pytest.mark.timeout(1200)
 OPERATOR = "tenant-operator"
+OTHER_PORT = json.dumps([{"op": "replace", "path": "/spec/ports/0/port", "value": 81}])
 
 
 def rendered_tenant(namespace: str) -> dict[str, object]:
@@ -77,7 +79,7 @@ async def test_a_tenant_costs_one_write_per_object_two_statuses_and_none_after_a
         kubectl("delete", TENANT, "acme", "-n", namespace)
 
 
-async def test_drift_is_put_back_by_one_request_each_and_leaves_nothing_to_write_after_a_restart(
+async def test_drift_is_put_back_without_a_rejected_request_and_leaves_nothing_to_write_after_a_restart(
     control_plane: ControlPlane, kubectl: Kubectl, namespace: str, tmp_path: Path
 ) -> None:
     audit = AuditLog(control_plane.audit_log, control_plane.kubeconfig)
@@ -88,13 +90,17 @@ async def test_drift_is_put_back_by_one_request_each_and_leaves_nothing_to_write
         mark = await audit.mark()
         kubectl("delete", "configmap", "c0", "-n", namespace)
         fleet.apply(config_map("c1", v="2"), "them")
+        kubectl("patch", "service", "web", "-n", namespace, "--type=json", "-p", OTHER_PORT)
         fleet.until(lambda: fleet.get("configmap", "c0"), "the deleted ConfigMap")
         fleet.until(lambda: fleet.get("configmap", "c1")["data"] == {"v": "1"}, "the changed ConfigMap")
+        fleet.until(lambda: fleet.get("service", "web")["spec"]["ports"][0]["port"] == 80, "the port")
+        fleet.until(lambda: field_managers(fleet.get("service", "web")) == {OPERATOR}, "one manager")
     calls = (await audit.calls_since(mark)).writes_of(OPERATOR).matching(in_namespace(namespace))
     repairs = [each for each in calls if each.call.resource != "events"]
     assert sorted((each.call.resource, each.call.name) for each in repairs) == [
         ("configmaps", "c0"),
         ("configmaps", "c1"),
+        *[("services", "web")] * 3,
     ]
     assert fleet.status() == before
     mark = await audit.mark()
@@ -104,6 +110,32 @@ async def test_drift_is_put_back_by_one_request_each_and_leaves_nothing_to_write
     assert not (await audit.calls_since(mark)).writes_of(OPERATOR).matching(in_namespace(namespace))
     with running_operator(control_plane, namespace, tmp_path / "third.log"):
         kubectl("delete", TENANT, "acme", "-n", namespace)
+
+
+async def test_an_edited_port_is_restored_by_one_request_and_owned_again_by_two_more(
+    control_plane: ControlPlane, kubectl: Kubectl, namespace: str, tmp_path: Path
+) -> None:
+    """The patch that restores the port needs a field manager of its own, whose entry is removed at the end."""
+    audit = AuditLog(control_plane.audit_log, control_plane.kubeconfig)
+    fleet = Fleet(kubectl, namespace)
+    edit = json.dumps({"spec": {"ports": [{"name": "http", "port": 8080}]}})
+    with running_operator(control_plane, namespace, tmp_path / "operator.log"):
+        ports = [{"name": "http", "port": 80}]
+        fleet.tenant(services=[resource("web", {**service("web"), "spec": {"ports": ports}})])
+        status = fleet.until_ready()
+        live = fleet.get("service", "web")["spec"]["ports"]
+        mark = await audit.mark()
+        kubectl("patch", "service", "web", "-n", namespace, "--type=merge", "-p", edit)
+        fleet.until(lambda: fleet.get("service", "web")["spec"]["ports"] == live, "the edited port")
+        fleet.until(lambda: field_managers(fleet.get("service", "web")) == {OPERATOR}, "one manager")
+        fleet.until_event("DriftReverted")
+        calls = (await audit.calls_since(mark)).matching(in_namespace(namespace))
+        assert fleet.status() == status
+        kubectl("delete", TENANT, "acme", "-n", namespace)
+    ours = calls.matching(Match(user_agent=OPERATOR))
+    writes = [each for each in ours.writes() if each.call.resource != "events"]
+    assert [(each.call.resource, each.code) for each in writes] == [("services", 200)] * 3
+    assert not ours.matching(Match(verb="get", resource="services"))
 
 
 async def test_a_tenant_with_a_namespace_of_its_own_costs_one_write_per_object_and_no_read(
@@ -148,6 +180,10 @@ def test_debug_logs_have_the_changed_fields_and_never_their_values(
     assert [".data.plan"] in changes
     assert "success" in {line["result"] for line in lines if line["msg"] == "reconciled the Tenant"}
     assert "hunter" not in log.read_text()
+
+
+def field_managers(live: dict[str, Any]) -> set[str]:
+    return {entry["manager"] for entry in live["metadata"]["managedFields"]}
 
 
 def in_namespace(namespace: str) -> Match:

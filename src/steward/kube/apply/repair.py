@@ -28,7 +28,11 @@ from steward.kube.objects.patches import JsonPatch
 
 # A patch holds the resourceVersion that it was made for, and controllers write the status at the same time.
 _ATTEMPTS = 5
-_SUFFIX = "-heal"
+
+
+def repair_manager(manager: str) -> str:
+    """The field manager of patches that repair what this one applies."""
+    return f"{manager}-heal"
 
 
 class ApplyRepairer:
@@ -52,15 +56,13 @@ class ApplyRepairer:
 
     async def remove_repair_manager(self, manifest: Manifest, options: ApplyOptions, body: bytes) -> bytes:
         """Returns the object without the entry of the repair manager. Only tidiness, so that it may fail."""
-        repair_manager = options.manager + _SUFFIX
-        if repair_manager.encode() not in body:
+        healer = repair_manager(options.manager)
+        if healer.encode() not in body:
             return body
         ref = ref_of(manifest)
         for _ in range(_ATTEMPTS):
             positions = [
-                position
-                for position, entry in enumerate(managed_entries(body))
-                if entry.manager == repair_manager
+                position for position, entry in enumerate(managed_entries(body)) if entry.manager == healer
             ]
             if not positions:
                 return body
@@ -84,7 +86,7 @@ class ApplyRepairer:
         self, ref: Ref, version: str, operations: list[Operation], options: ApplyOptions
     ) -> bytes:
         patch = JsonPatch.at_version(version, operations)
-        return await self._client.patch(ref, patch, manager=options.manager + _SUFFIX)
+        return await self._client.patch(ref, patch, manager=repair_manager(options.manager))
 
 
 def _causes(rejection: Invalid) -> list[RejectionCause]:

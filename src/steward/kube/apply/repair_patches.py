@@ -6,9 +6,10 @@ items that show the fault are patched.
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any, Final, NamedTuple
 
+from steward.kube.managed_fields.field_losses import FieldPath
 from steward.kube.objects.kinds import Manifest
 
 Operation = dict[str, Any]
@@ -49,6 +50,20 @@ def repair_operations(manifest: Manifest, live: Manifest, causes: list[Rejection
     return operations
 
 
+def restore_key_operations(manifest: Manifest, live: Manifest, names: Iterable[FieldPath]) -> list[Operation]:
+    """As for a rejection because of duplicate names: for the names of items that got another merge key."""
+    operations: list[Operation] = []
+    for path in names:
+        steps = [_step_of(name) for name in path]
+        repairs = _restore_merge_keys(manifest, live, steps)
+        operations += [operation for operation in repairs if operation not in operations]
+    return operations
+
+
+def _step_of(name: str) -> str:
+    return name.removeprefix("f:") if name.startswith("f:") else "[]"
+
+
 def _restore_merge_keys(manifest: Manifest, live: Manifest, steps: list[str]) -> Iterator[Operation]:
     """Live items with the duplicate value of one of our items get our fields, and keep what the server added."""
     *path, item, field = steps if len(steps) > 2 else ("", "", "", "")
@@ -58,9 +73,17 @@ def _restore_merge_keys(manifest: Manifest, live: Manifest, steps: list[str]) ->
         if not isinstance(location.live, list) or not isinstance(location.desired, list):
             continue
         ours = {desired[field]: desired for desired in location.desired if field in desired}
-        items = [{**live_item, **ours.get(live_item.get(field), {})} for live_item in location.live]
+        items = [_with_our_key(live_item, ours.get(live_item.get(field), {})) for live_item in location.live]
         if items != location.live:
             yield {"op": "replace", "path": location.pointer, "value": items}
+
+
+def _with_our_key(live: Manifest, ours: Manifest) -> Manifest:
+    """A field that we leave out and that has the value of the changed key is the key's default, as the targetPort of a
+    Service's port: without it the server derives it from our key."""
+    changed = [live[name] for name, value in ours.items() if name in live and live[name] != value]
+    kept = {name: value for name, value in live.items() if name in ours or value not in changed}
+    return {**kept, **ours}
 
 
 def _empty_maps(manifest: Manifest, live: Manifest, steps: list[str], message: str) -> Iterator[Operation]:

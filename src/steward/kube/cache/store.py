@@ -16,7 +16,7 @@ from msgspec import Struct
 from steward.kube.cache.index import NAMESPACE, OWNER, Index, IndexFunction, by_label, by_namespace, by_owner
 from steward.kube.cache.rules import CacheRule
 from steward.kube.cache.view_decoder import Body, ViewDecoder
-from steward.kube.managed_fields.field_losses import FieldLosses, Losses
+from steward.kube.managed_fields.field_losses import ChangedKeys, FieldLosses, Losses
 from steward.kube.managed_fields.ownership import NOT_OWNED, OwnedFields, Ownership
 from steward.kube.objects.kinds import Key, Kind
 from steward.kube.objects.meta import HasMetadata, ObjectMeta, is_after, is_newer, key_of
@@ -105,6 +105,10 @@ class Store(Generic[T]):
     def lost_fields(self, key: Key) -> Losses:
         """The fields that this process saw others take from us, and who."""
         return self._losses.get(key)
+
+    def changed_keys(self, key: Key) -> ChangedKeys | None:
+        """The object, if this process saw others change the merge key of a list item of ours."""
+        return self._losses.changed_keys(key)
 
     def ownership_at(self, key: Key, version: str) -> Ownership | None:
         """The fields that we own in exactly this version; None when the store holds another version or none."""

@@ -4,12 +4,16 @@ A client that changes a field that we applied becomes its manager, and our entry
 sees both, so that an apply that takes the field back can be sent with force at once. Without that every repair costs
 two requests: one that the API server rejects with the names of the managers, and one with force.
 
+A client that changes the merge key of a list item, such as the port number of a Service, makes another item of it. Ours
+has no owner then, and an apply, which cannot know that both are the same, is rejected for two items of one name. The
+last version of such an object is kept, so that a patch can restore the key at once.
+
 Only fields that another manager owns now are remembered, until we own them again. A field of the list may also be one
 that we stopped to apply: `taken_fields` compares it with what is to be applied.
 """
 
 from collections.abc import Iterator, Mapping
-from typing import Any, Final, Generic, TypeVar
+from typing import Any, Final, Generic, NamedTuple, TypeVar
 
 import msgspec
 
@@ -24,9 +28,24 @@ Losses = Mapping[FieldPath, str]
 TakenFields = tuple[tuple[str, str], ...]
 """Managers, each with a field that it has taken, as conflicts of the API server have them."""
 
+ManagerTree = tuple[str, dict[str, Any]]
+"""A manager and its FieldsV1 entry."""
+
 NO_LOSSES: Final[Losses] = {}
+_UNOWNED: Final = ""
 
 _fields = msgspec.json.Decoder(dict[str, Any])
+
+
+class ChangedKeys(NamedTuple):
+    """An object in which others removed named list items of ours, or gave them another merge key."""
+
+    names: tuple[FieldPath, ...]
+    """Of the items, as we applied them."""
+    managers: TakenFields
+    """The managers that own items of these lists now."""
+    body: bytes
+    """The object."""
 
 
 class FieldLosses(Generic[K]):
@@ -35,6 +54,7 @@ class FieldLosses(Generic[K]):
     def __init__(self, manager: str) -> None:
         self._manager = manager
         self._lost: dict[K, dict[FieldPath, str]] = {}
+        self._changed_keys: dict[K, ChangedKeys] = {}
 
     def observe(
         self, key: K, before: OwnedFields | None, after: OwnedFields | None, body: bytes | msgspec.Raw
@@ -45,17 +65,27 @@ class FieldLosses(Generic[K]):
             return
         candidates = (set(known or ()) | _leaves_of(before)) - _leaves_of(after)
         entries = [entry for entry in managed_entries(body) if not self._is_ours(entry)]
-        lost = _owners(candidates, entries) if candidates else {}
-        if lost:
-            self._lost[key] = lost
-        else:
-            self.forget(key)
+        trees = [(entry.manager, _fields.decode(entry.fields_v1)) for entry in entries]
+        lost = _owners(candidates, trees)
+        names = tuple(path for path in sorted(candidates) if path not in lost and _is_item_name(path))
+        self.forget(key)
+        if lost or names:
+            self._lost[key] = lost | dict.fromkeys(names, _UNOWNED)
+        if names:
+            self._changed_keys[key] = ChangedKeys(names, _list_owners(names, trees), bytes(body))
 
     def forget(self, key: K) -> None:
         self._lost.pop(key, None)
+        self._changed_keys.pop(key, None)
 
     def get(self, key: K) -> Losses:
-        return self._lost.get(key, NO_LOSSES)
+        lost = self._lost.get(key)
+        if lost is None:
+            return NO_LOSSES
+        return {path: manager for path, manager in lost.items() if manager != _UNOWNED}
+
+    def changed_keys(self, key: K) -> ChangedKeys | None:
+        return self._changed_keys.get(key)
 
     def _is_ours(self, entry: ManagedEntry) -> bool:
         return entry.manager == self._manager or bool(entry.subresource)
@@ -68,8 +98,20 @@ def taken_fields(losses: Losses, manifest: Manifest) -> TakenFields:
     )
 
 
-def _owners(lost: set[FieldPath], entries: list[ManagedEntry]) -> dict[FieldPath, str]:
-    trees = [(entry.manager, _fields.decode(entry.fields_v1)) for entry in entries]
+def _is_item_name(path: FieldPath) -> bool:
+    """Whether it is the name of an item that has other merge keys, as ports have."""
+    if len(path) < 2 or path[-1] != "f:name" or not path[-2].startswith("k:"):
+        return False
+    return "name" not in _fields.decode(path[-2].removeprefix("k:"))
+
+
+def _list_owners(names: tuple[FieldPath, ...], trees: list[ManagerTree]) -> TakenFields:
+    return tuple(
+        (manager, format_path(path)) for path in names for manager, tree in trees if _owns(tree, path[:-2])
+    )
+
+
+def _owners(lost: set[FieldPath], trees: list[ManagerTree]) -> dict[FieldPath, str]:
     owners = {path: [manager for manager, tree in trees if _owns(tree, path)] for path in sorted(lost)}
     return {path: managers[0] for path, managers in owners.items() if managers}
 

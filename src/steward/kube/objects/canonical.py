@@ -48,6 +48,7 @@ _QUANTITY_FIELDS: Final = frozenset(("averageValue", "divisor", "sizeLimit"))
 # Maps with keys that users choose: the name of a key there says nothing about its value.
 _USER_KEYED_MAPS: Final = frozenset(("annotations", "data", "labels", "matchLabels", "nodeSelector"))
 _NOT_SCALAR: Final = frozenset((dict, list, float))
+_UNCHANGED: Final = frozenset((str, int, bool))
 
 
 # Defaults that the server adds inside atomic values of built-in kinds, by the name of the map (or of the list that
@@ -195,7 +196,13 @@ def _canonical_built_in(value: Any, parent: str, name: str) -> Any:
 def _canonical_custom(value: Any, parent: str = "", name: str = "") -> Any:
     kind_of_value = type(value)
     if kind_of_value is dict:
-        return {key: _canonical_custom(item, name, key) for key, item in value.items() if item is not None}
+        as_they_are = () if name in _CUSTOM_QUANTITY_MAPS else _UNCHANGED
+        # Most values are texts, and a call for each would be half of the cost of reading a fleet of Tenants.
+        return {
+            key: item if type(item) in as_they_are else _canonical_custom(item, name, key)
+            for key, item in value.items()
+            if item is not None
+        }
     if kind_of_value is list:
         return [_canonical_custom(item, parent, name) for item in value]
     if parent in _CUSTOM_QUANTITY_MAPS:

@@ -104,8 +104,9 @@ class DryRunExecutor:
 
     async def _dry_run_change(self, step: Apply | Patch | Status) -> bytes:
         if isinstance(step, Patch):
+            manager = step.manager or self._field_manager
             return await self._client.patch(
-                step.ref, step.patch, step.subresource, manager=self._field_manager, dry_run=True
+                step.ref, step.patch, step.subresource, manager=manager, dry_run=True
             )
         if isinstance(step, Apply):
             options = ApplyOptions(

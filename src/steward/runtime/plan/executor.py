@@ -282,7 +282,7 @@ class PlanExecutor:
 
     async def _patch(self, step: Patch) -> StepEffect:
         body = await self._dependencies.client.patch(
-            step.ref, step.patch, step.subresource, manager=self._field_manager
+            step.ref, step.patch, step.subresource, manager=step.manager or self._field_manager
         )
         if uid := uid_if_deleted(body):
             self._forget(step.ref, uid)

@@ -67,6 +67,7 @@ class Patch(Struct, frozen=True):
     ref: Ref
     patch: patches.Patch
     subresource: str = ""
+    manager: str | None = None
 
 
 class Delete(Struct, frozen=True):

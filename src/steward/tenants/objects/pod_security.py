@@ -39,7 +39,7 @@ SAFE_SYSCTLS: Final = frozenset(
 SAFE_SELINUX_TYPES: Final = frozenset(
     {"", "container_t", "container_init_t", "container_kvm_t", "container_engine_t"}
 )
-_KINDS_WITHOUT_PODS: Final = frozenset(
+KINDS_WITHOUT_PODS: Final = frozenset(
     {
         kinds.CONFIG_MAP,
         kinds.HORIZONTAL_POD_AUTOSCALER,
@@ -93,7 +93,7 @@ def _unsafe_fields(manifest: Manifest) -> Iterator[str]:
 
 def _maps(manifest: Manifest) -> Iterator[Field]:
     """All maps of the object, level by level: recursion could exceed the stack."""
-    if kind_of(manifest) in _KINDS_WITHOUT_PODS:
+    if kind_of(manifest) in KINDS_WITHOUT_PODS:
         return
     level = [Field("", manifest)]
     while level:
@@ -101,11 +101,19 @@ def _maps(manifest: Manifest) -> Iterator[Field]:
         level = [child for each in level for child in _children(each)]
 
 
-def _children(at: Field) -> Iterator[Field]:
+def _children(at: Field) -> list[Field]:
+    """Its maps and lists. Most values are neither, and every object is walked at every reconcile."""
     if isinstance(at.value, dict):
-        yield from (Field(_join(at.path, name), value) for name, value in at.value.items())
-    elif isinstance(at.value, list):
-        yield from (Field(f"{at.path}[{index}]", value) for index, value in enumerate(at.value))
+        return [
+            Field(_join(at.path, name), value)
+            for name, value in at.value.items()
+            if isinstance(value, dict | list)
+        ]
+    return [
+        Field(f"{at.path}[{index}]", value)
+        for index, value in enumerate(at.value)
+        if isinstance(value, dict | list)
+    ]
 
 
 def _join(path: str, name: str) -> str:

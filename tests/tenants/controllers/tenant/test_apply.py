@@ -8,7 +8,7 @@ from prometheus_client import CollectorRegistry
 
 from steward.kube.clock import SystemClock
 from steward.kube.errors import ApiError, Conflict, FieldConflict, Invalid
-from steward.kube.managed_fields.field_losses import Losses
+from steward.kube.managed_fields.field_losses import ChangedKeys, Losses
 from steward.kube.objects.kinds import Key, Manifest, Ref
 from steward.kube.objects.meta import ObjectMeta
 from steward.kube.objects.readiness import READY_NOW, Readiness
@@ -91,6 +91,9 @@ class Server:
 
     def lost_fields(self, ref: Ref) -> Losses:
         return {("f:data", "f:v"): "them"} if self.shows_losses and self.has_owner else {}
+
+    def changed_keys(self, ref: Ref) -> ChangedKeys | None:
+        return None
 
     async def read_manifest(self, ref: Ref) -> Manifest | None:
         return self._live()

@@ -15,7 +15,7 @@ from steward.tenants.controllers.tenant.state import ApplyRecord, TenantState, u
 from steward.tenants.objects.desired import DesiredObject, ObjectScope, desired_objects
 from steward.tenants.objects.orphans import TenantOwner
 from steward.tenants.status.progress import ResourceProgress, ResourceState
-from tests.tenants.support.fleet import config_map, namespace_manifest, resource
+from tests.tenants.support.fleet import config_map, deployment, namespace_manifest, resource, service
 from tests.tenants.support.offline_access import offline_access
 
 OWNER = TenantOwner("acme", "saas", "u")
@@ -78,9 +78,10 @@ async def test_objects_are_applied_in_the_order_of_dependencies_and_reported_in_
     assert applier.applied == ["a", "b", "c"]
 
 
-async def test_namespaces_and_accounts_of_a_level_are_applied_first() -> None:
+async def test_of_a_level_namespaces_come_first_and_accounts_before_pods() -> None:
     account = {"apiVersion": "v1", "kind": "ServiceAccount", "metadata": {"name": "app"}}
     parts = [
+        resource("app", deployment("app")),
         resource("config", config_map("a")),
         resource("account", account),
         resource("space", namespace_manifest("acme")),
@@ -88,8 +89,22 @@ async def test_namespaces_and_accounts_of_a_level_are_applied_first() -> None:
     ]
     applier = FakeApplier({})
     found = await apply_in_order(cast(ObjectApplier, applier), desired(parts), context())
-    assert applier.applied == ["space", "account", "config", "after"]
-    assert [each.id for each in found] == ["config", "account", "space", "after"]
+    assert applier.applied == ["space", "config", "account", "app", "after"]
+    assert [each.id for each in found] == ["app", "config", "account", "space", "after"]
+
+
+async def test_a_slow_service_delays_no_pods() -> None:
+    class SlowServices(FakeApplier):
+        async def apply(self, desired: DesiredObject, context: ApplyContext) -> ResourceProgress:
+            while desired.id == "web" and "app" not in self.applied:
+                await asyncio.sleep(0)
+            return await super().apply(desired, context)
+
+    applier = SlowServices({})
+    parts = [resource("web", service("web")), resource("app", deployment("app"))]
+    async with asyncio.timeout(10):
+        await apply_in_order(cast(ObjectApplier, applier), desired(parts), context())
+    assert applier.applied == ["app", "web"]
 
 
 async def test_concurrent_applies_of_a_tenant_are_limited() -> None:

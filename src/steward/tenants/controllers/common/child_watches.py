@@ -11,7 +11,7 @@ from typing import Any, Final
 
 from steward.kube.cache.rules import EVERY_NAMESPACE, CacheRule
 from steward.kube.cache.store import ObjectChange, Store
-from steward.kube.managed_fields.field_losses import NO_LOSSES, Losses
+from steward.kube.managed_fields.field_losses import NO_LOSSES, ChangedKeys, Losses
 from steward.kube.objects import kinds
 from steward.kube.objects.kinds import Key, Kind
 from steward.kube.objects.meta import HasMetadata, Metadata
@@ -114,6 +114,11 @@ class ChildWatches:
         """The fields that others were seen to take from the operator."""
         store = self._stores.get(kind)
         return NO_LOSSES if store is None else store.lost_fields(key)
+
+    def changed_keys(self, kind: Kind, key: Key) -> ChangedKeys | None:
+        """The object, if others were seen to change the merge key of one of its list items."""
+        store = self._stores.get(kind)
+        return None if store is None else store.changed_keys(key)
 
     def _handle(self, change: ObjectChange[Any]) -> None:
         if change.kind not in self._every_change and not _is_relevant(change):

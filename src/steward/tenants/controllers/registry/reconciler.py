@@ -29,6 +29,7 @@ from steward.tenants.controllers.common.context import TenantsContext
 from steward.tenants.controllers.common.debounce import ReconcileDebounce
 from steward.tenants.controllers.common.migration import remove_owner_steps
 from steward.tenants.controllers.registry.active_templates import ActiveTemplates
+from steward.tenants.controllers.registry.backlog import TenantBacklog
 from steward.tenants.controllers.registry.source_credentials import CredentialWatches, referenced_secrets
 from steward.tenants.controllers.registry.state import RegistryState, restore_state
 from steward.tenants.controllers.registry.sync import RegistrySyncer
@@ -69,6 +70,8 @@ class RegistryReconciler:
         root = Path(settings.sqlite_root) if settings.sqlite_root else None
         self.environment = SourceEnvironment(root, Redirect(settings.connect_to), table_bytes())
         self._debounce = ReconcileDebounce(context.clock)
+        workers = settings.tenant_concurrency * settings.partition.total
+        self._backlog = TenantBacklog(self.tenants, workers)
         self._states: dict[Key, RegistryState] = {}
 
     def controller(self) -> Controller:
@@ -191,7 +194,7 @@ class RegistryReconciler:
         key = key_of(registry)
         state = self._states.get(key)
         if state is None or state.uid != registry.metadata.uid:
-            state = self._states[key] = restore_state(registry, TenantWriter(self.context))
+            state = self._states[key] = restore_state(registry, TenantWriter(self.context, self._backlog))
         return state
 
     async def _forget(self, key: Key) -> Result:

@@ -20,6 +20,7 @@ from steward.tenants import reasons
 from steward.tenants.cache_rules import REGISTRY, TENANT_KIND
 from steward.tenants.controllers.common.context import TenantsContext
 from steward.tenants.controllers.common.migration import remove_content_steps
+from steward.tenants.controllers.registry.backlog import TenantBacklog
 from steward.tenants.controllers.registry.earlier_renderings import read_earlier
 from steward.tenants.errors import RenderError, TooLarge, ValuesSecretConflict
 from steward.tenants.names import values_secret
@@ -68,8 +69,10 @@ def _always() -> bool:
 class TenantWriter:
     """Writes the Tenants of one registry, and keeps the fingerprints of those it wrote."""
 
-    def __init__(self, context: TenantsContext) -> None:
+    def __init__(self, context: TenantsContext, backlog: TenantBacklog | None = None) -> None:
         self._context = context
+        self._backlog = backlog
+        self._rendering = asyncio.Lock()
         self._tenants = context.store(context.rules.every_tenant)
         self._secrets = context.store(context.rules.secret)
         self._written: dict[Key, WrittenTenant] = {}
@@ -113,20 +116,40 @@ class TenantWriter:
         version."""
         result = WriteResult()
         pending = [each for each in desired if not self._is_up_to_date(each, registry)]
-        pending.sort(key=lambda each: self._tenants.get(Key(registry.namespace, each.name)) is not None)
-        remaining = _while_current(pending, is_current, result)
-        await asyncio.gather(
-            *(self._write_all(remaining, registry, result) for _ in range(MAX_CONCURRENT_WRITES))
-        )
+        for group in self._new_and_existing(pending, registry):
+            remaining = _while_current(group, is_current, result)
+            await asyncio.gather(
+                *(self._write_all(remaining, registry, result) for _ in range(MAX_CONCURRENT_WRITES))
+            )
         return result
+
+    def _new_and_existing(
+        self, pending: Sequence[DesiredTenant], registry: ObjectMeta
+    ) -> tuple[list[DesiredTenant], list[DesiredTenant]]:
+        existing = {
+            each.name for each in pending if self._tenants.get(Key(registry.namespace, each.name)) is not None
+        }
+        new = [each for each in pending if each.name not in existing]
+        return new, [each for each in pending if each.name in existing]
 
     async def _write_all(
         self, pending: Iterator[DesiredTenant], registry: ObjectMeta, result: WriteResult
     ) -> None:
         for each in pending:
-            await self._write(each, registry, result)
-            # An unchanged Tenant awaits nothing: many of them must not block the event loop.
-            await asyncio.sleep(0)
+            await self._write_within_backlog(each, registry, result)
+
+    async def _write_within_backlog(
+        self, desired: DesiredTenant, registry: ObjectMeta, result: WriteResult
+    ) -> None:
+        key, backlog = Key(registry.namespace, desired.name), self._backlog
+        if backlog is None or self._tenants.get(key) is not None:
+            await self._write(desired, registry, result)
+            return
+        backlog.add(key)
+        await self._write(desired, registry, result)
+        if self._tenants.get(key) is None:
+            backlog.remove(key)  # it could not be created
+        await backlog.wait_for_room()
 
     def _is_up_to_date(self, desired: DesiredTenant, registry: ObjectMeta) -> bool:
         key = Key(registry.namespace, desired.name)
@@ -160,6 +183,10 @@ class TenantWriter:
             log.debug("rendering Tenant %s", key, extra={"inputs": mask_values(variables)})
         earlier = await read_earlier(self._context, key, desired.template)
         identity = tenant_identity(desired, registry)
+        async with self._rendering:
+            # An unchanged Tenant awaits nothing else: all writers together must not block the event loop for more than
+            # one of them at a time.
+            await asyncio.sleep(0)
         try:
             rendered = render(desired.template.prepared, variables, identity, earlier)
         except TooLarge:

@@ -5,8 +5,8 @@ of the dependency triggers.
 """
 
 import asyncio
-from collections.abc import Coroutine, Iterable, Iterator, Mapping, Sequence
-from typing import Final
+from collections.abc import Awaitable, Callable, Coroutine, Iterable, Mapping, Sequence
+from typing import Final, NamedTuple
 
 from steward.kube.objects.kinds import NAMESPACE, SERVICE_ACCOUNT
 from steward.tenants.controllers.common.concurrency import gather_all
@@ -14,11 +14,11 @@ from steward.tenants.controllers.tenant.apply import ObjectApplier
 from steward.tenants.controllers.tenant.apply_context import ApplyContext, was_applied
 from steward.tenants.objects.dependencies import apply_levels, dependency_edges
 from steward.tenants.objects.desired import DesiredObject
+from steward.tenants.objects.pod_security import KINDS_WITHOUT_PODS
 from steward.tenants.status.progress import ResourceProgress, ResourceState, check_dependencies
 
 MAX_CONCURRENT: Final = 16
 """Objects of one Tenant that are applied concurrently; the executor bounds those of the process."""
-_FIRST: Final = (NAMESPACE, SERVICE_ACCOUNT)
 
 
 async def apply_in_order(
@@ -28,20 +28,47 @@ async def apply_in_order(
     slots = asyncio.Semaphore(MAX_CONCURRENT)
     by_id = {each.id: each for each in reversed(objects)}
     done: dict[str, ResourceProgress] = {}
+
+    async def apply_each(ids: Iterable[str]) -> None:
+        chosen = tuple(ids)
+        work = (_limited(slots, _apply_unless_blocked(applier, by_id[id], context, done)) for id in chosen)
+        found.update(zip(chosen, await gather_all(work), strict=True))
+
     for level in apply_levels(dependency_edges(each.resource for each in objects)):
-        for ids in split_level(level, by_id):
-            work = (_limited(slots, _apply_unless_blocked(applier, by_id[id], context, done)) for id in ids)
-            done.update(zip(ids, await gather_all(work), strict=True))
+        found = dict[str, ResourceProgress]()
+        parts = split_level(level, by_id)
+        await apply_each(parts.namespaces)
+        await gather_all((apply_each(parts.without_pods), _one_by_one(apply_each, parts.with_accounts)))
+        done.update(found)
     return [done[each.id] for each in objects]
 
 
-def split_level(level: Iterable[str], by_id: Mapping[str, DesiredObject]) -> Iterator[tuple[str, ...]]:
-    """Namespaces first, then ServiceAccounts: what other objects of the level may be depends on them (`access`), even
-    where the template has no dependIds."""
+async def _one_by_one(
+    apply_each: Callable[[Iterable[str]], Awaitable[None]], groups: Iterable[tuple[str, ...]]
+) -> None:
+    for ids in groups:
+        await apply_each(ids)
+
+
+class LevelParts(NamedTuple):
+    """The ids of one level. Namespaces come first, and ServiceAccounts before what may have pods: what other objects of
+    the level may be depends on them (`access`), even where the template has no dependIds. Nothing else waits: of
+    the writes of a Tenant that of a Service takes longest."""
+
+    namespaces: tuple[str, ...]
+    without_pods: tuple[str, ...]
+    with_accounts: tuple[tuple[str, ...], tuple[str, ...]]
+
+
+def split_level(level: Iterable[str], by_id: Mapping[str, DesiredObject]) -> LevelParts:
     kinds = {id: by_id[id].ref.kind for id in level}
-    for first in _FIRST:
-        yield tuple(id for id, kind in kinds.items() if kind == first)
-    yield tuple(id for id, kind in kinds.items() if kind not in _FIRST)
+    namespaces = tuple(id for id, kind in kinds.items() if kind == NAMESPACE)
+    accounts = tuple(id for id, kind in kinds.items() if kind == SERVICE_ACCOUNT)
+    others = [id for id in kinds if id not in (*namespaces, *accounts)]
+    without_pods = tuple(id for id in others if kinds[id] in KINDS_WITHOUT_PODS)
+    return LevelParts(
+        namespaces, without_pods, (accounts, tuple(id for id in others if id not in without_pods))
+    )
 
 
 async def _limited(

@@ -3,19 +3,25 @@
 An apply is first sent without force, so the API server reports which fields other managers own. A field that the
 operator applied before is taken back; a field that another manager owned before the operator ever applied it stays with
 that manager, and is a conflict unless conflictPolicy is Force. Where the cache shows that others took fields that were
-applied before, the answer is known, and the apply is sent with force at once.
+applied before, the answer is known, and the apply is sent with force at once. Where it shows that others changed the
+merge key of a list item, one patch restores the key, and the apply that owns it again follows at the next reconcile:
+until then hundreds of other repairs precede it.
 """
 
 import logging
 from collections.abc import Iterable
 from contextlib import suppress
 
+import msgspec
+
+from steward.kube.apply.repair import repair_manager
+from steward.kube.apply.repair_patches import restore_key_operations
 from steward.kube.clock import Clock
-from steward.kube.errors import FieldConflict, Invalid, NotFound
-from steward.kube.managed_fields.field_losses import taken_fields
-from steward.kube.objects.kinds import SECRET, Manifest
+from steward.kube.errors import Conflict, FieldConflict, Invalid, NotFound
+from steward.kube.managed_fields.field_losses import ChangedKeys, taken_fields
+from steward.kube.objects.kinds import SECRET, Manifest, ref_of
 from steward.kube.objects.meta import Metadata
-from steward.kube.objects.patches import MergePatch
+from steward.kube.objects.patches import JsonPatch, MergePatch
 from steward.runtime.plan.executor import WRITES, StepEffect
 from steward.runtime.plan.steps import Apply, Create, Patch
 from steward.tenants.api.resource import GeneratedValue
@@ -151,11 +157,14 @@ class ObjectWriter:
     async def _apply(
         self, manifest: Manifest, desired: DesiredObject, context: ApplyContext, live: ObservedObject | None
     ) -> StepEffect:
-        taken = taken_fields(self._reader.lost_fields(desired.ref), manifest)
-        if taken and was_applied(desired, context):
-            return await self._take_back(
-                Apply(manifest, resource_version=desired.live_version), taken, context
-            )
+        if was_applied(desired, context):
+            changed = self._reader.changed_keys(desired.ref)
+            if changed is not None and await self._restore_keys(manifest, changed, context):
+                return StepEffect.REQUEUED  # the watch event of the patch wakes the Tenant
+            taken = taken_fields(self._reader.lost_fields(desired.ref), manifest)
+            if taken:
+                forced_apply = Apply(manifest, resource_version=desired.live_version)
+                return await self._take_back(forced_apply, taken, context)
         forced: FieldOwners = ()
         try:
             return await context.write(Apply(manifest, force=False, resource_version=desired.live_version))
@@ -170,6 +179,22 @@ class ObjectWriter:
         if forced and live is not None and may_touch(live.meta, context.owner):
             await context.warn_of_force(fields_taken_message(desired.ref, forced))
         return effect
+
+    async def _restore_keys(self, manifest: Manifest, changed: ChangedKeys, context: ApplyContext) -> bool:
+        """Whether list items got the merge keys of the manifest back. Not if the object has changed since it was seen:
+        the API server then says what to repair."""
+        ref, live = ref_of(manifest), msgspec.json.decode(changed.body)
+        operations = restore_key_operations(manifest, live, changed.names)
+        if not operations:
+            return False
+        owners = self._policy.require_restorable(ref, without_our_managers(changed.managers))
+        patch = JsonPatch.at_version(live["metadata"]["resourceVersion"], operations)
+        try:
+            await context.write(Patch(ref, patch, manager=repair_manager(FIELD_MANAGER)))
+        except (Conflict, Invalid):
+            return False
+        self._policy.note_fields_restored(ref, owners)
+        return True
 
     async def _take_back(self, apply: Apply, taken: FieldOwners, context: ApplyContext) -> StepEffect:
         """With force at once: the cache shows what the API server's conflict would."""

@@ -9,7 +9,7 @@ from typing import Any, Final, NamedTuple
 from steward.gotemplate import TemplateError, parse
 from steward.kube.client.client import Client
 from steward.kube.errors import NotFound
-from steward.kube.managed_fields.field_losses import Losses
+from steward.kube.managed_fields.field_losses import ChangedKeys, Losses
 from steward.kube.objects.kinds import PERSISTENT_VOLUME_CLAIM, Kind, Manifest, Ref
 from steward.kube.objects.meta import HasMetadata, ObjectMeta
 from steward.kube.objects.readiness import READY_NOW, NotReady, Readiness, view_readiness
@@ -62,6 +62,10 @@ class ObjectReader:
     def lost_fields(self, ref: Ref) -> Losses:
         """The fields that others were seen to take from the operator."""
         return self._watches.lost_fields(*ref)
+
+    def changed_keys(self, ref: Ref) -> ChangedKeys | None:
+        """The object, if others were seen to change the merge key of one of its list items."""
+        return self._watches.changed_keys(*ref)
 
     def may_exist(self, ref: Ref) -> bool:
         """Whether the cache holds a managed object of this name; True while the cache is not synced."""

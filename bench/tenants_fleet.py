@@ -1,0 +1,214 @@
+"""Thousands of Tenants, reconciled by one process and by partitions: memory, rest, restart, a template edit.
+
+The Tenants have five objects that no other controller works on, so that a large fleet fits a small machine: a
+Deployment that is paused and has no replicas stands for workloads. One process creates the fleet. Each number of
+processes starts on it twice (`--shard=N/M`), because the first start labels what it finds; memory and times are those
+of the second, when nothing is left to write. `tenants_storm` measures how fast a fleet with pods comes up.
+
+Sizes: `--sizes 10000`; partitions: `--processes 1,2,4`; idle time: `--seconds 60`.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import AsyncIterator, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass
+
+from bench.measuring.bare_client import Manifest
+from bench.measuring.figures import Figure, at_most, at_most_of_floor, with_floor
+from bench.measuring.object_watch import ObjectPredicate, watch_objects
+from bench.measuring.operator import RunningOperator, install_crds, running_operator
+from bench.measuring.operator_phases import OperatorCalls, Phase
+from bench.measuring.options import Options, read_options
+from bench.measuring.plane import BenchContext, bench_context
+from bench.measuring.process import Usage
+from bench.measuring.report import Report, progress
+from bench.measuring.scenario_run import run
+from bench.measuring.tenants import CustomersTable, TenantsNamespace, customers_table, row_uid, template
+from bench.tenants_changes import measure_template_edit
+from bench.tenants_storm import AGENT, INTERVAL, OPERATOR, count_unrelated_writes, start_and_wait_ready
+
+DEFAULT = Options(objects=1, rounds=1, seconds=60.0, sizes=(10_000,), processes=(1, 2, 4))
+NEW_ROW_SECONDS = at_most(3)
+KILOBYTES_EACH = at_most(40)
+NONE = at_most(0)
+_SPLIT = {2: at_most_of_floor(0.75), 4: at_most_of_floor(0.5)}
+"""Of the work of one process, for the busiest partition: partition 0 also reconciles the registry."""
+_FEW = 1
+"""Rows of the fleet whose memory is subtracted: an operator without Tenants has not loaded all modules."""
+
+
+def main(argv: Sequence[str]) -> int:
+    return run(measure, Report("tenants_fleet", read_options("tenants_fleet", argv, DEFAULT)))
+
+
+async def measure(report: Report) -> None:
+    async with bench_context() as context, customers_table() as table:
+        await install_crds(context.bare)
+        for size in report.options.sizes:
+            await measure_size(report, context, table, size)
+
+
+@dataclass(frozen=True)
+class Fleet:
+    context: BenchContext
+    space: TenantsNamespace
+    calls: OperatorCalls
+    size: int
+
+    @asynccontextmanager
+    async def partitions(self, count: int) -> AsyncIterator[list[RunningOperator]]:
+        """The operator as so many processes, all ready."""
+        async with AsyncExitStack() as stack:
+            starting = [
+                stack.enter_async_context(
+                    running_operator(self.context, OPERATOR, self._flags(number, count))
+                )
+                for number in range(count)
+            ]
+            yield list(await asyncio.gather(*starting))
+
+    def _flags(self, number: int, count: int) -> dict[str, str]:
+        return {"namespaces": self.space.namespace, "shard": f"{number}/{count}"}
+
+
+@dataclass(frozen=True)
+class PartitionsResult:
+    """The second start of a number of processes, all of it by process."""
+
+    count: int
+    first_start: Phase
+    new_row_seconds: float
+    unrelated_writes: int
+    rest: list[tuple[Usage, Usage]]
+    edit: list[tuple[Usage, Usage]]
+    edit_seconds: float
+
+    @property
+    def largest_mb(self) -> float:
+        return max(after.rss_mb for _, after in self.rest)
+
+    @property
+    def rest_cpu(self) -> float:
+        return sum(after.cpu_seconds - before.cpu_seconds for before, after in self.rest)
+
+    @property
+    def edit_cpu(self) -> list[float]:
+        return [after.cpu_seconds - before.cpu_seconds for before, after in self.edit]
+
+
+async def measure_size(report: Report, context: BenchContext, table: CustomersTable, size: int) -> None:
+    space = TenantsNamespace(context.bare, f"{context.namespace}-{size}", table, INTERVAL, light_template)
+    fleet = Fleet(context, space, OperatorCalls(context, AGENT), size)
+    await space.create()
+    await table.clear()
+    small_mb = await create_fleet(fleet)
+    results: list[PartitionsResult] = []
+    for number, count in enumerate(report.options.processes, start=1):
+        results.append(await measure_partitions(fleet, count, number, report.options.seconds))
+        report.add(*figures(fleet, results, small_mb))
+    await space.delete()
+
+
+def light_template(version: str) -> Manifest:
+    """The Service is left out, and the Deployment has no pods: nothing that other controllers would work on."""
+    made = template(version)
+    services = made["spec"].pop("services")
+    [account] = made["spec"]["serviceAccounts"]
+    policy = {"apiVersion": "networking.k8s.io/v1", "kind": "NetworkPolicy", "spec": {"podSelector": {}}}
+    made["spec"]["networkPolicies"] = [{**account, "id": services[0]["id"], "spec": policy}]
+    [app] = made["spec"]["deployments"]
+    app["spec"]["spec"].update(replicas=0, paused=True)
+    return made
+
+
+async def create_fleet(fleet: Fleet) -> float:
+    """Create all Tenants; the memory of the operator while there were few."""
+    space, table = fleet.space, fleet.space.table
+    await table.add(range(_FEW))
+    async with fleet.partitions(1) as [running]:
+        await running.while_running(start_and_wait_ready(space, _FEW))
+        small = running.usage().rss_mb
+        progress(f"{fleet.size} rows")
+        await table.add(range(_FEW, fleet.size))
+        await running.while_running(until_all_exist(fleet, fleet.size))
+        await fleet.calls.until_quiet()
+    return small
+
+
+async def until_all_exist(fleet: Fleet, count: int) -> None:
+    """Until each Tenant has its last object."""
+    path = fleet.space.apps("deployments")
+    async with watch_objects(fleet.space.bare, path, lambda _: True) as made:
+        await made.until(count)
+
+
+async def measure_partitions(fleet: Fleet, count: int, number: int, seconds: float) -> PartitionsResult:
+    progress(f"{count} processes: first start")
+    mark = await fleet.calls.mark()
+    async with fleet.partitions(count):
+        await fleet.calls.until_quiet()
+    first_start = Phase(await fleet.calls.since(mark))
+    progress("second start")
+    row = fleet.size + number - 1
+    await fleet.space.table.add([row])
+    mark, began = await fleet.calls.mark(), time.perf_counter()
+    async with (
+        watch_objects(fleet.space.bare, fleet.space.core("configmaps"), _is_named(row_uid(row))) as made,
+        fleet.partitions(count) as processes,
+    ):
+        await made.until(1)
+        new_row = time.perf_counter() - began
+        await fleet.calls.until_quiet()
+        unrelated = count_unrelated_writes(Phase(await fleet.calls.since(mark)), row)
+        before = _usages(processes)
+        await asyncio.sleep(seconds)
+        rest = list(zip(before, _usages(processes), strict=True))
+        before = _usages(processes)
+        edit_seconds = await measure_template_edit(fleet.space, row + 1, str(number + 1))
+        await fleet.calls.until_quiet()
+        edit = list(zip(before, _usages(processes), strict=True))
+    return PartitionsResult(count, first_start, new_row, unrelated, rest, edit, edit_seconds)
+
+
+def _is_named(name: str) -> ObjectPredicate:
+    return lambda found: found.metadata.name == name
+
+
+def _usages(processes: Sequence[RunningOperator]) -> list[Usage]:
+    return [each.usage() for each in processes]
+
+
+def figures(fleet: Fleet, results: Sequence[PartitionsResult], small_mb: float) -> list[Figure]:
+    """Of the last result, compared with the first."""
+    first, last = results[0], results[-1]
+    target = _SPLIT.get(last.count) if first.count == 1 else None
+    kilobytes = 1_000 * (last.largest_mb - small_mb) / fleet.size
+    memory = [after.rss_mb for _, after in last.rest]
+    return [
+        with_floor(
+            f"{fleet.size:,} tenants, {last.count} processes: memory of the largest",
+            last.largest_mb,
+            "MB",
+            first.largest_mb,
+            target,
+        ),
+        Figure("… of the smallest", min(memory), "MB"),
+        Figure(
+            "… each tenant in the largest",
+            kilobytes,
+            "kB",
+            target=KILOBYTES_EACH if last.count == 1 else None,
+        ),
+        Figure("… writes of the first start", len(last.first_start.writes), ""),
+        Figure(
+            "… second start: a new row is served after", last.new_row_seconds, "s", target=NEW_ROW_SECONDS
+        ),
+        Figure("… second start: writes about anything else", last.unrelated_writes, "", target=NONE),
+        Figure("… processor of all in the rest", last.rest_cpu, "s"),
+        with_floor("… the template is edited: all Ready again", last.edit_seconds, "s", first.edit_seconds),
+        with_floor("… … processor of the busiest", max(last.edit_cpu), "s", max(first.edit_cpu), target),
+        Figure("… … processor of all", sum(last.edit_cpu), "s"),
+    ]
