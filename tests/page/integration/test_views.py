@@ -175,9 +175,19 @@ def test_the_login_and_search_have_no_serious_accessibility_problem(
 def test_a_cluster_shows_when_its_certificates_end(page: Page, sample_page: PageThread) -> None:
     open_view(page, sample_page, "/cluster/shop/db")
     lines = page.get_by_role("table", name="Certificates").locator("tbody tr")
-    expect(lines).to_have_count(2)
-    expect(lines.first).to_contain_text("db-postgres-default-0-8-pgbackrest-tls")
-    expect(lines.first).to_contain_text("in 299 d")
+    expect(lines).to_have_count(3)
+    expect(lines.nth(0)).to_contain_text("db-gateway-tls")
+    expect(lines.nth(0)).to_contain_text("in 79 d")
+    expect(lines.nth(1)).to_contain_text("db-postgres-default-0-8-pgbackrest-tls")
+    expect(lines.nth(1)).to_contain_text("in 299 d")
+
+
+def test_a_cluster_without_tls_says_so(page: Page, sample_page: PageThread) -> None:
+    sample_page.apply(sample.cluster(spec={"cells": []}))
+    open_view(page, sample_page, "/cluster/shop/db")
+    certificates = page.locator("section", has=page.get_by_role("heading", name="Certificates"))
+    expect(certificates).to_contain_text("Gateways offer no TLS")
+    expect(certificates.locator("tbody tr")).to_have_count(2)
 
 
 def test_a_tenant_leads_back_to_its_registry(page: Page, sample_page: PageThread) -> None:

@@ -55,8 +55,8 @@ async def test_a_view_is_json_of_the_same_sections() -> None:
         await visitor.open()
         status, view = await visitor.get("/api/view?view=/cluster/shop/db")
         assert (status, view["head"]["endpoint"]) == (200, "db-multigateway.shop.svc:5432")
-        _, hits = await visitor.get("/api/search?q=acme-web")
-        assert hits[0]["object"]["href"] == "/tenant/shop/acme-web"
+        _, found = await visitor.get("/api/search?q=acme-web")
+        assert found["hits"][0]["object"]["href"] == "/tenant/shop/acme-web"
 
 
 async def test_every_response_has_the_security_headers() -> None:

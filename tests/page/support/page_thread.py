@@ -34,6 +34,9 @@ class PageThread:
     def apply(self, *manifests: Manifest) -> None:
         self._call(lambda: self.api.apply(*manifests))
 
+    def send_withheld(self) -> None:
+        self._call(self.api.send_withheld)
+
     def delete(self, ref: Ref) -> None:
         self._call(lambda: self.api.delete(ref))
 

@@ -87,10 +87,25 @@ def now_sections(snapshot: Snapshot) -> dict[str, Any]:
 
 
 def health_counts(snapshot: Snapshot) -> list[HealthCount]:
-    counts = Counter(("Tenant", health) for health in snapshot.forest.tenant_health.values())
+    counts = Counter({("Tenant", health): count for health, count in _tenant_counts(snapshot).items()})
     counts.update((node.object.ref.kind.kind, node.worst_health) for node in snapshot.trees)
     kinds = ("MultigresCluster", "TenantRegistry", "TenantTemplate", "Tenant")
     return [HealthCount(kind, *(counts[kind, health] for health in Health)) for kind in kinds]
+
+
+def _tenant_counts(snapshot: Snapshot) -> Counter[Health]:
+    """Until all Tenants have been read, as their registries count them."""
+    if not snapshot.is_reading:
+        return Counter(snapshot.forest.tenant_health.values())
+    return sum(map(reported_counts, snapshot.inventory.manifests(REGISTRY)), Counter[Health]())
+
+
+def reported_counts(registry: Manifest) -> Counter[Health]:
+    """The Tenants of a registry by health, as its status has them."""
+    status = registry.get("status") or {}
+    desired, ready, failed = (int(status.get(name) or 0) for name in ("desired", "ready", "failed"))
+    waiting = max(0, desired - ready - failed)
+    return Counter({Health.FAILED: failed, Health.WAITING: waiting, Health.READY: ready})
 
 
 def sentences(snapshot: Snapshot) -> Sentences:

@@ -61,13 +61,13 @@ function openStream() {
   stream = source;
   source.addEventListener("sections", (event) => {
     if (source !== stream) return;
-    setLive("on", "Live");
     draw(JSON.parse(event.data));
+    showLive();
   });
   source.addEventListener("progress", (event) => {
     if (source === stream && !shown) replaceContent(main, h("p", { class: "empty", role: "status" }, `Reading… ${plural(JSON.parse(event.data).objects, "object")} so far`));
   });
-  source.addEventListener("open", () => { if (source === stream) setLive("on", "Live"); });
+  source.addEventListener("open", () => { if (source === stream && shown) showLive(); });
   source.addEventListener("ended", () => { if (source === stream) start(); });
   source.addEventListener("error", () => {
     if (source !== stream) return;
@@ -95,6 +95,12 @@ function draw(changes) {
   document.title = `${sections.missing ? "Not found" : view.title(sections)} · Steward`;
   if (wantsFocus) main.querySelector("h1")?.focus({ preventScroll: true });
   wantsFocus = false;
+}
+
+// Until the first lists have been read, a view shows what the statuses of clusters, registries and templates say.
+function showLive() {
+  if (sections.reading) setLive("off", "Reading…");
+  else setLive("on", "Live");
 }
 
 function setLive(state, text) {

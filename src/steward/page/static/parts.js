@@ -52,6 +52,11 @@ export function card(title, ...content) {
   return h("section", { class: "card" }, h("h2", {}, title), content);
 }
 
+// In place of a list that the server has not read yet.
+export function unread(reading, what) {
+  return h("p", { class: "muted" }, `Reading ${what}… ${plural(reading.objects, "object")} so far.`);
+}
+
 export function facts(pairs) {
   return h("dl", { class: "facts" }, pairs.filter(([, value]) => value !== "" && value !== null && value !== undefined)
     .map(([name, value]) => h("div", {}, h("dt", {}, name), h("dd", {}, value))));
