@@ -146,6 +146,16 @@ async def test_a_list_that_never_ends_does_not_hold_the_others_back(
         assert workspace.snapshot.problems == ("The list of Pod has not been read yet.",)
 
 
+async def test_kinds_that_are_not_installed_are_not_waited_for() -> None:
+    api = sample_api()
+    api.unserved = frozenset({"MultigresBackup", "Shard", "TenantTemplate"})
+    async with running(api) as workspace:
+        reader = StreamReader(workspace, "/now")
+        await reader.read_all()
+        assert reader.sections["problems"] == []
+        await reader.close()
+
+
 async def test_a_reader_sees_progress_while_not_even_the_roots_are_read() -> None:
     api = MemoryApi()
     workspace = Workspace(api.client(), EVERYTHING)  # not started: nothing is read

@@ -53,7 +53,8 @@ class ObjectWatches:
     @property
     def unread(self) -> tuple[str, ...]:
         """The kinds whose first list has not ended, as messages."""
-        kinds = (store.kind.kind for store in self._stores if not store.synced and not store.problem)
+        waited_for = (store for store in self._stores if store.available and not store.problem)
+        kinds = (store.kind.kind for store in waited_for if not store.synced)
         return tuple(f"The list of {kind} has not been read yet." for kind in dict.fromkeys(kinds))
 
     @property
