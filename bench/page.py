@@ -1,9 +1,9 @@
 """The page with a large fleet: time to the first view, memory with twenty readers, and the cost of another identity.
 
-The Tenants are created without an operator, with the statuses that one would write, so that only the page works. Readers
-log in with a token of one service account, as in a cluster: each has a session of its own, and all share one workspace.
-A first view is the shell and the first event of the stream, over TLS. The first reader of an identity gets the aggregates
-first, and the list when the API server has sent all Tenants.
+The Tenants are created without an operator, with the statuses that one would write, so that only the page works.
+Readers log in with a token of one service account, as in a cluster: each has a session of its own, and all share one
+workspace. A first view is the shell and the first event of the stream, over TLS. The first reader of an identity gets
+the aggregates first, and the list when the API server has sent all Tenants.
 """
 
 from __future__ import annotations
