@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from steward.kube.objects.kinds import ref_of
+from steward.multigres.cache_rules import CLUSTER
 from steward.page.models.addresses import parse_address
 from tests.page.support import sample_objects as sample
 from tests.page.support.memory_api import MemoryApi
@@ -119,3 +120,14 @@ async def test_the_actions_are_read_again_only_when_others_are_possible() -> Non
         await reader.read_until("head", lambda head: head["paused"])
         assert reader.sections["actions"] != before
         await reader.close()
+
+
+async def test_claims_of_lost_clusters_are_shown_only_to_readers_who_may_see_clusters() -> None:
+    api = MemoryApi()
+    api.apply(*sample.claims())
+    async with running(api) as workspace:
+        await workspace.wait_complete()
+        assert workspace.snapshot.are_clusters_known
+    async with running(api, without=CLUSTER) as workspace:
+        await workspace.wait_complete()
+        assert not workspace.snapshot.are_clusters_known

@@ -40,6 +40,10 @@ class PageThread:
     def delete(self, ref: Ref) -> None:
         self._call(lambda: self.api.delete(ref))
 
+    def refuse(self, token: str) -> None:
+        """The API server refuses the token from now on."""
+        self._call(lambda: self.api.users.pop(token))
+
     def expire(self, token: str) -> None:
         """The API server refuses the token from now on, and the page notices."""
 

@@ -9,6 +9,7 @@ from contextlib import asynccontextmanager
 from typing import Any
 
 from steward.kube.cache.rules import EVERY_NAMESPACE
+from steward.kube.objects.kinds import Kind
 from steward.page.live.streams import view_events
 from steward.page.live.watch_rules import WATCHED
 from steward.page.live.workspace import Workspace
@@ -20,8 +21,10 @@ EVERYTHING = dict.fromkeys(WATCHED, (EVERY_NAMESPACE,))
 
 
 @asynccontextmanager
-async def running(api: MemoryApi) -> AsyncIterator[Workspace]:
-    workspace = Workspace(api.client(), EVERYTHING)
+async def running(api: MemoryApi, without: Kind | None = None) -> AsyncIterator[Workspace]:
+    """`without` is a kind that the reader may not see."""
+    allowed = {kind: namespaces for kind, namespaces in EVERYTHING.items() if kind != without}
+    workspace = Workspace(api.client(), allowed)
     await workspace.start()
     try:
         yield workspace

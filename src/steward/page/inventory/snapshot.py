@@ -75,6 +75,8 @@ class Snapshot:
     problems: tuple[str, ...] = ()
     events: Callable[[str], Iterable[ObjectEvent]] = lambda namespace: ()
     objects_read: int | None = None
+    are_clusters_known: bool = False
+    """Whether a cluster that is not in the inventory does not exist: the reader may list all, and they are read."""
 
     @property
     def trees(self) -> tuple[TreeNode, ...]:

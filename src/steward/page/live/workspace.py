@@ -17,7 +17,8 @@ from typing import Final
 
 from steward.cli.inspect.object_tree import ROOTS
 from steward.kube.client.client import Client
-from steward.kube.objects.kinds import Kind, Ref
+from steward.kube.objects.kinds import PERSISTENT_VOLUME_CLAIM, Kind, Ref
+from steward.multigres.cache_rules import CLUSTER
 from steward.page.inventory.inventory import Inventory
 from steward.page.inventory.snapshot import Snapshot, take_first_snapshot, take_snapshot
 from steward.page.live.event_feed import EventFeed
@@ -47,6 +48,8 @@ class Workspace:
         """`missing` says what the reader may not see."""
         self._inventory = Inventory()
         self._missing = missing
+        claims, clusters = (set(allowed.get(kind, ())) for kind in (PERSISTENT_VOLUME_CLAIM, CLUSTER))
+        self._sees_owners_of_claims = claims <= clusters
         self._changed = asyncio.Event()
         self._are_trees_stale = True
         self._published = asyncio.Event()
@@ -164,7 +167,10 @@ class Workspace:
         problems = [*self._missing, *self._roots.problems, *self._parts.problems]
         if not snapshot.is_reading:
             problems += self._roots.unread + self._parts.unread
-        self.snapshot = replace(snapshot, problems=tuple(problems), events=self._feed.events)
+        known = self._sees_owners_of_claims and not (self._roots.problems or self._roots.unread)
+        self.snapshot = replace(
+            snapshot, problems=tuple(problems), events=self._feed.events, are_clusters_known=known
+        )
         published, self._published = self._published, asyncio.Event()
         published.set()
 

@@ -19,7 +19,8 @@ let shown = "";
 let wantsFocus = false;
 
 function viewOf(path) {
-  return VIEWS[path.split("/")[1] || "now"] ?? null;
+  const [name, ...key] = path.split("/").filter(Boolean);
+  return key.length === (name && name !== "now" ? 2 : 0) ? VIEWS[name ?? "now"] ?? null : null;
 }
 
 export function navigate(address, { replace = false, quiet = false } = {}) {
@@ -41,17 +42,33 @@ function show({ keeps = false } = {}) {
     else each.removeAttribute("aria-current");
   }
   if (location.pathname === "/lab") showLab();
-  else openStream();
+  else if (viewOf(location.pathname)) openStream();
+  else showNothing();
 }
 
 function showLab() {
-  stream?.close();
-  stream = null;
-  setLive("", "");
+  closeStream();
   replaceContent(main, ...labView());
   document.title = "Lab · Steward";
   if (wantsFocus) main.querySelector("h1")?.focus({ preventScroll: true });
   wantsFocus = false;
+}
+
+function showNothing() {
+  closeStream();
+  replaceContent(main, notFound(`There is no view at ${location.pathname}.`));
+  document.title = "Not found · Steward";
+  main.querySelector("h1").focus({ preventScroll: true });
+}
+
+function notFound(message) {
+  return h("div", { class: "empty" }, h("h1", { tabindex: "-1" }, "Not found"), h("p", {}, message), h("p", {}, h("a", { href: "/now" }, "Now"), " shows all that there is."));
+}
+
+function closeStream() {
+  stream?.close();
+  stream = null;
+  setLive("", "");
 }
 
 function openStream() {
@@ -90,7 +107,7 @@ function draw(changes) {
   }
   shown = location.pathname + location.search;
   const view = viewOf(location.pathname);
-  if (sections.missing) replaceContent(main, h("div", { class: "empty" }, h("h1", { tabindex: "-1" }, "Not found"), h("p", {}, sections.missing)));
+  if (sections.missing) replaceContent(main, notFound(sections.missing));
   else replaceContent(main, ...view.layout(sections).filter(Boolean));
   document.title = `${sections.missing ? "Not found" : view.title(sections)} · Steward`;
   if (wantsFocus) main.querySelector("h1")?.focus({ preventScroll: true });
@@ -117,14 +134,13 @@ function setFrame(isOpen) {
 function footer() {
   const { user, cluster: name, namespaces } = session.data;
   const where = namespaces.includes("*") ? "all namespaces" : namespaces.join(", ") || "no namespace";
-  return `${name} · ${user} · ${where}`;
+  return [name, user, where].filter(Boolean).join(" · ");
 }
 
 function showLogin(message) {
-  stream?.close();
-  stream = null;
+  closeStream();
   session.data = null;
-  setLive("", "");
+  document.querySelectorAll("dialog").forEach((each) => each.close());
   setFrame(false);
   const needsLogin = !message.includes("steward page");
   replaceContent(main, needsLogin ? login(message === "log in first" ? "" : message, start) : closed(message));
@@ -162,13 +178,14 @@ document.addEventListener("click", (event) => {
 addEventListener("popstate", () => { wantsFocus = true; show(); });
 // A hidden tab needs no stream: browsers allow six connections to a server, over all tabs.
 document.addEventListener("visibilitychange", () => {
-  if (!session.data || location.pathname === "/lab") return;
+  if (!session.data || !viewOf(location.pathname)) return;
   if (document.hidden) { stream?.close(); stream = null; } else if (!stream) openStream();
 });
 document.getElementById("logout").addEventListener("click", async () => {
   await call("POST", "/api/logout", {}).catch(() => {});
   showLogin("log in first");
 });
+session.onEnded = showLogin;
 startTheme();
 startSearch(navigate);
 start();

@@ -52,6 +52,7 @@ function waiting(s) {
     group("Waiting updates", s.updates, "waiting"),
     group("Rejected rows", s.rejected, "failed"),
     group("Backups", s.backups, "failed"),
+    group("Unused volumes", s.claims, "waiting"),
     s.rollouts.length ? card("Rollouts", h("ul", { class: "lines" }, s.rollouts.map((rollout) => h("li", {},
       sign(rollout.phase === "Failed" ? "failed" : "waiting"),
       h("div", { class: "body" }, link(rollout.object), rollout.message ? `: ${rollout.message}` : "", rolloutBar(rollout)))))) : null,

@@ -1,6 +1,6 @@
 // The view of a TenantRegistry: source, guard, templates, and a window of its Tenants with filters.
 
-import { badge, card, command, conditions, facts, h, plural, rolloutBar, sentenceText, sign, timeline, title as head, unread, waitingLine } from "../parts.js";
+import { badge, card, command, conditions, facts, h, plural, rolloutBar, sentenceText, sign, timeline, title as head, unread, waitingLine, whole } from "../parts.js";
 import { actionBar, actionsAbout } from "../actions.js";
 import { keptObjects } from "../kept.js";
 import { navigate } from "../app.js";
@@ -26,10 +26,17 @@ function source(data) {
   return facts([
     ["Table", h("span", { class: "mono" }, `${data.type} · ${data.place}`)],
     // A read that finds nothing new writes no status, so the time is that of the last read that did.
-    ["Read", data.lastReadAge ? [sign(data.reachable ? "ready" : "failed"), ` every ${data.interval}, last change ${data.lastReadAge} ago${data.readTook ? `, took ${data.readTook}` : ""}`] : "not yet"],
-    ["Rows", `${data.activeRows.toLocaleString("en")} active, ${data.inactiveRows === null ? "" : `${data.inactiveRows.toLocaleString("en")} inactive, `}${data.rejectedRows.toLocaleString("en")} rejected`],
+    ["Read", data.lastReadAge ? [sign(data.reachable ? "ready" : "failed"), ` every ${data.interval}`] : "not yet"],
+    ["Last change", data.lastReadAge ? `${whole(`${data.lastReadAge} ago`)}${data.readTook ? `, read in ${whole(data.readTook)}` : ""}` : ""],
+    ["Rows", rows(data)],
     ["All rows", command(data.rowsCommand)],
     ["Tenants", `${data.ready.toLocaleString("en")} of ${data.desired.toLocaleString("en")} ready, ${data.failed.toLocaleString("en")} failed`]]);
+}
+
+function rows(data) {
+  const counted = [[data.activeRows, "active", "ready"], [data.inactiveRows, "inactive", "none"], [data.rejectedRows, "rejected", data.rejectedRows ? "failed" : "none"]];
+  return h("span", { class: "counts" }, counted.filter(([count]) => count !== null).map(([count, word, health]) =>
+    h("span", { class: `${health}-text` }, h("strong", {}, count.toLocaleString("en")), ` ${word}`)));
 }
 
 function guard(data) {
