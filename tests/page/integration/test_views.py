@@ -110,6 +110,25 @@ def test_a_used_address_says_how_to_open_the_page(
     expect(page.locator("main")).to_contain_text("open the address that `steward page` printed")
 
 
+def test_a_page_that_was_not_loaded_whole_is_loaded_again(page: Page, sample_page: PageThread) -> None:
+    page.route("**/static/views/lab.js", lambda route: route.abort(), times=1)
+    page.goto(sample_page.url)
+    expect(page.locator("h1")).to_have_text("Now")
+
+
+def test_a_page_that_cannot_be_loaded_says_so(page: Page, sample_page: PageThread) -> None:
+    page.route("**/static/views/lab.js", lambda route: route.abort())
+    page.goto(sample_page.url)
+    expect(page.locator("main")).to_contain_text("The page could not be loaded")
+
+
+def test_a_server_that_does_not_answer_at_first_is_asked_again(page: Page, sample_page: PageThread) -> None:
+    page.route("**/api/session", lambda route: route.abort(), times=1)
+    page.goto(sample_page.url)
+    expect(page.locator("main")).to_contain_text("Trying again…")
+    expect(page.locator("h1")).to_have_text("Now")
+
+
 def test_a_registry_shows_its_rows_and_how_long_a_read_took(page: Page, sample_page: PageThread) -> None:
     open_view(page, sample_page, "/registry/shop/customers")
     source = page.locator("section", has=page.get_by_role("heading", name="Source"))

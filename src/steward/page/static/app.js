@@ -152,10 +152,15 @@ async function start() {
   try {
     await readSession();
   } catch (error) {
-    return showLogin(error.message);
+    return error.status === 401 ? showLogin(error.message) : waitForServer(error.message);
   }
   setFrame(true);
   return show();
+}
+
+function waitForServer(message) {
+  replaceContent(main, h("p", { class: "empty", role: "status" }, message, " Trying again…"));
+  setTimeout(start, 2000);
 }
 
 function startTheme() {
@@ -185,6 +190,7 @@ document.getElementById("logout").addEventListener("click", async () => {
   await call("POST", "/api/logout", {}).catch(() => {});
   showLogin("log in first");
 });
+sessionStorage.removeItem("attempts");
 session.onEnded = showLogin;
 startTheme();
 startSearch(navigate);
