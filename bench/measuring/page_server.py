@@ -8,15 +8,17 @@ import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
+from typing import Any
 
 import aiohttp
+import msgspec
 
 from bench.measuring.process import process_usage
 from steward.local.control_plane import ControlPlane
 from steward.local.ports import free_ports
 
 START_SECONDS = 30.0
-FIRST_EVENT = b"event: sections\n"
+SECTIONS = b"event: sections\n"
 
 
 @dataclass(frozen=True)
@@ -57,13 +59,30 @@ async def _wait_until_served(server: PageServer) -> None:
 
 @dataclass
 class Reader:
-    """`seconds` is from the first request to the first event of the stream."""
+    """`login` is the time of the login with its access reviews; `seconds` is from the first request after it to the
+    first event of the stream. `sections` is what the view has."""
 
+    login: float
     seconds: float
     stream: aiohttp.ClientResponse
+    sections: dict[str, Any]
+    _began: float
 
     async def wait_for_change(self) -> None:
-        await self.stream.content.readuntil(FIRST_EVENT)
+        self.sections |= await _read_sections(self.stream)
+
+    async def wait_complete(self) -> float:
+        """Seconds from the first request until the view shows everything."""
+        while self.sections.get("reading"):
+            await self.wait_for_change()
+        return time.perf_counter() - self._began
+
+
+async def _read_sections(stream: aiohttp.ClientResponse) -> dict[str, Any]:
+    await stream.content.readuntil(SECTIONS)
+    line = await stream.content.readuntil(b"\n")
+    changed: dict[str, Any] = msgspec.json.decode(line.removeprefix(b"data: "))
+    return changed
 
 
 @asynccontextmanager
@@ -72,17 +91,17 @@ async def reading(server: PageServer, token: str, view: str) -> AsyncIterator[Re
     connector = aiohttp.TCPConnector(ssl=False)
     # The first event of a large fleet is longer than the usual limit of a line.
     async with aiohttp.ClientSession(connector=connector, read_bufsize=1 << 24) as http:
-        login = {"token": token, "namespaces": ""}
+        login, began = {"token": token, "namespaces": ""}, time.perf_counter()
         async with http.post(
             f"{server.origin}/api/login", json=login, headers={"Origin": server.origin}
         ) as answer:
             answer.raise_for_status()
             secret = answer.cookies["__Host-steward-page"].value
         cookie = {"Cookie": f"__Host-steward-page={secret}"}
-        began = time.perf_counter()
+        login_seconds, began = time.perf_counter() - began, time.perf_counter()
         async with http.get(server.origin) as shell:
             await shell.read()
         async with http.get(f"{server.origin}/api/stream", params={"view": view}, headers=cookie) as stream:
             stream.raise_for_status()
-            await stream.content.readuntil(FIRST_EVENT)
-            yield Reader(time.perf_counter() - began, stream)
+            sections = await _read_sections(stream)
+            yield Reader(login_seconds, time.perf_counter() - began, stream, sections, began)

@@ -37,8 +37,26 @@ def objects() -> list[Manifest]:
         *sample.waiting_update("Degraded"),
         sample.shard("0-8", servers, message="one standby does not stream"),
         sample.deployment("acme-web", ready=1),
+        waiting_tenant(),
+        template_of_waiting_tenant(),
     ]
     return [*sample.sample(), *changed]
+
+
+def waiting_tenant() -> Manifest:
+    waiting = sample.tenant("acme")
+    message = "Deployment acme-web-app: 1 of 2 replicas are available"
+    waiting["status"] |= {
+        "readyResources": 1,
+        "conditions": [sample.condition("Ready", "False", message, "NotAllResourcesReady")],
+    }
+    return waiting
+
+
+def template_of_waiting_tenant() -> Manifest:
+    made = sample.template("web")
+    made["status"]["readyTenants"] = 11
+    return made
 
 
 def main() -> str | None:
@@ -51,7 +69,9 @@ def main() -> str | None:
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=program, headless=True, args=list(FLAGS))
         for name, picture in PICTURES.items():
-            with page_thread(api, PageOptions(allows_actions="action" in picture)) as served:
+            with page_thread(
+                api, PageOptions(allows_actions="action" in picture, cluster="production")
+            ) as served:
                 take(browser, served, name, **picture)
         browser.close()
     return None

@@ -5,12 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import pytest
-from playwright.sync_api import Browser, BrowserContext, Page, sync_playwright
+from playwright.sync_api import Browser, BrowserContext, Page, expect, sync_playwright
 
 from tests.page.support import sample_objects as sample
 from tests.page.support.browser import FLAGS, find_chromium
 from tests.page.support.memory_api import MemoryApi
 from tests.page.support.page_thread import PageThread, page_thread
+
+# The default of five seconds is too short for a browser on a busy machine.
+WAIT_MILLISECONDS = 30_000
+expect.set_options(timeout=WAIT_MILLISECONDS)
 
 
 @pytest.fixture(scope="session")
@@ -27,7 +31,7 @@ def browser() -> Iterator[Browser]:
 @pytest.fixture
 def profile(browser: Browser) -> Iterator[BrowserContext]:
     context = browser.new_context(viewport={"width": 1280, "height": 900})
-    context.set_default_timeout(20_000)
+    context.set_default_timeout(WAIT_MILLISECONDS)
     yield context
     context.close()
 

@@ -208,6 +208,25 @@ def test_a_new_row_appears_while_one_looks(tab: Page, shell: Shell) -> None:
     expect(tab.locator("table.matrix tbody tr", has_text="nimbus")).to_be_visible(timeout=CHANGE_MILLISECONDS)
 
 
+def test_a_row_that_attacks_its_reader_is_shown_as_text(tab: Page, shell: Shell) -> None:
+    attack = '<img src=x onerror="window.attacked=1">'
+    table = Layout(shell.directory).sample / TABLE_FILE
+    show(tab, "/registry/demo/customers")
+    with closing(sqlite3.connect(table)) as rows, rows:
+        rows.execute(
+            "INSERT INTO customers (id, url, active, plan) VALUES (?, ?, 1, ?)",
+            (attack, f"https://{attack}", attack),
+        )
+    expect(tab.locator("main")).to_contain_text("onerror", timeout=CHANGE_MILLISECONDS)
+    show(tab, "/now")
+    expect(tab.locator("main")).to_contain_text("onerror")
+    assert tab.evaluate("window.attacked") is None
+    assert tab.locator("main img:not([role])").count() == 0
+    with closing(sqlite3.connect(table)) as rows, rows:
+        rows.execute("DELETE FROM customers WHERE id = ?", (attack,))
+    expect(tab.locator("main")).not_to_contain_text("onerror", timeout=CHANGE_MILLISECONDS)
+
+
 def test_an_empty_table_is_shown_as_a_held_deletion_until_the_rows_return(tab: Page, shell: Shell) -> None:
     show(tab, "/now")
     assert shell.run("sample", "empty").returncode == 0

@@ -9,6 +9,7 @@ from playwright.sync_api import Page, expect
 
 from steward.page.routes.context import PageOptions
 from tests.page.support import sample_objects as sample
+from tests.page.support.accessibility import serious_problems
 from tests.page.support.memory_api import MemoryApi, User
 from tests.page.support.page_thread import PageThread, page_thread
 
@@ -74,3 +75,24 @@ def test_a_reader_without_rights_sees_what_is_missing(page: Page, login_page: Pa
     log_in(page, login_page, "none")
     expect(page.locator("h1")).to_have_text("Now")
     expect(page.locator("main")).to_contain_text("You may read neither clusters nor registries")
+
+
+def test_a_token_that_expires_in_the_lab_ends_at_the_login(page: Page, login_page: PageThread) -> None:
+    log_in(page, login_page, "all")
+    page.get_by_role("link", name="Lab").click()
+    expect(page.locator("section", has_text="Checks")).to_contain_text("No problems.")
+    login_page.refuse("all")
+    page.get_by_label("Rows, as CSV").fill("uid,hostOrUrl,activate\nnova,https://nova.example.com,true\n")
+    expect(page.locator("h1")).to_have_text("Log in")
+    expect(page.get_by_role("alert")).to_contain_text("no longer accepts your token: log in again")
+
+
+def test_the_login_and_a_view_without_rights_have_no_serious_accessibility_problem(
+    page: Page, login_page: PageThread
+) -> None:
+    page.goto(login_page.url)
+    expect(page.locator("h1")).to_have_text("Log in")
+    assert serious_problems(page) == []
+    log_in(page, login_page, "none")
+    expect(page.locator("main")).to_contain_text("You may read neither clusters nor registries")
+    assert serious_problems(page) == []

@@ -87,6 +87,62 @@ def test_an_object_that_is_deleted_meanwhile_is_reported(page: Page, sample_page
     open_view(page, sample_page, "/tenant/shop/acme-web")
     sample_page.delete(ref_of(sample.tenant("acme")))
     expect(page.locator("h1")).to_have_text("Not found")
+    assert serious_problems(page) == []
+
+
+def test_an_address_without_a_view_is_reported_and_leads_back(page: Page, sample_page: PageThread) -> None:
+    open_view(page, sample_page)
+    page.goto(f"{sample_page.origin}/cluster/shop")
+    expect(page.locator("h1")).to_have_text("Not found")
+    page.get_by_role("main").get_by_role("link", name="Now").click()
+    expect(page.locator("h1")).to_have_text("Now")
+
+
+def test_a_used_address_says_how_to_open_the_page(
+    page: Page, profile: BrowserContext, sample_page: PageThread
+) -> None:
+    used = sample_page.url
+    open_view(page, sample_page)
+    page.goto(used)
+    expect(page.locator("h1")).to_have_text("Now")
+    profile.clear_cookies()
+    page.goto(used)
+    expect(page.locator("main")).to_contain_text("open the address that `steward page` printed")
+
+
+def test_a_page_that_was_not_loaded_whole_is_loaded_again(page: Page, sample_page: PageThread) -> None:
+    page.route("**/static/views/lab.js", lambda route: route.abort(), times=1)
+    page.goto(sample_page.url)
+    expect(page.locator("h1")).to_have_text("Now")
+
+
+def test_a_page_that_cannot_be_loaded_says_so(page: Page, sample_page: PageThread) -> None:
+    page.route("**/static/views/lab.js", lambda route: route.abort())
+    page.goto(sample_page.url)
+    expect(page.locator("main")).to_contain_text("The page could not be loaded")
+
+
+def test_a_server_that_does_not_answer_at_first_is_asked_again(page: Page, sample_page: PageThread) -> None:
+    page.route("**/api/session", lambda route: route.abort(), times=1)
+    page.goto(sample_page.url)
+    expect(page.locator("main")).to_contain_text("Trying again…")
+    expect(page.locator("h1")).to_have_text("Now")
+
+
+def test_a_registry_shows_its_rows_and_how_long_a_read_took(page: Page, sample_page: PageThread) -> None:
+    open_view(page, sample_page, "/registry/shop/customers")
+    source = page.locator("section", has=page.get_by_role("heading", name="Source"))
+    expect(source.locator("dd", has_text="inactive")).to_have_text("12 active3 inactive0 rejected")
+    expect(source).to_contain_text("read in 0.04s")
+
+
+def test_a_paused_cluster_is_noted_with_its_command(page: Page, sample_page: PageThread) -> None:
+    paused = sample.cluster()
+    paused["status"]["conditions"].append(sample.condition("Paused", "True"))
+    sample_page.apply(paused)
+    open_view(page, sample_page)
+    line = page.locator("section", has_text="Status").locator("li", has_text="MultigresCluster shop/db")
+    expect(line.locator("code")).to_have_text("steward resume multigrescluster/db -n shop")
 
 
 def test_a_reader_who_loses_the_connection_catches_up(page: Page, sample_page: PageThread) -> None:
@@ -175,9 +231,19 @@ def test_the_login_and_search_have_no_serious_accessibility_problem(
 def test_a_cluster_shows_when_its_certificates_end(page: Page, sample_page: PageThread) -> None:
     open_view(page, sample_page, "/cluster/shop/db")
     lines = page.get_by_role("table", name="Certificates").locator("tbody tr")
-    expect(lines).to_have_count(2)
-    expect(lines.first).to_contain_text("db-postgres-default-0-8-pgbackrest-tls")
-    expect(lines.first).to_contain_text("in 299 d")
+    expect(lines).to_have_count(3)
+    expect(lines.nth(0)).to_contain_text("db-gateway-tls")
+    expect(lines.nth(0)).to_contain_text("in 79 d")
+    expect(lines.nth(1)).to_contain_text("db-postgres-default-0-8-pgbackrest-tls")
+    expect(lines.nth(1)).to_contain_text("in 299 d")
+
+
+def test_a_cluster_without_tls_says_so(page: Page, sample_page: PageThread) -> None:
+    sample_page.apply(sample.cluster(spec={"cells": []}))
+    open_view(page, sample_page, "/cluster/shop/db")
+    certificates = page.locator("section", has=page.get_by_role("heading", name="Certificates"))
+    expect(certificates).to_contain_text("Gateways offer no TLS")
+    expect(certificates.locator("tbody tr")).to_have_count(2)
 
 
 def test_a_tenant_leads_back_to_its_registry(page: Page, sample_page: PageThread) -> None:

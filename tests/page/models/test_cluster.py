@@ -91,9 +91,9 @@ def test_the_timeline_has_events_and_transitions_newest_first() -> None:
     ]
 
 
-def test_certificates_are_shown_by_shard() -> None:
+def test_certificates_are_shown_of_gateways_and_by_shard() -> None:
     lines = sections(sample.cluster(), *sample.shards())["certificates"]
-    assert [line.shard for line in lines] == ["postgres/default/0-8", "postgres/default/8-inf"]
+    assert [line.used_by for line in lines] == ["gateways", "postgres/default/0-8", "postgres/default/8-inf"]
 
 
 def test_a_template_without_a_stored_revision_has_no_diff() -> None:

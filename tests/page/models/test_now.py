@@ -1,5 +1,7 @@
 """The view Now."""
 
+from dataclasses import replace
+
 from steward.cli.commands.status import status_lines
 from steward.page.models.now import SHOWN_SENTENCES, now_sections
 from tests.page.support import sample_objects as sample
@@ -64,3 +66,32 @@ def test_of_very_many_objects_a_part_is_shown() -> None:
     clusters = [sample.cluster(f"db-{number:04}") for number in range(SHOWN_SENTENCES + 7)]
     found = now_sections(snapshot_of(*clusters))["sentences"]
     assert (len(found.shown), found.more) == (SHOWN_SENTENCES, 7)
+
+
+def test_a_pause_is_noted_with_the_command_that_ends_it() -> None:
+    paused = sample.cluster()
+    paused["status"]["conditions"] = [*sample.READY, sample.condition("Paused", "True")]
+    (sentence,) = now_sections(snapshot_of(paused))["sentences"].shown
+    assert [note.command for note in sentence.notes] == ["steward resume multigrescluster/db -n shop"]
+
+
+def test_a_waiting_update_is_not_noted_twice() -> None:
+    found = now_sections(snapshot_of(*sample.waiting_update()))
+    assert len(found["updates"]) == 1
+    assert found["sentences"].shown[0].notes == ()
+
+
+def test_a_held_deletion_says_how_many_tenants_it_does_not_name() -> None:
+    (held,) = now_sections(snapshot_of(sample.held_registry(12)))["holds"]
+    assert (len(held.names), held.more_names) == (3, 9)
+
+
+def test_claims_of_a_cluster_that_is_gone_are_shown_with_their_command() -> None:
+    snapshot = replace(snapshot_of(*sample.claims()), are_clusters_known=True)
+    (claims,) = now_sections(snapshot)["claims"]
+    assert claims.text.startswith("3 unused volume claims of MultigresCluster shop/db, which is gone")
+    assert claims.command == "steward volumes db -n shop"
+
+
+def test_claims_are_not_called_unused_by_a_reader_who_may_not_see_clusters() -> None:
+    assert now_sections(snapshot_of(*sample.claims()))["claims"] == []

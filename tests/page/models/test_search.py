@@ -1,12 +1,13 @@
 """Search over all objects."""
 
+from steward.page.inventory.snapshot import take_first_snapshot
 from steward.page.models.search import MOST, search
 from tests.page.support import sample_objects as sample
-from tests.page.support.snapshots import snapshot_of
+from tests.page.support.snapshots import inventory_of, snapshot_of
 
 
 def found(query: str) -> list[tuple[str, str, str]]:
-    hits = search(snapshot_of(*sample.sample()), query)
+    hits = search(snapshot_of(*sample.sample()), query).hits
     return [(hit.object.kind, hit.object.name, hit.object.href) for hit in hits]
 
 
@@ -32,4 +33,10 @@ def test_an_empty_query_finds_nothing() -> None:
 
 def test_the_number_of_hits_is_limited() -> None:
     tenants = [sample.tenant(f"t{number:03}") for number in range(MOST * 2)]
-    assert len(search(snapshot_of(sample.registry(), *tenants), "t0")) == MOST
+    assert len(search(snapshot_of(sample.registry(), *tenants), "t0").hits) == MOST
+
+
+def test_a_search_says_that_objects_are_still_being_read() -> None:
+    result = search(take_first_snapshot(inventory_of(*sample.sample()), 1), "db")
+    assert (result.hits[0].object.name, result.is_reading) == ("db", True)
+    assert search(snapshot_of(*sample.sample()), "db").is_reading is False

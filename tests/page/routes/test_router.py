@@ -7,7 +7,7 @@ import asyncio
 import pytest
 
 from steward.page.access.rate_limit import RateLimit
-from steward.page.access.sessions import MOST_STREAMS, open_session
+from steward.page.access.sessions import MOST_STREAMS, Sessions, open_session
 from steward.page.routes.context import PageOptions
 from steward.page.routes.one_time_key import OneTimeKey
 from steward.page.routes.responses import SECURITY_HEADERS
@@ -30,7 +30,20 @@ async def test_the_one_time_url_works_once() -> None:
         assert visitor.key is not None
         url = visitor.key.url("")
         assert (await visitor.get(url))[0] == 303
-        assert (await visitor.get(url))[0] == 403
+        visitor.http.cookie_jar.clear()
+        status, text = await visitor.get(url)
+        assert (status, "<!doctype html>" in text) == (403, True)
+        assert (await visitor.get("/api/session"))[0] == 401
+
+
+async def test_a_used_url_leads_its_own_reader_back_to_the_page() -> None:
+    async with served_page(sample_api()) as visitor:
+        assert visitor.key is not None
+        url = visitor.key.url("")
+        await visitor.open()
+        status, headers = await visitor.headers(url)
+        assert (status, headers["Location"]) == (303, "/")
+        assert "Set-Cookie" not in headers
 
 
 async def test_with_a_listener_each_url_works_once_and_is_followed_by_another() -> None:
@@ -39,6 +52,7 @@ async def test_with_a_listener_each_url_works_once_and_is_followed_by_another() 
     first = key.url("")
     async with served_page(api, key=key) as visitor:
         assert (await visitor.get(first))[0] == 303
+        visitor.http.cookie_jar.clear()
         assert (await visitor.get(first))[0] == 403
         assert (await visitor.get(urls[0]))[0] == 303
 
@@ -55,8 +69,8 @@ async def test_a_view_is_json_of_the_same_sections() -> None:
         await visitor.open()
         status, view = await visitor.get("/api/view?view=/cluster/shop/db")
         assert (status, view["head"]["endpoint"]) == (200, "db-multigateway.shop.svc:5432")
-        _, hits = await visitor.get("/api/search?q=acme-web")
-        assert hits[0]["object"]["href"] == "/tenant/shop/acme-web"
+        _, found = await visitor.get("/api/search?q=acme-web")
+        assert found["hits"][0]["object"]["href"] == "/tenant/shop/acme-web"
 
 
 async def test_every_response_has_the_security_headers() -> None:
@@ -198,3 +212,30 @@ async def test_kept_objects_are_listed_for_one_namespace_only() -> None:
         await visitor.open()
         assert (await visitor.get("/api/kept?view=/tenant/shop/acme-web"))[0] == 200
         assert (await visitor.get("/api/kept?view=/now"))[0] == 404
+
+
+@pytest.mark.parametrize(
+    "path", ["/api/kept?view=/tenant/shop/acme-web", "/api/compare?view=/tenant/shop/acme-web&id=settings"]
+)
+async def test_a_refused_token_ends_the_session_at_once(path: str) -> None:
+    api = sample_api()
+    async with served_page(api, LOGIN) as visitor:
+        await visitor.log_in("t")
+        api.users.pop("t")
+        status, answer = await visitor.get(path)
+        assert (status, "log in again" in answer["message"]) == (401, True)
+        assert len(visitor.context.sessions) == 0
+
+
+async def test_too_many_sessions_of_a_proxy_are_refused_in_words() -> None:
+    api = sample_api()
+    async with served_page(api, LOGIN) as visitor:
+        visitor.context.sessions = Sessions(visitor.context.sessions._on_end, most=0)
+        status, answer = await visitor.get("/api/session", Authorization="Bearer t")
+        assert (status, answer["message"]) == (503, "too many readers are logged in: try again later")
+
+
+async def test_an_address_without_a_view_is_answered_with_the_frame_of_the_page() -> None:
+    async with served_page(sample_api()) as visitor:
+        status, text = await visitor.get("/cluster/shop")
+        assert (status, "<!doctype html>" in text) == (404, True)

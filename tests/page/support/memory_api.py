@@ -76,6 +76,8 @@ class MemoryApi:
         self.objects: dict[Ref, Manifest] = {}
         self.users: dict[str, User] = {"": User()}
         self.unserved: frozenset[str] = frozenset()
+        self.withheld: frozenset[str] = frozenset()
+        """Kinds whose first lists are not sent until `send_withheld`."""
         self.requests: list[tuple[str, str]] = []
         self.watchers: list[Watcher] = []
         self.history: list[tuple[int, str, Manifest]] = []
@@ -102,6 +104,20 @@ class MemoryApi:
 
     def get(self, kind: Kind, namespace: str, name: str) -> Manifest:
         return self.objects[Ref(kind, Key(namespace, name))]
+
+    def send_withheld(self) -> None:
+        kinds, self.withheld = self.withheld, frozenset()
+        for watcher in self.watchers:
+            if watcher.kind.kind in kinds:
+                self.send_initial(watcher)
+
+    def send_initial(self, watcher: Watcher) -> None:
+        """The first list of a watch, and the bookmark that ends it."""
+        for manifest in self.objects.values():
+            if watcher.selects(manifest):
+                watcher.queue.put_nowait(json.dumps({"type": "ADDED", "object": manifest}).encode())
+        end = {"resourceVersion": self.version, "annotations": {"k8s.io/initial-events-end": "true"}}
+        watcher.queue.put_nowait(json.dumps({"type": "BOOKMARK", "object": {"metadata": end}}).encode())
 
     def cut_watches(self) -> None:
         for watcher in self.watchers:
@@ -150,7 +166,8 @@ class MemoryTransport:
         self._require(self._user(), "watch", kind, namespace)
         watcher = Watcher(kind, namespace, parse_selector(request.query.get("labelSelector", "")))
         if request.query.get("sendInitialEvents"):
-            self._send_initial(watcher)
+            if kind.kind not in self._api.withheld:
+                self._api.send_initial(watcher)
         else:
             self._send_missed(watcher, int(request.query["resourceVersion"]))
         self._api.watchers.append(watcher)
@@ -158,13 +175,6 @@ class MemoryTransport:
             yield _lines(watcher.queue)
         finally:
             self._api.watchers.remove(watcher)
-
-    def _send_initial(self, watcher: Watcher) -> None:
-        for manifest in self._api.objects.values():
-            if watcher.selects(manifest):
-                watcher.queue.put_nowait(json.dumps({"type": "ADDED", "object": manifest}).encode())
-        end = {"resourceVersion": self._api.version, "annotations": {"k8s.io/initial-events-end": "true"}}
-        watcher.queue.put_nowait(json.dumps({"type": "BOOKMARK", "object": {"metadata": end}}).encode())
 
     def _send_missed(self, watcher: Watcher, version: int) -> None:
         for changed_at, type_, manifest in self._api.history:

@@ -34,8 +34,15 @@ class PageThread:
     def apply(self, *manifests: Manifest) -> None:
         self._call(lambda: self.api.apply(*manifests))
 
+    def send_withheld(self) -> None:
+        self._call(self.api.send_withheld)
+
     def delete(self, ref: Ref) -> None:
         self._call(lambda: self.api.delete(ref))
+
+    def refuse(self, token: str) -> None:
+        """The API server refuses the token from now on."""
+        self._call(lambda: self.api.users.pop(token))
 
     def expire(self, token: str) -> None:
         """The API server refuses the token from now on, and the page notices."""

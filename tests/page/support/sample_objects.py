@@ -60,8 +60,11 @@ def cluster(name: str = "db", **parts: Any) -> Manifest:
         "connectionSecret": f"{name}-connection",
         "gatewayServiceName": f"{name}-multigateway",
     }
-    whole = status(cells=cells, phase="Ready", **endpoint)
-    return manifest(CLUSTER, name, **{"spec": {"cells": []}, "status": whole, **parts})
+    valid = condition("GatewayCertificateReady", "True", "gateways have a valid certificate")
+    ends = {"gatewayCertificateExpiry": ago(-80 * 86400)}
+    whole = status([*READY, valid], cells=cells, phase="Ready", **ends, **endpoint)
+    spec = {"cells": [], "gatewayTls": {"enabled": True}}
+    return manifest(CLUSTER, name, **{"spec": spec, "status": whole, **parts})
 
 
 def server(pod: str, cell: str, state: str = "Ready", role: str = "Standby") -> dict[str, Any]:
@@ -130,7 +133,7 @@ def waiting_update(phase: str = "Ready") -> list[Manifest]:
     update = condition("TemplateUpdateAvailable", "True", waits, "UpdateWaiting")
     changed, made = cluster(), manifest(SHARD_TEMPLATE, "standard", spec={"multiorch": {"replicas": 3}})
     changed["status"] |= {
-        "conditions": [*READY, update],
+        "conditions": [*changed["status"]["conditions"], update],
         "phase": phase,
         "appliedTemplateGenerations": {"ShardTemplate/standard": 1},
     }

@@ -135,7 +135,11 @@ def summarize_object(manifest: Manifest) -> str:
     if manifest["kind"] != "TenantTemplate":
         return ""
     status = manifest.get("status") or {}
-    return f"{status.get('readyTenants', 0)} of {status.get('totalTenants', 0)} Tenants are ready"
+    return describe_ready_tenants(status.get("readyTenants", 0), status.get("totalTenants", 0))
+
+
+def describe_ready_tenants(ready: int, total: int) -> str:
+    return f"{ready} of {total} Tenants are ready"
 
 
 def kept_claims(manifest: Manifest) -> int:

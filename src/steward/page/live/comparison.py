@@ -1,6 +1,7 @@
 """Compares a rendered object of a Tenant with the live one: the fields that the template sets, and their live values.
 
-The live object is read when a reader asks for it, with the reader's rights. Secrets are never read.
+The live object is read when a reader asks for it, with the reader's rights. Secrets are never read. Credentials that
+the API server refuses end the session, so that error is left to the router.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from typing import Any, Final
 import yaml
 
 from steward.kube.client.client import Client
-from steward.kube.errors import Forbidden, KubeError, NotFound
+from steward.kube.errors import Forbidden, KubeError, NotFound, Unauthorized
 from steward.kube.objects.kinds import SECRET, Key, Manifest
 from steward.page.inventory.inventory import TENANT
 from steward.page.models.structs import Model
@@ -31,6 +32,8 @@ class Comparison(Model, frozen=True):
 async def compare_object(client: Client, key: Key, id_: str) -> Comparison | None:
     try:
         tenant = await client.get(TENANT, key)
+    except Unauthorized:
+        raise
     except KubeError:
         return None
     resource = tenant_resources(tenant).get(id_)
@@ -45,6 +48,8 @@ async def compare_object(client: Client, key: Key, id_: str) -> Comparison | Non
         return Comparison(_yaml(rendered), [], f"{ref} does not exist.")
     except Forbidden:
         return Comparison(_yaml(rendered), [], f"You may not read {ref}.")
+    except Unauthorized:
+        raise
     except KubeError as error:
         return Comparison(_yaml(rendered), [], str(error))
     return compare(rendered, live)

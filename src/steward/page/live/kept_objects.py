@@ -11,7 +11,7 @@ from typing import Final
 
 from steward.cli.operations.object_origin import kept_by
 from steward.kube.client.client import Client
-from steward.kube.errors import KubeError, NoSuchKind, NotFound
+from steward.kube.errors import KubeError, NoSuchKind, NotFound, Unauthorized
 from steward.kube.objects.kinds import NAMESPACE, SECRET, Kind, Manifest, ref_of
 from steward.kube.objects.options import ListQuery
 from steward.multigres.cache_rules import CLUSTER
@@ -49,6 +49,8 @@ async def _read_kind(client: Client, kind: Kind, namespace: str) -> tuple[list[K
         listing = await client.list(kind, query)
     except (NoSuchKind, NotFound):
         return [], ""
+    except Unauthorized:
+        raise
     except KubeError as error:
         return [], f"{kind.kind}: {error}"
     return [_kept_object(kind, each) for each in listing.items], ""

@@ -7,7 +7,7 @@ import asyncio
 import yaml
 
 from steward.kube.client.client import Client
-from steward.kube.errors import KubeError, NotFound
+from steward.kube.errors import KubeError, NotFound, Unauthorized
 from steward.kube.objects.kinds import SECRET, Key, Manifest, Ref, ref_of
 from steward.page.live.comparison import compare
 from steward.page.models.lab import LabFinding, LabInput, LabResult, try_out
@@ -57,6 +57,8 @@ async def _change(client: Client, ref: Ref, rendered: Manifest) -> tuple[str, li
         live = await client.get(ref.kind, Key(namespace, ref.key.name))
     except NotFound:
         return "new", []
+    except Unauthorized:
+        raise
     except KubeError as error:
         return str(error), []
     found = compare(rendered, live)

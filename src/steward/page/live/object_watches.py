@@ -48,8 +48,18 @@ class ObjectWatches:
     @property
     def problems(self) -> tuple[str, ...]:
         """Why watches fail, as messages."""
-        stores: tuple[Store[Metadata], ...] = self._caches.stores
-        return tuple(dict.fromkeys(store.problem for store in stores if store.problem))
+        return tuple(dict.fromkeys(store.problem for store in self._stores if store.problem))
+
+    @property
+    def unread(self) -> tuple[str, ...]:
+        """The kinds whose first list has not ended, as messages."""
+        waited_for = (store for store in self._stores if store.available and not store.problem)
+        kinds = (store.kind.kind for store in waited_for if not store.synced)
+        return tuple(f"The list of {kind} has not been read yet." for kind in dict.fromkeys(kinds))
+
+    @property
+    def _stores(self) -> tuple[Store[Metadata], ...]:
+        return self._caches.stores
 
     def _receive(self, kind: Kind, view: Metadata, body: Body) -> None:
         self._on_body(kind, bytes(body))

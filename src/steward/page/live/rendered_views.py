@@ -30,6 +30,8 @@ _WORDS: Final = {
     ViewKind.TENANT: "tenant",
 }
 MISSING: Final = "missing"
+READING: Final = "reading"
+"""The section that a view has until the first lists have been read."""
 ACTIONS: Final = "actions"
 """The section with the digest of the possible actions: the front end reads the actions again when it changes."""
 
@@ -54,7 +56,7 @@ class ViewRenderer:
             return known
         found = await self._sections(snapshot, address)
         shown = _missing(address) if found is None else {**found, ACTIONS: _actions_digest(snapshot, address)}
-        rendered = encode_sections(snapshot.version, shown)
+        rendered = encode_sections(snapshot.version, {**shown, **_reading(snapshot)})
         self._views.pop(address, None)
         self._views[address] = rendered
         _drop_oldest(self._views, _KEPT_VIEWS)
@@ -73,11 +75,13 @@ class ViewRenderer:
                 return None if tenant is None else tenant_sections(snapshot, address.key, tenant)
 
     async def _tenant(self, snapshot: Snapshot, key: Key) -> Manifest | None:
-        """The whole Tenant, read when its version is new: the inventory has only its counts."""
+        """The whole Tenant, read when its version is new: the inventory has only its counts, and not even them while
+        the first list is read."""
         facts = snapshot.inventory.tenants.get(key)
-        if facts is None:
+        if facts is None and not snapshot.is_reading:
             return None
-        known = self._tenants.get((key, facts.version))
+        version = facts.version if facts else ""
+        known = self._tenants.get((key, version))
         if known is not None:
             return known
         try:
@@ -86,7 +90,7 @@ class ViewRenderer:
             return None
         except KubeError:
             return next((each for (kept, _), each in self._tenants.items() if kept == key), None)
-        self._tenants[key, facts.version] = tenant
+        self._tenants[key, version] = tenant
         _drop_oldest(self._tenants, _KEPT_TENANTS)
         return tenant
 
@@ -98,6 +102,10 @@ def _actions_digest(snapshot: Snapshot, address: ViewAddress) -> str:
 def _drop_oldest(kept: dict[Any, Any], most: int) -> None:
     while len(kept) > most:
         del kept[next(iter(kept))]
+
+
+def _reading(snapshot: Snapshot) -> dict[str, Any]:
+    return {READING: {"objects": snapshot.objects_read}} if snapshot.is_reading else {}
 
 
 def _missing(address: ViewAddress) -> dict[str, Any]:

@@ -25,7 +25,7 @@ from steward.multigres.template_updates.revisions import TemplateContent, Templa
 from steward.multigres.views import RevisionView
 from steward.page.inventory.inventory import CLUSTER_TEMPLATES
 from steward.page.inventory.snapshot import Snapshot
-from steward.page.models.certificates import certificate_line
+from steward.page.models.certificates import certificate_lines
 from steward.page.models.now import tree_sentence
 from steward.page.models.structs import Model, ObjectLink, condition_lines, cure_command, object_link
 from steward.page.models.timeline import timeline
@@ -111,17 +111,26 @@ def cluster_sections(snapshot: Snapshot, key: Key) -> dict[str, Any] | None:
         return None
     found = (each for each in snapshot.inventory.manifests(SHARD, key.namespace) if _is_of(each, key.name))
     shards = sorted(found, key=shard_label)
-    status = cluster.get("status") or {}
-    return {
+    own = {
         "head": _head(node, cluster, snapshot),
+        "conditions": condition_lines(cluster.get("status") or {}, snapshot.now),
+        "timeline": timeline(node, snapshot.events(key.namespace), [cluster, *shards], snapshot.now),
+    }
+    # A view without parts is incomplete; one with a few of them would be wrong: "no backup yet".
+    return own if snapshot.is_reading else own | _part_sections(snapshot, node, cluster, shards)
+
+
+def _part_sections(
+    snapshot: Snapshot, node: TreeNode, cluster: Manifest, shards: list[Manifest]
+) -> dict[str, Any]:
+    key = node.object.ref.key
+    return {
         "grid": _grid(cluster, shards, snapshot.now),
         "parts": tree_parts(node),
         "volumes": _volumes(snapshot, key),
         "backups": _backups(snapshot, key, shards),
-        "certificates": [certificate_line(shard, snapshot.now) for shard in shards],
+        "certificates": certificate_lines(cluster, shards, snapshot.now),
         "updates": _updates(snapshot, cluster),
-        "conditions": condition_lines(status, snapshot.now),
-        "timeline": timeline(node, snapshot.events(key.namespace), [cluster, *shards], snapshot.now),
     }
 
 

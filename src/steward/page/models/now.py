@@ -6,14 +6,17 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import Any, Final
 
+from msgspec.structs import replace
+
 from steward.cli.commands.hold import describe_cure, held_deletion
-from steward.cli.commands.status import status_lines
+from steward.cli.commands.status import kept_claims_line, status_lines
 from steward.cli.hints import cluster_flags, command_line
 from steward.cli.inspect.ages import format_age
+from steward.cli.inspect.forgotten_claims import forgotten_claims
 from steward.cli.inspect.object_health import Health, condition
 from steward.cli.inspect.object_tree import TreeNode
 from steward.cli.inspect.render import UPDATE_WAITS
-from steward.kube.objects.kinds import Key, Manifest, Ref, ref_of
+from steward.kube.objects.kinds import PERSISTENT_VOLUME_CLAIM, Key, Manifest, Ref, ref_of
 from steward.multigres.cache_rules import CLUSTER
 from steward.multigres.status.conditions import BACKUP_HEALTHY
 from steward.page.inventory.inventory import REGISTRY, TEMPLATE, TENANT
@@ -21,6 +24,7 @@ from steward.page.inventory.snapshot import Snapshot
 from steward.page.models.addresses import registry_address
 from steward.page.models.structs import (
     Model,
+    Note,
     ObjectLink,
     Sentence,
     cure_command,
@@ -48,6 +52,8 @@ class Waiting(Model, frozen=True):
     text: str
     command: str = ""
     names: tuple[ObjectLink, ...] = ()
+    more_names: int = 0
+    """How many Tenants a held deletion has besides those that are named."""
 
 
 class RolloutBar(Model, frozen=True):
@@ -82,21 +88,44 @@ def now_sections(snapshot: Snapshot) -> dict[str, Any]:
         "rollouts": [
             bar for each in templates if (bar := rollout_bar(each)).phase in ("InProgress", "Failed")
         ],
+        "claims": _forgotten_claims(snapshot, clusters),
         "backups": [line for each in clusters if (line := stale_backup(each, snapshot.now))],
     }
 
 
 def health_counts(snapshot: Snapshot) -> list[HealthCount]:
-    counts = Counter(("Tenant", health) for health in snapshot.forest.tenant_health.values())
+    counts = Counter({("Tenant", health): count for health, count in _tenant_counts(snapshot).items()})
     counts.update((node.object.ref.kind.kind, node.worst_health) for node in snapshot.trees)
     kinds = ("MultigresCluster", "TenantRegistry", "TenantTemplate", "Tenant")
     return [HealthCount(kind, *(counts[kind, health] for health in Health)) for kind in kinds]
 
 
+def _tenant_counts(snapshot: Snapshot) -> Counter[Health]:
+    """Until all Tenants have been read, as their registries count them."""
+    if not snapshot.is_reading:
+        return Counter(snapshot.forest.tenant_health.values())
+    return sum(map(reported_counts, snapshot.inventory.manifests(REGISTRY)), Counter[Health]())
+
+
+def reported_counts(registry: Manifest) -> Counter[Health]:
+    """The Tenants of a registry by health, as its status has them."""
+    status = registry.get("status") or {}
+    desired, ready, failed = (int(status.get(name) or 0) for name in ("desired", "ready", "failed"))
+    waiting = max(0, desired - ready - failed)
+    return Counter({Health.FAILED: failed, Health.WAITING: waiting, Health.READY: ready})
+
+
 def sentences(snapshot: Snapshot) -> Sentences:
     ordered = sorted(snapshot.trees, key=lambda node: node.worst_health)
-    shown = [tree_sentence(node, snapshot) for node in ordered[:SHOWN_SENTENCES]]
+    shown = [_with_notes(tree_sentence(node, snapshot), node, snapshot) for node in ordered[:SHOWN_SENTENCES]]
     return Sentences(shown, max(0, len(ordered) - SHOWN_SENTENCES))
+
+
+def _with_notes(sentence: Sentence, node: TreeNode, snapshot: Snapshot) -> Sentence:
+    """The further lines of `steward status`. Updates are left out: they have a list of their own."""
+    _, *further = status_lines(node, snapshot.now, cluster_flags())
+    texts = (line.text.strip()[_MARK_WIDTH:] for line in further if UPDATE_WAITS not in line.text)
+    return replace(sentence, notes=tuple(Note(text, cure_command(text)) for text in texts))
 
 
 def tree_sentence(node: TreeNode, snapshot: Snapshot) -> Sentence:
@@ -131,7 +160,8 @@ def hold_line(manifest: Manifest) -> Waiting | None:
     names = tuple(
         object_link(Ref(TENANT, Key(namespace, str(name)))) for name in held.deletion.get("sample", ())
     )
-    return Waiting(_link(manifest), held.message, cure_command(describe_cure(held)), names)
+    more = max(0, int(held.deletion.get("count") or 0) - len(names))
+    return Waiting(_link(manifest), held.message, cure_command(describe_cure(held)), names, more)
 
 
 def _update_lines(snapshot: Snapshot, clusters: list[Manifest]) -> Iterator[Waiting]:
@@ -141,6 +171,20 @@ def _update_lines(snapshot: Snapshot, clusters: list[Manifest]) -> Iterator[Wait
         if node is not None and node.object.has_pending_update:
             show_it = command_line("updates", "show", key.name, namespace=key.namespace)
             yield Waiting(_link(cluster), UPDATE_WAITS, show_it)
+
+
+def _forgotten_claims(snapshot: Snapshot, clusters: list[Manifest]) -> list[Waiting]:
+    """Volume claims of clusters that are gone. A reader who cannot see a cluster must not read that it is gone."""
+    if snapshot.is_reading or not snapshot.are_clusters_known:
+        return []
+    keys = [ref_of(each).key for each in clusters]
+    found = forgotten_claims(snapshot.inventory.manifests(PERSISTENT_VOLUME_CLAIM), keys)
+    return [_claims_line(cluster, count) for cluster, count in sorted(found.items())]
+
+
+def _claims_line(cluster: Key, count: int) -> Waiting:
+    text = kept_claims_line(count, cluster, is_gone=True).strip()[_MARK_WIDTH:]
+    return Waiting(ObjectLink(CLUSTER.kind, *cluster), text, cure_command(text))
 
 
 def rejected_lines(registry: Manifest) -> list[Waiting]:

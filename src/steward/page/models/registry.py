@@ -20,6 +20,7 @@ from steward.page.models.now import (
     Waiting,
     hold_line,
     rejected_lines,
+    reported_counts,
     rollout_bar,
     rows_command,
     tree_sentence,
@@ -116,7 +117,7 @@ def registry_sections(snapshot: Snapshot, address: ViewAddress) -> dict[str, Any
         "guard": _guard(registry),
         "rejected": rejected_lines(registry),
         "templates": [_template_line(each, snapshot) for each in templates],
-        "tenants": _window(node, snapshot, address, [each["metadata"]["name"] for each in templates]),
+        "tenants": _tenants(node, snapshot, address, [each["metadata"]["name"] for each in templates]),
         "conditions": condition_lines(registry.get("status") or {}, snapshot.now),
         "timeline": timeline(
             node._replace(children=()),
@@ -191,6 +192,16 @@ def _template_line(template: Manifest, snapshot: Snapshot) -> TemplateLine:
         return TemplateLine(bar.object, "waiting", "", paused, bar, hold_line(template))
     sentence = tree_sentence(node, snapshot)
     return TemplateLine(bar.object, sentence.health, sentence.text, paused, bar, hold_line(template))
+
+
+def _tenants(node: TreeNode, snapshot: Snapshot, address: ViewAddress, templates: list[str]) -> TenantWindow:
+    """Until all Tenants have been read, a window without rows: they would change places while others arrive."""
+    registry = snapshot.manifest(REGISTRY, address.key)
+    if registry is None or not snapshot.is_reading:
+        return _window(node, snapshot, address, templates)
+    counts = reported_counts(registry)
+    reported = HealthCount("Tenant", *(counts[each] for each in Health))
+    return TenantWindow(templates, reported, 0, 0, WINDOW, [])
 
 
 def _window(node: TreeNode, snapshot: Snapshot, address: ViewAddress, templates: list[str]) -> TenantWindow:

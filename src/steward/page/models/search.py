@@ -25,7 +25,18 @@ class SearchHit(Model, frozen=True):
     text: str
 
 
-def search(snapshot: Snapshot, query: str) -> list[SearchHit]:
+class SearchResult(Model, frozen=True):
+    """`is_reading` says that more may be found when everything has been read."""
+
+    hits: list[SearchHit]
+    is_reading: bool
+
+
+def search(snapshot: Snapshot, query: str) -> SearchResult:
+    return SearchResult(_hits(snapshot, query), snapshot.is_reading)
+
+
+def _hits(snapshot: Snapshot, query: str) -> list[SearchHit]:
     """Objects whose name, namespace or uid has every word of the query; whole names and roots first."""
     words = query.casefold().split()
     if not words:

@@ -29,6 +29,13 @@ class ObjectLink(Model, frozen=True):
     href: str = ""
 
 
+class Note(Model, frozen=True):
+    """What else is true of an object, such as a pause, and the command that goes with it."""
+
+    text: str
+    command: str
+
+
 class Sentence(Model, frozen=True):
     """What is true of an object. `command` is the cure as a command line, "" if it is no command."""
 
@@ -36,6 +43,7 @@ class Sentence(Model, frozen=True):
     health: str
     text: str
     command: str = ""
+    notes: tuple[Note, ...] = ()
 
 
 class ConditionLine(Model, frozen=True):

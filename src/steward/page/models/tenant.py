@@ -9,11 +9,11 @@ import msgspec
 
 from steward.cli.inspect.ages import format_age
 from steward.cli.inspect.object_health import is_true
-from steward.cli.inspect.object_tree import REGISTRY_LABEL, TreeNode
+from steward.cli.inspect.object_tree import REGISTRY_LABEL, TreeNode, tree_object
 from steward.cli.inspect.why import find_cause
 from steward.kube.objects.kinds import SECRET, Key, Kind, Manifest, Ref, kind_of
 from steward.page.inventory.inventory import TENANT
-from steward.page.inventory.snapshot import Snapshot
+from steward.page.inventory.snapshot import Snapshot, node_without_parts
 from steward.page.models.addresses import registry_address
 from steward.page.models.now import tree_sentence
 from steward.page.models.structs import Model, ObjectLink, condition_lines, health_word, object_link
@@ -61,6 +61,8 @@ class GraphObject(Model, frozen=True):
 
 def tenant_sections(snapshot: Snapshot, key: Key, tenant: Manifest) -> dict[str, Any] | None:
     node = snapshot.node(TENANT, key)
+    if node is None and snapshot.is_reading:
+        node = node_without_parts(tree_object(tenant), snapshot.inventory)
     if node is None:
         return None
     moments = timeline(node, snapshot.events(key.namespace), [tenant], snapshot.now)

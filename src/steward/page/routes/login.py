@@ -21,6 +21,11 @@ LONGEST_BODY: Final = 256 << 10
 _BEARER: Final = "Bearer "
 NOT_LOGGED_IN: Final = "log in first"
 NOT_OPENED: Final = "open the address that `steward page` printed: it works once"
+EXPIRED: Final = "the API server no longer accepts your token: log in again"
+REFUSED_CREDENTIALS: Final = (
+    "the API server no longer accepts your credentials: "
+    "log in to the cluster, then start `steward page` again"
+)
 
 
 class LoginForm(Struct, rename="camel"):
@@ -44,7 +49,7 @@ async def _session_of_proxy(token: str, request: web.BaseRequest, context: PageC
     if known is not None:
         return known
     session = await _login(token, (), request, context)
-    context.sessions.add(session, f"{_BEARER}{token}")
+    await _add(session, context, f"{_BEARER}{token}")
     return session
 
 
@@ -54,7 +59,8 @@ async def log_in(request: web.BaseRequest, context: PageContext) -> web.Response
     require_same_origin(request, context.options)
     form = await read_json(request, LoginForm)
     session = await _login(form.token.strip(), parse_namespaces(form.namespaces), request, context)
-    return with_cookie(json_response(session_dict(session, context)), _add(session, context), context.options)
+    secret = await _add(session, context)
+    return with_cookie(json_response(session_dict(session, context)), secret, context.options)
 
 
 async def _login(
@@ -76,10 +82,11 @@ async def _login(
     return session
 
 
-def _add(session: Session, context: PageContext) -> str:
+async def _add(session: Session, context: PageContext, secret: str = "") -> str:
     try:
-        return context.sessions.add(session)
+        return context.sessions.add(session, secret)
     except TooManySessions as error:
+        await session.client.close()
         raise Refused(503, "too many readers are logged in: try again later") from error
 
 

@@ -13,7 +13,7 @@ from steward.page.routes import actions, lab, login, views
 from steward.page.routes.context import PageContext
 from steward.page.routes.one_time_key import OneTimeKey
 from steward.page.routes.responses import Refused, json_response, refusal, with_headers
-from steward.page.routes.static_files import SHELL, file_response, read_files
+from steward.page.routes.static_files import SHELL, file_response, read_files, shell_response
 from steward.serving.connections import Connection
 
 _STATIC: Final = "/static/"
@@ -31,7 +31,8 @@ class Router:
         except Refused as error:
             response = refusal(error)
         except Unauthorized:
-            response = refusal(Refused(401, login.NOT_LOGGED_IN))
+            needs_login = self._context.options.needs_login
+            response = refusal(Refused(401, login.EXPIRED if needs_login else login.REFUSED_CREDENTIALS))
         except Forbidden as error:
             response = refusal(Refused(403, str(error)))
         except Conflict:
@@ -51,6 +52,15 @@ class Router:
         session = await login.require_session(request, self._context)
         if not self._context.requests.allows(session.csrf_token):
             raise Refused(429, "too many requests: wait a second")
+        try:
+            return await self._serve(request, connection, session)
+        except Unauthorized:
+            await self._context.sessions.end(session)
+            raise
+
+    async def _serve(
+        self, request: web.BaseRequest, connection: Connection, session: Session
+    ) -> web.StreamResponse:
         if request.method == "GET":
             return await self._read(request, connection, session)
         login.require_csrf_token(request, session, self._context.options)
@@ -67,12 +77,21 @@ class Router:
         if path == "/healthz":
             return web.Response(text="ok\n")
         if path == "/open" and self._key is not None:
-            return await self._key.open(request, self._context)
+            return await self._open(self._key, request)
         if path.startswith(_STATIC):
             return file_response(self._files, path.removeprefix(_STATIC), request)
         if path == "/lab" or parse_address(path) is not None:
             return file_response(self._files, SHELL, request)
-        raise Refused(404, "there is no such page")
+        return shell_response(self._files, 404)
+
+    async def _open(self, key: OneTimeKey, request: web.BaseRequest) -> web.StreamResponse:
+        """An address that was used still leads its own reader to the page; others see how to open it."""
+        try:
+            return await key.open(request, self._context)
+        except Refused as error:
+            if self._context.sessions.find(request.cookies.get(self._context.options.cookie, "")):
+                return web.Response(status=303, headers={"Location": "/"})
+            return shell_response(self._files, error.status)
 
     async def _read(
         self, request: web.BaseRequest, connection: Connection, session: Session

@@ -46,3 +46,9 @@ def file_response(files: Mapping[str, StaticFile], name: str, request: web.BaseR
     if request.headers.get("If-None-Match") == found.tag:
         return web.Response(status=304, headers=headers)
     return web.Response(body=found.body, content_type=found.content_type, charset="utf-8", headers=headers)
+
+
+def shell_response(files: Mapping[str, StaticFile], status: int) -> web.Response:
+    """The frame of the page for an address without a view: it says so in words, where JSON would say it in code."""
+    shell = files[SHELL]
+    return web.Response(body=shell.body, status=status, content_type=shell.content_type, charset="utf-8")

@@ -33,7 +33,7 @@ def requested_view(request: web.BaseRequest) -> ViewAddress:
 async def view_once(request: web.BaseRequest, session: Session, context: PageContext) -> web.Response:
     address = requested_view(request)
     async with context.pool.use(session.workspace_key, session.client) as (workspace, _):
-        await workspace.wait_first_snapshot()
+        await workspace.wait_complete()
         async with workspace.follow(address):
             rendered = await workspace.render(address)
     return web.Response(body=json_object(rendered.sections), content_type="application/json", charset="utf-8")

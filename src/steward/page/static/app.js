@@ -19,7 +19,8 @@ let shown = "";
 let wantsFocus = false;
 
 function viewOf(path) {
-  return VIEWS[path.split("/")[1] || "now"] ?? null;
+  const [name, ...key] = path.split("/").filter(Boolean);
+  return key.length === (name && name !== "now" ? 2 : 0) ? VIEWS[name ?? "now"] ?? null : null;
 }
 
 export function navigate(address, { replace = false, quiet = false } = {}) {
@@ -41,17 +42,33 @@ function show({ keeps = false } = {}) {
     else each.removeAttribute("aria-current");
   }
   if (location.pathname === "/lab") showLab();
-  else openStream();
+  else if (viewOf(location.pathname)) openStream();
+  else showNothing();
 }
 
 function showLab() {
-  stream?.close();
-  stream = null;
-  setLive("", "");
+  closeStream();
   replaceContent(main, ...labView());
   document.title = "Lab · Steward";
   if (wantsFocus) main.querySelector("h1")?.focus({ preventScroll: true });
   wantsFocus = false;
+}
+
+function showNothing() {
+  closeStream();
+  replaceContent(main, notFound(`There is no view at ${location.pathname}.`));
+  document.title = "Not found · Steward";
+  main.querySelector("h1").focus({ preventScroll: true });
+}
+
+function notFound(message) {
+  return h("div", { class: "empty" }, h("h1", { tabindex: "-1" }, "Not found"), h("p", {}, message), h("p", {}, h("a", { href: "/now" }, "Now"), " shows all that there is."));
+}
+
+function closeStream() {
+  stream?.close();
+  stream = null;
+  setLive("", "");
 }
 
 function openStream() {
@@ -61,13 +78,13 @@ function openStream() {
   stream = source;
   source.addEventListener("sections", (event) => {
     if (source !== stream) return;
-    setLive("on", "Live");
     draw(JSON.parse(event.data));
+    showLive();
   });
   source.addEventListener("progress", (event) => {
     if (source === stream && !shown) replaceContent(main, h("p", { class: "empty", role: "status" }, `Reading… ${plural(JSON.parse(event.data).objects, "object")} so far`));
   });
-  source.addEventListener("open", () => { if (source === stream) setLive("on", "Live"); });
+  source.addEventListener("open", () => { if (source === stream && shown) showLive(); });
   source.addEventListener("ended", () => { if (source === stream) start(); });
   source.addEventListener("error", () => {
     if (source !== stream) return;
@@ -90,11 +107,17 @@ function draw(changes) {
   }
   shown = location.pathname + location.search;
   const view = viewOf(location.pathname);
-  if (sections.missing) replaceContent(main, h("div", { class: "empty" }, h("h1", { tabindex: "-1" }, "Not found"), h("p", {}, sections.missing)));
+  if (sections.missing) replaceContent(main, notFound(sections.missing));
   else replaceContent(main, ...view.layout(sections).filter(Boolean));
   document.title = `${sections.missing ? "Not found" : view.title(sections)} · Steward`;
   if (wantsFocus) main.querySelector("h1")?.focus({ preventScroll: true });
   wantsFocus = false;
+}
+
+// Until the first lists have been read, a view shows what the statuses of clusters, registries and templates say.
+function showLive() {
+  if (sections.reading) setLive("off", "Reading…");
+  else setLive("on", "Live");
 }
 
 function setLive(state, text) {
@@ -111,14 +134,13 @@ function setFrame(isOpen) {
 function footer() {
   const { user, cluster: name, namespaces } = session.data;
   const where = namespaces.includes("*") ? "all namespaces" : namespaces.join(", ") || "no namespace";
-  return `${name} · ${user} · ${where}`;
+  return [name, user, where].filter(Boolean).join(" · ");
 }
 
 function showLogin(message) {
-  stream?.close();
-  stream = null;
+  closeStream();
   session.data = null;
-  setLive("", "");
+  document.querySelectorAll("dialog").forEach((each) => each.close());
   setFrame(false);
   const needsLogin = !message.includes("steward page");
   replaceContent(main, needsLogin ? login(message === "log in first" ? "" : message, start) : closed(message));
@@ -130,10 +152,15 @@ async function start() {
   try {
     await readSession();
   } catch (error) {
-    return showLogin(error.message);
+    return error.status === 401 ? showLogin(error.message) : waitForServer(error.message);
   }
   setFrame(true);
   return show();
+}
+
+function waitForServer(message) {
+  replaceContent(main, h("p", { class: "empty", role: "status" }, message, " Trying again…"));
+  setTimeout(start, 2000);
 }
 
 function startTheme() {
@@ -156,13 +183,15 @@ document.addEventListener("click", (event) => {
 addEventListener("popstate", () => { wantsFocus = true; show(); });
 // A hidden tab needs no stream: browsers allow six connections to a server, over all tabs.
 document.addEventListener("visibilitychange", () => {
-  if (!session.data || location.pathname === "/lab") return;
+  if (!session.data || !viewOf(location.pathname)) return;
   if (document.hidden) { stream?.close(); stream = null; } else if (!stream) openStream();
 });
 document.getElementById("logout").addEventListener("click", async () => {
   await call("POST", "/api/logout", {}).catch(() => {});
   showLogin("log in first");
 });
+sessionStorage.removeItem("attempts");
+session.onEnded = showLogin;
 startTheme();
 startSearch(navigate);
 start();

@@ -23,7 +23,8 @@ export function sentenceText(sentence) {
 }
 
 export function sentence(item) {
-  return h("li", {}, sign(item.health), h("div", { class: "body" }, h("span", {}, sentenceText(item)), command(item.command)));
+  return h("li", {}, sign(item.health), h("div", { class: "body" }, h("span", {}, sentenceText(item)), command(item.command),
+    item.notes.map((note) => h("div", { class: "about" }, withoutCommand(note), command(note.command)))));
 }
 
 export function command(line) {
@@ -44,12 +45,18 @@ async function copy(line, button) {
 }
 
 export function waitingLine(item, health) {
-  const names = item.names?.length ? h("div", { class: "names" }, item.names.map((name) => h("code", {}, link(name, name.name)))) : null;
-  return h("li", {}, sign(health), h("div", { class: "body" }, h("div", {}, link(item.object), ": ", item.text), names, command(item.command)));
+  const names = item.names?.length ? h("div", { class: "names" }, item.names.map((name) => h("code", {}, link(name, name.name))),
+    item.moreNames ? h("span", { class: "muted" }, `and ${item.moreNames.toLocaleString("en")} more`) : null) : null;
+  return h("li", {}, sign(health), h("div", { class: "body" }, h("div", {}, link(item.object), ": ", withoutCommand(item)), names, command(item.command)));
 }
 
 export function card(title, ...content) {
   return h("section", { class: "card" }, h("h2", {}, title), content);
+}
+
+// In place of a list that the server has not read yet.
+export function unread(reading, what) {
+  return h("p", { class: "muted" }, `Reading ${what}… ${plural(reading.objects, "object")} so far.`);
 }
 
 export function facts(pairs) {
@@ -116,6 +123,15 @@ export function tree(parts) {
   return h("ul", {}, parts.map((part) => h("li", {}, sign(part.health), " ",
     part.object ? [h("span", { class: "muted" }, part.object.kind), " ", link(part.object, part.object.name)] : null,
     part.text ? (part.object ? `: ${part.text}` : part.text) : null, tree(part.parts))));
+}
+
+// A number and its unit stay on one line.
+export function whole(text) {
+  return text.replaceAll(" ", "\u00a0");
+}
+
+export function day(time) {
+  return h("time", { datetime: time, title: time, class: "whole" }, time.slice(0, 10));
 }
 
 export function when(time) {

@@ -3,15 +3,24 @@
 import { h, sign } from "./dom.js";
 import { call } from "./session.js";
 
+const READING_MILLISECONDS = 1500;
+
+function line(text) {
+  return h("li", { class: "none", role: "option", "aria-selected": "false", "aria-disabled": "true" }, text);
+}
+
 export function startSearch(navigate) {
   const input = document.getElementById("query");
   const list = document.getElementById("hits");
   let hits = [];
   let chosen = -1;
+  let searched = "";
   let waiting;
   let number = 0;
 
   const close = () => {
+    clearTimeout(waiting);
+    number += 1;
     list.hidden = true;
     input.setAttribute("aria-expanded", "false");
     input.removeAttribute("aria-activedescendant");
@@ -37,15 +46,19 @@ export function startSearch(navigate) {
     const mine = ++number;
     const query = input.value.trim();
     if (!query) return close();
-    const found = await call("GET", `/api/search?q=${encodeURIComponent(query)}`).catch(() => []);
+    const found = await call("GET", `/api/search?q=${encodeURIComponent(query)}`).catch(() => ({ hits: [], isReading: false }));
     if (mine !== number) return undefined;
-    hits = found;
+    const before = query === searched ? hits[chosen]?.object.href : undefined;
+    searched = query;
+    hits = found.hits;
     list.replaceChildren(...hits.map((hit, index) => h("li", { role: "option", id: `hit-${index}`, "aria-selected": "false", onmousedown: (event) => { event.preventDefault(); open(index); } },
       sign(hit.health), h("span", { class: "name" }, `${hit.object.namespace}/${hit.object.name}`), h("span", { class: "muted" }, `${hit.object.kind}${hit.text ? ` · ${hit.text}` : ""}`))));
-    if (!hits.length) list.replaceChildren(h("li", { class: "none", role: "option", "aria-selected": "false" }, "Nothing found"));
+    if (found.isReading) list.append(line("Still reading: there may be more"));
+    else if (!hits.length) list.append(line("Nothing found"));
     list.hidden = false;
     input.setAttribute("aria-expanded", "true");
-    if (hits.length) choose(0);
+    if (hits.length) choose(Math.max(0, hits.findIndex((hit) => hit.object.href === before)));
+    if (found.isReading) waiting = setTimeout(find, READING_MILLISECONDS);
     return undefined;
   };
 

@@ -1,6 +1,7 @@
 // The session of the reader, and requests to the server.
 
-export const session = { data: null };
+// `onEnded` is called when the server no longer accepts the session.
+export const session = { data: null, onEnded: () => {} };
 
 export class RequestError extends Error {
   constructor(status, message) {
@@ -20,6 +21,7 @@ export async function call(method, path, body) {
     throw new RequestError(0, "The server of the page does not answer.");
   }
   const answer = await response.json().catch(() => ({}));
+  if (response.status === 401 && session.data) session.onEnded(answer.message ?? "");
   if (!response.ok) throw new RequestError(response.status, answer.message ?? response.statusText);
   return answer;
 }

@@ -1,6 +1,6 @@
 // The view of a MultigresCluster.
 
-import { badge, card, command, conditions, diff, facts, h, sign, table, timeline, title as head, tree, when } from "../parts.js";
+import { badge, card, command, conditions, day, diff, facts, h, sign, table, timeline, title as head, tree, unread, when, whole } from "../parts.js";
 import { actionBar, actionsAbout } from "../actions.js";
 
 export function title(s) {
@@ -8,6 +8,19 @@ export function title(s) {
 }
 
 export function layout(s) {
+  return s.reading ? firstLayout(s) : wholeLayout(s);
+}
+
+function firstLayout(s) {
+  return [
+    head(s.head, "MultigresCluster", states(s.head), actionBar(s.actions)),
+    card("Servers", unread(s.reading, "servers, volumes and backups")),
+    h("div", { class: "columns" }, card("Connect", connect(s.head)), card("Timeline", timeline(s.timeline))),
+    card("Conditions", conditions(s.conditions)),
+  ];
+}
+
+function wholeLayout(s) {
   return [
     head(s.head, "MultigresCluster", states(s.head), actionBar(s.actions)),
     updates(s.updates),
@@ -43,7 +56,7 @@ function server(each) {
   return h("div", { class: `server ${each.health}`, title: each.pod },
     sign(each.health),
     h("div", { class: "what" }, h("div", { class: "pod mono" }, each.pod),
-      h("div", { class: "state" }, [each.role, each.pool, each.age ? `${each.state} for ${each.age}` : each.state, each.lag ? `${each.lag} behind` : ""].filter(Boolean).join(" · "))),
+      h("div", { class: "state" }, [each.role, each.pool, each.age ? whole(`${each.state} for ${each.age}`) : each.state, each.lag ? whole(`${each.lag} behind`) : ""].filter(Boolean).join(" · "))),
     primary ? h("span", { class: "primary", role: "img", "aria-label": "primary" }, "★") : null);
 }
 
@@ -71,11 +84,12 @@ function volumes(data) {
 }
 
 function certificates(lines) {
-  if (!lines.length) return h("p", { class: "muted" }, "No shard yet.");
-  return [table(["Backups of", "State", "Ends", "Renewed by", "Secret"], lines.map((each) => [
-    h("span", { class: "mono" }, each.shard), [sign(each.health), " ", each.text], each.ends ? [when(each.ends), each.left ? h("span", { class: "muted" }, ` (in ${each.left})`) : null] : "–",
-    each.renewedBy, h("span", { class: "mono" }, each.secret)]), "Certificates"),
-    h("p", { class: "muted after" }, "The page never reads these Secrets.")];
+  const hasTls = lines.some((each) => each.usedBy === "gateways");
+  return [lines.length ? table(["Used by", "State", "Ends", "Renewed by", "Secret"], lines.map((each) => [
+    each.usedBy === "gateways" ? h("strong", {}, "Gateways") : ["Backups of ", h("span", { class: "mono" }, each.usedBy)], [sign(each.health), " ", each.text],
+    each.ends ? [day(each.ends), " ", each.left ? h("span", { class: "muted" }, whole(`in ${each.left}`)) : null] : "–",
+    h("span", { class: "whole" }, each.renewedBy), h("span", { class: "mono" }, each.secret)]), "Certificates") : null,
+    h("p", { class: "muted after" }, hasTls ? "" : "Gateways offer no TLS: gatewayTls turns it on. ", lines.length ? "The page never reads these Secrets." : "")];
 }
 
 function revisions(data) {

@@ -1,6 +1,6 @@
 // The view Now: counts, what waits for a user, and the sentences of `steward status`.
 
-import { card, h, plural, rolloutBar, link, sentence, sign, waitingLine } from "../parts.js";
+import { card, h, plural, rolloutBar, link, sentence, sign, unread, waitingLine } from "../parts.js";
 import { SIGNS } from "../dom.js";
 
 const NAMES = { MultigresCluster: "Clusters", TenantRegistry: "Registries", TenantTemplate: "Templates", Tenant: "Tenants" };
@@ -11,7 +11,8 @@ export function title() {
 
 export function layout(s) {
   return [
-    h("div", { class: "title" }, h("h1", { tabindex: "-1", "data-key": "title" }, "Now"), h("p", { class: "said" }, summary(s))),
+    h("div", { class: "title" }, h("h1", { tabindex: "-1", "data-key": "title" }, "Now"), h("p", { class: "said" }, summary(s)),
+      s.reading ? unread(s.reading, "Tenants and the parts of clusters") : null),
     problems(s.problems, s.sentences.shown.length === 0),
     tiles(s),
     waiting(s),
@@ -51,6 +52,7 @@ function waiting(s) {
     group("Waiting updates", s.updates, "waiting"),
     group("Rejected rows", s.rejected, "failed"),
     group("Backups", s.backups, "failed"),
+    group("Unused volumes", s.claims, "waiting"),
     s.rollouts.length ? card("Rollouts", h("ul", { class: "lines" }, s.rollouts.map((rollout) => h("li", {},
       sign(rollout.phase === "Failed" ? "failed" : "waiting"),
       h("div", { class: "body" }, link(rollout.object), rollout.message ? `: ${rollout.message}` : "", rolloutBar(rollout)))))) : null,

@@ -1,6 +1,6 @@
 // The view of a TenantRegistry: source, guard, templates, and a window of its Tenants with filters.
 
-import { badge, card, command, conditions, facts, h, plural, rolloutBar, sentenceText, sign, timeline, title as head, waitingLine } from "../parts.js";
+import { badge, card, command, conditions, facts, h, plural, rolloutBar, sentenceText, sign, timeline, title as head, unread, waitingLine, whole } from "../parts.js";
 import { actionBar, actionsAbout } from "../actions.js";
 import { keptObjects } from "../kept.js";
 import { navigate } from "../app.js";
@@ -16,7 +16,7 @@ export function layout(s) {
     h("div", { class: "columns" }, card("Source", source(s.source)), card("Deletion guard", guard(s.guard))),
     s.rejected.length ? card("Rejected rows", h("ul", { class: "lines" }, s.rejected.map((row) => waitingLine(row, "failed")))) : null,
     card("Templates", templates(s.templates)),
-    card("Tenants", tenants(s.tenants, s.head.object.href)),
+    card("Tenants", tenants(s.tenants, s.reading)),
     keptObjects(s.head.object.namespace, []),
     h("div", { class: "columns" }, card("Timeline", timeline(s.timeline)), card("Conditions", conditions(s.conditions))),
   ];
@@ -26,10 +26,17 @@ function source(data) {
   return facts([
     ["Table", h("span", { class: "mono" }, `${data.type} · ${data.place}`)],
     // A read that finds nothing new writes no status, so the time is that of the last read that did.
-    ["Read", data.lastReadAge ? [sign(data.reachable ? "ready" : "failed"), ` every ${data.interval}, last change ${data.lastReadAge} ago${data.readTook ? `, took ${data.readTook}` : ""}`] : "not yet"],
-    ["Rows", `${data.activeRows.toLocaleString("en")} active, ${data.inactiveRows === null ? "" : `${data.inactiveRows.toLocaleString("en")} inactive, `}${data.rejectedRows.toLocaleString("en")} rejected`],
+    ["Read", data.lastReadAge ? [sign(data.reachable ? "ready" : "failed"), ` every ${data.interval}`] : "not yet"],
+    ["Last change", data.lastReadAge ? `${whole(`${data.lastReadAge} ago`)}${data.readTook ? `, read in ${whole(data.readTook)}` : ""}` : ""],
+    ["Rows", rows(data)],
     ["All rows", command(data.rowsCommand)],
     ["Tenants", `${data.ready.toLocaleString("en")} of ${data.desired.toLocaleString("en")} ready, ${data.failed.toLocaleString("en")} failed`]]);
+}
+
+function rows(data) {
+  const counted = [[data.activeRows, "active", "ready"], [data.inactiveRows, "inactive", "none"], [data.rejectedRows, "rejected", data.rejectedRows ? "failed" : "none"]];
+  return h("span", { class: "counts" }, counted.filter(([count]) => count !== null).map(([count, word, health]) =>
+    h("span", { class: `${health}-text` }, h("strong", {}, count.toLocaleString("en")), ` ${word}`)));
 }
 
 function guard(data) {
@@ -46,9 +53,10 @@ function templates(lines) {
     line.held ? h("ul", {}, waitingLine(line.held, "failed")) : null), actionsAbout(line.object.name))));
 }
 
-function tenants(data, href) {
+function tenants(data, reading) {
   const total = data.counts.failed + data.counts.waiting + data.counts.ready;
-  return [filters(data, href), data.rows.length ? matrix(data) : h("p", { class: "muted" }, total ? "No Tenant matches." : "No Tenants yet."), pager(data, href)];
+  if (reading) return [filters(data), unread(reading, plural(total, "Tenant"))];
+  return [filters(data), data.rows.length ? matrix(data) : h("p", { class: "muted" }, total ? "No Tenant matches." : "No Tenants yet."), pager(data)];
 }
 
 function query(changes) {
