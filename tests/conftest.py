@@ -24,7 +24,7 @@ from tests.support.markers import mark_server_tests
 from tests.support.mysql_server import mysql_without_tls, uses_mysql
 from tests.support.scheduling import FileScheduling, longest_first
 from tests.support.shared import run_directory, shared_resource
-from tests.support.suites import deselect_separate_suites
+from tests.support.suites import is_left_out
 
 
 @pytest.hookimpl(wrapper=True)
@@ -56,10 +56,14 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> FileSch
     return FileScheduling(config, log)
 
 
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """None lets pytest decide by its other rules."""
+    return True if is_left_out(config, collection_path) else None
+
+
 # First, because `-m` selects by these markers.
 @pytest.hookimpl(tryfirst=True)
-def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    deselect_separate_suites(config, items)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     mark_server_tests(items)
     if "PYTEST_XDIST_WORKER" in os.environ:
         longest_first(items)

@@ -8,6 +8,8 @@ from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
+import pytest
+
 from tests.support.paths import ROOT, TESTS
 
 SOURCES = ROOT / "src" / "steward"
@@ -87,24 +89,76 @@ def test_no_file_is_too_long() -> None:
 
 
 _STARTS_PROCESS = frozenset({"run", "call", "check_call", "check_output"})
+_WAITS_FOR_PROCESS = frozenset({"wait", "communicate"})
 
 
-def _is_unlimited(node: ast.AST) -> bool:
-    if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Attribute):
+def _is_unlimited(node: ast.Call) -> bool:
+    """Whether the call waits for a process without a limit. An awaited one has the limit of `asyncio.timeout`."""
+    if not isinstance(node.func, ast.Attribute):
         return False
-    if ast.unparse(node.func.value) != "subprocess" or node.func.attr not in _STARTS_PROCESS:
+    if any(keyword.arg in ("timeout", None) for keyword in node.keywords):
         return False
-    return not any(keyword.arg in ("timeout", None) for keyword in node.keywords)
+    if ast.unparse(node.func.value) == "subprocess":
+        return node.func.attr in _STARTS_PROCESS
+    return node.func.attr in _WAITS_FOR_PROCESS and not node.args
+
+
+def unlimited_waits(text: str) -> list[int]:
+    """The lines of the text that wait for a process without a limit."""
+    # Only files that start processes: events of threads and of asyncio have a method `wait` too.
+    if "subprocess." not in text and ".start(" not in text:
+        return []
+    nodes = list(ast.walk(ast.parse(text)))
+    coroutines = {id(inner) for node in nodes for inner in _coroutines(node)}
+    return [
+        node.lineno
+        for node in nodes
+        if isinstance(node, ast.Call) and id(node) not in coroutines and _is_unlimited(node)
+    ]
+
+
+def _coroutines(node: ast.AST) -> Iterator[ast.AST]:
+    """Calls that are awaited, or passed to another call: `await event.wait()`, `wait_for(event.wait(), 5)`."""
+    if isinstance(node, ast.Await):
+        yield node.value
+    elif isinstance(node, ast.Call):
+        yield from node.args
 
 
 def test_every_process_that_a_test_waits_for_has_a_time_limit() -> None:
     """A process that waits for ever would keep the whole run from ending."""
-    texts = {path: path.read_text() for path in _python_files(TESTS)}
     found = [
-        f"{path.relative_to(ROOT)}:{getattr(node, 'lineno', 0)}"
-        for path, text in texts.items()
-        if "subprocess." in text
-        for node in ast.walk(ast.parse(text))
-        if _is_unlimited(node)
+        f"{path.relative_to(ROOT)}:{line}"
+        for path in _python_files(TESTS)
+        for line in unlimited_waits(path.read_text())
     ]
     assert found == []
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        "subprocess.run(command, check=True)",
+        "subprocess.check_output(command)",
+        "process.wait()",
+        "assert process.wait() == 0",
+        "output, error = process.communicate()",
+    ],
+)
+def test_a_wait_without_a_limit_is_found(call: str) -> None:
+    assert unlimited_waits(f"process = subprocess.Popen(command)\n{call}\n") == [2]
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        "subprocess.run(command, check=True, timeout=60)",
+        "subprocess.run(command, **options)",
+        "process.wait(timeout=60)",
+        "process.wait(60)",
+        "await event.wait()",
+        "await asyncio.wait_for(event.wait(), 5)",
+    ],
+)
+def test_a_wait_with_a_limit_is_not_found(call: str) -> None:
+    assert unlimited_waits(f"subprocess.Popen(command)\nasync def test() -> None:\n    {call}\n") == []

@@ -18,7 +18,7 @@ from tests.attacks.support.attacked_operator import attacked_operator
 from tests.attacks.support.cluster_author import DRY_RUN, ClusterAuthor, conditions
 from tests.multigres.support.clusters import cluster
 from tests.multigres.support.large_clusters import product_spec
-from tests.multigres.support.operator import remove_finalizers, running_operator
+from tests.multigres.support.operator import REAL, remove_finalizers, running_operator
 from tests.multigres.support.waiting import eventually
 from tests.support import definitions, namespaces
 from tests.support.api_server import ApiServer
@@ -85,7 +85,7 @@ def test_a_cluster_that_no_webhook_checked_is_stalled_and_creates_nothing(
 ) -> None:
     kubectl = author.kubectl
     huge = cluster(namespace, "huge", **product_spec(49, 4, 8, 50))
-    with running_operator(control_plane, namespace, tmp_path / "operator.log"):
+    with running_operator(control_plane, namespace, tmp_path / "operator.log", periods=REAL):
         kubectl("create", "-f", "-", document=huge)
         stalled = eventually(
             lambda: conditions(kubectl.json("get", "mgc", "huge", "-n", namespace)).get("Stalled"),
@@ -102,7 +102,7 @@ def test_thousands_of_problems_are_a_status_that_the_api_server_accepts(
 ) -> None:
     kubectl = author.kubectl
     wrong = {"spec": {"pools": {"main": {"cells": ["a-cell-that-does-not-exist"]}}}}
-    with running_operator(control_plane, namespace, tmp_path / "operator.log"):
+    with running_operator(control_plane, namespace, tmp_path / "operator.log", periods=REAL):
         kubectl(
             "create", "-f", "-", document=cluster(namespace, "wrong", **product_spec(20, 1, 32, 1, **wrong))
         )

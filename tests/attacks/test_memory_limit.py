@@ -32,7 +32,7 @@ from tests.etcd.support.hostile_server import (
 )
 from tests.multigres.support.clusters import cluster, conditions, small_cluster
 from tests.multigres.support.large_clusters import product_spec
-from tests.multigres.support.operator import remove_finalizers, running_operator
+from tests.multigres.support.operator import REAL, remove_finalizers, running_operator
 from tests.multigres.support.waiting import eventually
 from tests.support import definitions, namespaces
 from tests.support.api_server import ApiServer
@@ -166,7 +166,7 @@ def unchecked(
     log = tmp_path_factory.mktemp("unchecked") / "operator.log"
     with (
         memory_limit(LIMIT) as launcher,
-        running_operator(control_plane, namespace, log, launcher) as process,
+        running_operator(control_plane, namespace, log, launcher, periods=REAL) as process,
     ):
         yield process, namespace
         remove_finalizers(kubectl, namespace)

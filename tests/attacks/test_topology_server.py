@@ -30,7 +30,7 @@ from tests.etcd.support.hostile_server import (
     raw_answer,
 )
 from tests.multigres.support.clusters import conditions, small_cluster
-from tests.multigres.support.operator import remove_finalizers, running_operator
+from tests.multigres.support.operator import REAL, remove_finalizers, running_operator
 from tests.multigres.support.waiting import eventually
 from tests.support import definitions, namespaces
 from tests.support.api_server import ApiServer
@@ -73,7 +73,7 @@ def operator(
     definitions.install_crds(control_plane, kubectl, CUSTOM_KINDS)
     namespace = namespaces.create_namespace(api_server)
     log = tmp_path_factory.mktemp("operator") / "operator.log"
-    with running_operator(control_plane, namespace, log) as process:
+    with running_operator(control_plane, namespace, log, periods=REAL) as process:
         yield AttackedOperator(process, kubectl, namespace, log)
     remove_finalizers(kubectl, namespace)
     namespaces.release_namespace(api_server, namespace)

@@ -172,7 +172,7 @@ def test_down_ends_an_up_that_is_not_done_yet(up: str, shell: Shell) -> None:
         read_until(again, "starting data-plane")
         assert shell.run("down").returncode == ExitCode.DONE
         read_until(again, "stopped by `steward down`")
-        assert again.wait() == ExitCode.DONE
+        assert again.wait(timeout=120) == ExitCode.DONE
     assert processes_using(shell.directory) == set()
 
 

@@ -133,7 +133,7 @@ async def test_ctrl_c_in_the_foreground_leaves_nothing(stopped: ContainerCluster
         stopped.start_pod("default", "running")
         stopped.wait_until_ready("default", "running")
         up.send_signal(signal.SIGINT)
-        up.wait()
+        up.wait(timeout=300)
     await wait_until_clean(before, stopped.directory)
 
 

@@ -40,5 +40,5 @@ async def test_the_second_process_waits_and_learns_the_holders_pid(tmp_path: Pat
     finally:
         # Killed before it can release the lock: the kernel releases it.
         holder.kill()
-        holder.communicate()
+        holder.communicate(timeout=60)
     await task

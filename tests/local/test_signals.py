@@ -44,4 +44,4 @@ def test_a_second_signal_does_not_interrupt_the_clean_up(first: signal.Signals) 
         process.stdin.write("\n")
         process.stdin.flush()
         assert process.stdout.readline() == "cleaned up\n"
-        assert process.wait() == 130
+        assert process.wait(timeout=60) == 130

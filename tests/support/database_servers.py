@@ -185,7 +185,7 @@ def running_program(
             process.wait(_STOP_SECONDS)
         except subprocess.TimeoutExpired:
             process.kill()
-            process.wait()
+            process.wait(timeout=60)
 
 
 def wait_until_ready(process: subprocess.Popen[bytes], log: Path, is_ready: Callable[[], bool]) -> None:

@@ -1,7 +1,8 @@
 """Suites that a plain run leaves out because they take minutes of their own; each has a target in the Makefile.
 
-A run that names a directory or file of a suite runs it. Deselected here and not by an option in pyproject.toml: a run
-with such an option counts as a selection, and the operators' permissions are compared only after a full run.
+A run that names a directory or file of a suite runs it. Left out here and not by an option in pyproject.toml: a run
+with such an option counts as a selection, and the operators' permissions are compared only after a full run. Their
+files are not even imported: every worker would do that.
 """
 
 from pathlib import Path
@@ -13,13 +14,9 @@ from tests.support.paths import ROOT
 SEPARATE = tuple(ROOT / "tests" / suite for suite in ("attacks", "e2e", "mysql", "page/integration"))
 
 
-def deselect_separate_suites(config: pytest.Config, items: list[pytest.Item]) -> None:
-    left_out = [suite for suite in SEPARATE if not _is_named(config, suite)]
-    deselected = [item for item in items if any(item.path.is_relative_to(suite) for suite in left_out)]
-    if deselected:
-        config.hook.pytest_deselected(items=deselected)
-        dropped = set(deselected)
-        items[:] = [item for item in items if item not in dropped]
+def is_left_out(config: pytest.Config, path: Path) -> bool:
+    """Whether the path is a separate suite that no argument of the command line names."""
+    return path in SEPARATE and not _is_named(config, path)
 
 
 def _is_named(config: pytest.Config, suite: Path) -> bool:

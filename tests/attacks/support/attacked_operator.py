@@ -10,7 +10,7 @@ from typing import NamedTuple
 from urllib.error import HTTPError
 
 from steward.local.control_plane import ControlPlane
-from tests.multigres.support.operator import operator_with_webhooks
+from tests.multigres.support.operator import REAL, operator_with_webhooks
 from tests.support.kubectl import Kubectl
 
 GUARD_SECONDS = 60.0
@@ -81,7 +81,9 @@ def attacked_operator(
         "metrics_bind_address": f"127.0.0.1:{ports.metrics}",
         "health_probe_bind_address": f"127.0.0.1:{ports.probes}",
     }
-    with operator_with_webhooks(control_plane, kubectl, namespace, log, launcher, **settings) as process:
+    with operator_with_webhooks(
+        control_plane, kubectl, namespace, log, launcher, periods=REAL, **settings
+    ) as process:
         yield AttackedOperator(process, ports, kubectl, namespace, log)
 
 

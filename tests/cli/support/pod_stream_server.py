@@ -198,7 +198,7 @@ def running_server(server: PodStreamServer) -> Iterator[PodStreamServer]:
 
     thread = threading.Thread(target=serve, daemon=True)
     thread.start()
-    started.wait()
+    started.wait(timeout=60)
     try:
         yield server
     finally:

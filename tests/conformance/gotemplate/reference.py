@@ -98,7 +98,7 @@ class Reference:
 
     def _stop(self) -> None:
         self._process.kill()
-        self._process.communicate()
+        self._process.communicate(timeout=60)
 
 
 def _cache_directory() -> Path:

@@ -44,4 +44,4 @@ async def running_etcd(directory: Path, scheme: str, *flags: str) -> AsyncIterat
             yield client
         finally:
             process.kill()
-            process.wait()
+            process.wait(timeout=60)

@@ -40,7 +40,7 @@ def _server(program: Path, **environment: str) -> Iterator[tuple[subprocess.Pope
         yield process, url
     finally:
         process.kill()
-        process.wait()
+        process.wait(timeout=60)
 
 
 def _status(url: str) -> int:

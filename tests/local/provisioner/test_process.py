@@ -179,7 +179,7 @@ def test_changes_while_the_provisioner_is_down_are_made_up_for(cluster: Cluster)
     with cluster.provisioner() as process:
         cluster.bound()
         process.kill()
-        process.wait()
+        process.wait(timeout=60)
     cluster.request("2Gi")
     with cluster.provisioner():
         until(lambda: cluster.get_claim()["status"]["capacity"]["storage"] == "2Gi", cluster.get_claim)

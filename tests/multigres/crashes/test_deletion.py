@@ -4,9 +4,9 @@ A topology server and its dependents are created without a cluster and deleted a
 """
 
 from steward.local.control_plane import ControlPlane
-from tests.multigres.support.crash_runs import CRASH_MARKS
 from tests.multigres.support.crash_scenario import CrashScenario
 from tests.multigres.support.toposerver_objects import TOPO
+from tests.support.crashes import CRASH_MARKS
 from tests.support.kubectl import Kubectl
 
 GOING = "toposerver/my-etcd", "cell/my-gateway", "shard/my-shard"

@@ -1,9 +1,10 @@
 """Clusters move to the pods of a newer operator that crashes at every write, statuses included."""
 
 from steward.local.control_plane import ControlPlane
-from tests.multigres.support.crash_runs import CRASH_MARKS, crash_at_every_write, run_until
+from tests.multigres.support.crash_runs import crash_at_every_write, run_until
 from tests.multigres.support.operator_update_scenario import OperatorUpdateScenario
 from tests.multigres.support.waiting import run_async
+from tests.support.crashes import CRASH_MARKS
 from tests.support.kubectl import Kubectl
 
 NAMES = ("first", "second")

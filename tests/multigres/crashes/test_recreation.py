@@ -13,17 +13,13 @@ from steward.local.control_plane import ControlPlane
 from steward.multigres import names
 from steward.multigres.names import ShardPath
 from tests.multigres.support.clusters import Clusters
-from tests.multigres.support.crash_runs import (
-    CRASH_MARKS,
-    crash_after_write,
-    crash_at_every_write,
-    run_until,
-)
+from tests.multigres.support.crash_runs import crash_after_write, crash_at_every_write, run_until
 from tests.multigres.support.operator import remove_finalizers
 from tests.multigres.support.toposerver_objects import API, TOPO
 from tests.multigres.support.volume_cluster import DELETE
 from tests.multigres.support.waiting import eventually, run_async
 from tests.support import namespaces
+from tests.support.crashes import CRASH_MARKS
 from tests.support.kubectl import Kubectl
 
 pytestmark = CRASH_MARKS

@@ -9,8 +9,8 @@ import pytest
 
 from steward.local.control_plane import ControlPlane
 from tests.multigres.support.cluster_deletion import PASSWORD
-from tests.multigres.support.crash_runs import CRASH_MARKS
 from tests.multigres.support.crash_scenario import CrashScenario
+from tests.support.crashes import CRASH_MARKS
 from tests.support.kubectl import Kubectl
 
 pytestmark = CRASH_MARKS

@@ -7,16 +7,11 @@ import pytest
 
 from steward.local.control_plane import ControlPlane
 from steward.testkit import AuditLog
-from tests.multigres.support.crash_runs import (
-    CRASH_MARKS,
-    IsDone,
-    count_writes,
-    crash_at_every_write,
-    run_until,
-)
+from tests.multigres.support.crash_runs import IsDone, count_writes, crash_at_every_write, run_until
 from tests.multigres.support.rollout_cluster import BETTER, GOOD, TWO_POOLS, RolloutCluster
 from tests.multigres.support.topology_cluster import running_fake_data_plane
 from tests.multigres.support.waiting import run_async
+from tests.support.crashes import CRASH_MARKS
 from tests.support.kubectl import Kubectl
 
 pytestmark = CRASH_MARKS

@@ -9,9 +9,10 @@ from click.testing import CliRunner
 
 from steward.cli.main import steward
 from steward.local.control_plane import ControlPlane
-from tests.multigres.support.crash_runs import CRASH_MARKS, crash_at_every_write, run_until
+from tests.multigres.support.crash_runs import crash_at_every_write, run_until
 from tests.multigres.support.template_update_scenario import TemplateUpdateScenario
 from tests.multigres.support.waiting import run_async
+from tests.support.crashes import CRASH_MARKS
 from tests.support.kubectl import Kubectl
 
 MANUAL = {"templateChanges": "Manual"}

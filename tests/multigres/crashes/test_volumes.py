@@ -3,9 +3,10 @@
 from steward.local.control_plane import ControlPlane
 from steward.testkit import AuditLog
 from tests.multigres.support.clusters import Clusters
-from tests.multigres.support.crash_runs import CRASH_MARKS, count_writes, crash_at_every_write, run_until
+from tests.multigres.support.crash_runs import count_writes, crash_at_every_write, run_until
 from tests.multigres.support.volume_cluster import DELETE, VolumeCluster, topo_server, with_storage
 from tests.multigres.support.waiting import run_async
+from tests.support.crashes import CRASH_MARKS
 from tests.support.kubectl import Kubectl
 
 pytestmark = CRASH_MARKS

@@ -1,4 +1,4 @@
-"""Volumes grow when a real Postgres server fills them. Both clusters share one operator, which asks once a minute."""
+"""Volumes grow when a real Postgres server fills them. Both clusters share one operator."""
 
 from collections.abc import Iterator
 from typing import Any

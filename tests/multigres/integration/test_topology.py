@@ -17,6 +17,7 @@ from steward.testkit import AuditedCalls, AuditLog
 from steward.testkit.fake_data_plane.programs import ShardKey
 from steward.testkit.fake_data_plane.records import stale_pooler, stale_pooler_key
 from tests.multigres.support.clusters import cluster
+from tests.multigres.support.operator import SHORT
 from tests.multigres.support.topology_cluster import (
     DATABASES,
     ROOT,
@@ -28,6 +29,7 @@ from tests.multigres.support.waiting import eventually, run_async
 from tests.support.identities import operator_kubeconfig
 from tests.support.kubectl import Kubectl
 from tests.support.operator_process import OperatorProcess, run_operator_process
+from tests.support.short_periods import short_periods
 
 SERVER = "mini-global-topo"
 
@@ -44,7 +46,10 @@ def world(
     user, log = operator_kubeconfig(MULTIGRES, control_plane), directory / "operator.log"
     with (
         running_fake_data_plane(control_plane, long_namespace, directory) as forwards,
-        run_operator_process(OperatorProcess("multigres", user, long_namespace, log, tuple(flags))),
+        run_operator_process(
+            OperatorProcess("multigres", user, long_namespace, log, tuple(flags), short_periods(SHORT)),
+            default_graceful_shutdown_period="1s",
+        ),
     ):
         found = TopologyCluster(kubectl, long_namespace, forwards)
         found.apply("z1", "z2")

@@ -6,11 +6,8 @@ operator processes are simulated one after the other within the test; other test
 """
 
 import asyncio
-import gc
 import itertools
-import logging
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping
 
 import pytest
 
@@ -23,6 +20,7 @@ from steward.testkit import AuditedCalls, CrashPoint, CrashTiming, Match
 from steward.testkit.audit import AuditedCall
 from steward.testkit.crash_in_process import run_until_crash
 from tests.support import data_planes
+from tests.support.crashes import no_logged_errors
 from tests.support.identities import operator_kubeconfig
 
 MAX_PROCESSES = 150
@@ -31,16 +29,6 @@ POLL_SECONDS = 0.5
 # Statuses and events report the work; they are not crash points.
 CHANGES = r"^(?!.*/(events|status)(/|\?|$))"
 OPERATORS = (Operator(NAME, set_up),)
-
-CRASH_MARKS = [
-    pytest.mark.timeout(1800),
-    # A crashed operator may leave a socket or a coroutine behind, as a killed process does; they are collected later.
-    pytest.mark.filterwarnings(
-        r"ignore:Exception ignored in. <(function _(Selector|SSLProtocol)Transport.__del__|socket.socket|coroutine)"
-        ":pytest.PytestUnraisableExceptionWarning"
-    ),
-]
-"""Marks for tests that crash the operator many times."""
 
 IsDone = Callable[[], bool]
 
@@ -100,29 +88,6 @@ async def poll_until(is_done: IsDone) -> None:
             await asyncio.sleep(POLL_SECONDS)
             if await asyncio.to_thread(is_done):
                 return
-
-
-class _ErrorRecorder(logging.Handler):
-    def __init__(self) -> None:
-        super().__init__(logging.WARNING)
-        self.found: list[str] = []
-
-    def emit(self, record: logging.LogRecord) -> None:
-        if record.exc_info:
-            self.found.append(logging.Formatter().format(record))
-
-
-@contextmanager
-def no_logged_errors() -> Iterator[None]:
-    """Fails if the operator logs a traceback."""
-    errors = _ErrorRecorder()
-    logging.getLogger("steward").addHandler(errors)
-    try:
-        yield
-    finally:
-        logging.getLogger("steward").removeHandler(errors)
-        gc.collect()  # warnings about leaked resources are raised here and not in another test
-    assert not errors.found, "\n".join(errors.found)
 
 
 def count_writes(calls: AuditedCalls, namespace: str, *resources: str) -> dict[str, list[str]]:

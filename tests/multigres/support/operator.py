@@ -2,7 +2,7 @@
 
 import subprocess
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -18,17 +18,51 @@ from tests.support import data_planes
 from tests.support.identities import operator_kubeconfig
 from tests.support.kubectl import Kubectl
 from tests.support.operator_process import OperatorProcess, run_operator_process
+from tests.support.short_periods import short_periods
+
+REAL: Mapping[str, float] = {}
+"""The periods of production."""
+SHORT: Mapping[str, float] = {
+    # How often what is well is looked at, and how long a state that is no longer reported counts.
+    "steward.multigres.controllers.servers.reconciler:REST_SECONDS": 3.0,
+    "steward.multigres.servers.grace:GRACE_SECONDS": 10.0,
+    "steward.multigres.controllers.topology.retry:CHECK_SECONDS": 3.0,
+    "steward.multigres.controllers.topology.retry:RETRY.cap": 3.0,
+    "steward.multigres.controllers.volume_usage.reconciler:REST_SECONDS": 2.0,
+    # How long a rolling update waits for servers, for an election and after a switch that was refused.
+    "steward.multigres.rollout.pods:DOWN_SECONDS": 4.0,
+    "steward.multigres.rollout.switching:SPACING_SECONDS": 3.0,
+    "steward.multigres.controllers.common.primary_switches:RETRY_SECONDS": 3.0,
+    "steward.multigres.controllers.shard.pod_rollout:LASTING_RECHECK_SECONDS": 1.0,
+    "steward.multigres.controllers.cluster.operator_updates:RECHECK_SECONDS": 1.0,
+    # How often progress is reported, and what is missing is looked for.
+    "steward.multigres.controllers.common.reporting:UPDATE_SECONDS": 3.0,
+    "steward.multigres.controllers.cluster.restore:RETRY_SECONDS": 2.0,
+    "steward.multigres.controllers.settings.reconciler:RETRY_SECONDS": 2.0,
+}
+"""Periods of the operators of tests: what takes minutes in production takes seconds. The order of waits stays."""
 
 
 @contextmanager
 def running_operator(
-    control_plane: ControlPlane, namespace: str, log: Path, /, launcher: tuple[str, ...] = (), **settings: str
+    control_plane: ControlPlane,
+    namespace: str,
+    log: Path,
+    /,
+    launcher: tuple[str, ...] = (),
+    *,
+    periods: Mapping[str, float] = SHORT,
+    **settings: str,
 ) -> Iterator[subprocess.Popen[bytes]]:
     """An operator for one namespace, so that tests can run in parallel. It must exit without an error.
 
-    It reaches the data plane that all tests share; with `connect_to=""` it reaches none."""
+    It reaches the data plane that all tests share; with `connect_to=""` it reaches none. What it deletes drains for a
+    second or two instead of half a minute or a minute: pods of kwok report no connections that could end earlier."""
     kubeconfig = operator_kubeconfig(MULTIGRES, control_plane)
-    operator = OperatorProcess("multigres", kubeconfig, namespace, log, launcher=launcher)
+    command = (*launcher, *short_periods(periods))
+    operator = OperatorProcess("multigres", kubeconfig, namespace, log, launcher=command)
+    if periods:
+        settings.setdefault("default_graceful_shutdown_period", "1s")
     if "connect_to" not in settings:
         settings["connect_to"] = data_planes.connect_to(control_plane)
     with run_operator_process(operator, **settings) as process:
@@ -43,6 +77,8 @@ def operator_with_webhooks(
     log: Path,
     /,
     launcher: tuple[str, ...] = (),
+    *,
+    periods: Mapping[str, float] = SHORT,
     **settings: str,
 ) -> Iterator[subprocess.Popen[bytes]]:
     """The same with webhooks; yields once the API server calls them."""
@@ -53,7 +89,8 @@ def operator_with_webhooks(
         "namespace": namespace,
     }
     try:
-        with running_operator(control_plane, namespace, log, launcher, **{**reached, **settings}) as process:
+        options = {**reached, **settings}
+        with running_operator(control_plane, namespace, log, launcher, periods=periods, **options) as process:
             _wait_for_webhooks(process, kubectl, namespace)
             yield process
     finally:

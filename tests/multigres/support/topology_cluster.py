@@ -78,7 +78,8 @@ class TopologyCluster:
     def trigger_check(self) -> None:
         """Triggers a check of the topology now; the operator would check after a while."""
         self._checks += 1
-        self.annotate(f"example.com/check={self._checks}")
+        check = f"example.com/check={self._checks}"
+        self.kubectl("annotate", "mgc", self.name, "-n", self.namespace, "--overwrite", check)
 
     def condition(self, type_: str = "TopologyRegistered") -> Any:
         status = self.clusters.get("mgc", self.name).get("status") or {}

@@ -1,37 +1,48 @@
-"""The operator is killed at every write for a Tenant, and the next process reaches the same result.
+"""The operator crashes at every write for a Tenant, and the next process reaches the same result.
 
 The scenario: objects are created here and in another namespace, the template changes, drops one and ignores a field of
-another, the Tenant is deleted. The process that completes an interrupted scenario is the one that is killed in the
-next: starting a process takes longer than a scenario.
+another, the Tenant is deleted. The operator processes are simulated one after the other within the test, and the one
+that completes an interrupted scenario is the one that crashes in the next. Real processes are killed at every write by
+`tests/runtime/integration/test_sample_controller_crashes.py`.
 """
 
 import asyncio
 import secrets
-import sys
 from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import asynccontextmanager, suppress
-from pathlib import Path
+from contextlib import suppress
 from typing import NamedTuple
 
 import pytest
 
+from steward.install.operators import TENANTS
 from steward.kube.client.client import Client, connect
 from steward.kube.config.loader import ConfigSource, load_settings
 from steward.kube.errors import NotFound
 from steward.kube.objects.kinds import CONFIG_MAP, NAMESPACE, Key, Manifest, Ref
 from steward.kube.objects.options import ApplyOptions, DeleteOptions, ListQuery
 from steward.local.control_plane import ControlPlane
+from steward.runtime.manager.run import Operator
+from steward.runtime.manager.settings import Settings, settings_from
 from steward.tenants.cache_rules import TENANT_KIND
 from steward.tenants.labels import ALLOW_TEMPLATES_FROM, TENANT, TENANT_NAMESPACE
-from steward.testkit import CrashPoint, CrashTiming, FaultProxy, Match, kill_at_write
-from steward.testkit.crash_process import kill, start_process
+from steward.tenants.operator import NAME, set_up
+from steward.testkit import CrashPoint, CrashTiming, Match
+from steward.testkit.crash_in_process import run_until_crash
+from tests.support.crashes import CRASH_MARKS, no_logged_errors
+from tests.support.identities import operator_kubeconfig
 from tests.support.kubectl import Kubectl
 from tests.tenants.support.fleet import config_map, namespace_manifest, resource
 
 TIMEOUT_SECONDS = 120.0
 MAX_WRITES = 30
-# Without events: a lost event is not repeated.
-WRITES = Match(write=True, path=r"/(tenants|configmaps)/")
+OPERATORS = (Operator(NAME, set_up),)
+
+pytestmark = CRASH_MARKS
+
+
+def writes_for(tenant: str) -> Match:
+    """Without events: a lost event is not repeated."""
+    return Match(write=True, path=rf"/(tenants|configmaps)/{tenant}(-|/|\?|$)")
 
 
 async def eventually(condition: Callable[[], Awaitable[bool]], what: str) -> None:
@@ -47,8 +58,8 @@ class TenantScenario:
     """One Tenant from its creation to its deletion."""
 
     def __init__(self, target: "ScenarioTarget", name: str) -> None:
-        self._client, self._namespace, self._other = target
-        self._name = name
+        self._client, self.namespace, self._other = target
+        self.name = name
         self._step = 0
 
     async def run(self) -> None:
@@ -71,22 +82,22 @@ class TenantScenario:
     async def _delete(self) -> None:
         with suppress(NotFound):
             await self._client.delete(self._ref, DeleteOptions())
-        await eventually(self._is_deleted, f"{self._name} and its objects are deleted")
+        await eventually(self._is_deleted, f"{self.name} and its objects are deleted")
 
     @property
     def _ref(self) -> Ref:
-        return Ref(TENANT_KIND, Key(self._namespace, self._name))
+        return Ref(TENANT_KIND, Key(self.namespace, self.name))
 
     def _object(self, id: str, **data: str) -> Manifest:
-        return resource(id, config_map(f"{self._name}-{id}", **data))
+        return resource(id, config_map(f"{self.name}-{id}", **data))
 
     def _dependent(self, id: str) -> Manifest:
         """In the other namespace, and dependent on the one that is kept."""
-        return resource(id, config_map(f"{self._name}-{id}", self._other), dependIds=["kept"])
+        return resource(id, config_map(f"{self.name}-{id}", self._other), dependIds=["kept"])
 
     async def _write(self, config_maps: list[Manifest]) -> None:
-        spec = {"uid": self._name, "templateRef": "t", "templateGeneration": 1, "configMaps": config_maps}
-        metadata = {"name": self._name, "namespace": self._namespace}
+        spec = {"uid": self.name, "templateRef": "t", "templateGeneration": 1, "configMaps": config_maps}
+        metadata = {"name": self.name, "namespace": self.namespace}
         manifest = {
             "apiVersion": TENANT_KIND.api_version,
             "kind": "Tenant",
@@ -96,10 +107,10 @@ class TenantScenario:
         await self._client.apply(manifest, ApplyOptions(manager="registry"))
 
     async def _objects(self) -> dict[str, dict[str, str]]:
-        selector = f"{TENANT}={self._name},{TENANT_NAMESPACE}={self._namespace}"
+        selector = f"{TENANT}={self.name},{TENANT_NAMESPACE}={self.namespace}"
         found = await self._client.list(CONFIG_MAP, ListQuery(label_selector=selector))
         return {
-            each["metadata"]["name"].removeprefix(f"{self._name}-"): each.get("data") or {}
+            each["metadata"]["name"].removeprefix(f"{self.name}-"): each.get("data") or {}
             for each in found.items
         }
 
@@ -115,7 +126,7 @@ class TenantScenario:
                 truth["Ready"] == "True" and recorded == set(expected) and await self._objects() == expected
             )
 
-        await eventually(is_reached, f"{self._name} has {expected}")
+        await eventually(is_reached, f"{self.name} has {expected}")
 
     async def _is_deleted(self) -> bool:
         try:
@@ -143,22 +154,6 @@ async def other(client: Client, namespace: str) -> AsyncIterator[str]:
     await client.delete(Ref(NAMESPACE, Key("", name)))
 
 
-@asynccontextmanager
-async def operator(proxy: FaultProxy, namespace: str) -> AsyncIterator[asyncio.subprocess.Process]:
-    environment = {
-        "STEWARD_NAMESPACES": namespace,
-        "STEWARD_LEADER_ELECT": "false",
-        "STEWARD_METRICS_BIND_ADDRESS": "0",
-        "STEWARD_HEALTH_PROBE_BIND_ADDRESS": "0",
-    }
-    command = [str(Path(sys.executable).parent / "steward"), "run", "tenants"]
-    process = await start_process(command, proxy, environment)
-    try:
-        yield process
-    finally:
-        await kill(process)
-
-
 class ScenarioTarget(NamedTuple):
     client: Client
     namespace: str
@@ -170,24 +165,39 @@ def target(kubectl: Kubectl, client: Client, namespace: str, other: str) -> Scen
     return ScenarioTarget(client, namespace, other)
 
 
-@pytest.mark.timeout(1200)
+async def operator_settings(control_plane: ControlPlane, namespace: str) -> Settings:
+    kubeconfig = await asyncio.to_thread(operator_kubeconfig, TENANTS, control_plane)
+    return settings_from(
+        {},
+        {
+            "kubeconfig": str(kubeconfig),
+            "namespaces": namespace,
+            "leader_elect": "false",
+            "metrics_bind_address": "0",
+            "health_probe_bind_address": "0",
+            "webhooks": "off",
+        },
+    )
+
+
+async def run_one_after_another(*scenarios: TenantScenario) -> None:
+    for scenario in scenarios:
+        await scenario.run()
+
+
 async def test_a_kill_at_any_write_leads_to_the_same_result(
     target: ScenarioTarget, control_plane: ControlPlane
 ) -> None:
-    # Killed after the write is committed and before its answer: also the state before the next write is sent.
-    timing = CrashTiming.AFTER
-    async with FaultProxy(control_plane.kubeconfig) as proxy:
-        killed: TenantScenario | None = None
+    settings = await operator_settings(control_plane, target.namespace)
+    killed: tuple[TenantScenario, ...] = ()
+    with no_logged_errors():
         for nth in range(1, MAX_WRITES):
-            async with operator(proxy, target.namespace) as process:
-                if killed is not None:
-                    await killed.run()
-                scenario = TenantScenario(target, f"crash-{nth}")
-                run = asyncio.ensure_future(scenario.run())
-                is_killed = await kill_at_write(process, proxy, CrashPoint(nth, timing, WRITES), until=run)
-            await asyncio.gather(run, return_exceptions=True)
-            if not is_killed:
+            scenario = TenantScenario(target, f"crash-{nth}")
+            # Crashes after the write is committed and before its answer: also the state before the next write is sent.
+            at = CrashPoint(nth, CrashTiming.AFTER, writes_for(scenario.name))
+            until = run_one_after_another(*killed, scenario)
+            if await run_until_crash(OPERATORS, settings, at, until=until):
                 break
-            killed = scenario
+            killed = (scenario,)
     # A finalizer, four objects, a change, an ignored field, four deletes and the statuses between them.
     assert 10 < nth < MAX_WRITES

@@ -165,7 +165,7 @@ async def test_the_etcd_servers_of_a_killed_process_end_with_it(tmp_path: Path) 
     servers = TopologyServers(partial(EtcdProcess, program), tmp_path, SystemClock())
     await read_key(servers)
     runner.kill()
-    runner.wait()
+    runner.wait(timeout=60)
     runner.stdout.close()
     async with client(servers, seconds=1.0) as etcd:
         while True:

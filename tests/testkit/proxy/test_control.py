@@ -68,4 +68,5 @@ async def test_a_proxy_in_another_process_is_controlled_remotely_and_ends_on_a_s
     async with RemoteProxy(written) as remote:
         assert (await remote.add(Rule(Match(), Drop()))).hits == 0
     process.send_signal(signal.SIGTERM)
-    assert await process.wait() == 0
+    async with asyncio.timeout(60):
+        assert await process.wait() == 0

@@ -49,7 +49,7 @@ def test_ctrl_c_in_the_foreground_stops_everything(shell: Shell) -> None:
         read_until(up, "Ctrl-C stops it")
         assert len(processes_using(shell.directory)) >= 5
         up.send_signal(signal.SIGINT)
-        assert up.wait() == ExitCode.INTERRUPTED
+        assert up.wait(timeout=120) == ExitCode.INTERRUPTED
     assert processes_using(shell.directory) == set()
 
 
@@ -61,7 +61,7 @@ def test_ctrl_c_during_the_start_leaves_no_process_behind(shell: Shell, mode: li
         read_until(up, "starting kube-apiserver")
         up.send_signal(signal.SIGINT)
         up.send_signal(signal.SIGINT)
-        assert up.wait() == ExitCode.INTERRUPTED
+        assert up.wait(timeout=120) == ExitCode.INTERRUPTED
     assert processes_using(shell.directory) == set()
 
 
@@ -70,7 +70,7 @@ def test_down_ends_an_up_in_the_foreground(shell: Shell) -> None:
         read_until(up, "Ctrl-C stops it")
         assert shell.run("down").returncode == ExitCode.DONE
         read_until(up, "stopped by `steward down`")
-        assert up.wait() == ExitCode.DONE
+        assert up.wait(timeout=120) == ExitCode.DONE
     assert processes_using(shell.directory) == set()
 
 

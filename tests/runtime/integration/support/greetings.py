@@ -184,7 +184,7 @@ async def running_sample(proxy: FaultProxy, log: Path, **environment: str) -> As
     finally:
         if running.runs:
             process.kill()
-            await process.wait()
+            await running.ended()
 
 
 async def install(client: Client, definition: Manifest) -> None:
