@@ -47,10 +47,10 @@ class RepositorySizes:
             return reported
         known, now = self._answers.get(key_of(shard)), self._context.clock.monotonic()
         if known is None or known.backups != backups or _is_due(known, now):
-            known = self._answers[key_of(shard)] = _Answer(backups, now, await self._ask(shard))
+            known = self._answers[key_of(shard)] = _Answer(backups, now, await self._measure(shard))
         return known.size
 
-    async def _ask(self, shard: ShardView) -> int | None:
+    async def _measure(self, shard: ShardView) -> int | None:
         inputs = shard_inputs(shard)
         secret = Key(shard.metadata.namespace, inputs.password_secret)
         if not or_default(shard.status.primary, ""):
