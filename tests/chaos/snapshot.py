@@ -24,7 +24,7 @@ _IGNORED_KEYS = frozenset(
         "backupCertificateExpiry",
         # of the data plane: which server leads, and since when; the names, times and sizes of its backups
         "primary", "primaryCell", "role", "since", "lag", "lastBackup", "lastBackupAt", "lastBackupBytes",
-        "nextBackupAt",
+        "nextBackupAt", "repositoryBytes",
     }
 )  # fmt: skip
 _IGNORED_NAMES = (

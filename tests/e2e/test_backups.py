@@ -84,6 +84,17 @@ async def is_restored(database: DatabaseCluster, record: Record) -> None:
     await database.wait_for(database.is_settled, "the cluster to be Healthy", RESTORE_SECONDS)
 
 
+async def is_measured(database: DatabaseCluster) -> None:
+    """The primary has read from the repository what its two backups take: a real one is compressed, and not empty."""
+
+    def is_known() -> bool:
+        backup = database.shard()["status"].get("backup", {})
+        size, data = backup.get("repositoryBytes", 0), backup.get("lastBackupBytes", 0)
+        return backup.get("backups", 0) >= 2 and 0 < size < data * backup["backups"]
+
+    await database.wait_for(is_known, "the size of the repository")
+
+
 async def test_lost_server_comes_back_from_the_repository(
     database_cluster: DatabaseCluster, record_property: Record
 ) -> None:
@@ -207,6 +218,7 @@ async def test_repository_is_encrypted_with_the_given_passphrase(database_cluste
     database_cluster.apply(manifest)
     await database_cluster.wait_for(database_cluster.is_settled, "the cluster to be Healthy")
     await backed_up(database_cluster, "encrypted")
+    await is_measured(database_cluster)
     read = ("head", "-c", str(len(OPENSSL_MARK)), BACKUP_INFO)
     [host] = database_cluster.pods(HOST)
     assert kubectl("exec", host["metadata"]["name"], "-n", namespace, "--", *read) == OPENSSL_MARK
@@ -242,6 +254,7 @@ async def test_lost_cluster_in_two_cells_comes_back_from_an_object_store(
         await enough_writes(counts)
         before = set(counts.acknowledged)
         await backed_up(database_cluster, "in-the-bucket", type="full")
+        await is_measured(database_cluster)
     await lose_cluster(database_cluster)
     manifest["spec"]["restore"] = {"from": {"s3": manifest["spec"].pop("backup")["s3"]}}
     database_cluster.apply(manifest)

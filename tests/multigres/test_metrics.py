@@ -181,13 +181,15 @@ def test_the_end_of_a_gateways_certificate_is_exposed(stores: Stores, registry: 
 
 
 def test_time_and_size_of_the_last_backup_are_exposed(stores: Stores, registry: CollectorRegistry) -> None:
-    status = {"backup": {"lastBackupAt": "2026-08-21T12:00:00Z", "lastBackupBytes": 7}}
+    status = {"backup": {"lastBackupAt": "2026-08-21T12:00:00Z", "lastBackupBytes": 7, "repositoryBytes": 3}}
     stores.add(SHARD, "s", spec={"shardName": "0-inf"}, status=status)
     stores.add(SHARD, "none", spec={"shardName": "0-inf"})
     assert value(registry, "shard_last_backup_timestamp_seconds", shard="s") == 1_787_313_600
     assert value(registry, "shard_last_backup_timestamp_seconds", shard="none") is None
     assert value(registry, "shard_last_backup_bytes", shard="s") == 7
     assert value(registry, "shard_last_backup_bytes", shard="none") is None
+    assert value(registry, "shard_repository_bytes", shard="s") == 3
+    assert value(registry, "shard_repository_bytes", shard="none") is None
 
 
 def test_a_paused_cluster_has_the_time_of_its_pause(stores: Stores, registry: CollectorRegistry) -> None:

@@ -11,7 +11,7 @@ import pytest
 from steward.postgres.address import PostgresAddress
 from steward.postgres.sessions import PostgresFailure
 from steward.postgres.setting_values import KnownSetting
-from steward.postgres.settings import SettingsState, known_settings, load_settings
+from steward.postgres.settings import SettingsState, current_numbers, known_settings, load_settings
 from tests.support.database_servers import DatabaseServer
 
 
@@ -137,3 +137,15 @@ async def test_the_server_says_what_it_knows_of_settings(included: IncludedFile)
 async def test_a_rejected_password_is_a_failure(included: IncludedFile) -> None:
     with pytest.raises(PostgresFailure, match="does not accept"):
         await known_settings(included.address, "wrong", [])
+
+
+async def test_the_server_says_with_which_numbers_it_runs(included: IncludedFile) -> None:
+    password = included.server.password
+    assert await current_numbers(included.address, password, ["max_connections", "max_wal_senders"]) == {
+        "max_connections": 200,
+        "max_wal_senders": 10,
+    }
+    with pytest.raises(PostgresFailure, match="does not list max_sessions"):
+        await current_numbers(included.address, password, ["max_connections", "max_sessions"])
+    with pytest.raises(PostgresFailure, match="does not list its settings"):
+        await current_numbers(included.address, password, ["log_directory"])

@@ -13,8 +13,8 @@ import socket
 import subprocess
 import tempfile
 import time
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from types import MappingProxyType
@@ -72,8 +72,13 @@ def mariadb_server(files: Mapping[str, bytes] = NO_FILES) -> Iterator[DatabaseSe
             yield server
 
 
+def archiving_postgres_server(command: str) -> AbstractContextManager[DatabaseServer]:
+    """Run PostgreSQL that archives its WAL with a command, in which `{directory}` is that of the server's socket."""
+    return postgres_server(settings=("archive_mode=on", f"archive_command={command}"))
+
+
 @contextmanager
-def postgres_server(host: str = _LOOPBACK) -> Iterator[DatabaseServer]:
+def postgres_server(host: str = _LOOPBACK, settings: Sequence[str] = ()) -> Iterator[DatabaseServer]:
     """Run PostgreSQL on an address of this machine."""
     initdb = _find("initdb", package="postgresql")
     daemon = _find("postgres", package="postgresql")
@@ -94,6 +99,7 @@ def postgres_server(host: str = _LOOPBACK) -> Iterator[DatabaseServer]:
         command = [
             daemon, "-D", str(data), "-p", str(server.port), "-k", str(directory),
             "-c", f"listen_addresses={host}", "-c", "fsync=off", "-c", "max_connections=200",
+            *(word for each in settings for word in ("-c", each.replace("{directory}", str(directory)))),
         ]  # fmt: skip
         # On SIGTERM PostgreSQL waits until the last client has disconnected; on SIGINT it shuts down at once.
         with running_program(log, command, signal.SIGINT) as process:

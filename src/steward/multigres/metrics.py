@@ -65,6 +65,7 @@ class ClusterMetrics(Collector):
         yield _server_gauge(self._stores.shards.list())
         yield _last_backup_gauge(self._stores.shards.list())
         yield _last_backup_size_gauge(self._stores.shards.list())
+        yield _repository_size_gauge(self._stores.shards.list())
         yield _certificate_gauge(self._stores.shards.list())
         yield _gateway_certificate_gauge(self._stores.clusters.list())
         yield self._topo_server_gauge(self._stores.topo_servers.list())
@@ -201,6 +202,20 @@ def _last_backup_size_gauge(shards: Iterable[ShardView]) -> GaugeMetricFamily:
     )
     for shard in shards:
         size = or_default(shard.status.backup, ShardBackupStatus()).last_backup_bytes
+        if size is not UNSET:
+            gauge.add_metric([shard.metadata.name, shard.metadata.namespace], size)
+    return gauge
+
+
+def _repository_size_gauge(shards: Iterable[ShardView]) -> GaugeMetricFamily:
+    gauge = _gauge(
+        "shard_repository_bytes",
+        "Size of all backups of a shard in its repository, without WAL.",
+        "shard",
+        "namespace",
+    )
+    for shard in shards:
+        size = or_default(shard.status.backup, ShardBackupStatus()).repository_bytes
         if size is not UNSET:
             gauge.add_metric([shard.metadata.name, shard.metadata.namespace], size)
     return gauge

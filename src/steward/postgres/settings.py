@@ -35,6 +35,7 @@ SELECT lower(name) AS name, context, vartype, coalesce(unit, '') AS unit, coales
        coalesce(max_val, '') AS max_val, coalesce(enumvals, '{}') AS enumvals
 FROM pg_catalog.pg_settings WHERE lower(name) = ANY ($1::text[])
 """
+_NUMBERS: Final = "SELECT name, setting FROM pg_catalog.pg_settings WHERE name = ANY ($1::text[])"
 
 
 class SettingsState(NamedTuple):
@@ -63,6 +64,23 @@ async def known_settings(
         raise PostgresFailure(f"Postgres does not list its settings: {failure_text(error)}") from None
     finally:
         connection.terminate()
+
+
+async def current_numbers(server: PostgresAddress, password: str, names: Sequence[str]) -> dict[str, int]:
+    """The values of these settings, which are integers, with which the server runs."""
+    connection = await log_in(server, password)
+    if connection is None:
+        raise PostgresFailure("Postgres does not accept the superuser's password")
+    try:
+        async with asyncio.timeout(TIMEOUT_SECONDS):
+            found = {row["name"]: int(row["setting"]) for row in await connection.fetch(_NUMBERS, names)}
+    except (*FAILURES, ValueError) as error:
+        raise PostgresFailure(f"Postgres does not list its settings: {failure_text(error)}") from None
+    finally:
+        connection.terminate()
+    if missing := set(names) - set(found):
+        raise PostgresFailure(f"Postgres does not list {', '.join(sorted(missing))}")
+    return found
 
 
 def _known_setting(row: Any) -> KnownSetting:

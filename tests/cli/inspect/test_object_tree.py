@@ -251,6 +251,19 @@ def test_status_shows_the_age_of_the_last_backup_of_the_shard_that_has_the_oldes
     assert "backup" not in next(status_lines(never, now)).text
 
 
+def test_status_shows_what_the_backups_of_all_shards_take_if_all_are_known() -> None:
+    def shard(name: str, **backup: int) -> Manifest:
+        status = {"lastBackupAt": "2026-01-02T00:00:00Z", **backup}
+        return tree_object(f"Shard/{name}", CLUSTER, conditions=READY, backup=status)
+
+    now = calendar.timegm((2026, 1, 2, 1, 0, 0))
+    root = tree_object(CLUSTER, conditions=READY)
+    [node] = build_trees([root, shard("a", repositoryBytes=3 << 30), shard("b", repositoryBytes=1 << 30)])
+    assert "last backup 1 h ago, backups take 4 GiB (" in next(status_lines(node, now)).text
+    [partly] = build_trees([root, shard("a", repositoryBytes=3 << 30), shard("b")])
+    assert "last backup 1 h ago (" in next(status_lines(partly, now)).text
+
+
 def test_status_names_the_command_for_volume_claims_that_are_kept() -> None:
     [node] = build_trees([tree_object(CLUSTER, conditions=READY, retainedClaims=["data-0", "data-1"])])
     assert [line.text for line in status_lines(node, NOW)][1:] == [

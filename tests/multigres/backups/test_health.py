@@ -1,5 +1,6 @@
 """Which condition follows from a repository, the last backup and the last verification."""
 
+import msgspec
 import pytest
 
 from steward.multiadmin.backup_answers import RepositoryBackup
@@ -76,12 +77,14 @@ def test_cluster_names_the_first_shard_that_is_not_healthy() -> None:
 
 
 def test_cluster_has_the_oldest_of_the_newest_backups_and_the_first_of_the_next() -> None:
-    first = ShardBackupStatus(last_backup_at="2026-01-01T00:00:00Z", last_backup_bytes=3)
+    first = ShardBackupStatus(last_backup_at="2026-01-01T00:00:00Z", last_backup_bytes=3, repository_bytes=2)
     second = ShardBackupStatus(
         last_backup_at="2026-01-02T00:00:00Z", next_backup_at="2026-01-03T00:00:00Z", last_backup_bytes=4
     )
     assert cluster_backups([first, second]) == ClusterBackupStatus(
         last_backup_at="2026-01-01T00:00:00Z", next_backup_at="2026-01-03T00:00:00Z", last_backup_bytes=7
     )
+    second = msgspec.structs.replace(second, repository_bytes=5)
+    assert cluster_backups([first, second]).repository_bytes == 7
     # A shard that was never backed up: the cluster cannot be restored.
     assert cluster_backups([first, ShardBackupStatus()]).last_backup_at is UNSET

@@ -89,3 +89,22 @@ def test_postgres_decides_which_settings_are_passed_on_and_which_of_them_restart
         lambda: len(tuned.pods()) == 2 and first.isdisjoint(tuned.pods()), "all servers to be replaced"
     )
     assert not tuned.condition("PostgresConfigRefused")["status"]
+
+
+def test_a_setting_can_be_lowered_to_what_all_servers_run_with(tuned: TunedCluster) -> None:
+    tuned.change(max_connections=5000)
+    eventually(lambda: "max_connections = '5000'" in tuned.written(), "the settings to be passed on")
+
+    # Postgres never got them, as if it could not start with them: it runs with 200.
+    tuned.change(max_connections=90)
+    eventually(
+        lambda: (
+            "lowers max_connections from 200 to 90" in tuned.condition("PostgresConfigRefused")["message"]
+        ),
+        "the refusal",
+    )
+    assert "max_connections = '5000'" in tuned.written()
+
+    tuned.change(max_connections=250)
+    eventually(lambda: "max_connections = '250'" in tuned.written(), "the settings to be passed on")
+    eventually(lambda: not tuned.condition("PostgresConfigRefused")["status"], "no refusal")

@@ -8,6 +8,7 @@ from steward.multigres.rollout.postgres_settings import (
     CurrentConfig,
     DesiredConfig,
     LoweredSetting,
+    NeededSettings,
     decide_config,
     lowered_settings,
     standby_settings,
@@ -106,6 +107,35 @@ def test_lowered_settings_are_refused_with_the_values_and_the_cure(text: str | N
     assert decision.problem == (
         f"key c of ConfigMap m lowers max_connections from 150 to {value}, and no standby would start any more; set the"
         " former value or a higher one, until then servers keep the settings that they have"
+    )
+
+
+@pytest.mark.parametrize(
+    "needed", [{}, {"max_connections": 120}], ids=["none started", "servers run with it"]
+)
+def test_lowered_settings_that_every_server_can_start_with_are_taken_over(needed: dict[str, int]) -> None:
+    decision = decide_config(CurrentConfig(HIGH, "recorded"), desired(LOW), None, NeededSettings(needed))
+    assert decision == ConfigDecision(LOW, digest=restart_digest(LOW))
+
+
+def test_settings_lower_than_those_of_running_servers_are_refused_with_the_values_of_these() -> None:
+    needed = NeededSettings({"max_connections": 130, "max_wal_senders": 25})
+    decision = decide_config(CurrentConfig(HIGH), desired(LOW), None, needed)
+    assert (decision.text, decision.is_lowered) == (HIGH, True)
+    assert "lowers max_connections from 130 to 120, and no standby would start" in decision.problem
+
+
+def test_servers_that_run_with_more_than_their_settings_do_not_raise_the_limit() -> None:
+    needed = NeededSettings({"max_connections": 500})
+    assert decide_config(CurrentConfig(LOW), desired(HIGH), None, needed).text == HIGH
+
+
+def test_lowered_settings_wait_while_servers_start_for_the_first_time() -> None:
+    decision = decide_config(CurrentConfig(HIGH), desired(LOW), None, NeededSettings(None, 5.0))
+    assert (decision.text, decision.is_lowered, decision.retry_after) == (HIGH, True, 5.0)
+    assert decision.problem == (
+        "key c of ConfigMap m lowers max_connections from 150 to 120, while servers start for the first time; it is"
+        " taken over if none of them can"
     )
 
 

@@ -73,6 +73,10 @@ class MemoryStore(dict[Key, Any]):
         return list(self.values())
 
 
+async def _password_secret(*_: object) -> dict[str, Any]:
+    return {"data": {"password": "c2VjcmV0"}}
+
+
 class SimulatedBackups:
     def __init__(self, backup: Backup | None = None) -> None:
         self.clock = SimulatedClock()
@@ -127,6 +131,11 @@ class SimulatedBackups:
         self.shards[SHARD] = msgspec.structs.replace(shard, metadata=meta)
         self.clusters[Key("ns", "shop")] = ClusterView(ObjectMeta(name="shop", namespace="ns"), cluster)
 
+    def set_primary(self, pod: str) -> None:
+        shard = self.shards[SHARD]
+        status = msgspec.structs.replace(shard.status, primary=pod)
+        self.shards[SHARD] = msgspec.structs.replace(shard, status=status)
+
     def set_retention(self, retention: BackupRetention) -> None:
         shard = self.shards[SHARD]
         backup = msgspec.structs.replace(shard.spec.backup, retention=retention)
@@ -139,12 +148,16 @@ class SimulatedBackups:
             "cluster": self.clusters,
             "backup": self.backups,
             "claim": self.claims,
+            "pod": MemoryStore(),
+            "secret": MemoryStore(),
         }
         self.context: Any = SimpleNamespace(
             clock=self.clock,
             now=lambda: to_timestamp(self.clock.now()),
             rules=SimpleNamespace(**{name: name for name in stores}),
             store=lambda rule: stores[rule],
+            settings=SimpleNamespace(connect_to=()),
+            client=SimpleNamespace(get=_password_secret),
             multiadmin=SimpleNamespace(at=lambda address: self),
             executor=self,
             contributions=self,

@@ -6,6 +6,7 @@ from typing import Any
 
 import click
 
+from steward.cli.byte_sizes import format_bytes
 from steward.cli.connection import with_client
 from steward.cli.hints import command_line
 from steward.cli.inspect.options import scope_options, selected_scope
@@ -74,16 +75,6 @@ def _row(backup: Manifest) -> list[str]:
         backup_type,
         status.get("backupId"),
         status.get("stoppedAt"),
-        _size(status.get("sizeBytes")),
+        format_bytes(status.get("sizeBytes")),
     )
     return [meta["namespace"], meta["name"], spec["cluster"], *(str(each or "-") for each in facts)]
-
-
-def _size(written: int | None) -> str:
-    """Of the data that a backup restores; "" if it is unknown."""
-    size = float(written or 0)
-    for unit in ("B", "KiB", "MiB", "GiB"):
-        if size < 1024:
-            return f"{size:.0f} {unit}" if size else ""
-        size /= 1024
-    return f"{size:.1f} TiB"

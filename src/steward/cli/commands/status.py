@@ -10,6 +10,7 @@ from typing import Any, NamedTuple, NoReturn
 
 import click
 
+from steward.cli.byte_sizes import format_bytes
 from steward.cli.connection import with_client
 from steward.cli.hints import cluster_flags, command_line, with_cluster_options
 from steward.cli.inspect.ages import format_age
@@ -107,6 +108,7 @@ def _status_dict(node: TreeNode, now: float) -> dict[str, Any]:
         **({"updateWaits": True} if obj.has_pending_update else {}),
         **({"primaries": node.primaries} if node.primaries else {}),
         **({"lastBackupAt": node.oldest_backup} if node.oldest_backup else {}),
+        **({"repositoryBytes": node.repository_bytes} if node.repository_bytes else {}),
         **({"waitingTenants": obj.waiting_tenants} if obj.waiting_tenants else {}),
         **({"unusedClaims": obj.kept_claims} if obj.kept_claims else {}),
     }
@@ -180,5 +182,5 @@ def _sentence(node: TreeNode, now: float, flags: str) -> str:
 
 
 def _describe_backup(node: TreeNode, now: float) -> str:
-    age = format_age(node.oldest_backup, now)
-    return f", last backup {age} ago" if age else ""
+    age, size = format_age(node.oldest_backup, now), format_bytes(node.repository_bytes)
+    return f", last backup {age} ago{f', backups take {size}' if size else ''}" if age else ""

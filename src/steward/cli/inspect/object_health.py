@@ -156,6 +156,13 @@ def last_backup(manifest: Manifest) -> str:
     return str(((manifest.get("status") or {}).get("backup") or {}).get("lastBackupAt", ""))
 
 
+def repository_bytes(manifest: Manifest) -> int | None:
+    """What the backups of a shard take in its repository; None if it is unknown."""
+    if manifest["kind"] != "Shard":
+        return None
+    return ((manifest.get("status") or {}).get("backup") or {}).get("repositoryBytes")
+
+
 def server_roles(manifest: Manifest) -> tuple[tuple[str, str], ...]:
     """The servers of a shard, each as its pod and what it is: `primary` or `standby`, with its cell."""
     servers = (manifest.get("status") or {}).get("servers") if manifest["kind"] == "Shard" else None

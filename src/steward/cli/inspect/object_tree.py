@@ -21,6 +21,7 @@ from steward.cli.inspect.object_health import (
     kept_claims,
     last_backup,
     object_health,
+    repository_bytes,
     server_roles,
     summarize_object,
     suspension,
@@ -77,6 +78,7 @@ class TreeObject(NamedTuple):
     kept_claims: int = 0
     """Volume claims of a cluster that no server uses."""
     last_backup: str = ""
+    repository_bytes: int | None = None
     """When the newest complete backup of a shard ended."""
     roles: tuple[tuple[str, str], ...] = ()
     """The servers of a shard, each as its pod and its role."""
@@ -105,6 +107,13 @@ class TreeNode(NamedTuple):
         """When the newest backup of the shard that has waited longest for another ended; "" if one is unknown."""
         times = [obj.last_backup for obj in self.walk() if obj.ref.kind.kind == "Shard"]
         return min(times, default="")
+
+    @property
+    def repository_bytes(self) -> int | None:
+        """What the backups of all shards take in their repositories; None if that of one is unknown."""
+        sizes = [obj.repository_bytes for obj in self.walk() if obj.ref.kind.kind == "Shard"]
+        known = [size for size in sizes if size is not None]
+        return sum(known) if known and len(known) == len(sizes) else None
 
     @property
     def worst_health(self) -> Health:
@@ -192,6 +201,7 @@ def tree_object(manifest: Manifest) -> TreeObject:
         summary=summarize_object(manifest),
         kept_claims=kept_claims(manifest),
         last_backup=last_backup(manifest),
+        repository_bytes=repository_bytes(manifest),
         roles=server_roles(manifest),
         waiting_tenants=waiting_tenants(manifest),
     )

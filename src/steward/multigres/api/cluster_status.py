@@ -52,6 +52,8 @@ class ClusterBackupStatus(ApiStruct):
     """When a schedule makes the next backup of a shard."""
     last_backup_bytes: int | Unset = UNSET
     """The size of the data that the newest backups of all shards restore."""
+    repository_bytes: int | Unset = UNSET
+    """What all backups of all shards take in their repositories. Left out while that of a shard is unknown."""
 
 
 class MultigresClusterStatus(ApiStruct):

@@ -99,8 +99,10 @@ class ShardBackupStatus(ApiStruct):
     last_backup_at: Time | Unset = UNSET
     """When it was complete."""
     last_backup_bytes: int | Unset = UNSET
-    """The size of the data that it restores, whatever its type. What it takes in the repository is less, and unknown:
-    the data plane does not report it."""
+    """The size of the data that it restores, whatever its type. What it takes in the repository is less."""
+    repository_bytes: int | Unset = UNSET
+    """What all backups take in the repository, as pgBackRest reports it: compressed, each file once, without WAL. Left
+    out while it is unknown."""
     next_backup_at: Time | Unset = UNSET
     """When the schedule makes the next one."""
     backups: int | Unset = UNSET
@@ -173,6 +175,7 @@ CUSTOM_KIND = CustomKind(
         Column("Primary", ".status.primary"),
         Column("Phase", ".status.phase"),
         Column("Last Backup", ".status.backup.lastBackupAt", "date"),
+        Column("Repository Bytes", ".status.backup.repositoryBytes", "integer", priority=1),
         Column("Age", ".metadata.creationTimestamp", "date"),
     ),
 )

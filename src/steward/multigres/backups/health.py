@@ -52,6 +52,8 @@ class BackupFacts(NamedTuple):
     """How many complete backups the repository had when it was listed before."""
     restored_from: str | None = None
     """The backup from which the shard was restored; "" if there was none, None if that is unknown or does not apply."""
+    repository_bytes: int | None = None
+    """What all backups take in the repository; None if that is unknown."""
 
 
 def assess_backups(facts: BackupFacts, now: float) -> BackupHealth:
@@ -142,7 +144,7 @@ def backup_status(
 ) -> ShardBackupStatus:
     """What was known about the repository stays while it cannot be read."""
     is_unread = facts.listing.error or (facts.known_backups and not facts.listing.complete)
-    status = previous if is_unread else _repository_status(facts.listing)
+    status = previous if is_unread else _repository_status(facts.listing, facts.repository_bytes)
     return msgspec.structs.replace(
         status,
         next_backup_at=UNSET if next_time is None else to_timestamp(next_time),
@@ -152,7 +154,16 @@ def backup_status(
     )
 
 
-def _repository_status(listing: RepositoryListing) -> ShardBackupStatus:
+def reported_size(previous: ShardBackupStatus, listing: RepositoryListing) -> int | None:
+    """The size in the last status, if the repository has the same backups as then."""
+    newest = newest_complete(listing.complete)
+    reported = previous.last_backup, or_default(previous.backups, 0)
+    if newest is None or reported != (newest.backup_id, len(listing.complete)):
+        return None
+    return None if previous.repository_bytes is UNSET else previous.repository_bytes
+
+
+def _repository_status(listing: RepositoryListing, size: int | None) -> ShardBackupStatus:
     newest = newest_complete(listing.complete)
     if newest is None:
         return ShardBackupStatus(backups=0)
@@ -163,6 +174,7 @@ def _repository_status(listing: RepositoryListing) -> ShardBackupStatus:
         last_backup_type=type_of(newest) or UNSET,
         last_backup_at=UNSET if stopped is None else to_timestamp(from_timestamp(stopped)),
         last_backup_bytes=int(newest.backup_size_bytes) if newest.backup_size_bytes else UNSET,
+        repository_bytes=UNSET if size is None else size,
     )
 
 
@@ -171,10 +183,14 @@ def cluster_backups(shards: Iterable[ShardBackupStatus]) -> ClusterBackupStatus:
     known = list(shards)
     times, sizes = [each.last_backup_at for each in known], [each.last_backup_bytes for each in known]
     upcoming = [each.next_backup_at for each in known]
+    repositories = [each.repository_bytes for each in known]
     return ClusterBackupStatus(
         last_backup_at=min((each for each in times if each is not UNSET), default=UNSET)
         if UNSET not in times
         else UNSET,
         next_backup_at=min((each for each in upcoming if each is not UNSET), default=UNSET),
         last_backup_bytes=sum(each for each in sizes if each is not UNSET) or UNSET,
+        repository_bytes=sum(each for each in repositories if each is not UNSET)
+        if repositories and UNSET not in repositories
+        else UNSET,
     )

@@ -62,9 +62,13 @@ def _number(value: str) -> int | None:
         return None
 
 
-def lowered_settings(before: str, after: str) -> list[LoweredSetting]:
+def lowered_settings(
+    before: str, after: str, needed: Mapping[str, int] | None = None
+) -> list[LoweredSetting]:
+    """`needed` are the values below which servers would not start; None if only those of `before` are known."""
     old, new = DEFAULTS | standby_settings(before), DEFAULTS | standby_settings(after)
-    return [LoweredSetting(name, old[name], new[name]) for name in DEFAULTS if new[name] < old[name]]
+    least = old if needed is None else {name: min(old[name], needed.get(name, 0)) for name in DEFAULTS}
+    return [LoweredSetting(name, least[name], new[name]) for name in DEFAULTS if new[name] < least[name]]
 
 
 class CurrentConfig(NamedTuple):
@@ -81,14 +85,17 @@ class CurrentConfig(NamedTuple):
 
 class ConfigDecision(NamedTuple):
     """The settings that servers read, None if they read none; `problem` says why they are not the user's, `is_missing`
-    if there are none of the user, `is_unknown` if Postgres would not start with one of them. Pods are replaced when
-    `digest` changes."""
+    if there are none of the user, `is_unknown` if Postgres would not start with one of them, `is_lowered` if standbys
+    would not. Pods are replaced when `digest` changes."""
 
     text: str | None
     problem: str = ""
     is_missing: bool = False
     is_unknown: bool = False
     digest: str = ""
+    is_lowered: bool = False
+    retry_after: float | None = None
+    """The decision may be another one after this many seconds."""
 
 
 class DesiredConfig(NamedTuple):
@@ -103,18 +110,40 @@ def keep_config(current: CurrentConfig) -> ConfigDecision:
     return ConfigDecision(current.text, digest=current.restart_digest)
 
 
+class NeededSettings(NamedTuple):
+    """The values of DEFAULTS below which servers would not start: none before the first primary of a shard, and those
+    that its servers run with if all of them can be asked; None if only the current settings are known."""
+
+    values: Mapping[str, int] | None = None
+    retry_after: float | None = None
+    """More may be known after this many seconds."""
+
+
+NOT_READ = NeededSettings()
+
+
 def decide_config(
-    current: CurrentConfig, desired: DesiredConfig, known: Mapping[str, KnownSetting] | None
+    current: CurrentConfig,
+    desired: DesiredConfig,
+    known: Mapping[str, KnownSetting] | None,
+    needed: NeededSettings = NOT_READ,
 ) -> ConfigDecision:
     """`known` is what the primary says about the settings; None if it cannot be asked: a new shard has none, and its
     Postgres says in the log of its pod what it does not accept."""
     keep = keep_config(current)
-    lowered = [] if current.text is None else lowered_settings(current.text, desired.text or "")
+    lowered = is_lowering(current, desired) and lowered_settings(
+        current.text or "", desired.text or "", needed.values
+    )
     if lowered:
-        return keep._replace(problem=_describe_lowered(desired.source, lowered))
+        problem = _describe_lowered(desired.source, lowered, needed)
+        return keep._replace(problem=problem, is_lowered=True, retry_after=needed.retry_after)
     if known is not None and (wrong := _wrong_settings(desired.text or "", known)):
         return keep._replace(problem=_describe_wrong(desired.source, wrong), is_unknown=True)
     return ConfigDecision(desired.text, digest=_next_digest(current, desired.text, known or NOT_ASKED))
+
+
+def is_lowering(current: CurrentConfig, desired: DesiredConfig) -> bool:
+    return current.text is not None and bool(lowered_settings(current.text, desired.text or ""))
 
 
 def _next_digest(current: CurrentConfig, desired: str | None, known: Mapping[str, KnownSetting]) -> str:
@@ -141,8 +170,11 @@ def _describe_wrong(source: str, wrong: Sequence[str]) -> str:
     )
 
 
-def _describe_lowered(source: str, lowered: Sequence[LoweredSetting]) -> str:
+def _describe_lowered(source: str, lowered: Sequence[LoweredSetting], needed: NeededSettings) -> str:
+    what = f"{source} lowers {', '.join(map(str, lowered))}"
+    if needed.retry_after is not None:
+        return f"{what}, while servers start for the first time; it is taken over if none of them can"
     return (
-        f"{source} lowers {', '.join(map(str, lowered))}, and no standby would start any more; set the former value or"
-        " a higher one, until then servers keep the settings that they have"
+        f"{what}, and no standby would start any more; set the former value or a higher one, until then servers keep"
+        " the settings that they have"
     )

@@ -7,6 +7,7 @@ from typing import Any
 
 import msgspec
 
+from steward.cli.byte_sizes import format_bytes
 from steward.cli.commands.backups import BACKUP
 from steward.cli.commands.updates import message_with_cure
 from steward.cli.inspect.ages import format_age
@@ -67,6 +68,7 @@ class ShardBackups(Model, frozen=True):
     next: str
     verified: str
     error: str
+    size: str
 
 
 class BackupLine(Model, frozen=True):
@@ -240,6 +242,7 @@ def _shard_backups(shard: Manifest, now: float) -> ShardBackups:
         str(backup.get("nextBackupAt", "")),
         format_age(str(backup.get("verifiedAt", "")), now),
         str(backup.get("verificationError", "")),
+        format_bytes(backup.get("repositoryBytes")),
     )
 
 

@@ -144,8 +144,8 @@ def _postgres_json(asked: StatusRequest) -> Json:
             "replicationStatus": _replication_json(asked)
             if asked.is_ready and not asked.is_primary
             else None,
-            "isInitialized": True,
-            "hasDataDirectory": True,
+            "isInitialized": view.has_data(server),
+            "hasDataDirectory": view.has_data(server),
             "postgresRunning": is_running,
             "postgresStatus": _postgres_status(asked),
             "walPosition": _lsn(view) if asked.is_ready else "",

@@ -116,6 +116,11 @@ class ShardView(NamedTuple):
         others = sorted(server for server in self.poolers if server != self.primary and self.is_ready(server))
         return frozenset([self.primary, *others][:count])
 
+    def has_data(self, server: ServerId) -> bool:
+        """Whether its volume has a data directory, which the first start makes."""
+        pooler = self.poolers.get(server)
+        return pooler is not None and self.state.data.get(server) == pooler.volume
+
     def is_running(self, server: ServerId) -> bool:
         """Whether the process of Postgres exists."""
         pooler, start = self.poolers.get(server), self.state.starts.get(server)

@@ -4,9 +4,13 @@ import pytest
 
 from steward.multigres import reasons
 from steward.multigres.api.backup import Backup, BackupRetention, BackupSchedule
+from steward.multigres.api.scalars import UNSET
 from steward.multigres.controllers.backups import repositories
 from steward.multigres.controllers.backups.maintenance import MaintenanceRequests
 from steward.multigres.controllers.backups.reconciler import BackupReconciler
+from steward.postgres import repository_size
+from steward.postgres.address import PostgresAddress
+from steward.postgres.sessions import PostgresFailure
 from steward.testkit.fake_data_plane.faults import DataPlaneFault
 from tests.multigres.support.simulated_backups import SHARD, SimulatedBackups
 
@@ -71,6 +75,64 @@ async def test_status_of_shard_and_cluster_has_the_size_of_the_data() -> None:
         "nextBackupAt": "2026-08-23T02:00:00Z",
         "lastBackupBytes": 31847562,
     }
+
+
+@pytest.fixture
+def sizes(monkeypatch: pytest.MonkeyPatch) -> list[int | None]:
+    """What the primary answers, one after the other: None if it does not. The last answer is repeated."""
+    answers: list[int | None] = []
+
+    async def measure(primary: PostgresAddress, password: str) -> int:
+        answer = answers.pop(0) if len(answers) > 1 else answers[0]
+        if answer is None:
+            raise PostgresFailure("no answer")
+        return answer
+
+    monkeypatch.setattr(repository_size, "repository_bytes", measure)
+    return answers
+
+
+async def test_status_of_shard_and_cluster_has_the_size_of_the_repository_of_each_change(
+    sizes: list[int | None],
+) -> None:
+    simulated = scheduled()
+    simulated.set_primary("a1")
+    sizes += [100, 130, 999]
+    await simulated.run_for(HOUR)
+    assert simulated.shard_backup.repository_bytes == 100
+    await simulated.run_for(14 * HOUR)
+    assert simulated.shard_backup.repository_bytes == 130
+    assert simulated.cluster_fields["backup"]["repositoryBytes"] == 130
+    simulated._start_process()
+    await simulated.run_for(8 * HOUR)
+    assert simulated.shard_backup.repository_bytes == 130, "asked after a restart, or without a change"
+
+
+async def test_a_size_that_cannot_be_read_is_unknown_and_is_read_later(sizes: list[int | None]) -> None:
+    simulated = scheduled()
+    simulated.set_primary("a1")
+    sizes += [None, 100]
+    await simulated.run_for(60)
+    assert simulated.shard_backup.repository_bytes is UNSET
+    await simulated.run_for(7 * HOUR)
+    assert simulated.shard_backup.repository_bytes == 100
+
+
+async def test_a_repository_with_backups_and_without_bytes_has_an_unknown_size(
+    sizes: list[int | None],
+) -> None:
+    simulated = scheduled()
+    simulated.set_primary("a1")
+    sizes.append(0)
+    await simulated.run_for(HOUR)
+    assert simulated.shard_backup.repository_bytes is UNSET
+
+
+async def test_no_server_is_asked_for_the_size_without_a_primary(sizes: list[int | None]) -> None:
+    simulated = scheduled()
+    sizes.append(100)
+    await simulated.run_for(HOUR)
+    assert simulated.shard_backup.repository_bytes is UNSET
 
 
 async def test_a_listing_without_backups_deletes_nothing_and_is_no_empty_repository() -> None:

@@ -14,6 +14,9 @@ from steward.multigres import reasons
 from steward.multigres.api.postgres import PostgresConfig, PostgresOptions
 from steward.multigres.api.shard import ShardSpec, ShardStatus
 from steward.multigres.cache_rules import MultigresCacheRules
+from steward.multigres.controllers.common.primaries import Primaries
+from steward.multigres.controllers.common.servers import Servers
+from steward.multigres.controllers.shard.needed_settings import ServerVolumes
 from steward.multigres.controllers.shard.postgres_config import (
     PostgresConfigs,
     config_components,
@@ -23,11 +26,15 @@ from steward.multigres.objects.shard_inputs import CONFIG_ANNOTATION
 from steward.multigres.objects.versions import FIRST, NEWEST
 from steward.multigres.resolution.postgres.settings import restart_digest
 from steward.multigres.rollout.postgres_settings import ConfigDecision
-from steward.multigres.views import ShardView
+from steward.multigres.servers.reports import ServerReport, ShardObservation
+from steward.multigres.views import PodView, ShardView
 from steward.postgres import settings as postgres_settings
+from steward.postgres.address import PostgresAddress
 from steward.postgres.sessions import ServerUnreachable
 from steward.postgres.setting_values import KnownSetting
+from steward.runtime.controller.triggers import Channel
 from steward.testkit.clock import FakeClock
+from tests.multigres.support.servers import DOWN, PRIMARY, STANDBY
 
 HIGH, LOW = "max_connections = 150", "max_connections = 120"
 REFERENCE = PostgresConfig(name="settings", key="conf")
@@ -41,13 +48,18 @@ class Settings:
         self.contents: dict[str, dict[str, str]] = {}
         self.digest: str | None = None
         self.reads = 0
+        self.pods: list[PodView] = []
+        self.clock = FakeClock()
         context: Any = SimpleNamespace(
             client=self,
             rules=MultigresCacheRules(""),
             store=lambda rule: SimpleNamespace(get=self.cached if rule.kind == CONFIG_MAP else _nothing),
             settings=SimpleNamespace(connect_to=()),
-            clock=FakeClock(),
+            clock=self.clock,
+            servers=Servers(self.clock, Channel()),
+            primaries=Primaries(self.clock),
         )
+        self.context = context
         self.configs = PostgresConfigs(context)
 
     def cached(self, key: Key) -> Any:
@@ -71,7 +83,15 @@ class Settings:
             shard_name="0", postgres_config_ref=reference, objects_version=version, postgres=options
         )
         status = ShardStatus(primary=primary) if primary else ShardStatus()
-        return await self.configs.decide(ShardView(ObjectMeta(name="s", namespace="shop"), spec, status))
+        view = ShardView(ObjectMeta(name="s", namespace="shop"), spec, status)
+        return await self.configs.decide(view, ServerVolumes(self.pods))
+
+    def observe(self, **reports: ServerReport) -> None:
+        """The reports of servers `s_0`, `s_1`, each with a pod."""
+        named = {name.replace("_", "-"): report for name, report in reports.items()}
+        self.pods = [PodView(ObjectMeta(name=name, namespace="shop")) for name in named]
+        observation = ShardObservation(self.clock.monotonic(), {}, named, {})
+        self.context.servers.record(Key("shop", "s"), observation, list(named))
 
 
 def _nothing(key: Key) -> None:
@@ -226,3 +246,50 @@ async def test_settings_are_taken_over_while_no_primary_can_be_asked(
 
     monkeypatch.setattr(postgres_settings, "known_settings", unreachable)
     assert (await settings.decide(UNSET, primary="s-0", work_mem="8MB")).text == "work_mem = '8MB'\n"
+
+
+@pytest.fixture
+def numbers(monkeypatch: pytest.MonkeyPatch) -> dict[str, int]:
+    """What `max_connections` is on each server that answers, by pod."""
+    found: dict[str, int] = {}
+
+    async def current(server: PostgresAddress, password: str, names: list[str]) -> dict[str, int]:
+        pod = server.host.partition(".")[0]
+        if pod not in found:
+            raise ServerUnreachable("no route")
+        return {**dict.fromkeys(names, 0), "max_connections": found[pod]}
+
+    monkeypatch.setattr(postgres_settings, "current_numbers", current)
+    return found
+
+
+async def test_settings_are_lowered_to_what_the_servers_that_run_have(
+    settings: Settings, numbers: dict[str, int]
+) -> None:
+    settings.contents[COPY] = {"postgresql.conf": "max_connections = '5000'\n"}
+    settings.observe(s_0=PRIMARY, s_1=STANDBY, s_2=DOWN)
+    numbers |= {"s-0": 120, "s-1": 110}
+    assert (await settings.decide(UNSET, primary="s-0", max_connections="120")).problem == ""
+    refused = await settings.decide(UNSET, primary="s-0", max_connections="119")
+    assert "lowers max_connections from 120 to 119" in refused.problem
+
+
+async def test_a_server_that_runs_and_does_not_answer_keeps_the_settings_until_it_is_known_to_be_down(
+    settings: Settings, numbers: dict[str, int]
+) -> None:
+    settings.contents[COPY] = {"postgresql.conf": "max_connections = '5000'\n"}
+    settings.observe(s_0=PRIMARY, s_1=DOWN._replace(is_running=True))
+    numbers["s-0"] = 120
+    refused = await settings.decide(UNSET, primary="s-0", max_connections="200")
+    assert "lowers max_connections from 5000 to 200" in refused.problem
+    settings.observe(s_0=PRIMARY, s_1=DOWN)
+    assert (await settings.decide(UNSET, primary="s-0", max_connections="200")).problem == ""
+
+
+async def test_without_a_primary_that_runs_nothing_is_lowered(
+    settings: Settings, numbers: dict[str, int]
+) -> None:
+    settings.contents[COPY] = {"postgresql.conf": "max_connections = '5000'\n"}
+    settings.observe(s_0=DOWN, s_1=STANDBY)
+    numbers["s-1"] = 120
+    assert (await settings.decide(UNSET, primary="s-0", max_connections="200")).is_lowered

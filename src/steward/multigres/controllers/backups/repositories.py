@@ -40,6 +40,7 @@ from steward.multigres.cache_rules import BACKUP, SHARD
 from steward.multigres.controllers.backups.cluster_report import ClusterReport
 from steward.multigres.controllers.backups.data_plane import backups_of, list_repository
 from steward.multigres.controllers.backups.maintenance import MaintenanceRequest, MaintenanceRequests
+from steward.multigres.controllers.backups.repository_sizes import RepositorySizes
 from steward.multigres.controllers.common.context import MultigresContext
 from steward.multigres.controllers.common.status_contributions import BACKUPS, StatusContribution
 from steward.multigres.objects.shard_inputs import shard_path
@@ -85,10 +86,12 @@ class Repositories:
         self.context = context
         self.requests = requests
         self.clusters = ClusterReport(context)
+        self.sizes = RepositorySizes(context)
         self._listed: dict[Key, _Listed] = {}
 
     def forget(self, shard: Key) -> None:
         self._listed.pop(shard, None)
+        self.sizes.forget(shard)
         self.requests.forget(shard)
 
     def mark_changed(self, shard: Key) -> None:
@@ -104,7 +107,7 @@ class Repositories:
             return SHORTEST_SECONDS
         await self._prune(shard, listing)
         self._request_maintenance(shard, listing, now)
-        self._contribute(shard, listing, now)
+        await self._contribute(shard, listing, now)
         return self._pause(shard, listing, now)
 
     async def _look_early(self, shard: RestingShard) -> float | None:
@@ -187,7 +190,7 @@ class Repositories:
         written = or_default(shard.view.status.backup, ShardBackupStatus())
         return Verification(or_default(written.verified_at, ""), or_default(written.verification_error, ""))
 
-    def _contribute(self, shard: RestingShard, listing: RepositoryListing, now: float) -> None:
+    async def _contribute(self, shard: RestingShard, listing: RepositoryListing, now: float) -> None:
         restored = self._restored_from(shard, listing)
         previous = or_default(shard.view.status.backup, ShardBackupStatus())
         facts = BackupFacts(
@@ -197,6 +200,7 @@ class Repositories:
             self._verification(shard),
             or_default(previous.backups, 0),
             restored,
+            await self.sizes.read(shard.view, listing),
         )
         health = assess_backups(facts, now)
         condition = Condition(BACKUP_HEALTHY, *health, shard.view.metadata.generation)

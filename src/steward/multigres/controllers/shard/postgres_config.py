@@ -19,21 +19,26 @@ from steward.multigres.cache_rules import NO_SETTINGS_HASH
 from steward.multigres.controllers.common.context import MultigresContext
 from steward.multigres.controllers.postgres_access.postgres_servers import PostgresServers
 from steward.multigres.controllers.postgres_access.user_secrets import UserSecrets
+from steward.multigres.controllers.shard.needed_settings import NeededSettingsReader, ServerVolumes
 from steward.multigres.objects.shard_inputs import CONFIG_ANNOTATION, copies_postgres_config, shard_inputs
 from steward.multigres.objects.shard_shared import POSTGRES_CONFIG, POSTGRES_CONFIG_KEY
 from steward.multigres.resolution.postgres.conf_format import parse_settings
 from steward.multigres.resolution.postgres.settings import inline_settings
 from steward.multigres.rollout.postgres_settings import (
+    NOT_READ,
     ConfigDecision,
     CurrentConfig,
     DesiredConfig,
     decide_config,
+    is_lowering,
     keep_config,
 )
 from steward.multigres.status.conditions import POSTGRES_CONFIG_REFUSED, ComponentStatus
 from steward.multigres.views import ShardView
 from steward.postgres.setting_values import KnownSetting
+from steward.runtime.plan.steps import Plan, Requeue
 
+NO_SERVERS = ServerVolumes()
 NO_CONFIG = ConfigDecision(None)
 NO_REFERENCE = "a spec without postgresConfigRef"
 OLD_PODS = (
@@ -42,10 +47,16 @@ OLD_PODS = (
 
 
 class _Known(NamedTuple):
-    """A decision, and the reference and hashes that it was made from."""
+    """A decision, and the reference and hashes that it was made from; for one that refuses lowered settings also what
+    was known about the servers."""
 
     inputs: tuple[str, ...]
     decision: ConfigDecision
+    servers: object = None
+
+    def is_valid(self, inputs: tuple[str, ...], servers: object) -> bool:
+        is_final = not self.decision.is_lowered or self.servers == servers
+        return self.inputs == inputs and is_final and self.decision.retry_after is None
 
 
 class PostgresConfigs:
@@ -54,12 +65,13 @@ class PostgresConfigs:
         self._config_maps = context.store(context.rules.config_map)
         self._servers = PostgresServers(context)
         self._secrets = UserSecrets(context)
+        self._needed = NeededSettingsReader(context)
         self._known: dict[Key, _Known] = {}
 
     def forget(self, shard: Key) -> None:
         self._known.pop(shard, None)
 
-    async def decide(self, shard: ShardView) -> ConfigDecision:
+    async def decide(self, shard: ShardView, servers: ServerVolumes = NO_SERVERS) -> ConfigDecision:
         """Pods of an older version mount the user's ConfigMap itself."""
         inline = inline_settings(shard.spec.postgres)
         if not copies_postgres_config(shard.spec):
@@ -69,18 +81,19 @@ class PostgresConfigs:
         if not is_asked and copy_hash in ("", NO_SETTINGS_HASH):
             return NO_CONFIG
         inputs = (*_reference(shard), inline, self._hash(_source_key(shard)), copy_hash)
-        known = self._known.get(key_of(shard))
-        if known is None or known.inputs != inputs:
-            known = self._known[key_of(shard)] = _Known(inputs, await self._read_and_decide(shard))
+        key = key_of(shard)
+        known, facts = self._known.get(key), self._needed.facts(key)
+        if known is None or not known.is_valid(inputs, facts):
+            known = self._known[key] = _Known(inputs, await self._read_and_decide(shard, servers), facts)
         return known.decision
 
-    async def _read_and_decide(self, shard: ShardView) -> ConfigDecision:
+    async def _read_and_decide(self, shard: ShardView, servers: ServerVolumes) -> ConfigDecision:
         name, key = _reference(shard)
         current = await self._current(shard)
         inline = inline_settings(shard.spec.postgres)
         if not name:
             source = "the spec" if inline else NO_REFERENCE
-            return await self._decide(shard, current, DesiredConfig(inline or None, source))
+            return await self._decide(shard, servers, current, DesiredConfig(inline or None, source))
         desired = await self._read(_source_key(shard), key)
         if desired is None:
             problem = f"ConfigMap {name} has no key {key}: create it, servers need it to start"
@@ -89,15 +102,18 @@ class PostgresConfigs:
         if inline:
             # The last line of a setting wins.
             desired, source = f"{desired}\n{inline}", f"{source} with postgres.settings"
-        return await self._decide(shard, current, DesiredConfig(desired, source))
+        return await self._decide(shard, servers, current, DesiredConfig(desired, source))
 
     async def _decide(
-        self, shard: ShardView, current: CurrentConfig, desired: DesiredConfig
+        self, shard: ShardView, servers: ServerVolumes, current: CurrentConfig, desired: DesiredConfig
     ) -> ConfigDecision:
         if desired.text == current.text:
             return keep_config(current)
         names = parse_settings(f"{current.text or ''}\n{desired.text or ''}")
-        return decide_config(current, desired, await self._known_settings(shard, sorted(names)))
+        known, needed = await self._known_settings(shard, sorted(names)), NOT_READ
+        if is_lowering(current, desired):
+            needed = await self._needed.read(shard, servers)
+        return decide_config(current, desired, known, needed)
 
     async def _known_settings(self, shard: ShardView, names: list[str]) -> dict[str, KnownSetting] | None:
         """What the primary says about the settings; None if it cannot be asked."""
@@ -145,6 +161,10 @@ def config_components(decision: ConfigDecision) -> list[ComponentStatus]:
     if not decision.problem:
         return []
     return [ComponentStatus("Postgres settings", 1, 1, True, decision.problem)]
+
+
+def config_steps(decision: ConfigDecision) -> Plan:
+    return () if decision.retry_after is None else (Requeue(decision.retry_after),)
 
 
 def config_conditions(decision: ConfigDecision, generation: int) -> list[Condition]:

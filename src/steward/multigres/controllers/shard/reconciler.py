@@ -17,6 +17,7 @@ from steward.multigres.controllers.common.volumes import VolumeInputs, VolumePla
 from steward.multigres.controllers.connection_counts import ConnectionCounts
 from steward.multigres.controllers.postgres_access.volume_growth import Growths, VolumeGrowth
 from steward.multigres.controllers.shard.deletion import ShardDeletion, WorkloadRemoval
+from steward.multigres.controllers.shard.needed_settings import ServerVolumes
 from steward.multigres.controllers.shard.ownerless_servers import shard_of
 from steward.multigres.controllers.shard.pod_rollout import PodRollout, RolloutPlanner
 from steward.multigres.controllers.shard.postgres_config import (
@@ -24,6 +25,7 @@ from steward.multigres.controllers.shard.postgres_config import (
     PostgresConfigs,
     config_components,
     config_conditions,
+    config_steps,
 )
 from steward.multigres.controllers.shard.server_pods import RemovedPools
 from steward.multigres.controllers.shard.server_states import ServerStates
@@ -185,19 +187,19 @@ class ShardReconciler:
             return DONE if shard is None else await self._delete(ref, shard)
         if is_of_go_operator(shard.metadata, shard.spec.objects_version):
             return DONE
-        config = await self.configs.decide(shard)
+        servers = [pod for pod in self._pods(ref) if _is_server(pod)]
+        config = await self.configs.decide(shard, ServerVolumes(servers, self._claims(ref)))
         growths = self.growth.get(key)
         shard = with_growth(shard, self._claims(ref), growths)
         desired = self._desired(ref, shard, config)
         foreign = await self.context.foreign_objects.find(desired)
-        servers = [pod for pod in self._pods(ref) if _is_server(pod)]
         stall = foreign_stall(foreign) or unmanaged_servers_stall(shard.metadata, servers)
         if stall:
             return await self._report_stall(ref, shard, desired, stall)
         change = (await self._plan_change(shard, desired))._replace(config=config, growths=growths)
         applied = await self.context.executor.execute(self._plan(ref, shard, change), ref)
         eviction = () if _has_changed_set(applied) else change.rollout.steps(ref)
-        report = (*self._report(ref, shard, change), *eviction)
+        report = (*self._report(ref, shard, change), *eviction, *config_steps(config))
         reported = await self.context.executor.execute(report, ref)
         self.rollouts.record_forbidden(key, reported.forbidden)
         return PlanResult([*applied.steps, *reported.steps]).result

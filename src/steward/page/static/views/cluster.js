@@ -68,8 +68,8 @@ function connect(data) {
 
 function backups(data) {
   const shards = data.shards.filter((each) => each.last || each.next);
-  const made = shards.length ? table(["Shard", "Last", "Kept", "Next", "Checked"], shards.map((each) => [
-    h("span", { class: "mono" }, each.shard), each.lastAge ? `${each.lastAge} ago` : "none", each.count, when(each.next),
+  const made = shards.length ? table(["Shard", "Last", "Kept", "Size", "Next", "Checked"], shards.map((each) => [
+    h("span", { class: "mono" }, each.shard), each.lastAge ? `${each.lastAge} ago` : "none", each.count, each.size || "–", when(each.next),
     each.error ? h("span", { class: "error" }, each.error) : each.verified ? `${each.verified} ago` : "–"]), "Backups of shards") : null;
   const asked = data.requested.length ? table(["Backup", "State", "Type", "Completed"], data.requested.map((each) => [each.name, [each.phase, each.message ? h("div", { class: "muted" }, each.message) : null], each.type, when(each.completed)]), "Requested backups") : null;
   return made || asked ? [made, asked ? [h("h3", {}, "Requested"), asked] : null] : h("p", { class: "muted" }, "No backup yet.");
