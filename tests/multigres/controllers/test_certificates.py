@@ -161,3 +161,17 @@ async def test_certificate_names_the_pod_that_serves_the_repository_to_several_c
         assert facts is not None
         assert (host in facts.dns_names) is expected
         await certificates.reconcile()
+
+
+async def test_an_edit_that_does_not_concern_the_certificate_is_confirmed_without_waiting_for_a_check(
+    certificates: CertificateScenario,
+) -> None:
+    await certificates.reconcile()
+    assert certificates.reported.confirmed == []
+    await certificates.reconcile()
+    shard = certificates.shards[certificates.key]
+    assert certificates.reported.confirmed == [shard.metadata.generation]
+    spec = msgspec.structs.replace(shard.spec, pools={"other": Pool(cells=["z2"], replicas_per_cell=1)})
+    certificates.shards[certificates.key] = msgspec.structs.replace(shard, spec=spec)
+    await certificates.reconcile()
+    assert len(certificates.reported.confirmed) == 1

@@ -42,6 +42,10 @@ class RecordedStatus:
     def __init__(self, shards: dict[Key, ShardView]) -> None:
         self._shards = shards
         self.conditions: list[Any] = []
+        self.confirmed: list[int] = []
+
+    def confirm(self, ref: Ref, generation: int) -> None:
+        self.confirmed.append(generation)
 
     async def execute(self, plan: Plan, about: Ref) -> PlanResult:
         for step in plan:

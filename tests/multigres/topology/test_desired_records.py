@@ -21,6 +21,7 @@ from steward.multigres.topology.desired_records import (
     local_server_name,
     poolers_by_shard,
     primary_cells,
+    shards_with_servers,
 )
 from steward.multigres.topology.protobuf import DecodedMessage
 from steward.multigres.topology.store_records import decode_cell, decode_pooler
@@ -175,3 +176,11 @@ def test_a_cell_that_exists_names_its_own_topology_server(
 def test_a_cell_waits_only_for_a_server_that_the_operator_runs_for_it() -> None:
     cluster = with_own_server({"etcd": {}})
     assert [local_server_name(cluster, cell) for cell in cluster.cells] == [OWN, ""]
+
+
+def test_a_shard_without_replicas_has_no_servers() -> None:
+    spec = {"pools": {"main": {"type": "readWrite", "replicasPerCell": 0}}}
+    groups = [{"name": "default", "default": True, "shards": [{"name": "0-inf", "spec": spec}]}]
+    stopped = resolved(databases=[{"name": "postgres", "default": True, "tablegroups": groups}])
+    assert shards_with_servers(stopped) == set()
+    assert shards_with_servers(resolved()) == {names.shard(ShardPath("mini", "postgres", "default", "0-inf"))}

@@ -34,8 +34,7 @@ from steward.multigres.objects.versions import MEMORY_SETTINGS, NEWEST
 from steward.multigres.resolution.provenance import ValueOrigin, memory_origins, value_origins
 from steward.multigres.resolution.resolve import resolve
 from steward.multigres.resolution.resolved import ClusterIdentity, Templates
-from steward.multigres.resolution.validation import validate
-from steward.multigres.template_updates.candidate import Candidate, UpdateInputs, describe_problems
+from steward.multigres.template_updates.candidate import Candidate, UpdateInputs, describe_problems, examine
 from steward.multigres.template_updates.policy import decide_update
 
 Manifest = dict[str, Any]
@@ -124,7 +123,7 @@ def explain_manifests(manifests: list[Manifest], name: str | None) -> list[Value
     meta = cluster["metadata"]
     identity = ClusterIdentity(meta.get("namespace", "default"), meta["name"])
     resolved = resolve(identity, spec, _templates_in(manifests, meta.get("namespace")))
-    return _explain_candidate(meta["name"], spec, Candidate(resolved, validate(spec, resolved)))
+    return _explain_candidate(meta["name"], spec, examine(spec, resolved))
 
 
 def _explain_candidate(

@@ -21,7 +21,7 @@ from steward.multigres.resolution import defaults
 from steward.multigres.resolution.autogrow import growth_problem
 from steward.multigres.resolution.backup_schedule import schedule_problems
 from steward.multigres.resolution.buffering import buffering_problem
-from steward.multigres.resolution.checks.cluster_size import cluster_size, size_problem
+from steward.multigres.resolution.checks.cluster_size import ClusterSize, cluster_size, size_problem
 from steward.multigres.resolution.checks.name_collisions import name_collisions
 from steward.multigres.resolution.checks.repositories import (
     changed_encryption,
@@ -37,12 +37,18 @@ from steward.multigres.resolution.resolved import ResolvedCluster, SpecProblem, 
 DEFAULT_CLASS = "the default class"
 
 
-def validate(spec: MultigresClusterSpec, resolved: ResolvedCluster, accepted: int = 0) -> list[SpecProblem]:
-    """All problems that keep the operator from applying the cluster. `accepted` is its size before the change.
+def validate(
+    spec: MultigresClusterSpec,
+    resolved: ResolvedCluster,
+    accepted: int = 0,
+    size: ClusterSize | None = None,
+) -> list[SpecProblem]:
+    """All problems that keep the operator from applying the cluster. `accepted` is its size before the change, `size`
+    that of `resolved` if it is known already.
 
     A cluster that is too large has no other problem: looking for them would take the time that the limit saves.
     """
-    too_large = size_problem(cluster_size(resolved), accepted)
+    too_large = size_problem(size or cluster_size(resolved), accepted)
     if too_large is not None:
         return [too_large]
     return [
@@ -110,7 +116,7 @@ def _quantity_problems(field: str, resources: Resources) -> Iterator[SpecProblem
     limits = or_default(resources.limits, {})
     for part, amounts in (("requests", or_default(resources.requests, {})), ("limits", limits)):
         for name, amount in amounts.items():
-            if parse_quantity(amount) < 0:
+            if parse_quantity(amount).numerator < 0:
                 yield SpecProblem(f"{field}.{part}.{name}", f"{amount} is negative; write 0 or more")
     for name, request in or_default(resources.requests, {}).items():
         if name in limits and parse_quantity(limits[name]) < parse_quantity(request):
@@ -120,7 +126,7 @@ def _quantity_problems(field: str, resources: Resources) -> Iterator[SpecProblem
 
 def _empty_volumes(resolved: ResolvedCluster) -> Iterator[SpecProblem]:
     for _, field, size in _sizes(resolved):
-        if parse_quantity(size) <= 0:
+        if parse_quantity(size).numerator <= 0:
             yield SpecProblem(field, f"{size} is not a volume size; write more than 0, such as 10Gi")
 
 

@@ -15,6 +15,7 @@ from steward.multigres.api.unset import or_default
 from steward.multigres.api.updates import UpdatePolicy
 from steward.multigres.objects.versions import NEWEST
 from steward.multigres.resolution.checks.bounded_lists import first_texts
+from steward.multigres.resolution.checks.cluster_size import cluster_size
 from steward.multigres.resolution.maintenance_window import is_open, next_opening, window_problem
 from steward.multigres.resolution.resolve import resolve
 from steward.multigres.resolution.resolved import ClusterIdentity, ResolvedCluster, SpecProblem, Templates
@@ -77,10 +78,11 @@ class UpdateInputs(NamedTuple):
 
 
 class Candidate(NamedTuple):
-    """A cluster resolved on given contents, and its problems."""
+    """A cluster resolved on given contents, its problems and its size."""
 
     resolved: ResolvedCluster
     problems: list[SpecProblem]
+    components: int
 
 
 def resolve_candidate(inputs: UpdateInputs, contents: TemplateContents) -> Candidate:
@@ -94,7 +96,12 @@ def resolve_candidate(inputs: UpdateInputs, contents: TemplateContents) -> Candi
             unusable[key.kind, key.name] = f"cannot be read: {error}"
     templates = Templates(typed["CoreTemplate"], typed["CellTemplate"], typed["ShardTemplate"], unusable)
     resolved = resolve(inputs.identity, inputs.spec, templates)
-    return Candidate(resolved, validate(inputs.spec, resolved, inputs.accepted_components))
+    return examine(inputs.spec, resolved, inputs.accepted_components)
+
+
+def examine(spec: MultigresClusterSpec, resolved: ResolvedCluster, accepted: int = 0) -> Candidate:
+    size = cluster_size(resolved)
+    return Candidate(resolved, validate(spec, resolved, accepted, size), size.components)
 
 
 def used_templates(resolved: ResolvedCluster) -> list[TemplateKey]:

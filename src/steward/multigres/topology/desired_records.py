@@ -133,6 +133,15 @@ def poolers_by_shard(
     }
 
 
+def shards_with_servers(cluster: ResolvedCluster) -> set[str]:
+    """Names of the Shards whose pools have replicas: no other Shard can have a primary."""
+    return {
+        names.shard(resolved_shard_path(cluster, located))
+        for located in cluster.shards()
+        if any(or_default(pool.replicas_per_cell, defaults.POOL_REPLICAS) for pool in located.pools.values())
+    }
+
+
 class PrimaryCell(NamedTuple):
     """The cell of a shard's primary; empty if unknown."""
 

@@ -8,6 +8,7 @@ import msgspec
 import pytest
 from msgspec.structs import replace
 
+from steward.kube.bounded_cache import LruCache
 from steward.kube.cache.store import Store
 from steward.kube.objects.kinds import DEPLOYMENT, Kind, Manifest
 from steward.multigres import names
@@ -58,6 +59,7 @@ class Deletion:
             store=lambda rule: self.stores.setdefault(rule.kind, Store(rule)),
             grace=GraceSettings(),
             clock=FakeClock(),
+            resolved_specs=LruCache(4),
             connections=unknown_connections,
             now=lambda: TIME,
             deletion_metrics=SimpleNamespace(observe_shutdown=lambda kind, seconds: None),

@@ -101,3 +101,23 @@ async def test_a_requeue_step_determines_the_result() -> None:
 
 def test_a_kind_without_such_fields_gets_none() -> None:
     assert StatusContributions().merge_into(Ref(CLUSTER, REF.key), MultigresClusterStatus(), OWN, NOW) == OWN
+
+
+async def test_a_contribution_that_an_edit_does_not_concern_is_confirmed_for_the_new_generation() -> None:
+    contributions, woken = StatusContributions(), []
+    contributor = StatusContributor(contributions, CERTIFICATES)
+    await contribute(contributions, CERTIFICATES, conditions=[VALID.manifest()], backupCertificate="d")
+    contributions.channel(SHARD).connect(lambda key, lane: woken.append(key))
+    contributor.confirm(REF, 2)
+    status = contributions.merge_into(REF, previous(), OWN, NOW)
+    assert [c.get("observedGeneration") for c in status["conditions"]] == [None, 2]
+    assert status["backupCertificate"] == "d"
+    newer = msgspec.structs.replace(VALID, observed_generation=2)
+    await contribute(contributions, CERTIFICATES, conditions=[newer.manifest()], backupCertificate="d")
+    assert woken == [REF.key]
+
+
+def test_nothing_is_confirmed_before_the_first_contribution() -> None:
+    contributions = StatusContributions()
+    StatusContributor(contributions, CERTIFICATES).confirm(REF, 2)
+    assert not contributions.has(REF, CERTIFICATES)

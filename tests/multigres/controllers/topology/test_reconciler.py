@@ -6,6 +6,7 @@ from typing import Any, cast
 import msgspec
 import pytest
 
+from steward.kube.bounded_cache import LruCache
 from steward.kube.cache.rules import CacheRule
 from steward.kube.cache.store import ObjectChange, Store
 from steward.kube.objects.kinds import Key, Kind, Ref
@@ -23,6 +24,7 @@ from steward.multigres.controllers.common.status_contributions import StatusCont
 from steward.multigres.controllers.topology import reconciler
 from steward.multigres.controllers.topology.reconciler import (
     FORGET_SECONDS,
+    PRIMARY_SECONDS,
     QUIET_SECONDS,
     REPORT_AFTER_FAILURES,
     TopologyReconciler,
@@ -34,6 +36,7 @@ from steward.multigres.objects.metadata import CLUSTER_LABEL, FINALIZER
 from steward.multigres.resolution.resolve import resolve
 from steward.multigres.resolution.resolved import ClusterIdentity, ResolvedCluster, Templates
 from steward.multigres.status.conditions import PodProblems
+from steward.multigres.topology.desired_records import PrimaryCell
 from steward.multigres.views import PodView
 from steward.runtime.manager.connect_to import Forward
 from steward.runtime.manager.settings import Settings
@@ -60,6 +63,7 @@ class FakeContext:
         self.client = None
         self.clock = clock
         self.primaries = Primaries(clock)
+        self.resolved_specs: LruCache[Any, Any] = LruCache(4)
         self.version = 1
         self._stores: dict[Kind, Store[Any]] = {}
 
@@ -285,3 +289,13 @@ def test_records_of_cells_that_another_program_registers_are_never_removed(scena
     removable = scenario.reconciler._removable_records
     assert removable(cluster_key, resolved_with()) is None, "all records below the root are the cluster's"
     assert removable(cluster_key, resolved_with(registerCell=False)) == {database}
+
+
+@pytest.mark.parametrize(("awaited", "seconds"), [({SHARD}, PRIMARY_SECONDS), (set[str](), CHECK_SECONDS)])
+def test_records_are_checked_often_only_for_a_shard_that_should_have_a_primary(
+    scenario: Scenario, awaited: set[str], seconds: float
+) -> None:
+    [live] = scenario.reconciler.clusters.list()
+    plan = scenario.reconciler._registered_plan(live, [PrimaryCell(SHARD, "")], awaited)
+    [requeue] = [step for step in plan if isinstance(step, Requeue)]
+    assert requeue.after == (seconds if awaited else seconds_until_next(scenario.clock.monotonic(), seconds))

@@ -21,7 +21,6 @@ from steward.multigres.objects.accounts import RoleAccounts
 from steward.multigres.objects.versions import NEWEST
 from steward.multigres.resolution.checks.cluster_size import (
     MAX_COMPONENTS,
-    cluster_size,
     is_large,
     least_size,
     size_problem,
@@ -172,7 +171,7 @@ def _resolved_spec(inputs: UpdateInputs) -> ResolvedSpec:
     stall, resolved = _stall(decision), decision.candidate.resolved
     if stall is not None:
         return ResolvedSpec(inputs.spec, None, stall, decision)
-    return ResolvedSpec(inputs.spec, resolved, None, decision, components=cluster_size(resolved).components)
+    return ResolvedSpec(inputs.spec, resolved, None, decision, components=decision.candidate.components)
 
 
 def _stall(decision: UpdateDecision) -> Stall | None:

@@ -52,6 +52,16 @@ class StatusContributions:
             contributions[contributor] = contribution
             self.channel(ref.kind).enqueue(ref.key)
 
+    def confirm(self, ref: Ref, contributor: str, generation: int) -> None:
+        """The contribution, if there is one, holds for this generation, too: nothing that it depends on was edited."""
+        known = self._contributions.get(ref, {}).get(contributor)
+        if known is not None:
+            conditions = tuple(
+                msgspec.structs.replace(condition, observed_generation=generation)
+                for condition in known.conditions
+            )
+            self.set(ref, contributor, StatusContribution(conditions, known.fields))
+
     def has(self, ref: Ref, contributor: str) -> bool:
         return contributor in self._contributions.get(ref, {})
 
@@ -101,6 +111,9 @@ class StatusContributor:
             if isinstance(step, Status):
                 self._contributions.set(step.ref, self._name, _contribution(step.status))
         return PlanResult([StepResult(step, StepEffect.EMITTED) for step in plan])
+
+    def confirm(self, ref: Ref, generation: int) -> None:
+        self._contributions.confirm(ref, self._name, generation)
 
 
 def _contribution(status: Manifest) -> StatusContribution:

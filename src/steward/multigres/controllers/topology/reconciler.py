@@ -5,7 +5,7 @@ writes no status; its conditions and fields are contributions to the statuses of
 """
 
 import asyncio
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from functools import partial
 from typing import NamedTuple
 
@@ -50,6 +50,7 @@ from steward.multigres.topology.desired_records import (
     local_server_name,
     poolers_by_shard,
     primary_cells,
+    shards_with_servers,
 )
 from steward.multigres.topology.protobuf import MalformedRecord
 from steward.multigres.topology.store_records import PoolerRecord, cell_key, database_key, find_primary
@@ -149,10 +150,14 @@ class TopologyReconciler:
         if starting:
             return self._waiting_plan(cluster, resolved, next(iter(starting.values())))
         self._record_primaries(cluster, poolers_by_shard(resolved, poolers), began)
-        return self._registered_plan(cluster, primary_cells(resolved, poolers))
+        awaited = set() if cluster.spec.get("hibernation") is True else shards_with_servers(resolved)
+        return self._registered_plan(cluster, primary_cells(resolved, poolers), awaited)
 
-    def _registered_plan(self, cluster: ClusterView, primaries: list[PrimaryCell]) -> Plan:
-        all_known = all(primary.cell for primary in primaries)
+    def _registered_plan(
+        self, cluster: ClusterView, primaries: list[PrimaryCell], awaited: Collection[str]
+    ) -> Plan:
+        """`awaited` are the Shards that should have a primary."""
+        all_known = all(primary.cell for primary in primaries if primary.shard in awaited)
         again = self._retries.check_seconds() if all_known else PRIMARY_SECONDS
         condition = (
             () if is_paused(cluster) else self._condition_steps(cluster, TRUE, reasons.REGISTERED, REGISTERED)
