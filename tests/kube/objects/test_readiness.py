@@ -5,7 +5,14 @@ import pytest
 
 from steward.kube.objects import kinds
 from steward.kube.objects.kinds import Kind
-from steward.kube.objects.readiness import Failed, NotReady, Ready, readiness, readiness_of
+from steward.kube.objects.readiness import (
+    Failed,
+    NotReady,
+    Ready,
+    is_ready_once_applied,
+    readiness,
+    readiness_of,
+)
 from steward.kube.objects.readiness_views import CustomReadinessView, ReadinessView, readiness_view
 
 CUSTOM = Kind("example.com/v1", "Thing")
@@ -228,3 +235,9 @@ def test_a_cache_has_a_view_for_every_kind() -> None:
     assert readiness_view(CUSTOM) is CustomReadinessView
     view = msgspec.json.decode(b'{"status":{"phase":"Bound"}}', type=ReadinessView)
     assert readiness(kinds.PERSISTENT_VOLUME_CLAIM, view) == Ready()
+
+
+def test_kinds_without_a_rule_are_ready_once_applied_and_custom_kinds_are_not() -> None:
+    assert is_ready_once_applied(Kind("v1", "ConfigMap"))
+    assert not is_ready_once_applied(Kind("apps/v1", "Deployment"))
+    assert not is_ready_once_applied(Kind("example.com/v1", "Widget"))

@@ -51,6 +51,22 @@ def test_a_skipped_object_says_so() -> None:
     assert sections(tenant)["levels"][0][0].text == "skipped, because a dependency has failed"
 
 
+def not_ready(tenant: Manifest) -> Manifest:
+    tenant["status"]["conditions"] = [sample.condition("Ready", "False", "app is not ready")]
+    return tenant
+
+
+def test_an_applied_config_map_of_a_tenant_that_is_not_ready_is_ready() -> None:
+    assert sections(not_ready(sample.tenant("acme")))["levels"][0][0].health == "ready"
+
+
+def test_an_applied_object_with_a_rule_of_its_own_is_not_called_ready() -> None:
+    tenant = not_ready(sample.tenant("acme"))
+    tenant["spec"]["configMaps"][0]["readyWhen"] = "{{ .object.data.done }}"
+    found = sections(tenant)["levels"][0][0]
+    assert (found.health, found.text) == ("waiting", "applied")
+
+
 def test_policies_are_shown_where_they_are_not_the_default() -> None:
     levels = sections(sample.tenant("acme"))["levels"]
     assert [each.policies for level in levels for each in level] == [[], ["deletionPolicy: Retain"]]

@@ -12,6 +12,7 @@ import msgspec
 from msgspec import Struct
 
 from steward.kube.objects import kinds
+from steward.kube.objects.canonical import is_built_in
 from steward.kube.objects.conditions import (
     FALSE,
     READY,
@@ -70,6 +71,11 @@ def readiness_of(manifest: Manifest) -> Readiness:
     """The readiness of a complete object."""
     kind = kinds.kind_of(manifest)
     return readiness(kind, msgspec.convert(manifest, readiness_view(kind)))
+
+
+def is_ready_once_applied(kind: Kind) -> bool:
+    """Whether an object of this kind is ready as long as it exists, such as a ConfigMap."""
+    return is_built_in(kind) and kind not in _RULES
 
 
 def _always(obj: ReadinessView) -> Readiness:

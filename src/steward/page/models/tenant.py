@@ -12,6 +12,7 @@ from steward.cli.inspect.object_health import is_true
 from steward.cli.inspect.object_tree import REGISTRY_LABEL, TreeNode, tree_object
 from steward.cli.inspect.why import find_cause
 from steward.kube.objects.kinds import SECRET, Key, Kind, Manifest, Ref, kind_of
+from steward.kube.objects.readiness import is_ready_once_applied
 from steward.page.inventory.inventory import TENANT
 from steward.page.inventory.snapshot import Snapshot, node_without_parts
 from steward.page.models.addresses import registry_address
@@ -160,9 +161,14 @@ def _recorded_state(resource: TResource, tenant: Manifest) -> tuple[str, str]:
         return "waiting", "skipped, because a dependency has failed"
     if not any(record.get("id") == resource.id for record in status.get("applied") or ()):
         return "waiting", "not applied yet"
-    if is_true(tenant, "Ready"):
+    if is_true(tenant, "Ready") or _is_ready_once_applied(resource):
         return "ready", "ready"
     return "waiting", "applied"
+
+
+def _is_ready_once_applied(resource: TResource) -> bool:
+    """Other objects may be why the Tenant is not ready."""
+    return resource.ready_when is UNSET and is_ready_once_applied(kind_of(resource.spec))
 
 
 def _changed_at(resource: TResource, tenant: Manifest) -> str:

@@ -56,7 +56,8 @@ function server(each) {
   return h("div", { class: `server ${each.health}`, title: each.pod },
     sign(each.health),
     h("div", { class: "what" }, h("div", { class: "pod mono" }, each.pod),
-      h("div", { class: "state" }, [each.role, each.pool, each.age ? whole(`${each.state} for ${each.age}`) : each.state, each.lag ? whole(`${each.lag} behind`) : ""].filter(Boolean).join(" · "))),
+      h("div", { class: "state" }, [each.role, each.pool].filter(Boolean).join(" · ")),
+      h("div", { class: "state" }, [each.age ? `${each.state} for ${each.age}` : each.state, each.lag ? `${each.lag} behind` : ""].filter(Boolean).map(whole).join(" · "))),
     primary ? h("span", { class: "primary", role: "img", "aria-label": "primary" }, "★") : null);
 }
 
