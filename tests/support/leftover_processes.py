@@ -1,11 +1,13 @@
 """Ends the processes that a test run leaves behind, such as operators whose worker was killed after Ctrl-C.
 
 Every process that a run starts inherits its number in an environment variable. The run that has set the variable looks
-for such processes when it ends; a pytest that a test starts does not. Only Linux shows the environment of a process.
+for such processes when it ends; a pytest that a test starts does not. A run that is killed cannot look: a process
+outside of the run waits for its end and does it then. Only Linux shows the environment of a process.
 """
 
 import os
 import signal
+import subprocess
 import sys
 import time
 import uuid
@@ -20,11 +22,14 @@ END_SECONDS: Final = 10.0
 _POLL_SECONDS: Final = 0.05
 _PROCESSES: Final = Path("/proc")
 _own_run = pytest.StashKey[str]()
+_watcher = pytest.StashKey["subprocess.Popen[bytes]"]()
 
 
 def pytest_configure(config: pytest.Config) -> None:
     if RUN not in os.environ:
-        config.stash[_own_run] = os.environ[RUN] = uuid.uuid4().hex
+        run = uuid.uuid4().hex
+        config.stash[_watcher] = start_watcher(run)
+        config.stash[_own_run] = os.environ[RUN] = run
 
 
 def pytest_unconfigure(config: pytest.Config) -> None:
@@ -34,6 +39,20 @@ def pytest_unconfigure(config: pytest.Config) -> None:
     del os.environ[RUN]
     if ended := end_processes(run):
         sys.stderr.write(f"ended processes that the tests left behind: {', '.join(ended)}\n")
+    # Only now: this process may be killed until here.
+    config.stash[_watcher].communicate(timeout=3 * END_SECONDS)
+
+
+def start_watcher(run: str) -> "subprocess.Popen[bytes]":
+    """Runs `watch`. The kernel closes its standard input when this process ends in any way; no signal of a terminal
+    reaches it."""
+    command = [sys.executable, "-P", __file__, run]
+    return subprocess.Popen(command, stdin=subprocess.PIPE, start_new_session=True)
+
+
+def watch(run: str) -> None:
+    sys.stdin.read()
+    end_processes(run)
 
 
 def end_processes(run: str) -> list[str]:
@@ -74,3 +93,7 @@ def _read(file: Path) -> bytes:
         return file.read_bytes()
     except OSError:
         return b""
+
+
+if __name__ == "__main__":
+    watch(sys.argv[1])

@@ -1,11 +1,14 @@
 """No process survives the test run that started it, also if the run is interrupted."""
 
 import os
+import signal
 import subprocess
 import sys
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -20,9 +23,10 @@ import subprocess, sys
 def test_interrupted():
     process = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(1000)"], start_new_session=True)
     with open("pid", "w") as file:
-        file.write(str(process.pid))
+        file.write(f"{process.pid}\\n")
     raise KeyboardInterrupt
 """
+WAITING = INTERRUPTED.replace("raise KeyboardInterrupt", "process.wait(timeout=1000)")
 
 
 @contextmanager
@@ -58,28 +62,55 @@ def test_a_process_that_ignores_the_signal_is_killed(tmp_path: Path) -> None:
         assert process.wait(timeout=60) == -9
 
 
-def test_an_interrupted_run_leaves_no_process(tmp_path: Path) -> None:
-    (tmp_path / "test_it.py").write_text(INTERRUPTED)
+def start_run(directory: Path, test: str) -> "subprocess.Popen[str]":
+    """A pytest that is no part of this run, with one test."""
+    (directory / "test_it.py").write_text(test)
     environment = {name: value for name, value in os.environ.items() if not name.startswith("PYTEST_")}
     environment.pop(RUN, None)
-    command = [
-        sys.executable,
-        "-m",
-        "pytest",
-        "-q",
-        "-p",
-        "tests.support.leftover_processes",
-        "-p",
-        "no:xdist",
-    ]
-    done = subprocess.run(
-        [*command, "-c", "/dev/null", "--rootdir", str(tmp_path), str(tmp_path / "test_it.py")],
-        cwd=tmp_path,
+    options = ["-q", "-p", "tests.support.leftover_processes", "-p", "no:xdist", "-c", "/dev/null"]
+    return subprocess.Popen(
+        [
+            sys.executable,
+            "-m",
+            "pytest",
+            *options,
+            "--rootdir",
+            str(directory),
+            str(directory / "test_it.py"),
+        ],
+        cwd=directory,
         env=environment | {"PYTHONPATH": str(ROOT)},
-        capture_output=True,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
         text=True,
-        check=False,
-        timeout=300,
     )
-    assert "ended processes that the tests left behind" in done.stderr, done.stdout
+
+
+def test_an_interrupted_run_leaves_no_process(tmp_path: Path) -> None:
+    with start_run(tmp_path, INTERRUPTED) as run:
+        output, error = run.communicate(timeout=300)
+    assert "ended processes that the tests left behind" in error, output
     assert not command_of(int((tmp_path / "pid").read_text()))
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGKILL], ids=["SIGTERM", "SIGKILL"])
+def test_a_killed_run_leaves_no_process(tmp_path: Path, number: signal.Signals) -> None:
+    with start_run(tmp_path, WAITING) as run:
+        pid = int(until(lambda: _written(tmp_path / "pid"), "the test to start its process"))
+        assert command_of(pid)
+        run.send_signal(number)
+        run.communicate(timeout=300)
+    until(lambda: not command_of(pid), f"process {pid} to be ended")
+
+
+def _written(file: Path) -> str:
+    text = file.read_text() if file.exists() else ""
+    return text if text.endswith("\n") else ""
+
+
+def until(condition: Callable[[], Any], what: str) -> Any:
+    deadline = time.monotonic() + 300
+    while not (found := condition()):
+        assert time.monotonic() < deadline, f"waited in vain for {what}"
+        time.sleep(0.05)
+    return found
