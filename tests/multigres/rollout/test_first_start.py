@@ -43,7 +43,7 @@ def test_servers_without_data_that_cannot_start_have_never_started() -> None:
         {"role": PostgresRole.PROMOTING},
         {"action": RESTORING},
     ],
-    ids=str,
+    ids=lambda changes: next(iter(changes)),
 )
 def test_one_server_that_may_have_data_is_enough(changes: dict[str, Any]) -> None:
     assert first_start(with_report(**changes)) == HAS_STARTED

@@ -373,7 +373,7 @@ async def test_two_processes_make_one_scheduled_backup() -> None:
 async def test_a_backup_is_known_before_the_status_says_that_the_shard_serves() -> None:
     simulated = scheduled()
     simulated.set_availability("False")
-    simulated.context.servers.record_writable(SHARD, takes_writes=True)
+    simulated.context.servers.record_writable(SHARD, "pg-0")
     assert await simulated.reconcile() is None
     assert simulated.health == ("True", reasons.BACKED_UP)
     assert simulated.cluster_writes == 1
@@ -390,7 +390,7 @@ async def test_the_repository_of_a_shard_that_takes_no_writes_is_not_read() -> N
 async def test_that_there_is_no_backup_is_not_reported_before_the_shard_serves() -> None:
     simulated = scheduled()
     simulated.set_availability("False")
-    simulated.context.servers.record_writable(SHARD, takes_writes=True)
+    simulated.context.servers.record_writable(SHARD, "pg-0")
     read, simulated.multiadmin_backups.list = simulated.multiadmin_backups.list, lambda call: {}  # type: ignore[method-assign]
     assert await simulated.reconcile() == repositories.EARLY_SECONDS
     assert simulated.shard_status == ()

@@ -166,7 +166,7 @@ async def test_shard_that_begins_to_take_writes_is_announced_once(scenario: Scen
     await scenario.observe(PRIMARY, {"status": IDLE})
     await scenario.observe(PRIMARY, STANDBY)
     assert announced == [SHARD]
-    assert scenario.context.servers.takes_writes(SHARD)
+    assert scenario.context.servers.writable(SHARD)
 
 
 async def test_server_that_is_down_is_checked_often_and_less_often_if_that_lasts(scenario: Scenario) -> None:

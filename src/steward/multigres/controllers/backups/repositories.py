@@ -114,7 +114,7 @@ class Repositories:
         """A backup that exists before the shard reports that it serves becomes part of that status. A look after it
         would be followed by a second status of the shard and of the cluster. That there is no backup yet is not
         reported so early: the data plane makes the first one at this time."""
-        if not self.context.servers.takes_writes(shard.key):
+        if not self.context.servers.writable(shard.key):
             return None
         if self.context.contributions.has(Ref(SHARD, shard.key), BACKUPS):
             return None
@@ -122,7 +122,7 @@ class Repositories:
         if listing.error or not listing.complete:
             self.mark_changed(shard.key)
             return EARLY_SECONDS
-        self._contribute(shard, listing, self.context.clock.now())
+        await self._contribute(shard, listing, self.context.clock.now())
         return None
 
     async def _listing(self, shard: RestingShard) -> RepositoryListing:

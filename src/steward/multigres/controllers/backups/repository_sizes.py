@@ -53,12 +53,16 @@ class RepositorySizes:
     async def _measure(self, shard: ShardView) -> int | None:
         inputs = shard_inputs(shard)
         secret = Key(shard.metadata.namespace, inputs.password_secret)
-        if not or_default(shard.status.primary, ""):
+        # A new shard does not report its primary yet when its repository is read for the first time.
+        primary = or_default(shard.status.primary, "") or self._context.servers.writable(key_of(shard))
+        if not primary:
             return None
         password = await self._secrets.value(secret, inputs.password_key)
         if password is None:
             return None
-        return await _repository_bytes(self._servers.primary(shard), password.decode(errors="replace"))
+        return await _repository_bytes(
+            self._servers.server(shard, primary), password.decode(errors="replace")
+        )
 
 
 def _is_due(answer: _Answer, now: float) -> bool:

@@ -34,7 +34,7 @@ class _ShardMemory:
     checked_at: float = float("-inf")
     requested: float = float("-inf")
     changed_at: float = float("-inf")
-    takes_writes: bool = False
+    writable: str = ""
     unknown_since: dict[str, float] = field(default_factory=dict)
     overdue: frozenset[str] = frozenset()
 
@@ -83,17 +83,18 @@ class Servers:
             known.changed_at = now
             self._changes.enqueue(shard)
 
-    def record_writable(self, shard: Key, takes_writes: bool) -> None:
+    def record_writable(self, shard: Key, primary: str) -> None:
+        """`primary` takes writes; empty if no server does, or that is unknown."""
         known = self._memory(shard)
-        has_begun = takes_writes and not known.takes_writes
-        known.takes_writes = takes_writes
+        has_begun = primary and not known.writable
+        known.writable = primary
         if has_begun:
             self.writable_shards.enqueue(shard)
 
-    def takes_writes(self, shard: Key) -> bool:
-        """Whether the primary took writes when the servers were observed last; False if that is unknown."""
+    def writable(self, shard: Key) -> str:
+        """The primary that took writes when the servers were observed last; empty if there was none."""
         known = self._shards.get(shard)
-        return known is not None and known.takes_writes
+        return "" if known is None else known.writable
 
     def unknown_seconds(self, shard: Key, pod: str) -> float:
         """For how long no report about this pod has come."""

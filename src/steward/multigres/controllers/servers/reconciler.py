@@ -139,7 +139,7 @@ class ServersReconciler:
             return delay if delay < REST_SECONDS else self._until_next(REST_SECONDS)
         policy = or_default(shard.spec.durability_policy, AT_LEAST_2)
         state = assess_servers(pods, observation, policy)
-        servers.record_writable(key, state.takes_writes is True)
+        servers.record_writable(key, (state.primary or "") if state.takes_writes else "")
         if servers.requested_since(key) is not None:
             return REQUEST_SECONDS
         if state.takes_writes and all(_is_settled(server) for server in state.servers):
