@@ -5,6 +5,7 @@ from typing import Any, cast
 
 import pytest
 
+from steward.kube.bounded_cache import LruCache
 from steward.kube.cache.store import Store
 from steward.kube.objects.meta import ObjectMeta
 from steward.kube.objects.patches import MergePatch
@@ -43,6 +44,7 @@ def context() -> MultigresContext:
         grace=GraceSettings(),
         clock=FakeClock(),
         connections=unknown_connections,
+        resolved_specs=LruCache(8),
     )
     return cast(MultigresContext, fake)
 

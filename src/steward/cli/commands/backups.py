@@ -6,9 +6,9 @@ from typing import Any
 
 import click
 
-from steward.cli.byte_sizes import format_bytes
 from steward.cli.connection import with_client
 from steward.cli.hints import command_line
+from steward.cli.inspect.byte_sizes import format_bytes
 from steward.cli.inspect.options import scope_options, selected_scope
 from steward.cli.object_names import ObjectName
 from steward.cli.output import WIDE, is_machine_readable, output_option, print_table, print_value

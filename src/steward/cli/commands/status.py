@@ -10,10 +10,10 @@ from typing import Any, NamedTuple, NoReturn
 
 import click
 
-from steward.cli.byte_sizes import format_bytes
 from steward.cli.connection import with_client
 from steward.cli.hints import cluster_flags, command_line, with_cluster_options
 from steward.cli.inspect.ages import format_age
+from steward.cli.inspect.byte_sizes import format_bytes
 from steward.cli.inspect.coloured import echo_line
 from steward.cli.inspect.forgotten_claims import read_forgotten_claims
 from steward.cli.inspect.object_health import HIBERNATED, PAUSED, STOPPED, WITHOUT_SERVERS, Health

@@ -158,3 +158,9 @@ def primary_cells(cluster: ResolvedCluster, poolers: Iterable[PoolerRecord]) -> 
         PrimaryCell(shard, primary.cell if primary is not None and primary.cell in cells else "")
         for shard, primary in primaries.items()
     ]
+
+
+def managed_servers(resolved: ResolvedCluster) -> list[str]:
+    """The topology servers that the operator runs for the cluster."""
+    local = [name for cell in resolved.cells if (name := local_server_name(resolved, cell))]
+    return local if resolved.topo.etcd is None else [names.global_topo(resolved.identity.name), *local]

@@ -7,10 +7,10 @@ from typing import Any
 
 import msgspec
 
-from steward.cli.byte_sizes import format_bytes
 from steward.cli.commands.backups import BACKUP
 from steward.cli.commands.updates import message_with_cure
 from steward.cli.inspect.ages import format_age
+from steward.cli.inspect.byte_sizes import format_bytes
 from steward.cli.inspect.object_tree import TreeNode
 from steward.cli.primary_switchover import shard_label
 from steward.cli.template_updates import TemplateContents, TemplateState, template_state

@@ -48,6 +48,7 @@ from steward.multigres.topology.desired_records import (
     existing_cell_reference,
     expected_pods,
     local_server_name,
+    managed_servers,
     poolers_by_shard,
     primary_cells,
     shards_with_servers,
@@ -159,9 +160,9 @@ class TopologyReconciler:
         """`awaited` are the Shards that should have a primary."""
         all_known = all(primary.cell for primary in primaries if primary.shard in awaited)
         again = self._retries.check_seconds() if all_known else PRIMARY_SECONDS
-        condition = (
-            () if is_paused(cluster) else self._condition_steps(cluster, TRUE, reasons.REGISTERED, REGISTERED)
-        )
+        condition: Plan = ()
+        if not is_paused(cluster):
+            condition = self._condition_steps(cluster, TRUE, reasons.REGISTERED, REGISTERED)
         return (*condition, *self._primary_cell_steps(cluster, primaries), Requeue(again))
 
     def _waiting_plan(self, cluster: ClusterView, resolved: ResolvedCluster, server: str) -> Plan:
@@ -203,7 +204,7 @@ class TopologyReconciler:
             self.context.primaries.record(Key(cluster.metadata.namespace, shard), silence)
 
     def _all_ready_members(self, namespace: str, resolved: ResolvedCluster) -> int:
-        return sum(self._ready(namespace, name) for name in _managed_servers(resolved))
+        return sum(self._ready(namespace, name) for name in managed_servers(resolved))
 
     def _unregistered_steps(self, cluster: ClusterView, cause: Unregistered) -> Plan:
         age = self._seconds_since(cluster.metadata.creation_timestamp)
@@ -383,12 +384,6 @@ def _cluster_of_pooler(pod: PodView) -> list[Key]:
     if labels.get(COMPONENT_LABEL) != pool.COMPONENT or CLUSTER_LABEL not in labels:
         return []
     return [Key(pod.metadata.namespace, labels[CLUSTER_LABEL])]
-
-
-def _managed_servers(resolved: ResolvedCluster) -> list[str]:
-    """The topology servers that the operator runs for the cluster."""
-    local = [name for cell in resolved.cells if (name := local_server_name(resolved, cell))]
-    return local if resolved.topo.etcd is None else [names.global_topo(resolved.identity.name), *local]
 
 
 def _ready_members(members: StatefulSetView) -> int:
