@@ -175,6 +175,14 @@ def test_search_finds_an_object_by_keyboard_alone(page: Page, sample_page: PageT
     expect(page.locator("h1")).to_be_focused()
 
 
+def test_a_search_that_fails_is_not_called_empty(page: Page, sample_page: PageThread) -> None:
+    open_view(page, sample_page)
+    page.route("**/api/search*", lambda route: route.abort())
+    page.keyboard.press("/")
+    page.keyboard.type("acme")
+    expect(page.get_by_role("option")).to_have_text("The server of the page does not answer.")
+
+
 def test_links_work_by_keyboard_and_back_returns(page: Page, sample_page: PageThread) -> None:
     open_view(page, sample_page)
     page.get_by_role("link", name="MultigresCluster shop/db").press("Enter")

@@ -133,12 +133,19 @@ def waiting_update(phase: str = "Ready") -> list[Manifest]:
     update = condition("TemplateUpdateAvailable", "True", waits, "UpdateWaiting")
     changed, made = cluster(), manifest(SHARD_TEMPLATE, "standard", spec={"multiorch": {"replicas": 3}})
     changed["status"] |= {
-        "conditions": [*changed["status"]["conditions"], update],
+        "conditions": [*_ready_conditions(changed, phase), update],
         "phase": phase,
         "appliedTemplateGenerations": {"ShardTemplate/standard": 1},
     }
     made["metadata"]["generation"] = 2
     return [changed, made, revision({"multiorch": {"replicas": 1}})]
+
+
+def _ready_conditions(cluster: Manifest, phase: str) -> list[dict[str, Any]]:
+    _, *others = cluster["status"]["conditions"]
+    if phase == "Ready":
+        return [*READY, *others]
+    return [condition("Ready", "False", "one shard is not ready", "WaitingForComponents"), *others]
 
 
 def registry(name: str = "customers", **parts: Any) -> Manifest:

@@ -26,9 +26,10 @@ export function actionsAbout(about) {
 
 async function load(key) {
   known.key = key;
-  const actions = await call("GET", `/api/actions?view=${encodeURIComponent(location.pathname)}`).catch(() => []);
+  // A request that fails is repeated when the view is drawn next.
+  const actions = await call("GET", `/api/actions?view=${encodeURIComponent(location.pathname)}`).catch(() => null);
   if (known.key !== key) return;
-  known.actions = actions;
+  known = actions ? { key, actions } : { key: "", actions: known.actions };
   document.querySelectorAll("[data-about]").forEach(fill);
 }
 

@@ -46,7 +46,7 @@ export function startSearch(navigate) {
     const mine = ++number;
     const query = input.value.trim();
     if (!query) return close();
-    const found = await call("GET", `/api/search?q=${encodeURIComponent(query)}`).catch(() => ({ hits: [], isReading: false }));
+    const found = await call("GET", `/api/search?q=${encodeURIComponent(query)}`).catch((error) => ({ hits: [], isReading: false, problem: error.message }));
     if (mine !== number) return undefined;
     const before = query === searched ? hits[chosen]?.object.href : undefined;
     searched = query;
@@ -54,7 +54,7 @@ export function startSearch(navigate) {
     list.replaceChildren(...hits.map((hit, index) => h("li", { role: "option", id: `hit-${index}`, "aria-selected": "false", onmousedown: (event) => { event.preventDefault(); open(index); } },
       sign(hit.health), h("span", { class: "name" }, `${hit.object.namespace}/${hit.object.name}`), h("span", { class: "muted" }, `${hit.object.kind}${hit.text ? ` · ${hit.text}` : ""}`))));
     if (found.isReading) list.append(line("Still reading: there may be more"));
-    else if (!hits.length) list.append(line("Nothing found"));
+    else if (!hits.length) list.append(line(found.problem ?? "Nothing found"));
     list.hidden = false;
     input.setAttribute("aria-expanded", "true");
     if (hits.length) choose(Math.max(0, hits.findIndex((hit) => hit.object.href === before)));

@@ -87,7 +87,7 @@ function volumes(data) {
 function certificates(lines) {
   const hasTls = lines.some((each) => each.usedBy === "gateways");
   return [lines.length ? table(["Used by", "State", "Ends", "Renewed by", "Secret"], lines.map((each) => [
-    each.usedBy === "gateways" ? h("strong", {}, "Gateways") : ["Backups of ", h("span", { class: "mono" }, each.usedBy)], [sign(each.health), " ", each.text],
+    each.usedBy === "gateways" ? h("strong", {}, "Gateways") : ["Backups of ", h("span", { class: "mono whole" }, each.usedBy)], [sign(each.health), " ", each.text],
     each.ends ? [day(each.ends), " ", each.left ? h("span", { class: "muted" }, whole(`in ${each.left}`)) : null] : "–",
     h("span", { class: "whole" }, each.renewedBy), h("span", { class: "mono" }, each.secret)]), "Certificates") : null,
     h("p", { class: "muted after" }, hasTls ? "" : "Gateways offer no TLS: gatewayTls turns it on. ", lines.length ? "The page never reads these Secrets." : "")];
