@@ -130,7 +130,9 @@ def test_an_edit_of_what_has_pods_is_repaired_before_other_edits(
     store.finish_list(0, set(), "1")
     applied(2, **{"f:a": {}, "f:b": {}})
     children.channel.connect(lambda key, lane: lanes.append(lane))
+    assert children.unrepaired == set()
     applied(3, **{"f:a": {}})
+    assert children.unrepaired == {Key("saas", "acme")}
     store.observe_delete(Key("other", "it"), "u")
     assert lanes == [lane, Lane.URGENT]
 

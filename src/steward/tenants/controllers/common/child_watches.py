@@ -81,6 +81,8 @@ class ChildWatches:
         self._settings = settings
         self._stores: dict[Kind, Store[Any]] = {}
         self._every_change: set[Kind] = set()
+        self.unrepaired: set[Key] = set()
+        """Tenants with an object that was changed or deleted since they were last reconciled."""
         self.watch(KINDS)
 
     def watch(self, used: Iterable[Kind]) -> None:
@@ -126,8 +128,10 @@ class ChildWatches:
     def _handle(self, change: ObjectChange[Any]) -> None:
         if change.kind not in self._every_change and not _is_relevant(change):
             return
-        lane = _lane(change)
+        lane, is_repair = _lane(change), not change.initial and needs_repair(change)
         sides = (change.old, change.new)
         for key in dict.fromkeys(tenant_of(live) for live in sides if live is not None):
             if key is not None:
                 self.channel.enqueue(key, lane)
+                if is_repair:
+                    self.unrepaired.add(key)
