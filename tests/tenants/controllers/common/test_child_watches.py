@@ -5,14 +5,14 @@ import pytest
 
 from steward.kube.cache.rules import CacheRule
 from steward.kube.cache.store import Store
-from steward.kube.objects.kinds import CONFIG_MAP, DEPLOYMENT, NAMESPACE, SECRET, Key, Kind
+from steward.kube.objects.kinds import CONFIG_MAP, DEPLOYMENT, NAMESPACE, SECRET, SERVICE, Key, Kind
 from steward.runtime.manager.manager import Manager
 from steward.runtime.manager.settings import Settings
 from steward.runtime.partition import Partition
 from steward.runtime.reconcile import Lane
 from steward.tenants.api.lists import KINDS
 from steward.tenants.controllers.common.child_watches import ChildWatches, child_rule
-from steward.tenants.labels import BUCKET, TENANT, TENANT_NAMESPACE
+from steward.tenants.labels import BUCKET, FIELD_MANAGER, TENANT, TENANT_NAMESPACE
 
 DATABASE = Kind("example.org/v1", "Database")
 
@@ -110,6 +110,31 @@ def test_only_readiness_and_repairs_are_urgent(stores: Stores, children: ChildWa
     status(3, ready=2)
     store.observe_delete(Key("other", "it"), "u")
     assert lanes == [Lane.SLOW, Lane.FAST, Lane.URGENT, Lane.URGENT]
+
+
+@pytest.mark.parametrize(("kind", "lane"), [(DEPLOYMENT, Lane.URGENT), (SERVICE, Lane.FAST)])
+def test_an_edit_of_what_has_pods_is_repaired_before_other_edits(
+    stores: Stores, children: ChildWatches, kind: Kind, lane: Lane
+) -> None:
+    lanes: list[Lane] = []
+
+    def applied(version: int, **fields: Any) -> None:
+        entry = {"manager": FIELD_MANAGER, "operation": "Apply", "apiVersion": kind.api_version}
+        labels = {TENANT: "acme", TENANT_NAMESPACE: "saas"}
+        metadata = {"name": "it", "namespace": "other", "uid": "u", "labels": labels, "generation": version}
+        managed = [{**entry, "fieldsType": "FieldsV1", "fieldsV1": {"f:spec": fields}}]
+        whole = {"metadata": {**metadata, "resourceVersion": str(version), "managedFields": managed}}
+        store.observe_write(json.dumps(whole).encode())
+
+    store = next(store for store in stores.known.values() if store.kind == kind)
+    store.finish_list(0, set(), "1")
+    applied(2, **{"f:a": {}, "f:b": {}})
+    children.channel.connect(lambda key, lane: lanes.append(lane))
+    assert children.unrepaired == set()
+    applied(3, **{"f:a": {}})
+    assert children.unrepaired == {Key("saas", "acme")}
+    store.observe_delete(Key("other", "it"), "u")
+    assert lanes == [lane, Lane.URGENT]
 
 
 def test_an_object_that_changes_its_tenant_wakes_both(

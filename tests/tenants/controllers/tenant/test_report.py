@@ -7,7 +7,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from steward.kube.objects.kinds import Manifest, Ref
+from steward.kube.objects.kinds import Key, Manifest, Ref
 from steward.kube.objects.meta import ObjectMeta
 from steward.kube.objects.timestamps import to_timestamp
 from steward.runtime.plan.executor import PlanResult, StepEffect
@@ -16,7 +16,13 @@ from steward.runtime.reconcile import DONE, RequeueAfter, Result
 from steward.tenants.api.resource import TResource
 from steward.tenants.api.tenant import TenantSpec, TenantStatus
 from steward.tenants.controllers.common.document import TenantDocument
-from steward.tenants.controllers.tenant.report import REPAIR_SECONDS, TenantReporter, TenantSnapshot
+from steward.tenants.controllers.tenant.report import (
+    MAX_REPAIR_SECONDS,
+    RECHECK_SECONDS,
+    REPAIR_SECONDS,
+    TenantReporter,
+    TenantSnapshot,
+)
 from steward.tenants.controllers.tenant.state import ApplyRecord, TenantState, updated_record
 from steward.tenants.objects.desired import DesiredObject, ObjectScope, desired_objects
 from steward.tenants.objects.orphans import TenantOwner
@@ -46,6 +52,8 @@ class ReportedTenant:
     statuses: list[Manifest] = field(default_factory=list)
     events: list[str] = field(default_factory=list)
     state: TenantState = field(default_factory=lambda: TenantState("t"))
+    unrepaired: set[Key] = field(default_factory=set)
+    """Tenants whose objects wait for a repair."""
 
     def __post_init__(self) -> None:
         self.restart()
@@ -53,7 +61,7 @@ class ReportedTenant:
     def restart(self) -> None:
         """A new process knows only the status."""
         context: Any = SimpleNamespace(executor=self, clock=self.clock, now=self._now)
-        self.reporter = TenantReporter(context)
+        self.reporter = TenantReporter(context, self.unrepaired)
         self.state = TenantState("t")
 
     async def execute(self, plan: Plan, about: Ref) -> PlanResult:
@@ -122,6 +130,29 @@ async def test_a_repair_that_takes_no_effect_is_reported(tenant: ReportedTenant)
     assert (len(tenant.statuses), tenant.ready) == (2, "False")
     (record,) = tenant.statuses[-1]["applied"]
     assert record["changedAt"] > tenant.statuses[0]["applied"][0]["changedAt"]
+
+
+async def test_a_repair_is_not_reported_while_objects_of_other_tenants_wait_for_theirs(
+    tenant: ReportedTenant,
+) -> None:
+    tenant.unrepaired.add(Key("shop", "umbrella"))
+    await tenant.reconcile(WAITING, StepEffect.CHANGED)
+    tenant.clock.advance(REPAIR_SECONDS)
+    assert await tenant.reconcile(WAITING) == RequeueAfter(RECHECK_SECONDS)
+    assert len(tenant.statuses) == 1
+    tenant.unrepaired.clear()
+    await tenant.reconcile(WAITING)
+    assert (len(tenant.statuses), tenant.ready) == (2, "False")
+
+
+async def test_a_repair_without_effect_is_reported_even_if_others_wait_for_ever(
+    tenant: ReportedTenant,
+) -> None:
+    tenant.unrepaired.add(Key("shop", "umbrella"))
+    await tenant.reconcile(WAITING, StepEffect.CHANGED)
+    tenant.clock.advance(MAX_REPAIR_SECONDS)
+    await tenant.reconcile(WAITING)
+    assert (len(tenant.statuses), tenant.ready) == (2, "False")
 
 
 async def test_a_failure_after_a_repair_is_reported_at_once(tenant: ReportedTenant) -> None:

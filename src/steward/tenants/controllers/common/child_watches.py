@@ -17,7 +17,7 @@ from steward.kube.objects.kinds import Key, Kind
 from steward.kube.objects.meta import HasMetadata, Metadata
 from steward.kube.objects.readiness import READY_NOW, view_readiness
 from steward.kube.objects.readiness_views import readiness_view
-from steward.runtime.controller.predicates import any_of, child, generation, needs_repair
+from steward.runtime.controller.predicates import any_of, child, deletion, generation, needs_repair
 from steward.runtime.controller.triggers import Channel
 from steward.runtime.manager.manager import Manager
 from steward.runtime.manager.settings import Settings
@@ -25,6 +25,7 @@ from steward.runtime.reconcile import Lane
 from steward.tenants.api.lists import KINDS
 from steward.tenants.cache_rules import bucket_selector
 from steward.tenants.labels import FIELD_MANAGER, TENANT, TENANT_NAMESPACE
+from steward.tenants.objects.pod_security import KINDS_WITHOUT_PODS
 
 _READY_WHEN_CREATED: Final = (kinds.SECRET, kinds.CONFIG_MAP, kinds.SERVICE_ACCOUNT)
 
@@ -55,11 +56,13 @@ def tenant_of(live: HasMetadata) -> Key | None:
 
 
 def _lane(change: ObjectChange[Any]) -> Lane:
-    """A Tenant whose object has become ready is nearly done, and one whose object was changed or deleted needs a
-    repair: both precede new Tenants. Any other progress of its objects can wait."""
+    """Urgent are a Tenant whose object has become ready, because it is nearly done, and one that needs a repair before
+    Kubernetes acts on the change: pods are started and ended within milliseconds, and pods fail without an object that
+    they mount. Hundreds of other edits precede neither."""
     if change.initial:
         return Lane.SLOW
-    return Lane.URGENT if needs_repair(change) or _became_ready(change) else Lane.FAST
+    is_repair = needs_repair(change) and change.kind not in KINDS_WITHOUT_PODS
+    return Lane.URGENT if is_repair or deletion(change) or _became_ready(change) else Lane.FAST
 
 
 def _became_ready(change: ObjectChange[Any]) -> bool:
@@ -78,6 +81,8 @@ class ChildWatches:
         self._settings = settings
         self._stores: dict[Kind, Store[Any]] = {}
         self._every_change: set[Kind] = set()
+        self.unrepaired: set[Key] = set()
+        """Tenants with an object that was changed or deleted since they were last reconciled."""
         self.watch(KINDS)
 
     def watch(self, used: Iterable[Kind]) -> None:
@@ -123,8 +128,10 @@ class ChildWatches:
     def _handle(self, change: ObjectChange[Any]) -> None:
         if change.kind not in self._every_change and not _is_relevant(change):
             return
-        lane = _lane(change)
+        lane, is_repair = _lane(change), not change.initial and needs_repair(change)
         sides = (change.old, change.new)
         for key in dict.fromkeys(tenant_of(live) for live in sides if live is not None):
             if key is not None:
                 self.channel.enqueue(key, lane)
+                if is_repair:
+                    self.unrepaired.add(key)

@@ -85,7 +85,7 @@ class TenantReconciler:
         reader = ObjectReader(context.client, self.children, classes)
         self._applier = ObjectApplier(reader, context.clock, self.metrics)
         self._pruner = Pruner(context.client, reader, context.clock)
-        self._reporter = TenantReporter(context)
+        self._reporter = TenantReporter(context, self.children.unrepaired)
         self._deletion = TenantDeletion(self._reporter, self._pruner)
         self._states = TenantStates()
         context.manager.metrics.registry.register(TenantsCollector(self))
@@ -103,6 +103,7 @@ class TenantReconciler:
 
     async def reconcile(self, key: Key) -> Result:
         started, outcome = time.perf_counter(), ERROR
+        self.children.unrepaired.discard(key)
         log.debug("reconciling the Tenant")
         try:
             result, outcome = await self._reconcile(key)

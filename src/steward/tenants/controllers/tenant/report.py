@@ -6,13 +6,13 @@ ready until its controller has observed that, and the statuses of hundreds of Te
 For the same reason an object that was put back keeps its record while it is ready.
 """
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from typing import Final, NamedTuple
 
 import msgspec
 
 from steward.kube.objects.conditions import READY, is_true
-from steward.kube.objects.kinds import Manifest, Ref
+from steward.kube.objects.kinds import Key, Manifest, Ref
 from steward.runtime.plan.steps import Emit, Plan, Status
 from steward.runtime.reconcile import DONE, RequeueAfter, Result
 from steward.runtime.status.throttle import StatusThrottle, StatusUpdate, content_hash
@@ -49,6 +49,9 @@ from steward.tenants.status.tenant import (
 REMAINING_RETRY_SECONDS: Final = 5.0
 REPAIR_SECONDS: Final = 3.0
 """For how long a Tenant whose objects were put back may become ready again before its status says that it is not."""
+MAX_REPAIR_SECONDS: Final = 30.0
+"""As long as that while objects of other Tenants wait for a repair: their repairs precede this report."""
+RECHECK_SECONDS: Final = 1.0
 
 
 class TenantSnapshot(NamedTuple):
@@ -60,7 +63,8 @@ class TenantSnapshot(NamedTuple):
 
 
 class TenantReporter:
-    def __init__(self, context: TenantsContext) -> None:
+    def __init__(self, context: TenantsContext, unrepaired: Collection[Key] = ()) -> None:
+        self._unrepaired = unrepaired
         self.executor = context.executor
         self._now = context.now
         self._monotonic = context.clock.monotonic
@@ -147,8 +151,10 @@ class TenantReporter:
         is_repair = is_true(previous.conditions, READY) and len(waiting) == len(unfinished)
         if not is_repair or count_resources(progress).is_degraded or not repaired_at.keys() >= set(waiting):
             return 0.0
-        since = min(repaired_at[ref] for ref in waiting)
-        return max(0.0, since + REPAIR_SECONDS - self._monotonic())
+        elapsed = self._monotonic() - min(repaired_at[ref] for ref in waiting)
+        if self._unrepaired and REPAIR_SECONDS <= elapsed < MAX_REPAIR_SECONDS:
+            return RECHECK_SECONDS
+        return max(0.0, REPAIR_SECONDS - elapsed)
 
     def throttle_seconds(self, ref: Ref, status: Manifest) -> float:
         """How long a status that only reports progress has to wait; 0 means that it is written now, and counts."""
