@@ -7,6 +7,7 @@ workers of one run (`pytest -n 3`) share the control plane; each has its own dat
 
 from __future__ import annotations
 
+import gc
 import os
 from collections.abc import Generator, Iterator
 from contextlib import ExitStack
@@ -59,6 +60,18 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> FileSch
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
     """None lets pytest decide by its other rules."""
     return True if is_left_out(config, collection_path) else None
+
+
+@pytest.hookimpl(wrapper=True, tryfirst=True)
+def pytest_collection() -> Generator[None, object, object]:
+    """Collect without the garbage collector: it would look at a million objects that stay, in each worker, again and
+    again; afterwards it leaves them out."""
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.freeze()
+        gc.enable()
 
 
 # First, because `-m` selects by these markers.
