@@ -5,6 +5,8 @@ Needs STEWARD_DATA_PLANE.
 
 from __future__ import annotations
 
+import pytest
+
 from tests.e2e.support import multiadmin
 from tests.e2e.support.database_cluster import LITTLE, DatabaseCluster
 from tests.e2e.support.planned_changes import POOLS, Record, enough_writes, start
@@ -12,13 +14,16 @@ from tests.e2e.support.writer import counted_writes
 
 THREE_SERVERS = {"main": {"cells": ["z1"], "replicasPerCell": 3, "postgres": LITTLE}}
 BAD_SETTINGS = "shared_preload_libraries = 'no_such_library'\n"
+TOO_MANY_PROCESSES = "max_connections = 262000\nmax_wal_senders = 1000\n"
+"""More than Postgres can number. Servers that run must not get fewer of either."""
 GOOD_SETTINGS = "work_mem = 3MB\n"
 
 
+@pytest.mark.parametrize("settings", [BAD_SETTINGS, TOO_MANY_PROCESSES])
 async def test_a_cluster_whose_postgres_cannot_start_is_not_available_until_it_is_corrected(
-    database_cluster: DatabaseCluster,
+    database_cluster: DatabaseCluster, settings: str
 ) -> None:
-    database_cluster.apply_settings(BAD_SETTINGS)
+    database_cluster.apply_settings(settings)
     database_cluster.apply(database_cluster.manifest_with_settings(THREE_SERVERS, ("z1",)))
     await database_cluster.wait_for(lambda: is_reported(database_cluster), "a problem to be reported")
     assert database_cluster.shard_condition("Available")["status"] == "False"
