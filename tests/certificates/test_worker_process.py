@@ -9,7 +9,7 @@ import pytest
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
 
-from steward.certificates import renewal
+from steward.certificates import renewal, worker_process
 from steward.certificates.authority import KeyPair, Subject, Validity, make_authority
 from steward.certificates.errors import UnusableCertificateError
 from steward.certificates.options import KeeperOptions, Leaf
@@ -53,6 +53,16 @@ def test_the_subprocess_loads_no_asyncio():
         "assert 'asyncio' not in sys.modules\n"
     )
     subprocess.run([sys.executable, "-c", program], check=True, timeout=300)
+
+
+async def test_a_subprocess_that_exits_late_is_no_error(monkeypatch):
+    async def exits_late(child):
+        await child.wait()
+        return False
+
+    monkeypatch.setattr(worker_process, "_has_exited", exits_late)
+    async with in_subprocess() as call:
+        assert await call(renewal.read_authority, {"ca.crt": b"", "ca.key": b""}) is None
 
 
 def test_a_keeper_with_a_subprocess_never_loads_cryptography():

@@ -10,7 +10,8 @@ import pytest
 from steward.cli import name_completion
 from steward.cli.commands import rows, status
 from steward.cli.commands.hold import approve
-from steward.cli.name_completion import complete_namespaces, complete_objects
+from steward.cli.commands.updates import rollback
+from steward.cli.name_completion import complete_namespaces, complete_objects, complete_revisions
 from steward.cli.object_names import API_VERSIONS
 from steward.kube.objects.kinds import CONFIG_MAP, Kind
 from steward.local.control_plane import ControlPlane
@@ -73,6 +74,23 @@ def test_the_name_of_a_held_deletion_is_completed(monkeypatch: pytest.MonkeyPatc
     [name] = [each for each in approve.params if each.name == "name"]
     found = [item.value for item in name.shell_complete(click.Context(approve, info_name="approve"), "cu")]
     assert set(found) == {"customers"}
+
+
+def test_the_revisions_of_the_cluster_of_the_line_are_completed(monkeypatch: pytest.MonkeyPatch) -> None:
+    def read_revisions(given: dict[str, object]) -> list[str]:
+        return [f"{given['cluster']}-celltemplate-gate-{number}" for number in (2, 1)] + ["other"]
+
+    monkeypatch.setattr(name_completion, "_read_revisions", read_revisions)
+    [revision] = [each for each in rollback.params if each.name == "revision"]
+    context = click.Context(rollback, info_name="rollback")
+    context.params = {"cluster": "db"}
+    found = [item.value for item in revision.shell_complete(context, "db-")]
+    assert found == ["db-celltemplate-gate-1", "db-celltemplate-gate-2"]
+
+
+def test_revisions_of_a_cluster_that_is_not_there_are_not_completed(tmp_path: Path) -> None:
+    missing = line(kubeconfig=str(tmp_path / "none"), cluster="db")
+    assert complete_revisions(missing, rollback.params[0], "") == []
 
 
 def test_the_versions_of_completed_kinds_are_those_of_the_definitions() -> None:

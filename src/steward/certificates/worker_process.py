@@ -9,7 +9,7 @@ import asyncio
 import pickle
 import sys
 from collections.abc import AsyncIterator, Callable
-from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
+from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager, suppress
 from typing import ParamSpec, Protocol, TypeVar
 
 from steward.certificates import served_calls
@@ -54,7 +54,9 @@ async def in_subprocess() -> AsyncIterator[Call]:
     finally:
         child.stdin.close()
         if not await _has_exited(child):
-            child.kill()
+            # It may exit right now.
+            with suppress(ProcessLookupError):
+                child.kill()
             await child.wait()
 
 

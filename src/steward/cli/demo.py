@@ -85,7 +85,7 @@ async def _sample_options(settings: ControlPlaneSettings) -> SampleOptions:
     if missing:
         click.echo(f"The sample has no databases. {describe_missing(missing)}")
     databases = Databases.LEFT_OUT if missing else Databases.INCLUDED
-    # One cell: servers start from the backup repository, and on volumes each cell has one of its own.
+    # One cell: each has gateways and orchestrators of its own, and nodes of one machine share its processors.
     return SampleOptions(zones[:1], ContainerImage(WORKLOAD_IMAGE, WORKLOAD_PORT), databases)
 
 

@@ -15,6 +15,7 @@ import click
 from steward.cli.connection import config_source, load_connection_settings, with_client
 from steward.cli.object_names import matches_kind
 from steward.kube.client.client import Client
+from steward.kube.config.loader import ConfigSource
 from steward.kube.errors import KubeError
 from steward.kube.objects.kinds import NAMESPACE, Kind
 from steward.kube.objects.options import ListQuery
@@ -49,6 +50,28 @@ def complete_named(context: click.Context, _parameter: click.Parameter, incomple
     return [*names, *words]
 
 
+def complete_revisions(context: click.Context, _parameter: click.Parameter, incomplete: str) -> list[str]:
+    """The template revisions that the cluster of the command line keeps."""
+    with redirect_stderr(io.StringIO()):
+        try:
+            names = _read_revisions(context.params)
+        except (click.ClickException, KubeError, OSError):
+            return []
+    return sorted(name for name in names if name.startswith(incomplete))
+
+
+def _read_revisions(given: dict[str, Any]) -> list[str]:
+    from steward.cli.template_updates import read_template_state
+
+    source, here = _scope(given)
+
+    async def revisions(client: Client) -> list[str]:
+        state = await read_template_state(client.with_timeout(_SECONDS), here, given.get("cluster") or "")
+        return [] if state is None else [revision.name for revision in state.revisions]
+
+    return with_client(source, revisions)
+
+
 def _complete(context: click.Context, kind: Kind, incomplete: str, *, is_namespaced: bool) -> list[str]:
     with redirect_stderr(io.StringIO()):
         try:
@@ -59,8 +82,7 @@ def _complete(context: click.Context, kind: Kind, incomplete: str, *, is_namespa
 
 
 def _read_names(given: dict[str, Any], kind: Kind, is_namespaced: bool) -> list[str]:
-    source = config_source({name: given.get(name) or "" for name in _OPTIONS})
-    here = given.get("namespace") or load_connection_settings(source).namespace
+    source, here = _scope(given)
     query = ListQuery(namespace=here) if is_namespaced else ListQuery()
 
     async def names(client: Client) -> list[str]:
@@ -68,3 +90,9 @@ def _read_names(given: dict[str, Any], kind: Kind, is_namespaced: bool) -> list[
         return [item["metadata"]["name"] for item in found.items]
 
     return with_client(source, names)
+
+
+def _scope(given: dict[str, Any]) -> tuple[ConfigSource, str]:
+    """The cluster and the namespace of the command line."""
+    source = config_source({name: given.get(name) or "" for name in _OPTIONS})
+    return source, given.get("namespace") or load_connection_settings(source).namespace

@@ -63,6 +63,14 @@ class ObjectName(click.ParamType[str]):
         return [CompletionItem(name) for name in complete_objects(ctx, kind, incomplete)]
 
 
+def complete_revisions(context: click.Context, parameter: click.Parameter, incomplete: str) -> list[str]:
+    """For arguments `REVISION` after a cluster."""
+    # Imported here: only a shell that completes a line needs it.
+    from steward.cli import name_completion
+
+    return name_completion.complete_revisions(context, parameter, incomplete)
+
+
 def complete_names(context: click.Context, parameter: click.Parameter, incomplete: str) -> list[str]:
     """For arguments `[KIND/]NAME`."""
     # Imported here: only a shell that completes a line needs it.

@@ -227,7 +227,7 @@ MEANINGS = {
     BACKED_UP: "The repository has a complete backup that is not older than staleAfter.",
     NEVER_BACKED_UP: "The repository has no complete backup: no server could be restored.",
     BACKUP_STALE: "The newest complete backup is older than staleAfter.",
-    ARCHIVING_FAILS: "The last backup failed because WAL does not reach the repository; it fills the servers' volumes.",
+    ARCHIVING_FAILS: "WAL does not reach the repository; it fills the servers' volumes.",
     BACKUPS_FAILING: "The last MultigresBackup of the shard failed; the message has the cause.",
     REPOSITORY_UNREACHABLE: "A server cannot read the repository of its shard; the message has the cause.",
     REPOSITORY_DAMAGED: "The last verification of the repository found missing or damaged files.",

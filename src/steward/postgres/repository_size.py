@@ -38,7 +38,7 @@ async def repository_bytes(primary: PostgresAddress, password: str) -> int:
     try:
         async with asyncio.timeout(ANSWER_SECONDS):
             return await _sum_of_backups(connection)
-    except FAILURES as error:
+    except (*FAILURES, TypeError, ValueError) as error:
         raise PostgresFailure(f"pgBackRest does not report its repository: {failure_text(error)}") from None
     finally:
         connection.terminate()
@@ -46,14 +46,14 @@ async def repository_bytes(primary: PostgresAddress, password: str) -> int:
 
 async def _sum_of_backups(connection: Any) -> int:
     archive_command = await connection.fetchval("SELECT pg_catalog.current_setting('archive_command')")
-    program = info_program(archive_command)
+    program = info_program(str(archive_command))
     # Rolled back: a commit would wait for the standbys.
     transaction = connection.transaction()
     await transaction.start()
     await connection.execute("SET LOCAL search_path = pg_catalog")
     await connection.execute(_TABLE)
     await connection.execute(_COPY.format(program))
-    found = int(await connection.fetchval(_SUM))
+    found = max(0, int(await connection.fetchval(_SUM)))
     await transaction.rollback()
     return found
 

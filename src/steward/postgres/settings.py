@@ -74,7 +74,7 @@ async def current_numbers(server: PostgresAddress, password: str, names: Sequenc
     try:
         async with asyncio.timeout(TIMEOUT_SECONDS):
             found = {row["name"]: int(row["setting"]) for row in await connection.fetch(_NUMBERS, names)}
-    except (*FAILURES, ValueError) as error:
+    except (*FAILURES, TypeError, ValueError) as error:
         raise PostgresFailure(f"Postgres does not list its settings: {failure_text(error)}") from None
     finally:
         connection.terminate()

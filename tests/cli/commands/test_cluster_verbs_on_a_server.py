@@ -82,6 +82,18 @@ def test_a_refused_switchover_ends_with_the_operators_sentence_and_withdraws_the
     assert not has_request(running_cluster)
 
 
+def test_a_switchover_of_a_paused_cluster_is_refused_with_the_cure(
+    running_cluster: RolloutCluster, run_verb: RunVerb
+) -> None:
+    namespace = running_cluster.namespace
+    assert run_verb("pause", "mgc/mini").exit_code == 0
+    done = run_verb("switchover", "mini")
+    assert run_verb("resume", "mgc/mini").exit_code == 0
+    assert done.exit_code == 1, done.output
+    assert f"is paused: `steward resume multigrescluster/mini -n {namespace}` lets" in done.output
+    assert not has_request(running_cluster)
+
+
 def test_events_of_a_cluster_have_those_of_its_shards_and_pods(
     running_cluster: RolloutCluster, run_verb: RunVerb
 ) -> None:

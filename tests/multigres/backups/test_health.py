@@ -50,6 +50,7 @@ DAMAGED = Verification("2026-08-21T12:00:00Z", "checksum")
         (BackupFacts(DAILY, INCOMPLETE), 0, ("False", reasons.NEVER_BACKED_UP)),
         (BackupFacts(DAILY, ONE, failure="b: full"), 0, ("False", reasons.BACKUPS_FAILING)),
         (BackupFacts(DAILY, ONE, failure="b: ERROR: [082]: WAL"), 0, ("False", reasons.ARCHIVING_FAILS)),
+        (BackupFacts(DAILY, ONE, failing_wal="0000000100000005"), 0, ("False", reasons.ARCHIVING_FAILS)),
         (BackupFacts(DAILY, ONE, verification=DAMAGED), 0, ("False", reasons.REPOSITORY_DAMAGED)),
         (BackupFacts(DAILY, UNREACHABLE), 0, ("False", reasons.REPOSITORY_UNREACHABLE)),
         (BackupFacts(DAILY, RepositoryListing(error="away")), 0, ("Unknown", reasons.STATE_UNKNOWN)),

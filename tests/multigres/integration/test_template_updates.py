@@ -2,8 +2,11 @@
 
 from pathlib import Path
 
+import click
 import pytest
 
+from steward.cli.commands.updates import rollback
+from steward.cli.name_completion import complete_revisions
 from steward.local.control_plane import ControlPlane
 from steward.multigres.template_updates.notices import APPLY_NOW
 from steward.multigres.template_updates.policy import ROLL_BACK
@@ -16,13 +19,21 @@ HELD = "multigres.com/in-use-by-demo"
 FAR_AWAY = {"templateChanges": "Window", "window": {"cron": "0 0 29 2 *", "duration": "1m"}}
 
 
+def completed_revisions(control_plane: ControlPlane, scenario: TemplateUpdateScenario) -> list[str]:
+    """What a shell completes after `steward updates rollback demo`."""
+    context = click.Context(rollback, info_name="rollback")
+    kubeconfig = str(control_plane.kubeconfig)
+    context.params = {"kubeconfig": kubeconfig, "namespace": scenario.namespace, "cluster": "demo"}
+    return complete_revisions(context, rollback.params[0], "")
+
+
 @pytest.fixture
 def scenario(operator: object, kubectl: Kubectl, namespace: str) -> TemplateUpdateScenario:
     return TemplateUpdateScenario(kubectl, namespace)
 
 
 def test_with_manual_updates_a_change_waits_for_the_annotation_and_can_be_rolled_back(
-    scenario: TemplateUpdateScenario,
+    control_plane: ControlPlane, scenario: TemplateUpdateScenario
 ) -> None:
     scenario.create(MANUAL)
     scenario.wait_for_generation(1)
@@ -45,6 +56,8 @@ def test_with_manual_updates_a_change_waits_for_the_annotation_and_can_be_rolled
     [first, second] = scenario.revisions()
     assert [each["data"]["generation"] for each in (first, second)] == [1, 2]
     assert {owner["kind"] for owner in first["metadata"]["ownerReferences"]} == {"MultigresCluster"}
+    names = sorted(each["metadata"]["name"] for each in (first, second))
+    assert completed_revisions(control_plane, scenario) == names
 
     scenario.annotate(f"{ROLL_BACK}={first['metadata']['name']}")
     scenario.wait_for_gateways(0, 0)

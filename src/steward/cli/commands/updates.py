@@ -12,7 +12,7 @@ from steward.cli.confirm import require_confirmation
 from steward.cli.connection import with_client
 from steward.cli.hints import command_line, with_update_command
 from steward.cli.inspect.options import namespace_options, scope_options, selected_namespace, selected_scope
-from steward.cli.object_names import ObjectName
+from steward.cli.object_names import ObjectName, complete_revisions
 from steward.cli.output import echo_wrapped, is_machine_readable, output_option, print_table, print_value
 from steward.cli.template_updates import (
     TemplateState,
@@ -141,7 +141,7 @@ def apply(cluster: str, yes: bool, no_wait: bool, **options: Any) -> None:
 
 @command.command("rollback", epilog=_EPILOG)
 @click.argument("cluster", type=ObjectName("MultigresCluster"), metavar="CLUSTER")
-@click.argument("revision")
+@click.argument("revision", shell_complete=complete_revisions)
 @click.option("--yes", is_flag=True, help="Do not ask for confirmation.")
 @_no_wait_option
 @namespace_options

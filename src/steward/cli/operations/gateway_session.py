@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from steward.cli.hints import command_line
+from steward.cli.operations.forward_server import LOCALHOST
 from steward.cli.operations.outcome import RequestError, condition
 from steward.cli.operations.spec_switches import read_cluster
 from steward.kube.client.client import Client
@@ -21,9 +22,11 @@ from steward.kube.objects.options import ListQuery
 from steward.kube.transport.port_forward import PodPort
 from steward.multigres.objects import gateway
 from steward.multigres.objects.metadata import CLUSTER_LABEL, COMPONENT_LABEL
+from steward.multigres.objects.secrets import AUTHORITY_KEY
 
 PRIMARY, REPLICA = "primary", "replica"
 PORTS: Mapping[str, int] = {PRIMARY: gateway.POSTGRES.number, REPLICA: gateway.REPLICA.number}
+_LOGIN_KEYS = ("user", "dbname", "password", AUTHORITY_KEY)
 SOCKET_PORT = 5432
 """The name of the local socket has a port, whatever the port of the pod is."""
 
@@ -34,6 +37,8 @@ class Login(NamedTuple):
     user: str = ""
     database: str = ""
     password: str = ""
+    authority: str = ""
+    """The certificates that a gateway's certificate is checked against; "" if there are none."""
 
     def __repr__(self) -> str:
         return f"Login({self.user}, {self.database})"
@@ -42,6 +47,8 @@ class Login(NamedTuple):
 class GatewaySession(NamedTuple):
     target: PodPort
     login: Login
+    requires_tls: bool = False
+    """Whether the gateways reject clients without TLS."""
 
 
 def ready_gateway(pods: Iterable[Manifest], cluster: Key) -> Key:
@@ -57,10 +64,7 @@ def ready_gateway(pods: Iterable[Manifest], cluster: Key) -> Key:
 
 def login_of(secret: Manifest) -> Login:
     data = secret.get("data") or {}
-    user, database, password = (
-        base64.b64decode(data.get(name) or "").decode() for name in ("user", "dbname", "password")
-    )
-    return Login(user, database, password)
+    return Login(*(base64.b64decode(data.get(name) or "").decode() for name in _LOGIN_KEYS))
 
 
 async def read_session(client: Client, cluster: Key, role: str) -> GatewaySession:
@@ -71,7 +75,8 @@ async def read_session(client: Client, cluster: Key, role: str) -> GatewaySessio
     selector = f"{CLUSTER_LABEL}={cluster.name},{COMPONENT_LABEL}={gateway.COMPONENT}"
     pods = (await client.list(POD, ListQuery(namespace=cluster.namespace, label_selector=selector))).items
     target = PodPort(ready_gateway(pods, cluster), PORTS[role])
-    return GatewaySession(target, await _read_login(client, found, cluster))
+    requires_tls = ((found.get("spec") or {}).get("gatewayTls") or {}).get("required") is True
+    return GatewaySession(target, await _read_login(client, found, cluster), requires_tls)
 
 
 async def _read_login(client: Client, cluster: Manifest, key: Key) -> Login:
@@ -95,12 +100,25 @@ def password_file(login: Login, directory: Path) -> Path | None:
 
 def client_environment(login: Login, directory: Path, environ: Mapping[str, str]) -> dict[str, str]:
     """The environment of psql: it connects through the socket in the directory. Other settings of the user stay."""
+    return _environment(login, directory, environ) | {"PGHOST": str(directory), "PGPORT": str(SOCKET_PORT)}
+
+
+def tls_environment(login: Login, directory: Path, port: int, environ: Mapping[str, str]) -> dict[str, str]:
+    """The environment of psql that connects to a port of this machine, because a Unix socket has no TLS. The name in
+    the certificate is that of the gateways, so only its authority is checked."""
+    address = {"PGHOST": LOCALHOST, "PGPORT": str(port), "PGSSLMODE": "require"}
+    if login.authority:
+        authority = directory / AUTHORITY_KEY
+        authority.write_text(login.authority, encoding="utf-8")
+        address |= {"PGSSLMODE": "verify-ca", "PGSSLROOTCERT": str(authority)}
+    return _environment(login, directory, environ) | address
+
+
+def _environment(login: Login, directory: Path, environ: Mapping[str, str]) -> dict[str, str]:
     file = password_file(login, directory)
     unwanted = {"PGHOSTADDR", "PGSERVICE", "PGPASSWORD"}
     return {
         **{name: value for name, value in environ.items() if name not in unwanted},
-        "PGHOST": str(directory),
-        "PGPORT": str(SOCKET_PORT),
         **({"PGUSER": login.user} if login.user else {}),
         **({"PGDATABASE": login.database} if login.database else {}),
         **({"PGPASSFILE": str(file)} if file else {}),

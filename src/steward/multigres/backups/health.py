@@ -54,6 +54,8 @@ class BackupFacts(NamedTuple):
     """The backup from which the shard was restored; "" if there was none, None if that is unknown or does not apply."""
     repository_bytes: int | None = None
     """What all backups take in the repository; None if that is unknown."""
+    failing_wal: str = ""
+    """The WAL file that the primary fails to archive; "" if there is none, or if that is unknown."""
 
 
 def assess_backups(facts: BackupFacts, now: float) -> BackupHealth:
@@ -74,6 +76,12 @@ def assess_backups(facts: BackupFacts, now: float) -> BackupHealth:
     if facts.failure:
         message = f"the last backup failed: {facts.failure}; the newest one is {describe_backup(newest)}"
         return BackupHealth(FALSE, _failure_reason(facts.failure), message)
+    if facts.failing_wal:
+        message = (
+            f"the primary cannot archive WAL, {facts.failing_wal} first: it stays on the volume, and nothing written"
+            f" since then could be restored; the newest backup is {describe_backup(newest)}"
+        )
+        return BackupHealth(FALSE, reasons.ARCHIVING_FAILS, message)
     return _of_age(facts.backup, newest, now)
 
 

@@ -4,13 +4,20 @@ import base64
 import os
 import subprocess
 import sys
+import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 
+from steward.certificates.authority import Profile, Subject, Validity, make_authority, sign_leaf
 from tests.cli.support.pod_stream_server import PodStreamServer, pod, running_server
-from tests.support.database_servers import DatabaseServer
+from tests.support.database_servers import (
+    DatabaseServer,
+    postgres_server,
+    private_file,
+    server_directory,
+)
 
 LABELS = {"multigres.com/cluster": "db", "app.kubernetes.io/component": "multigateway"}
 Run = Callable[..., subprocess.CompletedProcess[str]]
@@ -36,8 +43,8 @@ def server() -> Iterator[PodStreamServer]:
         yield server
 
 
-def add_secret(server: PodStreamServer, user: str, password: str) -> None:
-    values = {"user": user, "password": password, "dbname": "postgres"}
+def add_secret(server: PodStreamServer, user: str, password: str, **others: str) -> None:
+    values = {"user": user, "password": password, "dbname": "postgres", **others}
     data = {name: base64.b64encode(value.encode()).decode() for name, value in values.items()}
     meta = {"name": "db-app", "namespace": "shop"}
     server.add("secrets", {"apiVersion": "v1", "kind": "Secret", "metadata": meta, "data": data})
@@ -64,6 +71,52 @@ def test_psql_runs_a_query_through_the_gateway(
     server.ports["gw", port] = (postgres.host, postgres.port)
     done = psql("db", "--role", role, "--", "-At", "-c", "SELECT 40 + 2, current_user")
     assert (done.returncode, done.stdout) == (0, f"42|{postgres.user}\n"), done.stderr
+
+
+VALID = Validity(time.time() - 60, time.time() + 3600)
+AUTHORITY, OTHER_AUTHORITY = (make_authority(Subject("gateways"), VALID) for _ in range(2))
+
+
+@pytest.fixture
+def encrypting() -> Iterator[DatabaseServer]:
+    """A server whose certificate has the name of a gateway, not that of this machine."""
+    leaf = sign_leaf(AUTHORITY, Profile(Subject("gw"), ("db-gateway.shop.svc",)), VALID)
+    with server_directory() as directory:
+        certificate = private_file(directory / "tls.crt", leaf.certificate)
+        key = private_file(directory / "tls.key", leaf.key)
+        settings = ("ssl=on", f"ssl_cert_file={certificate}", f"ssl_key_file={key}")
+        with postgres_server(settings=settings) as server:
+            yield server
+
+
+def require_tls(server: PodStreamServer) -> None:
+    [cluster] = [each for each in server.objects.values() if each["kind"] == "MultigresCluster"]
+    cluster["spec"] = {"gatewayTls": {"required": True}}
+
+
+@pytest.mark.parametrize(
+    "authority", [{}, {"ca.crt": AUTHORITY.certificate.decode()}], ids=["unchecked", "checked"]
+)
+def test_psql_uses_tls_if_the_gateways_require_it(
+    server: PodStreamServer, psql: Run, encrypting: DatabaseServer, authority: dict[str, str]
+) -> None:
+    add_secret(server, encrypting.user, encrypting.password, **authority)
+    require_tls(server)
+    server.ports["gw", 5432] = (encrypting.host, encrypting.port)
+    query = "SELECT ssl FROM pg_stat_ssl WHERE pid = pg_backend_pid()"
+    done = psql("db", "--", "-At", "-c", query, PGSSLMODE="disable")
+    assert (done.returncode, done.stdout) == (0, "t\n"), done.stderr
+
+
+def test_psql_rejects_a_certificate_of_another_authority(
+    server: PodStreamServer, psql: Run, encrypting: DatabaseServer
+) -> None:
+    authority = {"ca.crt": OTHER_AUTHORITY.certificate.decode()}
+    add_secret(server, encrypting.user, encrypting.password, **authority)
+    require_tls(server)
+    server.ports["gw", 5432] = (encrypting.host, encrypting.port)
+    done = psql("db", "--", "-c", "SELECT 1")
+    assert (done.returncode, "certificate verify failed" in done.stderr) == (2, True), done.stderr
 
 
 def test_the_exit_code_is_that_of_psql(server: PodStreamServer, psql: Run, postgres: DatabaseServer) -> None:

@@ -5,10 +5,10 @@ import pytest
 from steward.multigres import reasons
 from steward.multigres.api.backup import Backup, BackupRetention, BackupSchedule
 from steward.multigres.api.scalars import UNSET
-from steward.multigres.controllers.backups import repositories
+from steward.multigres.controllers.backups import archiver_states, repositories
 from steward.multigres.controllers.backups.maintenance import MaintenanceRequests
 from steward.multigres.controllers.backups.reconciler import BackupReconciler
-from steward.postgres import repository_size
+from steward.postgres import archiver, repository_size
 from steward.postgres.address import PostgresAddress
 from steward.postgres.sessions import PostgresFailure
 from steward.testkit.fake_data_plane.faults import DataPlaneFault
@@ -126,6 +126,33 @@ async def test_a_repository_with_backups_and_without_bytes_has_an_unknown_size(
     sizes.append(0)
     await simulated.run_for(HOUR)
     assert simulated.shard_backup.repository_bytes is UNSET
+
+
+async def test_a_primary_that_cannot_archive_is_reported_until_it_can(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    failing = ["000000010000000000000005"]
+
+    async def failing_wal(primary: PostgresAddress, password: str) -> str:
+        if not failing:
+            raise PostgresFailure("no answer")
+        return failing[0]
+
+    monkeypatch.setattr(archiver, "failing_wal", failing_wal)
+    monkeypatch.setattr(archiver_states, "REST_SECONDS", 6 * HOUR)
+    simulated = SimulatedBackups(Backup(type="filesystem"))
+    simulated.set_primary("a1")
+    await simulated.run_for(60)
+    assert simulated.health == ("False", reasons.ARCHIVING_FAILS)
+    writes = simulated.status_writes
+    await simulated.run_for(13 * HOUR)
+    assert simulated.status_writes == writes, "a status is written while nothing changes"
+    failing[0] = ""
+    await simulated.run_for(13 * HOUR)
+    assert simulated.health == ("True", reasons.BACKED_UP)
+    failing.clear()
+    await simulated.run_for(13 * HOUR)
+    assert simulated.health == ("True", reasons.BACKED_UP), "a primary that does not answer"
 
 
 async def test_no_server_is_asked_for_the_size_without_a_primary(sizes: list[int | None]) -> None:

@@ -7,6 +7,8 @@ import os
 import shutil
 import signal
 import tempfile
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +26,7 @@ from steward.cli.operations.gateway_session import (
     client_environment,
     read_session,
     socket_path,
+    tls_environment,
 )
 from steward.cli.operations.outcome import RequestError
 from steward.kube.config.loader import ConfigSource
@@ -110,17 +113,29 @@ def _server(source: ConfigSource, session: GatewaySession) -> ForwardServer:
 async def _listen(source: ConfigSource, session: GatewaySession, port: int) -> None:
     async with _server(source, session).on_port(port) as opened:
         login = session.login
-        address = f"host={LOCALHOST} port={opened} user={login.user} dbname={login.database} sslmode=disable"
+        mode = "require" if session.requires_tls else "disable"
+        address = f"host={LOCALHOST} port={opened} user={login.user} dbname={login.database} sslmode={mode}"
         click.echo(f'Listening until interrupted: psql "{address}"')
         await asyncio.Event().wait()
 
 
 async def _run_psql(source: ConfigSource, session: GatewaySession, arguments: tuple[str, ...]) -> int:
     with tempfile.TemporaryDirectory(prefix="steward-psql-") as name:
-        directory = Path(name)
-        async with _server(source, session).on_unix_socket(socket_path(directory)):
-            environment = client_environment(session.login, directory, os.environ)
+        async with _forwarding(_server(source, session), session, Path(name)) as environment:
             # Ctrl-C belongs to psql, which cancels its query. A handler, unlike SIG_IGN, is not inherited.
             asyncio.get_running_loop().add_signal_handler(signal.SIGINT, lambda: None)
             process = await asyncio.create_subprocess_exec("psql", *arguments, env=environment)
             return await process.wait()
+
+
+@asynccontextmanager
+async def _forwarding(
+    server: ForwardServer, session: GatewaySession, directory: Path
+) -> AsyncIterator[dict[str, str]]:
+    """The environment of psql."""
+    if session.requires_tls:
+        async with server.on_port(0) as port:
+            yield tls_environment(session.login, directory, port, os.environ)
+    else:
+        async with server.on_unix_socket(socket_path(directory)):
+            yield client_environment(session.login, directory, os.environ)

@@ -10,6 +10,8 @@ from steward.cli.connection import with_client
 from steward.cli.inspect.options import namespace_options, selected_namespace
 from steward.cli.main import expected_errors
 from steward.cli.object_names import ObjectName
+from steward.cli.operations.outcome import RequestError
+from steward.cli.operations.spec_switches import check_not_paused, read_cluster
 from steward.cli.primary_switchover import (
     SwitchError,
     read_shards,
@@ -19,7 +21,8 @@ from steward.cli.primary_switchover import (
     wait_for_primary,
 )
 from steward.kube.client.client import Client
-from steward.kube.objects.kinds import Key
+from steward.kube.objects.kinds import Key, Ref
+from steward.multigres.cache_rules import CLUSTER
 
 _EPILOG = """\b
 Examples:
@@ -28,10 +31,10 @@ Examples:
   steward switchover db -n shop --no-wait
 \b
 Exit codes: 0 another server is the primary and takes writes (with --no-wait: the operator is asked), 1 there is no
-other server, the switch was refused, or it took too long: then the request is withdrawn.
+other server, the cluster is paused, the switch was refused, or it took too long: then the request is withdrawn.
 \b
 Multigres elects the new primary; it cannot be chosen. Interrupting the command does not stop the switch.
-Needs the right to list, get and patch shards, and to list events (events.k8s.io).
+Needs the right to get multigresclusters, to list, get and patch shards, and to list events (events.k8s.io).
 """
 
 
@@ -51,12 +54,14 @@ def command(cluster: str, shard: str, timeout: float, no_wait: bool, **options: 
     """Make another server the primary of a shard: gateways hold writes meanwhile, as in a rolling update."""
     source, namespace = selected_namespace(options)
     seconds = None if no_wait else timeout
-    with expected_errors(SwitchError):
+    with expected_errors(SwitchError, RequestError):
         with_client(source, lambda client: _switch(client, Key(namespace, cluster), shard, seconds))
 
 
 async def _switch(client: Client, cluster: Key, label: str, seconds: float | None) -> None:
     """Does not wait if `seconds` is None."""
+    # The operator would carry out the request when the cluster is resumed, long after the command has given up.
+    check_not_paused(Ref(CLUSTER, cluster), await read_cluster(client, cluster))
     shard = select_shard(await read_shards(client, cluster.namespace, cluster.name), cluster.name, label)
     switch = await request_switch(client, shard)
     click.echo(f"{shard_label(shard)}: asked the operator to switch the primary from {switch.previous}")

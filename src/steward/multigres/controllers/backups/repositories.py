@@ -37,6 +37,7 @@ from steward.multigres.backups.schedule import (
     start_delay,
 )
 from steward.multigres.cache_rules import BACKUP, SHARD
+from steward.multigres.controllers.backups.archiver_states import ArchiverStates
 from steward.multigres.controllers.backups.cluster_report import ClusterReport
 from steward.multigres.controllers.backups.data_plane import backups_of, list_repository
 from steward.multigres.controllers.backups.maintenance import MaintenanceRequest, MaintenanceRequests
@@ -87,11 +88,13 @@ class Repositories:
         self.requests = requests
         self.clusters = ClusterReport(context)
         self.sizes = RepositorySizes(context)
+        self.archivers = ArchiverStates(context)
         self._listed: dict[Key, _Listed] = {}
 
     def forget(self, shard: Key) -> None:
         self._listed.pop(shard, None)
         self.sizes.forget(shard)
+        self.archivers.forget(shard)
         self.requests.forget(shard)
 
     def mark_changed(self, shard: Key) -> None:
@@ -201,6 +204,7 @@ class Repositories:
             or_default(previous.backups, 0),
             restored,
             await self.sizes.read(shard.view, listing),
+            await self.archivers.failing_wal(shard.view),
         )
         health = assess_backups(facts, now)
         condition = Condition(BACKUP_HEALTHY, *health, shard.view.metadata.generation)
