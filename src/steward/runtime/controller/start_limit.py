@@ -21,9 +21,9 @@ from steward.kube.objects.kinds import Key
 from steward.runtime.plan.write_slots import SATURATED
 
 AT_ONCE: Final = 3
-COUNTED_SECONDS: Final = 2.5
+COUNTED_SECONDS: Final = 5.0
 """For how long a started object counts, for each multiple of the time that writes take on an idle server."""
-MAX_COUNTED_SECONDS: Final = 60.0
+MAX_COUNTED_SECONDS: Final = 120.0
 RETRY_SECONDS: Final = 2.0
 """When an object that waits asks again, unless another one finishes earlier."""
 

@@ -10,7 +10,11 @@ from steward.kube.objects.kinds import Key, Kind, Manifest, Ref
 from steward.kube.objects.timestamps import to_timestamp
 from steward.multigres import reasons
 from steward.multigres.cache_rules import CLUSTER, SHARD, TABLE_GROUP
-from steward.multigres.controllers.common.reporting import CHILD_SECONDS, StatusReporter
+from steward.multigres.controllers.common.reporting import (
+    CHILD_SECONDS,
+    LONGEST_CHILD_SECONDS,
+    StatusReporter,
+)
 from steward.multigres.controllers.common.status_contributions import StatusContributions
 from steward.multigres.status.conditions import (
     ROLLING_UPDATE,
@@ -37,7 +41,10 @@ class ReportedChild:
     def __init__(self, kind: Kind, *, is_new: bool = False) -> None:
         self.clock = FakeClock()
         self.ref = Ref(kind, Key("shop", "it"))
-        self.reporter = StatusReporter(self.clock, StatusContributions(), lambda ref: None)
+        self.slowdown = 1.0
+        self.reporter = StatusReporter(
+            self.clock, StatusContributions(), lambda ref: None, lambda: self.slowdown
+        )
         self.status: Manifest = {}
         if not is_new:
             self.report(1, READY)
@@ -130,3 +137,13 @@ def test_that_pods_have_to_be_replaced_is_reported_at_once() -> None:
     child.clock.advance(CHILD_SECONDS)
     child.report(1, STARTING, Condition(ROLLING_UPDATE, "Unknown", reasons.REVISION_PENDING, ""))
     assert child.report(1, STARTING, ROLLING)
+
+
+def test_a_new_child_may_take_longer_while_the_server_is_saturated() -> None:
+    child = ReportedChild(SHARD, is_new=True)
+    child.slowdown = 100.0
+    assert not child.report(1, STARTING)
+    child.clock.advance(LONGEST_CHILD_SECONDS - 1)
+    assert not child.report(1, STARTING)
+    child.clock.advance(1)
+    assert child.report(1, STARTING)

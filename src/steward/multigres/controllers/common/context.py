@@ -75,10 +75,11 @@ class MultigresContext(ControllerContext):
             MultiadminClient, lambda: MultiadminClient(Redirect(settings.connect_to))
         )
         self.pod_problems = PodProblemFinder(self.clock)
-        self.starts = StartLimit(
-            self.clock, lambda: manager.server_load.slowdown, self.contributions.channel(CLUSTER).enqueue
+        load, wake = manager.server_load, self.contributions.channel(CLUSTER).enqueue
+        self.starts = StartLimit(self.clock, lambda: load.slowdown, wake)
+        self.reporter = StatusReporter(
+            self.clock, self.contributions, self._finish_start, lambda: load.slowdown
         )
-        self.reporter = StatusReporter(self.clock, self.contributions, on_ready=self._finish_start)
         self.children = Children(self.store_of)
         self.foreign_objects = ForeignObjects(self.client, self.clock, self.store_of, self.executor)
 

@@ -23,6 +23,7 @@ from steward.multigres.status.changes import (
 )
 from steward.multigres.status.conditions import was_available
 from steward.runtime.plan.steps import Emit, EventType, Plan, Requeue, Status
+from steward.runtime.plan.write_slots import SATURATED
 from steward.runtime.status.throttle import (
     INITIAL_DELAY_SECONDS,
     MAX_INTERVAL_SECONDS,
@@ -37,6 +38,8 @@ UPDATE_SECONDS = 30.0
 CHILD_SECONDS = 15.0
 """How long a new child may have no status while it starts as it should: the status of its cluster says that it starts,
 and a child that is ready by then has one status instead of two."""
+LONGEST_CHILD_SECONDS = 60.0
+"""The same on a saturated API server, where everything takes longer: more statuses would make it slower still."""
 REPORTED_KINDS = frozenset({CLUSTER, TOPO_SERVER, CELL, TABLE_GROUP, SHARD})
 """Kinds whose status this operator writes."""
 
@@ -57,14 +60,20 @@ class ReportedObject(Protocol):
 
 
 class StatusReporter:
-    """`on_ready` drops the caches that are only worth their memory while an object is reconciled again and again."""
+    """`on_ready` drops the caches that are only worth their memory while an object is reconciled again and again,
+    `slowdown` is that of the API server's writes."""
 
     def __init__(
-        self, clock: Clock, contributions: StatusContributions, on_ready: Callable[[Ref], None]
+        self,
+        clock: Clock,
+        contributions: StatusContributions,
+        on_ready: Callable[[Ref], None],
+        slowdown: Callable[[], float] = lambda: SATURATED,
     ) -> None:
         self._clock = clock
         self._contributions = contributions
         self._on_ready = on_ready
+        self._slowdown = slowdown
         self._throttle = StatusThrottle(clock)
 
     def forget(self, ref: Ref) -> None:
@@ -93,8 +102,11 @@ class StatusReporter:
         age = max(0.0, self._clock.now() - unready_since(status))
         longest = UPDATE_SECONDS if was_available(previous.conditions) else MAX_INTERVAL_SECONDS
         is_new_child = ref.kind != CLUSTER and not or_default(previous.observed_generation, 0)
-        initial = CHILD_SECONDS if is_new_child else INITIAL_DELAY_SECONDS
+        initial = self._child_seconds() if is_new_child else INITIAL_DELAY_SECONDS
         return StatusUpdate(content_hash(status), names_cause(status), age, longest, initial)
+
+    def _child_seconds(self) -> float:
+        return min(LONGEST_CHILD_SECONDS, CHILD_SECONDS * max(1.0, self._slowdown() / SATURATED))
 
 
 def _is_urgent(ref: Ref, previous: ReportedStatus, status: Manifest) -> bool:
