@@ -146,7 +146,7 @@ async def until_all_exist(fleet: Fleet, count: int) -> None:
 
 
 async def measure_partitions(fleet: Fleet, count: int, number: int, seconds: float) -> PartitionsResult:
-    progress(f"{count} processes: first start")
+    progress(f"processes: {count}; first start")
     mark = await fleet.calls.mark()
     async with fleet.partitions(count):
         await fleet.calls.until_quiet()
@@ -189,7 +189,7 @@ def figures(fleet: Fleet, results: Sequence[PartitionsResult], small_mb: float) 
     memory = [after.rss_mb for _, after in last.rest]
     return [
         with_floor(
-            f"{fleet.size:,} tenants, {last.count} processes: memory of the largest",
+            f"{fleet.size:,} tenants, processes: {last.count}; memory of the largest",
             last.largest_mb,
             "MB",
             first.largest_mb,
