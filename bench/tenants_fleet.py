@@ -146,7 +146,7 @@ async def until_all_exist(fleet: Fleet, count: int) -> None:
 
 
 async def measure_partitions(fleet: Fleet, count: int, number: int, seconds: float) -> PartitionsResult:
-    progress(f"{count} processes: first start")
+    progress(f"processes: {count}; first start")
     mark = await fleet.calls.mark()
     async with fleet.partitions(count):
         await fleet.calls.until_quiet()
@@ -159,7 +159,7 @@ async def measure_partitions(fleet: Fleet, count: int, number: int, seconds: flo
         watch_objects(fleet.space.bare, fleet.space.core("configmaps"), _is_named(row_uid(row))) as made,
         fleet.partitions(count) as processes,
     ):
-        await made.until(1)
+        await processes[0].while_running(made.until(1))
         new_row = time.perf_counter() - began
         await fleet.calls.until_quiet()
         unrelated = count_unrelated_writes(Phase(await fleet.calls.since(mark)), row)
@@ -167,10 +167,11 @@ async def measure_partitions(fleet: Fleet, count: int, number: int, seconds: flo
         await asyncio.sleep(seconds)
         rest = list(zip(before, _usages(processes), strict=True))
         before = _usages(processes)
-        edit_seconds = await measure_template_edit(fleet.space, row + 1, str(number + 1))
+        edit = measure_template_edit(fleet.space, row + 1, str(number + 1))
+        edit_seconds = await processes[0].while_running(edit)
         await fleet.calls.until_quiet()
-        edit = list(zip(before, _usages(processes), strict=True))
-    return PartitionsResult(count, first_start, new_row, unrelated, rest, edit, edit_seconds)
+        edited = list(zip(before, _usages(processes), strict=True))
+    return PartitionsResult(count, first_start, new_row, unrelated, rest, edited, edit_seconds)
 
 
 def _is_named(name: str) -> ObjectPredicate:
@@ -189,7 +190,7 @@ def figures(fleet: Fleet, results: Sequence[PartitionsResult], small_mb: float) 
     memory = [after.rss_mb for _, after in last.rest]
     return [
         with_floor(
-            f"{fleet.size:,} tenants, {last.count} processes: memory of the largest",
+            f"{fleet.size:,} tenants, processes: {last.count}; memory of the largest",
             last.largest_mb,
             "MB",
             first.largest_mb,

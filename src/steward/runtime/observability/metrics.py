@@ -2,10 +2,12 @@
 
 The children of a label set are looked up once, when a controller starts: a reconcile then only pays for increments.
 Values that can be read at scrape time (queue depth, keys in process) are read then and cost a reconcile nothing.
+Counters of our own, without the library's locks, were rejected: they save 4 µs of a reconcile that takes milliseconds.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -13,17 +15,10 @@ from prometheus_client import (
     CollectorRegistry,
     Counter,
     Gauge,
+    Histogram,
     PlatformCollector,
     ProcessCollector,
     disable_created_metrics,
-)
-
-from steward.runtime.observability.fast_metrics import (
-    CounterFamily,
-    FastCounter,
-    FastHistogram,
-    HistogramFamily,
-    MetricDescription,
 )
 
 RESULTS = ("success", "error", "requeue", "requeue_after")
@@ -42,10 +37,10 @@ disable_created_metrics()  # type: ignore[no-untyped-call]
 class QueueMetrics:
     """The metrics of one queue; implements `workqueue.QueueObserver`."""
 
-    adds: FastCounter
-    queue_duration: FastHistogram
-    work_duration: FastHistogram
-    retries: FastCounter
+    adds: Counter
+    queue_duration: Histogram
+    work_duration: Histogram
+    retries: Counter
 
     def added(self) -> None:
         self.adds.inc()
@@ -64,10 +59,10 @@ class QueueMetrics:
 class ControllerMetrics:
     """The metrics of one controller."""
 
-    results: dict[str, FastCounter]
-    errors: FastCounter
-    panics: FastCounter
-    seconds: FastHistogram
+    results: dict[str, Counter]
+    errors: Counter
+    panics: Counter
+    seconds: Histogram
 
 
 class QueueState(Protocol):
@@ -91,42 +86,38 @@ class Metrics:
         PlatformCollector(registry=self.registry)
         self._declare_controllers()
         self._declare_queues()
-        self.requests = self._counters(
+        self.requests = self._counter(
             "rest_client_requests_total", "Requests to the API server.", "code", "method", "host"
         )
-        self._request_counters: dict[tuple[str, str, str], FastCounter] = {}
+        self._request_counters: dict[tuple[str, str, str], Counter] = {}
         self.leader = self._gauge("leader_election_master_status", "1 on the replica that leads.", "name")
         self.events = self._counter("steward_events_total", "Events, by result.", "result")
         self.trigger_errors = self._counter(
             "steward_trigger_errors_total", "Changes whose mapping to keys failed.", "controller"
         )
 
-    def _counters(self, name: str, documentation: str, *labels: str) -> CounterFamily:
-        return CounterFamily(MetricDescription(name, documentation, labels), self.registry)
-
     def _counter(self, name: str, documentation: str, *labels: str) -> Counter:
         return Counter(name, documentation, labels, registry=self.registry)
+
+    def _histogram(self, name: str, documentation: str, bounds: Sequence[float], *labels: str) -> Histogram:
+        return Histogram(name, documentation, labels, buckets=bounds, registry=self.registry)
 
     def _gauge(self, name: str, documentation: str, *labels: str) -> Gauge:
         return Gauge(name, documentation, labels, registry=self.registry)
 
     def _declare_controllers(self) -> None:
         prefix = "controller_runtime_"
-        self._reconciles = self._counters(
+        self._reconciles = self._counter(
             f"{prefix}reconcile_total", "Reconciles, by result.", "controller", "result"
         )
-        self._errors = self._counters(
+        self._errors = self._counter(
             f"{prefix}reconcile_errors_total", "Reconciles that failed.", "controller"
         )
-        self._panics = self._counters(
+        self._panics = self._counter(
             f"{prefix}reconcile_panics_total", "Reconciles that failed by a fault in the code.", "controller"
         )
-        self._seconds = HistogramFamily(
-            MetricDescription(
-                f"{prefix}reconcile_time_seconds", "How long a reconcile took.", ("controller",)
-            ),
-            RECONCILE_SECONDS,
-            self.registry,
+        self._seconds = self._histogram(
+            f"{prefix}reconcile_time_seconds", "How long a reconcile took.", RECONCILE_SECONDS, "controller"
         )
         self._active = self._gauge(f"{prefix}active_workers", "Workers that hold a key.", "controller")
         self._workers = self._gauge(
@@ -136,8 +127,8 @@ class Metrics:
     def _declare_queues(self) -> None:
         labels = ("name", "controller")
         self._depth = self._gauge("workqueue_depth", "Keys that are queued.", *labels)
-        self._adds = self._counters("workqueue_adds_total", "Keys that were queued.", *labels)
-        self._retries = self._counters(
+        self._adds = self._counter("workqueue_adds_total", "Keys that were queued.", *labels)
+        self._retries = self._counter(
             "workqueue_retries_total", "Keys that came back after a failure.", *labels
         )
         self._unfinished = self._gauge(
@@ -149,9 +140,9 @@ class Metrics:
         self._queue_duration = self._queue_histogram("queue_duration", "How long a key was queued.")
         self._work_duration = self._queue_histogram("work_duration", "How long a key was worked on.")
 
-    def _queue_histogram(self, noun: str, documentation: str) -> HistogramFamily:
-        description = MetricDescription(f"workqueue_{noun}_seconds", documentation, ("name", "controller"))
-        return HistogramFamily(description, QUEUE_SECONDS, self.registry)
+    def _queue_histogram(self, noun: str, documentation: str) -> Histogram:
+        name = f"workqueue_{noun}_seconds"
+        return self._histogram(name, documentation, QUEUE_SECONDS, "name", "controller")
 
     def for_controller(self, name: str, workers: int) -> ControllerMetrics:
         self._workers.labels(name).set(workers)
