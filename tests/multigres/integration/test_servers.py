@@ -1,4 +1,7 @@
-"""The status of shards whose Postgres servers fail, or whose state is unknown."""
+"""The status of shards whose Postgres servers fail, or whose state is unknown.
+
+Most tests share one shard: each begins when it is well and takes its faults away again.
+"""
 
 import secrets
 from collections.abc import Iterator
@@ -47,6 +50,19 @@ class ObservedShard:
     def inject_into_topology(self, fault: DataPlaneFault | None) -> None:
         self.inject("toposerver", names.global_topo(self.name), fault)
 
+    def clear_faults(self) -> None:
+        self.inject_into_shard(None)
+        self.inject_into_topology(None)
+        for ordinal in range(3):
+            self.inject("pod", self.pod(ordinal), None)
+
+    def wait_well(self) -> None:
+        """Ready and available, with a report of each server."""
+        self.wait_condition("ServersReady", "True")
+        self.wait_condition("Available", "True")
+        self.wait_condition("Available", "True", kind="mgc")
+        self.clusters.wait_ready(self.name)
+
     def pod(self, ordinal: int) -> str:
         return f"{names.pool(self.path, 'main', 'z1')}-{ordinal}"
 
@@ -80,9 +96,24 @@ def home(
     namespaces.release_namespace(kubectl.server, name)
 
 
-def test_ready_shard_names_its_primary_and_its_servers(home: str, kubectl: Kubectl) -> None:
+@pytest.fixture(scope="module")
+def shared_shard(home: str, kubectl: Kubectl) -> ObservedShard:
     shard = ObservedShard(kubectl, home, "well")
     shard.create()
+    return shard
+
+
+@pytest.fixture
+def shard(shared_shard: ObservedShard) -> Iterator[ObservedShard]:
+    """Three servers that are well, and are well again at the end."""
+    shared_shard.wait_well()
+    yield shared_shard
+    shared_shard.clear_faults()
+
+
+def test_ready_shard_names_its_primary_and_its_servers(
+    shard: ObservedShard, home: str, kubectl: Kubectl
+) -> None:
     servers = {each["pod"]: each for each in shard.status["servers"]}
     assert set(servers) == {shard.pod(ordinal) for ordinal in range(3)}
     assert {each["state"] for each in servers.values()} == {"Ready"}
@@ -90,10 +121,8 @@ def test_ready_shard_names_its_primary_and_its_servers(home: str, kubectl: Kubec
     assert shard.status["primary"] in kubectl("get", "shard", names.shard(shard.path), "-n", home)
 
 
-def test_postgres_that_is_down_everywhere_is_neither_ready_nor_available(home: str, kubectl: Kubectl) -> None:
+def test_postgres_that_is_down_everywhere_is_neither_ready_nor_available(shard: ObservedShard) -> None:
     """The pods stay Ready."""
-    shard = ObservedShard(kubectl, home, "down")
-    shard.create()
     shard.inject_into_shard(DataPlaneFault.POSTGRES_DOWN)
     shard.wait_condition("ServersReady", "False", "PostgresDown")
     shard.wait_condition("Available", "False", kind="mgc")
@@ -112,10 +141,8 @@ def test_postgres_that_is_down_everywhere_is_neither_ready_nor_available(home: s
     ],
 )
 def test_standby_that_fails_is_named_and_writes_go_on(
-    home: str, kubectl: Kubectl, fault: DataPlaneFault, reason: str, available: str
+    shard: ObservedShard, fault: DataPlaneFault, reason: str, available: str
 ) -> None:
-    shard = ObservedShard(kubectl, home, f"standby-{fault.value}"[:20].rstrip("-"))
-    shard.create()
     standby = next(each["pod"] for each in shard.status["servers"] if each.get("role") == "Standby")
     shard.inject("pod", standby, fault)
     reported = shard.wait_condition("ServersReady", "False", reason)
@@ -125,9 +152,7 @@ def test_standby_that_fails_is_named_and_writes_go_on(
     shard.clusters.wait_ready(shard.name)
 
 
-def test_shard_without_a_primary_is_not_available(home: str, kubectl: Kubectl) -> None:
-    shard = ObservedShard(kubectl, home, "headless")
-    shard.create()
+def test_shard_without_a_primary_is_not_available(shard: ObservedShard) -> None:
     shard.inject_into_shard(DataPlaneFault.NO_PRIMARY)
     shard.wait_condition("ServersReady", "False", "NoPrimary")
     assert shard.condition("Available")["reason"] == "NoPrimary"
@@ -136,10 +161,8 @@ def test_shard_without_a_primary_is_not_available(home: str, kubectl: Kubectl) -
 
 
 def test_state_is_unknown_while_multiadmin_is_away_and_the_primary_stays_known(
-    home: str, kubectl: Kubectl
+    shard: ObservedShard,
 ) -> None:
-    shard = ObservedShard(kubectl, home, "unknown")
-    shard.create()
     primary, since = shard.status["primary"], shard.condition("Ready")["lastTransitionTime"]
     shard.inject_into_topology(DataPlaneFault.MULTIADMIN_AWAY)
     reported = shard.wait_condition("ServersReady", "Unknown", "StateUnknown")
