@@ -90,7 +90,7 @@ def test_a_switchover_of_a_paused_cluster_is_refused_with_the_cure(
     done = run_verb("switchover", "mini")
     assert run_verb("resume", "mgc/mini").exit_code == 0
     assert done.exit_code == 1, done.output
-    assert f"is paused: `steward resume multigrescluster/mini -n {namespace}` lets" in done.output
+    assert f"is paused: `steward resume multigrescluster/mini -n {namespace} " in done.output
     assert not has_request(running_cluster)
 
 
