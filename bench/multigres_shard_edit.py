@@ -2,7 +2,7 @@
 
 The cluster has one cell and pools and orchestrators without replicas, so that nothing waits for pods. The CPU request
 of one shard's Postgres is edited, `--rounds` times, each time of another shard; the median counts. Shards:
-`--sizes 21,201`.
+`--sizes 201,641`.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from bench.measuring.report import Report, progress
 from bench.measuring.scenario_run import run
 from bench.multigres_bring_up import AGENT, OPERATOR
 
-DEFAULT = Options(objects=1, rounds=3, seconds=1.0, sizes=(21, 201))
+DEFAULT = Options(objects=1, rounds=3, seconds=1.0, sizes=(201, 641))
 WRITES = at_most(8)
 CPU_SECONDS = at_most(0.1)
 SHARDS_A_GROUP = 32
