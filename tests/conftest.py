@@ -12,12 +12,13 @@ import os
 from collections.abc import Generator, Iterator
 from contextlib import ExitStack
 from pathlib import Path
+from typing import Any
 
 import pytest
 from xdist.remote import Producer
 
 from steward.local import control_plane as local
-from tests.support import data_planes, leftover_processes, namespaces, rbac_comparison
+from tests.support import data_planes, leftover_processes, namespace_state, namespaces, rbac_comparison
 from tests.support.api_server import ApiServer
 from tests.support.control_planes import found_control_plane, running_control_plane
 from tests.support.database_servers import DatabaseServer, mariadb_server, postgres_server
@@ -37,7 +38,22 @@ def pytest_runtest_makereport(
     if report.skipped and not hasattr(report, "wasxfail"):
         report.outcome = "failed"
         report.longrepr = f"skipped, which counts as failed: {report.longreprtext}"
+    if report.failed and report.when == "call":
+        report.sections += _states_of_namespaces(getattr(item, "funcargs", {}))
     return report
+
+
+def _states_of_namespaces(fixtures: dict[str, Any]) -> list[tuple[str, str]]:
+    """Sections of the report of a failed test. What cannot be read must not replace the failure."""
+    server = fixtures.get("api_server")
+    sections = []
+    for name in namespace_state.namespaces_of(fixtures) if isinstance(server, ApiServer) else ():
+        try:
+            text = namespace_state.describe_namespace(server, name)
+        except Exception as error:
+            text = f"cannot be read: {error!r}"
+        sections.append((f"namespace {name}", text))
+    return sections
 
 
 @pytest.hookimpl(wrapper=True)

@@ -77,8 +77,8 @@ def test_a_rolling_update_survives_a_crash_at_every_write(rolled: Rolled) -> Non
     primary, before = rolled.primary(), rolled.uids()
     mark = run_async(rolled.audit.mark())
     rolled.apply_image(BETTER, TWO_POOLS)
-    # Each of the three evictions crashes the operator twice, and so do most of the writes before them.
-    assert rolled.crash_until(lambda: rolled.is_settled(BETTER, 3)) >= 2 * 3
+    # Each of the three evictions crashes the operator, and so do most of the writes before them.
+    assert rolled.crash_until(lambda: rolled.is_settled(BETTER, 3)) >= 3
     made = count_writes(run_async(rolled.audit.calls_since(mark)), rolled.namespace, "pods", "statefulsets")
     assert sorted(made["- pods"]) == sorted(before)
     assert made["- pods"][-1] == primary
@@ -98,7 +98,7 @@ def test_scaling_down_past_a_primary_survives_a_crash_at_every_write(rolled: Rol
     crashes = rolled.crash_until(
         lambda: set(rolled.servers()) == stays and rolled.shard_condition("ScaleDownPending") is None
     )
-    assert crashes >= 2
+    assert crashes >= 1
     assert rolled.wait_primary() in stays
     made = count_writes(run_async(rolled.audit.calls_since(mark)), rolled.namespace, "pods", "statefulsets")
     assert made["- pods"] == made["+ statefulsets"] == made["- statefulsets"] == []
@@ -116,5 +116,5 @@ def test_the_removal_of_a_pool_with_the_primary_survives_a_crash_at_every_write(
             and rolled.shard_condition("ScaleDownPending") is None
         )
     )
-    assert crashes >= 2 * 3
+    assert crashes >= 3
     assert rolled.wait_primary() in stays

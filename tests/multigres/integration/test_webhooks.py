@@ -1,4 +1,7 @@
-"""The operator as a process with webhooks on, called by a real API server, and the policy that protects children."""
+"""The operator as a process with webhooks on, called by a real API server, and the policy that protects children.
+
+One operator serves the namespaces of all tests but the last two, which stop it.
+"""
 
 import itertools
 import json
@@ -17,6 +20,8 @@ from steward.multigres.resolution.defaulting import with_defaults
 from steward.multigres.resolution.resolved import Templates
 from tests.multigres.support.operator import operator_with_webhooks
 from tests.multigres.support.waiting import eventually
+from tests.support import namespaces
+from tests.support.api_server import ApiServer
 from tests.support.kubectl import Kubectl
 from tests.support.paths import ROOT
 
@@ -24,12 +29,29 @@ SEEDS = ROOT / "tests" / "multigres" / "seeds"
 SOMEBODY = ("--as=other-user", "--as-group=system:masters")
 
 
+TESTS_OF_ONE_OPERATOR = 10
+
+
+@pytest.fixture(scope="module")
+def served(
+    control_plane: ControlPlane,
+    api_server: ApiServer,
+    kubectl: Kubectl,
+    tmp_path_factory: pytest.TempPathFactory,
+) -> Iterator[list[str]]:
+    """Namespaces with an operator, which no test has used yet."""
+    homes = [namespaces.create_namespace(api_server) for _ in range(TESTS_OF_ONE_OPERATOR)]
+    log = tmp_path_factory.mktemp("webhooks") / "operator.log"
+    with operator_with_webhooks(control_plane, kubectl, ",".join(homes), log):
+        yield list(homes)
+    for home in homes:
+        namespaces.release_namespace(api_server, home)
+
+
 @pytest.fixture
-def webhooks(
-    control_plane: ControlPlane, kubectl: Kubectl, namespace: str, tmp_path: Path
-) -> Iterator[subprocess.Popen[bytes]]:
-    with operator_with_webhooks(control_plane, kubectl, namespace, tmp_path / "operator.log") as process:
-        yield process
+def home(served: list[str]) -> str:
+    """A namespace of the operator for one test."""
+    return served.pop()
 
 
 def cluster(namespace: str, **spec: Any) -> Manifest:
@@ -63,47 +85,43 @@ def until_seen(kubectl: Kubectl, namespace: str) -> None:
 
 @pytest.mark.parametrize("how", [["apply"], ["apply", "--server-side"]], ids=" ".join)
 def test_the_smallest_cluster_shows_everything_and_a_second_apply_changes_nothing(
-    webhooks: object, kubectl: Kubectl, namespace: str, how: list[str]
+    kubectl: Kubectl, home: str, how: list[str]
 ) -> None:
     manifest = yaml.safe_load((SEEDS / "multigrescluster-minimal-cluster.yaml").read_text())
-    manifest["metadata"]["namespace"] = namespace
+    manifest["metadata"]["namespace"] = home
     kubectl(*how, "-f", "-", document=manifest)
-    stored = kubectl.json("get", "mgc", "minimal-cluster", "-n", namespace)
+    stored = kubectl.json("get", "mgc", "minimal-cluster", "-n", home)
     assert stored["spec"] == with_defaults(manifest["spec"], Templates({}, {}, {}))
     eventually(lambda: applies_without_a_trace(kubectl, how, manifest), "an apply that changes nothing")
-    again = kubectl.json("get", "mgc", "minimal-cluster", "-n", namespace)
+    again = kubectl.json("get", "mgc", "minimal-cluster", "-n", home)
     assert again["metadata"]["generation"] == stored["metadata"]["generation"]
 
 
-def test_all_problems_are_reported_at_once_with_their_fields(
-    webhooks: object, kubectl: Kubectl, namespace: str
-) -> None:
+def test_all_problems_are_reported_at_once_with_their_fields(kubectl: Kubectl, home: str) -> None:
     small = {"requests": {"cpu": "2"}, "limits": {"cpu": "1"}}
     spec = {"templateDefaults": {"cellTemplate": "gone"}, "multiadmin": {"spec": {"resources": small}}}
-    reported = kubectl.expect_rejection("create", "-f", "-", document=cluster(namespace, **spec))
+    reported = kubectl.expect_rejection("create", "-f", "-", document=cluster(home, **spec))
     assert "spec.templateDefaults.cellTemplate: CellTemplate 'gone' does not exist" in reported
     assert "spec.multiadmin.spec.resources.limits.cpu: the limit 1 is below the request 2" in reported
 
 
-def test_a_template_that_was_just_applied_is_found(
-    webhooks: object, kubectl: Kubectl, namespace: str
-) -> None:
+def test_a_template_that_was_just_applied_is_found(kubectl: Kubectl, home: str) -> None:
     both = [
-        template("CellTemplate", namespace, "new"),
-        cluster(namespace, templateDefaults={"cellTemplate": "new"}),
+        template("CellTemplate", home, "new"),
+        cluster(home, templateDefaults={"cellTemplate": "new"}),
     ]
     kubectl("create", "-f", "-", document={"apiVersion": "v1", "kind": "List", "items": both})
 
 
-def test_advice_comes_as_a_warning(webhooks: object, kubectl: Kubectl, namespace: str) -> None:
+def test_advice_comes_as_a_warning(kubectl: Kubectl, home: str) -> None:
     nowhere = [{"zone": "z1"}, {"zone": "nowhere"}]
-    document = cluster(namespace, cells=nowhere, pvcDeletionPolicy={"whenDeleted": "Delete"})
+    document = cluster(home, cells=nowhere, pvcDeletionPolicy={"whenDeleted": "Delete"})
     reported = kubectl.expect_warning("create", "-f", "-", document=document)
     assert "Warning: spec.pvcDeletionPolicy.whenDeleted: Delete loses all data" in reported
     assert "Warning: spec.cells[1]: no node carries topology.kubernetes.io/zone=nowhere" in reported
     assert "spec.cells[0]: no node" not in reported
     reported = kubectl.expect_warning(
-        "delete", "mgc", "mini", "-n", namespace, "--cascade=foreground", "--wait=false"
+        "delete", "mgc", "mini", "-n", home, "--cascade=foreground", "--wait=false"
     )
     assert (
         "Warning: propagationPolicy Foreground: the API server deletes all components of the cluster at once"
@@ -111,59 +129,51 @@ def test_advice_comes_as_a_warning(webhooks: object, kubectl: Kubectl, namespace
     )
 
 
-def test_a_later_template_reference_removes_the_defaulted_branch(
-    webhooks: object, kubectl: Kubectl, namespace: str
-) -> None:
-    kubectl("create", "-f", "-", document=template("CoreTemplate", namespace, "core"))
-    kubectl("create", "-f", "-", document=cluster(namespace))
+def test_a_later_template_reference_removes_the_defaulted_branch(kubectl: Kubectl, home: str) -> None:
+    kubectl("create", "-f", "-", document=template("CoreTemplate", home, "core"))
+    kubectl("create", "-f", "-", document=cluster(home))
     patch = '{"spec":{"globalTopoServer":{"templateRef":"core"}}}'
-    kubectl("patch", "mgc", "mini", "-n", namespace, "--type=merge", "-p", patch)
-    stored = kubectl.json("get", "mgc", "mini", "-n", namespace)
+    kubectl("patch", "mgc", "mini", "-n", home, "--type=merge", "-p", patch)
+    stored = kubectl.json("get", "mgc", "mini", "-n", home)
     assert stored["spec"]["globalTopoServer"] == {"templateRef": "core"}
 
 
-def test_a_volume_cannot_shrink(webhooks: object, kubectl: Kubectl, namespace: str) -> None:
-    kubectl("create", "-f", "-", document=cluster(namespace))
+def test_a_volume_cannot_shrink(kubectl: Kubectl, home: str) -> None:
+    kubectl("create", "-f", "-", document=cluster(home))
     patch = '[{"op":"replace","path":"/spec/globalTopoServer/etcd/storage/size","value":"1Mi"}]'
-    reported = kubectl.expect_rejection("patch", "mgc", "mini", "-n", namespace, "--type=json", "-p", patch)
+    reported = kubectl.expect_rejection("patch", "mgc", "mini", "-n", home, "--type=json", "-p", patch)
     assert "cannot shrink from 1Gi to 1Mi: a volume only grows" in reported
 
 
-def test_a_template_in_use_cannot_be_deleted_and_its_users_are_named(
-    webhooks: object, kubectl: Kubectl, namespace: str
-) -> None:
-    kubectl("create", "-f", "-", document=template("ShardTemplate", namespace, "used"))
-    kubectl("create", "-f", "-", document=cluster(namespace, templateDefaults={"shardTemplate": "used"}))
-    reported = kubectl.expect_rejection("delete", "sht", "used", "-n", namespace)
+def test_a_template_in_use_cannot_be_deleted_and_its_users_are_named(kubectl: Kubectl, home: str) -> None:
+    kubectl("create", "-f", "-", document=template("ShardTemplate", home, "used"))
+    kubectl("create", "-f", "-", document=cluster(home, templateDefaults={"shardTemplate": "used"}))
+    reported = kubectl.expect_rejection("delete", "sht", "used", "-n", home)
     assert "is in use by MultigresCluster mini" in reported
 
 
-def test_a_template_edit_that_would_break_a_valid_cluster_is_denied(
-    webhooks: object, kubectl: Kubectl, namespace: str
-) -> None:
-    kubectl("create", "-f", "-", document=template("ShardTemplate", namespace, "used"))
-    kubectl("create", "-f", "-", document=cluster(namespace, templateDefaults={"shardTemplate": "used"}))
-    until_seen(kubectl, namespace)
+def test_a_template_edit_that_would_break_a_valid_cluster_is_denied(kubectl: Kubectl, home: str) -> None:
+    kubectl("create", "-f", "-", document=template("ShardTemplate", home, "used"))
+    kubectl("create", "-f", "-", document=cluster(home, templateDefaults={"shardTemplate": "used"}))
+    until_seen(kubectl, home)
     broken = {"pools": {"main": {"postgres": {"requests": {"cpu": "2"}, "limits": {"cpu": "1"}}}}}
-    document = template("ShardTemplate", namespace, "used", broken)
+    document = template("ShardTemplate", home, "used", broken)
     reported = kubectl.expect_rejection("apply", "-f", "-", document=document)
     assert "would break MultigresCluster mini" in reported
 
 
-def test_other_users_can_annotate_children_but_not_change_their_specs(
-    webhooks: object, kubectl: Kubectl, namespace: str
-) -> None:
-    kubectl("create", "-f", "-", document=cluster(namespace))
-    [child] = eventually(lambda: kubectl.json("get", "cell", "-n", namespace)["items"], "the cell")
+def test_other_users_can_annotate_children_but_not_change_their_specs(kubectl: Kubectl, home: str) -> None:
+    kubectl("create", "-f", "-", document=cluster(home))
+    [child] = eventually(lambda: kubectl.json("get", "cell", "-n", home)["items"], "the cell")
     name = child["metadata"]["name"]
-    reported = until_refused(kubectl, namespace, name)
+    reported = until_refused(kubectl, home, name)
     assert "this object is managed by Steward: change the MultigresCluster mini instead" in reported
-    own = template("Cell", namespace, "mine", {"name": "z"})
+    own = template("Cell", home, "mine", {"name": "z"})
     assert "this object is managed by Steward" in kubectl.expect_rejection(
         *SOMEBODY, "create", "-f", "-", document=own
     )
-    kubectl(*SOMEBODY, "annotate", "cell", name, "-n", namespace, "multigres.com/force-delete=false")
-    kubectl(*SOMEBODY, "delete", "cell", name, "-n", namespace, "--wait=false")
+    kubectl(*SOMEBODY, "annotate", "cell", name, "-n", home, "multigres.com/force-delete=false")
+    kubectl(*SOMEBODY, "delete", "cell", name, "-n", home, "--wait=false")
 
 
 def until_refused(kubectl: Kubectl, namespace: str, name: str) -> str:
@@ -176,6 +186,14 @@ def until_refused(kubectl: Kubectl, namespace: str, name: str) -> str:
         return kubectl.run(*SOMEBODY, *edit)[1]
 
     return str(eventually(refusal, "a refused edit"))
+
+
+@pytest.fixture
+def webhooks(
+    control_plane: ControlPlane, kubectl: Kubectl, namespace: str, tmp_path: Path
+) -> Iterator[subprocess.Popen[bytes]]:
+    with operator_with_webhooks(control_plane, kubectl, namespace, tmp_path / "operator.log") as process:
+        yield process
 
 
 def test_an_unreachable_operator_never_blocks_the_deletion_of_a_namespace(

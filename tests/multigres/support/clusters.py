@@ -3,7 +3,7 @@
 from typing import Any
 
 from steward.kube.objects.kinds import Manifest
-from tests.multigres.support.waiting import LIMIT_SECONDS
+from tests.multigres.support.waiting import eventually
 from tests.support.kubectl import Kubectl
 
 
@@ -36,16 +36,20 @@ class Clusters:
         return self.kubectl.json("get", kind, "-n", self.namespace)["items"]  # type: ignore[no-any-return]
 
     def wait_ready(self, name: str = "mini") -> Any:
-        self.kubectl(
-            "wait",
-            "mgc",
-            name,
-            "-n",
-            self.namespace,
-            "--for=condition=Ready",
-            f"--timeout={LIMIT_SECONDS:.0f}s",
+        """The cluster once it is ready, as `kubectl wait` decides it, without starting a process."""
+        return eventually(
+            lambda: (found := self.get("mgc", name)) and _is_ready(found) and found,
+            f"MultigresCluster {name} to be ready",
+            explain=lambda: str((self.get("mgc", name) or {}).get("status")),
         )
-        return self.get("mgc", name)
+
+
+def _is_ready(found: Any) -> bool:
+    """Whether its condition is about the current spec, and true."""
+    generation = found["metadata"]["generation"]
+    conditions = (found.get("status") or {}).get("conditions", [])
+    ready = [each for each in conditions if each["type"] == "Ready" and each["status"] == "True"]
+    return any(each.get("observedGeneration", generation) >= generation for each in ready)
 
 
 def small_cluster(namespace: str, name: str, **spec: Any) -> Manifest:

@@ -38,7 +38,7 @@ class CrashScenario(DeletedCluster):
         run_async(run_until(self.control_plane, self.namespace, is_done, **self.settings))
 
     def crash_until(self, is_done: IsDone) -> int:
-        """Crashes the operator at every write; returns the number of crashes."""
+        """Crashes the operator at every write; returns the number of these writes."""
         return run_async(crash_at_every_write(self.control_plane, self.namespace, is_done, **self.settings))
 
     def names(self, kind: str) -> set[str]:

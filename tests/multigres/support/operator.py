@@ -14,6 +14,7 @@ from steward.local.control_plane import ControlPlane
 from steward.multigres import webhook_configurations
 from steward.multigres.api.group import API_VERSION
 from steward.multigres.api.kinds import CUSTOM_KINDS
+from tests.multigres.support.waiting import LIMIT_SECONDS
 from tests.support import data_planes
 from tests.support.identities import operator_kubeconfig
 from tests.support.kubectl import Kubectl
@@ -57,12 +58,14 @@ def running_operator(
     """An operator for one namespace, so that tests can run in parallel. It must exit without an error.
 
     It reaches the data plane that all tests share; with `connect_to=""` it reaches none. What it deletes drains for a
-    second or two instead of half a minute or a minute: pods of kwok report no connections that could end earlier."""
+    second or two instead of half a minute or a minute: pods of kwok report no connections that could end earlier. A
+    reconcile that waits for a server that is gone delays its end by 5 s instead of 15 s."""
     kubeconfig = operator_kubeconfig(MULTIGRES, control_plane)
     command = (*launcher, *short_periods(periods))
     operator = OperatorProcess("multigres", kubeconfig, namespace, log, launcher=command)
     if periods:
         settings.setdefault("default_graceful_shutdown_period", "1s")
+        settings.setdefault("shutdown_grace", "5s")
     if "connect_to" not in settings:
         settings["connect_to"] = data_planes.connect_to(control_plane)
     with run_operator_process(operator, **settings) as process:
@@ -81,38 +84,41 @@ def operator_with_webhooks(
     periods: Mapping[str, float] = SHORT,
     **settings: str,
 ) -> Iterator[subprocess.Popen[bytes]]:
-    """The same with webhooks; yields once the API server calls them."""
+    """The same with webhooks; yields once the API server calls them. `namespace` may be several, by comma: the first
+    is the operator's own."""
+    homes = tuple(namespace.split(","))
     reached = {
         "webhook_url": "https://127.0.0.1:0",
         "webhook_bind_address": "127.0.0.1:0",
         "webhook_cert_path": str(log.parent / "webhook-certificate"),
-        "namespace": namespace,
+        "namespace": homes[0],
     }
     try:
         options = {**reached, **settings}
         with running_operator(control_plane, namespace, log, launcher, periods=periods, **options) as process:
-            _wait_for_webhooks(process, kubectl, namespace)
+            _wait_for_webhooks(process, kubectl, homes[-1], log)
             yield process
     finally:
-        policies = restrict_to_namespaces(webhook_configurations.child_policy(""), (namespace,))
+        policies = restrict_to_namespaces(webhook_configurations.child_policy(""), homes)
         names = [f"{policy['kind']}/{policy['metadata']['name']}" for policy in policies]
         kubectl("delete", "--ignore-not-found", *names)
 
 
-def _wait_for_webhooks(process: subprocess.Popen[bytes], kubectl: Kubectl, namespace: str) -> None:
+def _wait_for_webhooks(process: subprocess.Popen[bytes], kubectl: Kubectl, namespace: str, log: Path) -> None:
     """The API server takes a moment to use new webhooks, and learns of the two configurations independently."""
     spec = {"cells": [{"zone": "z1"}]}
     metadata = {"name": "probe", "namespace": namespace}
     probe = {"apiVersion": API_VERSION, "kind": "MultigresCluster", "metadata": metadata, "spec": spec}
     broken = {**probe, "spec": {**spec, "templateDefaults": {"cellTemplate": "gone"}}}
     create = ("create", "--dry-run=server", "-o", "json", "-f", "-")
-    deadline = time.monotonic() + 90
+    deadline = time.monotonic() + LIMIT_SECONDS
     while time.monotonic() < deadline and process.poll() is None:
         is_defaulted = "databases" in kubectl.run(*create, document=probe)[0]
         if is_defaulted and "does not exist" in kubectl.run(*create, document=broken)[1]:
             return
         time.sleep(0.2)
-    pytest.fail("the API server does not call the webhooks")
+    end = "\n".join(log.read_text().splitlines()[-10:])
+    pytest.fail(f"the API server does not call the webhooks; the operator logged:\n{end}")
 
 
 def remove_finalizers(kubectl: Kubectl, namespace: str) -> None:
