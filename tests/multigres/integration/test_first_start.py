@@ -35,11 +35,11 @@ class NewShard(RolloutCluster):
     def refusal(self) -> str:
         return str((self.shard_condition("PostgresConfigRefused") or {}).get("message"))
 
-    def make_ready_long_ago(self) -> None:
+    def make_started_long_ago(self) -> None:
         """The operator gives servers 90 seconds to start."""
         for pod, found in self.servers().items():
             conditions = [
-                {**each, "lastTransitionTime": LONG_AGO} if each["type"] == "Ready" else each
+                {**each, "lastTransitionTime": LONG_AGO} if each["type"] == "Initialized" else each
                 for each in found["status"]["conditions"]
             ]
             patch = ("--type=merge", "--subresource=status", "-p", _status(conditions))
@@ -72,7 +72,7 @@ def test_a_new_shard_that_cannot_start_takes_a_correction_and_one_that_has_start
     )
     assert "'5000'" in new.written()
 
-    new.make_ready_long_ago()
+    new.make_started_long_ago()
     eventually(lambda: "'200'" in new.written(), "the correction")
     eventually(lambda: new.shard_condition("PostgresConfigRefused") is None, "no refusal")
 
@@ -81,7 +81,7 @@ def test_a_new_shard_that_cannot_start_takes_a_correction_and_one_that_has_start
     # Servers that have data are down, and there is no primary.
     new.inject_server_faults("postgres-down")
     eventually(lambda: new.states() == ["Down"] * 2, "all servers to be down")
-    new.make_ready_long_ago()
+    new.make_started_long_ago()
     new.change(2, 150)
     condition = new.wait_shard_condition("PostgresConfigRefused", "SettingsLowered")
     assert "from 200 to 150, and no standby would start any more" in condition["message"]

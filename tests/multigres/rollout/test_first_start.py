@@ -79,7 +79,7 @@ def test_the_record_of_a_primary_is_enough_although_its_pod_is_gone(record: Any)
 
 def test_a_volume_or_a_pod_without_a_report_may_have_data() -> None:
     assert first_start(NEW._replace(volumes=frozenset({*NAMES, "pg-3"}))) == HAS_STARTED
-    assert first_start(NEW._replace(ready_for={**NEW.ready_for, "pg-3": 0.0})) == HAS_STARTED
+    assert first_start(NEW._replace(started_for={**NEW.started_for, "pg-3": 0.0})) == HAS_STARTED
     assert (
         first_start(NEW._replace(observation=SEEN._replace(reports={}), volumes=frozenset())) == HAS_STARTED
     )
@@ -96,5 +96,5 @@ def test_what_cannot_be_read_now_is_read_later(changes: dict[str, Any]) -> None:
 
 @pytest.mark.parametrize(("seconds", "retry"), [(0.0, 90.0), (30.0, 60.0), (89.0, 5.0)])
 def test_servers_get_time_to_start(seconds: float, retry: float) -> None:
-    ready = {**NEW.ready_for, NAMES[2]: seconds}
-    assert first_start(NEW._replace(ready_for=ready)) == FirstStart(False, retry)
+    ready = {**NEW.started_for, NAMES[2]: seconds}
+    assert first_start(NEW._replace(started_for=ready)) == FirstStart(False, retry)

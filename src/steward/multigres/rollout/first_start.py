@@ -18,7 +18,7 @@ from steward.multigres.status.conditions import AVAILABLE
 from steward.multigres.topology.store_records import PoolerRecord
 
 START_SECONDS = 90.0
-"""For this long servers whose pods are ready may be about to start."""
+"""For this long servers whose pods were started may be about to start Postgres."""
 OBSERVED_SECONDS = 30.0
 """The greatest age of an observation. Servers that start are checked every ten seconds at least."""
 RECHECK_SECONDS = 5.0
@@ -34,8 +34,8 @@ class ShardHistory(NamedTuple):
     """The age of the observation."""
     records: Iterable[PoolerRecord] | None
     """All poolers that have ever registered; None if the topology server did not answer."""
-    ready_for: Mapping[str, float]
-    """For how long each pod has been ready."""
+    started_for: Mapping[str, float]
+    """For how long the containers of each pod have been started."""
     volumes: frozenset[str]
     """The pods, existing or not, that have a data volume."""
 
@@ -58,9 +58,9 @@ def first_start(history: ShardHistory) -> FirstStart:
         return FirstStart(False, RECHECK_SECONDS)
     if not seen.reports or any(map(_may_have_data, seen.reports.values())):
         return HAS_STARTED
-    if not history.volumes | set(history.ready_for) <= set(seen.reports):
+    if not history.volumes | set(history.started_for) <= set(seen.reports):
         return HAS_STARTED
-    missing = START_SECONDS - min((history.ready_for.get(name, 0.0) for name in seen.reports), default=0.0)
+    missing = START_SECONDS - min((history.started_for.get(name, 0.0) for name in seen.reports), default=0.0)
     return FirstStart(False, max(missing, RECHECK_SECONDS)) if missing > 0 else FirstStart(True)
 
 

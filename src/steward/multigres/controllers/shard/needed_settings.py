@@ -66,7 +66,7 @@ class NeededSettingsReader:
             seen,
             0.0 if seen is None else clock.monotonic() - seen.at,
             registered.poolers if registered is not None and registered.is_answered else None,
-            {pod.metadata.name: _ready_seconds(pod, clock.now()) for pod in servers.pods},
+            {pod.metadata.name: _started_seconds(pod, clock.now()) for pod in servers.pods},
             frozenset(
                 claim.metadata.name.removeprefix(f"{CLAIM}-")
                 for claim in servers.claims
@@ -101,11 +101,12 @@ def _is_down(seen: ShardObservation | None, pod: str) -> bool:
     return report is not None and not report.is_running
 
 
-def _ready_seconds(pod: PodView, now: float) -> float:
-    ready = next((each for each in pod.status.conditions if each.type == "Ready"), None)
-    if ready is None or ready.status != "True" or ready.last_transition_time is None:
+def _started_seconds(pod: PodView, now: float) -> float:
+    """Since its containers were started. Not since it was ready: the pod of a Postgres that cannot start never is."""
+    started = next((each for each in pod.status.conditions if each.type == "Initialized"), None)
+    if started is None or started.status != "True" or started.last_transition_time is None:
         return 0.0
-    return now - from_timestamp(ready.last_transition_time)
+    return now - from_timestamp(started.last_transition_time)
 
 
 async def _current_values(server: PostgresAddress, password: str) -> dict[str, int] | None:
