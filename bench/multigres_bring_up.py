@@ -42,7 +42,7 @@ PEAK_MB = {10: 90.0}
 """While the clusters start, with the process that makes certificates."""
 CPU_SECONDS_EACH = at_most(0.4)
 REST_CPU_SECONDS = 0.3
-REST_SECONDS = 120.0
+REST_SECONDS = 60.0
 DELETE_SECONDS = {10: 8.0 + GraceSettings().default_seconds}
 """Includes the shutdown grace period of gateways and servers."""
 NONE = at_most(0)
