@@ -186,22 +186,17 @@ def figures(fleet: Fleet, results: Sequence[PartitionsResult], small_mb: float) 
     """Of the last result, compared with the first."""
     first, last = results[0], results[-1]
     target = _SPLIT.get(last.count) if first.count == 1 else None
-    kilobytes = 1_000 * (last.largest_mb - small_mb) / fleet.size
+    kilobytes = [1_000 * (each.largest_mb - small_mb) / fleet.size for each in (last, first)]
     memory = [after.rss_mb for _, after in last.rest]
     return [
-        with_floor(
-            f"{fleet.size:,} tenants, processes: {last.count}; memory of the largest",
-            last.largest_mb,
-            "MB",
-            first.largest_mb,
-            target,
-        ),
+        Figure(f"{fleet.size:,} tenants, processes: {last.count}; memory of the largest", max(memory), "MB"),
         Figure("… of the smallest", min(memory), "MB"),
-        Figure(
-            "… each tenant in the largest",
-            kilobytes,
+        with_floor(
+            "… each tenant of the fleet in the largest",
+            kilobytes[0],
             "kB",
-            target=KILOBYTES_EACH if last.count == 1 else None,
+            kilobytes[1],
+            KILOBYTES_EACH if last.count == 1 else target,
         ),
         Figure("… writes of the first start", len(last.first_start.writes), ""),
         Figure(
