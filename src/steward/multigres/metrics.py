@@ -5,7 +5,7 @@ phase. Every replica has the caches and exposes the same values: alert rules tak
 """
 
 from collections import Counter as Counts
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import NamedTuple
 
 from prometheus_client import CollectorRegistry, Counter, Histogram
@@ -16,7 +16,7 @@ from steward.kube.cache.store import Store
 from steward.kube.objects.conditions import find_condition
 from steward.kube.objects.kinds import Key
 from steward.kube.objects.timestamps import from_timestamp
-from steward.multigres.api.scalars import UNSET
+from steward.multigres.api.scalars import UNSET, Unset
 from steward.multigres.api.shard import ShardBackupStatus
 from steward.multigres.api.unset import or_default
 from steward.multigres.objects.metadata import POOL_LABEL
@@ -194,30 +194,23 @@ def _last_backup_gauge(shards: Iterable[ShardView]) -> GaugeMetricFamily:
 
 
 def _last_backup_size_gauge(shards: Iterable[ShardView]) -> GaugeMetricFamily:
-    gauge = _gauge(
-        "shard_last_backup_bytes",
-        "Size of the data that the newest complete backup of a shard restores.",
-        "shard",
-        "namespace",
-    )
-    for shard in shards:
-        size = or_default(shard.status.backup, ShardBackupStatus()).last_backup_bytes
-        if size is not UNSET:
-            gauge.add_metric([shard.metadata.name, shard.metadata.namespace], size)
-    return gauge
+    text = "Size of the data that the newest complete backup of a shard restores."
+    return _backup_gauge("shard_last_backup_bytes", text, shards, lambda backup: backup.last_backup_bytes)
 
 
 def _repository_size_gauge(shards: Iterable[ShardView]) -> GaugeMetricFamily:
-    gauge = _gauge(
-        "shard_repository_bytes",
-        "Size of all backups of a shard in its repository, without WAL.",
-        "shard",
-        "namespace",
-    )
+    text = "Size of all backups of a shard in its repository, without WAL."
+    return _backup_gauge("shard_repository_bytes", text, shards, lambda backup: backup.repository_bytes)
+
+
+def _backup_gauge(
+    name: str, text: str, shards: Iterable[ShardView], size: Callable[[ShardBackupStatus], int | Unset]
+) -> GaugeMetricFamily:
+    gauge = _gauge(name, text, "shard", "namespace")
     for shard in shards:
-        size = or_default(shard.status.backup, ShardBackupStatus()).repository_bytes
-        if size is not UNSET:
-            gauge.add_metric([shard.metadata.name, shard.metadata.namespace], size)
+        found = size(or_default(shard.status.backup, ShardBackupStatus()))
+        if found is not UNSET:
+            gauge.add_metric([shard.metadata.name, shard.metadata.namespace], found)
     return gauge
 
 

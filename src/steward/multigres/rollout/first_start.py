@@ -8,13 +8,12 @@ otherwise, or that cannot be read, is enough to treat the shard as one with data
 from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
-from msgspec import UNSET
-
 from steward.kube.objects.conditions import TRUE
-from steward.multigres.api.shard import ShardBackupStatus, ShardStatus
+from steward.multigres.api.shard import ShardStatus
 from steward.multigres.api.unset import or_default
 from steward.multigres.servers.reports import RESTORING, PostgresRole, ServerReport, ShardObservation
 from steward.multigres.status.conditions import AVAILABLE
+from steward.multigres.status.servers import has_served
 from steward.multigres.topology.store_records import PoolerRecord
 
 START_SECONDS = 90.0
@@ -52,7 +51,8 @@ HAS_STARTED = FirstStart(False)
 
 def first_start(history: ShardHistory) -> FirstStart:
     seen, records = history.observation, history.records
-    if _has_served(history.status) or any(map(_has_led, records or ())):
+    has_served_before = has_served(history.status) or _is_available(history.status)
+    if has_served_before or any(map(_has_led, records or ())):
         return HAS_STARTED
     if seen is None or records is None or history.observed_for > OBSERVED_SECONDS:
         return FirstStart(False, RECHECK_SECONDS)
@@ -64,12 +64,8 @@ def first_start(history: ShardHistory) -> FirstStart:
     return FirstStart(False, max(missing, RECHECK_SECONDS)) if missing > 0 else FirstStart(True)
 
 
-def _has_served(status: ShardStatus) -> bool:
-    backup = or_default(status.backup, ShardBackupStatus())
-    conditions = or_default(status.conditions, [])
-    is_available = any(each.type == AVAILABLE and each.status == TRUE for each in conditions)
-    has_backup = backup.last_backup is not UNSET or bool(or_default(backup.backups, 0))
-    return is_available or has_backup or bool(or_default(status.primary, ""))
+def _is_available(status: ShardStatus) -> bool:
+    return any(each.type == AVAILABLE and each.status == TRUE for each in or_default(status.conditions, []))
 
 
 def _has_led(record: PoolerRecord) -> bool:

@@ -299,10 +299,11 @@ def state_times(status: ShardStatus, servers: ShardServers, now: float) -> State
     }
     available = find_condition(read_conditions(status.conditions), AVAILABLE)
     is_lost = available is not None and available.status == FALSE and available.last_transition_time
-    return StateTimes(now, since, from_timestamp(is_lost) if is_lost else now, _has_served(status))
+    return StateTimes(now, since, from_timestamp(is_lost) if is_lost else now, has_served(status))
 
 
-def _has_served(status: ShardStatus) -> bool:
+def has_served(status: ShardStatus) -> bool:
+    """Whether the shard has reported a primary or a backup."""
     backup = or_default(status.backup, ShardBackupStatus())
     has_backup = backup.last_backup is not UNSET or bool(or_default(backup.backups, 0))
     return has_backup or bool(or_default(status.primary, ""))

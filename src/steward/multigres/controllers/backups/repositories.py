@@ -104,7 +104,7 @@ class Repositories:
     async def care_for(self, shard: RestingShard) -> float | None:
         """Seconds until the next look; None while the shard does not serve: its status triggers the next look."""
         if not is_available(shard.view):
-            return await self._look_early(shard)
+            return await self._report_first_backup(shard)
         listing, now = await self._listing(shard), self.context.clock.now()
         if await self._create_scheduled(shard, listing, now):
             return SHORTEST_SECONDS
@@ -113,7 +113,7 @@ class Repositories:
         await self._contribute(shard, listing, now)
         return self._pause(shard, listing, now)
 
-    async def _look_early(self, shard: RestingShard) -> float | None:
+    async def _report_first_backup(self, shard: RestingShard) -> float | None:
         """A backup that exists before the shard reports that it serves becomes part of that status. A look after it
         would be followed by a second status of the shard and of the cluster. That there is no backup yet is not
         reported so early: the data plane makes the first one at this time."""

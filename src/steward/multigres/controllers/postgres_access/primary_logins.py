@@ -2,13 +2,11 @@
 
 from typing import NamedTuple
 
-from steward.kube.objects.kinds import Key
 from steward.kube.objects.meta import key_of
 from steward.multigres.api.unset import or_default
 from steward.multigres.controllers.common.context import MultigresContext
 from steward.multigres.controllers.postgres_access.postgres_servers import PostgresServers
 from steward.multigres.controllers.postgres_access.user_secrets import UserSecrets
-from steward.multigres.objects.shard_inputs import shard_inputs
 from steward.multigres.views import ShardView
 from steward.postgres.address import PostgresAddress
 
@@ -33,9 +31,5 @@ class PrimaryLogins:
         primary = or_default(shard.status.primary, "") or self._known.writable(key_of(shard))
         if not primary:
             return None
-        inputs = shard_inputs(shard)
-        secret = Key(shard.metadata.namespace, inputs.password_secret)
-        password = await self._secrets.value(secret, inputs.password_key)
-        if password is None:
-            return None
-        return PrimaryLogin(self._servers.server(shard, primary), password.decode(errors="replace"))
+        password = await self._secrets.superuser_password(shard)
+        return None if password is None else PrimaryLogin(self._servers.server(shard, primary), password)

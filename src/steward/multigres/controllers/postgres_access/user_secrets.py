@@ -12,6 +12,8 @@ from steward.kube.bounded_cache import TtlCache
 from steward.kube.errors import NotFound
 from steward.kube.objects.kinds import SECRET, Key
 from steward.multigres.controllers.common.context import MultigresContext
+from steward.multigres.objects.shard_inputs import shard_inputs
+from steward.multigres.views import ShardView
 
 CACHED_SECONDS = 60.0
 MISSING_SECONDS = 4.0
@@ -39,6 +41,13 @@ class UserSecrets:
     async def value(self, secret: Key, key: str) -> bytes | None:
         """The value of a key in a Secret; None if the Secret or the key does not exist."""
         return (await self._get(secret, key)).value
+
+    async def superuser_password(self, shard: ShardView) -> str | None:
+        """None if its Secret or the key does not exist."""
+        inputs = shard_inputs(shard)
+        secret = Key(shard.metadata.namespace, inputs.password_secret)
+        password = await self.value(secret, inputs.password_key)
+        return None if password is None else password.decode(errors="replace")
 
     async def exists(self, secret: Key) -> bool:
         return (await self._get(secret, "")).exists

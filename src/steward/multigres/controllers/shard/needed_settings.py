@@ -16,7 +16,6 @@ from steward.multigres.controllers.common.context import MultigresContext
 from steward.multigres.controllers.postgres_access.postgres_servers import PostgresServers
 from steward.multigres.controllers.postgres_access.user_secrets import UserSecrets
 from steward.multigres.objects.pool import CLAIM
-from steward.multigres.objects.shard_inputs import shard_inputs
 from steward.multigres.rollout.first_start import ShardHistory, first_start
 from steward.multigres.rollout.postgres_settings import DEFAULTS, NeededSettings
 from steward.multigres.servers.reports import ShardObservation
@@ -79,7 +78,7 @@ class NeededSettingsReader:
         with a higher value may lead next, and the others would then need that value."""
         primary, seen = or_default(shard.status.primary, ""), self._context.servers.get(key_of(shard))
         running = [pod.metadata.name for pod in pods if not _is_down(seen, pod.metadata.name)]
-        password = await self._password(shard) if primary in running else None
+        password = await self._secrets.superuser_password(shard) if primary in running else None
         if password is None:
             return None
         addresses = [self._servers.server(shard, name) for name in running]
@@ -88,12 +87,6 @@ class NeededSettingsReader:
         if len(known) < len(answers):
             return None
         return {name: max(answer[name] for answer in known) for name in DEFAULTS}
-
-    async def _password(self, shard: ShardView) -> str | None:
-        inputs = shard_inputs(shard)
-        secret = Key(shard.metadata.namespace, inputs.password_secret)
-        password = await self._secrets.value(secret, inputs.password_key)
-        return None if password is None else password.decode(errors="replace")
 
 
 def _is_down(seen: ShardObservation | None, pod: str) -> bool:

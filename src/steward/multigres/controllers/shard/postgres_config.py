@@ -20,7 +20,7 @@ from steward.multigres.controllers.common.context import MultigresContext
 from steward.multigres.controllers.postgres_access.postgres_servers import PostgresServers
 from steward.multigres.controllers.postgres_access.user_secrets import UserSecrets
 from steward.multigres.controllers.shard.needed_settings import NeededSettingsReader, ServerVolumes
-from steward.multigres.objects.shard_inputs import CONFIG_ANNOTATION, copies_postgres_config, shard_inputs
+from steward.multigres.objects.shard_inputs import CONFIG_ANNOTATION, copies_postgres_config
 from steward.multigres.objects.shard_shared import POSTGRES_CONFIG, POSTGRES_CONFIG_KEY
 from steward.multigres.resolution.postgres.conf_format import parse_settings
 from steward.multigres.resolution.postgres.settings import inline_settings
@@ -119,9 +119,7 @@ class PostgresConfigs:
         """What the primary says about the settings; None if it cannot be asked."""
         if not names or not or_default(shard.status.primary, ""):
             return None
-        inputs = shard_inputs(shard)
-        secret = Key(shard.metadata.namespace, inputs.password_secret)
-        password = await self._secrets.value(secret, inputs.password_key)
+        password = await self._secrets.superuser_password(shard)
         if password is None:
             return None
         # Imported on first use: the driver costs memory, and settings change seldom.
@@ -129,9 +127,7 @@ class PostgresConfigs:
         from steward.postgres.sessions import PostgresFailure
 
         try:
-            return await settings.known_settings(
-                self._servers.primary(shard), password.decode(errors="replace"), names
-            )
+            return await settings.known_settings(self._servers.primary(shard), password, names)
         except PostgresFailure:
             return None
 
