@@ -46,13 +46,13 @@ class Reconciler:
 class RunningLoop:
     """A controller loop with a fake clock."""
 
-    def __init__(self, answer: Answer | None = None, workers: int = 2) -> None:
+    def __init__(self, answer: Answer | None = None, workers: int = 2, urgent_workers: int = 0) -> None:
         self.caches = FilledCaches()
         self.clock = FakeClock()
         self.metrics = Metrics()
         self.reconciler = Reconciler(answer)
         controller = Controller(
-            "thing", self.reconciler, (For(THINGS), Owns(PARTS)), workers, resync_seconds=1000
+            "thing", self.reconciler, (For(THINGS), Owns(PARTS)), workers, urgent_workers, resync_seconds=1000
         )
         dependencies = ControllerDependencies(self.caches, self.metrics, self.clock, lambda: 0.0)  # type: ignore[arg-type]
         self.loop = ControllerLoop(controller, dependencies)
@@ -70,8 +70,10 @@ class RunningLoop:
 
 
 @asynccontextmanager
-async def running_loop(answer: Answer | None = None, workers: int = 2) -> AsyncIterator[RunningLoop]:
-    running = RunningLoop(answer, workers)
+async def running_loop(
+    answer: Answer | None = None, workers: int = 2, urgent_workers: int = 0
+) -> AsyncIterator[RunningLoop]:
+    running = RunningLoop(answer, workers, urgent_workers)
     running.caches.add(THINGS, "a", 1)
     running.loop.start()
     await let_others_run()
@@ -227,6 +229,26 @@ async def test_one_key_is_never_processed_twice_at_once_and_workers_limit_the_re
         await let_others_run(100)
         assert most == 3
         assert running.reconciler.reconciled.count("a") == 2
+
+
+async def test_urgent_workers_reconcile_urgent_keys_only() -> None:
+    gate = asyncio.Event()
+
+    async def answer(key: Key) -> Result:
+        await gate.wait()
+        return DONE
+
+    async with running_loop(answer, workers=1, urgent_workers=1) as running:
+        assert running.metric("controller_runtime_max_concurrent_reconciles") == 2
+        running.loop.queue.add(Key("ns", "waits"))
+        await let_others_run()
+        assert running.reconciler.reconciled == ["a"]
+        running.loop.queue.add(Key("ns", "urgent"), Lane.URGENT)
+        await let_others_run()
+        assert running.reconciler.reconciled == ["a", "urgent"]
+        gate.set()
+        await let_others_run()
+        assert running.reconciler.reconciled == ["a", "urgent", "waits"]
 
 
 @pytest.mark.parametrize(("workers", "at_once"), [(1, 1), (2, 1), (3, 2), (20, 10)])

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from steward.kube.objects.kinds import Key
-from steward.runtime.controller.workqueue import FAST_IN_A_ROW, URGENT_IN_A_ROW, WorkQueue
+from steward.runtime.controller.workqueue import FAST_IN_A_ROW, URGENT_IN_A_ROW, LaneLimits, WorkQueue
 from steward.runtime.reconcile import Lane
 from steward.testkit.clock import FakeClock, let_others_run
 from tests.runtime.support.queues import A, B, C, Recorder, take_all
@@ -106,7 +106,7 @@ async def test_an_urgent_key_does_not_use_a_place_of_the_slow_lane(bounded: Work
 @pytest.fixture
 def bounded(clock: FakeClock, recorder: Recorder) -> WorkQueue:
     """A queue with at most two slow keys in process."""
-    return WorkQueue(clock, lambda: 0.0, recorder, max_slow=2)
+    return WorkQueue(clock, lambda: 0.0, recorder, LaneLimits(slow=2))
 
 
 async def test_the_slow_lane_leaves_workers_to_the_fast_one(bounded: WorkQueue) -> None:
@@ -176,6 +176,48 @@ async def test_a_key_promoted_at_the_limit_wakes_an_idle_worker(bounded: WorkQue
     bounded.add(C, Lane.FAST)
     await let_others_run()
     assert sleeper.result() == C
+
+
+@pytest.fixture
+def reserving(clock: FakeClock, recorder: Recorder) -> WorkQueue:
+    """Keys that are not urgent are processed one at a time."""
+    return WorkQueue(clock, lambda: 0.0, recorder, LaneLimits(not_urgent=1))
+
+
+@pytest.mark.parametrize("lane", [Lane.FAST, Lane.SLOW])
+async def test_urgent_keys_are_taken_while_the_other_lanes_are_at_their_limit(
+    reserving: WorkQueue, lane: Lane
+) -> None:
+    reserving.add(A, lane)
+    reserving.add(B, lane)
+    assert reserving.take() == A
+    assert reserving.take() is None
+    reserving.add(C, Lane.URGENT)
+    assert reserving.take() == C
+    assert reserving.take() is None
+
+
+async def test_an_urgent_key_takes_no_place_of_the_others(reserving: WorkQueue) -> None:
+    reserving.add(A, Lane.URGENT)
+    reserving.add(B)
+    assert take_all(reserving) == [A, B]
+
+
+@pytest.mark.parametrize("lane", [Lane.FAST, Lane.SLOW])
+async def test_an_idle_worker_takes_the_next_key_when_the_finished_one_takes_an_urgent_key(
+    reserving: WorkQueue, lane: Lane
+) -> None:
+    reserving.add(A)
+    reserving.add(B, lane)
+    reserving.take()
+    sleeper = asyncio.create_task(reserving.get())
+    await let_others_run()
+    assert not sleeper.done()
+    reserving.add(C, Lane.URGENT)
+    assert reserving.take() == C
+    reserving.done(A)
+    await let_others_run()
+    assert sleeper.result() == B
 
 
 async def test_a_change_promotes_a_key_of_the_initial_list(queue: WorkQueue) -> None:
@@ -314,7 +356,7 @@ _ACTIONS = st.one_of(
 @given(st.lists(_ACTIONS, max_size=40))
 async def test_no_sequence_of_calls_loses_a_key_or_gives_it_to_two_workers(actions: list[Any]) -> None:
     clock = FakeClock()
-    model = Model(WorkQueue(clock, lambda: 0.0, Recorder(), max_slow=2), clock)
+    model = Model(WorkQueue(clock, lambda: 0.0, Recorder(), LaneLimits(slow=2)), clock)
     for name, *arguments in actions:
         if name == "wait":
             await clock.pass_time(*arguments)

@@ -22,7 +22,7 @@ from steward.kube.clock import Clock, Random, SystemClock
 from steward.kube.errors import KubeError, ServerError, TooManyRequests
 from steward.kube.objects.kinds import Key, Kind
 from steward.runtime.controller.triggers import Channel, EnqueueHooks, EventHandler, For, Trigger
-from steward.runtime.controller.workqueue import WorkQueue
+from steward.runtime.controller.workqueue import LaneLimits, WorkQueue
 from steward.runtime.observability import tracing
 from steward.runtime.observability.logging import ReconcileContext, current_reconcile
 from steward.runtime.observability.metrics import Metrics
@@ -51,6 +51,8 @@ class Controller:
     reconciler: Reconciler
     triggers: tuple[Trigger, ...]
     workers: int = WORKERS
+    urgent_workers: int = 0
+    """Workers beside those, for keys of the urgent lane only."""
     resync_seconds: float = RESYNC_SECONDS
     trace_annotations: tracing.TraceAnnotations | None = None
     depth: int = 0
@@ -71,6 +73,10 @@ class Controller:
     @property
     def kind(self) -> Kind:
         return self.for_trigger.rule.kind
+
+    @property
+    def all_workers(self) -> int:
+        return self.workers + self.urgent_workers
 
     def with_workers(self, workers: int) -> Controller:
         return replace(self, workers=workers)
@@ -93,7 +99,7 @@ class ControllerLoop:
     def __init__(self, controller: Controller, dependencies: ControllerDependencies) -> None:
         self.controller = controller
         self._dependencies = dependencies
-        self._metrics = dependencies.metrics.for_controller(controller.name, controller.workers)
+        self._metrics = dependencies.metrics.for_controller(controller.name, controller.all_workers)
         self._kind_name = controller.kind.kind
         self._reconcile_key = controller.reconciler.reconcile
         # Stores are requested when the controller is added, so that the caches know them before they start.
@@ -111,9 +117,8 @@ class ControllerLoop:
     def _new_queue(self) -> WorkQueue:
         dependencies, name = self._dependencies, self.controller.name
         observer = dependencies.metrics.for_queue(name)
-        queue = WorkQueue(
-            dependencies.clock, dependencies.random, observer, slow_workers(self.controller.workers)
-        )
+        limits = LaneLimits(slow_workers(self.controller.workers), self.controller.workers)
+        queue = WorkQueue(dependencies.clock, dependencies.random, observer, limits)
         dependencies.metrics.read_at_scrape(name, queue)
         return queue
 
@@ -125,7 +130,7 @@ class ControllerLoop:
         name = self.controller.name
         self._tasks = [
             asyncio.create_task(self._work(), name=f"{name} worker {number}")
-            for number in range(self.controller.workers)
+            for number in range(self.controller.all_workers)
         ]
         self._tasks.append(asyncio.create_task(self._resync(), name=f"{name} resync"))
 

@@ -16,6 +16,7 @@ repaired, precedes what is new: the whole takes as long as before, and most obje
 No lane starves. After `FAST_IN_A_ROW` keys of the other lanes the slow lane gets one, and after `URGENT_IN_A_ROW`
 urgent keys the fast lane does. A priority heap was rejected: it costs O(log n) per key, and its slow end starves. Going
 first does not help while every worker processes a slow key, so the number of slow keys in process can be limited.
+The number of keys in process that are not urgent can be limited too: the other workers are left to urgent keys.
 
 Every operation is O(1) except delays, which share one heap and one timer.
 """
@@ -84,15 +85,27 @@ class DelayedEntry(NamedTuple):
     lane: Lane
 
 
+class LaneLimits(NamedTuple):
+    """How many keys are processed at once."""
+
+    slow: int = sys.maxsize
+    not_urgent: int = sys.maxsize
+    """Fast and slow ones together."""
+
+
+NO_LIMITS = LaneLimits()
+
+
 class WorkQueue:
     def __init__(
-        self, clock: Clock, random: Random, observer: QueueObserver, max_slow: int = sys.maxsize
+        self, clock: Clock, random: Random, observer: QueueObserver, limits: LaneLimits = NO_LIMITS
     ) -> None:
         self._clock = clock
         self._random = random
         self._observer = observer
-        self._max_slow = max_slow
+        self._limits = limits
         self._active_slow = 0
+        self._active_not_urgent = 0
         self._backoff = Backoff()
         # Bound once: it is called several times for each key.
         self._now: Callable[[], float] = clock.monotonic
@@ -182,8 +195,10 @@ class WorkQueue:
 
     def _next_lane(self) -> Lane | None:
         urgent, fast, slow = self._lanes
+        if self._active_not_urgent >= self._limits.not_urgent:
+            return Lane.URGENT if urgent else None
         is_slow_due = self._fast_in_a_row >= FAST_IN_A_ROW or not (urgent or fast)
-        if slow and is_slow_due and self._active_slow < self._max_slow:
+        if slow and is_slow_due and self._active_slow < self._limits.slow:
             return Lane.SLOW
         if fast and (self._urgent_in_a_row >= URGENT_IN_A_ROW or not urgent):
             return Lane.FAST
@@ -191,13 +206,15 @@ class WorkQueue:
 
     def _start(self, key: Key, entry: QueueEntry) -> Key:
         del self._queued[key]
-        self._count_in_a_row(entry.lane)
+        self._count_start(entry.lane)
         now = self._now()
         self._processing[key] = QueueEntry(entry.lane, now)
         self._observer.taken(now - entry.since)
         return key
 
-    def _count_in_a_row(self, lane: Lane) -> None:
+    def _count_start(self, lane: Lane) -> None:
+        if lane is not Lane.URGENT:
+            self._active_not_urgent += 1
         if lane is Lane.SLOW:
             self._active_slow += 1
             self._fast_in_a_row = 0
@@ -237,10 +254,16 @@ class WorkQueue:
         return entry.lane
 
     def _release_lane(self, lane: Lane) -> None:
+        if lane is Lane.URGENT:
+            return
+        _, fast, slow = self._lanes
+        is_awaited = self._active_not_urgent == self._limits.not_urgent and bool(fast or slow)
+        self._active_not_urgent -= 1
         if lane is Lane.SLOW:
             self._active_slow -= 1
-            if self._lanes[lane]:
-                self._wake_one()  # the worker that is done may continue with the fast lane
+            is_awaited = is_awaited or bool(slow)
+        if is_awaited:
+            self._wake_one()  # the worker that is done may continue with another lane
 
     def add_after(self, key: Key, seconds: float, lane: Lane = Lane.FAST) -> None:
         """Queue the key after this time, unless it is queued already or due earlier."""

@@ -163,7 +163,12 @@ class Settings(Struct, frozen=True, kw_only=True):
     ] = {}
     registry_concurrency: Annotated[int, _count("How many TenantRegistries are reconciled at once.")] = 3
     template_concurrency: Annotated[int, _count("How many TenantTemplates are reconciled at once.")] = 5
-    tenant_concurrency: Annotated[int, _count("How many Tenants are reconciled at once.")] = 10
+    tenant_concurrency: Annotated[
+        int,
+        _count(
+            "How many Tenants are reconciled at once, and as many more that need a repair or became ready."
+        ),
+    ] = 10
     sqlite_root: Annotated[
         str,
         _text(

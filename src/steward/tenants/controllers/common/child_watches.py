@@ -25,7 +25,6 @@ from steward.runtime.reconcile import Lane
 from steward.tenants.api.lists import KINDS
 from steward.tenants.cache_rules import bucket_selector
 from steward.tenants.labels import FIELD_MANAGER, TENANT, TENANT_NAMESPACE
-from steward.tenants.objects.pod_security import KINDS_WITHOUT_PODS
 
 _READY_WHEN_CREATED: Final = (kinds.SECRET, kinds.CONFIG_MAP, kinds.SERVICE_ACCOUNT)
 
@@ -56,13 +55,12 @@ def tenant_of(live: HasMetadata) -> Key | None:
 
 
 def _lane(change: ObjectChange[Any]) -> Lane:
-    """Urgent are a Tenant whose object has become ready, because it is nearly done, and one that needs a repair before
-    Kubernetes acts on the change: pods are started and ended within milliseconds, and pods fail without an object that
-    they mount. Hundreds of other edits precede neither."""
+    """Urgent are a Tenant whose object has become ready, because it is nearly done, and one that needs a repair:
+    Kubernetes acts on a change within milliseconds."""
     if change.initial:
         return Lane.SLOW
-    is_repair = needs_repair(change) and change.kind not in KINDS_WITHOUT_PODS
-    return Lane.URGENT if is_repair or deletion(change) or _became_ready(change) else Lane.FAST
+    is_urgent = needs_repair(change) or deletion(change) or _became_ready(change)
+    return Lane.URGENT if is_urgent else Lane.FAST
 
 
 def _became_ready(change: ObjectChange[Any]) -> bool:

@@ -96,6 +96,7 @@ class TenantReconciler:
             self,
             (For(self._context.rules.tenant, when=own_object(FORCE_DELETE)),),
             workers=self._context.settings.tenant_concurrency,
+            urgent_workers=self._context.settings.tenant_concurrency,
             resync_seconds=RESYNC_SECONDS,
             depth=1,
             channel=self.children.channel,
