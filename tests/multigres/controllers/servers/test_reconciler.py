@@ -17,6 +17,8 @@ from steward.multigres.controllers.common.primaries import Primaries, PrimaryObs
 from steward.multigres.controllers.common.servers import Servers
 from steward.multigres.controllers.servers.reconciler import (
     CHANGE_SECONDS,
+    EARLY_FOR_SECONDS,
+    EARLY_SECONDS,
     LASTING_AFTER_SECONDS,
     LASTING_SECONDS,
     REQUEST_SECONDS,
@@ -114,9 +116,9 @@ class Scenario:
             self.context.rules.deployment, {"metadata": metadata, "status": {"readyReplicas": ready}}
         )
 
-    def put_pod(self, number: int) -> None:
+    def put_pod(self, number: int, *, ready: bool = True) -> None:
         labels = {**LABELS, COMPONENT_LABEL: pool.COMPONENT, CELL_LABEL: "z1", POOL_LABEL: "main"}
-        status = {"conditions": [{"type": "Ready", "status": "True"}]}
+        status = {"conditions": [{"type": "Ready", "status": str(ready)}]}
         metadata = {"name": f"{BASE}-{number}", "labels": labels}
         self.context.add_object(self.context.rules.pod, {"metadata": metadata, "status": status})
 
@@ -171,9 +173,28 @@ async def test_shard_that_begins_to_take_writes_is_announced_once(scenario: Scen
 
 async def test_server_that_is_down_is_checked_often_and_less_often_if_that_lasts(scenario: Scenario) -> None:
     down = {"status": IDLE}
+    assert await scenario.observe(PRIMARY, down) == RequeueAfter(EARLY_SECONDS)
+    scenario.context.clock.advance(EARLY_FOR_SECONDS)
     assert await scenario.observe(PRIMARY, down) == RequeueAfter(CHANGE_SECONDS)
-    scenario.context.clock.advance(LASTING_AFTER_SECONDS)
+    scenario.context.clock.advance(LASTING_AFTER_SECONDS - EARLY_FOR_SECONDS)
     assert await scenario.observe(PRIMARY, down) == RequeueAfter(LASTING_SECONDS)
+
+
+async def test_records_are_read_again_while_servers_start(scenario: Scenario) -> None:
+    scenario.register(0)
+    scenario.context.clock.advance(5)
+    assert await scenario.observe(PRIMARY, STANDBY) == RequeueAfter(EARLY_SECONDS)
+    assert scenario.checks == [Key("shop", "mini")]
+
+
+async def test_a_pod_that_becomes_ready_is_checked_often_again(scenario: Scenario) -> None:
+    scenario.register(0)
+    scenario.put_pod(1, ready=False)
+    await scenario.observe(PRIMARY, STANDBY)
+    scenario.context.clock.advance(EARLY_FOR_SECONDS)
+    assert await scenario.observe(PRIMARY, STANDBY) == RequeueAfter(CHANGE_SECONDS)
+    scenario.put_pod(1)
+    assert await scenario.observe(PRIMARY, STANDBY) == RequeueAfter(EARLY_SECONDS)
 
 
 async def test_pooler_that_does_not_answer_is_one_error(scenario: Scenario) -> None:
@@ -223,6 +244,9 @@ async def test_requested_look_waits_for_records_that_are_as_new(scenario: Scenar
 async def test_records_are_read_again_after_an_election(scenario: Scenario) -> None:
     scenario.context.clock.advance(5)
     leader = msgspec.json.decode(msgspec.json.encode(PRIMARY).replace(b'"name":"pg-0"', b'"name":"pg-1"'))
+    await scenario.observe(STANDBY, leader)
+    scenario.context.clock.advance(EARLY_FOR_SECONDS)
+    scenario.checks.clear()
     assert await scenario.observe(STANDBY, leader) == RequeueAfter(CHANGE_SECONDS)
     assert scenario.checks == [Key("shop", "mini")]
 

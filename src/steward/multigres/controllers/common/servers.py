@@ -34,6 +34,7 @@ class _ShardMemory:
     checked_at: float = float("-inf")
     requested: float = float("-inf")
     changed_at: float = float("-inf")
+    ready_pods: frozenset[str] = frozenset()
     writable: str = ""
     unknown_since: dict[str, float] = field(default_factory=dict)
     overdue: frozenset[str] = frozenset()
@@ -79,8 +80,9 @@ class Servers:
         overdue = frozenset(name for name in silent if now - known.unknown_since[name] >= GRACE_SECONDS)
         has_changed = overdue != known.overdue or _facts(current) != _facts(known.observation)
         known.observation, known.overdue, known.checked_at = current, overdue, now
+        if has_changed or known.ready_pods != frozenset(pods):
+            known.changed_at, known.ready_pods = now, frozenset(pods)
         if has_changed:
-            known.changed_at = now
             self._changes.enqueue(shard)
 
     def record_writable(self, shard: Key, primary: str) -> None:
@@ -102,7 +104,7 @@ class Servers:
         return self._clock.monotonic() - known.unknown_since.get(pod, known.since)
 
     def unchanged_seconds(self, shard: Key) -> float:
-        """For how long the observations have been the same."""
+        """For how long the observations and the ready pods have been the same."""
         return self._clock.monotonic() - self._memory(shard).changed_at
 
     def _memory(self, shard: Key) -> _ShardMemory:

@@ -41,6 +41,10 @@ from steward.runtime.reconcile import DONE, RequeueAfter, Result
 
 REST_SECONDS = 30.0
 CHANGE_SECONDS = 2.0
+EARLY_SECONDS = 0.5
+"""How often servers are checked that changed less than `EARLY_FOR_SECONDS` ago: one that has started joins soon, and
+elections take seconds."""
+EARLY_FOR_SECONDS = 6.0
 REQUEST_SECONDS = 1.0
 LASTING_SECONDS = 10.0
 """How often servers are checked that have been broken for `LASTING_AFTER_SECONDS`."""
@@ -144,18 +148,19 @@ class ServersReconciler:
             return REQUEST_SECONDS
         if state.takes_writes and all(_is_settled(server) for server in state.servers):
             return self._until_next(REST_SECONDS)
-        self._compare_primaries(shard, state.primary)
-        is_lasting = servers.unchanged_seconds(key) >= LASTING_AFTER_SECONDS
-        return self._until_next(LASTING_SECONDS) if is_lasting else CHANGE_SECONDS
-
-    def _compare_primaries(self, shard: ShardView, primary: str | None) -> None:
-        """After an election the records may be older than the reports: they are read again."""
-        key = key_of(shard)
-        last = self.context.primaries.last(key)
-        record = None if last is None else find_primary(list(last.poolers))
-        if primary is not None and (record is None or not record.belongs_to_pod(primary)):
+        unchanged = servers.unchanged_seconds(key)
+        if unchanged < EARLY_FOR_SECONDS or self._is_record_outdated(key, state.primary):
             cluster = shard.metadata.labels.get(CLUSTER_LABEL, "")
             self.context.primaries.request_check(key, cluster, float("-inf"))
+        if unchanged >= LASTING_AFTER_SECONDS:
+            return self._until_next(LASTING_SECONDS)
+        return EARLY_SECONDS if unchanged < EARLY_FOR_SECONDS else CHANGE_SECONDS
+
+    def _is_record_outdated(self, shard: Key, primary: str | None) -> bool:
+        """After an election the records may be older than the reports."""
+        last = self.context.primaries.last(shard)
+        record = None if last is None else find_primary(list(last.poolers))
+        return primary is not None and (record is None or not record.belongs_to_pod(primary))
 
     def _until_next(self, period: float) -> float:
         return seconds_until_next(self.context.clock.monotonic(), period)
