@@ -159,6 +159,27 @@ async def test_a_watch_added_later_that_hangs_does_not_make_the_process_unready(
         await later.wait_synced()
 
 
+async def test_a_cache_that_fills_last_is_listed_after_the_others_and_no_controller_waits_for_it(
+    listening: Settings, proxy: FaultProxy, namespace: str
+) -> None:
+    recorder = RecordingController(namespace)
+    held = proxy.add(Rule(Match(verb="watch", resource="configmaps"), Hold()))
+    held_last = proxy.add(Rule(Match(verb="watch", resource="secrets"), Hold()))
+    manager = await new_manager(listening)
+    manager.add(recorder.controller())
+    last = manager.store(CacheRule(SECRET, Metadata, {namespace: ""}, fills_last=True))
+    async with running(manager):
+        await wait_for_status(listening.health_probe_bind_address, "/readyz", 500)
+        await held.until_hit()
+        assert held_last.hits == 0
+        proxy.remove(held)
+        await wait_until_leading(manager)
+        await wait_for_status(listening.health_probe_bind_address, "/readyz", 200)
+        assert not last.synced
+        proxy.remove(held_last)
+        await last.wait_synced()
+
+
 async def wait_until_leading(manager: Manager) -> None:
     async def is_leading() -> bool:
         return "held by this process" in manager._election.description

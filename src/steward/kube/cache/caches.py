@@ -1,7 +1,8 @@
 """All caches of a process: one store for each rule, one watch for each of its selectors.
 
 Equal rules share one store. When the API server does not serve a kind, its store is empty and not `available` until the
-kind appears; the other stores do not wait for it.
+kind appears; the other stores do not wait for it. Stores that fill last are listed when all others are: after a restart
+the controllers begin with a part of the objects, and not after the last of tens of thousands.
 """
 
 import asyncio
@@ -45,13 +46,27 @@ class Caches:
 
     async def start(self) -> None:
         self._started = True
-        for store in self._stores.values():
+        last = [store for store in self.stores if store.rule.fills_last]
+        for store in self.stores:
+            if store not in last:
+                self._reflect(store)
+        self._tasks.append(asyncio.create_task(self._start_last(last), name="last lists"))
+
+    async def _start_last(self, stores: list[Store[Any]]) -> None:
+        await self.wait_first_synced()
+        for store in stores:
             self._reflect(store)
 
     async def wait_synced(self) -> None:
         """Returns when every store holds its first list, except for kinds that the server does not serve."""
         for store in self.stores:
             await store.wait_synced()
+
+    async def wait_first_synced(self) -> None:
+        """The same without the stores that fill last."""
+        for store in self.stores:
+            if not store.rule.fills_last:
+                await store.wait_synced()
 
     async def stop(self) -> None:
         self._started = False

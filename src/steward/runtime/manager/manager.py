@@ -210,7 +210,8 @@ class Manager:
         # A store added at run time for one object must not make the whole process unready.
         needed = self._initial_stores or self.caches.stores
         behind = [store for store in needed if store.available and not store.synced]
-        return ", ".join(store.problem or f"{store.kind.kind} is being listed" for store in behind)
+        listed = [store for store in behind if not store.rule.fills_last or store.problem]
+        return ", ".join(store.problem or f"{store.kind.kind} is being listed" for store in listed)
 
     async def _listen(self) -> None:
         # Not at the top: `steward preview` serves nothing and does not need to load a web server.
@@ -228,13 +229,26 @@ class Manager:
         self._progress = "caches are being filled"
         self._stop_callbacks.append(self.caches.stop)
         self._initial_stores = self.caches.stores
-        with gc_paused(), suppress(TimeoutError):
-            await self.caches.start()
-            # If the API server is unreachable for hours, garbage collection must not stay paused.
-            async with asyncio.timeout(FIRST_LISTS_SECONDS):
-                await self.caches.wait_synced()
-        await self.caches.wait_synced()
+        await self.caches.start()
+        with gc_paused():
+            await self._wait_briefly(self.caches.wait_first_synced())
+        await self.caches.wait_first_synced()
         log.info("caches are synced", extra={"stores": len(self.caches.stores)})
+        if any(store.rule.fills_last for store in self._initial_stores):
+            filling = asyncio.create_task(self._sync_last(), name="last caches")
+            self._stop_callbacks.append(lambda: _cancel(filling))
+
+    async def _sync_last(self) -> None:
+        with gc_paused():
+            await self._wait_briefly(self.caches.wait_synced())
+        await self.caches.wait_synced()
+        log.info("all caches are synced", extra={"stores": len(self.caches.stores)})
+
+    async def _wait_briefly(self, synced: Awaitable[None]) -> None:
+        """If the API server is unreachable for hours, garbage collection must not stay paused."""
+        with suppress(TimeoutError):
+            async with asyncio.timeout(FIRST_LISTS_SECONDS):
+                await synced
 
     async def _serve(self) -> None:
         self._progress = "services are starting"
@@ -271,6 +285,11 @@ class Manager:
         await _stop_and_log_errors(tracing.stop_tracing)
         await self.connection.close()
         log.info("stopped")
+
+
+async def _cancel(task: asyncio.Task[None]) -> None:
+    task.cancel()
+    await asyncio.gather(task, return_exceptions=True)
 
 
 async def _stop_and_log_errors(stop: Callable[[], Awaitable[None]]) -> None:

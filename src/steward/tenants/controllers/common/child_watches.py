@@ -26,6 +26,8 @@ from steward.tenants.api.lists import KINDS
 from steward.tenants.cache_rules import bucket_selector
 from steward.tenants.labels import FIELD_MANAGER, TENANT, TENANT_NAMESPACE
 
+_LISTED_FIRST: Final = (kinds.SECRET, kinds.NAMESPACE)
+"""The registry controller compares the values of all Tenants, and access depends on Namespaces."""
 _READY_WHEN_CREATED: Final = (kinds.SECRET, kinds.CONFIG_MAP, kinds.SERVICE_ACCOUNT)
 
 # An object without a generation may have changed in a part that is not cached: any new version of it counts.
@@ -34,7 +36,8 @@ _is_relevant = any_of(child, generation)
 
 def child_rule(kind: Kind, settings: Settings) -> CacheRule[Any]:
     view: type[Any] = Metadata if kind in _READY_WHEN_CREATED else readiness_view(kind)
-    return CacheRule(kind, view, _selectors(settings), owned_by=FIELD_MANAGER)
+    is_last = kind not in _LISTED_FIRST
+    return CacheRule(kind, view, _selectors(settings), owned_by=FIELD_MANAGER, fills_last=is_last)
 
 
 def _selectors(settings: Settings) -> dict[str, str]:
@@ -82,6 +85,13 @@ class ChildWatches:
         self.unrepaired: set[Key] = set()
         """Tenants with an object that was changed or deleted since they were last reconciled."""
         self.watch(KINDS)
+        self._filling = tuple(self._stores.values())
+
+    async def wait_filled(self) -> None:
+        """Returns when the objects that existed at the start of the process are cached."""
+        for store in self._filling:
+            await store.wait_synced()
+        self._filling = ()
 
     def watch(self, used: Iterable[Kind]) -> None:
         for kind in used:

@@ -115,6 +115,7 @@ class TenantReconciler:
             log.debug("reconciled the Tenant", extra={"result": outcome, "seconds": round(seconds, 4)})
 
     async def _reconcile(self, key: Key) -> tuple[Result, str]:
+        await self._wait_for_objects(key)
         document = await self._context.documents.get_document(key)
         if document is None:
             self._forget(key)
@@ -128,6 +129,13 @@ class TenantReconciler:
             await self._reporter.report_pause(document)
             return DONE, SUCCESS
         return await self._apply(document, state)
+
+    async def _wait_for_objects(self, key: Key) -> None:
+        """After a start, until the objects of Tenants are cached. A Tenant without a status has none, so that new rows
+        need not wait; what is not cached is read from the API server."""
+        tenant = self.tenants.get(key)
+        if tenant is not None and (tenant.status.conditions or tenant.metadata.deletion_timestamp):
+            await self.children.wait_filled()
 
     async def _delete(self, document: TenantDocument) -> Result:
         executor, _ = self._clients(document)
