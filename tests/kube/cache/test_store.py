@@ -7,7 +7,7 @@ import msgspec
 import pytest
 
 from steward.kube.cache.rules import CacheRule
-from steward.kube.cache.store import ObjectChange, Store
+from steward.kube.cache.store import LARGE_BYTES, ObjectChange, Store
 from steward.kube.cache.view_decoder import Body
 from steward.kube.objects.kinds import CONFIG_MAP, Key
 from steward.kube.objects.meta import Metadata, ObjectMeta
@@ -283,3 +283,20 @@ def test_a_body_listener_gets_every_version_and_its_failure_is_only_logged(
     assert shown == [("1", body(1)), ("2", body(2))]
     assert version_in(store) == "2"
     assert "a body listener of" in caplog.text
+
+
+def test_a_large_version_that_a_write_brought_is_not_decoded_again() -> None:
+    decoded: list[int] = []
+
+    def reduce(whole: bytes) -> bytes:
+        decoded.append(len(whole))
+        return whole
+
+    store = Store(CacheRule(CONFIG_MAP, Metadata, reduce=reduce))
+    written = body(5, annotations={"text": "x" * LARGE_BYTES})
+    store.observe_write(written)
+    assert store.put_watched(0, msgspec.Raw(written)).resource_version == "5"
+    assert len(decoded) == 1
+    store.put_watched(0, msgspec.Raw(body(6, annotations={"text": "y" * LARGE_BYTES})))
+    assert version_in(store) == "6"
+    assert len(decoded) == 2

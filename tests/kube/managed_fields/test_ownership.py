@@ -3,9 +3,11 @@ import weakref
 from typing import Any
 
 import msgspec
+import pytest
 
 from steward.kube.managed_fields.ownership import (
     Ownership,
+    decode_owned_part,
     digest_values,
     intern_field_set,
     managed_entries,
@@ -128,3 +130,10 @@ def test_a_manifest_that_names_no_owner_any_more_is_only_different() -> None:
     assert with_numbered_owners({"metadata": {"ownerReferences": ["odd"]}}, owners) == {
         "metadata": {"ownerReferences": ["odd"]}
     }
+
+
+@pytest.mark.parametrize(("own", "decoded"), [(("status",), {"metadata", "status"}), (("", "status"), None)])
+def test_only_the_part_that_we_can_own_is_decoded(own: tuple[str, ...], decoded: set[str] | None) -> None:
+    obj = {"kind": "Thing", "metadata": {"name": "a"}, "spec": {"size": 1}, "status": {"phase": "Ready"}}
+    part = decode_owned_part(msgspec.json.encode(obj), own)
+    assert part == {name: value for name, value in obj.items() if decoded is None or name in decoded}

@@ -27,6 +27,7 @@ from steward.kube.managed_fields.ownership import (
     ManagedMeta,
     OwnedFields,
     Ownership,
+    decode_owned_part,
     managed_meta,
     own_entries,
     owned_fields,
@@ -179,7 +180,7 @@ class Applier:
         own = own_entries(comparison.ref.kind, answer.managed.managed_fields, options.manager)
         if not own:
             return {}
-        live_object = _object_decoder.decode(answer.body)
+        live_object = decode_owned_part(answer.body, own)
         values = {subresource: owned_values(entry, live_object) for subresource, entry in own.items()}
         owned = {
             subresource: owned_fields_with(entry, values[subresource]) for subresource, entry in own.items()

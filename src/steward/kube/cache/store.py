@@ -16,6 +16,7 @@ from msgspec import Struct
 from steward.kube.cache.index import NAMESPACE, OWNER, Index, IndexFunction, by_label, by_namespace, by_owner
 from steward.kube.cache.rules import CacheRule
 from steward.kube.cache.view_decoder import Body, ViewDecoder
+from steward.kube.cache.watch_events import read_metadata
 from steward.kube.managed_fields.field_losses import ChangedKeys, FieldLosses, Losses
 from steward.kube.managed_fields.ownership import NOT_OWNED, OwnedFields, Ownership
 from steward.kube.objects.kinds import Key, Kind
@@ -24,6 +25,8 @@ from steward.kube.objects.meta import HasMetadata, ObjectMeta, is_after, is_newe
 T = TypeVar("T", bound=HasMetadata)
 
 REMEMBERED_DELETES = 2_000
+LARGE_BYTES = 32 * 1024
+"""From this size on, reading the metadata first costs little beside decoding the view."""
 
 log = logging.getLogger(__name__)
 
@@ -172,12 +175,24 @@ class Store(Generic[T]):
 
     def put_watched(self, scope: int, body: Body) -> ObjectMeta:
         """Stores an object from a watch event or a list."""
+        if memoryview(body).nbytes > LARGE_BYTES and (known := self._known_version(scope, body)):
+            return known
         obj = self._decoder.view(body)
         if not self._is_stale(obj.metadata):
             self._set_entry(body, obj, 1 << scope)
         elif entry := self._entries.get(key_of(obj)):
             entry.scopes |= 1 << scope
         return obj.metadata
+
+    def _known_version(self, scope: int, body: Body) -> ObjectMeta | None:
+        """The metadata of a version that the store holds, as after each write of our own: then its view need not be
+        decoded again."""
+        meta = read_metadata(body)
+        entry = self._entries.get(Key(meta.namespace, meta.name))
+        if entry is None or entry.obj.metadata.resource_version != meta.resource_version:
+            return None
+        entry.scopes |= 1 << scope
+        return meta
 
     def remove_watched(self, scope: int, meta: ObjectMeta) -> None:
         """One watch no longer selects the object: it was deleted, or its labels changed."""

@@ -13,17 +13,17 @@ from steward.kube.managed_fields.ownership import (
     OwnedFields,
     OwnEntry,
     Ownership,
+    decode_owned_part,
     managed_entries,
     own_entries,
     owned_fields,
 )
+from steward.kube.objects.kinds import Manifest
 from steward.kube.objects.meta import HasMetadata, ObjectMeta
 
 T = TypeVar("T", bound=HasMetadata)
 
 Body = bytes | msgspec.Raw
-
-_object_decoder = msgspec.json.Decoder(dict[str, object])
 
 
 class ViewDecoder(Generic[T]):
@@ -46,12 +46,12 @@ class ViewDecoder(Generic[T]):
             return NOT_OWNED
         if old is not None and _only_status_changed(own, previous, old.metadata, obj.metadata):
             return previous
-        whole = _object_decoder.decode(body)
-        return Ownership(_owned(own.get(""), whole), _owned(own.get("status"), whole))
+        part = decode_owned_part(body, own)
+        return Ownership(_owned(own.get(""), part), _owned(own.get("status"), part))
 
 
-def _owned(entry: OwnEntry | None, whole: dict[str, object]) -> OwnedFields | None:
-    return None if entry is None else owned_fields(entry, whole)
+def _owned(entry: OwnEntry | None, part: Manifest) -> OwnedFields | None:
+    return None if entry is None else owned_fields(entry, part)
 
 
 def _only_status_changed(

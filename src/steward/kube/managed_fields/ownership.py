@@ -158,6 +158,24 @@ def _own_entry(kind: Kind, raw: bytes) -> OwnEntry:
     return OwnEntry(intern_field_set(kind, raw), owners)
 
 
+class _StatusPart(Struct):
+    metadata: dict[str, Any] = {}
+    status: Any = None
+
+
+_objects = msgspec.json.Decoder(dict[str, Any])
+_status_parts = msgspec.json.Decoder(_StatusPart)
+
+
+def decode_owned_part(body: bytes | msgspec.Raw, own: Collection[str]) -> Manifest:
+    """The object, as far as entries for these subresources can own it. Where we own only the status, the spec stays
+    undecoded: that of a cluster can be hundreds of kilobytes."""
+    if "" in own:
+        return _objects.decode(body)
+    part = _status_parts.decode(body)
+    return {"metadata": part.metadata, "status": part.status}
+
+
 def owned_fields(entry: OwnEntry, obj: Manifest) -> OwnedFields:
     return owned_fields_with(entry, owned_values(entry, obj))
 

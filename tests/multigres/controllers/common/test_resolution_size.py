@@ -11,6 +11,7 @@ from steward.kube.cache.store import Store
 from steward.kube.clock import SystemClock
 from steward.multigres import reasons
 from steward.multigres.cache_rules import MultigresCacheRules
+from steward.multigres.controllers.common.cluster_specs import ClusterSpecs
 from steward.multigres.controllers.common.context import MultigresContext
 from steward.multigres.controllers.common.resolution import SpecResolver
 from steward.multigres.resolution.checks.cluster_size import MAX_COMPONENTS
@@ -23,13 +24,23 @@ TOO_LARGE = product_spec(14, 4, 8, 16)
 @pytest.fixture
 def resolver() -> SpecResolver:
     context = SimpleNamespace(
-        rules=MultigresCacheRules(""), store=Store, clock=SystemClock(), resolved_specs=LruCache(4)
+        rules=MultigresCacheRules(""),
+        store=Store,
+        clock=SystemClock(),
+        resolved_specs=LruCache(4),
+        cluster_specs=ClusterSpecs(),
     )
     return SpecResolver(cast(MultigresContext, context))
 
 
-def cluster(spec: dict[str, Any], **status: Any) -> ClusterView:
-    metadata = {"name": "mini", "namespace": "ns", "uid": "u", "resourceVersion": "1", "generation": 2}
+def cluster(spec: dict[str, Any], generation: int = 2, **status: Any) -> ClusterView:
+    metadata = {
+        "name": "mini",
+        "namespace": "ns",
+        "uid": "u",
+        "resourceVersion": "1",
+        "generation": generation,
+    }
     return msgspec.convert({"metadata": metadata, "spec": spec, "status": status}, ClusterView)
 
 
@@ -61,7 +72,8 @@ async def test_a_cluster_keeps_the_size_that_was_accepted_and_cannot_grow_beyond
 ) -> None:
     accepted = (await resolver.resolve(cluster(TOO_LARGE, databases={}))).components
     again = await resolver.resolve(cluster(TOO_LARGE, databases={}, components=accepted))
-    grown = await resolver.resolve(cluster(product_spec(15, 4, 8, 16), databases={}, components=accepted))
+    larger = cluster(product_spec(15, 4, 8, 16), 3, databases={}, components=accepted)
+    grown = await resolver.resolve(larger)
     assert again.stall is None
     assert grown.stall is not None
 
@@ -88,7 +100,11 @@ async def test_a_cluster_within_the_limit_reports_its_size(resolver: SpecResolve
 
 async def test_a_spec_that_one_controller_has_resolved_is_not_resolved_again(resolver: SpecResolver) -> None:
     context = SimpleNamespace(
-        rules=MultigresCacheRules(""), store=Store, clock=SystemClock(), resolved_specs=resolver._cache
+        rules=MultigresCacheRules(""),
+        store=Store,
+        clock=SystemClock(),
+        resolved_specs=resolver._cache,
+        cluster_specs=ClusterSpecs(),
     )
     view = cluster({"cells": [{"zone": "z1"}]})
     first = await resolver.resolve(view)

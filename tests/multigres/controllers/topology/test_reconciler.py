@@ -17,6 +17,7 @@ from steward.multigres import names
 from steward.multigres.api.cluster import MultigresClusterSpec
 from steward.multigres.cache_rules import MultigresCacheRules
 from steward.multigres.controllers.cell.reconciler import NO_RECORD, add_missing_record
+from steward.multigres.controllers.common.cluster_specs import ClusterSpecs
 from steward.multigres.controllers.common.context import MultigresContext
 from steward.multigres.controllers.common.intervals import seconds_until_next
 from steward.multigres.controllers.common.primaries import Primaries
@@ -64,6 +65,7 @@ class FakeContext:
         self.clock = clock
         self.primaries = Primaries(clock)
         self.resolved_specs: LruCache[Any, Any] = LruCache(4)
+        self.cluster_specs = ClusterSpecs()
         self.version = 1
         self._stores: dict[Kind, Store[Any]] = {}
 

@@ -11,6 +11,7 @@ from steward.multiadmin.client import MultiadminClient
 from steward.multigres.cache_rules import CELL, CLUSTER, SHARD, MultigresCacheRules
 from steward.multigres.controllers.common.build_cache import ManifestCache, MemoizingExecutor
 from steward.multigres.controllers.common.children import Children
+from steward.multigres.controllers.common.cluster_specs import ClusterSpecs
 from steward.multigres.controllers.common.foreign_objects import ForeignObjects
 from steward.multigres.controllers.common.nodes import Nodes
 from steward.multigres.controllers.common.pause import PausableExecutor, PausedClusters
@@ -55,6 +56,7 @@ class MultigresContext(ControllerContext):
         self.executor = MemoizingExecutor(executor, self._stores.get)
         self.manifests = ManifestCache()
         self.resolved_specs: LruCache[Any, Any] = LruCache(RESOLVED_CLUSTERS)
+        self.cluster_specs = ClusterSpecs()
         """The cache of `SpecResolver`."""
         self.deletion_metrics = DeletionMetrics(manager.metrics.registry)
         self.connections: Connections = unknown_connections

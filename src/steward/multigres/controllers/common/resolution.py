@@ -74,12 +74,13 @@ class SpecResolver:
         }
         self._revisions = context.store(rules.revision)
         self._clock = context.clock
+        self._specs = context.cluster_specs
         # Shared by all controllers: each of them resolves an edited cluster, and one has to compute it.
         self._cache: LruCache[tuple[Key, int], tuple[UpdateInputs, ResolvedSpec]] = context.resolved_specs
 
     async def resolve(self, cluster: ClusterView, objects_version: int = NEWEST) -> ResolvedSpec:
         try:
-            spec = msgspec.convert(cluster.spec, MultigresClusterSpec)
+            spec = self._specs.decode(cluster)
         except msgspec.ValidationError as error:
             return ResolvedSpec(MultigresClusterSpec(), None, Stall(reasons.INVALID_SPEC, str(error)))
         too_large = size_problem(least_size(spec), accepted_components(cluster))
