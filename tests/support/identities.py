@@ -65,10 +65,11 @@ def operator_kubeconfig(operator: ShippedOperator, control_plane: ControlPlane) 
     with exclusive(control_plane.directory / "tests.lock"):
         kubectl("apply", "-f", "-", document={"apiVersion": "v1", "kind": "List", "items": manifests})
     token = operator_token(operator, kubectl)
-    file = Path(tempfile.mkdtemp(prefix="steward-identity-")) / f"{operator.short_name}.kubeconfig"
-    file.write_text(kubeconfig(control_plane, operator, token))
-    file.chmod(0o600)
-    return file
+    # In the directory of the control plane, which is deleted with it. A worker has its own file.
+    handle, name = tempfile.mkstemp(prefix=f"{operator.short_name}-", dir=control_plane.directory)
+    with open(handle, "w") as file:
+        file.write(kubeconfig(control_plane, operator, token))
+    return Path(name)
 
 
 def operator_token(operator: ShippedOperator, kubectl: Kubectl) -> str:
