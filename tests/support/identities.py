@@ -3,6 +3,7 @@
 No test runs an operator as an administrator, so a missing permission fails a test.
 """
 
+import os
 import tempfile
 from functools import cache
 from pathlib import Path
@@ -67,9 +68,10 @@ def operator_kubeconfig(operator: ShippedOperator, control_plane: ControlPlane) 
     token = operator_token(operator, kubectl)
     # In the directory of the control plane, which is deleted with it. A worker has its own file.
     handle, name = tempfile.mkstemp(prefix=f"{operator.short_name}-", dir=control_plane.directory)
-    with open(handle, "w") as file:
-        file.write(kubeconfig(control_plane, operator, token))
-    return Path(name)
+    os.close(handle)
+    file = Path(name)
+    file.write_text(kubeconfig(control_plane, operator, token))
+    return file
 
 
 def operator_token(operator: ShippedOperator, kubectl: Kubectl) -> str:
