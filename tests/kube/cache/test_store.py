@@ -285,7 +285,7 @@ def test_a_body_listener_gets_every_version_and_its_failure_is_only_logged(
     assert "a body listener of" in caplog.text
 
 
-def test_a_large_version_that_a_write_brought_is_not_decoded_again() -> None:
+def test_a_large_version_known_from_a_write_is_not_decoded_again() -> None:
     decoded: list[int] = []
 
     def reduce(whole: bytes) -> bytes:

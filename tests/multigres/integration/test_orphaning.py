@@ -14,7 +14,7 @@ from steward.multigres.api.shard import ShardSpec
 from steward.multigres.api.toposerver import TopoServerSpec
 from steward.multigres.cache_rules import MultigresCacheRules
 from steward.multigres.controllers.cell.deletion import CellDeletion
-from steward.multigres.controllers.common.cluster_specs import ClusterSpecs
+from steward.multigres.controllers.cluster_specs import ClusterSpecs
 from steward.multigres.controllers.common.context import MultigresContext
 from steward.multigres.controllers.common.deregistration import Deregistration
 from steward.multigres.controllers.shard.deletion import ShardDeletion

@@ -15,7 +15,7 @@ from steward.multigres import names
 from steward.multigres.api.topo import TopologyReconciliation, TopoReference
 from steward.multigres.cache_rules import CLUSTER, MultigresCacheRules
 from steward.multigres.controllers.cell.deletion import CellDeletion
-from steward.multigres.controllers.common.cluster_specs import ClusterSpecs
+from steward.multigres.controllers.cluster_specs import ClusterSpecs
 from steward.multigres.controllers.common.context import MultigresContext
 from steward.multigres.controllers.common.deregistration import Deregistration, DeregistrationResult
 from steward.multigres.deletion.annotations import STARTED, GraceSettings

@@ -16,7 +16,7 @@ from steward.multigres.cache_rules import CELL_TEMPLATE, CLUSTER, MultigresCache
 from steward.multigres.controllers.cluster.deletion import ClusterDeletion
 from steward.multigres.controllers.cluster.operator_updates import OperatorUpdates
 from steward.multigres.controllers.cluster.reconciler import ClusterReconciler
-from steward.multigres.controllers.common.cluster_specs import ClusterSpecs
+from steward.multigres.controllers.cluster_specs import ClusterSpecs
 from steward.multigres.controllers.common.context import MultigresContext
 from steward.multigres.controllers.common.status_contributions import StatusContributions
 from steward.multigres.controllers.postgres_access.role_states import RoleStates

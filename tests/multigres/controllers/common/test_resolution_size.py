@@ -11,7 +11,7 @@ from steward.kube.cache.store import Store
 from steward.kube.clock import SystemClock
 from steward.multigres import reasons
 from steward.multigres.cache_rules import MultigresCacheRules
-from steward.multigres.controllers.common.cluster_specs import ClusterSpecs
+from steward.multigres.controllers.cluster_specs import ClusterSpecs
 from steward.multigres.controllers.common.context import MultigresContext
 from steward.multigres.controllers.common.resolution import SpecResolver
 from steward.multigres.resolution.checks.cluster_size import MAX_COMPONENTS

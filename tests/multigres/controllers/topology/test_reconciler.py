@@ -17,7 +17,7 @@ from steward.multigres import names
 from steward.multigres.api.cluster import MultigresClusterSpec
 from steward.multigres.cache_rules import MultigresCacheRules
 from steward.multigres.controllers.cell.reconciler import NO_RECORD, add_missing_record
-from steward.multigres.controllers.common.cluster_specs import ClusterSpecs
+from steward.multigres.controllers.cluster_specs import ClusterSpecs
 from steward.multigres.controllers.common.context import MultigresContext
 from steward.multigres.controllers.common.intervals import seconds_until_next
 from steward.multigres.controllers.common.primaries import Primaries

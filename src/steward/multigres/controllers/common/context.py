@@ -9,9 +9,9 @@ from steward.kube.cache.store import ObjectChange, Store
 from steward.kube.objects.kinds import PERSISTENT_VOLUME_CLAIM, Kind, Ref
 from steward.multiadmin.client import MultiadminClient
 from steward.multigres.cache_rules import CELL, CLUSTER, SHARD, MultigresCacheRules
+from steward.multigres.controllers.cluster_specs import ClusterSpecs
 from steward.multigres.controllers.common.build_cache import ManifestCache, MemoizingExecutor
 from steward.multigres.controllers.common.children import Children
-from steward.multigres.controllers.common.cluster_specs import ClusterSpecs
 from steward.multigres.controllers.common.foreign_objects import ForeignObjects
 from steward.multigres.controllers.common.nodes import Nodes
 from steward.multigres.controllers.common.pause import PausableExecutor, PausedClusters

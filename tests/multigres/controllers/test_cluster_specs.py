@@ -5,7 +5,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from steward.multigres.controllers.common.cluster_specs import ClusterSpecs
+from steward.multigres.controllers.cluster_specs import ClusterSpecs
 from steward.multigres.views import ClusterView
 
 
